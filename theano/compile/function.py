@@ -1,0 +1,213 @@
+"""`theano.function`: from a graph to something that can be called."""
+
+import functools
+import sys
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pytensor.compile.debug.dump import function_dump as pytensor_function_dump
+from pytensor.compile.debug.profiling import ProfileStats
+from pytensor.compile.io import Out
+from pytensor.compile.mode import Mode as PyTensorMode
+from pytensor.compile.rebuild import UnusedInputError, construct_function_ins_and_outs
+from pytensor.graph.basic import Variable
+
+from theano.compile.function_module import Function, FunctionWithExtras
+from theano.compile.mode import get_mode
+from theano.compile.test_values import no_test_values
+from theano.configdefaults import config
+
+__all__ = ["function", "function_dump"]
+
+Pairs = Mapping[Variable, Any] | Iterable[tuple[Variable, Any]]
+Outputs = Variable | Out | list | tuple | dict[str, Any] | None
+
+
+def function(
+    inputs: list | tuple,
+    outputs: Outputs = None,
+    mode: str | PyTensorMode | None = None,
+    updates: Pairs | None = None,
+    givens: Pairs | None = None,
+    no_default_updates: bool | list = False,
+    accept_inplace: bool = False,
+    name: str | None = None,
+    rebuild_strict: bool = True,
+    allow_input_downcast: bool | None = None,
+    profile: bool | str | ProfileStats | None = None,
+    on_unused_input: str | None = None,
+) -> Function:
+    """Compile a graph into a function.
+
+    Parameters
+    ----------
+    inputs : list of Variable or In
+        What callers pass, in this order.
+    outputs : Variable or Out, list of them, or dict of them by name, optional
+        What the function returns: a value, a list, a dict, or None.
+    mode : str or Mode, optional
+        How to compile; by default the flag `mode`.
+    updates : pairs or mapping, optional
+        Shared variables, and the expressions that replace their values after each call.
+    givens : pairs or mapping, optional
+        Variables, and the expressions that stand for them in this function.
+    no_default_updates : bool or list of shared variables, optional
+        Whether, or for which variables, not to apply default updates.
+    accept_inplace : bool, optional
+        Whether the graph may already hold operations that overwrite their inputs.
+    name : str, optional
+        Name in profiles and errors; by default the caller's file and line.
+    rebuild_strict : bool, optional
+        Whether `givens` must keep each variable's type.
+    allow_input_downcast : bool, optional
+        True lets passed values lose precision, False does not, None does so for Python floats.
+    profile : bool or str or ProfileStats, optional
+        Whether, under which name, or where to count time; by default the flag `profile`.
+    on_unused_input : {'raise', 'warn', 'ignore'}, optional
+        What to do when an input is not used; by default the flag of that name.
+
+    Returns
+    -------
+    Function
+
+    Raises
+    ------
+    TypeError
+        When `inputs` is not a list, or an input, output or update has the wrong type.
+    ValueError
+        When `updates` is not made of pairs, updates a variable twice, or a mode is not known.
+    UnusedInputError
+        When an input is not used, or is listed twice.
+
+    Examples
+    --------
+    >>> import theano
+    >>> import theano.tensor as T
+    >>> x = T.vector("x")
+    >>> total = theano.shared(0.0)
+    >>> f = theano.function([x], 2 * x, updates=[(total, total + x.sum())])
+    >>> f([1, 2])
+    array([2., 4.])
+    >>> float(total.get_value())
+    3.0
+    """
+    if not isinstance(inputs, list | tuple):
+        raise TypeError(
+            "Input variables of a Theano function should be contained in a list, even when there "
+            f"is a single input; got {type(inputs).__name__}"
+        )
+    if not isinstance(no_default_updates, bool | list):
+        raise TypeError("no_default_updates should be either a boolean or a list")
+    output_keys, outputs = _split_dict(outputs)
+    name = name or _caller()
+    mode = get_mode(mode)
+    try:
+        specs, cloned_outputs = construct_function_ins_and_outs(
+            list(inputs),
+            outputs,
+            updates=_update_pairs(updates),
+            givens=dict(givens or {}),
+            no_default_updates=no_default_updates,
+            rebuild_strict=rebuild_strict,
+            allow_input_downcast=allow_input_downcast,
+        )
+        with no_test_values():
+            maker = mode.function_maker(
+                specs,
+                cloned_outputs,
+                mode,
+                accept_inplace=accept_inplace,
+                function_class=_function_class(specs, output_keys),
+                profile=_profile(profile, name),
+                on_unused_input=on_unused_input,
+                name=name,
+            )
+            return maker.create()
+    except (TypeError, RuntimeError, UnusedInputError) as error:
+        error.args = tuple(_in_theanos_name(argument) for argument in error.args)
+        raise
+
+
+def function_dump(
+    filename: str,
+    inputs: list | tuple,
+    outputs: Outputs = None,
+    mode: str | PyTensorMode | None = None,
+    updates: Pairs | None = None,
+    givens: Pairs | None = None,
+    no_default_updates: bool | list = False,
+    accept_inplace: bool = False,
+    name: str | None = None,
+    rebuild_strict: bool = True,
+    allow_input_downcast: bool | None = None,
+    profile: bool | str | ProfileStats | None = None,
+    on_unused_input: str | None = None,
+    extra_tag_to_remove: str | None = None,
+) -> None:
+    """Pickle the arguments of `theano.function` to a file, to study a compilation elsewhere.
+
+    Parameters
+    ----------
+    filename : str
+        File to write. ``theano.function(**pickle.load(file))`` compiles what it holds.
+    extra_tag_to_remove : str, optional
+        Tags of variables to leave out.
+    inputs, outputs, mode, updates, givens, no_default_updates, accept_inplace, name, \
+rebuild_strict, allow_input_downcast, profile, on_unused_input
+        As for `theano.function`.
+    """
+    arguments = {key: value for key, value in locals().items() if key not in ("filename",)}
+    pytensor_function_dump(filename, **arguments)
+
+
+def _split_dict(outputs):
+    """Return the keys, in order, and the values of a dict of outputs; other outputs unchanged."""
+    if not isinstance(outputs, dict):
+        return None, outputs
+    for key in outputs:
+        if not isinstance(key, str):
+            raise TypeError(f"The keys of a dict of outputs must be strings, not {key!r}")
+    keys = sorted(outputs)
+    return keys, [outputs[key] for key in keys]
+
+
+def _update_pairs(updates: Any) -> list[tuple[Variable, Any]]:
+    pairs = list(updates.items() if isinstance(updates, Mapping) else updates or [])
+    for pair in pairs:
+        if not isinstance(pair, list | tuple) or len(pair) != 2:
+            raise ValueError(
+                "The updates parameter must be an OrderedDict/dict or a list of lists/tuples "
+                f"with 2 elements: a shared variable and its new value; got {pair!r}"
+            )
+    return [tuple(pair) for pair in pairs]
+
+
+def _function_class(specs, output_keys):
+    if output_keys is not None:
+        return functools.partial(FunctionWithExtras, output_keys=output_keys)
+    if any(getattr(spec, "has_default", False) for spec in specs):
+        return FunctionWithExtras
+    return Function
+
+
+def _profile(profile, name):
+    if profile is None:
+        profile = config.profile or config.print_global_stats
+    if profile is True:
+        return ProfileStats(message=name)
+    if isinstance(profile, str):
+        return ProfileStats(message=profile)
+    return profile or None
+
+
+def _caller() -> str:
+    frame = sys._getframe(2)
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+def _in_theanos_name(argument):
+    if not isinstance(argument, str):
+        return argument
+    return argument.replace("pytensor.clone_replace", "theano.clone").replace(
+        "pytensor.function", "theano.function"
+    )

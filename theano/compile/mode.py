@@ -1,0 +1,276 @@
+"""Modes: which rewrites run, and which engine runs the result. Both are chosen here only.
+
+Theano's default modes ask for PyTensor's tags and for tags of our own, under which this
+package's rewrites are registered. PyTensor's modes do not know our tags.
+"""
+
+import difflib
+import warnings
+from collections.abc import Callable, Iterable
+
+from pytensor.compile.aliasing import Supervisor
+from pytensor.compile.mode import (
+    OPT_MERGE,
+    OPT_NONE,
+    AddDestroyHandler,
+    AddFeatureOptimizer,
+    PrintCurrentFunctionGraph,
+    local_useless,
+    optdb,
+)
+from pytensor.compile.mode import Mode as PyTensorMode
+from pytensor.graph.rewriting.db import RewriteDatabaseQuery
+from pytensor.link.basic import Linker, PerformLinker
+from pytensor.link.c.basic import CLinker, OpWiseCLinker
+from pytensor.link.vm import VMLinker
+
+from theano.configdefaults import config
+
+__all__ = [
+    "FAST_COMPILE",
+    "FAST_COMPILE_TAG",
+    "FAST_RUN",
+    "FAST_RUN_TAG",
+    "OPT_FAST_COMPILE",
+    "OPT_FAST_RUN",
+    "OPT_FAST_RUN_STABLE",
+    "OPT_MERGE",
+    "OPT_NONE",
+    "OPT_O2",
+    "OPT_O3",
+    "OPT_STABILIZE",
+    "OPT_UNSAFE",
+    "AddDestroyHandler",
+    "AddFeatureOptimizer",
+    "Mode",
+    "PrintCurrentFunctionGraph",
+    "Supervisor",
+    "get_default_mode",
+    "get_mode",
+    "local_useless",
+    "make_linker",
+    "named_modes",
+    "optdb",
+    "predefined_linkers",
+    "predefined_modes",
+    "predefined_optimizers",
+    "register_linker",
+    "register_mode",
+    "register_optimizer",
+    "resolve_optimizer",
+]
+
+FAST_RUN_TAG = "theano_fast_run"
+FAST_COMPILE_TAG = "theano_fast_compile"
+
+
+def _query(name: str, include: Iterable[str], **kwargs: object) -> RewriteDatabaseQuery:
+    query = RewriteDatabaseQuery(include=list(include), **kwargs)
+    query.name = name
+    return query
+
+
+_FAST_RUN = ("fast_run", FAST_RUN_TAG)
+_FAST_COMPILE = ("fast_compile", FAST_COMPILE_TAG)
+
+OPT_FAST_RUN = _query("OPT_FAST_RUN", _FAST_RUN)
+OPT_FAST_RUN_STABLE = _query("OPT_FAST_RUN_STABLE", _FAST_RUN, require=["stable"])
+OPT_FAST_COMPILE = _query("OPT_FAST_COMPILE", _FAST_COMPILE)
+OPT_STABILIZE = _query("OPT_STABILIZE", _FAST_RUN, position_cutoff=1.5000001)
+OPT_O2 = _query("OPT_O2", (*_FAST_COMPILE, "fusion"))
+OPT_O3 = _query("OPT_O3", _FAST_RUN, exclude=["inplace"])
+OPT_UNSAFE = _query("OPT_UNSAFE", (*_FAST_RUN, "unsafe"), exclude=["inplace"])
+
+predefined_optimizers = {
+    None: OPT_NONE,
+    "None": OPT_NONE,
+    "merge": OPT_MERGE,
+    "o4": OPT_FAST_RUN,
+    "o3": OPT_O3,
+    "o2": OPT_O2,
+    "o1": OPT_FAST_COMPILE,
+    "unsafe": OPT_UNSAFE,
+    "fast_compile": OPT_FAST_COMPILE,
+    "fast_run": OPT_FAST_RUN,
+    "fast_run_stable": OPT_FAST_RUN_STABLE,
+    "stabilize": OPT_STABILIZE,
+}
+
+predefined_linkers: dict[str, Callable[[], Linker]] = {
+    "py": PerformLinker,
+    "c": CLinker,
+    "c|py": OpWiseCLinker,
+    "c|py_nogc": lambda: OpWiseCLinker(allow_gc=False),
+    "vm": lambda: VMLinker(use_cloop=False),
+    "vm_nogc": lambda: VMLinker(use_cloop=False, allow_gc=False),
+    "cvm": lambda: VMLinker(use_cloop=True),
+    "cvm_nogc": lambda: VMLinker(use_cloop=True, allow_gc=False),
+}
+
+_WITHOUT_COMPILER = {"c": "py", "c|py": "py", "c|py_nogc": "py", "cvm": "vm", "cvm_nogc": "vm_nogc"}
+_warned_of_no_compiler: set[str] = set()
+
+
+def make_linker(name: str) -> Linker:
+    """Return a new linker of that name: the one place that chooses the engine.
+
+    Without a C++ compiler the Python linker of the same kind takes its place, with one warning.
+    """
+    if name in _WITHOUT_COMPILER and not config.cxx:
+        instead = _WITHOUT_COMPILER[name]
+        if not _warned_of_no_compiler:
+            _warned_of_no_compiler.add(name)
+            warnings.warn(
+                f"No C++ compiler was found: the Python linker {instead!r} runs in place of "
+                f"{name!r}, many times slower. Install g++ or clang++, or set the flag cxx",
+                stacklevel=3,
+            )
+        name = instead
+    if name not in predefined_linkers:
+        raise ValueError(_unknown("linker", name, predefined_linkers))
+    return predefined_linkers[name]()
+
+
+def register_linker(name: str, linker: Linker) -> None:
+    """Give a linker a name that `Mode` accepts; a taken name is a ValueError."""
+    if name in predefined_linkers:
+        raise ValueError(f"Linker name already taken: {name}")
+    predefined_linkers[name] = lambda: linker
+
+
+def register_optimizer(name: str, query: RewriteDatabaseQuery) -> None:
+    """Give a query of rewrites a name that `Mode` accepts; a taken name is a ValueError."""
+    if name in predefined_optimizers:
+        raise ValueError(f"Optimizer name already taken: {name}")
+    predefined_optimizers[name] = query
+
+
+def resolve_optimizer(optimizer: object) -> object:
+    """Return the query that a name stands for, and anything that is not a name unchanged."""
+    if optimizer == "default":
+        optimizer = config.optimizer
+    if optimizer is not None and not isinstance(optimizer, str):
+        return optimizer
+    if optimizer not in predefined_optimizers:
+        raise ValueError(_unknown("optimizer", optimizer, map(str, predefined_optimizers)))
+    return predefined_optimizers[optimizer]
+
+
+class Mode(PyTensorMode):
+    """Rewrites and an engine: how `theano.function` compiles a graph.
+
+    Parameters
+    ----------
+    linker : str or Linker, optional
+        Name or instance of what runs the graph; by default the flag `linker`.
+    optimizer : str or query or rewriter, optional
+        Which rewrites run; by default the flag `optimizer`.
+    db : RewriteDatabase, optional
+        Where rewrites are looked up; by default `optdb`.
+
+    Raises
+    ------
+    ValueError
+        When a name is not known; the message names the nearest one.
+
+    Examples
+    --------
+    >>> import theano
+    >>> mode = theano.Mode(linker="py", optimizer="fast_compile").excluding("inplace")
+    """
+
+    def __init__(self, linker=None, optimizer="default", db=None):
+        linker = config.linker if linker is None else linker
+        super().__init__(linker, resolve_optimizer(optimizer), db)
+
+    def __setstate__(self, state):
+        linker, optimizer = state
+        super().__setstate__(
+            (
+                make_linker(linker) if isinstance(linker, str) else linker,
+                resolve_optimizer(optimizer),
+            )
+        )
+        # Keep the name: a linker that ran once belongs to one graph and does not pickle.
+        self.provided_linker = linker
+
+    def get_linker_optimizer(self, linker, optimizer):
+        linker = make_linker(linker) if isinstance(linker, str) else linker
+        return linker, resolve_optimizer(optimizer)
+
+
+# Modes that the flags shape are made anew at each use, so that flags can change.
+named_modes: dict[str, Callable[[], PyTensorMode]] = {
+    "Mode": Mode,
+    "FAST_RUN": lambda: Mode("cvm", OPT_FAST_RUN),
+    "FAST_COMPILE": lambda: Mode(VMLinker(use_cloop=False, c_thunks=False), OPT_FAST_COMPILE),
+}
+
+with warnings.catch_warnings():
+    # The warning of a missing compiler belongs to the first use.
+    warnings.simplefilter("ignore")
+    FAST_RUN = named_modes["FAST_RUN"]()
+    FAST_COMPILE = named_modes["FAST_COMPILE"]()
+    _warned_of_no_compiler.clear()
+
+predefined_modes: dict[str, PyTensorMode] = {"FAST_RUN": FAST_RUN, "FAST_COMPILE": FAST_COMPILE}
+
+
+def register_mode(name: str, mode: PyTensorMode) -> None:
+    """Give a mode a name that `theano.function` accepts; a taken name is a ValueError."""
+    if name in named_modes:
+        raise ValueError(f"Mode name already taken: {name}")
+    predefined_modes[name] = mode
+    named_modes[name] = lambda: mode
+
+
+def get_mode(mode: str | PyTensorMode | None) -> PyTensorMode:
+    """Return the mode that a name stands for.
+
+    Parameters
+    ----------
+    mode : str or Mode or None
+        A name, for which the flags optimizer_including, optimizer_excluding and
+        optimizer_requiring apply; a mode, returned as it is; or None for the flag `mode`.
+
+    Returns
+    -------
+    Mode
+
+    Raises
+    ------
+    ValueError
+        When the name is not known; the message names the nearest one.
+    TypeError
+        When `mode` is neither a name nor a mode.
+    """
+    mode = config.mode if mode is None else mode
+    if isinstance(mode, PyTensorMode):
+        return mode
+    if not isinstance(mode, str):
+        raise TypeError(f"mode must be the name of a mode or a Mode, not {mode!r}")
+    if mode not in named_modes:
+        raise ValueError(_unknown("mode", mode, named_modes))
+    made = named_modes[mode]()
+    for flag, method in (
+        (config.optimizer_excluding, "excluding"),
+        (config.optimizer_including, "including"),
+        (config.optimizer_requiring, "requiring"),
+    ):
+        tags = [tag for tag in flag.split(":") if tag]
+        if tags:
+            made = getattr(made, method)(*tags)
+    return made
+
+
+def get_default_mode() -> PyTensorMode:
+    """Return the mode that the flag `mode` names."""
+    return get_mode(None)
+
+
+def _unknown(what: str, name: object, known: Iterable[str]) -> str:
+    known = list(dict.fromkeys(known))
+    spelled = {candidate.lower(): candidate for candidate in known}
+    close = difflib.get_close_matches(str(name).lower(), spelled, n=1)
+    hint = f"; did you mean {spelled[close[0]]!r}?" if close else ""
+    return f"No predefined {what} exists for {name!r}: there are {', '.join(known)}{hint}"

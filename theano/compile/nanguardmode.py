@@ -1,0 +1,50 @@
+"""NanGuardMode: stop at the first node that makes a NaN, an infinity or a huge value."""
+
+from pytensor.compile.debug.nanguardmode import NanGuardMode as PyTensorNanGuardMode
+from pytensor.compile.debug.nanguardmode import contains_inf, contains_nan
+
+from theano.compile.mode import named_modes, resolve_optimizer
+
+__all__ = ["NanGuardMode", "contains_inf", "contains_nan"]
+
+
+class NanGuardMode(PyTensorNanGuardMode):
+    """Mode that checks every value a function computes.
+
+    Parameters
+    ----------
+    nan_is_error, inf_is_error, big_is_error : bool, optional
+        What is an error: NaN, infinity, a magnitude above 1e10. By default, what the flags of the
+        section NanGuardMode say.
+    optimizer : str or query, optional
+        Which rewrites run; by default the flag `optimizer`.
+    linker, db : optional
+        For internal use.
+
+    Raises
+    ------
+    AssertionError
+        When the compiled function is called and such a value turns up, unless the flag
+        NanGuardMode.action asks for a warning or a debugger.
+    """
+
+    def __init__(
+        self,
+        nan_is_error=None,
+        inf_is_error=None,
+        big_is_error=None,
+        optimizer="default",
+        linker=None,
+        db=None,
+    ):
+        query = resolve_optimizer(optimizer)
+        super().__init__(nan_is_error, inf_is_error, big_is_error, query, linker, db)
+        self._checks = (nan_is_error, inf_is_error, big_is_error)
+
+    def clone(self, link_kwargs=None, optimizer="", **kwargs):
+        """Return a mode with the same checks and, when given, other rewrites."""
+        optimizer = self.provided_optimizer if optimizer == "" else optimizer
+        return type(self)(*self._checks, optimizer=optimizer)
+
+
+named_modes["NanGuardMode"] = NanGuardMode

@@ -1,0 +1,125 @@
+"""compute_test_value: while the flag is on, every new variable gets a value to check shapes by.
+
+PyTensor has no such thing, so the flag wraps `Op.__call__` while it is on, and only then.
+"""
+
+import contextlib
+import functools
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+from pytensor.compile.sharedvalue import SharedVariable
+from pytensor.graph.basic import Apply, Constant, Variable
+from pytensor.graph.op import Op
+
+from theano.configdefaults import config
+
+__all__ = ["compute_test_value", "get_test_value", "no_test_values"]
+
+_original_call = Op.__call__
+_paused = 0
+
+
+def get_test_value(variable: Any) -> Any:
+    """Return the value that stands for a variable while its graph is built.
+
+    Parameters
+    ----------
+    variable : Variable or anything
+        A constant and a shared variable stand for themselves; another variable for its
+        ``tag.test_value``; what is not a variable for itself.
+
+    Raises
+    ------
+    AttributeError
+        When the variable has no test value.
+    TypeError
+        When the test value does not fit the variable's type.
+    """
+    if not isinstance(variable, Variable):
+        return variable
+    if isinstance(variable, Constant):
+        return variable.data
+    if isinstance(variable, SharedVariable):
+        return variable.get_value(borrow=True, return_internal_type=True)
+    if not hasattr(variable.tag, "test_value"):
+        raise AttributeError(f"{variable} of type {variable.type} has no test value")
+    try:
+        return variable.type.filter(variable.tag.test_value)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"The test value of {variable} does not fit its type {variable.type}: {error}"
+        ) from error
+
+
+def compute_test_value(node: Apply) -> None:
+    """Compute ``tag.test_value`` of a node's outputs from those of its inputs.
+
+    Raises
+    ------
+    AttributeError
+        When an input has no test value.
+    Exception
+        What the computation raises, a wrong shape for instance.
+    """
+    values = [get_test_value(variable) for variable in node.inputs]
+    if getattr(node.op, "destroy_map", None):
+        values = [value.copy() if hasattr(value, "copy") else value for value in values]
+    storage: dict[Variable, list] = {}
+    computed: dict[Variable, list] = {}
+    for variable, value in zip(node.inputs, values, strict=True):
+        storage[variable], computed[variable] = [value], [True]
+    for variable in node.outputs:
+        storage[variable], computed[variable] = [None], [False]
+    thunk = node.op.make_thunk(node, storage, computed, no_recycling=[])
+    thunk()
+    for variable in node.outputs:
+        variable.tag.test_value = storage[variable][0]
+
+
+@contextlib.contextmanager
+def no_test_values() -> Iterator[None]:
+    """Compute no test values in this block: rewrites make variables that nobody asked about."""
+    global _paused
+    _paused += 1
+    try:
+        yield
+    finally:
+        _paused -= 1
+
+
+@functools.wraps(_original_call)
+def _call_and_test(op, *inputs, **kwargs):
+    result = _original_call(op, *inputs, **kwargs)
+    variables = result if isinstance(result, list | tuple) else [result]
+    action = config.compute_test_value
+    if _paused or not variables or getattr(variables[0], "owner", None) is None:
+        return result
+    node = variables[0].owner
+    missing = [v for v in node.inputs if not _has_test_value(v)]
+    if not missing:
+        with no_test_values():
+            compute_test_value(node)
+        return result
+    message = f"Cannot compute a test value for {op}: input {missing[0]} has no test value"
+    if action == "raise":
+        raise AttributeError(message)
+    if action == "warn":
+        warnings.warn(message, stacklevel=3)
+    elif action == "pdb":
+        import pdb
+
+        pdb.set_trace()
+    return result
+
+
+def _has_test_value(variable: Variable) -> bool:
+    return isinstance(variable, Constant | SharedVariable) or hasattr(variable.tag, "test_value")
+
+
+def _hook(action: str) -> None:
+    Op.__call__ = _original_call if action == "off" else _call_and_test
+
+
+config.watch("compute_test_value", _hook)
