@@ -1,0 +1,43 @@
+"""Time several programs so that they can be compared: interleaved, many times."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+
+from .experiment import Program
+
+# A sample shorter than this is mostly the clock's and the interpreter's noise.
+SHORTEST_SAMPLE_SECONDS = 0.005
+
+# Worker threads of the program before go on spinning for a while and take a core.
+PAUSE_SECONDS = 0.02
+
+
+def sample(program: Program, calls: int) -> float:
+    """Return the seconds that one call takes, as the mean of so many calls."""
+    start = time.perf_counter()
+    for _ in range(calls):
+        program.call()
+    return (time.perf_counter() - start) / calls
+
+
+def interleaved(programs: Mapping[str, Program], repeats: int) -> dict[str, list[float]]:
+    """Return so many samples of each program, in seconds a call.
+
+    The programs take turns, and each round begins with another one, so that what else the
+    machine does falls on all of them alike. Every program has been called before.
+    """
+    names = list(programs)
+    samples: dict[str, list[float]] = {name: [] for name in names}
+    calls = {
+        name: math.ceil(SHORTEST_SAMPLE_SECONDS / max(sample(program, 1), 1e-7))
+        for name, program in programs.items()
+    }
+    for turn in range(repeats):
+        first = turn % len(names)
+        for name in names[first:] + names[:first]:
+            time.sleep(PAUSE_SECONDS)
+            samples[name].append(sample(programs[name], calls[name]))
+    return samples

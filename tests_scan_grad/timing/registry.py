@@ -1,0 +1,26 @@
+"""The names of the experiments. A new one is one file here beside it and one line below."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from .experiment import Experiment, TimingError
+
+NAMES = (
+    "dotspeed",
+    "gatedrnn",
+    "rnn",
+)
+
+
+def experiment_named(name: str) -> Experiment:
+    """Return the experiment of this name.
+
+    Raises
+    ------
+    TimingError
+        If there is none; the message lists those that there are.
+    """
+    if name not in NAMES:
+        raise TimingError(f"no experiment is called {name!r}; there are: {', '.join(NAMES)}")
+    return import_module(f"{__package__}.{name}").EXPERIMENT
