@@ -231,7 +231,7 @@ class TheanoConfigParser(Section):
             warnings.warn(
                 f"The flag {flag.name}={value} has no effect: {flag.no_effect}",
                 TheanoConfigWarning,
-                stacklevel=_stacklevel_outside(),
+                stacklevel=caller_stacklevel(),
             )
         self._values[flag.name] = value
         if flag.name in self._watchers:
@@ -324,7 +324,7 @@ def parse_config_string(text: str) -> dict[str, str]:
         name, equals, value = pair.partition("=")
         if not equals:
             message = f"Config key {name!r} has no value, ignoring it"
-            warnings.warn(message, TheanoConfigWarning, stacklevel=_stacklevel_outside())
+            warnings.warn(message, TheanoConfigWarning, stacklevel=caller_stacklevel())
         else:
             values[name.strip()] = value.strip()
     return values
@@ -418,7 +418,7 @@ def forward_to_pytensor(settings: Mapping[str, Any]) -> None:
                 f"The flag {name.replace('__', '.')}={value} came too late, because pytensor was "
                 "imported first: import theano before pytensor",
                 TheanoConfigWarning,
-                stacklevel=_stacklevel_outside(),
+                stacklevel=caller_stacklevel(),
             )
 
 
@@ -444,17 +444,13 @@ def _listed(options: Iterable[str]) -> str:
     return ", ".join(repr(option) for option in options)
 
 
-def _stacklevel_outside() -> int:
-    """Return the stacklevel, seen from our caller, of the first frame outside this package."""
-    here = os.path.dirname(__file__)
+def caller_stacklevel() -> int:
+    """Return the stacklevel, for our caller's warning, of the user's line that led there."""
+    inside = (os.path.dirname(__file__) + os.sep, f"{os.sep}pytensor{os.sep}", "<frozen importlib")
     level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and _is_inside(frame.f_code.co_filename, here):
+    while frame.f_back is not None and any(part in frame.f_code.co_filename for part in inside):
         level, frame = level + 1, frame.f_back
     return level
-
-
-def _is_inside(filename: str, package: str) -> bool:
-    return filename.startswith((package, "<frozen importlib"))
 
 
 config = TheanoConfigParser()

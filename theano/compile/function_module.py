@@ -2,9 +2,7 @@
 
 import copy
 import copyreg
-import difflib
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from pytensor.compile.aliasing import (
     Supervisor,
@@ -16,6 +14,8 @@ from pytensor.compile.aliasing import (
 from pytensor.compile.executor import AliasedMemoryError, _constructor_Function, _pickle_Function
 from pytensor.compile.executor import Function as PyTensorFunction
 from pytensor.compile.maker import FunctionMaker, UnusedInputError
+
+from theano.compile.call_errors import explain_bad_call, explain_failure, signature, title
 
 __all__ = [
     "AliasedMemoryError",
@@ -45,6 +45,13 @@ class Function(PyTensorFunction):
         """The program that runs when the function is called."""
         return self.vm
 
+    def __call__(self, *args, **kwargs):
+        try:
+            return super().__call__(*args, **kwargs)
+        except Exception as error:
+            explain_failure(self, error)
+            raise
+
     def __getitem__(self, key):
         return self._container(key).value
 
@@ -56,17 +63,20 @@ class Function(PyTensorFunction):
 
     def _container(self, key):
         if key not in self:
-            raise KeyError(f"{_title(self)} has no single input {key!r}: it has {_signature(self)}")
+            raise KeyError(f"{title(self)} has no single input {key!r}: it has {signature(self)}")
         return self._finder[key]
 
     def _validate_inputs(self, args, kwargs):
+        # PyTensor would store the value first and complain afterwards.
+        for name in kwargs:
+            if getattr(self._finder.get(name), "implicit", False):
+                raise TypeError(f"{title(self)} does not take {name!r}: it is a shared variable")
         try:
             super()._validate_inputs(args, kwargs)
         except Exception as error:
-            explained = explain_bad_call(self, args, kwargs)
-            if explained is None:
-                raise
-            raise explained from error
+            explained = explain_bad_call(self, args, kwargs) or error
+            explained.explained_by_theano = True
+            raise explained from None
 
 
 class FunctionWithExtras(Function):
@@ -96,87 +106,3 @@ class FunctionWithExtras(Function):
 for _class in (Function, FunctionWithExtras):
     # PyTensor registers its own class only, and copyreg ignores inheritance.
     copyreg.pickle(_class, _pickle_Function, _constructor_Function)
-
-
-def explain_bad_call(
-    function: PyTensorFunction, args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> Exception | None:
-    """Return the error that says what is wrong with a call, or None if nothing is found.
-
-    Parameters
-    ----------
-    function : Function
-        The function that was called.
-    args, kwargs : sequence, mapping
-        What it was called with.
-
-    Returns
-    -------
-    TypeError or the kind of error that the input's type raised, or None
-    """
-    explicit = _explicit_inputs(function)
-    title = _title(function)
-    if len(args) > len(explicit):
-        return TypeError(
-            f"Too many parameters passed to {title}: it takes {len(explicit)} "
-            f"({_signature(function)}), and {len(args)} were given"
-        )
-    names = [spec.name for _, spec, _ in explicit if spec.name]
-    for name in kwargs:
-        if name not in function._finder:
-            close = difflib.get_close_matches(str(name), names, n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
-            return TypeError(
-                f"Unknown input {name!r} to {title}: it has {_signature(function)}{hint}"
-            )
-    for index, spec, container in explicit:
-        if index < len(args):
-            value = args[index]
-        elif spec.name in kwargs:
-            value = kwargs[spec.name]
-        elif container.required:
-            return TypeError(
-                f"Missing required input {_named(spec)}to {title} at index {index} (0-based): "
-                f"expected {spec.variable.type}"
-            )
-        else:
-            continue
-        try:
-            spec.variable.type.filter(
-                value, strict=container.strict, allow_downcast=container.allow_downcast
-            )
-        except Exception as error:
-            kind = type(error) if type(error) in (TypeError, ValueError) else TypeError
-            return kind(
-                f"Bad input argument {_named(spec)}to {title} at index {index} (0-based): "
-                f"expected {spec.variable.type}, got {_described(value)}. {error}"
-            )
-    return None
-
-
-def _explicit_inputs(function):
-    pairs = zip(function.maker.inputs, function.input_storage, strict=True)
-    return [(i, spec, box) for i, (spec, box) in enumerate(pairs) if not spec.implicit]
-
-
-def _title(function) -> str:
-    return f'theano function with name "{function.name}"' if function.name else "theano function"
-
-
-def _signature(function) -> str:
-    inputs = [
-        f"{spec.name or 'unnamed'}: {spec.variable.type}"
-        for _, spec, _ in _explicit_inputs(function)
-    ]
-    return ", ".join(inputs) or "no inputs"
-
-
-def _named(spec) -> str:
-    return f'with name "{spec.name}" ' if spec.name else ""
-
-
-def _described(value) -> str:
-    if hasattr(value, "dtype") and hasattr(value, "shape"):
-        return f"{type(value).__name__} of dtype {value.dtype} and shape {tuple(value.shape)}"
-    text = repr(value)
-    return f"{type(value).__name__} {text if len(text) <= 60 else text[:57] + '...'}"

@@ -25,6 +25,7 @@ from pytensor.link.c.basic import CLinker, OpWiseCLinker
 from pytensor.link.vm import VMLinker
 
 from theano.configdefaults import config
+from theano.configparser import caller_stacklevel
 
 __all__ = [
     "FAST_COMPILE",
@@ -123,7 +124,7 @@ def make_linker(name: str) -> Linker:
             warnings.warn(
                 f"No C++ compiler was found: the Python linker {instead!r} runs in place of "
                 f"{name!r}, many times slower. Install g++ or clang++, or set the flag cxx",
-                stacklevel=3,
+                stacklevel=caller_stacklevel(),
             )
         name = instead
     if name not in predefined_linkers:
@@ -193,6 +194,10 @@ class Mode(PyTensorMode):
         )
         # Keep the name: a linker that ran once belongs to one graph and does not pickle.
         self.provided_linker = linker
+
+    def __str__(self):
+        name = getattr(self.provided_optimizer, "name", None) or self.provided_optimizer
+        return f"{type(self).__name__}(linker={self.provided_linker}, optimizer={name})"
 
     def get_linker_optimizer(self, linker, optimizer):
         linker = make_linker(linker) if isinstance(linker, str) else linker

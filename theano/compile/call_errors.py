@@ -1,0 +1,141 @@
+"""What an error says when a compiled function is called: which input, where, what was expected."""
+
+import difflib
+import traceback
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pytensor.compile.executor import Function as PyTensorFunction
+
+__all__ = ["explain_bad_call", "explain_failure", "signature", "title"]
+
+
+def explain_bad_call(
+    function: PyTensorFunction, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Exception | None:
+    """Return the error that says what is wrong with a call, or None if nothing is found.
+
+    Parameters
+    ----------
+    function : Function
+        The function that was called.
+    args, kwargs : sequence, mapping
+        What it was called with.
+
+    Returns
+    -------
+    TypeError or the kind of error that the input's type raised, or None
+    """
+    explicit = _explicit_inputs(function)
+    called = title(function)
+    if len(args) > len(explicit):
+        return TypeError(
+            f"Too many parameters passed to {called}: it takes {len(explicit)} "
+            f"({signature(function)}), and {len(args)} were given"
+        )
+    names = [spec.name for _, spec, _ in explicit if spec.name]
+    for name in kwargs:
+        if name not in function._finder:
+            close = difflib.get_close_matches(str(name), names, n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            return TypeError(
+                f"Unknown input {name!r} to {called}: it has {signature(function)}{hint}"
+            )
+    for index, spec, container in explicit:
+        if index < len(args):
+            value = args[index]
+        elif spec.name in kwargs:
+            value = kwargs[spec.name]
+        elif container.required:
+            return TypeError(
+                f"Missing required input {_named(spec)}to {called} at index {index} (0-based): "
+                f"expected {spec.variable.type}"
+            )
+        else:
+            continue
+        try:
+            spec.variable.type.filter(
+                value, strict=container.strict, allow_downcast=container.allow_downcast
+            )
+        except Exception as error:
+            kind = type(error) if type(error) in (TypeError, ValueError) else TypeError
+            return kind(
+                f"Bad input argument {_named(spec)}to {called} at index {index} (0-based): "
+                f"expected {spec.variable.type}, got {_described(value)}. {error}"
+            )
+    return None
+
+
+def explain_failure(function: PyTensorFunction, error: Exception) -> None:
+    """Add to an error of a running function the operation, the user's line, and the inputs.
+
+    Parameters
+    ----------
+    function : Function
+        The function that failed; it still holds what it was called with.
+    error : Exception
+        What it raised. An error with one string says more afterwards; another gets a note.
+    """
+    position = getattr(function.vm, "position_of_error", -1)
+    # Of an error that says it all already, the position is a former call's.
+    if position < 0 or hasattr(error, "explained_by_theano"):
+        return
+    node = function.vm.nodes[position]
+    thunk = function.vm.thunks[position]
+    lines = [f"Apply node that caused the error: {node}"]
+    where = _line_of(node)
+    if where:
+        lines.append(f"Created at: {where}")
+    lines.append(f"Inputs types: {[variable.type for variable in node.inputs]}")
+    if hasattr(thunk, "inputs"):
+        lines.append(f"Inputs shapes: {[getattr(box[0], 'shape', None) for box in thunk.inputs]}")
+    passed = [
+        f"{spec.name or f'input {i}'}: {_described(box.storage[0])}, expected {spec.variable.type}"
+        for i, spec, box in _explicit_inputs(function)
+    ]
+    lines.append(f"Called was {title(function)} with {'; '.join(passed) or 'no inputs'}")
+    text = "\n".join(lines)
+    if len(error.args) == 1 and isinstance(error.args[0], str):
+        error.args = (f"{error.args[0]}\n{text}",)
+    else:
+        error.add_note(text)
+    error.explained_by_theano = True
+
+
+def _line_of(node) -> str:
+    """Return the user's line that made a node, if it is known."""
+    traces = getattr(node.outputs[0].tag, "trace", None) or []
+    if not traces or not traces[0]:
+        return ""
+    frame = traces[0][-1]
+    if isinstance(frame, traceback.FrameSummary):
+        return f"{frame.filename}:{frame.lineno}"
+    return f"{frame[0]}:{frame[1]}"
+
+
+def _explicit_inputs(function):
+    pairs = zip(function.maker.inputs, function.input_storage, strict=True)
+    return [(i, spec, box) for i, (spec, box) in enumerate(pairs) if not spec.implicit]
+
+
+def title(function) -> str:
+    return f'theano function with name "{function.name}"' if function.name else "theano function"
+
+
+def signature(function) -> str:
+    inputs = [
+        f"{spec.name or 'unnamed'}: {spec.variable.type}"
+        for _, spec, _ in _explicit_inputs(function)
+    ]
+    return ", ".join(inputs) or "no inputs"
+
+
+def _named(spec) -> str:
+    return f'with name "{spec.name}" ' if spec.name else ""
+
+
+def _described(value) -> str:
+    if hasattr(value, "dtype") and hasattr(value, "shape"):
+        return f"{type(value).__name__} of dtype {value.dtype} and shape {tuple(value.shape)}"
+    text = repr(value)
+    return f"{type(value).__name__} {text if len(text) <= 60 else text[:57] + '...'}"
