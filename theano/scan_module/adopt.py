@@ -1,0 +1,76 @@
+"""Give loops that were built with PyTensor our gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.traversal import io_toposort
+from pytensor.scan.op import Scan as PyTensorScan
+
+from theano.scan_module.loop import take_apart
+from theano.scan_module.scan_op import Scan
+
+
+def adopt(outputs: Variable | Sequence[Variable]) -> Variable | list[Variable]:
+    """Rebuild a graph so that each of its loops is ours, nested ones too.
+
+    Parameters
+    ----------
+    outputs
+        A variable or several, computed by a graph that may hold loops made with
+        ``pytensor.scan``. The graph itself is left as it is.
+
+    Returns
+    -------
+    Variable or list of Variable
+        The same values, computed by loops whose gradient is ours. Compile what you derive from
+        them with ``theano.function``: its rewrites make the loops that a gradient adds one with
+        the original.
+
+    Examples
+    --------
+    >>> import pytensor, pytensor.tensor as pt, theano
+    >>> w = pt.vector("w")
+    >>> trace = pytensor.scan(lambda h, w: h * w, outputs_info=[pt.ones(3)],
+    ...                       non_sequences=[w], n_steps=4, return_updates=False)
+    >>> cost = theano.scan_module.adopt(trace[-1].sum())
+    >>> gradient = theano.function([w], theano.grad(cost, w))
+    >>> gradient([1.0, 2.0, 3.0])
+    array([  4.,  32., 108.])
+    """
+    if isinstance(outputs, Variable):
+        return _adopted([outputs])[0]
+    return _adopted(list(outputs))
+
+
+def adopt_node(node: Apply, mode: Any = None) -> Apply:
+    """The same loop made with our op; its step's loops are adopted too.
+
+    Parameters
+    ----------
+    node
+        A node of PyTensor's ``Scan``.
+    mode
+        The mode that compiles the step, if the op names none.
+    """
+    loop = take_apart(node)
+    loop = loop.with_inner_outputs(_adopted(loop.inner_outputs))
+    settings = replace(loop.settings, mode=loop.settings.mode or mode)
+    return replace(loop, settings=settings).build(Scan).node
+
+
+def _adopted(outputs: list[Variable]) -> list[Variable]:
+    new: dict[Variable, Variable] = {}
+    for node in io_toposort([], outputs):
+        inputs = [new.get(variable, variable) for variable in node.inputs]
+        foreign = isinstance(node.op, PyTensorScan) and not isinstance(node.op, Scan)
+        if not foreign and inputs == node.inputs:
+            continue
+        rebuilt = node.clone_with_new_inputs(inputs)
+        if foreign:
+            rebuilt = adopt_node(rebuilt)
+        new.update(zip(node.outputs, rebuilt.outputs, strict=True))
+    return [new.get(variable, variable) for variable in outputs]

@@ -1,0 +1,166 @@
+"""``theano.scan``: a Python function of one step becomes a loop of the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pytensor.scan.basic import get_updates_and_outputs
+from pytensor.scan.basic import scan as pytensor_scan
+from pytensor.graph.basic import Apply, Variable
+from pytensor.scan.op import Scan as PyTensorScan
+from pytensor.tensor.subtensor import Subtensor
+
+from theano.compile.mode import get_default_mode, get_mode
+from theano.scan_module.adopt import adopt_node
+from theano.updates import OrderedUpdates
+
+
+
+def scan(
+    fn: Callable,
+    sequences: Any = None,
+    outputs_info: Any = None,
+    non_sequences: Any = None,
+    n_steps: Any = None,
+    truncate_gradient: int = -1,
+    go_backwards: bool = False,
+    mode: Any = None,
+    name: str | None = None,
+    profile: bool | str = False,
+    allow_gc: bool | None = None,
+    strict: bool = False,
+    return_list: bool = False,
+) -> tuple[Any, OrderedUpdates]:
+    """Call a function once per step of a loop, and make the loop part of the graph.
+
+    Parameters
+    ----------
+    fn
+        Builds one step. Its arguments are the slices of ``sequences`` (in the order of their
+        taps), the previous values of the outputs with an initial state (in the order of their
+        taps), then ``non_sequences``. It returns the outputs of the step, in the order of
+        ``outputs_info``; and optionally a dict of updates of shared variables and an ``until``.
+    sequences
+        Variables, or dicts with keys ``input`` and ``taps``, that are iterated over along their
+        first axis.
+    outputs_info
+        For each output: None if no step reads it; its initial state if each step reads the value
+        of the step before; or a dict with ``initial`` and ``taps`` (negative integers).
+    non_sequences
+        Variables that each step gets unchanged.
+    n_steps
+        Number of steps, an int or an integer scalar variable; by default the length of the
+        shortest sequence.
+    truncate_gradient
+        Number of steps that the gradient goes back, -1 for all.
+    go_backwards
+        Whether to go through the sequences from the last element to the first.
+    mode
+        The mode that compiles the step; by default Theano's default mode.
+    name
+        Name of the loop in profiles and graphs.
+    profile
+        Whether to profile the steps.
+    allow_gc
+        Whether to free the step's intermediate results between steps; by default the flag
+        ``scan.allow_gc``.
+    strict
+        Whether all shared variables that the step uses must be in ``non_sequences``.
+    return_list
+        Whether to return a list even if there is one output.
+
+    Returns
+    -------
+    outputs : Variable or list of Variable
+        The outputs of all steps, stacked along a new first axis.
+    updates : OrderedUpdates
+        Updates of shared variables, for ``theano.function``.
+
+    Raises
+    ------
+    ValueError
+        If ``fn`` does not return as many outputs as ``outputs_info`` has entries.
+
+    Examples
+    --------
+    Powers of ``a``, and the gradient of the last one:
+
+    >>> import theano
+    >>> import theano.tensor as T
+    >>> a = T.vector("a")
+    >>> powers, updates = theano.scan(lambda before, a: before * a,
+    ...                               outputs_info=T.ones_like(a), non_sequences=a, n_steps=3)
+    >>> slope = theano.grad(powers[-1].sum(), a)
+    >>> theano.function([a], slope)([1.0, 2.0, 3.0])
+    array([ 3., 12., 27.])
+    """
+    outputs, updates = pytensor_scan(
+        _checked(fn, outputs_info, name),
+        sequences=sequences,
+        outputs_info=outputs_info,
+        non_sequences=non_sequences,
+        n_steps=n_steps,
+        truncate_gradient=truncate_gradient,
+        go_backwards=go_backwards,
+        mode=mode,
+        name=name,
+        profile=profile,
+        allow_gc=allow_gc,
+        strict=strict,
+        return_list=True,
+        return_updates=True,
+    )
+    step_mode = get_default_mode() if mode is None else get_mode(mode)
+    adopted: dict[Apply, Apply] = {}
+    new_outputs = [_of_our_loop(output, adopted, step_mode) for output in outputs or []]
+    new_updates = OrderedUpdates(
+        (shared, _of_our_loop(value, adopted, step_mode)) for shared, value in updates.items()
+    )
+    if not new_outputs:
+        return None, new_updates
+    if return_list or len(new_outputs) > 1:
+        return new_outputs, new_updates
+    return new_outputs[0], new_updates
+
+
+def _checked(fn: Callable, outputs_info: Any, name: str | None) -> Callable:
+    """The step function, with the number of its outputs checked."""
+    if outputs_info is None or (isinstance(outputs_info, list | tuple) and not outputs_info):
+        return fn
+    expected = len(outputs_info) if isinstance(outputs_info, list | tuple) else 1
+
+    def step(*arguments):
+        result = fn(*arguments)
+        _, outputs, _ = get_updates_and_outputs(result)
+        if len(outputs) != expected:
+            code = getattr(fn, "__code__", None)
+            where = f" ({code.co_filename}, line {code.co_firstlineno})" if code else ""
+            raise ValueError(
+                f"scan{f' {name!r}' if name else ''}: the step function"
+                f" {getattr(fn, '__name__', fn)}{where} returned {len(outputs)} output(s), but"
+                f" outputs_info has {expected} entr{'y' if expected == 1 else 'ies'}; give one"
+                " entry per output, None for an output that no step reads."
+            )
+        return result
+
+    return step
+
+
+def _of_our_loop(value: Variable, adopted: dict[Apply, Apply], step_mode: Any) -> Variable:
+    """A result of PyTensor's scan, which is a slice of a loop's output, on a loop of ours."""
+    slices = []
+    source = value
+    while source.owner is not None and isinstance(source.owner.op, Subtensor):
+        slices.append(source.owner)
+        source = source.owner.inputs[0]
+    node = source.owner
+    if node is None or type(node.op) is not PyTensorScan:
+        return value
+    if node not in adopted:
+        adopted[node] = adopt_node(node, step_mode)
+    result = adopted[node].outputs[node.outputs.index(source)]
+    for slice_node in reversed(slices):
+        result = slice_node.clone_with_new_inputs([result, *slice_node.inputs[1:]]).outputs[0]
+    result.name = value.name
+    return result

@@ -1,0 +1,143 @@
+"""The ``Scan`` op: PyTensor's, with a gradient that computes no forward value again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pytensor import tensor as pt
+from pytensor.gradient import disconnected_type, pushforward
+from pytensor.graph.basic import Variable
+from pytensor.scan.op import Scan as PyTensorScan
+
+from theano.configdefaults import config
+from theano.scan_module.backward_loop import loop_pullback
+from theano.scan_module.forward_loops import extend_loop
+from theano.scan_module.loop import (
+    Carried,
+    Invariant,
+    Loop,
+    Sequence,
+    State,
+    Tap,
+    Trace,
+    fresh_like,
+    take_apart,
+)
+from theano.scan_module.step_gradient import is_connected, is_differentiable
+
+__all__ = ["Scan"]
+
+
+class Scan(PyTensorScan):
+    """A loop as an operation of a graph.
+
+    The gradient reads forward values from explicit outputs of the forward loop. Those that the
+    loop does not return are added to it as further outputs, chosen by a minimum cut (the flag
+    ``scan.save``).
+
+    Notes
+    -----
+    ``extends`` is set on an op that a gradient made by adding outputs to another; see
+    ``theano.scan_module.forward_loops``.
+    """
+
+    def pullback(
+        self,
+        inputs: list[Variable],
+        outputs: list[Variable],
+        output_cotangents: list[Variable],
+    ) -> list[Variable]:
+        """Gradients with respect to the node's inputs, by a loop that runs backward."""
+        node = outputs[0].owner
+        return loop_pullback(
+            node,
+            take_apart(node),
+            list(output_cotangents),
+            extend=lambda loop, values: extend_loop(self, loop, values),
+            policy=config.scan.save,
+            op_class=type(self),
+        )
+
+    def pushforward(
+        self, inputs: list[Variable], outputs: list[Variable], tangents: list[Variable]
+    ) -> list[Variable]:
+        """Directional derivatives of the outputs, by a loop that runs beside the forward one."""
+        loop = take_apart(outputs[0].owner)
+        # n_steps | sequences | mit-mot | mit-sot | sit-sot | carried | trace lengths | invariants
+        given = dict(zip(inputs, tangents, strict=True))
+        inner_tangents = {
+            variable: fresh_like(variable)
+            for variable in loop.inner_inputs
+            if is_differentiable(variable)
+        }
+        beside, tangent_outputs = _tangent_loop(loop, given, inner_tangents)
+        built = beside.build(type(self))
+        return [
+            built.outputs[tangent_outputs[entry]] if entry in tangent_outputs
+            else disconnected_type()
+            for entry in (*loop.ordered_states(), *loop.traces, *loop.carried)
+        ]
+
+
+def _tangent_loop(
+    loop: Loop, given: dict[Variable, Variable], inner_tangents: dict[Variable, Variable]
+) -> tuple[Loop, dict[State | Trace | Carried, State | Trace]]:
+    """A loop that computes each state and trace together with its tangent."""
+    sequences = [
+        Sequence(_tangent_of(entry.outer, given), inner_tangents[entry.inner])
+        for entry in loop.sequences
+        if entry.inner in inner_tangents
+    ]
+    invariants = [
+        Invariant(_tangent_of(entry.outer, given), inner_tangents[entry.inner])
+        for entry in loop.invariants
+        if entry.inner in inner_tangents
+    ]
+    values = [tap.inner for state in loop.states for tap in state.writes]
+    values += [trace.inner for trace in loop.traces]
+    values = [value for value in dict.fromkeys(values) if is_differentiable(value)]
+    tangents = dict(
+        zip(
+            values,
+            pushforward(
+                values,
+                list(inner_tangents),
+                tangents=list(inner_tangents.values()),
+                disconnected_outputs="ignore",
+                return_disconnected="zero",
+                use_op_pushforward=True,
+            ),
+            strict=True,
+        )
+    )
+    pairs: dict[State | Trace | Carried, State | Trace] = {}
+    for state in loop.ordered_states():
+        if is_differentiable(state.writes[0].inner):
+            pairs[state] = State(
+                _tangent_of(state.outer, given),
+                tuple(Tap(tap.offset, inner_tangents[tap.inner]) for tap in state.reads),
+                tuple(
+                    Tap(tap.offset, tangents[tap.inner].astype(tap.inner.type.dtype))
+                    for tap in state.writes
+                ),
+                state.kind,
+            )
+    for trace in loop.traces:
+        if is_differentiable(trace.inner):
+            pairs[trace] = Trace(trace.length, tangents[trace.inner])
+    beside = replace(
+        loop,
+        sequences=(*loop.sequences, *sequences),
+        states=(*loop.states, *(pairs[s] for s in loop.ordered_states() if s in pairs)),
+        traces=(*loop.traces, *(pairs[t] for t in loop.traces if t in pairs)),
+        invariants=(*loop.invariants, *invariants),
+        settings=replace(
+            loop.settings, name=f"rop_of_{loop.settings.name}" if loop.settings.name else None
+        ),
+    )
+    return beside, pairs
+
+
+def _tangent_of(outer: Variable, given: dict[Variable, Variable]) -> Variable:
+    tangent = given[outer]
+    return tangent if is_connected(tangent) else pt.zeros_like(outer)

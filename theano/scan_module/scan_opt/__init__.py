@@ -1,0 +1,20 @@
+"""The rewrites of loops: what runs, in which order, under which names.
+
+Importing this module registers them in PyTensor's database under tags of our own, which only
+Theano's modes ask for.
+"""
+
+from __future__ import annotations
+
+from pytensor.compile.mode import optdb
+
+from theano.compile.mode import FAST_COMPILE_TAG, FAST_RUN_TAG
+from theano.scan_module.scan_opt.unify_forward_loops import UnifyForwardLoops
+
+
+
+# name, rewriter, position, tags. PyTensor's own rewrites of loops run from 0.05 on.
+REWRITES = (("unify_forward_loops", UnifyForwardLoops(), -0.5, (FAST_RUN_TAG, FAST_COMPILE_TAG)),)
+
+for _name, _rewriter, _position, _tags in REWRITES:
+    optdb.register(_name, _rewriter, *_tags, position=_position)

@@ -1,0 +1,16 @@
+"""Make one the forward loops that gradients built again; runs before anything else."""
+
+from __future__ import annotations
+
+from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.rewriting.basic import GraphRewriter
+
+from theano.scan_module.forward_loops import unify_forward_loops
+
+
+class UnifyForwardLoops(GraphRewriter):
+    """Replace the loops of each family over the same inputs by one, see ``forward_loops``."""
+
+    def apply(self, graph: FunctionGraph) -> int:
+        """Returns how many loops went."""
+        return unify_forward_loops(graph)
