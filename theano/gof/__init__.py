@@ -1,0 +1,65 @@
+"""Theano 1.0's `theano.gof`: graphs, operators, types and rewrites."""
+# ruff: noqa: F401 -- this file re-exports
+
+from theano.gof import (
+    compilelock,
+    destroyhandler,
+    fg,
+    graph,
+    link,
+    null_type,
+    op,
+    opt,
+    optdb,
+    params_type,
+    toolbox,
+    type,
+    utils,
+)
+from theano.gof.destroyhandler import DestroyHandler
+from theano.gof.fg import FunctionGraph, InconsistencyError, MissingInputError
+from theano.gof.graph import Apply, Constant, Variable, view_roots
+from theano.gof.link import (
+    CLinker,
+    Container,
+    DualLinker,
+    Linker,
+    LocalLinker,
+    OpWiseCLinker,
+    PerformLinker,
+    WrapLinker,
+    WrapLinkerMany,
+)
+from theano.gof.op import COp, Op, OpenMPOp, PureOp
+from theano.gof.opt import (
+    CheckStackTraceOptimization,
+    EquilibriumOptimizer,
+    LocalOptGroup,
+    LocalOptimizer,
+    MergeOptimizer,
+    NavigatorOptimizer,
+    OpKeyOptimizer,
+    OpRemove,
+    OpSub,
+    Optimizer,
+    PatternSub,
+    SeqOptimizer,
+    TopoOptimizer,
+    inplace_optimizer,
+    local_optimizer,
+    optimizer,
+)
+from theano.gof.optdb import DB, EquilibriumDB, LocalGroupDB, ProxyDB, Query, SequenceDB
+from theano.gof.params_type import Params, ParamsType
+from theano.gof.toolbox import (
+    Bookkeeper,
+    Feature,
+    History,
+    NoOutputFromInplace,
+    ReplacementDidntRemovedError,
+    ReplaceValidate,
+    Validator,
+)
+from theano.gof.type import CEnumType, EnumList, EnumType, Generic, Type, generic
+from theano.gof.utils import MetaObject as object2
+from theano.gof.utils import MethodNotDefined, hashtype

@@ -1,0 +1,121 @@
+"""Operators that users write: Theano 1.0's method names on PyTensor's classes."""
+# ruff: noqa: F401 -- this file re-exports
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pytensor.gradient import DisconnectedType, disconnected_type
+from pytensor.graph.basic import Variable
+from pytensor.graph.op import Op as PureOp
+from pytensor.graph.utils import MethodNotDefined
+from pytensor.link.c.op import COp as _PyTensorCOp
+from pytensor.link.c.op import ExternalCOp as COp
+from pytensor.link.c.op import OpenMPOp
+
+# Methods to which PyTensor passes keywords that Theano did not.
+_METHODS_WITHOUT_KEYWORDS = (
+    "c_headers",
+    "c_header_dirs",
+    "c_libraries",
+    "c_lib_dirs",
+    "c_support_code",
+    "c_compile_args",
+    "c_no_compile_args",
+    "c_init_code",
+)
+
+
+def _without_keywords(method: Callable) -> Callable:
+    @functools.wraps(method)
+    def adapted(self, **kwargs):
+        return method(self)
+
+    return adapted
+
+
+def _without_function_graph(method: Callable) -> Callable:
+    @functools.wraps(method)
+    def adapted(self, fgraph, node, shapes):
+        return method(self, node, shapes)
+
+    return adapted
+
+
+def _adapt(cls: type) -> None:
+    """Give the methods that `cls` itself defines the signature that PyTensor calls."""
+    defined = vars(cls)
+    for name in _METHODS_WITHOUT_KEYWORDS:
+        if name in defined and len(inspect.signature(defined[name]).parameters) == 1:
+            setattr(cls, name, _without_keywords(defined[name]))
+    if "infer_shape" in defined and len(inspect.signature(defined["infer_shape"]).parameters) == 3:
+        cls.infer_shape = _without_function_graph(defined["infer_shape"])  # type: ignore[attr-defined]
+
+
+class Op(_PyTensorCOp):
+    """The base class of an operator that a user writes, with Theano's method names.
+
+    A subclass defines `make_node` (or `itypes` and `otypes`) and `perform`, or `c_code`;
+    `grad` (or `L_op`) for its gradient and `R_op` for `theano.Rop`. `infer_shape` takes
+    ``(self, node, input_shapes)``. PyTensor's own names, `pullback` and `pushforward`, may
+    be defined instead.
+
+    Raises
+    ------
+    NotImplementedError
+        A gradient is asked for and the operator defines none.
+
+    Examples
+    --------
+    >>> import theano, theano.tensor as T
+    >>> class Double(theano.Op):
+    ...     __props__ = ()
+    ...     itypes = [T.dvector]
+    ...     otypes = [T.dvector]
+    ...     def perform(self, node, inputs, output_storage):
+    ...         output_storage[0][0] = 2 * inputs[0]
+    ...     def grad(self, inputs, output_grads):
+    ...         return [2 * output_grads[0]]
+    >>> x = T.dvector("x")
+    >>> theano.grad(Double()(x).sum(), x).eval({x: [3.0]}).tolist()
+    [2.0]
+    """
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        _adapt(cls)
+
+    def perform(self, node, inputs, output_storage):
+        raise MethodNotDefined("perform", type(self), type(self).__name__)
+
+    def c_code(self, node, name, inputs, outputs, sub):
+        raise MethodNotDefined("c_code", type(self), type(self).__name__)
+
+    def grad(self, inputs: Sequence[Variable], output_grads: Sequence[Variable]):
+        raise NotImplementedError(f"{self} has no gradient: it defines neither grad nor L_op")
+
+    def L_op(
+        self,
+        inputs: Sequence[Variable],
+        outputs: Sequence[Variable],
+        output_grads: Sequence[Variable],
+    ):
+        return self.grad(inputs, output_grads)
+
+    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Variable | None]):
+        raise NotImplementedError(f"{self} has no R_op")
+
+    def pullback(self, inputs, outputs, cotangents):
+        """Give PyTensor the gradient that `grad` or `L_op` defines."""
+        return _as_list(self.L_op(inputs, outputs, cotangents))
+
+    def pushforward(self, inputs, outputs, tangents):
+        """Give PyTensor what `R_op` defines, with None where nothing is connected."""
+        points = [None if isinstance(t.type, DisconnectedType) else t for t in tangents]
+        results = _as_list(self.R_op(inputs, points))
+        return [disconnected_type() if result is None else result for result in results]
+
+
+def _as_list(results: Any) -> list:
+    return list(results) if isinstance(results, list | tuple) else [results]

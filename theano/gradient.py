@@ -1,0 +1,244 @@
+"""Theano 1.0's `theano.gradient`: symbolic derivatives, and ways to shape them."""
+
+from collections.abc import Sequence
+
+from pytensor.compile.ops import ViewOp
+from pytensor.gradient import (
+    DisconnectedGrad,
+    DisconnectedInputError,
+    DisconnectedType,
+    GradientError,
+    GradScale,
+    NullTypeGradError,
+    UndefinedGrad,
+    ZeroGrad,
+    as_list_or_tuple,
+    disconnected_grad,
+    disconnected_grad_,
+    disconnected_type,
+    grad,
+    grad_not_implemented,
+    grad_scale,
+    grad_undefined,
+    hessian,
+    jacobian,
+    mode_not_slow,
+    numeric_grad,
+    pullback,
+    pushforward,
+    subgraph_grad,
+    undefined_grad,
+    undefined_grad_,
+    verify_grad,
+    zero_grad,
+    zero_grad_,
+)
+from pytensor.graph.basic import Variable
+from pytensor.graph.null_type import NullType, null_type
+from pytensor.tensor.math import clip
+
+__all__ = [
+    "ConsiderConstant",
+    "DisconnectedGrad",
+    "DisconnectedInputError",
+    "DisconnectedType",
+    "GradClip",
+    "GradScale",
+    "GradientError",
+    "Lop",
+    "NullType",
+    "NullTypeGradError",
+    "Rop",
+    "UndefinedGrad",
+    "ViewOp",
+    "ZeroGrad",
+    "consider_constant",
+    "consider_constant_",
+    "disconnected_grad",
+    "disconnected_grad_",
+    "disconnected_type",
+    "format_as",
+    "grad",
+    "grad_clip",
+    "grad_not_implemented",
+    "grad_scale",
+    "grad_undefined",
+    "hessian",
+    "jacobian",
+    "mode_not_slow",
+    "null_type",
+    "numeric_grad",
+    "subgraph_grad",
+    "undefined_grad",
+    "undefined_grad_",
+    "verify_grad",
+    "zero_grad",
+    "zero_grad_",
+]
+
+format_as = as_list_or_tuple
+
+# Theano's ConsiderConstant has a zero gradient, which is what ZeroGrad does.
+ConsiderConstant = ZeroGrad
+consider_constant = zero_grad
+consider_constant_ = zero_grad_
+
+Variables = Variable | Sequence[Variable]
+
+
+def Rop(
+    f: Variables,
+    wrt: Variables,
+    eval_points: Variables,
+    disconnected_outputs: str = "raise",
+    return_disconnected: str = "zero",
+):
+    """Multiply the Jacobian of `f` with respect to `wrt` by `eval_points`, from the right.
+
+    Each operator's own rule for forward differentiation is used. A graph with an operator
+    that has none is differentiated backward twice instead, which gives the same values.
+
+    Parameters
+    ----------
+    f : variable or list of variables
+        What is differentiated.
+    wrt : variable or list of variables
+        What it is differentiated with respect to.
+    eval_points : variable or list of variables
+        The direction: one for each of `wrt`, of the same shape.
+    disconnected_outputs : {'raise', 'warn', 'ignore'}
+        What to do about an `f` that does not depend on `wrt`.
+    return_disconnected : {'zero', 'none', 'disconnected'}
+        What to return for such an `f`.
+
+    Returns
+    -------
+    variable, list or tuple
+        One product for each of `f`, of its shape; a list or tuple where `f` is one.
+
+    Raises
+    ------
+    DisconnectedInputError
+        An `f` does not depend on `wrt`, and `disconnected_outputs` is ``'raise'``.
+
+    Examples
+    --------
+    >>> import theano, theano.tensor as T
+    >>> x, v = T.vectors("x", "v")
+    >>> float(theano.Rop((x**2).sum(), x, v).eval({x: [1.0, 2.0], v: [1.0, 1.0]}))
+    6.0
+    """
+    options = {
+        "disconnected_outputs": disconnected_outputs,
+        "return_disconnected": return_disconnected,
+    }
+    try:
+        return pushforward(f, wrt, eval_points, use_op_pushforward=True, **options)
+    except NotImplementedError:
+        return pushforward(f, wrt, eval_points, use_op_pushforward=False, **options)
+
+
+def Lop(
+    f: Variables,
+    wrt: Variables,
+    eval_points: Variables,
+    consider_constant: Sequence[Variable] | None = None,
+    disconnected_inputs: str = "raise",
+):
+    """Multiply the Jacobian of `f` with respect to `wrt` by `eval_points`, from the left.
+
+    Parameters
+    ----------
+    f : variable or list of variables
+        What is differentiated.
+    wrt : variable or list of variables
+        What it is differentiated with respect to.
+    eval_points : variable or list of variables
+        The weights: one for each of `f`, of the same shape.
+    consider_constant : list of variables, optional
+        Variables through which nothing is differentiated.
+    disconnected_inputs : {'raise', 'warn', 'ignore'}
+        What to do about a `wrt` that no `f` depends on.
+
+    Returns
+    -------
+    variable, list or tuple
+        One product for each of `wrt`, of its shape; a list or tuple where `wrt` is one.
+
+    Raises
+    ------
+    DisconnectedInputError
+        No `f` depends on one of `wrt`, and `disconnected_inputs` is ``'raise'``.
+
+    Examples
+    --------
+    >>> import theano, theano.tensor as T
+    >>> x, v = T.vectors("x", "v")
+    >>> theano.Lop(x**2, x, v).eval({x: [1.0, 2.0], v: [1.0, 1.0]}).tolist()
+    [2.0, 4.0]
+    """
+    return pullback(
+        f,
+        wrt,
+        eval_points,
+        consider_constant=consider_constant,
+        disconnected_inputs=disconnected_inputs,
+    )
+
+
+class GradClip(ViewOp):
+    """The identity, whose gradient is clipped: see `grad_clip`."""
+
+    # PyTensor's class leaves the bounds out, so that two clips of one value are merged
+    # and share the first one's bounds as soon as a loop holds them.
+    __props__ = ("clip_lower_bound", "clip_upper_bound")
+
+    def __init__(self, clip_lower_bound: float, clip_upper_bound: float):
+        if not clip_upper_bound >= clip_lower_bound:
+            raise ValueError(
+                "grad_clip expects lower_bound <= upper_bound, "
+                f"got {clip_lower_bound} and {clip_upper_bound}"
+            )
+        self.clip_lower_bound = clip_lower_bound
+        self.clip_upper_bound = clip_upper_bound
+
+    def pullback(self, inputs, outputs, cotangents):
+        return [
+            cotangent
+            if isinstance(cotangent.type, DisconnectedType)
+            else clip(cotangent, self.clip_lower_bound, self.clip_upper_bound)
+            for cotangent in cotangents
+        ]
+
+    def pushforward(self, inputs, outputs, tangents):
+        return list(tangents)
+
+
+def grad_clip(x: Variable, lower_bound: float, upper_bound: float) -> Variable:
+    """Return `x` unchanged, with each element of its gradient kept within two bounds.
+
+    Parameters
+    ----------
+    x : variable
+        The value whose incoming gradient is clipped.
+    lower_bound, upper_bound : float
+        The bounds.
+
+    Returns
+    -------
+    variable
+        Of the shape and dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        `lower_bound` is greater than `upper_bound`.
+
+    Examples
+    --------
+    >>> import theano, theano.tensor as T
+    >>> x = T.scalar("x")
+    >>> float(theano.grad(theano.gradient.grad_clip(x, -1, 1) ** 2, x).eval({x: 2.0}))
+    1.0
+    """
+    return GradClip(lower_bound, upper_bound)(x)

@@ -1,0 +1,4 @@
+"""Special functions on single numbers, by Theano 1.0's names."""
+# ruff: noqa: F401, F403 -- this file re-exports
+
+from pytensor.scalar.math import *

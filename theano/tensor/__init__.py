@@ -1,0 +1,77 @@
+"""Theano 1.0's `theano.tensor`: symbolic arrays and the functions on them."""
+# ruff: noqa: F401, F403 -- this file re-exports
+
+from pytensor.compile.sharedvalue import SharedVariable
+from pytensor.tensor import einsum, linalg, pad
+
+from theano import gradient
+from theano.gradient import hessian, jacobian
+from theano.tensor import (
+    basic,
+    blas,
+    elemwise,
+    extra_ops,
+    inplace,
+    nlinalg,
+    opt,
+    sharedvar,
+    slinalg,
+    sort,
+    subtensor,
+    type,
+    type_other,
+    utils,
+    var,
+    xlogx,
+)
+from theano.tensor.basic import *
+from theano.tensor.basic import abs_, inv
+from theano.tensor.elemwise import All, Any, CAReduce, DimShuffle, Elemwise, Prod, Sum
+from theano.tensor.extra_ops import (
+    bartlett,
+    bincount,
+    compress,
+    cumprod,
+    cumsum,
+    diff,
+    fill_diagonal,
+    fill_diagonal_offset,
+    ravel_multi_index,
+    searchsorted,
+    squeeze,
+    to_one_hot,
+    unique,
+    unravel_index,
+)
+from theano.tensor.opt import Assert
+from theano.tensor.sharedvar import (
+    ScalarSharedVariable,
+    TensorSharedVariable,
+    scalar_constructor,
+    shared_constructor,
+    tensor_constructor,
+)
+from theano.tensor.sort import argsort, argtopk, topk, topk_and_argtopk
+from theano.tensor.sort import sort as sort
+from theano.tensor.subtensor import (
+    AdvancedIncSubtensor,
+    AdvancedIncSubtensor1,
+    AdvancedSubtensor,
+    AdvancedSubtensor1,
+    IncSubtensor,
+    Subtensor,
+    advanced_subtensor1,
+    inc_subtensor,
+    set_subtensor,
+    take,
+)
+from theano.tensor.type_other import (
+    NoneConst,
+    NoneTypeT,
+    SliceConstant,
+    SliceType,
+    make_slice,
+)
+from theano.tensor.var import AsTensorError, TensorConstantSignature
+
+from theano.tensor import nnet, signal  # isort: skip -- they are built on the names above

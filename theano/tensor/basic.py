@@ -1,0 +1,100 @@
+"""Functions on tensors, by Theano 1.0's names; PyTensor's own where they are the same."""
+# ruff: noqa: F401, F403 -- this file re-exports
+
+from pytensor.graph.basic import Apply, Constant, Variable
+from pytensor.graph.op import Op
+from pytensor.raise_op import assert_op
+from pytensor.tensor.basic import *
+from pytensor.tensor.basic import (
+    Alloc,
+    AllocDiag,
+    AllocEmpty,
+    ARange,
+    Choose,
+    ExtractDiag,
+    Eye,
+    Join,
+    MakeVector,
+    Nonzero,
+    PermuteRowElements,
+    ScalarFromTensor,
+    Split,
+    TensorFromScalar,
+    alloc_diag,
+    infer_static_shape,
+    make_vector,
+    register_transfer,
+)
+from pytensor.tensor.basic import get_scalar_constant_value as extract_constant
+from pytensor.tensor.blas import batched_dot, batched_tensordot
+from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
+from pytensor.tensor.exceptions import NotScalarConstantError, ShapeError
+from pytensor.tensor.math import *
+from pytensor.tensor.math import Argmax, Dot, Sum
+from pytensor.tensor.math import abs as abs_
+from pytensor.tensor.math import ceil_intdiv as ceil_intdiv
+from pytensor.tensor.math import isinf as isinf_
+from pytensor.tensor.math import isnan as isnan_
+from pytensor.tensor.math import reciprocal as inv
+from pytensor.tensor.shape import (
+    Reshape,
+    Shape,
+    SpecifyShape,
+    shape,
+    shape_padaxis,
+    shape_padleft,
+    shape_padright,
+    specify_shape,
+)
+from pytensor.tensor.variable import TensorConstant, TensorVariable
+
+from theano.gof.utils import hashtype
+from theano.gradient import (
+    DisconnectedType,
+    Lop,
+    Rop,
+    consider_constant,
+    grad,
+    grad_not_implemented,
+    grad_undefined,
+    numeric_grad,
+    verify_grad,
+)
+from theano.printing import min_informative_str, pprint
+from theano.tensor.extra_ops import repeat
+from theano.tensor.shaping import (
+    Unbroadcast,
+    addbroadcast,
+    flatten,
+    patternbroadcast,
+    reshape,
+    split,
+    stack,
+    tile,
+    unbroadcast,
+)
+from theano.tensor.type import *
+from theano.tensor.type import (
+    Tensor,
+    TensorType,
+    all_dtypes,
+    col,
+    complex_dtypes,
+    continuous_dtypes,
+    discrete_dtypes,
+    float_dtypes,
+    int_dtypes,
+    integer_dtypes,
+    matrix,
+    row,
+    scalar,
+    tensor,
+    tensor3,
+    tensor4,
+    tensor5,
+    tensor6,
+    tensor7,
+    uint_dtypes,
+    vector,
+    wmatrix,
+)

@@ -1,0 +1,59 @@
+"""More functions on tensors, by Theano 1.0's names."""
+# ruff: noqa: F401, F403 -- this file re-exports
+
+from typing import Any
+
+import numpy as np
+import pytensor.tensor as pt
+from pytensor.tensor.extra_ops import *
+from pytensor.tensor.extra_ops import (
+    Bartlett,
+    CpuContiguous,
+    CumOp,
+    FillDiagonal,
+    FillDiagonalOffset,
+    RavelMultiIndex,
+    Repeat,
+    SearchsortedOp,
+    Unique,
+    UnravelIndex,
+    bartlett_,
+    cpu_contiguous,
+    fill_diagonal_,
+    fill_diagonal_offset_,
+)
+from pytensor.tensor.variable import TensorVariable
+
+RepeatOp = Repeat
+
+
+def repeat(x: Any, repeats: Any, axis: int | None = None) -> TensorVariable:
+    """Repeat each element of `x` along `axis`, or of the flattened `x` without an axis."""
+    return pt.repeat(x, repeats, axis=axis)
+
+
+def to_one_hot(y: Any, nb_class: Any, dtype: Any = None) -> TensorVariable:
+    """Turn a vector of class numbers into a matrix with one 1 in each row.
+
+    Parameters
+    ----------
+    y : integer vector
+        The class of each row, at least 0 and below `nb_class`.
+    nb_class : int
+        The number of classes: the number of columns.
+    dtype : str, optional
+        The dtype of the result; ``theano.config.floatX`` if it is not given.
+
+    Returns
+    -------
+    matrix of shape (y.shape[0], nb_class)
+
+    Examples
+    --------
+    >>> import theano.tensor as T
+    >>> T.extra_ops.to_one_hot([1, 0], 3).eval().tolist()
+    [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
+    """
+    y = pt.as_tensor_variable(y)
+    zeros = pt.zeros((y.shape[0], nb_class), dtype=dtype)
+    return pt.set_subtensor(zeros[pt.arange(y.shape[0]), y], np.asarray(1, dtype=zeros.dtype))

@@ -1,0 +1,46 @@
+"""Linear algebra that NumPy does, by Theano 1.0's names."""
+# ruff: noqa: F401 -- this file re-exports
+
+from typing import Any
+
+from pytensor.tensor.basic import AllocDiag, ExtractDiag, alloc_diag, diag, extract_diag, trace
+from pytensor.tensor.linalg import (
+    SVD,
+    Det,
+    Eig,
+    Eigh,
+    MatrixInverse,
+    MatrixPinv,
+    TensorInv,
+    TensorSolve,
+    det,
+    eig,
+    lstsq,
+    matrix_dot,
+    matrix_inverse,
+    matrix_power,
+    norm,
+    pinv,
+    svd,
+    tensorinv,
+    tensorsolve,
+)
+from pytensor.tensor.linalg import eigh as _eigh
+from pytensor.tensor.linalg import qr as _qr
+
+
+def eigh(a: Any, UPLO: str = "L"):
+    """Return the eigenvalues and eigenvectors of a symmetric matrix."""
+    return _eigh(a, lower=UPLO == "L")
+
+
+def qr(a: Any, mode: str = "reduced"):
+    """Return the factors Q and R of a matrix; only R where `mode` is ``'r'``.
+
+    Parameters
+    ----------
+    a : matrix of shape (M, N)
+    mode : {'reduced', 'complete', 'r'}
+        The factors' shapes: (M, K) and (K, N) with K = min(M, N), or (M, M) and (M, N).
+    """
+    return _qr(a, mode={"reduced": "economic", "complete": "full"}.get(mode, mode))

@@ -1,0 +1,11 @@
+"""Theano 1.0's `theano.tensor.nnet`: what neural networks are made of."""
+# ruff: noqa: F401, F403 -- this file re-exports
+
+from theano.tensor.nnet import bn, nnet, sigm
+from theano.tensor.nnet.bn import (
+    batch_normalization,
+    batch_normalization_test,
+    batch_normalization_train,
+)
+from theano.tensor.nnet.nnet import *
+from theano.tensor.nnet.sigm import *

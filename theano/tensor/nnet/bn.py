@@ -1,0 +1,174 @@
+"""Batch normalisation."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytensor.tensor as pt
+from pytensor.configdefaults import config as _pytensor_config
+from pytensor.tensor.variable import TensorVariable
+
+from theano.tensor.shaping import addbroadcast
+
+__all__ = ["batch_normalization", "batch_normalization_test", "batch_normalization_train"]
+
+_NAMED_AXES = {
+    "per-activation": lambda ndim: (0,),
+    "spatial": lambda ndim: (0, *range(2, ndim)),
+}
+
+
+def batch_normalization(
+    inputs: Any, gamma: Any, beta: Any, mean: Any, std: Any, mode: str = "low_mem"
+) -> TensorVariable:
+    """Return ``(inputs - mean) * gamma / std + beta``.
+
+    Parameters
+    ----------
+    inputs, gamma, beta, mean, std : tensors
+        They broadcast against each other.
+    mode : {'low_mem', 'high_mem'}
+        Theano's choice of what to keep for the gradient; the values are the same.
+
+    Raises
+    ------
+    ValueError
+        An unknown mode.
+    """
+    if mode not in ("low_mem", "high_mem"):
+        raise ValueError(
+            f"batch_normalization: expected mode 'low_mem' or 'high_mem', got {mode!r}"
+        )
+    return (inputs - mean) * (gamma / std) + beta
+
+
+def _normalised_axes(axes: str | Sequence[int], ndim: int) -> tuple[int, ...]:
+    if isinstance(axes, str):
+        if axes not in _NAMED_AXES:
+            raise ValueError(f"expected axes {sorted(_NAMED_AXES)} or integers, got {axes!r}")
+        return _NAMED_AXES[axes](ndim)
+    chosen = tuple(sorted(int(axis) for axis in axes))
+    if not chosen or chosen[0] < 0 or chosen[-1] >= ndim:
+        raise ValueError(f"expected axes between 0 and {ndim - 1}, at least one, got {axes}")
+    return chosen
+
+
+def _checked_epsilon(epsilon: float) -> float:
+    rounded = np.dtype(_pytensor_config.floatX).type(epsilon)
+    if rounded < 1e-5:
+        raise ValueError(f"epsilon must be at least 1e-5, got {epsilon}")
+    return rounded
+
+
+def _over_inputs(
+    parameters: dict[str, Any], ndim: int, axes: tuple[int, ...]
+) -> tuple[list[TensorVariable], bool]:
+    """Give each parameter the dimensions of the inputs; say whether they were left out."""
+    kept = [axis for axis in range(ndim) if axis not in axes]
+    tensors = {name: pt.as_tensor_variable(value) for name, value in parameters.items()}
+    ranks = {name: tensor.ndim for name, tensor in tensors.items()}
+    if all(rank == ndim for rank in ranks.values()):
+        return [addbroadcast(tensor, *axes) for tensor in tensors.values()], False
+    if all(rank == len(kept) for rank in ranks.values()):
+        pattern = [kept.index(axis) if axis in kept else "x" for axis in range(ndim)]
+        return [tensor.dimshuffle(pattern) for tensor in tensors.values()], True
+    raise ValueError(
+        f"expected all of {sorted(tensors)} to have {len(kept)} dimensions, or all {ndim}, "
+        f"got {ranks}"
+    )
+
+
+def batch_normalization_train(
+    inputs: Any,
+    gamma: Any,
+    beta: Any,
+    axes: str | Sequence[int] = "per-activation",
+    epsilon: float = 1e-4,
+    running_average_factor: float = 0.1,
+    running_mean: Any = None,
+    running_var: Any = None,
+) -> tuple[TensorVariable, ...]:
+    """Normalise `inputs` by their own mean and variance along `axes`.
+
+    Parameters
+    ----------
+    inputs : tensor
+    gamma, beta : tensors
+        The scale and the shift: of the shape of `inputs` without `axes`, or with length 1
+        there.
+    axes : {'per-activation', 'spatial'} or sequence of int
+        ``'per-activation'`` is axis 0; ``'spatial'`` is all but axis 1.
+    epsilon : float
+        Added to the variance; at least 1e-5.
+    running_average_factor : float
+        How much of this batch goes into the running averages.
+    running_mean, running_var : tensors, optional
+        The running averages so far, shaped as `gamma`: both or neither.
+
+    Returns
+    -------
+    out, mean, invstd : tensors
+        The result, the mean, and 1 over the standard deviation.
+    running_mean, running_var : tensors
+        The new running averages, if they were given.
+
+    Raises
+    ------
+    ValueError
+        Shapes, axes or `epsilon` that do not fit, or one running average without the other.
+    """
+    if (running_mean is None) != (running_var is None):
+        raise ValueError("running_mean and running_var must be given together")
+    inputs = pt.as_tensor_variable(inputs)
+    axes = _normalised_axes(axes, inputs.ndim)
+    epsilon = _checked_epsilon(epsilon)
+    parameters = {"gamma": gamma, "beta": beta}
+    if running_mean is not None:
+        parameters |= {"running_mean": running_mean, "running_var": running_var}
+    (scale, shift, *running), left_out = _over_inputs(parameters, inputs.ndim, axes)
+
+    mean = inputs.mean(axes, keepdims=True)
+    variance = inputs.var(axes, keepdims=True)
+    invstd = 1 / pt.sqrt(variance + epsilon)
+    statistics = [mean, invstd]
+    if running:
+        count = pt.cast(pt.prod([inputs.shape[axis] for axis in axes]), inputs.dtype)
+        unbiased = variance * count / (count - 1)
+        keep = 1 - running_average_factor
+        statistics += [
+            running[0] * keep + mean * running_average_factor,
+            running[1] * keep + unbiased * running_average_factor,
+        ]
+    if left_out:
+        kept = [axis for axis in range(inputs.ndim) if axis not in axes]
+        statistics = [statistic.dimshuffle(kept) for statistic in statistics]
+    return (inputs - mean) * (invstd * scale) + shift, *statistics
+
+
+def batch_normalization_test(
+    inputs: Any,
+    gamma: Any,
+    beta: Any,
+    mean: Any,
+    var: Any,
+    axes: str | Sequence[int] = "per-activation",
+    epsilon: float = 1e-4,
+) -> TensorVariable:
+    """Normalise `inputs` by a given mean and variance: see `batch_normalization_train`.
+
+    Parameters
+    ----------
+    mean, var : tensors
+        Shaped as `gamma` and `beta`.
+
+    Returns
+    -------
+    TensorVariable
+        ``(inputs - mean) * gamma / sqrt(var + epsilon) + beta``.
+    """
+    inputs = pt.as_tensor_variable(inputs)
+    axes = _normalised_axes(axes, inputs.ndim)
+    epsilon = _checked_epsilon(epsilon)
+    parameters = {"gamma": gamma, "beta": beta, "mean": mean, "var": var}
+    (scale, shift, centre, spread), _ = _over_inputs(parameters, inputs.ndim, axes)
+    return (inputs - centre) * scale / pt.sqrt(spread + epsilon) + shift

@@ -1,0 +1,68 @@
+"""The logistic function, its approximations, and softplus."""
+
+from typing import Any
+
+import pytensor.tensor as pt
+from pytensor.scalar.math import sigmoid as scalar_sigmoid
+from pytensor.tensor.math import sigmoid, softplus
+from pytensor.tensor.variable import TensorVariable
+
+from theano.tensor import inplace
+
+__all__ = [
+    "hard_sigmoid",
+    "scalar_sigmoid",
+    "sigmoid",
+    "sigmoid_inplace",
+    "softplus",
+    "ultra_fast_sigmoid",
+]
+
+sigmoid_inplace = inplace.sigmoid_inplace
+
+
+def _as_float(x: Any) -> TensorVariable:
+    """Make `x` a tensor of the dtype that a float function of it has."""
+    x = pt.as_tensor_variable(x)
+    return x.astype(sigmoid(x).dtype)
+
+
+def hard_sigmoid(x: Any) -> TensorVariable:
+    """Approximate `sigmoid` by three straight lines: 0, then ``0.2 x + 0.5``, then 1.
+
+    Parameters
+    ----------
+    x : tensor
+
+    Returns
+    -------
+    TensorVariable
+        Of the shape of `x` and of a float dtype.
+    """
+    x = _as_float(x)
+    slope, shift = pt.constant(0.2, dtype=x.dtype), pt.constant(0.5, dtype=x.dtype)
+    return pt.clip(x * slope + shift, 0, 1)
+
+
+def ultra_fast_sigmoid(x: Any) -> TensorVariable:
+    """Approximate `sigmoid` without an exponential, to within 0.02.
+
+    Parameters
+    ----------
+    x : tensor
+
+    Returns
+    -------
+    TensorVariable
+        Of the shape of `x` and of a float dtype.
+    """
+    x = _as_float(x)
+
+    def number(value: float) -> TensorVariable:
+        return pt.constant(value, dtype=x.dtype)
+
+    half = abs(x) * number(0.5)
+    near = number(1.5) * half / (number(1) + half)
+    middle = number(0.935409070603099) + number(0.0458812946797165) * (half - number(1.7))
+    height = pt.switch(half < 1.7, near, pt.switch(half < 3, middle, number(0.99505475368673)))
+    return number(0.5) * (pt.sign(x) * height + number(1))

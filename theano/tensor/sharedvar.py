@@ -1,0 +1,13 @@
+"""Shared tensors, by Theano 1.0's names."""
+# ruff: noqa: F401 -- this file re-exports
+
+from pytensor.compile.sharedvalue import SharedVariable, shared_constructor
+from pytensor.tensor.sharedvar import (
+    TensorSharedVariable,
+    load_shared_variable,
+    scalar_constructor,
+    tensor_constructor,
+)
+
+# A shared scalar is a shared tensor of no dimensions.
+ScalarSharedVariable = TensorSharedVariable
