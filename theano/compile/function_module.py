@@ -67,11 +67,11 @@ class Function(PyTensorFunction):
         return self._finder[key]
 
     def _validate_inputs(self, args, kwargs):
-        # PyTensor would store the value first and complain afterwards.
-        for name in kwargs:
-            if getattr(self._finder.get(name), "implicit", False):
-                raise TypeError(f"{title(self)} does not take {name!r}: it is a shared variable")
         try:
+            # PyTensor would store the value first and complain afterwards.
+            for name in kwargs:
+                if getattr(self._finder.get(name), "implicit", False):
+                    raise TypeError(f"{title(self)} does not take {name!r}: it is shared")
             super()._validate_inputs(args, kwargs)
         except Exception as error:
             explained = explain_bad_call(self, args, kwargs) or error
