@@ -49,7 +49,8 @@ class _TensorTypeFactory(MetaType):
         return isinstance(instance, _PyTensorType)
 
     def __subclasscheck__(cls, subclass: type) -> bool:
-        return issubclass(subclass, _PyTensorType)
+        # Not issubclass: it would ask this class, a subclass of PyTensor's, again.
+        return _PyTensorType in getattr(subclass, "__mro__", ())
 
 
 class TensorType(_PyTensorType, metaclass=_TensorTypeFactory):
