@@ -1,10 +1,12 @@
 """From graphs to functions: modes, functions, shared variables, profiles, debugging."""
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from pytensor.compile.rebuild import rebuild_collect_shared
 
 from theano.compile.builders import OpFromGraph
 from theano.compile.clone import clone
-from theano.compile.debugmode import DebugMode
 from theano.compile.function import function, function_dump
 from theano.compile.function_module import (
     AliasedMemoryError,
@@ -45,8 +47,6 @@ from theano.compile.mode import (
     register_mode,
     register_optimizer,
 )
-from theano.compile.monitormode import MonitorMode
-from theano.compile.nanguardmode import NanGuardMode
 from theano.compile.ops import (
     DeepCopyOp,
     FromFunctionOp,
@@ -64,6 +64,29 @@ from theano.compile.ops import (
 )
 from theano.compile.profiling import ProfileStats
 from theano.compile.sharedvalue import SharedVariable, shared, shared_constructor
+
+if TYPE_CHECKING:
+    from theano.compile.debugmode import DebugMode
+    from theano.compile.monitormode import MonitorMode
+    from theano.compile.nanguardmode import NanGuardMode
+
+# Imported when first used: they cost time that most programs need not spend.
+_LAZY = {
+    "DebugMode": "debugmode",
+    "MonitorMode": "monitormode",
+    "NanGuardMode": "nanguardmode",
+    "debugmode": "debugmode",
+    "monitormode": "monitormode",
+    "nanguardmode": "nanguardmode",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'theano.compile' has no attribute {name!r}")
+    module = importlib.import_module(f"theano.compile.{_LAZY[name]}")
+    return module if name == _LAZY[name] else getattr(module, name)
+
 
 __all__ = [
     "FAST_COMPILE",

@@ -11,7 +11,7 @@ from pytensor.compile.debug.debugmode import (
 )
 from pytensor.compile.debug.debugmode import DebugMode as PyTensorDebugMode
 
-from theano.compile.mode import named_modes, resolve_optimizer
+from theano.compile.mode import resolve_optimizer
 from theano.configdefaults import config
 
 __all__ = [
@@ -84,11 +84,3 @@ class DebugMode(PyTensorDebugMode):
             linker,
             db,
         )
-
-
-def _from_flags() -> DebugMode:
-    return DebugMode(optimizer=config.optimizer)
-
-
-named_modes["DebugMode"] = _from_flags
-named_modes["DEBUG_MODE"] = _from_flags

@@ -5,6 +5,7 @@ package's rewrites are registered. PyTensor's modes do not know our tags.
 """
 
 import difflib
+import importlib
 import warnings
 from collections.abc import Callable, Iterable
 
@@ -209,7 +210,17 @@ named_modes: dict[str, Callable[[], PyTensorMode]] = {
     "Mode": Mode,
     "FAST_RUN": lambda: Mode("cvm", OPT_FAST_RUN),
     "FAST_COMPILE": lambda: Mode(VMLinker(use_cloop=False, c_thunks=False), OPT_FAST_COMPILE),
+    "DebugMode": lambda: _debugging_mode("debugmode", "DebugMode"),
+    "DEBUG_MODE": lambda: _debugging_mode("debugmode", "DebugMode"),
+    "NanGuardMode": lambda: _debugging_mode("nanguardmode", "NanGuardMode"),
 }
+
+
+def _debugging_mode(module: str, name: str) -> PyTensorMode:
+    # Imported when first used: few programs need them, and they depend on this module.
+    made = importlib.import_module(f"theano.compile.{module}")
+    return getattr(made, name)(optimizer=config.optimizer)
+
 
 with warnings.catch_warnings():
     # The warning of a missing compiler belongs to the first use.

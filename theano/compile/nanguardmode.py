@@ -3,7 +3,7 @@
 from pytensor.compile.debug.nanguardmode import NanGuardMode as PyTensorNanGuardMode
 from pytensor.compile.debug.nanguardmode import contains_inf, contains_nan
 
-from theano.compile.mode import named_modes, resolve_optimizer
+from theano.compile.mode import resolve_optimizer
 
 __all__ = ["NanGuardMode", "contains_inf", "contains_nan"]
 
@@ -45,6 +45,3 @@ class NanGuardMode(PyTensorNanGuardMode):
         """Return a mode with the same checks and, when given, other rewrites."""
         optimizer = self.provided_optimizer if optimizer == "" else optimizer
         return type(self)(*self._checks, optimizer=optimizer)
-
-
-named_modes["NanGuardMode"] = NanGuardMode

@@ -38,8 +38,6 @@ from pytensor.tensor.subtensor import (
     Subtensor,
 )
 from pytensor.tensor.type import TensorType
-from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
 # Computing these again costs about as much as reading the result from memory.
 CHEAP_OPS = (
@@ -97,7 +95,10 @@ def is_cheap(node: Apply) -> bool:
 
 
 def choose_saved_values(
-    step: ForwardStep, backward_outputs: Iterable[Variable], cotangents: Iterable[Variable], policy: str
+    step: ForwardStep,
+    backward_outputs: Iterable[Variable],
+    cotangents: Iterable[Variable],
+    policy: str,
 ) -> list[Variable]:
     """The values of the forward step to save.
 
@@ -256,6 +257,10 @@ def _minimum_cut(
     needed: set[Variable],
     unavailable: Collection[Variable],
 ) -> list[Variable]:
+    # SciPy takes as long to import as the rest of this package, and only gradients need it.
+    from scipy.sparse import csr_matrix
+    from scipy.sparse.csgraph import breadth_first_order, maximum_flow
+
     sizes = _sizes(region)
     position = {variable: k for k, variable in enumerate(region)}
     source, sink = 2 * len(region), 2 * len(region) + 1
@@ -284,7 +289,5 @@ def _minimum_cut(
     return [
         variable
         for variable, k in position.items()
-        if 2 * k not in behind
-        and 2 * k + 1 in behind
-        and isinstance(variable.type, TensorType)
+        if 2 * k not in behind and 2 * k + 1 in behind and isinstance(variable.type, TensorType)
     ]
