@@ -14,9 +14,9 @@ from theano.tensor import (
     inplace,
     nlinalg,
     opt,
+    shared_randomstreams,
     sharedvar,
     slinalg,
-    sort,
     subtensor,
     type,
     type_other,
@@ -51,8 +51,7 @@ from theano.tensor.sharedvar import (
     shared_constructor,
     tensor_constructor,
 )
-from theano.tensor.sort import argsort, argtopk, topk, topk_and_argtopk
-from theano.tensor.sort import sort as sort
+from theano.tensor.sort import argsort, argtopk, sort, topk, topk_and_argtopk
 from theano.tensor.subtensor import (
     AdvancedIncSubtensor,
     AdvancedIncSubtensor1,

@@ -6,7 +6,6 @@ from typing import Any
 
 from pytensor.configdefaults import config as _pytensor_config
 from pytensor.graph.type import Type
-from pytensor.graph.utils import MetaType
 from pytensor.tensor.type import *
 from pytensor.tensor.type import (
     TensorType as _PyTensorType,
@@ -31,44 +30,47 @@ from pytensor.tensor.type import (
 from pytensor.tensor.variable import TensorVariable
 
 
-class _TensorTypeFactory(MetaType):
-    """Make `TensorType(...)` build PyTensor's type, and `isinstance` recognise it."""
+class _TensorTypeMaker(type):
+    """What makes `TensorType(...)` PyTensor's type, and `isinstance` recognise that."""
 
     def __call__(
         cls,
         dtype: Any,
-        broadcastable: Sequence[bool | int | None] = (),
+        broadcastable: Sequence[bool] = (),
         name: str | None = None,
         sparse_grad: bool = False,
         *,
         shape: Sequence[int | None] | None = None,
     ) -> _PyTensorType:
-        return _PyTensorType(dtype, shape=shape if shape is not None else broadcastable, name=name)
+        if shape is None:
+            shape = [1 if is_one else None for is_one in broadcastable]
+        return _PyTensorType(dtype, shape=shape, name=name)
 
     def __instancecheck__(cls, instance: object) -> bool:
         return isinstance(instance, _PyTensorType)
 
     def __subclasscheck__(cls, subclass: type) -> bool:
-        # Not issubclass: it would ask this class, a subclass of PyTensor's, again.
-        return _PyTensorType in getattr(subclass, "__mro__", ())
+        return issubclass(subclass, _PyTensorType)
 
 
-class TensorType(_PyTensorType, metaclass=_TensorTypeFactory):
+class TensorType(metaclass=_TensorTypeMaker):
     """The type of a tensor: its dtype and the dimensions whose length is 1.
 
-    Calling it gives PyTensor's own type, so that types made here and there are equal.
+    Calling it gives PyTensor's own type, so that types made here and there are equal. A type
+    of one's own derives from ``pytensor.tensor.type.TensorType``.
 
     Parameters
     ----------
     dtype : str
         A NumPy dtype, or ``'floatX'``.
     broadcastable : sequence of bool
-        One item for each dimension: true where its length is known to be 1. PyTensor's
-        static lengths (an int, or None) are accepted too.
+        One item for each dimension: true where its length is known to be 1.
     name : str, optional
         A name for the type.
     sparse_grad : bool
-        Accepted for Theano's signature, where it was deprecated; it changes nothing.
+        Theano's deprecated switch. Gradients of indexing are sparse in no case.
+    shape : sequence of int or None, optional
+        The known lengths, PyTensor's way, instead of `broadcastable`.
 
     Raises
     ------
