@@ -1,0 +1,1 @@
+"""The pieces of the character model that `examples/char_rnn.py` trains."""
