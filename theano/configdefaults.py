@@ -407,17 +407,17 @@ def _register_table() -> None:
 def _load_user_settings() -> None:
     settings = user_settings(config.flags)
     forward_to_pytensor(
-        {flag.pytensor: settings[name] for name, flag in _forwarded_flags() if name in settings}
+        {
+            flag.pytensor: settings[name]
+            for name, flag in config.flags.items()
+            if flag.pytensor and name in settings
+        }
     )
     for name, value in settings.items():
         if not config.flags[name].pytensor:
             config.keep(config.flags[name], value)
     if config.force_device and config.device != "cpu":
         raise RuntimeError(f"force_device=True, but device={config.device} is missing: {_NO_GPU}")
-
-
-def _forwarded_flags() -> list[tuple[str, Flag]]:
-    return [(name, flag) for name, flag in config.flags.items() if flag.pytensor]
 
 
 _register_table()

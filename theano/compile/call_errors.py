@@ -7,7 +7,7 @@ from typing import Any
 
 from pytensor.compile.executor import Function as PyTensorFunction
 
-__all__ = ["explain_bad_call", "explain_failure", "signature", "title"]
+__all__ = ["explain_bad_call", "explain_failure", "mark_explained", "signature", "title"]
 
 
 def explain_bad_call(
@@ -99,7 +99,12 @@ def explain_failure(function: PyTensorFunction, error: Exception) -> None:
         error.args = (f"{error.args[0]}\n{text}",)
     else:
         error.add_note(text)
-    error.explained_by_theano = True
+    mark_explained(error)
+
+
+def mark_explained(error: Exception) -> None:
+    """Note on an error that it needs no more explanation."""
+    error.explained_by_theano = True  # type: ignore[attr-defined]
 
 
 def _line_of(node) -> str:

@@ -2,7 +2,7 @@
 
 import functools
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pytensor.compile.debug.dump import function_dump as pytensor_function_dump
@@ -20,11 +20,11 @@ from theano.configdefaults import config
 __all__ = ["function", "function_dump"]
 
 Pairs = Mapping[Variable, Any] | Iterable[tuple[Variable, Any]]
-Outputs = Variable | Out | list | tuple | dict[str, Any] | None
+Outputs = Variable | Out | Sequence | dict[str, Any] | None
 
 
 def function(
-    inputs: list | tuple,
+    inputs: Sequence,
     outputs: Outputs = None,
     mode: str | PyTensorMode | None = None,
     updates: Pairs | None = None,
@@ -130,7 +130,7 @@ def function(
 
 def function_dump(
     filename: str,
-    inputs: list | tuple,
+    inputs: Sequence,
     outputs: Outputs = None,
     mode: str | PyTensorMode | None = None,
     updates: Pairs | None = None,

@@ -11,11 +11,17 @@ from pytensor.compile.aliasing import (
     insert_deepcopy,
     view_tree_set,
 )
-from pytensor.compile.executor import AliasedMemoryError, _constructor_Function, _pickle_Function
+from pytensor.compile.executor import AliasedMemoryError, _pickle_Function
 from pytensor.compile.executor import Function as PyTensorFunction
 from pytensor.compile.maker import FunctionMaker, UnusedInputError
 
-from theano.compile.call_errors import explain_bad_call, explain_failure, signature, title
+from theano.compile.call_errors import (
+    explain_bad_call,
+    explain_failure,
+    mark_explained,
+    signature,
+    title,
+)
 
 __all__ = [
     "AliasedMemoryError",
@@ -75,7 +81,7 @@ class Function(PyTensorFunction):
             super()._validate_inputs(args, kwargs)
         except Exception as error:
             explained = explain_bad_call(self, args, kwargs) or error
-            explained.explained_by_theano = True
+            mark_explained(explained)
             raise explained from None
 
 
@@ -105,4 +111,4 @@ class FunctionWithExtras(Function):
 
 for _class in (Function, FunctionWithExtras):
     # PyTensor registers its own class only, and copyreg ignores inheritance.
-    copyreg.pickle(_class, _pickle_Function, _constructor_Function)
+    copyreg.pickle(_class, _pickle_Function)

@@ -6,8 +6,11 @@ package's rewrites are registered. PyTensor's modes do not know our tags.
 
 import difflib
 import importlib
+import os
+import sysconfig
 import warnings
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from pytensor.compile.aliasing import Supervisor
 from pytensor.compile.mode import (
@@ -66,7 +69,7 @@ FAST_RUN_TAG = "theano_fast_run"
 FAST_COMPILE_TAG = "theano_fast_compile"
 
 
-def _query(name: str, include: Iterable[str], **kwargs: object) -> RewriteDatabaseQuery:
+def _query(name: str, include: Iterable[str], **kwargs: Any) -> RewriteDatabaseQuery:
     query = RewriteDatabaseQuery(include=list(include), **kwargs)
     query.name = name
     return query
@@ -103,8 +106,8 @@ predefined_linkers: dict[str, Callable[[], Linker]] = {
     "c": CLinker,
     "c|py": OpWiseCLinker,
     "c|py_nogc": lambda: OpWiseCLinker(allow_gc=False),
-    "vm": lambda: VMLinker(use_cloop=False),
-    "vm_nogc": lambda: VMLinker(use_cloop=False, allow_gc=False),
+    "vm": lambda: VMLinker(use_cloop=False, c_thunks=not _why_no_compiler()),
+    "vm_nogc": lambda: VMLinker(use_cloop=False, allow_gc=False, c_thunks=not _why_no_compiler()),
     "cvm": lambda: VMLinker(use_cloop=True),
     "cvm_nogc": lambda: VMLinker(use_cloop=True, allow_gc=False),
 }
@@ -116,21 +119,32 @@ _warned_of_no_compiler: set[str] = set()
 def make_linker(name: str) -> Linker:
     """Return a new linker of that name: the one place that chooses the engine.
 
-    Without a C++ compiler the Python linker of the same kind takes its place, with one warning.
+    Where C++ cannot be compiled, the Python linker of the same kind takes its place, with one
+    warning.
     """
-    if name in _WITHOUT_COMPILER and not config.cxx:
+    reason = _why_no_compiler() if name in _WITHOUT_COMPILER else ""
+    if reason:
         instead = _WITHOUT_COMPILER[name]
         if not _warned_of_no_compiler:
             _warned_of_no_compiler.add(name)
             warnings.warn(
-                f"No C++ compiler was found: the Python linker {instead!r} runs in place of "
-                f"{name!r}, many times slower. Install g++ or clang++, or set the flag cxx",
+                f"{reason}: the Python linker {instead!r} runs in place of {name!r}, "
+                "many times slower",
                 stacklevel=caller_stacklevel(),
             )
         name = instead
     if name not in predefined_linkers:
         raise ValueError(_unknown("linker", name, predefined_linkers))
     return predefined_linkers[name]()
+
+
+def _why_no_compiler() -> str:
+    if not config.cxx:
+        return "No C++ compiler was found (install g++ or clang++, or set the flag cxx)"
+    header = os.path.join(sysconfig.get_path("include"), "Python.h")
+    if not os.path.exists(header):
+        return f"Python's C headers are missing (install python3-dev; looked for {header})"
+    return ""
 
 
 def register_linker(name: str, linker: Linker) -> None:

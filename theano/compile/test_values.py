@@ -119,7 +119,9 @@ def _has_test_value(variable: Variable) -> bool:
 
 
 def _hook(action: str) -> None:
-    Op.__call__ = _original_call if action == "off" else _call_and_test
+    wanted = _original_call if action == "off" else _call_and_test
+    if Op.__call__ is not wanted:
+        setattr(Op, "__call__", wanted)  # noqa: B010 -- mypy forbids the plain assignment
 
 
 config.watch("compute_test_value", _hook)
