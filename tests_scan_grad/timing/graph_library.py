@@ -13,6 +13,9 @@ import pytensor
 import pytensor.tensor
 from pytensor.compile.mode import Mode
 
+import theano
+import theano.tensor.nnet
+
 from .experiment import Program
 
 
@@ -36,14 +39,23 @@ def plain_pytensor() -> GraphLibrary:
         dot=pytensor.tensor.dot,
         sigmoid=pytensor.tensor.sigmoid,
         tanh=pytensor.tensor.tanh,
-        scan=partial(pytensor.scan, return_updates=True),
+        scan=lambda *args, **kwargs: (pytensor.scan(*args, **kwargs, return_updates=False), {}),
         grad=pytensor.grad,
         function=partial(pytensor.function, mode=Mode("cvm", "fast_run")),
     )
 
 
 def ours() -> GraphLibrary:
-    return plain_pytensor()
+    """Return Theano as this project gives it, in its default mode."""
+    return GraphLibrary(
+        tensor=theano.tensor,
+        dot=theano.tensor.dot,
+        sigmoid=theano.tensor.nnet.sigmoid,
+        tanh=theano.tensor.tanh,
+        scan=theano.scan,
+        grad=theano.grad,
+        function=theano.function,
+    )
 
 
 def compiled(

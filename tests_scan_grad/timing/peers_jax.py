@@ -61,3 +61,24 @@ def loop_gradient(step: Callable, arrays: dict[str, np.ndarray], sequences: int)
 
     positions = tuple(range(sequences + 1, len(arrays)))
     return compiled(jax.grad(cost, argnums=positions), list(arrays.values()))
+
+
+def product(arrays: dict[str, np.ndarray]) -> Program:
+    """Return a program for the product of two arrays, plus the third if there is one.
+
+    JAX keeps arrays in C order: one in Fortran order is given as its transpose, which the
+    compiled program transposes back, and that moves nothing.
+    """
+    turned = [not array.flags.c_contiguous for array in arrays.values()]
+
+    def function(*values):
+        left, right, *addend = [
+            value.T if turn else value for value, turn in zip(values, turned, strict=True)
+        ]
+        result = left @ right
+        return [result + addend[0]] if addend else [result]
+
+    stored = [
+        array.T if turn else array for array, turn in zip(arrays.values(), turned, strict=True)
+    ]
+    return compiled(function, stored)

@@ -42,3 +42,13 @@ def loop_gradient(step: Callable, arrays: dict[str, np.ndarray], sequences: int)
         return torch.autograd.grad(h.sum(), parameters)
 
     return Program(call=call, to_numpy=to_numpy)
+
+
+def product(arrays: dict[str, np.ndarray]) -> Program:
+    """Return a program for the product of two arrays, plus the third if there is one."""
+    import torch
+
+    left, right, *addend = [torch.from_numpy(array) for array in arrays.values()]
+    if addend:
+        return Program(call=lambda: [torch.addmm(addend[0], left, right)], to_numpy=to_numpy)
+    return Program(call=lambda: [left @ right], to_numpy=to_numpy)

@@ -1,0 +1,263 @@
+"""The timing command: its rows are complete, and it times nothing that disagrees."""
+
+import importlib.util
+import json
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytensor
+import pytensor.tensor as pt
+import pytest
+from pytensor.compile.mode import Mode
+from pytensor.tensor.blas import BatchedDot, Dot22, Dot22Scalar, Gemm, Gemv, Ger
+from pytensor.tensor.blas_c import CGemv, CGer
+from pytensor.tensor.blockwise import Blockwise
+from pytensor.tensor.linalg.decomposition.cholesky import Cholesky
+from pytensor.tensor.math import Dot
+
+from tests_scan_grad.timing import agreement, gatedrnn, graph_library, measure, peers, registry
+from tests_scan_grad.timing.__main__ import main
+from tests_scan_grad.timing.experiment import Disagreement, Problem, Program, TimingError
+from tests_scan_grad.timing.loop_profile import LoopProfile, is_product, loop_profile
+from tests_scan_grad.timing.run import run_problem
+
+SMALL = {
+    "gatedrnn": ["--batch", "2", "--steps", "3", "--dim", "4"],
+    "rnn": ["--batch", "2", "--steps", "3", "--dim", "4"],
+    "dotspeed": ["--batch", "2", "--dim", "3"],
+}
+METHODS = {
+    "gatedrnn": {"grad(h)", "by hand", "grad(h,r,z,n)"},
+    "rnn": {"grad(h)", "by hand"},
+    "dotspeed": {"theano"},
+}
+INSTALLED = [name for name in ("torch", "jax", "pytensor") if importlib.util.find_spec(name)]
+
+
+def run_small(name, path, *more):
+    """Run an experiment at a small size and return what its JSON file holds."""
+    arguments = [name, *SMALL[name], "--repeats", "2", "--json", str(path), *more]
+    assert main(arguments) == 0
+    return json.loads(path.read_text())
+
+
+def assert_complete(row, peers_run):
+    """Every figure of a row is there and is possible."""
+    assert len(row["samples"]) == 2
+    assert row["seconds"] == min(row["samples"]) > 0
+    assert row["peak_bytes"] >= 0 and row["peak_measured_as"]
+    if row["kind"] == "peer":
+        assert row["ratios"] == {}
+        return
+    assert set(row["ratios"]) == set(peers_run)
+    assert all(ratio > 0 for ratio in row["ratios"].values())
+    assert row["compile_seconds"] > 0 and row["first_compile_seconds"] > 0
+    profile = row["profile"]
+    assert set(profile) == set(LoopProfile.__dataclass_fields__)
+    assert all(profile[name] >= 0 for name in profile if name.endswith("seconds"))
+    assert profile["products_outside"] >= 1
+
+
+@pytest.mark.parametrize("name", registry.NAMES)
+def test_each_experiment_runs_and_its_rows_are_complete(name, tmp_path, capsys):
+    wanted = INSTALLED if name != "rnn" else ["pytensor"]
+    found = run_small(name, tmp_path / "run.json", "--peers", ",".join(wanted))
+    assert found["experiment"] == name
+    assert found["peers"] == wanted
+    for key in ("processor", "cores", "threads", "versions", "date"):
+        assert found["machine"][key]
+    for problem in found["problems"]:
+        names = [row["name"] for row in problem["rows"]]
+        assert set(names) == METHODS[name] | set(wanted)
+        for row in problem["rows"]:
+            assert_complete(row, wanted)
+    printed = capsys.readouterr().out
+    for row in found["problems"][0]["rows"]:
+        assert row["name"] in printed
+
+
+def test_dotspeed_has_all_shapes_addends_and_orders():
+    sizes = registry.experiment_named("dotspeed").sizes
+    small = replace(sizes, batch=2, dim=3)
+    labels = [problem.label for problem in registry.experiment_named("dotspeed").problems(small)]
+    assert len(set(labels)) == len(labels) == 4 * 2 * 4
+
+
+def test_plot_is_a_picture(tmp_path):
+    pytest.importorskip("matplotlib")
+    picture = tmp_path / "run.png"
+    found = run_small(
+        "rnn", tmp_path / "r.json", "--peers", "none", "--plot", str(picture), "--dtype", "float64"
+    )
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert found["sizes"]["dtype"] == "float64"
+    assert found["peers"] == []
+
+
+def test_the_list_names_every_experiment(capsys):
+    assert main(["--list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == list(registry.NAMES)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (["gatedrn"], ["'gatedrn'", *registry.NAMES]),
+        ([], ["name an experiment", *registry.NAMES]),
+        (["rnn", "--device", "cuda9"], ["'cuda9'", "cpu"]),
+        (["rnn", "--peers", "tensorflow"], ["'tensorflow'", "torch", "jax", "pytensor"]),
+        (["rnn", "--batch", "0"], ["--batch", "at least 1", "0"]),
+        (["rnn", "--repeats", "0"], ["--repeats", "at least 1"]),
+        (["dotspeed", "--steps", "3"], ["dotspeed", "--steps"]),
+        (["rnn", "--peers", "none", "--json", "/no/such/folder/r.json"], ["/no/such/folder"]),
+    ],
+)
+def test_a_bad_request_ends_with_a_message_before_anything_runs(arguments, parts, capsys):
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    (message,) = captured.err.splitlines()
+    for part in parts:
+        assert part in message
+
+
+def test_a_missing_peer_is_named_with_what_to_install(monkeypatch, capsys):
+    monkeypatch.setattr(
+        peers.importlib.util, "find_spec", lambda name: None if name == "torch" else name
+    )
+    assert main(["gatedrnn"]) == 2
+    message = capsys.readouterr().err
+    assert "torch" in message and "theano-scan[bench]" in message
+    assert "pytensor" in peers.chosen(gatedrnn.EXPERIMENT, "jax,pytensor")
+
+
+def with_wrong_method(wrong):
+    """Return the gated network's experiment with one method's results passed through `wrong`."""
+
+    def build(*arguments):
+        first, *others = gatedrnn.by_hand(*arguments)
+        return [*others, first] if wrong == "order" else [wrong(first), *others]
+
+    def problems(sizes):
+        arrays = gatedrnn.random_arrays(sizes)
+        for problem in gatedrnn.problems(sizes):
+            faulty = partial(graph_library.compiled, graph_library.ours(), build, arrays)
+            yield replace(problem, methods={**problem.methods, "by hand": faulty})
+
+    return replace(gatedrnn.EXPERIMENT, problems=problems)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [lambda x: x * np.float32(1.001), lambda x: x[1:], lambda x: x * np.float32("nan"), "order"],
+    ids=["scaled", "shape", "not a number", "order"],
+)
+def test_a_wrong_gradient_is_an_error_that_names_the_method(wrong, monkeypatch, capsys):
+    experiment = with_wrong_method(wrong)
+    monkeypatch.setattr(registry, "experiment_named", lambda name: experiment)
+    monkeypatch.setattr(measure, "interleaved", lambda *_: pytest.fail("timed all the same"))
+    assert main(["gatedrnn", *SMALL["gatedrnn"], "--peers", "none"]) == 1
+    message = capsys.readouterr().err.splitlines()[-1]
+    assert "'by hand'" in message and "dU" in message and "0.0001 is allowed" in message
+
+
+def test_the_wrong_figure_is_in_the_message():
+    problem = Problem("p", ("x",), {}, {})
+    right = [np.array([1.0, 4.0])]
+    assert agreement.check(problem, "float64", {"a": right, "b": right}) == {"a": 0, "b": 0}
+    with pytest.raises(Disagreement, match="of 'b' differs from that of 'a' by 0.25,"):
+        agreement.check(problem, "float64", {"a": right, "b": [np.array([1.0, 3.0])]})
+
+
+def test_a_float64_run_allows_less():
+    problem = Problem("p", ("x",), {}, {})
+    results = {"a": [np.array([1.0])], "b": [np.array([1.0 + 1e-6])]}
+    agreement.check(problem, "float32", results)
+    with pytest.raises(Disagreement):
+        agreement.check(problem, "float64", results)
+
+
+def test_programs_take_turns_and_each_round_begins_with_another(monkeypatch):
+    order = []
+    monkeypatch.setattr(measure, "SHORTEST_SAMPLE_SECONDS", 1e-9)
+    programs = {
+        name: Program(call=partial(order.append, name), to_numpy=list) for name in ("a", "b", "c")
+    }
+    samples = measure.interleaved(programs, 3)
+    assert "".join(order) == "abc" + "abc" + "bca" + "cab"
+    assert all(len(each) == 3 for each in samples.values())
+
+
+def test_plain_pytensor_is_without_our_gradient():
+    # Six products in the backward step are the defect that this project removes.
+    arrays = gatedrnn.random_arrays(replace(gatedrnn.EXPERIMENT.sizes, batch=2, steps=3, dim=4))
+    program = graph_library.compiled(graph_library.plain_pytensor(), gatedrnn.grad_of_h, arrays)
+    found = loop_profile(program.function, program.arguments)
+    assert found.forward_loop_products == [3]
+    assert found.backward_loop_products == [6]
+    assert found.products_outside == 3
+
+
+@pytest.mark.parametrize(
+    "op",
+    [
+        Dot(),
+        Blockwise(Dot()),
+        BatchedDot(),
+        *(Dot22(), Dot22Scalar(), Gemm(inplace=True), Gemv(inplace=False), CGemv(inplace=True)),
+        *(Ger(destructive=False), CGer(destructive=True)),
+    ],
+    ids=str,
+)
+def test_every_kind_of_product_counts(op):
+    assert is_product(op)
+
+
+@pytest.mark.parametrize("op", [pt.tanh, pt.add, Blockwise(Cholesky())], ids=str)
+def test_what_is_not_a_product_does_not_count(op):
+    assert not is_product(op)
+
+
+def test_products_of_a_loop_inside_a_loop_count():
+    x, m = pt.matrix("x"), pt.matrix("m")
+
+    def scan(*args, **kwargs):
+        return pytensor.scan(*args, **kwargs, return_updates=False)
+
+    def step(row, m):
+        inner = scan(lambda s, m: s.dot(m).dot(m), outputs_info=row, non_sequences=m, n_steps=2)
+        return row.dot(m) + inner[-1]
+
+    outputs = scan(step, sequences=x, non_sequences=m).dot(m)
+    function = pytensor.function([x, m], outputs, mode=Mode("cvm", None))
+    found = loop_profile(function, (np.ones((3, 2)), np.ones((2, 2))))
+    assert found.forward_loop_products == [1 + 2]
+    assert found.backward_loop_products == []
+    assert found.products_outside == 1
+
+
+def test_the_clock_of_the_nodes_is_off_after_a_profile():
+    x = pt.matrix("x")
+    function = pytensor.function([x], x.dot(x), mode=Mode("cvm", "fast_run"))
+    loop_profile(function, (np.ones((2, 2)),))
+    before = list(function.vm.call_times)
+    function(np.ones((2, 2)))
+    assert list(function.vm.call_times) == before
+
+
+def test_a_peer_that_was_not_asked_for_is_not_made_ready():
+    ready = Program(call=lambda: [np.ones(2)], to_numpy=list)
+    problem = Problem(
+        "p", ("x",), {"m": lambda: ready}, {"other": lambda: pytest.fail("made ready")}
+    )
+    (row,) = run_problem(problem, "float64", [], 1)
+    assert row["name"] == "m" and row["profile"] is None
+
+
+def test_sizes_that_an_experiment_lacks_are_refused():
+    sizes = registry.experiment_named("dotspeed").sizes
+    assert sizes.override("dotspeed", batch=3, steps=None).batch == 3
+    with pytest.raises(TimingError, match="dotspeed has no size 'steps'"):
+        sizes.override("dotspeed", steps=4)
