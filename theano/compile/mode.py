@@ -69,11 +69,18 @@ FAST_RUN_TAG = "theano_fast_run"
 FAST_COMPILE_TAG = "theano_fast_compile"
 
 
-def _query(name: str, include: Iterable[str], **kwargs: Any) -> RewriteDatabaseQuery:
-    query = RewriteDatabaseQuery(include=list(include), **kwargs)
+def _query(
+    name: str, include: Iterable[str], exclude: Iterable[str] = (), **kwargs: Any
+) -> RewriteDatabaseQuery:
+    query = RewriteDatabaseQuery(
+        include=list(include), exclude=[*exclude, *_REPLACED], **kwargs
+    )
     query.name = name
     return query
 
+
+# PyTensor's rewrites of loops for which this package has its own (scan_module/scan_opt)
+_REPLACED = ("scan_push_out_add", "scan_push_out_dot1", "scan_push_out_seq")
 
 _FAST_RUN = ("fast_run", FAST_RUN_TAG)
 _FAST_COMPILE = ("fast_compile", FAST_COMPILE_TAG)

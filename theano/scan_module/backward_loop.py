@@ -145,10 +145,8 @@ def _readers(run: ForwardRun) -> dict[Variable, Callable[[Variable], Variable]]:
         written = [tap.offset for tap in state.writes]
         for tap in state.reads:
             if not any(offset <= tap.offset for offset in written):
-                readers[tap.inner] = (
-                    lambda steps, buffer=output, tap=tap, state=state: _rows(
-                        buffer, tap.offset, state.span
-                    )
+                readers[tap.inner] = lambda steps, buffer=output, tap=tap, state=state: _rows(
+                    buffer, tap.offset, state.span
                 )
             elif not any(offset > tap.offset for offset in written):
                 readers[tap.inner] = lambda steps, buffer=state.outer, tap=tap: buffer[
@@ -309,9 +307,7 @@ class _Assembly:
                 used_invariants.append(invariants[variable])
             elif variable in self.readers:
                 placeholders[variable] = fresh_like(variable)
-                self._add_sequence(
-                    placeholders[variable], self.readers[variable](self.steps)[::-1]
-                )
+                self._add_sequence(placeholders[variable], self.readers[variable](self.steps)[::-1])
         new_outputs = clone_replace(outputs, replace=placeholders)
         given = {entry.inner for entry in self.sequences}
         unused = given - set(graph_inputs(new_outputs))
@@ -345,9 +341,7 @@ class _Assembly:
             return pt.zeros_like(state.outer)
         if self.run.loop.condition is None:
             return gradient
-        return pt.set_subtensor(
-            pt.zeros_like(state.outer)[: self.steps + state.span], gradient
-        )
+        return pt.set_subtensor(pt.zeros_like(state.outer)[: self.steps + state.span], gradient)
 
     def _in_order_of_inputs(self, by_entry: dict) -> list[Variable]:
         loop = self.run.loop

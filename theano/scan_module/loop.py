@@ -335,12 +335,9 @@ def take_apart(node: Apply) -> Loop:
 
 def _state_slices(info: ScanInfo):
     """Kind, input taps and output taps of each state, in the order of the node's arguments."""
-    for in_slices, out_slices in zip(
-        info.mit_mot_in_slices, info.mit_mot_out_slices, strict=True
-    ):
+    for in_slices, out_slices in zip(info.mit_mot_in_slices, info.mit_mot_out_slices, strict=True):
         yield MIT_MOT, in_slices, out_slices
     for in_slices in info.mit_sot_in_slices:
         yield MIT_SOT, in_slices, (0,)
     for in_slices in info.sit_sot_in_slices:
         yield SIT_SOT, in_slices, (0,)
-

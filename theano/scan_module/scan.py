@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from pytensor.graph.basic import Apply, Variable
 from pytensor.scan.basic import get_updates_and_outputs
 from pytensor.scan.basic import scan as pytensor_scan
-from pytensor.graph.basic import Apply, Variable
 from pytensor.scan.op import Scan as PyTensorScan
 from pytensor.tensor.subtensor import Subtensor
 
 from theano.compile.mode import get_default_mode, get_mode
 from theano.scan_module.adopt import adopt_node
 from theano.updates import OrderedUpdates
-
 
 
 def scan(

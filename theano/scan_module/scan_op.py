@@ -73,7 +73,8 @@ class Scan(PyTensorScan):
         beside, tangent_outputs = _tangent_loop(loop, given, inner_tangents)
         built = beside.build(type(self))
         return [
-            built.outputs[tangent_outputs[entry]] if entry in tangent_outputs
+            built.outputs[tangent_outputs[entry]]
+            if entry in tangent_outputs
             else disconnected_type()
             for entry in (*loop.ordered_states(), *loop.traces, *loop.carried)
         ]

@@ -11,11 +11,10 @@ from collections.abc import Callable
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.scalar.basic import Second
-from pytensor.tensor.basic import alloc
+from pytensor.tensor.basic import alloc, stack
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.rewriting.shape import ShapeFeature
 from pytensor.tensor.shape import Shape, Shape_i
-from pytensor.tensor.basic import stack
 
 
 def _fill(node: Apply, shape: tuple[Variable, ...]) -> Variable:

@@ -121,7 +121,9 @@ def _active(loop: Loop, output_cotangents: list[Variable]) -> tuple[list[bool], 
         for position, state in enumerate(states):
             if active_states[position] or not is_differentiable(state.writes[0].inner):
                 continue
-            if any(pattern[row][column] for row in state_rows[position] for column in active_columns):
+            if any(
+                pattern[row][column] for row in state_rows[position] for column in active_columns
+            ):
                 active_states[position] = changed = True
         if not changed:
             return active_states, active_traces

@@ -9,12 +9,14 @@ from __future__ import annotations
 from pytensor.compile.mode import optdb
 
 from theano.compile.mode import FAST_COMPILE_TAG, FAST_RUN_TAG
+from theano.scan_module.scan_opt.push_out_dot_accumulate import PushOutDotAccumulate
 from theano.scan_module.scan_opt.unify_forward_loops import UnifyForwardLoops
 
-
-
 # name, rewriter, position, tags. PyTensor's own rewrites of loops run from 0.05 on.
-REWRITES = (("unify_forward_loops", UnifyForwardLoops(), -0.5, (FAST_RUN_TAG, FAST_COMPILE_TAG)),)
+REWRITES = (
+    ("unify_forward_loops", UnifyForwardLoops(), -0.5, (FAST_RUN_TAG, FAST_COMPILE_TAG)),
+    ("PushOutDotAccumulate", PushOutDotAccumulate(), 0.06, (FAST_RUN_TAG,)),
+)
 
 for _name, _rewriter, _position, _tags in REWRITES:
     optdb.register(_name, _rewriter, *_tags, position=_position)

@@ -1,0 +1,66 @@
+"""How the outer graph reads the outputs of a loop."""
+
+from __future__ import annotations
+
+from pytensor.graph.basic import Apply, Constant, Variable
+from pytensor.graph.fg import FunctionGraph, Output
+from pytensor.tensor.subtensor import Subtensor, get_idx_list
+
+
+def reads_of_last_value(graph: FunctionGraph, output: Variable, span: int) -> list[Variable] | None:
+    """The variables that are the last row of a state's buffer; None if anything else reads it.
+
+    ``output[-1]`` is such a read, and ``output[span:][-1]`` (what ``scan`` returns, read by the
+    user) too.
+
+    Parameters
+    ----------
+    graph
+        The outer graph.
+    output
+        The buffer, an output of a loop.
+    span
+        How many rows the buffer has before the first step's.
+    """
+    found = []
+    for client, _ in graph.clients[output]:
+        index = _leading_index(client)
+        if index == -1:
+            found.append(client.outputs[0])
+        elif isinstance(index, slice) and index.stop is None and index.step in (None, 1):
+            start = 0 if index.start is None else index.start
+            if not 0 <= start <= span:
+                return None
+            inner = reads_of_last_value(graph, client.outputs[0], span - start)
+            if inner is None:
+                return None
+            found += inner
+        else:
+            return None
+    return found
+
+
+def _leading_index(client: Apply) -> int | slice | None:
+    """The constant index of a read that indexes the first axis only; None for other uses."""
+    if isinstance(client.op, Output) or not isinstance(client.op, Subtensor):
+        return None
+    indices = get_idx_list(client.inputs, client.op.idx_list)
+    if len(indices) != 1:
+        return None
+    [index] = indices
+    if isinstance(index, slice):
+        parts = [_constant(part) for part in (index.start, index.stop, index.step)]
+        return None if "variable" in parts else slice(*parts)
+    value = _constant(index)
+    return None if value == "variable" else value
+
+
+def _constant(value) -> int | None | str:
+    if value is None or isinstance(value, int):
+        return value
+    if isinstance(value, Constant):
+        return int(value.data)
+    # indices are scalars, which a graph may hold as tensors
+    if getattr(value, "owner", None) is not None and len(value.owner.inputs) == 1:
+        return _constant(value.owner.inputs[0])
+    return "variable"

@@ -1,0 +1,197 @@
+"""PushOutDotAccumulate: a sum that a loop accumulates is computed once, outside.
+
+An accumulator is a state that only adds to itself, and of which only the last value is read:
+
+    for t:  W += A[t].dot(B[t])        ->   W += [A[0] A[1] …].dot([B[0]; B[1]; …])
+
+Each term of the increment leaves the loop on its own. It is legal when no value of the step but
+the accumulator itself depends on the accumulator, since then the steps only add, in whatever
+order; and when the operands of all steps can be stacked, their shapes being equal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.rewriting.basic import copy_stack_trace
+from pytensor.tensor.subtensor import IncSubtensor
+
+from theano.scan_module.loop import SIT_SOT, Loop, State, Tap, take_apart
+from theano.scan_module.scan_opt.loop_reads import reads_of_last_value
+from theano.scan_module.scan_opt.loop_rewriter import LoopRewriter
+from theano.scan_module.scan_opt.outside_values import (
+    further_traces,
+    readable_outside,
+    steps_run,
+    values_of_all_steps,
+)
+from theano.scan_module.scan_opt.step_analysis import StepAnalysis, normalized
+from theano.scan_module.scan_opt.sum_over_steps import (
+    Outside,
+    Plan,
+    Refusal,
+    emit_sum,
+    plan_sum,
+    signed_terms,
+    stored_values,
+)
+
+
+@dataclass(frozen=True)
+class Accumulator:
+    """A state that adds to itself: what leaves the loop and what stays.
+
+    Attributes
+    ----------
+    state
+        The state.
+    reads
+        The outer variables that are its last value.
+    leaving
+        Sign and plan of each term that can be summed outside.
+    staying
+        Sign, term and reason for each term that cannot.
+    """
+
+    state: State
+    reads: list[Variable]
+    leaving: list[tuple[int, Plan]]
+    staying: list[tuple[int, Variable, str]]
+
+
+def is_sum(state: State) -> list[tuple[int, Variable]] | None:
+    """The terms that a state adds to itself in each step; None if it does something else."""
+    if state.kind != SIT_SOT:
+        return None
+    terms = signed_terms(state.writes[0].inner)
+    own = [(sign, term) for sign, term in terms if term is state.reads[0].inner]
+    if len(own) != 1 or own[0][0] != 1:
+        return None
+    return [(sign, term) for sign, term in terms if term is not state.reads[0].inner]
+
+
+def check(
+    graph: FunctionGraph, loop: Loop, state: State, step: StepAnalysis, stored: set[Variable]
+) -> Accumulator | Refusal | None:
+    """Whether a state is an accumulator and which of its terms can leave the loop.
+
+    None if the state is no sum at all.
+    """
+    terms = is_sum(state)
+    if not terms:
+        return None
+    if state.output is None or not graph.clients[state.output]:
+        return None
+    total = state.reads[0].inner
+    others = [v for v in loop.inner_outputs if v is not state.writes[0].inner]
+    if step.depends_on([term for _, term in terms], total):
+        return Refusal("its increment depends on the sum so far")
+    if any(v is state.writes[0].inner for v in others if v in loop.traces) or step.depends_on(
+        others, total
+    ):
+        return Refusal("other values of the step depend on the sum so far")
+    reads = reads_of_last_value(graph, state.output, state.span)
+    if reads is None:
+        return Refusal("not only its last value is read")
+    leaving, staying = [], []
+    for sign, term in terms:
+        plan = plan_sum(term, step, stored)
+        if isinstance(plan, Refusal):
+            staying.append((sign, term, plan.reason))
+        else:
+            leaving.append((sign, plan))
+    return Accumulator(state, reads, leaving, staying)
+
+
+class PushOutDotAccumulate(LoopRewriter):
+    """Compute sums that loops accumulate outside the loops, products first of all."""
+
+    name = "PushOutDotAccumulate"
+
+    def rewrite_loop(self, graph: FunctionGraph, node: Apply) -> None:
+        """Take every term of every accumulator out of the loop that can be taken out."""
+        loop = normalized(take_apart(node))
+        step = StepAnalysis(loop)
+        stored = readable_outside(loop)
+        first = [check(graph, loop, state, step, stored) for state in loop.states]
+        # what one sum needs stored, another may read
+        stored |= {
+            value
+            for found in first
+            if isinstance(found, Accumulator)
+            for _, plan in found.leaving
+            for value in stored_values(plan)
+        }
+        accumulators = []
+        for state in loop.states:
+            found = check(graph, loop, state, step, stored)
+            self._note(graph, node, state, found)
+            if isinstance(found, Accumulator) and found.leaving:
+                accumulators.append(found)
+        if accumulators:
+            replacements = push_out(loop, step, accumulators, type(node.op))
+            for old, new in replacements.items():
+                copy_stack_trace(old, new)
+            graph.replace_all(list(replacements.items()), reason=self.name)
+
+    def _note(self, graph, node, state, found) -> None:
+        if found is None:
+            return
+        subject = f"accumulator {state.reads[0].inner}"
+        if isinstance(found, Refusal):
+            self.note(graph, node, subject, False, found.reason)
+            return
+        for _, plan in found.leaving:
+            self.note(graph, node, subject, True, f"{type(plan).__name__} outside the loop")
+        for _, term, reason in found.staying:
+            self.note(graph, node, subject, False, f"the term {term} stays: {reason}")
+
+
+def push_out(
+    loop: Loop, step: StepAnalysis, accumulators: list[Accumulator], op_class: type
+) -> dict[Variable, Variable]:
+    """The loop without what leaves it, and the sums outside, as replacements."""
+    plans = [plan for found in accumulators for _, plan in found.leaving]
+    reduced = {found.state: _reduced(found) for found in accumulators}
+    kept = [state for state in (reduced.get(s, s) for s in loop.states) if state is not None]
+    traces = further_traces(loop, [value for plan in plans for value in stored_values(plan)])
+    new_loop = replace(loop, states=tuple(kept), traces=(*loop.traces, *traces.values()))
+    built = new_loop.build(op_class) if new_loop.outputs else None
+    outside = Outside(
+        values=lambda value: values_of_all_steps(value, loop, traces, built),
+        invariant=step.outer_value,
+        steps=steps_run(loop, built),
+    )
+    replacements = {} if built is None else built.replacements()
+    for found in accumulators:
+        rest = reduced[found.state]
+        total = initial_value(found.state) if rest is None else built.outputs[rest][-1]
+        for sign, plan in found.leaving:
+            emitted = emit_sum(plan, outside)
+            total = total + emitted if sign > 0 else total - emitted
+        for read in found.reads:
+            replacements[read] = read.type.filter_variable(total.astype(read.type.dtype))
+    return replacements
+
+
+def _reduced(found: Accumulator) -> State | None:
+    """The state with the terms that stay; None if none does."""
+    if not found.staying:
+        return None
+    total = found.state.reads[0].inner
+    for sign, term, _ in found.staying:
+        total = total + term if sign > 0 else total - term
+    write = Tap(found.state.writes[0].offset, total)
+    return replace(found.state, writes=(write,), output=None)
+
+
+def initial_value(state: State) -> Variable:
+    """The value before the first step, without the buffer that the loop would have filled."""
+    node = state.outer.owner
+    if node is not None and isinstance(node.op, IncSubtensor) and node.op.set_instead_of_inc:
+        value = node.inputs[1]
+        if value.type.ndim == state.outer.type.ndim and value.type.shape[0] == 1:
+            return value[0]
+    return state.outer[0]

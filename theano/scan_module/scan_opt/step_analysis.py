@@ -1,0 +1,130 @@
+"""Facts about the step of a loop that the legality checks of several rewrites ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pytensor.graph.basic import Constant, Variable
+from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.replace import clone_replace
+from pytensor.graph.rewriting.basic import MergeOptimizer
+from pytensor.graph.traversal import ancestors, io_toposort
+from pytensor.tensor.blockwise import Blockwise
+from pytensor.tensor.math import Dot
+from pytensor.tensor.rewriting.shape import ShapeFeature
+from pytensor.tensor.shape import Shape_i
+from pytensor.tensor.type import TensorType
+
+from theano.scan_module.loop import Loop
+
+
+def normalized(loop: Loop) -> Loop:
+    """The loop with equal computations of its step merged and products in one form.
+
+    A ``Blockwise`` op without batch dimensions becomes its core op, so that ``a @ b`` and
+    ``a.dot(b)`` are the same product.
+    """
+    graph = FunctionGraph(loop.inner_inputs, loop.inner_outputs, clone=False)
+    for node in graph.toposort():
+        if isinstance(node.op, Blockwise) and node.op.batch_ndim(node) == 0:
+            new_outputs = node.op.core_op.make_node(*node.inputs).outputs
+            graph.replace_all(
+                [
+                    (old, old.type.filter_variable(new))
+                    for old, new in zip(node.outputs, new_outputs, strict=True)
+                ],
+                reason="unbatched_blockwise",
+            )
+    MergeOptimizer().rewrite(graph)
+    return loop.with_inner_outputs(list(graph.outputs))
+
+
+class StepAnalysis:
+    """Which values of a step change from step to step, and whether their shapes do.
+
+    Parameters
+    ----------
+    loop
+        The loop; its step is not changed.
+    """
+
+    def __init__(self, loop: Loop):
+        self.loop = loop
+        self.invariant_inputs = {entry.inner for entry in loop.invariants}
+        self.varying_inputs = set(loop.inner_inputs) - self.invariant_inputs
+        self.state_inputs = self.varying_inputs - {entry.inner for entry in loop.sequences}
+        self._varying: dict[Variable, bool] = {}
+        self._shapes: ShapeFeature | None = None
+        for node in io_toposort(loop.inner_inputs, loop.inner_outputs):
+            varies = any(self.varies(argument) for argument in node.inputs)
+            for output in node.outputs:
+                self._varying[output] = varies
+
+    def varies(self, variable: Variable) -> bool:
+        """Whether the value can differ between steps."""
+        if variable in self._varying:
+            return self._varying[variable]
+        return variable in self.varying_inputs
+
+    def depends_on(self, variables: Iterable[Variable], leaf: Variable) -> bool:
+        """Whether any of the variables is computed from ``leaf``."""
+        return any(reached is leaf for reached in ancestors(list(variables)))
+
+    def follows_from_sequences(self, variable: Variable) -> bool:
+        """Whether the value needs no state, so that all steps' values can be had at once."""
+        return not any(leaf in self.state_inputs for leaf in ancestors([variable]))
+
+    def shape_is_fixed(self, variable: Variable) -> bool:
+        """Whether the value has the same shape in every step, as far as can be told."""
+        if not isinstance(variable.type, TensorType):
+            return False
+        if variable in self.varying_inputs or None not in variable.type.shape:
+            return True
+        shape = self._symbolic_shape(variable)
+        return shape is not None and all(self._is_fixed(length) for length in shape)
+
+    def outer_value(self, variable: Variable) -> Variable:
+        """An invariant value of the step in terms of the outer graph."""
+        outer = {entry.inner: entry.outer for entry in self.loop.invariants}
+        return clone_replace(variable, replace=outer)
+
+    def _symbolic_shape(self, variable: Variable):
+        if self._shapes is None:
+            graph = FunctionGraph(self.loop.inner_inputs, self.loop.inner_outputs, clone=False)
+            self._shapes = ShapeFeature()
+            graph.attach_feature(self._shapes)
+        return self._shapes.shape_of.get(variable)
+
+    def _is_fixed(self, length: Variable) -> bool:
+        """Whether a length follows from shapes of inputs and from invariants."""
+        pending = [length]
+        while pending:
+            variable = pending.pop()
+            if isinstance(variable, Constant) or not self._reads_varying(variable):
+                continue
+            node = variable.owner
+            if node is None:
+                return False
+            if isinstance(node.op, Shape_i):
+                if node.inputs[0].owner is not None:
+                    return False
+                continue
+            pending.extend(node.inputs)
+        return True
+
+    def _reads_varying(self, variable: Variable) -> bool:
+        return any(leaf in self.varying_inputs for leaf in ancestors([variable]))
+
+
+def product_of(variable: Variable) -> tuple[Variable, Variable] | None:
+    """The operands, if the variable is a product of two matrices."""
+    node = variable.owner
+    return tuple(node.inputs) if node is not None and isinstance(node.op, Dot) else None
+
+
+def batched_product_of(variable: Variable) -> tuple[Variable, Variable] | None:
+    """The operands, if the variable is a product of two stacks of matrices."""
+    node = variable.owner
+    if node is None or not isinstance(node.op, Blockwise) or not isinstance(node.op.core_op, Dot):
+        return None
+    return tuple(node.inputs)
