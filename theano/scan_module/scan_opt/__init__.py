@@ -9,6 +9,8 @@ from __future__ import annotations
 from pytensor.compile.mode import optdb
 
 from theano.compile.mode import FAST_COMPILE_TAG, FAST_RUN_TAG
+from theano.scan_module.scan_opt.hoist_from_sequences import HoistFromSequences
+from theano.scan_module.scan_opt.merge_dots import MergeDots
 from theano.scan_module.scan_opt.push_out_dot_accumulate import PushOutDotAccumulate
 from theano.scan_module.scan_opt.unify_forward_loops import UnifyForwardLoops
 
@@ -16,6 +18,8 @@ from theano.scan_module.scan_opt.unify_forward_loops import UnifyForwardLoops
 REWRITES = (
     ("unify_forward_loops", UnifyForwardLoops(), -0.5, (FAST_RUN_TAG, FAST_COMPILE_TAG)),
     ("PushOutDotAccumulate", PushOutDotAccumulate(), 0.06, (FAST_RUN_TAG,)),
+    ("HoistFromSequences", HoistFromSequences(), 0.07, (FAST_RUN_TAG,)),
+    ("MergeDots", MergeDots(), 0.08, (FAST_RUN_TAG,)),
 )
 
 for _name, _rewriter, _position, _tags in REWRITES:

@@ -1,0 +1,151 @@
+"""A value that a step computes from sequences, computed for all steps at once.
+
+Each rule says how an operation on the values of one step becomes an operation on the stacked
+values of all steps; an operation without a rule stays in the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pytensor import tensor as pt
+from pytensor.graph.basic import Apply, Variable
+from pytensor.tensor.blockwise import Blockwise
+from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
+from pytensor.tensor.math import Dot
+from pytensor.tensor.special import LogSoftmax, Softmax
+from pytensor.tensor.subtensor import AdvancedSubtensor1, Subtensor, get_idx_list
+from pytensor.tensor.type import TensorType
+
+from theano.scan_module.loop import Loop
+from theano.scan_module.scan_opt.step_analysis import StepAnalysis
+
+# What an argument becomes: its stacked values if it varies, else its invariant value.
+Arguments = list[tuple[bool, Variable]]
+
+
+def _elemwise(node: Apply, arguments: Arguments) -> Variable:
+    stacked = [
+        value if varies else value.dimshuffle("x", *range(value.type.ndim))
+        for varies, value in arguments
+    ]
+    return node.op(*stacked)
+
+
+def _dimshuffle(node: Apply, arguments: Arguments) -> Variable:
+    order = ["x" if axis == "x" else axis + 1 for axis in node.op.new_order]
+    return arguments[0][1].dimshuffle(0, *order)
+
+
+def _reduction(node: Apply, arguments: Arguments) -> Variable:
+    axes = range(node.inputs[0].type.ndim) if node.op.axis is None else node.op.axis
+    return node.op.clone(axis=tuple(axis + 1 for axis in axes))(arguments[0][1])
+
+
+def _product(node: Apply, arguments: Arguments) -> Variable:
+    (left_varies, left), (right_varies, right) = arguments
+    if left_varies and right_varies:
+        return pt.matmul(left, right)
+    if left_varies:
+        rows = left.reshape((left.shape[0] * left.shape[1], left.shape[2]))
+        return pt.dot(rows, right).reshape((left.shape[0], left.shape[1], right.shape[1]))
+    # left.dot(right[t]) is (right[t].T.dot(left.T)).T
+    columns = right.dimshuffle(0, 2, 1)
+    rows = columns.reshape((columns.shape[0] * columns.shape[1], columns.shape[2]))
+    product = pt.dot(rows, left.T)
+    return product.reshape((columns.shape[0], columns.shape[1], left.shape[0])).dimshuffle(0, 2, 1)
+
+
+def _gather(node: Apply, arguments: Arguments) -> Variable | None:
+    (source_varies, source), (_, indices) = arguments
+    if source_varies:
+        return None
+    rows = node.op(source, indices.flatten())
+    return rows.reshape(
+        (*(indices.shape[k] for k in range(2)), *(rows.shape[k] for k in range(1, rows.ndim))),
+        ndim=rows.type.ndim + 1,
+    )
+
+
+def _slice(node: Apply, arguments: Arguments) -> Variable | None:
+    if not arguments[0][0] or any(varies for varies, _ in arguments[1:]):
+        return None
+    values = [value for _, value in arguments]
+    index = get_idx_list(values, node.op.idx_list)
+    return values[0][(slice(None), *index)]
+
+
+def _softmax(node: Apply, arguments: Arguments) -> Variable:
+    rank = node.inputs[0].type.ndim
+    axis = None if node.op.axis is None else node.op.axis % rank
+    if axis is None and rank > 1:
+        return None
+    return type(node.op)(axis=1 if axis is None else axis + 1)(arguments[0][1])
+
+
+RULES: dict[type, Callable[[Apply, Arguments], Variable | None]] = {
+    Elemwise: _elemwise,
+    DimShuffle: _dimshuffle,
+    CAReduce: _reduction,
+    Dot: _product,
+    AdvancedSubtensor1: _gather,
+    Subtensor: _slice,
+    Softmax: _softmax,
+    LogSoftmax: _softmax,
+}
+
+
+class AllSteps:
+    """Values of all steps of a loop, as far as they follow from its sequences.
+
+    Parameters
+    ----------
+    loop
+        The loop.
+    step
+        Facts about its step.
+    """
+
+    def __init__(self, loop: Loop, step: StepAnalysis):
+        self.step = step
+        self._known: dict[Variable, Variable | None] = {
+            entry.inner: entry.outer for entry in loop.sequences
+        }
+        self._products: dict[Variable, bool] = {}
+
+    def value(self, variable: Variable) -> Variable | None:
+        """The stacked values of a varying value; None if they cannot be had without the loop."""
+        if variable not in self._known:
+            self._known[variable] = self._compute(variable)
+        return self._known[variable]
+
+    def _compute(self, variable: Variable) -> Variable | None:
+        node = variable.owner
+        rule = None if node is None else _rule_for(node)
+        if rule is None or not self.step.shape_is_fixed(variable):
+            return None
+        arguments = []
+        for argument in node.inputs:
+            varies = self.step.varies(argument)
+            value = self.value(argument) if varies else self.step.outer_value(argument)
+            if value is None or not isinstance(value.type, TensorType) and varies:
+                return None
+            arguments.append((varies, value))
+        return rule(node, arguments)
+
+    def holds_product(self, variable: Variable) -> bool:
+        """Whether computing the value takes a product, however deep."""
+        if variable not in self._products:
+            node = variable.owner
+            self._products[variable] = node is not None and (
+                isinstance(node.op, Dot | Blockwise)
+                or any(self.holds_product(a) for a in node.inputs if self.step.varies(a))
+            )
+        return self._products[variable]
+
+
+def _rule_for(node: Apply) -> Callable[[Apply, Arguments], Variable | None] | None:
+    for op_class in type(node.op).__mro__:
+        if op_class in RULES:
+            return RULES[op_class]
+    return None

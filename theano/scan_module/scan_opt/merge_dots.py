@@ -1,0 +1,202 @@
+"""MergeDots: products of a step that share an operand, or a sum, become one.
+
+    h.dot(U), h.dot(V)       ->  columns of h.dot([U V])        U, V invariant
+    a.dot(P) + b.dot(Q)      ->  [a b].dot([P; Q])              P, Q invariant
+
+The invariant matrices are joined once, before the loop. It is legal because a column of a product
+depends on that column of the second operand alone, and because a sum of products is a product
+over the joined inner dimension.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from pytensor import tensor as pt
+from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.rewriting.basic import copy_stack_trace
+from pytensor.scalar.basic import Add
+from pytensor.tensor.elemwise import Elemwise
+
+from theano.scan_module.loop import Invariant, take_apart
+from theano.scan_module.scan_opt.loop_rewriter import LoopRewriter
+from theano.scan_module.scan_opt.step_analysis import StepAnalysis, normalized, product_of
+
+
+@dataclass(frozen=True)
+class SharedOperand:
+    """Products of one varying value with several invariant matrices."""
+
+    left: Variable
+    products: tuple[Variable, ...]
+
+
+@dataclass(frozen=True)
+class SumOfProducts:
+    """A sum with several products of varying values with invariant matrices."""
+
+    total: Variable
+    products: tuple[Variable, ...]
+    others: tuple[Variable, ...]
+
+
+class MergeDots(LoopRewriter):
+    """Make products of a step one where they share an operand or are summed."""
+
+    name = "MergeDots"
+
+    def rewrite_loop(self, graph: FunctionGraph, node: Apply) -> None:
+        """Merge the products of one loop."""
+        loop = normalized(take_apart(node))
+        step = StepAnalysis(loop)
+        inner = FunctionGraph(loop.inner_inputs, loop.inner_outputs, clone=False)
+        new_invariants: list[Invariant] = []
+        for found in find_sums(inner, step):
+            new_invariants += merge_sum(inner, step, found)
+            self.note(
+                graph,
+                node,
+                f"sum of {len(found.products)} products",
+                True,
+                "one product over the joined inner dimension",
+            )
+        for found in find_shared_operands(inner, step):
+            new_invariants += merge_shared(inner, step, found)
+            self.note(
+                graph,
+                node,
+                f"{len(found.products)} products of {found.left}",
+                True,
+                "one product with the joined matrices",
+            )
+        if not new_invariants:
+            return
+        merged = replace(
+            loop.with_inner_outputs(list(inner.outputs)),
+            invariants=(*loop.invariants, *new_invariants),
+        )
+        built = merged.build(type(node.op))
+        replacements = built.replacements()
+        for old, new in replacements.items():
+            copy_stack_trace(old, new)
+        graph.replace_all(list(replacements.items()), reason=self.name)
+
+
+def _mergeable(variable: Variable, step: StepAnalysis) -> bool:
+    """Whether a value is the product of a varying matrix with an invariant one."""
+    operands = product_of(variable)
+    return (
+        operands is not None
+        and step.varies(operands[0])
+        and not step.varies(operands[1])
+        # an outer product has nothing to join
+        and operands[1].type.shape[0] != 1
+    )
+
+
+def find_shared_operands(inner: FunctionGraph, step: StepAnalysis) -> list[SharedOperand]:
+    """Groups of products that share their varying operand."""
+    groups: dict[Variable, list[Variable]] = {}
+    for node in inner.toposort():
+        for variable in node.outputs:
+            if _mergeable(variable, step):
+                groups.setdefault(node.inputs[0], []).append(variable)
+    return [
+        SharedOperand(left, tuple(group))
+        for left, products in groups.items()
+        for group in _by_dtype(products)
+        if len(group) > 1
+    ]
+
+
+def find_sums(inner: FunctionGraph, step: StepAnalysis) -> list[SumOfProducts]:
+    """Sums of products that nothing else reads."""
+    found: list[SumOfProducts] = []
+    taken: set[Variable] = set()
+    for node in reversed(inner.toposort()):
+        total = node.outputs[0]
+        if not _is_sum(node) or total in taken:
+            continue
+        terms = _single_use_terms(inner, total, taken)
+        products = [
+            term
+            for term in terms
+            if _mergeable(term, step) and len(inner.clients[term]) == 1 and terms.count(term) == 1
+        ]
+        for group in _by_dtype(products):
+            if len(group) > 1:
+                others = tuple(term for term in terms if term not in group)
+                found.append(SumOfProducts(total, tuple(group), others))
+                break
+    return found
+
+
+def _is_sum(node: Apply) -> bool:
+    return isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, Add)
+
+
+def _single_use_terms(
+    inner: FunctionGraph, total: Variable, taken: set[Variable]
+) -> list[Variable]:
+    """The terms of a sum, looking into sums that are read nowhere else."""
+    terms = []
+    for argument in total.owner.inputs:
+        nested = argument.owner is not None and _is_sum(argument.owner)
+        if nested and len(inner.clients[argument]) == 1 and argument.type == total.type:
+            taken.add(argument)
+            terms += _single_use_terms(inner, argument, taken)
+        else:
+            terms.append(argument)
+    return terms
+
+
+def _by_dtype(products: list[Variable]) -> list[list[Variable]]:
+    groups: dict[tuple, list[Variable]] = {}
+    for product in products:
+        dtypes = tuple(operand.type.dtype for operand in product.owner.inputs)
+        groups.setdefault(dtypes, []).append(product)
+    return list(groups.values())
+
+
+def merge_shared(inner: FunctionGraph, step: StepAnalysis, found: SharedOperand) -> list[Invariant]:
+    """Replace the products by columns of one; returns the new invariants of the loop."""
+    matrices = [step.outer_value(product.owner.inputs[1]) for product in found.products]
+    joined, invariants = _new_invariant(inner, pt.join(1, *matrices), "joined")
+    product = pt.dot(found.left, joined)
+    start: Variable | int = 0
+    end: Variable | int = 0
+    for old, matrix in zip(found.products, matrices, strict=True):
+        width, added = _width(inner, matrix)
+        invariants += added
+        end = end + width
+        columns = old.type.filter_variable(product[:, start:end])
+        inner.replace(old, columns, reason="MergeDots")
+        start = end
+    return invariants
+
+
+def _width(inner: FunctionGraph, matrix: Variable) -> tuple[Variable | int, list[Invariant]]:
+    if matrix.type.shape[1] is not None:
+        return matrix.type.shape[1], []
+    return _new_invariant(inner, matrix.shape[1], "width")
+
+
+def merge_sum(inner: FunctionGraph, step: StepAnalysis, found: SumOfProducts) -> list[Invariant]:
+    """Replace the sum by one with one product; returns the new invariants of the loop."""
+    operands = [product.owner.inputs for product in found.products]
+    matrices = [step.outer_value(matrix) for _, matrix in operands]
+    joined, invariants = _new_invariant(inner, pt.join(0, *matrices), "joined")
+    product = pt.dot(pt.join(1, *(left for left, _ in operands)), joined)
+    total = pt.add(product, *found.others) if found.others else product
+    new = found.total.type.filter_variable(total)
+    inner.replace(found.total, new, reason="MergeDots")
+    return invariants
+
+
+def _new_invariant(
+    inner: FunctionGraph, outer: Variable, name: str
+) -> tuple[Variable, list[Invariant]]:
+    variable = outer.type(name=name)
+    inner.add_input(variable)
+    return variable, [Invariant(outer, variable)]
