@@ -7,10 +7,8 @@ each epoch and on Ctrl-C. The same command again continues exactly where it stop
 """
 
 import argparse
-import math
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +16,7 @@ import numpy as np
 from char_model import checkpoint, learning_curve, sampling, text
 from char_model.errors import InputError
 from char_model.interruption import StopRequest
+from char_model.options import TRAINING_OPTIONS, add_options, number
 from char_model.progress import ProgressBar
 from char_model.training import Settings, Trainer
 
@@ -30,32 +29,9 @@ EPILOG = (
 )
 
 
-def number(kind: type, least: float) -> Callable[[str], int | float]:
-    """Return a reader of finite numbers that are at least, for a float above, `least`."""
-
-    def read(argument: str) -> int | float:
-        value = kind(argument)
-        if not math.isfinite(value) or value < least or (kind is float and value == least):
-            raise argparse.ArgumentTypeError(
-                f"expected {'more than' if kind is float else 'at least'} {least}, not {argument}"
-            )
-        return value
-
-    read.__name__ = kind.__name__  # argparse says "invalid int value" with it.
-    return read
-
-
 OPTIONS = (
     # name, type, default, placeholder, help
-    ("--text", Path, None, "FILE", "a UTF-8 text to learn from (default: Python's own help)"),
-    ("--epochs", number(int, 1), 12, "N", "passes over the text, counting earlier runs"),
     ("--max-minutes", number(float, 0), 9.0, "M", "stop this run after so many minutes"),
-    ("--hidden", number(int, 1), 128, "N", "size of the hidden state"),
-    ("--batch", number(int, 1), 32, "N", "streams of text read side by side"),
-    ("--truncation", number(int, 1), 64, "N", "characters that gradients flow back through"),
-    ("--learning-rate", number(float, 0), 0.005, "R", "of Adam; may change between runs"),
-    ("--clip", number(float, 0), 1.0, "NORM", "largest global norm of the gradients"),
-    ("--seed", number(int, 0), 1, "N", "of the weights, the chunks and the sample"),
     ("--sample", number(int, 0), 500, "N", "characters to write at the end"),
     ("--temperature", number(float, 0), 0.7, "T", "of the sample; higher is more varied"),
     ("--plot", Path, None, "FILE.png", "draw the learning curve (needs matplotlib)"),
@@ -66,9 +42,7 @@ OPTIONS = (
 def read_arguments(arguments: list[str] | None) -> argparse.Namespace:
     """Return the options of the command line."""
     parser = argparse.ArgumentParser(description=DESCRIPTION, epilog=EPILOG)
-    for name, kind, default, placeholder, description in OPTIONS:
-        shown = description if default is None else f"{description} (default: {default})"
-        parser.add_argument(name, type=kind, default=default, metavar=placeholder, help=shown)
+    add_options(parser, (*TRAINING_OPTIONS, *OPTIONS))
     parser.add_argument(
         "--fresh",
         action="store_true",
