@@ -9,6 +9,9 @@ from pytensor.compile.executor import Function as PyTensorFunction
 
 __all__ = ["explain_bad_call", "explain_failure", "mark_explained", "signature", "title"]
 
+# Errors whose arguments are a message and nothing else.
+_PLAIN_ERRORS = (AssertionError, IndexError, RuntimeError, TypeError, ValueError)
+
 
 def explain_bad_call(
     function: PyTensorFunction, args: Sequence[Any], kwargs: Mapping[str, Any]
@@ -74,7 +77,7 @@ def explain_failure(function: PyTensorFunction, error: Exception) -> None:
     function : Function
         The function that failed; it still holds what it was called with.
     error : Exception
-        What it raised. An error with one string says more afterwards; another gets a note.
+        What it raised. A plain error says more afterwards; one of another class gets a note.
     """
     position = getattr(function.vm, "position_of_error", -1)
     # Of an error that says it all already, the position is a former call's.
@@ -95,8 +98,8 @@ def explain_failure(function: PyTensorFunction, error: Exception) -> None:
     ]
     lines.append(f"Called was {title(function)} with {'; '.join(passed) or 'no inputs'}")
     text = "\n".join(lines)
-    if len(error.args) == 1 and isinstance(error.args[0], str):
-        error.args = (f"{error.args[0]}\n{text}",)
+    if type(error) in _PLAIN_ERRORS:
+        error.args = (", ".join(map(str, error.args)) + "\n" + text,)
     else:
         error.add_note(text)
     mark_explained(error)

@@ -73,8 +73,12 @@ class DebugMode(PyTensorDebugMode):
         def given(value, flag):
             return flag if value is None else value
 
+        query = resolve_optimizer(optimizer)
+        if hasattr(query, "excluding"):
+            # It makes operators whose Python implementation is wrong, and Python is run here.
+            query = query.excluding("local_careduce_fusion")
         super().__init__(
-            resolve_optimizer(optimizer),
+            query,
             given(stability_patience, flags.patience),
             given(check_c_code, flags.check_c and bool(config.cxx)),
             given(check_py_code, flags.check_py),

@@ -5,12 +5,12 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pytensor.compile.debug.dump import function_dump as pytensor_function_dump
 from pytensor.compile.debug.profiling import ProfileStats
 from pytensor.compile.io import Out
 from pytensor.compile.mode import Mode as PyTensorMode
 from pytensor.compile.rebuild import UnusedInputError, construct_function_ins_and_outs
 from pytensor.graph.basic import Variable
+from pytensor.misc.pkl_utils import StripPickler
 
 from theano.compile.function_module import Function, FunctionWithExtras
 from theano.compile.mode import get_mode
@@ -44,7 +44,7 @@ def function(
     inputs : list of Variable or In
         What callers pass, in this order.
     outputs : Variable or Out, list of them, or dict of them by name, optional
-        What the function returns: a value, a list, a dict, or None.
+        What the function returns: a value, a list or a dict; an empty list when not given.
     mode : str or Mode, optional
         How to compile; by default the flag `mode`.
     updates : pairs or mapping, optional
@@ -156,8 +156,10 @@ def function_dump(
 rebuild_strict, allow_input_downcast, profile, on_unused_input
         As for `theano.function`.
     """
-    arguments = {key: value for key, value in locals().items() if key not in ("filename",)}
-    pytensor_function_dump(filename, **arguments)
+    arguments = locals().copy()
+    del arguments["filename"], arguments["extra_tag_to_remove"]
+    with open(filename, "wb") as file:
+        StripPickler(file, protocol=-1, extra_tag_to_remove=extra_tag_to_remove).dump(arguments)
 
 
 def _split_dict(outputs):

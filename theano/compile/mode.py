@@ -72,9 +72,7 @@ FAST_COMPILE_TAG = "theano_fast_compile"
 def _query(
     name: str, include: Iterable[str], exclude: Iterable[str] = (), **kwargs: Any
 ) -> RewriteDatabaseQuery:
-    query = RewriteDatabaseQuery(
-        include=list(include), exclude=[*exclude, *_REPLACED], **kwargs
-    )
+    query = RewriteDatabaseQuery(include=list(include), exclude=[*exclude, *_REPLACED], **kwargs)
     query.name = name
     return query
 

@@ -1,0 +1,41 @@
+"""Run a few lines of Python in a process of their own, with flags of their own."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+
+def run_python(code: str, theanorc: Path | None = None, **environment: str):
+    """Return the completed process; its output is text. The caller's flags do not reach it.
+
+    Parameters
+    ----------
+    code : str
+        What to run.
+    theanorc : Path, optional
+        The file of flags; by default there is none.
+    **environment
+        Variables to add, THEANO_FLAGS for instance.
+    """
+    inherited = {name: value for name, value in os.environ.items() if name != "THEANO_FLAGS"}
+    inherited["THEANORC"] = str(theanorc or os.devnull)
+    inherited["PYTHONPATH"] = str(ROOT)
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        env=inherited | environment,
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+
+
+def printed_by(code: str, theanorc: Path | None = None, **environment: str) -> list[str]:
+    """Return the lines that the code prints; it must end well."""
+    done = run_python(code, theanorc, **environment)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()

@@ -1,0 +1,368 @@
+"""`theano.function`: its arguments, what it refuses, and what its errors say."""
+
+import copy
+import pickle
+from collections import OrderedDict
+
+import numpy as np
+import pytest
+
+import theano
+import theano.tensor as T
+from theano.compile import UnusedInputError
+
+
+@pytest.fixture
+def x():
+    return T.matrix("x", dtype="float64")
+
+
+@pytest.fixture
+def y():
+    return T.scalar("y", dtype="float64")
+
+
+ONES = np.ones((2, 3))
+
+
+def test_shapes_of_outputs(x):
+    assert theano.function([x], x.sum())(ONES) == 6
+    assert theano.function([x], [x.sum()])(ONES) == [6]
+    assert theano.function([x], (x.sum(), x.max()))(ONES) == [6, 1]
+    assert theano.function([x], on_unused_input="ignore")(ONES) == []
+    assert theano.function([], T.constant(3))() == 3
+
+
+def test_outputs_by_name(x):
+    f = theano.function([x], {"total": x.sum(), "largest": x.max()})
+    assert f(ONES) == {"total": 6, "largest": 1}
+    with pytest.raises(TypeError, match="must be strings"):
+        theano.function([x], {1: x})
+
+
+@pytest.mark.parametrize("kind", [list, dict, OrderedDict, tuple])
+def test_updates(kind):
+    count = theano.shared(0, name="count")
+    f = theano.function([], count, updates=kind([(count, count + 1)]))
+    assert [int(f()), int(f()), int(count.get_value())] == [0, 1, 2]
+
+
+def test_updates_of_the_wrong_kind(x, y):
+    w = theano.shared(ONES, name="w")
+    with pytest.raises(ValueError, match="2 elements.*got w"):
+        theano.function([x], x, updates=[w])
+    with pytest.raises(TypeError, match="must be a SharedVariable"):
+        theano.function([x], x, updates=[(x, x)])
+    with pytest.raises(ValueError, match="already has an update"):
+        theano.function([x], x, updates=[(w, w), (w, w + 1)])
+    with pytest.raises(TypeError, match="same type as the original shared variable.*w.*y"):
+        theano.function([x, y], x, updates=[(w, y)])
+
+
+def test_givens(x, y):
+    assert theano.function([y], x.sum(), givens={x: T.ones((2, 2)) * y})(3.0) == 12
+    assert theano.function([], y, givens=[(y, np.float64(4))])() == 4
+    with pytest.raises(RuntimeError, match="theano.function"):
+        theano.function([x], x.sum(), givens={x: x + 1})
+
+
+@pytest.mark.filterwarnings("error")
+def test_no_default_updates():
+    state, other = theano.shared(0, name="state"), theano.shared(0, name="other")
+    with pytest.warns(DeprecationWarning):
+        state.default_update = state + 1
+        other.default_update = other + 1
+
+    def values_after(**kwargs):
+        state.set_value(0)
+        other.set_value(0)
+        theano.function([], [state, other], **kwargs)()
+        return int(state.get_value()), int(other.get_value())
+
+    assert values_after() == (1, 1)
+    assert values_after(no_default_updates=True) == (0, 0)
+    assert values_after(no_default_updates=[state]) == (0, 1)
+    assert values_after(updates=[(state, state + 5)]) == (5, 1)
+    with pytest.raises(TypeError, match="boolean or a list"):
+        theano.function([], state, no_default_updates="yes")
+
+
+def test_unused_input(x, y):
+    with pytest.raises(UnusedInputError, match="theano.function.*index 1.*y"):
+        theano.function([x, y], x)
+    with pytest.warns(UserWarning, match="index 1"):
+        theano.function([x, y], x, on_unused_input="warn")
+    assert theano.function([x, y], x.sum(), on_unused_input="ignore")(ONES, 0) == 6
+    with theano.change_flags(on_unused_input="ignore"):
+        theano.function([x, y], x)
+    with pytest.raises(UnusedInputError, match="used twice"):
+        theano.function([x, x], x)
+    with pytest.raises(ValueError, match="'raise', 'warn', and 'ignore'"):
+        theano.function([x, y], x, on_unused_input="explode")
+
+
+def test_allow_input_downcast():
+    v = T.vector("v", dtype="float32")
+    wide = np.ones(2, dtype="float64")
+    with pytest.raises(TypeError, match="float64"):
+        theano.function([v], v)(wide)
+    assert theano.function([v], v, allow_input_downcast=True)(wide).dtype == "float32"
+    one = theano.function([theano.In(v, allow_downcast=True)], v)
+    assert one(wide).dtype == "float32"
+
+
+def test_inputs_that_are_not_a_list_of_variables(x):
+    with pytest.raises(TypeError, match="contained in a list.*TensorVariable"):
+        theano.function(x, x)
+    with pytest.raises(TypeError, match="contained in a list.*NoneType"):
+        theano.function(None, x)
+    with pytest.raises(TypeError, match="Unknown parameter type"):
+        theano.function([3], x)
+    with pytest.raises(TypeError, match="shared variable"):
+        theano.function([theano.shared(1.0)], x)
+    with pytest.raises(TypeError, match="Received 3"):
+        theano.function([x], [x, 3])
+
+
+def test_default_value(x, y):
+    f = theano.function([x, theano.In(y, value=2.0)], x.sum() * y)
+    assert [f(ONES), f(ONES, 5.0), f(ONES), f(ONES, y=3.0), f(ONES)] == [12, 30, 12, 18, 12]
+    with pytest.raises(TypeError, match="Missing required input.*x"):
+        f()
+    with pytest.raises((TypeError, ValueError)):
+        theano.In(y, value="two")
+
+
+def test_mutable_default_value_is_not_spoiled(x):
+    f = theano.function([theano.In(x, value=np.zeros((2, 2)), mutable=True)], x + 1)
+    assert f().sum() == 4
+    assert f().sum() == 4
+
+
+def test_input_with_an_update_is_a_state(y):
+    f = theano.function([theano.In(y, value=1.0, update=y * 2)], y)
+    assert [f(), f(), f()] == [1, 2, 4]
+
+
+def test_param_is_deprecated(x, y):
+    with pytest.warns(UserWarning, match="theano.In"):
+        parameter = theano.Param(y, default=2.0)
+    assert theano.function([x, parameter], x.sum() * y)(ONES) == 12
+
+
+def test_stored_values():
+    w, v = theano.shared(2.0, name="w"), T.scalar("v", dtype="float64")
+    f = theano.function([v], w * v)
+    assert f[w] == 2 and w in f and "v" in f and "u" not in f
+    f[w] = 3.0
+    assert f(2.0) == 6
+    with pytest.raises(KeyError, match="no single input .*u"):
+        f["u"]
+
+
+def test_copy_and_pickle(x, y):
+    w = theano.shared(1.0, name="w")
+    for outputs in (x.sum() * y * w, {"a": x.sum() * y * w}):
+        w.set_value(1.0)
+        f = theano.function([x, theano.In(y, value=2.0)], outputs, updates=[(w, w + 1)])
+        for other in (pickle.loads(pickle.dumps(f)), copy.copy(f), f.copy(share_memory=True)):
+            w.set_value(1.0)
+            assert type(other) is type(f)
+            result = other(ONES)
+            assert (result["a"] if isinstance(outputs, dict) else result) == 12
+
+
+def test_name(x):
+    assert theano.function([x], x, name="identity").name == "identity"
+    assert __file__ in theano.function([x], x).name
+
+
+def test_profile(x):
+    f = theano.function([x], T.exp(x).sum(), profile=True)
+    f(ONES)
+    f(ONES)
+    assert isinstance(f.profile, theano.ProfileStats)
+    assert f.profile.fct_callcount == 2 and sum(f.profile.apply_time.values()) > 0
+    assert theano.function([x], x, profile="mine").profile.message == "mine"
+    assert theano.function([x], x).profile is None
+    with theano.change_flags(profile=True):
+        assert isinstance(theano.function([x], x).profile, theano.ProfileStats)
+        assert theano.function([x], x, profile=False).profile is None
+
+
+# What errors say at call time.
+
+
+@pytest.fixture
+def product(x, y):
+    w = theano.shared(np.ones((3, 2)), name="w")
+    return theano.function([x, y], T.dot(x, w) * y, name="product")
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "expected"),
+    [
+        ([np.ones(3), 1.0], {}, ['"x"', '"product"', "index 0", "Matrix(float64", "(3,)"]),
+        ([ONES.astype(complex), 1.0], {}, ['"x"', "index 0", "Matrix(float64", "complex128"]),
+        ([ONES, np.ones(2)], {}, ['"y"', "index 1", "Scalar(float64", "(2,)"]),
+        ([ONES], {"y": np.ones(2)}, ['"y"', "index 1", "Scalar(float64", "(2,)"]),
+        ([ONES], {}, ["Missing", '"y"', '"product"', "index 1", "Scalar(float64"]),
+        ([ONES, 1.0, 2.0], {}, ["Too many", '"product"', "takes 2", "3 were given", "x: Matrix"]),
+        ([ONES, 1.0], {"yy": 1}, ["Unknown input 'yy'", "did you mean 'y'"]),
+        ([ONES, 1.0], {"y": 2.0}, ["Multiple values"]),
+        ([ONES, 1.0], {"w": np.zeros((3, 2))}, ["does not take 'w'", "shared"]),
+    ],
+)
+def test_bad_call_names_the_input_and_what_was_expected(product, args, kwargs, expected):
+    with pytest.raises(TypeError) as caught:
+        product(*args, **kwargs)
+    for part in expected:
+        assert part in str(caught.value)
+
+
+def test_value_that_no_array_can_hold(product):
+    with pytest.raises(ValueError, match="\"y\".*index 1.*Scalar.*str 'two'"):
+        product(ONES, "two")
+
+
+def test_bad_call_changes_nothing(product):
+    (w,) = product.get_shared()
+    with pytest.raises(TypeError):
+        product(ONES, 1.0, w=np.zeros((3, 2)))
+    assert w.get_value().sum() == 6
+    with pytest.raises(TypeError):
+        product(np.ones(3), 1.0)
+    assert product(ONES, 1.0).sum() == 12
+
+
+def test_shape_error_names_operation_line_and_inputs(x):
+    product = theano.function([x], T.dot(x, theano.shared(np.ones((3, 2)))))
+    with pytest.raises(ValueError) as caught:
+        product(np.ones((2, 5)))
+    message = str(caught.value)
+    for part in (
+        "Apply node that caused the error",
+        "Inputs shapes: [(2, 5), (3, 2)",
+        f"Created at: {__file__}",
+    ):
+        assert part in message
+    assert "x: ndarray of dtype float64 and shape (2, 5), expected Matrix(float64" in message
+
+
+def test_error_after_an_error_tells_of_itself_only(product):
+    with pytest.raises(ValueError):
+        product(np.ones((2, 5)), 1.0)
+    with pytest.raises(TypeError) as caught:
+        product(np.ones(3), 1.0)
+    assert "Apply node" not in str(caught.value)
+
+
+def test_error_that_holds_more_than_a_string_gets_a_note(x):
+    class Failure(Exception):
+        pass
+
+    @theano.as_op(itypes=[T.dmatrix], otypes=[T.dmatrix])
+    def fail(value):
+        raise Failure("reason", 3)
+
+    with pytest.raises(Failure) as caught:
+        theano.function([x], fail(x))(ONES)
+    assert caught.value.args == ("reason", 3)
+    assert "shape (2, 3)" in "".join(caught.value.__notes__)
+
+
+# The rest of the names beside function.
+
+
+def test_shared(x):
+    w = theano.shared(np.ones((1, 3)), name="w", broadcastable=(True, False), borrow=True)
+    assert w.broadcastable == (True, False)
+    assert theano.shared(2.5).dtype == "float64"
+    assert theano.shared(0.0, target="cpu").get_value() == 0
+    with pytest.raises(ValueError, match="no target 'dev0'"):
+        theano.shared(0.0, target="dev0")
+    with pytest.raises(TypeError, match="symbolic"):
+        theano.shared(x)
+
+
+def test_clone(x, y):
+    w = theano.shared(2.0, name="w")
+    z = x.sum() * y * w
+    assert theano.function([x], theano.clone(z, {y: x.max() * 3}))(ONES) == 36
+    assert theano.clone([z, x], replace=[(y, y + 1)])[1] is x
+    apart = theano.clone(z, share_inputs=False)
+    assert not {x, y, w} & set(theano.gof.graph.inputs([apart]))
+    with pytest.raises(TypeError):
+        theano.clone(z, {y: x})
+    theano.clone(z, {y: x}, strict=False)
+
+
+def test_function_dump(tmp_path, x):
+    path = tmp_path / "function.pkl"
+    theano.function_dump(str(path), [x], x * 2, name="doubled")
+    f = theano.function(**pickle.loads(path.read_bytes()))
+    assert f.name == "doubled" and f(ONES).sum() == 12
+
+
+def test_updates_of_scan_do_not_lose_one():
+    a, b = theano.shared(0, name="a"), theano.shared(0, name="b")
+    joined = theano.OrderedUpdates({a: a + 1}) + {b: b + 1}
+    assert list(joined) == [a, b]
+    assert list({b: b + 1} + theano.OrderedUpdates({a: a + 1})) == [b, a]
+    with pytest.raises(KeyError, match="a already has an update"):
+        _ = joined + {a: a + 2}
+    with pytest.raises(TypeError, match="shared variables"):
+        theano.OrderedUpdates({1: 2})
+
+
+# compute_test_value.
+
+
+@pytest.fixture
+def with_test_values():
+    with theano.change_flags(compute_test_value="raise"):
+        yield
+
+
+def test_test_values_are_computed(with_test_values, x):
+    x.tag.test_value = ONES
+    w = theano.shared(np.full((3, 4), 2.0))
+    z = T.tanh(T.dot(x, w)).sum(axis=0)
+    np.testing.assert_allclose(z.tag.test_value, np.tanh(np.full((2, 4), 6.0)).sum(axis=0))
+
+
+def test_test_values_find_the_wrong_line(with_test_values, x):
+    x.tag.test_value = ONES
+    with pytest.raises(ValueError):
+        T.dot(x, x)
+
+
+def test_missing_test_value(x):
+    with theano.change_flags(compute_test_value="raise"):
+        with pytest.raises(AttributeError, match="x has no test value"):
+            T.exp(x)
+    with theano.change_flags(compute_test_value="warn"):
+        with pytest.warns(UserWarning, match="x has no test value"):
+            T.exp(x)
+    with theano.change_flags(compute_test_value="ignore"):
+        assert not hasattr(T.exp(x).tag, "test_value")
+
+
+def test_test_value_of_the_wrong_type(with_test_values, x):
+    x.tag.test_value = np.ones(3)
+    with pytest.raises(TypeError, match="test value of x does not fit"):
+        T.exp(x)
+
+
+def test_compiling_with_test_values(with_test_values, x):
+    x.tag.test_value = ONES
+    assert theano.function([x], T.exp(x).sum())(np.zeros((4, 4))) == 16
+
+
+def test_pytensor_is_hooked_only_while_the_flag_is_on(x):
+    from pytensor.graph.op import Op
+
+    before = Op.__call__
+    with theano.change_flags(compute_test_value="warn"):
+        assert Op.__call__ is not before
+    assert Op.__call__ is before

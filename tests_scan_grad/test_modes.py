@@ -1,0 +1,248 @@
+"""Modes: their names, the flags that shape them, the engine they choose, and the debugging ones."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from pytensor.compile.mode import Mode as PyTensorMode
+
+import theano
+import theano.tensor as T
+from tests_scan_grad.fresh_process import printed_by
+from theano.compile import DebugMode, MonitorMode, NanGuardMode, get_default_mode, get_mode
+from theano.compile import mode as mode_module
+from theano.compile.debugmode import BadThunkOutput
+from theano.compile.monitormode import detect_nan
+
+ONES = np.ones((2, 3))
+
+
+@pytest.fixture
+def x():
+    return T.matrix("x", dtype="float64")
+
+
+@pytest.mark.parametrize("name", ["Mode", "FAST_RUN", "FAST_COMPILE", "DebugMode", "NanGuardMode"])
+def test_named_modes_compute(name, x):
+    w = theano.shared(np.ones((3, 2)))
+    f = theano.function([x], T.tanh(T.dot(x, w)).sum(), mode=name)
+    np.testing.assert_allclose(f(ONES), 4 * np.tanh(3))
+    with theano.change_flags(mode=name):
+        assert type(get_default_mode()) is type(get_mode(name))
+
+
+def test_unknown_mode_names_the_nearest(x):
+    with pytest.raises(ValueError, match="'FAST_RUM'.*FAST_COMPILE.*did you mean 'FAST_RUN'"):
+        theano.function([x], x, mode="FAST_RUM")
+    with pytest.raises(ValueError, match="did you mean 'DebugMode'"):
+        get_mode("debugmod")
+    with pytest.raises(TypeError, match="not 3"):
+        theano.function([x], x, mode=3)
+    with pytest.raises(ValueError, match="linker.*did you mean 'cvm'"):
+        theano.Mode(linker="cvn")
+    with pytest.raises(ValueError, match="optimizer.*did you mean 'fast_run'"):
+        theano.Mode(optimizer="fast_rum")
+    with theano.change_flags(mode="FAST_RUM"), pytest.raises(ValueError, match="FAST_RUN"):
+        theano.function([x], x)
+
+
+def test_default_modes_ask_for_our_tag_and_pytensors_do_not():
+    def tags(mode):
+        return set(mode.provided_optimizer.include)
+
+    assert {"fast_run", "theano_fast_run"} <= tags(get_mode("FAST_RUN"))
+    assert {"fast_run", "theano_fast_run"} <= tags(get_default_mode())
+    assert {"fast_compile", "theano_fast_compile"} <= tags(get_mode("FAST_COMPILE"))
+    assert {"fast_run", "theano_fast_run"} <= tags(DebugMode())
+    from pytensor.compile.mode import predefined_modes
+
+    for mode in predefined_modes.values():
+        assert not any("theano" in tag for tag in tags(mode))
+
+
+@pytest.mark.parametrize(
+    ("flag", "attribute"),
+    [
+        ("optimizer_including", "include"),
+        ("optimizer_excluding", "exclude"),
+        ("optimizer_requiring", "require"),
+    ],
+)
+def test_flags_shape_named_modes_only(flag, attribute):
+    def tags(mode):
+        return set(getattr(mode.provided_optimizer, attribute))
+
+    own = theano.Mode()
+    with theano.change_flags({flag: "first_tag:second_tag"}):
+        for name in (None, "FAST_RUN", "FAST_COMPILE", "NanGuardMode"):
+            assert {"first_tag", "second_tag"} <= tags(get_mode(name))
+        assert get_mode(own) is own
+    assert not {"first_tag", "second_tag"} & tags(get_mode(None))
+
+
+def test_excluding_changes_the_program(x):
+    def fused(**kwargs):
+        f = theano.function([x], T.exp(x) + T.tanh(x) * 2, **kwargs)
+        return len(f.maker.fgraph.toposort()) == 1
+
+    assert fused()
+    with theano.change_flags(optimizer_excluding="fusion"):
+        assert not fused()
+        assert fused(mode=theano.Mode())
+    assert not fused(mode=theano.Mode().excluding("fusion"))
+    assert not fused(mode=theano.Mode(optimizer="None"))
+
+
+def test_flags_linker_and_optimizer_shape_the_mode():
+    with theano.change_flags(linker="py", optimizer="fast_compile"):
+        mode = get_default_mode()
+        assert type(mode.linker).__name__ == "PerformLinker"
+        assert "fast_compile" in mode.provided_optimizer.include
+        assert str(mode) == "Mode(linker=py, optimizer=OPT_FAST_COMPILE)"
+
+
+def test_flag_allow_gc_is_read_when_compiling(x):
+    with theano.change_flags(allow_gc=False):
+        assert not theano.function([x], x + 1).vm.allow_gc
+    assert theano.function([x], x + 1).vm.allow_gc
+
+
+def test_pytensor_mode_is_accepted(x):
+    f = theano.function([x], x.sum(), mode=PyTensorMode("py", "fast_compile"))
+    assert f(ONES) == 6
+
+
+def test_mode_pickles_and_clones():
+    mode = theano.Mode("vm", "fast_compile").including("some_tag")
+    other = pickle.loads(pickle.dumps(get_mode("FAST_RUN")))
+    assert type(other) is theano.Mode and str(other) == str(get_mode("FAST_RUN"))
+    assert "some_tag" in mode.clone().provided_optimizer.include
+    assert type(mode.excluding("a").requiring("b")) is theano.Mode
+
+
+def test_register():
+    mode = theano.Mode("py", "merge")
+    theano.compile.register_mode("mode of this test", mode)
+    try:
+        assert get_mode("mode of this test") is mode
+        with pytest.raises(ValueError, match="already taken"):
+            theano.compile.register_mode("mode of this test", mode)
+        with pytest.raises(ValueError, match="already taken"):
+            theano.compile.register_mode("FAST_RUN", mode)
+    finally:
+        del mode_module.named_modes["mode of this test"]
+        del mode_module.predefined_modes["mode of this test"]
+    with pytest.raises(ValueError, match="already taken"):
+        theano.compile.register_linker("cvm", None)
+    with pytest.raises(ValueError, match="already taken"):
+        theano.compile.register_optimizer("fast_run", None)
+
+
+def test_registered_linker_and_optimizer(x):
+    from pytensor.link.basic import PerformLinker
+
+    theano.compile.register_linker("linker of this test", PerformLinker())
+    theano.compile.register_optimizer("optimizer of this test", theano.compile.OPT_MERGE)
+    try:
+        mode = theano.Mode("linker of this test", "optimizer of this test")
+        assert theano.function([x], x.sum(), mode=mode)(ONES) == 6
+    finally:
+        del mode_module.predefined_linkers["linker of this test"]
+        del mode_module.predefined_optimizers["optimizer of this test"]
+
+
+NO_COMPILER = """
+import warnings
+import theano, theano.tensor as T
+x = T.vector("x")
+with warnings.catch_warnings(record=True) as seen:
+    warnings.simplefilter("always")
+    for _ in range(2):
+        f = theano.function([x], T.exp(x).sum())
+print(f([0.0, 0.0]), f.maker.linker.use_cloop)
+print([str(w.message) for w in seen if "linker" in str(w.message)])
+print([w.filename for w in seen if "linker" in str(w.message)])
+"""
+
+
+def test_without_a_compiler_python_runs_with_one_warning():
+    value, messages, files = printed_by(NO_COMPILER, THEANO_FLAGS="cxx=")
+    assert value == "2.0 False"
+    assert messages.count("No C++ compiler was found") == 1
+    assert "'vm' runs in place of 'cvm'" in messages
+    assert files == "['<string>']"
+
+
+def test_without_pythons_headers_python_runs(monkeypatch, x):
+    monkeypatch.setattr(mode_module, "_warned_of_no_compiler", set())
+    monkeypatch.setattr(mode_module.sysconfig, "get_path", lambda name: "/nowhere")
+    with pytest.warns(UserWarning, match="Python's C headers are missing.*/nowhere"):
+        f = theano.function([x], T.exp(x).sum())
+    assert not f.maker.linker.use_cloop and not f.maker.linker.c_thunks
+    np.testing.assert_allclose(f(np.full((2, 2), 3.0)), 4 * np.exp(3))
+
+
+# The debugging modes.
+
+
+def test_debug_mode_finds_an_operator_that_lies(x):
+    calls = []
+
+    @theano.as_op(itypes=[T.dmatrix], otypes=[T.dmatrix])
+    def unsteady(value):
+        calls.append(1)
+        return value + len(calls)
+
+    mode = DebugMode(check_preallocated_output=["initial", "previous", "c_contiguous"])
+    with pytest.raises(BadThunkOutput):
+        theano.function([x], unsteady(x), mode=mode)(ONES)
+
+
+def test_debug_mode_reads_its_flags_when_it_is_made():
+    flags = {"DebugMode.patience": 3, "DebugMode.check_finite": False, "DebugMode.check_c": False}
+    with theano.change_flags(flags):
+        mode = DebugMode()
+    assert (mode.stability_patience, mode.check_isfinite, mode.check_c_code) == (3, False, False)
+    assert DebugMode(stability_patience=1).stability_patience == 1
+
+
+@pytest.mark.filterwarnings("ignore:All-NaN slice:RuntimeWarning")
+def test_nan_guard_mode(x):
+    nan = theano.function([x], T.log(x), mode="NanGuardMode")
+    assert nan(ONES).sum() == 0
+    with pytest.raises(AssertionError, match="NaN detected"):
+        nan(-ONES)
+    with pytest.raises(AssertionError, match="Inf detected"):
+        nan(0 * ONES)
+    lenient = NanGuardMode(nan_is_error=True, inf_is_error=False, big_is_error=False)
+    for mode in (lenient, lenient.excluding("fusion")):
+        f = theano.function([x], T.log(x), mode=mode)
+        assert np.isinf(f(0 * ONES)).all()
+        with pytest.raises(AssertionError, match="NaN detected"):
+            f(-ONES)
+    with theano.change_flags({"NanGuardMode.nan_is_error": False}):
+        assert np.isnan(theano.function([x], T.log(x), mode="NanGuardMode")(-ONES)).all()
+
+
+def test_monitor_mode_sees_every_node(x):
+    seen = []
+
+    def before(i, node, fn):
+        seen.append((i, str(node.op), fn.inputs[0][0].shape))
+
+    mode = MonitorMode(pre_func=before, optimizer="fast_compile").excluding("fusion")
+    theano.function([x], T.exp(x).sum(), mode=mode)(ONES)
+    assert [i for i, _, _ in seen] == [0, 1]
+    assert seen[0][2] == (2, 3)
+
+
+def test_detect_nan_prints_the_node(capsys, x):
+    f = theano.function([x], T.log(x), mode=MonitorMode(post_func=detect_nan))
+    f(ONES)
+    assert capsys.readouterr().out == ""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        f(-ONES)
+    printed = capsys.readouterr().out
+    assert "NaN detected" in printed and "Log" in printed

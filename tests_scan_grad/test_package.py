@@ -1,0 +1,113 @@
+"""The package as a whole: what importing it costs and touches, and what it offers."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import theano
+from tests_scan_grad import typed_program
+from tests_scan_grad.fresh_process import ROOT, printed_by
+
+NAMES_OF_THEANO = """
+    Apply CLinker Constant Container DualLinker FunctionGraph FunctionMaker Generic In
+    InconsistencyError Linker LocalLinker Lop Mode Op OpFromGraph OpWiseCLinker OpenMPOp
+    OrderedUpdates Out Param PerformLinker ProfileStats Rop SymbolicInput SymbolicOutput Type
+    Variable __api_version__ __version__ _asarray as_op change_flags clone compile config
+    configdefaults configparser dot foldl foldr function function_dump generic
+    get_scalar_constant_value gof grad gradient map misc object2 opt pp pprint predefined_linkers
+    predefined_modes predefined_optimizers printing reduce scalar scan scan_module shared
+    sparse_grad subgraph_grad tensor toolbox updates utils version
+""".split()
+
+STATE_OF_PYTENSOR = """
+import json, pytensor, re
+from pytensor.compile.mode import get_default_mode, optdb, predefined_modes, predefined_linkers
+from pytensor.graph.op import Op
+
+def state():
+    flags = {
+        name: [str(flag.__get__(pytensor.config, None)), flag.is_default]
+        for name, flag in pytensor.config._config_var_dict.items()
+        if not name.startswith("blas")
+    }
+    def rewrites(found):
+        inner = getattr(found, "data", None) or getattr(found, "rewrites", None)
+        return [str(getattr(r, "name", r)) for r in inner] if inner else str(found)
+    queried = get_default_mode().optimizer
+    return {
+        "flags": flags,
+        "mode": str(get_default_mode().provided_optimizer.include),
+        "rewrites": {str(getattr(r, "name", r)): rewrites(r) for r in queried},
+        "modes": sorted(predefined_modes),
+        "linkers": sorted(predefined_linkers),
+        "call": repr(Op.__call__).split(" at ")[0],
+    }
+
+before = state()
+import theano, theano.tensor, theano.scan_module
+after = state()
+print(re.sub(" at 0x[0-9a-f]+| [(]id [0-9]+[)]|ids=[0-9]+", "", json.dumps([before, after])))
+"""
+
+
+def test_theanos_public_names():
+    assert [name for name in NAMES_OF_THEANO if not hasattr(theano, name)] == []
+    for module in ("ifelse", "sparse", "sandbox"):
+        assert getattr(theano, module).__name__ == f"theano.{module}"
+        assert module in dir(theano)
+    assert not hasattr(theano, "no_such_name")
+    assert not hasattr(theano.compile, "no_such_name")
+
+
+def test_public_names_of_compile_resolve():
+    for name in [*theano.compile.__all__, "debugmode", "nanguardmode", "monitormode", "profiling"]:
+        assert getattr(theano.compile, name) is not None
+
+
+def test_import_changes_nothing_in_pytensor():
+    before, after = json.loads(printed_by(STATE_OF_PYTENSOR)[-1])
+    assert len(before["flags"]) > 50 and len(before["rewrites"]) > 20
+    for part, value in before.items():
+        assert after[part] == value
+
+
+def test_import_loads_nothing_heavy():
+    code = (
+        "import sys, pytensor; before = set(sys.modules); import theano\n"
+        "print(sorted({name.split('.')[0] for name in set(sys.modules) - before}))"
+    )
+    (added,) = printed_by(code)
+    for heavy in ("torch", "jax", "numba", "sympy", "scipy", "matplotlib", "pytest", "pandas"):
+        assert f"'{heavy}'" not in added
+
+
+def test_import_is_silent_and_first_or_second():
+    assert printed_by("import theano, pytensor; print(theano.config.floatX)") == ["float64"]
+    assert printed_by("import pytensor, theano; print(theano.config.floatX)") == ["float64"]
+
+
+def test_typed_program_runs(capsys):
+    typed_program.main()
+    assert capsys.readouterr().out == "[1.0, 4.0, 9.0] 12.0 3 float64\n"
+
+
+def test_version_agrees_with_the_distribution():
+    code = "import importlib.metadata as m; print(m.version('theano-scan'))"
+    assert printed_by(code) == [theano.__version__]
+
+
+def test_wheel_holds_the_whole_package(tmp_path):
+    subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", "--no-deps", "-q", "-w", tmp_path, ROOT],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    (wheel,) = Path(tmp_path).glob("theano_scan-*.whl")
+    import zipfile
+
+    held = set(zipfile.ZipFile(wheel).namelist())
+    wanted = {str(p.relative_to(ROOT)) for p in (ROOT / "theano").rglob("*.py")}
+    assert wanted <= held and "theano/py.typed" in held
+    assert not any(name.startswith(("tests_scan_grad", "examples")) for name in held)
