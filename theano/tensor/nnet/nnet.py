@@ -7,7 +7,7 @@ from pytensor.tensor import special
 from pytensor.tensor.special import LogSoftmax, Softmax
 from pytensor.tensor.variable import TensorVariable
 
-from theano.tensor.nnet.sigm import sigmoid, softplus
+from theano.tensor.nnet.sigm import as_float, sigmoid, softplus
 
 __all__ = [
     "LogSoftmax",
@@ -114,7 +114,9 @@ def elu(x: Any, alpha: Any = 1) -> TensorVariable:
 
 def selu(x: Any) -> TensorVariable:
     """Return the scaled `elu` that keeps the mean at 0 and the variance at 1."""
-    return 1.0507009873554805 * elu(x, 1.6732632423543772)
+    x = as_float(x)
+    scale, alpha = (pt.constant(n, dtype=x.dtype) for n in (1.0507009873554805, 1.6732632423543772))
+    return scale * elu(x, alpha)
 
 
 def softsign(x: Any) -> TensorVariable:

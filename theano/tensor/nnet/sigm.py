@@ -21,7 +21,7 @@ __all__ = [
 sigmoid_inplace = inplace.sigmoid_inplace
 
 
-def _as_float(x: Any) -> TensorVariable:
+def as_float(x: Any) -> TensorVariable:
     """Make `x` a tensor of the dtype that a float function of it has."""
     x = pt.as_tensor_variable(x)
     return x.astype(sigmoid(x).dtype)
@@ -39,7 +39,7 @@ def hard_sigmoid(x: Any) -> TensorVariable:
     TensorVariable
         Of the shape of `x` and of a float dtype.
     """
-    x = _as_float(x)
+    x = as_float(x)
     slope, shift = pt.constant(0.2, dtype=x.dtype), pt.constant(0.5, dtype=x.dtype)
     return pt.clip(x * slope + shift, 0, 1)
 
@@ -56,7 +56,7 @@ def ultra_fast_sigmoid(x: Any) -> TensorVariable:
     TensorVariable
         Of the shape of `x` and of a float dtype.
     """
-    x = _as_float(x)
+    x = as_float(x)
 
     def number(value: float) -> TensorVariable:
         return pt.constant(value, dtype=x.dtype)

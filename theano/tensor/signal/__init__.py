@@ -1,1 +1,4 @@
-"""Theano 1.0's `theano.tensor.signal`."""
+"""Theano 1.0's `theano.tensor.signal`: pooling."""
+# ruff: noqa: F401 -- this file re-exports
+
+from theano.tensor.signal import downsample, pool
