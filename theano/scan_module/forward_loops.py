@@ -19,7 +19,7 @@ from pytensor.scan.op import Scan as PyTensorScan
 from theano.scan_module.loop import BuiltLoop, Loop, Trace, take_apart
 
 
-def extend_loop(op: PyTensorScan, loop: Loop, values: Iterable[Variable]) -> BuiltLoop:
+def extend_loop(op: PyTensorScan, loop: Loop, values: Iterable[Variable], policy: str) -> BuiltLoop:
     """Build a loop again with ``values`` of its step as further traces.
 
     Parameters
@@ -30,10 +30,13 @@ def extend_loop(op: PyTensorScan, loop: Loop, values: Iterable[Variable]) -> Bui
         The loop.
     values
         Inner variables of the loop's step.
+    policy
+        What chose them, for reports.
     """
     traces = (*loop.traces, *(Trace(loop.n_steps, value) for value in values))
     built = replace(loop, traces=traces).build(type(op))
     built.node.op.extends = family_of(op)
+    built.node.op.save_policy = policy
     return built
 
 
@@ -92,6 +95,8 @@ def _unified(nodes: list[Apply]) -> dict[Variable, Variable]:
     ]
     built = replace(loop, traces=tuple(dict.fromkeys(chosen))).build(type(nodes[0].op))
     built.node.op.extends = family_of(nodes[0].op)
+    policies = [node.op.save_policy for node in nodes if hasattr(node.op, "save_policy")]
+    built.node.op.save_policy = " and ".join(dict.fromkeys(policies))
     states = [built.outputs[state] for state in loop.ordered_states()]
     carried = [built.outputs[entry] for entry in loop.carried]
     replacements = {}

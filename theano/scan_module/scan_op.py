@@ -49,12 +49,13 @@ class Scan(PyTensorScan):
     ) -> list[Variable]:
         """Gradients with respect to the node's inputs, by a loop that runs backward."""
         node = outputs[0].owner
+        policy = config.scan.save
         return loop_pullback(
             node,
             take_apart(node),
             list(output_cotangents),
-            extend=lambda loop, values: extend_loop(self, loop, values),
-            policy=config.scan.save,
+            extend=lambda loop, values: extend_loop(self, loop, values, policy),
+            policy=policy,
             op_class=type(self),
         )
 

@@ -20,6 +20,7 @@ from pytensor.graph.rewriting.basic import copy_stack_trace
 
 from theano.scan_module.loop import Loop, Sequence, Trace, fresh_like, take_apart
 from theano.scan_module.scan_opt.all_steps_at_once import AllSteps
+from theano.scan_module.scan_opt.describe import describe
 from theano.scan_module.scan_opt.loop_rewriter import LoopRewriter
 from theano.scan_module.scan_opt.step_analysis import StepAnalysis, normalized, product_of
 
@@ -39,7 +40,8 @@ class HoistFromSequences(LoopRewriter):
         candidates = [v for v in candidates if step.varies(v)]
         if loop.condition is not None:
             for variable in candidates:
-                self.note(graph, node, f"product {variable}", False, "the loop may stop early")
+                subject = f"product {describe(variable, loop)}"
+                self.note(graph, node, subject, False, "the loop may stop early")
             return
         all_steps = AllSteps(loop, step)
         replacements = hoist_traces(loop, all_steps)
@@ -49,7 +51,8 @@ class HoistFromSequences(LoopRewriter):
         if not values and not hoisted_traces:
             return
         for trace in hoisted_traces:
-            self.note(graph, node, f"output {trace.inner}", True, "computed for all steps at once")
+            subject = f"output {describe(trace.inner, loop)}"
+            self.note(graph, node, subject, True, "computed for all steps at once")
         if loop.outputs:
             built = with_sequences(loop, values).build(type(node.op))
             replacements |= built.replacements()
@@ -68,7 +71,7 @@ class HoistFromSequences(LoopRewriter):
             if variable not in still_used:
                 continue
             value = all_steps.value(variable)
-            subject = f"product {variable}"
+            subject = f"product {describe(variable, loop)}"
             if value is None:
                 self.note(graph, node, subject, False, "an operand cannot be had for all steps")
             else:

@@ -3,59 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from pytensor.graph.basic import Apply
-from pytensor.graph.features import Feature
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.rewriting.basic import GraphRewriter
 from pytensor.scan.op import Scan as PyTensorScan
 
-
-@dataclass(frozen=True)
-class Decision:
-    """What a rewrite did to something of a loop, or why it did nothing.
-
-    Attributes
-    ----------
-    loop
-        The name of the loop.
-    rewrite
-        The name of the rewrite.
-    subject
-        What the decision is about, such as a product.
-    applied
-        Whether the rewrite applied.
-    detail
-        What was done, or why it was not.
-    """
-
-    loop: str
-    rewrite: str
-    subject: str
-    applied: bool
-    detail: str
-
-
-@dataclass(eq=False)
-class LoopHistory(Feature):
-    """The decisions of all rewrites of loops, kept with the graph that they were made in."""
-
-    decisions: list[Decision] = field(default_factory=list)
-    before: dict[str, object] = field(default_factory=dict)
-
-    def clone(self) -> LoopHistory:
-        return LoopHistory(list(self.decisions), dict(self.before))
-
-
-def history_of(graph: FunctionGraph) -> LoopHistory:
-    """The history attached to a graph; attached now if it has none."""
-    for feature in graph._features:
-        if isinstance(feature, LoopHistory):
-            return feature
-    history = LoopHistory()
-    graph.attach_feature(history)
-    return history
+from theano.scan_module.scan_opt.loop_history import Decision, history_of, origins_of
 
 
 def loops_of(graph: FunctionGraph) -> Iterator[Apply]:
@@ -75,7 +29,8 @@ class LoopRewriter(GraphRewriter):
         """Visit each loop."""
         for node in list(loops_of(graph)):
             if node in graph.apply_nodes:
-                self.rewrite_loop(graph, node)
+                with history_of(graph).visiting(node):
+                    self.rewrite_loop(graph, node)
 
     def rewrite_loop(self, graph: FunctionGraph, node: Apply) -> None:
         """Rewrite one loop, if that is possible."""
@@ -86,5 +41,7 @@ class LoopRewriter(GraphRewriter):
     ) -> None:
         """Keep a decision for the report."""
         history_of(graph).decisions.append(
-            Decision(node.op.name or "scan", self.name, str(subject), applied, detail)
+            Decision(
+                node.op.name or "scan", self.name, str(subject), applied, detail, origins_of(node)
+            )
         )

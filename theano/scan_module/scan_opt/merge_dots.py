@@ -20,6 +20,7 @@ from pytensor.scalar.basic import Add
 from pytensor.tensor.elemwise import Elemwise
 
 from theano.scan_module.loop import Invariant, take_apart
+from theano.scan_module.scan_opt.describe import describe
 from theano.scan_module.scan_opt.loop_rewriter import LoopRewriter
 from theano.scan_module.scan_opt.step_analysis import StepAnalysis, normalized, product_of
 
@@ -57,7 +58,7 @@ class MergeDots(LoopRewriter):
             self.note(
                 graph,
                 node,
-                f"sum of {len(found.products)} products",
+                " + ".join(describe(product, loop) for product in found.products),
                 True,
                 "one product over the joined inner dimension",
             )
@@ -66,7 +67,7 @@ class MergeDots(LoopRewriter):
             self.note(
                 graph,
                 node,
-                f"{len(found.products)} products of {found.left}",
+                ", ".join(describe(product, loop) for product in found.products),
                 True,
                 "one product with the joined matrices",
             )

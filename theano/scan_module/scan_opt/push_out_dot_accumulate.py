@@ -19,6 +19,7 @@ from pytensor.graph.rewriting.basic import copy_stack_trace
 from pytensor.tensor.subtensor import IncSubtensor
 
 from theano.scan_module.loop import SIT_SOT, Loop, State, Tap, take_apart
+from theano.scan_module.scan_opt.describe import describe
 from theano.scan_module.scan_opt.loop_reads import reads_of_last_value
 from theano.scan_module.scan_opt.loop_rewriter import LoopRewriter
 from theano.scan_module.scan_opt.outside_values import (
@@ -127,7 +128,7 @@ class PushOutDotAccumulate(LoopRewriter):
         accumulators = []
         for state in loop.states:
             found = check(graph, loop, state, step, stored)
-            self._note(graph, node, state, found)
+            self._note(graph, node, loop, state, found)
             if isinstance(found, Accumulator) and found.leaving:
                 accumulators.append(found)
         if accumulators:
@@ -136,17 +137,18 @@ class PushOutDotAccumulate(LoopRewriter):
                 copy_stack_trace(old, new)
             graph.replace_all(list(replacements.items()), reason=self.name)
 
-    def _note(self, graph, node, state, found) -> None:
+    def _note(self, graph, node, loop, state, found) -> None:
         if found is None:
             return
-        subject = f"accumulator {state.reads[0].inner}"
         if isinstance(found, Refusal):
-            self.note(graph, node, subject, False, found.reason)
+            terms = " + ".join(describe(term, loop) for _, term in is_sum(state))
+            self.note(graph, node, f"sum over the steps of {terms}", False, found.reason)
             return
-        for _, plan in found.leaving:
-            self.note(graph, node, subject, True, f"{type(plan).__name__} outside the loop")
-        for _, term, reason in found.staying:
-            self.note(graph, node, subject, False, f"the term {term} stays: {reason}")
+        staying = {term: reason for _, term, reason in found.staying}
+        for _, term in is_sum(state):
+            subject = f"sum over the steps of {describe(term, loop)}"
+            reason = staying.get(term, "computed once outside the loop")
+            self.note(graph, node, subject, term not in staying, reason)
 
 
 def push_out(
