@@ -36,6 +36,7 @@ from theano.scan_module.loop import (
     fresh_like,
 )
 from theano.scan_module.saved_values import ForwardStep, choose_saved_values
+from theano.scan_module.shape_only_uses import with_shapes_from_outside
 from theano.scan_module.step_gradient import (
     StepGradient,
     differentiate_step,
@@ -316,7 +317,7 @@ class _Assembly:
             sequences=tuple(s for s in self.sequences if s.inner not in unused),
             invariants=tuple(used_invariants),
         )
-        built = backward.build(self.op_class)
+        built = with_shapes_from_outside(backward).build(self.op_class)
         return dict(zip(entries, built.outputs.values(), strict=True))
 
     def _unreversed(self, gradient: Variable, outer: Variable) -> Variable:

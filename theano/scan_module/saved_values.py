@@ -165,9 +165,14 @@ def _computed_from(inputs: Collection[Variable], variables: Iterable[Variable]) 
     """Those of the variables that follow from the inputs (and constants) alone."""
     result = set(inputs)
     for variable in _in_order(variables):
+        node = variable.owner
         if isinstance(variable, Constant) or (
-            variable.owner is not None
-            and all(argument in result for argument in variable.owner.inputs)
+            node is not None
+            and (
+                all(argument in result for argument in node.inputs)
+                # shapes of what enters a step are the same in every step
+                or (isinstance(node.op, Shape | Shape_i) and node.inputs[0].owner is None)
+            )
         ):
             result.add(variable)
     return result

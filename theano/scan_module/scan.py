@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -94,22 +95,25 @@ def scan(
     >>> theano.function([a], slope)([1.0, 2.0, 3.0])
     array([ 3., 12., 27.])
     """
-    outputs, updates = pytensor_scan(
-        _checked(fn, outputs_info, name),
-        sequences=sequences,
-        outputs_info=outputs_info,
-        non_sequences=non_sequences,
-        n_steps=n_steps,
-        truncate_gradient=truncate_gradient,
-        go_backwards=go_backwards,
-        mode=mode,
-        name=name,
-        profile=profile,
-        allow_gc=allow_gc,
-        strict=strict,
-        return_list=True,
-        return_updates=True,
-    )
+    with warnings.catch_warnings():
+        # PyTensor is going to stop returning updates; Theano's scan always does
+        warnings.filterwarnings("ignore", "Scan return signature will change", DeprecationWarning)
+        outputs, updates = pytensor_scan(
+            _checked(fn, outputs_info, name),
+            sequences=sequences,
+            outputs_info=outputs_info,
+            non_sequences=non_sequences,
+            n_steps=n_steps,
+            truncate_gradient=truncate_gradient,
+            go_backwards=go_backwards,
+            mode=mode,
+            name=name,
+            profile=profile,
+            allow_gc=allow_gc,
+            strict=strict,
+            return_list=True,
+            return_updates=True,
+        )
     step_mode = get_default_mode() if mode is None else get_mode(mode)
     adopted: dict[Apply, Apply] = {}
     new_outputs = [_of_our_loop(output, adopted, step_mode) for output in outputs or []]

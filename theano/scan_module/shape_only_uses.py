@@ -7,14 +7,21 @@ Left alone, such a use would make the gradient of a loop save or compute a value
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.replace import clone_replace
+from pytensor.graph.traversal import io_toposort
 from pytensor.scalar.basic import Second
 from pytensor.tensor.basic import alloc, stack
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.rewriting.shape import ShapeFeature
 from pytensor.tensor.shape import Shape, Shape_i
+
+from theano.scan_module.loop import Invariant, Loop
+
+Rule = Callable[[Apply, tuple[Variable, ...]], Variable]
 
 
 def _fill(node: Apply, shape: tuple[Variable, ...]) -> Variable:
@@ -29,7 +36,7 @@ def _shape_i(node: Apply, shape: tuple[Variable, ...]) -> Variable:
     return shape[node.op.i].astype("int64")
 
 
-def _rule_for(node: Apply) -> Callable[[Apply, tuple[Variable, ...]], Variable] | None:
+def _rule_for(node: Apply) -> Rule | None:
     """How to compute a node from the shape of its first input alone, if that is enough."""
     if isinstance(node.op, Elemwise):
         fills = isinstance(node.op.scalar_op, Second)
@@ -54,22 +61,75 @@ def replace_shape_only_uses(graph: FunctionGraph) -> bool:
 
     Returns whether anything changed.
     """
-    uses = [
-        (node, rule)
-        for node in graph.toposort()
-        if (rule := _rule_for(node)) is not None and node.inputs[0].owner is not None
-    ]
+    uses = _uses(graph)
     if not uses:
         return False
     shapes = ShapeFeature()
     graph.attach_feature(shapes)
     changed = False
-    for node, rule in uses:
-        shape = shapes.shape_of.get(node.inputs[0])
-        if shape is None or node not in graph.apply_nodes:
+    # a shape may be expressed by the shape of another computed value, so until none is left
+    while uses:
+        progress = False
+        for node, rule in uses:
+            shape = shapes.shape_of.get(node.inputs[0])
+            if shape is None or node not in graph.apply_nodes or _asks_for_itself(node, shape):
+                continue
+            old = node.outputs[0]
+            new = old.type.filter_variable(rule(node, tuple(shape)))
+            graph.replace(old, new, reason="shape_only_use")
+            changed = progress = True
+        uses = _uses(graph) if progress else []
+    return changed
+
+
+def _uses(graph: FunctionGraph) -> list[tuple[Apply, Rule]]:
+    """The nodes that read only the shape of a computed value."""
+    return [
+        (node, rule)
+        for node in graph.toposort()
+        if (rule := _rule_for(node)) is not None and node.inputs[0].owner is not None
+    ]
+
+
+def _asks_for_itself(node: Apply, shape: tuple[Variable, ...]) -> bool:
+    """Whether the shape that was inferred is nothing but the shape asked for."""
+    return any(
+        length.owner is not None
+        and isinstance(length.owner.op, Shape_i)
+        and length.owner.inputs[0] is node.inputs[0]
+        for length in shape
+    )
+
+
+def with_shapes_from_outside(loop: Loop) -> Loop:
+    """The loop with shapes of what enters its step passed to it as invariants.
+
+    A step that only needs the length of a row of a sequence need not read the sequence, and a
+    reader of the step sees at once that the length is the same in every step.
+    """
+    outer_rows = {
+        **{entry.inner: entry.outer for entry in loop.sequences},
+        **{tap.inner: state.outer for state in loop.states for tap in state.reads},
+    }
+    outer_values = {entry.inner: entry.outer for entry in loop.invariants}
+    replacements: dict[Variable, Variable] = {}
+    invariants: list[Invariant] = []
+    for node in io_toposort(loop.inner_inputs, loop.inner_outputs):
+        if not isinstance(node.op, Shape | Shape_i):
+            continue
+        source = node.inputs[0]
+        if source in outer_rows:
+            shape = outer_rows[source].shape[1:]
+        elif source in outer_values:
+            shape = outer_values[source].shape
+        else:
             continue
         old = node.outputs[0]
-        new = old.type.filter_variable(rule(node, tuple(shape)))
-        graph.replace(old, new, reason="shape_only_use")
-        changed = True
-    return changed
+        outer = shape[node.op.i] if isinstance(node.op, Shape_i) else shape
+        new = old.type()
+        invariants.append(Invariant(old.type.filter_variable(outer), new))
+        replacements[old] = new
+    if not replacements:
+        return loop
+    edited = loop.with_inner_outputs(clone_replace(loop.inner_outputs, replace=replacements))
+    return replace(edited, invariants=(*edited.invariants, *invariants))

@@ -12,6 +12,7 @@ from theano.compile.mode import FAST_COMPILE_TAG, FAST_RUN_TAG
 from theano.scan_module.scan_opt.hoist_from_sequences import HoistFromSequences
 from theano.scan_module.scan_opt.merge_dots import MergeDots
 from theano.scan_module.scan_opt.push_out_dot_accumulate import PushOutDotAccumulate
+from theano.scan_module.scan_opt.push_out_traced_products import PushOutTracedProducts
 from theano.scan_module.scan_opt.record_loops import RecordLoops
 from theano.scan_module.scan_opt.unify_forward_loops import UnifyForwardLoops
 
@@ -20,6 +21,7 @@ REWRITES = (
     ("unify_forward_loops", UnifyForwardLoops(), -0.5, (FAST_RUN_TAG, FAST_COMPILE_TAG)),
     ("record_loops", RecordLoops(), -0.49, (FAST_RUN_TAG, FAST_COMPILE_TAG)),
     ("PushOutDotAccumulate", PushOutDotAccumulate(), 0.06, (FAST_RUN_TAG,)),
+    ("PushOutTracedProducts", PushOutTracedProducts(), 0.065, (FAST_RUN_TAG,)),
     ("HoistFromSequences", HoistFromSequences(), 0.07, (FAST_RUN_TAG,)),
     ("MergeDots", MergeDots(), 0.08, (FAST_RUN_TAG,)),
 )

@@ -17,7 +17,6 @@ from pytensor.tensor.special import LogSoftmax, Softmax
 from pytensor.tensor.subtensor import AdvancedSubtensor1, Subtensor, get_idx_list
 from pytensor.tensor.type import TensorType
 
-from theano.scan_module.loop import Loop
 from theano.scan_module.scan_opt.step_analysis import StepAnalysis
 
 # What an argument becomes: its stacked values if it varies, else its invariant value.
@@ -75,12 +74,12 @@ def _slice(node: Apply, arguments: Arguments) -> Variable | None:
     return values[0][(slice(None), *index)]
 
 
-def _softmax(node: Apply, arguments: Arguments) -> Variable:
-    rank = node.inputs[0].type.ndim
-    axis = None if node.op.axis is None else node.op.axis % rank
-    if axis is None and rank > 1:
+def _softmax(node: Apply, arguments: Arguments) -> Variable | None:
+    if not all(varies for varies, _ in arguments):
         return None
-    return type(node.op)(axis=1 if axis is None else axis + 1)(arguments[0][1])
+    axes = range(node.inputs[0].type.ndim) if node.op.axis is None else node.op.axis
+    op = type(node.op)(axis=tuple(axis + 1 for axis in axes))
+    return op(*(value for _, value in arguments))
 
 
 RULES: dict[type, Callable[[Apply, Arguments], Variable | None]] = {
@@ -96,21 +95,20 @@ RULES: dict[type, Callable[[Apply, Arguments], Variable | None]] = {
 
 
 class AllSteps:
-    """Values of all steps of a loop, as far as they follow from its sequences.
+    """Values of all steps of a loop, as far as they follow from values that are known.
 
     Parameters
     ----------
-    loop
-        The loop.
     step
-        Facts about its step.
+        Facts about the loop's step.
+    known
+        Values of the step whose values of all steps are known; the sequences, for a start.
     """
 
-    def __init__(self, loop: Loop, step: StepAnalysis):
+    def __init__(self, step: StepAnalysis, known: dict[Variable, Variable]):
         self.step = step
-        self._known: dict[Variable, Variable | None] = {
-            entry.inner: entry.outer for entry in loop.sequences
-        }
+        self._known: dict[Variable, Variable | None] = dict(known)
+        self._given = set(known)
         self._products: dict[Variable, bool] = {}
 
     def value(self, variable: Variable) -> Variable | None:
@@ -137,9 +135,13 @@ class AllSteps:
         """Whether computing the value takes a product, however deep."""
         if variable not in self._products:
             node = variable.owner
-            self._products[variable] = node is not None and (
-                isinstance(node.op, Dot | Blockwise)
-                or any(self.holds_product(a) for a in node.inputs if self.step.varies(a))
+            self._products[variable] = (
+                variable not in self._given
+                and node is not None
+                and (
+                    isinstance(node.op, Dot | Blockwise)
+                    or any(self.holds_product(a) for a in node.inputs if self.step.varies(a))
+                )
             )
         return self._products[variable]
 

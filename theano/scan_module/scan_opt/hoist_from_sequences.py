@@ -43,7 +43,7 @@ class HoistFromSequences(LoopRewriter):
                 subject = f"product {describe(variable, loop)}"
                 self.note(graph, node, subject, False, "the loop may stop early")
             return
-        all_steps = AllSteps(loop, step)
+        all_steps = AllSteps(step, {entry.inner: entry.outer for entry in loop.sequences})
         replacements = hoist_traces(loop, all_steps)
         hoisted_traces = [t for t in loop.traces if t.output in replacements]
         loop = replace(loop, traces=tuple(t for t in loop.traces if t not in hoisted_traces))

@@ -16,6 +16,7 @@ from pytensor.tensor.shape import Shape_i
 from pytensor.tensor.type import TensorType
 
 from theano.scan_module.loop import Loop
+from theano.scan_module.shape_only_uses import with_shapes_from_outside
 
 
 def normalized(loop: Loop) -> Loop:
@@ -36,7 +37,7 @@ def normalized(loop: Loop) -> Loop:
                 reason="unbatched_blockwise",
             )
     MergeOptimizer().rewrite(graph)
-    return loop.with_inner_outputs(list(graph.outputs))
+    return with_shapes_from_outside(loop.with_inner_outputs(list(graph.outputs)))
 
 
 class StepAnalysis:

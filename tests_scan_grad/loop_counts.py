@@ -1,0 +1,95 @@
+"""Counting what the compiled loops of a function hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytensor
+from pytensor.link.vm import VMLinker
+from pytensor.scan.op import Scan as PyTensorScan
+from pytensor.tensor.blas import BatchedDot, Dot22, Dot22Scalar, Gemm, Gemv, Ger
+from pytensor.tensor.blockwise import Blockwise
+from pytensor.tensor.math import Dot
+
+import theano
+from theano.compile.mode import Mode, get_default_mode
+
+PRODUCTS = (Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, BatchedDot)
+
+# PyTensor's rewrites and Python implementations: the reference.
+REFERENCE = pytensor.compile.mode.Mode(VMLinker(use_cloop=False, c_thunks=False), "fast_compile")
+
+
+def python_mode(including: tuple[str, ...] = (), excluding: tuple[str, ...] = ()) -> Mode:
+    """Theano's default rewrites with Python implementations, so that nothing is compiled."""
+    query = get_default_mode().provided_optimizer
+    if including:
+        query = query.including(*including)
+    if excluding:
+        query = query.excluding(*excluding)
+    return Mode(VMLinker(use_cloop=False, c_thunks=False), query)
+
+
+def theano_scan(*args, **kwargs):
+    """``theano.scan`` without its updates, its step run by Python implementations."""
+    return theano.scan(*args, mode=python_mode(), **kwargs)[0]
+
+
+def pytensor_scan(*args, **kwargs):
+    """``pytensor.scan`` without its updates, its step run by Python implementations."""
+    return pytensor.scan(*args, mode=REFERENCE, return_updates=False, **kwargs)
+
+
+def loops(function) -> list:
+    """The nodes of a compiled function that are loops, in the order in which they run."""
+    return [n for n in function.maker.fgraph.toposort() if isinstance(n.op, PyTensorScan)]
+
+
+def is_product(node) -> bool:
+    """Whether a node is a product of matrices or vectors of any kind."""
+    op = node.op.core_op if isinstance(node.op, Blockwise) else node.op
+    return isinstance(op, PRODUCTS)
+
+
+def products(graph) -> int:
+    """The number of products in a graph, loops not looked into."""
+    return sum(is_product(node) for node in graph.toposort())
+
+
+def products_in_loops(function) -> list[int]:
+    """The number of products in the step of each loop as compiled."""
+    return [products(node.op.fn.maker.fgraph) for node in loops(function)]
+
+
+def products_outside(function) -> int:
+    """The number of products that are not in a loop."""
+    return products(function.maker.fgraph)
+
+
+def weight_accumulators(function) -> list:
+    """States of loops that have the rank and role of a sum over steps: they only add to themselves."""
+    found = []
+    for node in loops(function):
+        op = node.op
+        inputs = [
+            *op.inner_sitsot(op.inner_inputs),
+            *op.inner_untraced_sit_sot(op.inner_inputs),
+        ]
+        outputs = [
+            *op.inner_sitsot_outs(op.inner_outputs),
+            *op.inner_untraced_sit_sot_outs(op.inner_outputs),
+        ]
+        for state, value in zip(inputs, outputs, strict=True):
+            if (
+                value.owner is not None
+                and state in value.owner.inputs
+                and node.op.name.startswith("grad_of")
+            ):
+                found.append((node, state))
+    return found
+
+
+def gradient_function(network, mode=None, build_gradient: Callable = theano.grad):
+    """A compiled function from a network's inputs to its cost and gradients."""
+    gradients = build_gradient(network.cost, network.weights)
+    return theano.function(network.inputs, [network.cost, *gradients], mode=mode or python_mode())

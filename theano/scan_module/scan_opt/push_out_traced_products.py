@@ -1,0 +1,165 @@
+"""PushOutTracedProducts: a product that no later step reads is computed once, after the loop.
+
+An output layer in the step of a network, or the gradient with respect to a sequence, ends in a
+trace: no state depends on it. Then the loop need only store the operand, and the product of all
+steps is one:
+
+    for t:  dx[t] = d[t].dot(U.T)      ->   dx = D.dot(U.T), the rows of all steps at once
+
+What lies between the product and the trace leaves the loop with it. It is legal because no step
+reads the value; where an operand is not at hand outside, it is stored in place of the trace.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.replace import clone_replace
+from pytensor.graph.rewriting.basic import copy_stack_trace
+from pytensor.graph.traversal import ancestors
+from pytensor.tensor.type import TensorType
+
+from theano.scan_module.loop import BuiltLoop, Loop, State, Tap, Trace, take_apart
+from theano.scan_module.scan_opt.all_steps_at_once import AllSteps
+from theano.scan_module.scan_opt.describe import describe
+from theano.scan_module.scan_opt.loop_rewriter import LoopRewriter
+from theano.scan_module.scan_opt.outside_values import steps_run
+from theano.scan_module.scan_opt.step_analysis import StepAnalysis, normalized
+
+
+class PushOutTracedProducts(LoopRewriter):
+    """Compute traces that hold products outside, where no step reads them."""
+
+    name = "PushOutTracedProducts"
+
+    def rewrite_loop(self, graph: FunctionGraph, node: Apply) -> None:
+        """Take the traces out of one loop that can be computed after it."""
+        if not node.op.info.n_nit_sot or not (node.op.info.n_sit_sot or _has_states(node)):
+            return
+        loop = normalized(take_apart(node))
+        step = StepAnalysis(loop)
+        placeholders = Placeholders(loop, step)
+        all_steps = AllSteps(step, placeholders.variables)
+        leaving: dict[Trace, Variable] = {}
+        for trace in loop.traces:
+            if not self._is_candidate(trace, loop, step, placeholders, all_steps):
+                continue
+            value = all_steps.value(trace.inner)
+            if value is None:
+                self.note(
+                    graph,
+                    node,
+                    f"output {describe(trace.inner, loop)}",
+                    False,
+                    "one of its operations cannot be done for all steps at once",
+                )
+            else:
+                self.note(graph, node, f"output {describe(trace.inner, loop)}", True, "computed after the loop")
+                leaving[trace] = value
+        if not leaving:
+            return
+        replacements = push_out(loop, leaving, placeholders, type(node.op))
+        for old, new in replacements.items():
+            copy_stack_trace(old, new)
+        graph.replace_all(
+            [(old, old.type.filter_variable(new)) for old, new in replacements.items()],
+            reason=self.name,
+        )
+
+    def _is_candidate(self, trace, loop, step, placeholders, all_steps) -> bool:
+        return (
+            trace.length is loop.n_steps
+            and trace.inner not in placeholders.variables
+            and step.varies(trace.inner)
+            and all_steps.holds_product(trace.inner)
+        )
+
+
+def _has_states(node: Apply) -> bool:
+    return bool(node.op.info.n_mit_mot or node.op.info.n_mit_sot)
+
+
+class Placeholders:
+    """Stands for the values, in all steps, of what the loop computes for its own sake.
+
+    Parameters
+    ----------
+    loop
+        The loop.
+    step
+        Facts about its step.
+    """
+
+    def __init__(self, loop: Loop, step: StepAnalysis):
+        self.loop = loop
+        own_results = [tap.inner for state in loop.states for tap in state.writes]
+        own_results += [entry.inner_output for entry in loop.carried]
+        own_results += [] if loop.condition is None else [loop.condition]
+        core = {
+            variable
+            for variable in ancestors([*own_results, *loop.inner_inputs])
+            if step.varies(variable)
+            and isinstance(variable.type, TensorType)
+            and step.shape_is_fixed(variable)
+        }
+        self.variables: dict[Variable, Variable] = {
+            variable: TensorType(variable.type.dtype, (None, *variable.type.shape))()
+            for variable in core
+        }
+
+    def used_by(self, values: list[Variable]) -> list[Variable]:
+        """The values of the step whose placeholders the expressions read."""
+        reached = set(ancestors(values))
+        return [v for v, placeholder in self.variables.items() if placeholder in reached]
+
+
+def push_out(
+    loop: Loop, leaving: dict[Trace, Variable], placeholders: Placeholders, op_class: type
+) -> dict[Variable, Variable]:
+    """The loop without the leaving traces, and these outside, as replacements."""
+    used = placeholders.used_by(list(leaving.values()))
+    at_hand = {tap.inner for state in loop.states for tap in readable_taps(state)}
+    at_hand |= {entry.inner for entry in loop.sequences}
+    at_hand |= {trace.inner for trace in loop.traces if trace not in leaving}
+    new_traces = {v: Trace(loop.n_steps, v) for v in used if v not in at_hand}
+    kept = tuple(trace for trace in loop.traces if trace not in leaving)
+    built = replace(loop, traces=(*kept, *new_traces.values())).build(op_class)
+    values = {
+        placeholders.variables[v]: placeholders.variables[v].type.filter_variable(
+            _all_steps_of(v, loop, new_traces, built)
+        )
+        for v in used
+    }
+    outside = clone_replace(list(leaving.values()), replace=values)
+    replacements = built.replacements()
+    replacements |= {trace.output: value for trace, value in zip(leaving, outside, strict=True)}
+    return replacements
+
+
+def readable_taps(state: State) -> list[Tap]:
+    """The places of a state that its buffer still holds after the loop, step by step."""
+    written = [tap.offset for tap in state.writes]
+    taps = [tap for tap in state.writes if not any(o < tap.offset for o in written)]
+    taps += [tap for tap in state.reads if not any(o <= tap.offset for o in written)]
+    return taps
+
+
+def _all_steps_of(
+    variable: Variable, loop: Loop, new_traces: dict[Variable, Trace], built: BuiltLoop
+) -> Variable:
+    if variable in new_traces:
+        return built.outputs[new_traces[variable]]
+    for trace in built.loop.traces:
+        if trace.inner is variable:
+            return built.outputs[trace]
+    for state in loop.states:
+        for tap in readable_taps(state):
+            if tap.inner is variable:
+                end = tap.offset - state.span
+                return built.outputs[state][tap.offset : end if end else None]
+    for entry in loop.sequences:
+        if entry.inner is variable:
+            return entry.outer if loop.condition is None else entry.outer[: steps_run(loop, built)]
+    raise KeyError(f"no output of the loop holds {variable}")
