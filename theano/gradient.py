@@ -1,6 +1,7 @@
 """Theano 1.0's `theano.gradient`: symbolic derivatives, and ways to shape them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from pytensor.compile.ops import ViewOp
 from pytensor.gradient import (
@@ -29,13 +30,15 @@ from pytensor.gradient import (
     subgraph_grad,
     undefined_grad,
     undefined_grad_,
-    verify_grad,
     zero_grad,
     zero_grad_,
 )
+from pytensor.gradient import verify_grad as _verify_grad
 from pytensor.graph.basic import Variable
 from pytensor.graph.null_type import NullType, null_type
 from pytensor.tensor.math import clip
+
+from theano.compile.mode import get_default_mode
 
 __all__ = [
     "ConsiderConstant",
@@ -184,6 +187,29 @@ def Lop(
         consider_constant=consider_constant,
         disconnected_inputs=disconnected_inputs,
     )
+
+
+def verify_grad(fun: Callable, pt: Sequence, *args: Any, mode: Any = None, **kwargs: Any) -> None:
+    """Compare the gradient of a function with finite differences.
+
+    Parameters
+    ----------
+    fun : callable
+        A function of tensors that returns a tensor.
+    pt : list of ndarrays
+        The point.
+    *args, **kwargs
+        Those of PyTensor's `verify_grad`: `n_tests`, `rng` (which must be given), `eps`,
+        `out_type`, `abs_tol`, `rel_tol`, `cast_to_output_type`, `no_debug_ref`.
+    mode : mode, optional
+        How to compile; Theano's default mode if it is not given.
+
+    Raises
+    ------
+    GradientError
+        They differ by more than the tolerances.
+    """
+    _verify_grad(fun, pt, *args, mode=mode or get_default_mode(), **kwargs)
 
 
 class GradClip(ViewOp):

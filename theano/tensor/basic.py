@@ -26,7 +26,6 @@ from pytensor.tensor.basic import (
     register_transfer,
 )
 from pytensor.tensor.basic import get_scalar_constant_value as extract_constant
-from pytensor.tensor.blas import batched_dot, batched_tensordot
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.exceptions import NotScalarConstantError, ShapeError
 from pytensor.tensor.math import *
@@ -61,6 +60,7 @@ from theano.gradient import (
     verify_grad,
 )
 from theano.printing import min_informative_str, pprint
+from theano.tensor.batched import batched_dot, batched_tensordot
 from theano.tensor.extra_ops import repeat
 from theano.tensor.shaping import (
     Unbroadcast,

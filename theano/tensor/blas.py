@@ -8,8 +8,6 @@ from pytensor.tensor.blas import (
     Gemm,
     Gemv,
     Ger,
-    batched_dot,
-    batched_tensordot,
     gemm_inplace,
     gemm_no_inplace,
     gemv_inplace,
@@ -20,3 +18,5 @@ from pytensor.tensor.blas import (
 )
 from pytensor.tensor.blas import _dot22 as _dot22
 from pytensor.tensor.blas import _dot22scalar as _dot22scalar
+
+from theano.tensor.batched import batched_dot, batched_tensordot

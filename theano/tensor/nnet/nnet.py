@@ -7,6 +7,7 @@ from pytensor.tensor import special
 from pytensor.tensor.special import LogSoftmax, Softmax
 from pytensor.tensor.variable import TensorVariable
 
+from theano.tensor.batched import batched_dot
 from theano.tensor.nnet.sigm import as_float, sigmoid, softplus
 
 __all__ = [
@@ -326,6 +327,6 @@ def h_softmax(
         return joint.reshape((batch_size, n_classes * n_outputs_per_class))[:, :n_outputs]
     target = pt.as_tensor_variable(target).flatten()
     its_class = target // n_outputs_per_class
-    within = softmax(pt.batched_dot(pt.shape_padaxis(x, 1), W2[its_class])[:, 0] + b2[its_class])
+    within = softmax(batched_dot(x, W2[its_class]) + b2[its_class])
     rows = pt.arange(batch_size)
     return class_probability[rows, its_class] * within[rows, target % n_outputs_per_class]

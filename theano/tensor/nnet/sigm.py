@@ -45,7 +45,7 @@ def hard_sigmoid(x: Any) -> TensorVariable:
 
 
 def ultra_fast_sigmoid(x: Any) -> TensorVariable:
-    """Approximate `sigmoid` without an exponential, to within 0.02.
+    """Approximate `sigmoid` without an exponential, to within 0.03.
 
     Parameters
     ----------
