@@ -143,7 +143,7 @@ class Trainer:
         progress = {
             "identity": self._identity(),
             "position": asdict(self.position),
-            "history": self.history,
+            "history": list(self.history),
             "generator": self.generator.bit_generator.state,
         }
         return Checkpoint(arrays, progress)
@@ -172,7 +172,7 @@ class Trainer:
         for name, variable in self._shared.items():
             variable.set_value(checkpoint.arrays[name])
         self.position = Position(**checkpoint.progress["position"])
-        self.history = checkpoint.progress["history"]
+        self.history = list(checkpoint.progress["history"])
         self.generator.bit_generator.state = checkpoint.progress["generator"]
 
     def _identity(self) -> dict:
