@@ -2,8 +2,12 @@
 
 import importlib.util
 import json
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytensor
@@ -16,10 +20,19 @@ from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.linalg.decomposition.cholesky import Cholesky
 from pytensor.tensor.math import Dot
 
-from tests_scan_grad.timing import agreement, gatedrnn, graph_library, measure, peers, registry
+from tests_scan_grad.timing import (
+    agreement,
+    gatedrnn,
+    graph_library,
+    machine,
+    measure,
+    peers,
+    registry,
+)
 from tests_scan_grad.timing.__main__ import main
 from tests_scan_grad.timing.experiment import Disagreement, Problem, Program, TimingError
 from tests_scan_grad.timing.loop_profile import LoopProfile, is_product, loop_profile
+from tests_scan_grad.timing.report import disturbance
 from tests_scan_grad.timing.run import run_problem
 
 SMALL = {
@@ -33,6 +46,13 @@ METHODS = {
     "dotspeed": {"theano"},
 }
 INSTALLED = [name for name in ("torch", "jax", "pytensor") if importlib.util.find_spec(name)]
+
+
+@pytest.fixture(autouse=True)
+def no_pauses(monkeypatch):
+    """Nothing here asserts a time, so nothing need wait for one to be undisturbed."""
+    monkeypatch.setattr(measure, "PAUSE_SECONDS", 0)
+    monkeypatch.setattr(measure, "SHORTEST_SAMPLE_SECONDS", 1e-5)
 
 
 def run_small(name, path, *more):
@@ -61,13 +81,14 @@ def assert_complete(row, peers_run):
 
 @pytest.mark.parametrize("name", registry.NAMES)
 def test_each_experiment_runs_and_its_rows_are_complete(name, tmp_path, capsys):
-    wanted = INSTALLED if name != "rnn" else ["pytensor"]
+    wanted = {"gatedrnn": INSTALLED, "rnn": ["pytensor"], "dotspeed": ["numpy"]}[name]
     found = run_small(name, tmp_path / "run.json", "--peers", ",".join(wanted))
     assert found["experiment"] == name
     assert found["peers"] == wanted
     for key in ("processor", "cores", "threads", "versions", "date"):
         assert found["machine"][key]
     for problem in found["problems"]:
+        assert problem["cores_used_by_others"] is None or problem["cores_used_by_others"] >= 0
         names = [row["name"] for row in problem["rows"]]
         assert set(names) == METHODS[name] | set(wanted)
         for row in problem["rows"]:
@@ -84,6 +105,18 @@ def test_dotspeed_has_all_shapes_addends_and_orders():
     assert len(set(labels)) == len(labels) == 4 * 2 * 4
 
 
+@pytest.mark.parametrize("peer", [*INSTALLED])
+def test_products_of_each_peer_agree_in_all_orders(peer):
+    experiment = registry.experiment_named("dotspeed")
+    for problem in experiment.problems(replace(experiment.sizes, batch=2, dim=3)):
+        method, other = problem.methods["theano"](), problem.peers[peer]()
+        results = {
+            name: program.to_numpy(program.call())
+            for name, program in (("theano", method), (peer, other))
+        }
+        agreement.check(problem, "float32", results)
+
+
 def test_plot_is_a_picture(tmp_path):
     pytest.importorskip("matplotlib")
     picture = tmp_path / "run.png"
@@ -93,6 +126,14 @@ def test_plot_is_a_picture(tmp_path):
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert found["sizes"]["dtype"] == "float64"
     assert found["peers"] == []
+
+
+def test_a_file_that_cannot_be_written_does_not_lose_the_table(tmp_path, capsys):
+    arguments = ["rnn", *SMALL["rnn"], "--repeats", "1", "--peers", "none"]
+    assert main([*arguments, "--json", str(tmp_path)]) == 2
+    captured = capsys.readouterr()
+    assert "by hand" in captured.out
+    assert str(tmp_path) in captured.err.splitlines()[-1]
 
 
 def test_the_list_names_every_experiment(capsys):
@@ -252,8 +293,39 @@ def test_a_peer_that_was_not_asked_for_is_not_made_ready():
     problem = Problem(
         "p", ("x",), {"m": lambda: ready}, {"other": lambda: pytest.fail("made ready")}
     )
-    (row,) = run_problem(problem, "float64", [], 1)
+    (row,) = run_problem(problem, "float64", [], 1)["rows"]
     assert row["name"] == "m" and row["profile"] is None
+
+
+@pytest.mark.parametrize(("cores", "warned"), [(None, False), (0.01, False), (1.5, True)])
+def test_a_disturbed_run_says_so(cores, warned):
+    run = {"machine": {"cores": 2}, "problems": [{"cores_used_by_others": cores}]}
+    lines = disturbance(run)
+    assert bool(lines) == warned
+    assert not warned or "1.5 of 2 cores" in lines[0]
+
+
+needs_account = pytest.mark.skipif(
+    machine.busy_seconds() is None, reason="this system does not account for its processors' time"
+)
+
+
+@needs_account
+def test_the_work_of_others_is_seen():
+    busy = "import time\nend = time.time() + 1.5\nwhile time.time() < end: pass"
+    with machine.OtherWork() as other:
+        subprocess.run([sys.executable, "-c", busy], check=True)
+    assert other.cores > 0.4
+
+
+@needs_account
+def test_our_own_work_is_not_the_work_of_others(monkeypatch):
+    before = machine.busy_seconds()
+    own = os.times()
+    monkeypatch.setattr(
+        machine.os, "times", lambda: SimpleNamespace(user=own.user + 1000, system=own.system + 500)
+    )
+    assert -1501 < machine.busy_seconds() - before < -1400
 
 
 def test_sizes_that_an_experiment_lacks_are_refused():

@@ -72,11 +72,17 @@ def run(asked: argparse.Namespace) -> None:
     if asked.plot:
         require_matplotlib()
     found = run_experiment(experiment, sizes, chosen, asked.repeats)
-    if asked.json:
-        asked.json.write_text(json.dumps(found, indent=1) + "\n")
-    if asked.plot:
-        plot(found, asked.plot)
-    print(report(found))
+    # The table first: a full disk must not lose the run.
+    print(report(found), flush=True)
+    try:
+        if asked.json:
+            asked.json.write_text(json.dumps(found, indent=1) + "\n")
+        if asked.plot:
+            plot(found, asked.plot)
+    except OSError as error:
+        raise TimingError(
+            f"the run is printed above, but a file is not written: {error}"
+        ) from error
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

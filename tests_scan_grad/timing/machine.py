@@ -6,6 +6,7 @@ import datetime
 import os
 import platform
 import sys
+import time
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -34,6 +35,42 @@ def package_versions() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return found
+
+
+def busy_seconds() -> float | None:
+    """Return the processor seconds that others than this process have used; None if unknown."""
+    account = Path("/proc/stat")
+    if not account.exists():
+        return None
+    user, nice, system, _, _, *rest = map(int, account.read_text().split("\n", 1)[0].split()[1:])
+    # Guests' time is in user's already; what the hypervisor took is as lost to us as any.
+    ticks = user + nice + system + sum(rest[:3])
+    own = os.times()
+    return ticks / os.sysconf("SC_CLK_TCK") - own.user - own.system
+
+
+class OtherWork:
+    """Find how many cores others kept busy while a block of code ran.
+
+    Examples
+    --------
+    >>> with OtherWork() as other:
+    ...     pass
+    >>> other.cores is None or other.cores >= 0
+    True
+    """
+
+    cores: float | None = None
+
+    def __enter__(self) -> OtherWork:
+        self.start, self.busy = time.perf_counter(), busy_seconds()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        busy = busy_seconds()
+        if busy is not None and self.busy is not None:
+            seconds = time.perf_counter() - self.start
+            self.cores = max(0.0, (busy - self.busy) / seconds)
 
 
 def describe(peers: Sequence[str]) -> dict[str, Any]:

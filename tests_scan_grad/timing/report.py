@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 NOT_APPLICABLE = "-"
+
+# Threads that wait for each other lose far more than the share that others take.
+DISTURBING_CORES = 0.2
 SHARES = {
     "forward": "forward_loop_seconds",
     "backward": "backward_loop_seconds",
@@ -91,6 +94,17 @@ def tables(run: dict[str, Any]) -> list[str]:
     return [*table(methods, peers), "", *(peer_times(problems, peers) if peers else [])]
 
 
+def disturbance(run: dict[str, Any]) -> list[str]:
+    """Return a warning if others used much of the machine while the programs were timed."""
+    most = max((problem["cores_used_by_others"] or 0.0) for problem in run["problems"])
+    if most < DISTURBING_CORES:
+        return []
+    return [
+        f"WARNING: others kept {most:.1f} of {run['machine']['cores']} cores busy meanwhile. "
+        "These times are not to be trusted: run again on a quiet machine."
+    ]
+
+
 def report(run: dict[str, Any]) -> str:
     """Return the whole report of a run."""
     sizes = ", ".join(f"{name} {value}" for name, value in run["sizes"].items())
@@ -107,6 +121,7 @@ def report(run: dict[str, Any]) -> str:
         f"peak: {rows[0]['peak_measured_as']}, in a process of its own, inputs not counted.",
         "compile: graph, gradient and compilation in that process, C code already cached.",
         f"All agree: at most {max(row['relative_error'] for row in rows):.1e} apart.",
+        *disturbance(run),
         f"{found['processor']}, {found['cores']} cores; threads: {found['threads']}",
         f"{versions}; {found['date']}",
     ]

@@ -58,10 +58,8 @@ def row(
     }
 
 
-def run_problem(
-    problem: Problem, dtype: str, peers: Sequence[str], repeats: int
-) -> list[dict[str, Any]]:
-    """Return a row for each method and each wanted peer.
+def run_problem(problem: Problem, dtype: str, peers: Sequence[str], repeats: int) -> dict[str, Any]:
+    """Return a row for each method and each wanted peer, and how many cores others used.
 
     Raises
     ------
@@ -72,18 +70,22 @@ def run_problem(
     results = {name: program.to_numpy(program.call()) for name, program in programs.items()}
     errors = agreement.check(problem, dtype, results)
     results.clear()
-    samples = measure.interleaved(programs, repeats)
-    return [row(name, problem, programs, samples, errors) for name in programs]
+    with machine.OtherWork() as other:
+        samples = measure.interleaved(programs, repeats)
+    return {
+        "label": problem.label,
+        "cores_used_by_others": other.cores,
+        "rows": [row(name, problem, programs, samples, errors) for name in programs],
+    }
 
 
 def run_experiment(
     experiment: Experiment, sizes: Sizes, peers: Sequence[str], repeats: int
 ) -> dict[str, Any]:
     """Run all problems of an experiment, and return what the report and the plot show."""
-    problems = []
-    for problem in experiment.problems(sizes):
-        rows = run_problem(problem, sizes.dtype, peers, repeats)
-        problems.append({"label": problem.label, "rows": rows})
+    problems = [
+        run_problem(problem, sizes.dtype, peers, repeats) for problem in experiment.problems(sizes)
+    ]
     names = list(dict.fromkeys(row["name"] for each in problems for row in each["rows"]))
     for name in names:
         say(f"{experiment.name}: {name} in a process of its own")
