@@ -16,7 +16,6 @@ from dataclasses import replace
 
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.replace import clone_replace
 from pytensor.graph.rewriting.basic import copy_stack_trace
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor.type import TensorType
@@ -42,7 +41,8 @@ class PushOutTracedProducts(LoopRewriter):
         step = StepAnalysis(loop)
         placeholders = Placeholders(loop, step)
         all_steps = AllSteps(step, placeholders.variables)
-        leaving: dict[Trace, Variable] = {}
+        leaving: list[Trace] = []
+        read: list[Variable] = []
         for trace in loop.traces:
             if not self._is_candidate(trace, loop, step, placeholders, all_steps):
                 continue
@@ -57,10 +57,11 @@ class PushOutTracedProducts(LoopRewriter):
                 )
             else:
                 self.note(graph, node, f"output {describe(trace.inner, loop)}", True, "computed after the loop")
-                leaving[trace] = value
+                leaving.append(trace)
+                read.append(value)
         if not leaving:
             return
-        replacements = push_out(loop, leaving, placeholders, type(node.op))
+        replacements = push_out(loop, step, leaving, placeholders.used_by(read), type(node.op))
         for old, new in replacements.items():
             copy_stack_trace(old, new)
         graph.replace_all(
@@ -116,25 +117,32 @@ class Placeholders:
 
 
 def push_out(
-    loop: Loop, leaving: dict[Trace, Variable], placeholders: Placeholders, op_class: type
+    loop: Loop, step: StepAnalysis, leaving: list[Trace], read: list[Variable], op_class: type
 ) -> dict[Variable, Variable]:
-    """The loop without the leaving traces, and these outside, as replacements."""
-    used = placeholders.used_by(list(leaving.values()))
+    """The loop without the leaving traces, and these outside, as replacements.
+
+    Parameters
+    ----------
+    loop
+        The loop.
+    step
+        Facts about its step.
+    leaving
+        The traces to compute outside.
+    read
+        The values of the step that computing them takes.
+    op_class
+        The class of the loop's op.
+    """
     at_hand = {tap.inner for state in loop.states for tap in readable_taps(state)}
     at_hand |= {entry.inner for entry in loop.sequences}
     at_hand |= {trace.inner for trace in loop.traces if trace not in leaving}
-    new_traces = {v: Trace(loop.n_steps, v) for v in used if v not in at_hand}
+    new_traces = {v: Trace(loop.n_steps, v) for v in read if v not in at_hand}
     kept = tuple(trace for trace in loop.traces if trace not in leaving)
     built = replace(loop, traces=(*kept, *new_traces.values())).build(op_class)
-    values = {
-        placeholders.variables[v]: placeholders.variables[v].type.filter_variable(
-            _all_steps_of(v, loop, new_traces, built)
-        )
-        for v in used
-    }
-    outside = clone_replace(list(leaving.values()), replace=values)
+    all_steps = AllSteps(step, {v: _all_steps_of(v, loop, new_traces, built) for v in read})
     replacements = built.replacements()
-    replacements |= {trace.output: value for trace, value in zip(leaving, outside, strict=True)}
+    replacements |= {trace.output: all_steps.value(trace.inner) for trace in leaving}
     return replacements
 
 

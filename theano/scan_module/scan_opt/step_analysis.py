@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 from pytensor.graph.basic import Constant, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.replace import clone_replace
 from pytensor.graph.rewriting.basic import MergeOptimizer
 from pytensor.graph.traversal import ancestors, io_toposort
 from pytensor.tensor.blockwise import Blockwise
@@ -55,6 +54,7 @@ class StepAnalysis:
         self.varying_inputs = set(loop.inner_inputs) - self.invariant_inputs
         self.state_inputs = self.varying_inputs - {entry.inner for entry in loop.sequences}
         self._varying: dict[Variable, bool] = {}
+        self._outer_values = {entry.inner: entry.outer for entry in loop.invariants}
         self._shapes: ShapeFeature | None = None
         for node in io_toposort(loop.inner_inputs, loop.inner_outputs):
             varies = any(self.varies(argument) for argument in node.inputs)
@@ -85,9 +85,17 @@ class StepAnalysis:
         return shape is not None and all(self._is_fixed(length) for length in shape)
 
     def outer_value(self, variable: Variable) -> Variable:
-        """An invariant value of the step in terms of the outer graph."""
-        outer = {entry.inner: entry.outer for entry in self.loop.invariants}
-        return clone_replace(variable, replace=outer)
+        """An invariant value of the step in terms of the outer graph.
+
+        Only the step's own nodes are made again; the outer graph is read as it is.
+        """
+        for node in io_toposort(list(self._outer_values), [variable]):
+            if variable in self._outer_values:
+                break
+            arguments = [self._outer_values.get(a, a) for a in node.inputs]
+            outputs = node.clone_with_new_inputs(arguments).outputs
+            self._outer_values.update(zip(node.outputs, outputs, strict=True))
+        return self._outer_values.get(variable, variable)
 
     def _symbolic_shape(self, variable: Variable):
         if self._shapes is None:
