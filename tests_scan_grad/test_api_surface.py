@@ -1,0 +1,94 @@
+"""How many of the names that public Theano programs use are there.
+
+`api_surface.txt` lists each name that 20 public programs use, after how many of them do.
+``T.`` stands for ``theano.tensor.``, and ``module:name`` for ``from module import name``.
+"""
+
+import importlib
+from pathlib import Path
+
+import pytest
+
+SURFACE = Path(__file__).with_name("api_surface.txt")
+
+OLD_GPU = "the old GPU back-end, which Theano 1.0 itself had removed"
+GPU = "the GPU engine is not built yet"
+NOT_A_NAME = "not a name of Theano 1.0: text that the search took for one"
+
+# A name, or the start of names up to a dot or a colon, and why it does not resolve.
+MISSING = {
+    "theano.sandbox.cuda": OLD_GPU,
+    "theano.sandbox:cuda": OLD_GPU,
+    "theano.sandbox.gpuarray": "an older place of theano.gpuarray, which Theano 1.0 had removed",
+    "theano.sandbox:gpuarray": "an older place of theano.gpuarray, which Theano 1.0 had removed",
+    "theano.gpuarray": GPU,
+    "theano:gpuarray": GPU,
+    "theano.gof.compilelock.set_lock_status": "PyTensor's compilation lock cannot be turned off",
+    "theano.py": NOT_A_NAME,
+    "theano.readthedocs": NOT_A_NAME,
+    "theano.rng": NOT_A_NAME,
+    "theano.signal": NOT_A_NAME,
+    "theano.tensor.signal.pool_2d": NOT_A_NAME,
+    "theano.tensor.signal.pool_3d": NOT_A_NAME,
+    "theano:theano": NOT_A_NAME,
+}
+
+
+def read_surface() -> dict[str, int]:
+    """Return how many programs use each name."""
+    lines = (line.split() for line in SURFACE.read_text(encoding="utf-8").splitlines())
+    return {name: int(count) for count, name in lines}
+
+
+def resolve(name: str) -> object:
+    """Find what `name` stands for, as the program that uses it would."""
+    if name.startswith("T."):
+        name = "theano.tensor." + name[2:]
+    path, _, imported = name.partition(":")
+    parts = [*path.split("."), *([imported] if imported not in ("", "*") else [])]
+    found: object = importlib.import_module(parts[0])
+    for depth, part in enumerate(parts[1:], start=2):
+        if hasattr(found, part):
+            found = getattr(found, part)
+        else:
+            found = importlib.import_module(".".join(parts[:depth]))
+    return found
+
+
+def why_missing(name: str) -> str | None:
+    """Return the reason that `MISSING` gives for a name, or None."""
+    for start, reason in MISSING.items():
+        if name == start or name.startswith((start + ".", start + ":")):
+            return reason
+    return None
+
+
+@pytest.mark.parametrize("name", read_surface())
+def test_name_resolves_unless_the_list_says_why_not(name):
+    reason = why_missing(name)
+    if reason is None:
+        resolve(name)
+    else:
+        with pytest.raises((ImportError, AttributeError)):
+            resolve(name)
+
+
+def test_each_reason_is_needed():
+    used = {
+        start
+        for start in MISSING
+        for name in read_surface()
+        if name == start or name.startswith((start + ".", start + ":"))
+    }
+    assert used == set(MISSING)
+
+
+def test_coverage_is_reported(capsys):
+    surface = read_surface()
+    there = {name: count for name, count in surface.items() if why_missing(name) is None}
+    with capsys.disabled():
+        print(
+            f"\nresolved {len(there)} of {len(surface)} names; weighted by the programs that "
+            f"use them: {sum(there.values())} of {sum(surface.values())}"
+        )
+    assert len(there) >= 300
