@@ -1,9 +1,14 @@
 """The package as a whole: what importing it costs and touches, and what it offers."""
 
+import doctest
+import importlib
 import json
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
+
+import pytest
 
 import theano
 from tests_scan_grad import typed_program
@@ -105,9 +110,19 @@ def test_wheel_holds_the_whole_package(tmp_path):
         text=True,
     )
     (wheel,) = Path(tmp_path).glob("theano_scan-*.whl")
-    import zipfile
-
     held = set(zipfile.ZipFile(wheel).namelist())
     wanted = {str(p.relative_to(ROOT)) for p in (ROOT / "theano").rglob("*.py")}
     assert wanted <= held and "theano/py.typed" in held
     assert not any(name.startswith(("tests_scan_grad", "examples")) for name in held)
+
+
+@pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLAS")
+@pytest.mark.parametrize(
+    "module",
+    ["configparser", "compile.clone", "compile.function", "compile.io", "compile.mode"]
+    + ["compile.sharedvalue"],
+)
+def test_examples_in_docstrings(module):
+    # By import_module: a function may hide its module's name.
+    found = doctest.testmod(importlib.import_module(f"theano.{module}"))
+    assert found.attempted > 0 and found.failed == 0
