@@ -14,9 +14,15 @@ from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.math import Dot
 from pytensor.tensor.special import LogSoftmax, Softmax
-from pytensor.tensor.subtensor import AdvancedSubtensor1, Subtensor, get_idx_list
+from pytensor.tensor.subtensor import (
+    AdvancedSubtensor,
+    AdvancedSubtensor1,
+    Subtensor,
+    get_idx_list,
+)
 from pytensor.tensor.type import TensorType
 
+from theano.scan_module.scan_opt.gathers import is_gather
 from theano.scan_module.scan_opt.step_analysis import StepAnalysis
 
 # What an argument becomes: its stacked values if it varies, else its invariant value.
@@ -57,13 +63,7 @@ def _product(node: Apply, arguments: Arguments) -> Variable:
 
 def _gather(node: Apply, arguments: Arguments) -> Variable | None:
     (source_varies, source), (_, indices) = arguments
-    if source_varies:
-        return None
-    rows = node.op(source, indices.flatten())
-    return rows.reshape(
-        (*(indices.shape[k] for k in range(2)), *(rows.shape[k] for k in range(1, rows.ndim))),
-        ndim=rows.type.ndim + 1,
-    )
+    return None if source_varies or not is_gather(node) else source[indices]
 
 
 def _slice(node: Apply, arguments: Arguments) -> Variable | None:
@@ -88,6 +88,7 @@ RULES: dict[type, Callable[[Apply, Arguments], Variable | None]] = {
     CAReduce: _reduction,
     Dot: _product,
     AdvancedSubtensor1: _gather,
+    AdvancedSubtensor: _gather,
     Subtensor: _slice,
     Softmax: _softmax,
     LogSoftmax: _softmax,

@@ -56,7 +56,13 @@ class PushOutTracedProducts(LoopRewriter):
                     "one of its operations cannot be done for all steps at once",
                 )
             else:
-                self.note(graph, node, f"output {describe(trace.inner, loop)}", True, "computed after the loop")
+                self.note(
+                    graph,
+                    node,
+                    f"output {describe(trace.inner, loop)}",
+                    True,
+                    "computed after the loop",
+                )
                 leaving.append(trace)
                 read.append(value)
         if not leaving:

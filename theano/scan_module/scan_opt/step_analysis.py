@@ -75,6 +75,13 @@ class StepAnalysis:
         """Whether the value needs no state, so that all steps' values can be had at once."""
         return not any(leaf in self.state_inputs for leaf in ancestors([variable]))
 
+    def rank_of_sequences(self, variable: Variable) -> int:
+        """The largest rank of the sequences' elements that a value follows from; 0 with a state."""
+        leaves = [v for v in ancestors([variable]) if v in self.varying_inputs]
+        if any(leaf in self.state_inputs for leaf in leaves):
+            return 0
+        return max((leaf.type.ndim for leaf in leaves), default=0)
+
     def shape_is_fixed(self, variable: Variable) -> bool:
         """Whether the value has the same shape in every step, as far as can be told."""
         if not isinstance(variable.type, TensorType):

@@ -15,12 +15,13 @@ from dataclasses import dataclass
 
 from pytensor import tensor as pt
 from pytensor.graph.basic import Apply, Constant, Variable
-from pytensor.scalar.basic import Add, Cast, Mul, Neg, Sub, TrueDiv
+from pytensor.scalar.basic import Add, Cast, Mul, Neg, Second, Sub, TrueDiv
 from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from pytensor.tensor.math import Sum
 from pytensor.tensor.shape import Reshape, SpecifyShape
-from pytensor.tensor.subtensor import AdvancedIncSubtensor1, IncSubtensor, Subtensor
+from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
+from theano.scan_module.scan_opt.gathers import is_scatter
 from theano.scan_module.scan_opt.step_analysis import (
     StepAnalysis,
     batched_product_of,
@@ -152,7 +153,7 @@ def plan_sum(value: Variable, step: StepAnalysis, stored: set[Variable]) -> Plan
         plan = rule(value, step, stored)
         if plan is not None:
             return plan
-    if value.type.ndim <= 1 or step.follows_from_sequences(value):
+    if value.type.ndim <= 1 or value.type.ndim <= step.rank_of_sequences(value):
         return StepSum(value)
     return Refusal("storing it for all steps would take more memory than summing it in the loop")
 
@@ -187,15 +188,16 @@ def _plan_product(value: Variable, step: StepAnalysis, stored) -> Plan | Refusal
 
 def _plan_scatter(value: Variable, step: StepAnalysis, stored) -> Plan | Refusal | None:
     node = value.owner
-    if node is None or not isinstance(node.op, AdvancedIncSubtensor1):
+    if node is None or not is_scatter(node):
         return None
     base, rows, indices = node.inputs
-    if node.op.set_instead_of_inc or not _is_zero(base):
-        return Refusal("rows are written to an array that is not zero")
-    if rows.type.ndim != base.type.ndim or any(
-        wide and not narrow
-        for wide, narrow in zip(
-            rows.type.broadcastable[1:], base.type.broadcastable[1:], strict=True
+    if not _is_zero(base):
+        return Refusal("rows are added to an array that is not zero")
+    row_rank = base.type.ndim - 1
+    if rows.type.ndim != indices.type.ndim + row_rank or any(
+        narrow and not wide
+        for narrow, wide in zip(
+            rows.type.broadcastable[indices.type.ndim :], base.type.broadcastable[1:], strict=True
         )
     ):
         return Refusal("the rows are broadcast")
@@ -258,7 +260,7 @@ def _is_zero(variable: Variable) -> bool:
     """Whether a value is known to be zero everywhere."""
     while variable.owner is not None:
         node = variable.owner
-        if isinstance(node.op, Elemwise) and node.op.scalar_op.__class__.__name__ == "Second":
+        if isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, Second):
             variable = node.inputs[1]
         elif isinstance(node.op, pt.Alloc | DimShuffle | SpecifyShape | Reshape):
             variable = node.inputs[0]
@@ -393,11 +395,8 @@ def _batched(left: Variable, right: Variable) -> Variable:
 
 def _scatter(node: Apply, outside: Outside) -> Variable:
     base, rows, indices = node.inputs
-    all_rows, all_indices = outside.values(rows), outside.values(indices)
-    flat_rows = all_rows.reshape(
-        (
-            all_rows.shape[0] * all_rows.shape[1],
-            *(all_rows.shape[k] for k in range(2, all_rows.ndim)),
-        )
-    )
-    return node.op(outside.invariant(base), flat_rows, all_indices.flatten())
+    all_rows, all_indices = outside.values(rows), outside.values(indices).flatten()
+    first = indices.type.ndim + 1
+    row_shape = [all_rows.shape[k] for k in range(first, all_rows.type.ndim)]
+    flat_rows = all_rows.reshape((all_indices.shape[0], *row_shape))
+    return pt.inc_subtensor(outside.invariant(base)[all_indices], flat_rows)

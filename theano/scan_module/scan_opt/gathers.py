@@ -1,0 +1,34 @@
+"""Rows taken from, or added to, an array by integer index, in PyTensor's two forms."""
+
+from __future__ import annotations
+
+from pytensor.graph.basic import Apply
+from pytensor.tensor.subtensor import (
+    AdvancedIncSubtensor,
+    AdvancedIncSubtensor1,
+    AdvancedSubtensor,
+    AdvancedSubtensor1,
+)
+
+
+def is_gather(node: Apply) -> bool:
+    """Whether a node is ``source[indices]``, with integer indices of the first axis."""
+    if isinstance(node.op, AdvancedSubtensor1):
+        return True
+    return (
+        isinstance(node.op, AdvancedSubtensor)
+        and tuple(node.op.idx_list) == (0,)
+        and node.inputs[1].type.dtype != "bool"
+    )
+
+
+def is_scatter(node: Apply) -> bool:
+    """Whether a node adds rows to ``base[indices]``, with integer indices of the first axis."""
+    if isinstance(node.op, AdvancedIncSubtensor1):
+        return not node.op.set_instead_of_inc
+    return (
+        isinstance(node.op, AdvancedIncSubtensor)
+        and tuple(node.op.idx_list) == (0,)
+        and not node.op.set_instead_of_inc
+        and node.inputs[2].type.dtype != "bool"
+    )
