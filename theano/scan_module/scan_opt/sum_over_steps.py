@@ -191,7 +191,7 @@ def _plan_scatter(value: Variable, step: StepAnalysis, stored) -> Plan | Refusal
     if node is None or not is_scatter(node):
         return None
     base, rows, indices = node.inputs
-    if not _is_zero(base):
+    if step.varies(base) or not _is_zero(step.outer_value(base)):
         return Refusal("rows are added to an array that is not zero")
     row_rank = base.type.ndim - 1
     if rows.type.ndim != indices.type.ndim + row_rank or any(
@@ -238,7 +238,9 @@ def _linear_position(node: Apply, step: StepAnalysis) -> int | None:
     if isinstance(op, IncSubtensor):
         addressed = not any(step.varies(argument) for argument in node.inputs[2:])
         # a value set into zeros is the same as one added to zeros
-        return 1 if addressed and _is_zero(node.inputs[0]) else None
+        base = node.inputs[0]
+        zero = not step.varies(base) and _is_zero(step.outer_value(base))
+        return 1 if addressed and zero else None
     if isinstance(op, Elemwise):
         varying = [k for k, argument in enumerate(node.inputs) if step.varies(argument)]
         if len(varying) != 1:
