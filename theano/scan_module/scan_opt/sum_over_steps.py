@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pytensor import tensor as pt
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.scalar.basic import Add, Cast, Mul, Neg, Second, Sub, TrueDiv
+from pytensor.tensor.basic import Alloc
 from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from pytensor.tensor.math import Sum
 from pytensor.tensor.shape import Reshape, SpecifyShape
@@ -264,7 +265,7 @@ def _is_zero(variable: Variable) -> bool:
         node = variable.owner
         if isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, Second):
             variable = node.inputs[1]
-        elif isinstance(node.op, pt.Alloc | DimShuffle | SpecifyShape | Reshape):
+        elif isinstance(node.op, Alloc | DimShuffle | SpecifyShape | Reshape):
             variable = node.inputs[0]
         else:
             return False
