@@ -23,6 +23,7 @@ from pytensor.graph.type import HasShape
 from pytensor.scan.op import Scan as PyTensorScan
 from pytensor.scan.utils import expand_empty
 
+from theano.scan_module.fixed_shapes import values_of_fixed_shape
 from theano.scan_module.loop import (
     MIT_MOT,
     SIT_SOT,
@@ -106,6 +107,7 @@ def loop_pullback(
             available=[*readers, *(entry.inner for entry in loop.invariants)],
             unavailable=[entry.inner_input for entry in loop.carried],
             invariants=[entry.inner for entry in loop.invariants],
+            storable=lambda values: values_of_fixed_shape(loop, values),
         ),
         backward_outputs,
         _cotangents(step),

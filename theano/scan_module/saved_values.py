@@ -12,7 +12,7 @@ compute again. The idea is that of rematerialisation by minimum cut in AOTAutogr
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,7 +32,9 @@ from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from pytensor.tensor.reshape import JoinDims, SplitDims
 from pytensor.tensor.shape import Reshape, Shape, Shape_i, SpecifyShape
 from pytensor.tensor.subtensor import (
+    AdvancedIncSubtensor,
     AdvancedIncSubtensor1,
+    AdvancedSubtensor,
     AdvancedSubtensor1,
     IncSubtensor,
     Subtensor,
@@ -48,7 +50,9 @@ CHEAP_OPS = (
     SplitDims,
     Subtensor,
     IncSubtensor,
+    AdvancedSubtensor,
     AdvancedSubtensor1,
+    AdvancedIncSubtensor,
     AdvancedIncSubtensor1,
     Shape,
     Shape_i,
@@ -81,11 +85,14 @@ class ForwardStep:
         Inner inputs that it cannot: states of which only the last value exists.
     invariants
         Inner inputs that are the same in every step.
+    storable
+        Picks from values of the step those that can be saved, which have one shape in all steps.
     """
 
     available: Collection[Variable]
     unavailable: Collection[Variable]
     invariants: Collection[Variable]
+    storable: Callable[[list[Variable]], set[Variable]]
 
 
 def is_cheap(node: Apply) -> bool:
@@ -111,24 +118,33 @@ def choose_saved_values(
     cotangents
         The placeholders of the cotangents.
     policy
-        'auto': the minimum cut; 'all': every value that the backward step reads;
+        'auto': the minimum cut; 'all': every value that the backward step reads, or the minimum
+        cut if one of them cannot be stored;
         'none': only what cannot be computed again, such as random draws.
     """
     needed = _needed(step, list(backward_outputs), set(cotangents))
-    if policy == "all":
-        return [variable for variable in needed if isinstance(variable.type, TensorType)]
     region = _region(step, needed)
-    members = set(region)
+    drawn = _draws(region, step.unavailable)
+    # A draw is saved in any case: a second one would differ.
+    storable = step.storable(region) | drawn
+    tensors = [variable for variable in needed if isinstance(variable.type, TensorType)]
+    if policy == "all" and storable.issuperset(tensors):
+        return tensors
     sources = {
         variable
         for variable in region
         if variable in step.unavailable
-        or _draws(variable, members, step.unavailable)
-        or (policy == "auto" and variable.owner is not None and not is_cheap(variable.owner))
+        or variable in drawn
+        or (
+            policy != "none"
+            and variable.owner is not None
+            and variable in storable
+            and not is_cheap(variable.owner)
+        )
     }
     if not sources:
         return []
-    return _minimum_cut(region, sources, set(needed), step.unavailable)
+    return _minimum_cut(region, sources, set(needed), storable - set(step.unavailable))
 
 
 def _needed(
@@ -208,15 +224,16 @@ def _in_order(variables: Iterable[Variable]) -> list[Variable]:
     return list(done)
 
 
-def _draws(
-    variable: Variable, region: Collection[Variable], unavailable: Collection[Variable]
-) -> bool:
-    """Whether a value comes out of a generator's state, so that a second draw would differ."""
-    return variable.owner is not None and any(
-        argument in unavailable
-        or (argument in region and not isinstance(argument.type, TensorType))
-        for argument in variable.owner.inputs
-    )
+def _draws(region: list[Variable], unavailable: Collection[Variable]) -> set[Variable]:
+    """Values that come out of a generator's state, so that a second draw would differ."""
+    states = set(unavailable)
+    drawn = set()
+    for variable in _in_order(region):
+        if variable.owner is not None and any(a in states for a in variable.owner.inputs):
+            drawn.add(variable)
+            if not isinstance(variable.type, TensorType):
+                states.add(variable)
+    return drawn
 
 
 def _sizes(region: list[Variable]) -> dict[Variable, int]:
@@ -260,7 +277,7 @@ def _minimum_cut(
     region: list[Variable],
     sources: set[Variable],
     needed: set[Variable],
-    unavailable: Collection[Variable],
+    storable: Collection[Variable],
 ) -> list[Variable]:
     # SciPy takes as long to import as the rest of this package, and only gradients need it.
     from scipy.sparse import csr_matrix
@@ -272,7 +289,7 @@ def _minimum_cut(
     edges: dict[tuple[int, int], int] = {}
     for variable, k in position.items():
         entry, leave = 2 * k, 2 * k + 1
-        edges[entry, leave] = UNBOUNDED if variable in unavailable else sizes[variable]
+        edges[entry, leave] = sizes[variable] if variable in storable else UNBOUNDED
         if variable in sources:
             edges[source, entry] = UNBOUNDED
         if variable in needed:
@@ -294,5 +311,8 @@ def _minimum_cut(
     return [
         variable
         for variable, k in position.items()
-        if 2 * k not in behind and 2 * k + 1 in behind and isinstance(variable.type, TensorType)
+        if 2 * k not in behind
+        and 2 * k + 1 in behind
+        and variable in storable
+        and isinstance(variable.type, TensorType)
     ]
