@@ -5,6 +5,17 @@ from pytensor.scan.utils import until
 from theano.scan_module import scan_opt
 from theano.scan_module.adopt import adopt
 from theano.scan_module.scan import scan
+from theano.scan_module.scan_report import scan_report
 from theano.scan_module.scan_views import foldl, foldr, map, reduce
 
-__all__ = ["adopt", "foldl", "foldr", "map", "reduce", "scan", "scan_opt", "until"]
+__all__ = [
+    "adopt",
+    "foldl",
+    "foldr",
+    "map",
+    "reduce",
+    "scan",
+    "scan_opt",
+    "scan_report",
+    "until",
+]
