@@ -38,7 +38,7 @@ from pytensor.graph.basic import Variable
 from pytensor.graph.null_type import NullType, null_type
 from pytensor.tensor.math import clip
 
-from theano.compile.mode import get_default_mode
+from theano.compile.mode import get_mode
 
 __all__ = [
     "ConsiderConstant",
@@ -209,7 +209,7 @@ def verify_grad(fun: Callable, pt: Sequence, *args: Any, mode: Any = None, **kwa
     GradientError
         They differ by more than the tolerances.
     """
-    _verify_grad(fun, pt, *args, mode=mode or get_default_mode(), **kwargs)
+    _verify_grad(fun, pt, *args, mode=get_mode(mode), **kwargs)
 
 
 class GradClip(ViewOp):

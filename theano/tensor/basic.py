@@ -25,7 +25,7 @@ from pytensor.tensor.basic import (
     make_vector,
     register_transfer,
 )
-from pytensor.tensor.basic import get_scalar_constant_value as extract_constant
+from pytensor.tensor.basic import diagonal as extract_diag
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.exceptions import NotScalarConstantError, ShapeError
 from pytensor.tensor.math import *
@@ -35,6 +35,7 @@ from pytensor.tensor.math import ceil_intdiv as ceil_intdiv
 from pytensor.tensor.math import isinf as isinf_
 from pytensor.tensor.math import isnan as isnan_
 from pytensor.tensor.math import reciprocal as inv
+from pytensor.tensor.math import sign as sgn
 from pytensor.tensor.shape import (
     Reshape,
     Shape,
@@ -62,6 +63,7 @@ from theano.gradient import (
 from theano.printing import min_informative_str, pprint
 from theano.tensor.batched import batched_dot, batched_tensordot
 from theano.tensor.extra_ops import repeat
+from theano.tensor.old_functions import chi2sf, extract_constant
 from theano.tensor.shaping import (
     Unbroadcast,
     addbroadcast,

@@ -3,7 +3,8 @@
 
 from typing import Any
 
-from pytensor.tensor.basic import AllocDiag, ExtractDiag, alloc_diag, diag, extract_diag, trace
+from pytensor.tensor.basic import AllocDiag, ExtractDiag, alloc_diag, diag, trace
+from pytensor.tensor.basic import diagonal as extract_diag
 from pytensor.tensor.linalg import (
     SVD,
     Det,

@@ -158,7 +158,7 @@ def addbroadcast(x: Any, *axes: int) -> TensorVariable:
 
     Raises
     ------
-    ValueError
+    AssertionError
         When the function runs: an axis has another length.
     """
     x = pt.as_tensor_variable(x)

@@ -1,5 +1,6 @@
 """Random variables whose generators are shared variables that each call advances."""
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -90,7 +91,10 @@ class RandomStreams:
     def _draw(self, distribution: Callable, *parameters: Any, **options: Any) -> TensorVariable:
         generator = shared(self._next_generator(), borrow=True)
         following, drawn = distribution(*parameters, **options, rng=generator, return_next_rng=True)
-        generator.default_update = following
+        with warnings.catch_warnings():
+            # PyTensor discourages default updates, which are what these streams are about.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            generator.default_update = following
         generator.tag.is_rng = True
         self.state_updates.append((generator, following))
         drawn.rng = generator

@@ -2,7 +2,11 @@
 # ruff: noqa: F401 -- this file re-exports
 
 from functools import partial
+from typing import Any
 
+import pytensor.tensor as pt
+from numpy.linalg import LinAlgError
+from pytensor.raise_op import CheckAndRaise
 from pytensor.tensor.linalg import (
     Cholesky,
     Eigvalsh,
@@ -15,9 +19,21 @@ from pytensor.tensor.linalg import (
     solve_triangular,
 )
 from pytensor.tensor.linalg import cholesky as _cholesky
+from pytensor.tensor.variable import TensorVariable
 
-# Theano raises LinAlgError for a matrix that is not positive definite; PyTensor gives NaN.
-cholesky = partial(_cholesky, on_error="raise")
 solve_lower_triangular = partial(solve_triangular, lower=True)
 solve_upper_triangular = partial(solve_triangular, lower=False)
 solve_symmetric = partial(solve, assume_a="sym")
+
+
+def cholesky(a: Any) -> TensorVariable:
+    """Return the lower triangular factor of a symmetric, positive definite matrix.
+
+    Raises
+    ------
+    LinAlgError
+        When the function runs: the matrix is not positive definite.
+    """
+    factor = _cholesky(a)
+    defined = CheckAndRaise(LinAlgError, "Matrix is not positive definite")
+    return defined(factor, ~pt.isnan(factor).any())

@@ -1,0 +1,177 @@
+"""`theano.gradient`: products with the Jacobian, and ways to change a gradient."""
+
+import functools
+
+import numpy as np
+import pytest
+
+import theano
+import theano.tensor as T
+from theano.gradient import (
+    DisconnectedInputError,
+    DisconnectedType,
+    GradientError,
+    NullTypeGradError,
+    consider_constant,
+    disconnected_grad,
+    grad_clip,
+    grad_not_implemented,
+    grad_scale,
+    grad_undefined,
+    zero_grad,
+)
+
+compiled = functools.partial(theano.function, mode="FAST_COMPILE")
+RNG = np.random.default_rng(5)
+X, W, V = RNG.normal(size=4), RNG.normal(size=(3, 4)), RNG.normal(size=4)
+
+
+def jacobian_of_tanh():
+    y = np.tanh(W @ X)
+    return (1 - y**2)[:, None] * W
+
+
+def test_rop_and_lop_are_products_with_the_jacobian():
+    x, v, u = T.dvectors("x", "v", "u")
+    y = T.tanh(T.dot(W, x))
+    right, left = theano.Rop(y, x, v), theano.Lop(y, x, u)
+    r, lf = compiled([x, v, u], [right, left])(X, V, np.ones(3))
+    np.testing.assert_allclose(r, jacobian_of_tanh() @ V)
+    np.testing.assert_allclose(lf, np.ones(3) @ jacobian_of_tanh())
+
+
+def test_rop_and_lop_of_lists_give_lists():
+    x, z, v = T.dvectors("x", "z", "v")
+    results = theano.Rop([x * z, z], [x, z], [v, v])
+    assert isinstance(results, list) and len(results) == 2
+    first, second = compiled([x, z, v], results)(X, 2 * X, V)
+    np.testing.assert_allclose(first, 3 * X * V)
+    np.testing.assert_allclose(second, V)
+    assert isinstance(theano.Lop([x * z], [x, z], [v]), list)
+    assert T.Rop is theano.Rop is theano.gradient.Rop
+
+
+def test_rop_of_a_loop():
+    x, v = T.dvectors("x", "v")
+    states, _ = theano.scan(lambda h: T.tanh(T.dot(W[:, :3], h)), outputs_info=x, n_steps=3)
+    result = theano.function([x, v], theano.Rop(states[-1], x, v))(X[:3], V[:3])
+    step, total = X[:3], V[:3]
+    for _ in range(3):
+        step = np.tanh(W[:, :3] @ step)
+        total = (1 - step**2) * (W[:, :3] @ total)
+    np.testing.assert_allclose(result, total)
+
+
+def test_rop_of_what_does_not_depend_on_the_variable():
+    x, z, v = T.dvectors("x", "z", "v")
+    with pytest.raises(DisconnectedInputError):
+        theano.Rop(z, x, v)
+    for f in (theano.Rop(z, x, v, disconnected_outputs="ignore"), theano.Rop(z * 2, x, v)):
+        zero = compiled([x, z, v], f, on_unused_input="ignore")(X, X, V)
+        np.testing.assert_array_equal(zero, np.zeros(4))
+
+
+def test_grad_of_what_does_not_depend_on_the_variable():
+    x, z = T.dscalars("x", "z")
+    with pytest.raises(DisconnectedInputError):
+        theano.grad(x**2, z)
+    assert theano.grad(x**2, [x, z], disconnected_inputs="ignore")[1].ndim == 0
+    kept = theano.grad(x**2, z, disconnected_inputs="ignore", return_disconnected="disconnected")
+    assert isinstance(kept.type, DisconnectedType)
+    with pytest.raises(TypeError, match="scalar"):
+        theano.grad(T.dvector(), x)
+
+
+def test_known_grads_and_consider_constant_argument():
+    x, g = T.dvectors("x", "g")
+    y = x**2
+    by_known = theano.grad(None, x, known_grads={y: g})
+    np.testing.assert_allclose(compiled([x, g], by_known)(X, V), 2 * X * V)
+    constant = theano.grad((x * y).sum(), x, consider_constant=[y])
+    np.testing.assert_allclose(compiled([x], constant)(X), X**2)
+
+
+@pytest.mark.parametrize("cut", [consider_constant, disconnected_grad, zero_grad])
+def test_gradient_is_cut(cut):
+    x = T.dvector("x")
+    gradient = theano.grad((x * cut(x**2)).sum(), x)
+    np.testing.assert_allclose(compiled([x], gradient)(X), X**2)
+
+
+def test_grad_scale():
+    x = T.dvector("x")
+    gradient = theano.grad((grad_scale(x, -2.0) ** 2).sum(), x)
+    np.testing.assert_allclose(compiled([x], gradient)(X), -4 * X)
+
+
+@pytest.mark.parametrize("mode", ["FAST_COMPILE", "FAST_RUN"])
+def test_grad_clip_clips_the_gradient_and_nothing_else(mode):
+    x = T.dvector("x")
+    value = grad_clip(x, -0.5, 1.0)
+    f = theano.function([x], [value, theano.grad((value**2).sum(), x)], mode=mode)
+    at = np.array([-3.0, -0.1, 0.2, 4.0])
+    same, gradient = f(at)
+    np.testing.assert_array_equal(same, at)
+    np.testing.assert_allclose(gradient, [-0.5, -0.2, 0.4, 1.0])
+
+
+def test_grad_clip_keeps_the_bounds_of_each_of_two_loops():
+    x = T.dvector("x")
+
+    def last(bound):
+        states, _ = theano.scan(
+            lambda h: 2 * grad_clip(h, -bound, bound), outputs_info=x, n_steps=3
+        )
+        return states[-1].sum()
+
+    gradients = [theano.grad(last(bound), x) for bound in (0.5, 1.5, 100.0)]
+    narrow, wide, free = theano.function([x], gradients)(X)
+    np.testing.assert_allclose(narrow, 0.5 * np.ones(4))
+    np.testing.assert_allclose(wide, 1.5 * np.ones(4))
+    np.testing.assert_allclose(free, 8 * np.ones(4))
+
+
+def test_grad_clip_lets_rop_through_and_checks_its_bounds():
+    x, v = T.dvectors("x", "v")
+    along = theano.Rop(grad_clip(x, -0.1, 0.1) * 3, x, v)
+    np.testing.assert_allclose(compiled([x, v], along, on_unused_input="ignore")(X, V), 3 * V)
+    with pytest.raises(ValueError, match="lower_bound <= upper_bound"):
+        grad_clip(x, 1, -1)
+
+
+def test_jacobian_and_hessian():
+    x = T.dvector("x")
+    y = T.tanh(T.dot(W, x))
+    jacobian = theano.gradient.jacobian(y, x)
+    hessian = theano.gradient.hessian((x**3).sum(), x)
+    j, h = compiled([x], [jacobian, hessian])(X)
+    np.testing.assert_allclose(j, jacobian_of_tanh())
+    np.testing.assert_allclose(h, np.diag(6 * X), atol=1e-12)
+
+
+def test_gradients_that_an_operator_does_not_give():
+    class Half(theano.Op):
+        __props__ = ("missing",)
+        itypes = [T.dscalar]
+        otypes = [T.dscalar]
+
+        def __init__(self, missing):
+            self.missing = missing
+
+        def perform(self, node, inputs, output_storage):
+            output_storage[0][0] = np.asarray(inputs[0] / 2)
+
+        def grad(self, inputs, output_grads):
+            return [self.missing(self, 0, inputs[0], "on purpose")]
+
+    x = T.dscalar("x")
+    for missing in (grad_not_implemented, grad_undefined):
+        with pytest.raises(NullTypeGradError, match="on purpose"):
+            theano.grad(Half(missing)(x), x)
+
+
+def test_verify_grad_finds_a_wrong_gradient():
+    rng = np.random.default_rng(0)
+    T.verify_grad(T.tanh, [X], rng=rng, mode="FAST_COMPILE")
+    with pytest.raises(GradientError):
+        T.verify_grad(lambda x: grad_scale(x, 2.0), [X], rng=rng, mode="FAST_COMPILE")

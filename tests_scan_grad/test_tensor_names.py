@@ -1,0 +1,400 @@
+"""`theano.tensor`: constructors, functions whose signature is Theano's own, and streams."""
+
+import functools
+import warnings
+
+import numpy as np
+import pytest
+
+import theano
+import theano.tensor as T
+from theano.sandbox.rng_mrg import MRG_RandomStreams
+from theano.tensor.shared_randomstreams import RandomStreams
+
+# Graphs are small and each is run once, so compiling is what takes the time.
+compiled = functools.partial(theano.function, mode="FAST_COMPILE")
+RNG = np.random.default_rng(11)
+A = RNG.normal(size=(3, 4))
+
+
+def value_of(output):
+    """Compute an output that depends on no variable."""
+    return compiled([], output)()
+
+
+PREFIXES = {
+    "b": "int8",
+    "w": "int16",
+    "i": "int32",
+    "l": "int64",
+    "f": "float32",
+    "d": "float64",
+    "c": "complex64",
+    "z": "complex128",
+}
+SHAPES = {
+    "scalar": (),
+    "vector": (False,),
+    "matrix": (False, False),
+    "row": (True, False),
+    "col": (False, True),
+    "tensor3": (False,) * 3,
+    "tensor4": (False,) * 4,
+    "tensor5": (False,) * 5,
+}
+
+
+@pytest.mark.parametrize("kind", SHAPES)
+def test_constructors(kind):
+    assert getattr(T, kind)("x").type == T.TensorType(theano.config.floatX, SHAPES[kind])
+    assert getattr(T, kind)("x", "int8").type == T.TensorType("int8", SHAPES[kind])
+    assert getattr(T, kind)("x").name == "x"
+    for prefix, dtype in PREFIXES.items():
+        assert getattr(T, prefix + kind)("y").type == T.TensorType(dtype, SHAPES[kind])
+
+
+@pytest.mark.parametrize("kind", ["scalars", "vectors", "matrices", "tensor3s", "tensor4s"])
+def test_plural_constructors(kind):
+    x, y = getattr(T, kind)("x", "y")
+    assert (x.name, y.name) == ("x", "y")
+    assert len(getattr(T, "f" + kind)(3)) == 3
+    assert all(v.dtype == "float32" for v in getattr(T, "f" + kind)(2))
+
+
+def test_constructors_follow_floatx():
+    with theano.config.change_flags(floatX="float32"):
+        assert T.matrix().dtype == T.shared_randomstreams.RandomStreams(1).uniform((2,)).dtype
+        assert T.matrix().dtype == "float32"
+
+
+def test_tensor_type_is_pytensors():
+    made = T.TensorType(dtype="float32", broadcastable=(False, True), name="column")
+    assert isinstance(made, T.TensorType) and made.name == "column"
+    assert made == T.fcol and hash(made) == hash(T.fcol)
+    assert made.broadcastable == (False, True)
+    assert T.TensorType("int64", (0, 1)) == T.lcol
+    assert isinstance(T.dot(T.matrix(), T.matrix()).type, T.TensorType)
+    assert not isinstance(theano.scalar.float32, T.TensorType)
+    assert T.tensor("float32", (True, False), name="r").type == T.frow
+    with pytest.raises(TypeError, match="Invalid dtype"):
+        T.TensorType("float33", ())
+
+
+def test_no_subclass_of_pytensors_type_is_left_behind():
+    from pytensor.tensor.type import TensorType
+
+    assert not [c for c in TensorType.__subclasses__() if c.__module__.startswith("theano.tensor")]
+
+
+def test_variables_are_instances_of_theanos_classes():
+    assert isinstance(T.matrix(), T.TensorVariable)
+    assert isinstance(T.constant(2.0), T.TensorConstant)
+    assert isinstance(theano.shared(A), T.TensorSharedVariable)
+    assert isinstance(theano.shared(A), T.sharedvar.SharedVariable)
+    assert isinstance(T.matrix()[0].owner.op, T.Subtensor)
+    assert isinstance(T.exp(T.matrix()).owner.op, T.Elemwise)
+    assert isinstance(T.matrix().T.owner.op, T.DimShuffle)
+
+
+@pytest.mark.parametrize(
+    "old, expected",
+    [
+        ("abs_", np.abs),
+        ("inv", lambda x: 1 / x),
+        ("sqr", np.square),
+        ("sgn", np.sign),
+        ("neg", np.negative),
+    ],
+)
+def test_old_names_of_elementwise_functions(old, expected):
+    np.testing.assert_allclose(value_of(getattr(T, old)(A)), expected(A))
+
+
+def test_comparisons_and_bits():
+    x, y = np.array([1, 2, 3]), np.array([3, 2, 1])
+    for name, expected in {"neq": x != y, "eq": x == y, "lt": x < y, "ge": x >= y}.items():
+        np.testing.assert_array_equal(value_of(getattr(T, name)(x, y)), expected)
+    for name, expected in {"xor": x ^ y, "or_": x | y, "and_": x & y, "bitwise_or": x | y}.items():
+        np.testing.assert_array_equal(value_of(getattr(T, name)(x, y)), expected)
+    np.testing.assert_array_equal(value_of(T.switch(T.gt(x, y), x, -y)), [-3, -2, 3])
+
+
+def test_stack_in_both_forms():
+    expected = np.stack([A, 2 * A])
+    np.testing.assert_array_equal(value_of(T.stack([A, 2 * A])), expected)
+    np.testing.assert_array_equal(value_of(T.stack(A, 2 * A)), expected)
+    np.testing.assert_array_equal(value_of(T.stack([A, A], axis=1)), np.stack([A, A], 1))
+    np.testing.assert_array_equal(value_of(T.stack((A, A), -1)), np.stack([A, A], -1))
+    np.testing.assert_array_equal(value_of(T.stack(tensors=[1.0, 2.0])), [1, 2])
+    with pytest.raises(ValueError, match="at least one tensor"):
+        T.stack([])
+    with pytest.raises(TypeError, match="'tensors' and 'axis'"):
+        T.stack([A], axes=1)
+
+
+def test_flatten_with_the_old_keyword():
+    x = np.arange(24).reshape(2, 3, 4)
+    assert value_of(T.flatten(x)).shape == (24,)
+    assert value_of(T.flatten(x, 2)).shape == value_of(T.flatten(x, outdim=2)).shape == (2, 12)
+    with pytest.raises(ValueError, match="got both"):
+        T.flatten(x, 2, outdim=2)
+
+
+def test_reshape_tile_and_split_take_theanos_arguments():
+    x, shape = T.dmatrix(), T.lvector()
+    assert compiled([x, shape], T.reshape(x, shape, 3))(A, [2, 2, 3]).shape == (2, 2, 3)
+    np.testing.assert_array_equal(
+        compiled([x, shape], T.tile(x, shape, 2))(A, [2, 1]), np.tile(A, [2, 1])
+    )
+    np.testing.assert_array_equal(value_of(T.tile(A, (2,), ndim=3)), np.tile(A, (1, 1, 2)))
+    with pytest.raises(ValueError, match="ndim >= len"):
+        T.tile(A, (1, 2, 3), ndim=2)
+    first, rest = compiled([x], T.split(x, [1, 3], 2, axis=1))(A)
+    np.testing.assert_array_equal(first, A[:, :1])
+    np.testing.assert_array_equal(rest, A[:, 1:])
+
+
+def test_broadcastable_patterns():
+    x = T.dmatrix("x")
+    assert T.addbroadcast(x, 1).broadcastable == (False, True)
+    assert T.unbroadcast(T.drow(), 0).broadcastable == (False, False)
+    assert T.patternbroadcast(T.drow(), (False, True)).broadcastable == (False, True)
+    assert T.unbroadcast(x, 0) is x
+    with pytest.raises(AssertionError, match=r"Got shape \(3, 4\), expected \(None, 1\)"):
+        compiled([x], T.addbroadcast(x, 1))(A)
+    with pytest.raises(ValueError, match="expected 2 items"):
+        T.patternbroadcast(x, (True,))
+
+
+def test_unbroadcast_has_a_value_and_a_gradient():
+    row, direction = T.drow("row"), T.drow("direction")
+    cost = (T.unbroadcast(row, 0) ** 2).sum()
+    gradient, forward = theano.grad(cost, row), theano.Rop(cost, row, direction)
+    assert gradient.type.broadcastable == (True, False)
+    value, slope, along = theano.function([row, direction], [cost, gradient, forward])(
+        A[:1], A[1:2]
+    )
+    assert value == pytest.approx((A[0] ** 2).sum())
+    np.testing.assert_allclose(slope, 2 * A[:1])
+    assert along == pytest.approx((2 * A[0] * A[1]).sum())
+
+
+def test_unbroadcast_lets_a_state_of_length_one_grow_in_type():
+    start = T.unbroadcast(T.zeros((1, 4)), 0)
+    outputs, _ = theano.scan(lambda x, h: h + x, sequences=T.dtensor3("xs"), outputs_info=start)
+    xs = theano.gof.graph.inputs([outputs])
+    xs = [v for v in xs if v.name == "xs"]
+    result = theano.function(xs, outputs)(np.ones((3, 1, 4)))
+    np.testing.assert_array_equal(result[:, 0, 0], [1, 2, 3])
+
+
+def test_batched_products_without_a_warning():
+    x, y = RNG.normal(size=(2, 3, 4)), RNG.normal(size=(2, 4, 5))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", FutureWarning)
+        dots = [
+            T.batched_dot(x, y),
+            T.batched_dot(x[:, 0], y),
+            T.batched_tensordot(x, y, axes=[[2], [1]]),
+        ]
+    np.testing.assert_allclose(value_of(dots[0]), x @ y)
+    np.testing.assert_allclose(value_of(dots[1]), np.einsum("bk,bkj->bj", x[:, 0], y))
+    np.testing.assert_allclose(value_of(dots[2]), x @ y)
+    with pytest.raises(TypeError, match="first dimension for the batch"):
+        T.batched_dot(T.dscalar(), T.dmatrix())
+
+
+def test_products_and_indexing():
+    np.testing.assert_allclose(value_of(T.dot(A, A.T)), A @ A.T)
+    np.testing.assert_allclose(value_of(T.tensordot(A, A, [[1], [1]])), A @ A.T)
+    np.testing.assert_array_equal(value_of(T.set_subtensor(T.zeros((3,))[1:], 2.0)), [0, 2, 2])
+    np.testing.assert_array_equal(value_of(T.inc_subtensor(T.ones((3,))[[0, 0]], 2.0)), [5, 1, 1])
+
+
+def test_extra_ops():
+    np.testing.assert_array_equal(value_of(T.repeat(x=A, repeats=2, axis=1)), np.repeat(A, 2, 1))
+    hot = value_of(T.extra_ops.to_one_hot(np.array([2, 0]), 3, dtype="int32"))
+    np.testing.assert_array_equal(hot, [[0, 0, 1], [1, 0, 0]])
+    assert hot.dtype == "int32"
+    np.testing.assert_array_equal(value_of(T.xlogx.xlogy0(np.zeros(1), np.zeros(1))), [0])
+    assert value_of(T.xlogx.xlogx(2.0)) == pytest.approx(2 * np.log(2))
+
+
+def test_functions_that_pytensor_renamed_come_without_a_warning():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        outputs = [T.sgn(A), T.chi2sf(2.0, 2.0), T.nlinalg.extract_diag(A), T.extract_diag(A)]
+        RandomStreams(1).uniform((2,))
+        T.slinalg.cholesky(T.dmatrix())
+    sign, tail, diagonal, again = compiled([], outputs)()
+    np.testing.assert_array_equal(sign, np.sign(A))
+    assert tail == pytest.approx(np.exp(-1))
+    np.testing.assert_array_equal(diagonal, np.diag(A))
+    np.testing.assert_array_equal(again, np.diag(A))
+
+
+def test_extract_constant_gives_back_what_is_not_constant():
+    x = T.dscalar("x")
+    assert T.basic.extract_constant(T.constant(3)) == 3
+    assert T.basic.extract_constant(x) is x
+    with pytest.raises(T.basic.NotScalarConstantError):
+        T.get_scalar_constant_value(x)
+
+
+@pytest.mark.parametrize("axis", [-1, 0, None])
+@pytest.mark.parametrize("count", [2, -2])
+def test_topk(axis, count):
+    largest, where = compiled([], T.topk_and_argtopk(A, count, axis=axis))()
+    ordered = np.sort(A, axis=axis)
+    wanted = np.take(ordered, range(-2, 0) if count > 0 else range(2), axis=axis)
+    np.testing.assert_array_equal(np.sort(largest, axis=-1 if axis is None else axis), wanted)
+    source = A.flatten() if axis is None else A
+    found = np.take_along_axis(source, where, axis=0 if axis is None else axis)
+    np.testing.assert_array_equal(found, largest)
+
+
+def test_linear_algebra():
+    square = A @ A.T + np.eye(3)
+    np.testing.assert_allclose(value_of(T.nlinalg.matrix_inverse(square)), np.linalg.inv(square))
+    q, r = compiled([], T.nlinalg.qr(A.T))()
+    assert q.shape == (4, 3)
+    np.testing.assert_allclose(q @ r, A.T)
+    values, _ = compiled([], T.nlinalg.eigh(square, "U"))()
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(square))
+    solution = value_of(T.slinalg.solve_lower_triangular(np.tril(square), A))
+    np.testing.assert_allclose(np.tril(square) @ solution, A)
+    with pytest.raises(np.linalg.LinAlgError):
+        value_of(T.slinalg.cholesky(-square))
+
+
+def test_inplace_operators():
+    x = T.dmatrix("x")
+    node = T.inplace.exp_inplace(x).owner
+    assert node.op.destroy_map == {0: [0]}
+    with pytest.raises(AttributeError, match="no attribute 'nothing_inplace'"):
+        _ = T.inplace.nothing_inplace
+
+
+def test_assertions_raise_when_the_graph_runs():
+    x = T.dscalar("x")
+    f = compiled([x], T.opt.Assert("x must be positive")(x, x > 0))
+    assert f(1.0) == 1
+    with pytest.raises(AssertionError, match="x must be positive"):
+        f(-1.0)
+
+
+@pytest.mark.parametrize("streams", [RandomStreams, MRG_RandomStreams])
+def test_streams_draw_anew_and_start_again(streams):
+    source = streams(seed=5)
+    f = compiled([], [source.uniform((3,)), source.normal((2, 2))])
+    first, second = f(), f()
+    assert (first[0] != second[0]).all() and (first[1] != second[1]).all()
+    source.seed()
+    again = f()
+    source.seed(6)
+    other = f()
+    for a, b, c in zip(first, again, other, strict=True):
+        np.testing.assert_array_equal(a, b)
+        assert (a != c).all()
+
+
+def test_streams_can_be_held_still_and_updated_by_hand():
+    source = RandomStreams(3)
+    draw = source.uniform((2,))
+    still = theano.function([], draw, no_default_updates=True, mode="FAST_COMPILE")
+    np.testing.assert_array_equal(still(), still())
+    assert source.updates() == [draw.update] and draw.rng is draw.update[0]
+    moving = theano.function(
+        [], draw, no_default_updates=True, updates=source.updates(), mode="FAST_COMPILE"
+    )
+    assert (moving() != moving()).all()
+
+
+N = 4000
+
+
+@pytest.mark.parametrize("streams", [RandomStreams, MRG_RandomStreams])
+def test_distributions(streams):
+    source = streams(seed=9)
+    p = np.array([[0.1, 0.2, 0.7]] * N, dtype="float32")
+    draws = {
+        "uniform": source.uniform((N,), low=-1, high=3),
+        "normal": source.normal((N,), avg=2.0, std=3.0),
+        "one trial": source.binomial((N,), p=0.3, dtype="float32"),
+        "trials": source.binomial((N,), n=4, p=0.25),
+        "outcomes": source.multinomial(pvals=p),
+        "integers": source.random_integers((N,), low=1, high=3),
+        "poisson": source.poisson((N,), lam=2.0),
+    }
+    drawn = dict(zip(draws, compiled([], list(draws.values()))(), strict=True))
+    assert drawn["uniform"].min() >= -1 and drawn["uniform"].max() < 3
+    means = {k: (drawn[k].mean(), drawn[k].std()) for k in draws if k != "outcomes"}
+    expected = {
+        "uniform": (1, 4 / 12**0.5),
+        "normal": (2, 3),
+        "one trial": (0.3, 0.21**0.5),
+        "trials": (1, 0.75**0.5),
+        "integers": (2, (2 / 3) ** 0.5),
+        "poisson": (2, 2**0.5),
+    }
+    for name, (mean, deviation) in expected.items():
+        assert means[name] == pytest.approx((mean, deviation), abs=0.2), name
+    assert set(np.unique(drawn["integers"])) == {1, 2, 3}
+    assert drawn["one trial"].dtype == "float32" and drawn["trials"].dtype == "int64"
+    assert drawn["outcomes"].shape == (N, 3) and (drawn["outcomes"].sum(1) == 1).all()
+    np.testing.assert_allclose(drawn["outcomes"].mean(0), p[0], atol=0.04)
+
+
+def test_sizes_may_be_symbolic():
+    x, size = T.fmatrix("x"), T.lvector("size")
+    source = RandomStreams(2)
+    mask = source.binomial(x.shape, p=0.5, dtype=x.dtype)
+    plain = source.uniform(size, ndim=2)
+    a, b = compiled([x, size], [mask, plain])(A.astype("float32"), [2, 5])
+    assert a.shape == A.shape and a.dtype == "float32" and b.shape == (2, 5)
+    with pytest.raises(ValueError, match="expected ndim for a symbolic size"):
+        source.uniform(size)
+    with pytest.raises(ValueError, match="without negative lengths"):
+        source.uniform((2, -1))
+
+
+def test_permutations_and_shuffles():
+    source = RandomStreams(4)
+    orders = value_of(source.permutation((50,), n=6))
+    np.testing.assert_array_equal(np.sort(orders, axis=1), np.tile(np.arange(6), (50, 1)))
+    assert len({tuple(order) for order in orders}) > 30
+    rows = value_of(source.shuffle_row_elements(A))
+    np.testing.assert_array_equal(np.sort(rows, axis=1), np.sort(A, axis=1))
+
+
+def test_choice_without_replacement():
+    p = np.array([[0.0, 0.5, 0.3, 0.2]] * 500)
+    drawn = value_of(MRG_RandomStreams(8).choice(2, replace=False, p=p))
+    assert drawn.shape == (500, 2) and (drawn[:, 0] != drawn[:, 1]).all()
+    assert (drawn != 0).all()
+    assert np.bincount(drawn[:, 0])[1] / 500 == pytest.approx(0.5, abs=0.1)
+    plain = value_of(RandomStreams(8).choice((5,), a=5, replace=False))
+    np.testing.assert_array_equal(np.sort(plain), np.arange(5))
+
+
+def test_truncated_normal_stays_within_two_deviations():
+    drawn = value_of(MRG_RandomStreams(8).normal((N,), avg=1.0, std=2.0, truncate=True))
+    assert abs(drawn - 1).max() <= 4
+    assert drawn.std() == pytest.approx(2 * 0.8796, abs=0.1)
+
+
+def test_streams_refuse_bad_seeds():
+    for seed in (0, [0, 0, 0, 1, 1, 1]):
+        with pytest.raises(ValueError, match="not 0"):
+            MRG_RandomStreams(seed)
+    with pytest.raises(TypeError, match="1 integer or 6"):
+        MRG_RandomStreams([1, 2])
+
+
+def test_sparse_names_come_from_pytensor():
+    import theano.sparse
+
+    x = theano.sparse.csr_matrix("x")
+    assert x.format == "csr"
+    with pytest.raises(AttributeError, match=r"theano\.sparse"):
+        _ = theano.sparse.nothing
