@@ -10,6 +10,8 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.scan.basic import get_updates_and_outputs
 from pytensor.scan.basic import scan as pytensor_scan
 from pytensor.scan.op import Scan as PyTensorScan
+from pytensor.tensor.basic import get_scalar_constant_value
+from pytensor.tensor.exceptions import NotScalarConstantError
 from pytensor.tensor.subtensor import Subtensor
 
 from theano.compile.mode import get_default_mode, get_mode
@@ -100,7 +102,7 @@ def scan(
         warnings.filterwarnings("ignore", "Scan return signature will change", DeprecationWarning)
         outputs, updates = pytensor_scan(
             _checked(fn, outputs_info, name),
-            sequences=sequences,
+            sequences=_first_of_one_step(sequences, n_steps) if go_backwards else sequences,
             outputs_info=outputs_info,
             non_sequences=non_sequences,
             n_steps=n_steps,
@@ -148,6 +150,33 @@ def _checked(fn: Callable, outputs_info: Any, name: str | None) -> Callable:
         return result
 
     return step
+
+
+def _first_of_one_step(sequences: Any, n_steps: Any) -> Any:
+    """Sequences of which the one step of a backward loop takes the last element.
+
+    A loop known to have one step is no loop in the graph, and PyTensor then reads the first
+    element of the sequences whatever their direction.
+    """
+    if sequences is None or n_steps is None:
+        return sequences
+    try:
+        if int(get_scalar_constant_value(n_steps)) != 1:
+            return sequences
+    except NotScalarConstantError:
+        return sequences
+    entries = sequences if isinstance(sequences, list | tuple) else [sequences]
+    return [
+        {**entry, "input": entry["input"][::-1], "taps": [-tap for tap in _taps(entry)]}
+        if isinstance(entry, dict)
+        else entry[::-1]
+        for entry in entries
+    ]
+
+
+def _taps(sequence: dict[str, Any]) -> list[int]:
+    taps = sequence.get("taps", 0)
+    return list(taps) if isinstance(taps, list | tuple) else [taps]
 
 
 def _of_our_loop(value: Variable, adopted: dict[Apply, Apply], step_mode: Any) -> Variable:
