@@ -11,7 +11,7 @@ from pytensor.link.vm import VMLinker
 import theano
 import theano.tensor as T
 from theano.scan_module import scan_report, until
-from theano.scan_module.scan_report import LoopReport, ScanReport
+from theano.scan_module.scan_report import LoopReport, ProductLeft, SavedValue, ScanReport
 
 # The Python linker: what is reported does not depend on it, and nothing is compiled to C.
 MODE = theano.Mode(VMLinker(use_cloop=False, c_thunks=False), "fast_run")
@@ -87,7 +87,7 @@ def test_gated_rnn_decisions(gradient_report):
     assert len(backward.pushed_out) == 3
     assert len(backward.merged) == 1
     assert forward.refused == backward.refused == ()
-    assert "state(h0)[t-1].dot([U V])" in forward.products_left
+    assert ProductLeft("state(h0)[t-1].dot([U V])", ("state(h0)[t-1]",)) in forward.products_left
 
 
 def test_gated_rnn_bytes_from_arguments(gradient):
@@ -182,6 +182,7 @@ def test_projection_stays_in_a_loop_that_may_stop_early():
     assert [(d.subject, d.detail) for d in loop.refused] == [
         ("product x[t].dot(w)", "the loop may stop early")
     ]
+    assert loop.products_left == (ProductLeft("x[t].dot(w)", ()),)
     assert "product x[t].dot(w): the loop may stop early" in str(report)
 
 
@@ -245,7 +246,7 @@ def test_loops_of_one_name_are_told_apart():
     first, second = report.loops
     assert first.name == second.name
     assert not first.vanished and first.pushed_out == ()
-    assert first.products_left == ("state(0)[t-1].dot(w)",)
+    assert [product.expression for product in first.products_left] == ["state(0)[t-1].dot(w)"]
     assert second.vanished and len(second.pushed_out) == 1
 
 
@@ -336,6 +337,6 @@ def test_wrong_arguments_are_refused(gradient, arguments):
 
 
 def test_every_field_is_documented():
-    for described in (ScanReport, LoopReport):
+    for described in (ScanReport, LoopReport, ProductLeft, SavedValue):
         for field in described.__dataclass_fields__:
             assert field in described.__doc__

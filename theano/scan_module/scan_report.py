@@ -13,6 +13,7 @@ from pytensor.compile.mode import Mode as PyTensorMode
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.replace import clone_replace
+from pytensor.graph.traversal import ancestors
 
 from theano.scan_module.loop import Loop, take_apart
 from theano.scan_module.loop_bytes import (
@@ -25,7 +26,12 @@ from theano.scan_module.loop_bytes import (
     stored_values,
     total_bytes,
 )
-from theano.scan_module.scan_opt.describe import describe, describe_product, input_names
+from theano.scan_module.scan_opt.describe import (
+    describe,
+    describe_product,
+    input_names,
+    operands_of,
+)
 from theano.scan_module.scan_opt.loop_history import (
     Decision,
     LoopHistory,
@@ -65,6 +71,23 @@ class SavedValue:
 
 
 @dataclass(frozen=True)
+class ProductLeft:
+    """A product of a compiled step.
+
+    Attributes
+    ----------
+    expression
+        What it computes.
+    states
+        The values of earlier steps that it waits for. If there are none, it could be computed for
+        all steps at once; then a decision says why it is not.
+    """
+
+    expression: str
+    states: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class LoopReport:
     """What became of one loop.
 
@@ -100,7 +123,7 @@ class LoopReport:
     saved: tuple[SavedValue, ...]
     policy: str | None
     decisions: tuple[Decision, ...]
-    products_left: tuple[str, ...]
+    products_left: tuple[ProductLeft, ...]
 
     @property
     def vanished(self) -> bool:
@@ -231,7 +254,7 @@ class _Found:
     name: str
     path: tuple[str, ...]
     products_before: int | None
-    products_left: tuple[str, ...] | None
+    products_left: tuple[ProductLeft, ...] | None
     stored_before: tuple[Stored, ...] | None
     stored_after: tuple[Stored, ...] | None
     saved: tuple[tuple[str, str, str, Stored], ...]
@@ -321,8 +344,7 @@ def _found(
     left = after = None
     if node is not None:
         inside = _inside(node, around)
-        products = products_among(node.op.fn.maker.fgraph.toposort())
-        left = tuple(describe_product(product, inside.names) for product in products)
+        left = tuple(_products_left(node, inside))
         after = _stored_by(take_apart(node), around)
     name = "&".join(record.name for record in records) if node is None else node.op.name
     policies = dict.fromkeys(record.policy for record in records if record.saved)
@@ -337,6 +359,16 @@ def _found(
         policy=" and ".join(p for p in policies if p) or None,
         decisions=tuple(decisions),
     )
+
+
+def _products_left(node: Apply, inside: _Surroundings) -> Iterable[ProductLeft]:
+    step = node.op.fn.maker.fgraph
+    states = set(node.op.inner_mitmot(step.inputs))
+    states |= {*node.op.inner_mitsot(step.inputs), *node.op.inner_sitsot(step.inputs)}
+    for product in products_among(step.toposort()):
+        needed = [v for v in ancestors(operands_of(product)) if v in states]
+        names = dict.fromkeys(inside.names.get(v, "a state") for v in needed)
+        yield ProductLeft(describe_product(product, inside.names), tuple(sorted(names)))
 
 
 def _step_shapes(loop: Loop, around: _Surroundings) -> Shapes:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from theano.scan_module.scan_opt.loop_history import Decision
-    from theano.scan_module.scan_report import LoopReport, ScanReport
+    from theano.scan_module.scan_report import LoopReport, ProductLeft, ScanReport
 
 NOT_RECORDED = (
     "Nothing was recorded of these loops: the function is a copy, or its mode lacks Theano's "
@@ -52,7 +52,7 @@ def _loop_lines(loop: LoopReport) -> list[str]:
         if decisions:
             lines += [f"  {title}:", *map(_decision_line, decisions)]
     if loop.products_left:
-        lines += ["  products in the compiled step:", *(f"    {p}" for p in loop.products_left)]
+        lines += ["  products in the compiled step:", *map(_product_line, loop.products_left)]
     return lines
 
 
@@ -62,6 +62,11 @@ def _change(before: int | str | None, after: int | str | None) -> str:
     if before is None:
         return str(after)
     return f"{before} -> {after}" if before != after else f"{after}, as before"
+
+
+def _product_line(product: ProductLeft) -> str:
+    waits = f" (waits for {', '.join(product.states)})" if product.states else ""
+    return f"    {product.expression}{waits}"
 
 
 def _decision_line(decision: Decision) -> str:
