@@ -398,3 +398,13 @@ def test_sparse_names_come_from_pytensor():
     assert x.format == "csr"
     with pytest.raises(AttributeError, match=r"theano\.sparse"):
         _ = theano.sparse.nothing
+
+
+def test_streams_draw_anew_in_each_step_of_a_loop():
+    source = MRG_RandomStreams(7)
+    masks, updates = theano.scan(lambda: source.binomial((4,), p=0.5, dtype="float32"), n_steps=20)
+    f = theano.function([], masks, updates=updates)
+    first, second = f(), f()
+    assert first.shape == (20, 4)
+    assert len(np.unique(first, axis=0)) > 5
+    assert (first != second).any()

@@ -1,0 +1,26 @@
+"""The examples in the docstrings of the compatibility packages give what they say."""
+
+import doctest
+import importlib
+
+import pytest
+
+MODULES = [
+    "theano.gof.op",
+    "theano.gradient",
+    "theano.sandbox.rng_mrg",
+    "theano.tensor.batched",
+    "theano.tensor.extra_ops",
+    "theano.tensor.nnet.abstract_conv",
+    "theano.tensor.nnet.nnet",
+    "theano.tensor.shaping",
+    "theano.tensor.shared_randomstreams",
+    "theano.tensor.signal.pool",
+    "theano.tensor.type",
+]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples(name):
+    failed, attempted = doctest.testmod(importlib.import_module(name))
+    assert attempted > 0 and failed == 0
