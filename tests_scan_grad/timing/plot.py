@@ -55,6 +55,7 @@ def plot(run: dict[str, Any], path: Path) -> None:
         axes.set_axis_off()
     for axes, problem in zip(grid.flat, problems, strict=False):
         draw_problem(axes, problem)
-    grid[0, 0].legend(fontsize=8)
+    handles, labels = grid[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside right upper", fontsize=8)
     figure.suptitle(f"{run['experiment']} ({run['machine']['processor']})")
     figure.savefig(path)
