@@ -87,7 +87,7 @@ def test_flag_that_comes_too_late_for_pytensor_warns(tmp_path):
         ("flotX=float32", ["THEANO_FLAGS", "'flotX'", "did you mean 'floatX'?"]),
         ("save=all", ["'save'", "did you mean 'scan.save'?"]),
         ("floatX=float23", ["THEANO_FLAGS", '"floatX"', "float23", "did you mean 'float32'?"]),
-        ("scan.push_out_memory=-1", ["scan.push_out_memory", "int >= 0"]),
+        ("scan.push_out_memory=-1", ["scan.push_out_memory", "float >= 0"]),
         ("scan.allow_gc=yes", ["scan.allow_gc", "True and False"]),
         ("device=gqu", ["device", "gqu", "cpu, gpu, cuda, opencl"]),
     ],

@@ -5,7 +5,15 @@ import pytest
 
 import theano
 import theano.tensor as T
-from tests_scan_grad.loop_counts import loops, products_in_loops, products_outside, python_mode
+from tests_scan_grad import networks
+from tests_scan_grad.loop_counts import (
+    gradient_function,
+    loops,
+    products_in_loops,
+    products_outside,
+    python_mode,
+    theano_scan,
+)
 
 STEPS = 5
 A = np.random.default_rng(0).standard_normal((STEPS, 3, 4))
@@ -204,3 +212,18 @@ def test_excluded_by_name(symbols):
     )
     assert products_in_loops(function) == [1]
     np.testing.assert_allclose(function(A, B, START), TOTAL, rtol=1e-12)
+
+
+@pytest.mark.parametrize("network", [networks.gated_rnn, networks.lstm, networks.tied_weights])
+def test_blocks_of_steps(network):
+    """With a bound on memory the loop runs in blocks, each of which adds one product."""
+    built = network(theano_scan)
+    expected = gradient_function(built)(*built.values)
+    one_step = 1 / 2**20  # a bound below one step's operands: blocks of one step
+    for bound in (one_step, 200 / 2**20, 1):
+        with theano.config.change_flags(**{"scan.push_out_memory": bound}):
+            function = gradient_function(built)
+        names = [node.op.name for node in loops(function)]
+        assert any(name.startswith("blocks_of_grad_of") for name in names)
+        for got, value in zip(function(*built.values), expected, strict=True):
+            np.testing.assert_allclose(got, value, rtol=1e-9, atol=1e-12)

@@ -89,8 +89,8 @@ _OWN: list[tuple[str, Any, Kind, str]] = [
     ),
     (
         "scan.push_out_memory",
-        0,
-        Number(int, 0),
+        0.0,
+        Number(float, 0),
         "MiB for an accumulation moved out of a loop, done in blocks of steps above it; 0: no bound.",
     ),
     (

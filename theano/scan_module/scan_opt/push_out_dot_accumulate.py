@@ -13,12 +13,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from pytensor import tensor as pt
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.rewriting.basic import copy_stack_trace
+from pytensor.scan.utils import expand_empty
 from pytensor.tensor.subtensor import IncSubtensor
 
-from theano.scan_module.loop import SIT_SOT, Loop, State, Tap, take_apart
+from theano.configdefaults import config
+from theano.scan_module.loop import SIT_SOT, BuiltLoop, Loop, State, Tap, take_apart
+from theano.scan_module.scan_opt.blocks_of_steps import BlockResult, block_length, run_in_blocks
 from theano.scan_module.scan_opt.describe import describe
 from theano.scan_module.scan_opt.loop_reads import reads_of_last_value
 from theano.scan_module.scan_opt.loop_rewriter import LoopRewriter
@@ -132,7 +136,14 @@ class PushOutDotAccumulate(LoopRewriter):
             if isinstance(found, Accumulator) and found.leaving:
                 accumulators.append(found)
         if accumulators:
-            replacements = push_out(loop, step, accumulators, type(node.op))
+            memory = int(config.scan.push_out_memory * 2**20)
+            extra = further_traces(loop, operands_of(accumulators))
+            if memory and extra and loop.condition is None:
+                replacements = push_out_in_blocks(
+                    loop, step, accumulators, block_length(step, list(extra), memory), type(node.op)
+                )
+            else:
+                replacements = push_out(loop, step, accumulators, type(node.op))
             for old, new in replacements.items():
                 copy_stack_trace(old, new)
             graph.replace_all(list(replacements.items()), reason=self.name)
@@ -151,31 +162,94 @@ class PushOutDotAccumulate(LoopRewriter):
             self.note(graph, node, subject, term not in staying, reason)
 
 
+def operands_of(accumulators: list[Accumulator]) -> list[Variable]:
+    """The values of the step of which the sums outside read all steps."""
+    return [
+        value
+        for found in accumulators
+        for _, plan in found.leaving
+        for value in stored_values(plan)
+    ]
+
+
 def push_out(
     loop: Loop, step: StepAnalysis, accumulators: list[Accumulator], op_class: type
 ) -> dict[Variable, Variable]:
     """The loop without what leaves it, and the sums outside, as replacements."""
-    plans = [plan for found in accumulators for _, plan in found.leaving]
+    starts = [initial_value(found.state) for found in accumulators]
+    built, totals = _run(loop, step, accumulators, starts, op_class)
+    replacements = {} if built is None else built.replacements()
+    return replacements | _last_values(accumulators, totals)
+
+
+def push_out_in_blocks(
+    loop: Loop,
+    step: StepAnalysis,
+    accumulators: list[Accumulator],
+    length: Variable,
+    op_class: type,
+) -> dict[Variable, Variable]:
+    """The same, with the operands of ``length`` steps stored at a time."""
+    summed = {found.state for found in accumulators}
+    rest = replace(loop, states=tuple(s for s in loop.states if s not in summed))
+
+    def run_block(block: Loop, sums: list[Variable]) -> BlockResult:
+        # the accumulators take part in the block with buffers of its length
+        of_block = {
+            found.state: replace(
+                found.state,
+                outer=expand_empty(pt.shape_padleft(total), block.n_steps),
+                output=None,
+            )
+            for found, total in zip(accumulators, sums, strict=True)
+        }
+        whole = replace(block, states=(*block.states, *of_block.values()))
+        found_in_block = [replace(f, state=of_block[f.state]) for f in accumulators]
+        built, totals = _run(whole, StepAnalysis(whole), found_in_block, sums, op_class)
+        return BlockResult(built, totals)
+
+    starts = [initial_value(found.state) for found in accumulators]
+    replacements, totals = run_in_blocks(rest, length, starts, run_block, op_class)
+    return replacements | _last_values(accumulators, totals)
+
+
+def _run(
+    loop: Loop,
+    step: StepAnalysis,
+    accumulators: list[Accumulator],
+    starts: list[Variable],
+    op_class: type,
+) -> tuple[BuiltLoop | None, list[Variable]]:
+    """Build the loop without what leaves it, and the values of the sums after it."""
     reduced = {found.state: _reduced(found) for found in accumulators}
     kept = [state for state in (reduced.get(s, s) for s in loop.states) if state is not None]
-    traces = further_traces(loop, [value for plan in plans for value in stored_values(plan)])
+    traces = further_traces(loop, operands_of(accumulators))
     new_loop = replace(loop, states=tuple(kept), traces=(*loop.traces, *traces.values()))
-    built = new_loop.build(op_class) if new_loop.outputs else None
+    built = new_loop.build(op_class) if kept or new_loop.traces or new_loop.carried else None
     outside = Outside(
         values=lambda value: values_of_all_steps(value, loop, traces, built),
         invariant=step.outer_value,
         steps=steps_run(loop, built),
     )
-    replacements = {} if built is None else built.replacements()
-    for found in accumulators:
+    totals = []
+    for found, start in zip(accumulators, starts, strict=True):
         rest = reduced[found.state]
-        total = initial_value(found.state) if rest is None else built.outputs[rest][-1]
+        total = start if rest is None else built.outputs[rest][-1]
         for sign, plan in found.leaving:
             emitted = emit_sum(plan, outside)
             total = total + emitted if sign > 0 else total - emitted
-        for read in found.reads:
-            replacements[read] = read.type.filter_variable(total.astype(read.type.dtype))
-    return replacements
+        totals.append(total.astype(start.type.dtype))
+    return built, totals
+
+
+def _last_values(
+    accumulators: list[Accumulator], totals: list[Variable]
+) -> dict[Variable, Variable]:
+    return {
+        read: read.type.filter_variable(total)
+        for found, total in zip(accumulators, totals, strict=True)
+        for read in found.reads
+    }
 
 
 def _reduced(found: Accumulator) -> State | None:

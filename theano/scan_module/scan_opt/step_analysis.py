@@ -104,6 +104,24 @@ class StepAnalysis:
             self._outer_values.update(zip(node.outputs, outputs, strict=True))
         return self._outer_values.get(variable, variable)
 
+    def outer_shape(self, variable: Variable) -> list[Variable]:
+        """The shape of a value whose shape is fixed, in terms of the outer graph."""
+        loop = self.loop
+        rows = {entry.inner: entry.outer for entry in loop.sequences}
+        rows |= {tap.inner: state.outer for state in loop.states for tap in state.reads}
+        if variable in rows:
+            return [rows[variable].shape[k + 1] for k in range(variable.type.ndim)]
+        shape = list(self._symbolic_shape(variable))
+        replacements = dict(self._outer_values)
+        for node in io_toposort(loop.inner_inputs, shape):
+            if isinstance(node.op, Shape_i) and node.inputs[0] in rows:
+                replacements[node.outputs[0]] = rows[node.inputs[0]].shape[node.op.i + 1]
+        for node in io_toposort(list(replacements), shape):
+            arguments = [replacements.get(a, a) for a in node.inputs]
+            outputs = node.clone_with_new_inputs(arguments).outputs
+            replacements.update(zip(node.outputs, outputs, strict=True))
+        return [replacements.get(length, length) for length in shape]
+
     def _symbolic_shape(self, variable: Variable):
         if self._shapes is None:
             graph = FunctionGraph(self.loop.inner_inputs, self.loop.inner_outputs, clone=False)
