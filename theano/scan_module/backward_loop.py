@@ -264,6 +264,9 @@ class _Assembly:
                     self._add_sequence(cotangent, _rows(buffer, offset, span))
                 result[state] = None
                 continue
+            # Both ends are read even if nothing flows there: from them follows the buffer's length.
+            for offset in (0, span):
+                places.setdefault(offset, fresh_like(cotangents[0]))
             reads = tuple(Tap(offset, places[offset]) for offset in sorted(places))
             result[state] = State(
                 buffer, reads, tuple(sorted(writes, key=lambda tap: tap.offset)), MIT_MOT
