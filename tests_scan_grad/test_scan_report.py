@@ -1,5 +1,7 @@
 """``scan_report``: what it says of the loops of compiled functions."""
 
+import doctest
+import importlib
 import pickle
 
 import numpy as np
@@ -250,6 +252,24 @@ def test_loops_of_one_name_are_told_apart():
     assert second.vanished and len(second.pushed_out) == 1
 
 
+def test_loops_that_became_one():
+    x, h0, w, u = T.tensor3("x"), T.matrix("h0"), T.matrix("w"), T.matrix("u")
+
+    def add(x, h, w):
+        return T.tanh(x + h.dot(w))
+
+    def subtract(x, h, w):
+        return T.tanh(x - h.dot(w))
+
+    one, _ = theano.scan(add, x, h0, w, name="one", mode=MODE)
+    two, _ = theano.scan(subtract, x, h0, u, name="two", mode=MODE)
+    report = scan_report(theano.function([x, h0, w, u], [one, two], mode=MODE))
+    [loop] = report.loops
+    assert set(loop.sources) == {"one", "two"}
+    assert (loop.products_before, loop.products_after) == (2, 2)
+    assert "made of the loops" in str(report)
+
+
 def test_nested_loops_are_loops_of_their_own():
     x, w, u = T.matrix("x"), T.matrix("w"), T.matrix("u")
 
@@ -334,6 +354,12 @@ def test_what_is_not_a_function_is_refused(wrong):
 def test_wrong_arguments_are_refused(gradient, arguments):
     with pytest.raises(TypeError, match="takes the arguments"):
         scan_report(gradient, arguments)
+
+
+@pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLAS")
+def test_example():
+    tested = doctest.testmod(importlib.import_module("theano.scan_module.scan_report"))
+    assert tested.failed == 0 and tested.attempted > 0
 
 
 def test_every_field_is_documented():

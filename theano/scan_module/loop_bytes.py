@@ -20,7 +20,7 @@ from pytensor.tensor.rewriting.shape import ShapeFeature
 from pytensor.tensor.shape import Shape_i
 from pytensor.tensor.type import TensorType
 
-from theano.scan_module.loop import Loop
+from theano.scan_module.loop import Loop, Trace
 from theano.scan_module.scan_opt.describe import describe
 
 # A number, an expression of the arguments of the function, or None if neither can be had.
@@ -148,15 +148,19 @@ def input_shapes(loop: Loop, outside: Shapes) -> dict[Variable, Shape]:
     return shapes
 
 
-def stored_values(loop: Loop) -> list[Variable]:
+def stored_by(loop: Loop, outside: Shapes) -> tuple[Stored, ...]:
     """What each step of a loop writes: its states and its traces."""
-    written = [tap.inner for state in loop.ordered_states() for tap in state.writes]
-    return written + [trace.inner for trace in loop.traces]
+    rows = {state: outside.of(state.outer)[1:] for state in loop.ordered_states()}
+    states = [
+        Stored(tap.inner.type.dtype, row) for state, row in rows.items() for tap in state.writes
+    ]
+    return (*states, *traces_of(loop, outside).values())
 
 
-def stored(value: Variable, shapes: Shapes) -> Stored:
-    """What a value of a step takes in memory."""
-    return Stored(value.type.dtype, shapes.of(value))
+def traces_of(loop: Loop, outside: Shapes) -> dict[Trace, Stored]:
+    """What each step of a loop writes to each trace."""
+    shapes = Shapes((trace.inner for trace in loop.traces), input_shapes(loop, outside))
+    return {trace: Stored(trace.inner.type.dtype, shapes.of(trace.inner)) for trace in loop.traces}
 
 
 def total_bytes(values: Sequence[Stored], lengths: Mapping[Variable, Length]) -> int | str:

@@ -22,9 +22,9 @@ from theano.scan_module.loop_bytes import (
     Stored,
     input_shapes,
     simplified,
-    stored,
-    stored_values,
+    stored_by,
     total_bytes,
+    traces_of,
 )
 from theano.scan_module.scan_opt.describe import (
     describe,
@@ -97,6 +97,8 @@ class LoopReport:
         The loop's name.
     path
         The names of the loops around it, the outermost first.
+    sources
+        The names of the recorded loops that it comes from; several if loops became one.
     products_before, products_after
         How many products of vectors, matrices or stacks of them one step computes: as the graph
         was given, and as it was compiled. ``before`` is None if nothing was recorded; ``after`` is
@@ -116,6 +118,7 @@ class LoopReport:
 
     name: str
     path: tuple[str, ...]
+    sources: tuple[str, ...]
     products_before: int | None
     products_after: int | None
     bytes_before: int | str | None
@@ -253,6 +256,7 @@ class _Found:
 
     name: str
     path: tuple[str, ...]
+    sources: tuple[str, ...]
     products_before: int | None
     products_left: tuple[ProductLeft, ...] | None
     stored_before: tuple[Stored, ...] | None
@@ -273,6 +277,7 @@ class _Found:
         return LoopReport(
             name=self.name,
             path=self.path,
+            sources=self.sources,
             products_before=self.products_before,
             products_after=None if self.products_left is None else len(self.products_left),
             bytes_before=size(self.stored_before),
@@ -351,6 +356,7 @@ def _found(
     return _Found(
         name=name or "scan",
         path=around.path,
+        sources=tuple(record.name for record in records),
         products_before=sum(record.products for record in records) if records else None,
         products_left=left,
         stored_before=sum((_stored_by(r.loop, around) for r in records), ()) if records else None,
@@ -371,20 +377,14 @@ def _products_left(node: Apply, inside: _Surroundings) -> Iterable[ProductLeft]:
         yield ProductLeft(describe_product(product, inside.names), tuple(sorted(names)))
 
 
-def _step_shapes(loop: Loop, around: _Surroundings) -> Shapes:
-    known = input_shapes(loop, Shapes(loop.outer_inputs, around.shapes))
-    return Shapes(loop.inner_outputs, known)
-
-
 def _stored_by(loop: Loop, around: _Surroundings) -> tuple[Stored, ...]:
-    shapes = _step_shapes(loop, around)
-    return tuple(stored(value, shapes) for value in stored_values(loop))
+    return stored_by(loop, Shapes(loop.outer_inputs, around.shapes))
 
 
 def _saved(record: LoopRecord, around: _Surroundings) -> Iterable[tuple[str, str, str, Stored]]:
     loop = record.loop
     names = input_names(loop, around.names)
-    shapes = _step_shapes(loop, around)
+    traces = traces_of(loop, Shapes(loop.outer_inputs, around.shapes))
     ranks = {0: "scalar", 1: "vector", 2: "matrix"}
     for trace in record.saved:
         position = len(loop.states) + loop.traces.index(trace)
@@ -394,7 +394,7 @@ def _saved(record: LoopRecord, around: _Surroundings) -> Iterable[tuple[str, str
             f"{record.name}.{position}",
             describe(trace.inner, names),
             f"{kind.dtype} {rank}",
-            stored(trace.inner, shapes),
+            traces[trace],
         )
 
 

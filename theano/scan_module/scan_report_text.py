@@ -33,6 +33,8 @@ def report_text(report: ScanReport) -> str:
 def _loop_lines(loop: LoopReport) -> list[str]:
     place = f", in a step of {' > '.join(loop.path)}" if loop.path else ""
     lines = [f"loop {loop.name}{place}"]
+    if len(loop.sources) > 1:
+        lines.append(f"  made of the loops {', '.join(loop.sources)}")
     if loop.vanished:
         lines.append("  no loop left: everything is computed outside")
     lines.append(f"  products per step: {_change(loop.products_before, loop.products_after)}")
