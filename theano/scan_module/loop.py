@@ -18,6 +18,8 @@ from pytensor.graph.replace import clone_replace
 from pytensor.scan.op import Scan as PyTensorScan
 from pytensor.scan.op import ScanInfo
 
+from theano.scan_module.stored_copy import apart_from, without_copy
+
 MIT_MOT, MIT_SOT, SIT_SOT = "mit_mot", "mit_sot", "sit_sot"
 
 
@@ -222,9 +224,10 @@ class Loop:
     def build(self, op_class: type[PyTensorScan]) -> BuiltLoop:
         """Make a node; the op clones the step, so this loop stays as it is."""
         settings = self.settings
+        updated = {tap.inner for s in self.states if s.kind == MIT_MOT for tap in s.reads}
         op = op_class(
             self.inner_inputs,
-            self.inner_outputs,
+            [apart_from(updated, output) for output in self.inner_outputs],
             self.info,
             mode=settings.mode,
             truncate_gradient=settings.truncate_gradient,
@@ -275,7 +278,8 @@ def take_apart(node: Apply) -> Loop:
     info: ScanInfo = op.info
     inner_inputs = [fresh_like(variable) for variable in op.inner_inputs]
     inner_outputs = clone_replace(
-        op.inner_outputs, replace=dict(zip(op.inner_inputs, inner_inputs, strict=True))
+        [without_copy(output) for output in op.inner_outputs],
+        replace=dict(zip(op.inner_inputs, inner_inputs, strict=True)),
     )
     inputs, outputs = iter(inner_inputs), iter(inner_outputs)
     outer_inputs, outer_outputs = iter(node.inputs), iter(node.outputs)

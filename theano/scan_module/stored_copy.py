@@ -1,0 +1,41 @@
+"""A copy that no rewrite takes away, for results of a step that are a place of a buffer.
+
+PyTensor's loop updates buffers that are read and written at several places (mit-mot) in place.
+A result of the step that is one of those places, or a view of one, would be cleared before the
+step or overwritten before it is stored.
+"""
+
+from __future__ import annotations
+
+from pytensor.compile.aliasing import alias_root
+from pytensor.compile.ops import DeepCopyOp
+from pytensor.graph.basic import Apply, Variable
+
+
+class StoredCopy(DeepCopyOp):
+    """The same value in memory of its own."""
+
+    def pullback(
+        self, inputs: list[Variable], outputs: list[Variable], cotangents: list[Variable]
+    ) -> list[Variable]:
+        return cotangents
+
+    def pushforward(
+        self, inputs: list[Variable], outputs: list[Variable], tangents: list[Variable]
+    ) -> list[Variable]:
+        return tangents
+
+    def connection_pattern(self, node: Apply) -> list[list[bool]]:
+        return [[True]]
+
+
+def apart_from(places: set[Variable], result: Variable) -> Variable:
+    """A result of a step, copied if it is one of the places of buffers or a view of one."""
+    return StoredCopy()(result) if alias_root(result) in places else result
+
+
+def without_copy(result: Variable) -> Variable:
+    """What ``apart_from`` was given."""
+    if result.owner is not None and isinstance(result.owner.op, StoredCopy):
+        return result.owner.inputs[0]
+    return result
