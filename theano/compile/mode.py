@@ -299,8 +299,30 @@ def get_mode(mode: str | PyTensorMode | None) -> PyTensorMode:
 
 
 def get_default_mode() -> PyTensorMode:
-    """Return the mode that the flag `mode` names."""
-    return get_mode(None)
+    """Return the mode that the flag `mode` names, the same object while the flags are the same.
+
+    PyTensor makes loops one only if their steps have the same mode.
+    """
+    if config.mode not in _SHAPED_BY_FLAGS:
+        return get_mode(None)
+    flags = tuple(getattr(config, name) for name in _FLAGS_OF_DEFAULT_MODE)
+    if flags not in _default_modes:
+        _default_modes[flags] = get_mode(None)
+    return _default_modes[flags]
+
+
+# Modes that depend on these flags alone; the debugging modes depend on further ones.
+_SHAPED_BY_FLAGS = ("Mode", "FAST_RUN", "FAST_COMPILE")
+_FLAGS_OF_DEFAULT_MODE = (
+    "mode",
+    "linker",
+    "optimizer",
+    "optimizer_excluding",
+    "optimizer_including",
+    "optimizer_requiring",
+    "cxx",
+)
+_default_modes: dict[tuple, PyTensorMode] = {}
 
 
 def _unknown(what: str, name: object, known: Iterable[str]) -> str:

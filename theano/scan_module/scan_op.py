@@ -48,6 +48,8 @@ class Scan(PyTensorScan):
         output_cotangents: list[Variable],
     ) -> list[Variable]:
         """Gradients with respect to the node's inputs, by a loop that runs backward."""
+        # a state whose type changes in the step would be refused only when the graph is compiled
+        self.validate_inner_graph()
         node = outputs[0].owner
         policy = config.scan.save
         return loop_pullback(
