@@ -6,9 +6,11 @@ from collections.abc import Callable
 
 import pytensor
 from pytensor.link.vm import VMLinker
+from pytensor.scalar.basic import Add
 from pytensor.scan.op import Scan as PyTensorScan
 from pytensor.tensor.blas import BatchedDot, Dot22, Dot22Scalar, Gemm, Gemv, Ger
 from pytensor.tensor.blockwise import Blockwise
+from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.math import Dot
 
 import theano
@@ -67,7 +69,7 @@ def products_outside(function) -> int:
 
 
 def weight_accumulators(function) -> list:
-    """States of loops that have the rank and role of a sum over steps: they only add to themselves."""
+    """States of backward loops that only add to themselves, as sums over the steps do."""
     found = []
     for node in loops(function):
         op = node.op
@@ -79,14 +81,20 @@ def weight_accumulators(function) -> list:
             *op.inner_sitsot_outs(op.inner_outputs),
             *op.inner_untraced_sit_sot_outs(op.inner_outputs),
         ]
-        for state, value in zip(inputs, outputs, strict=True):
-            if (
-                value.owner is not None
-                and state in value.owner.inputs
-                and node.op.name.startswith("grad_of")
-            ):
-                found.append((node, state))
+        found += [
+            (node, state)
+            for state, value in zip(inputs, outputs, strict=True)
+            if value.owner is not None and state in _addends(value.owner)
+        ]
     return found
+
+
+def _addends(node) -> list:
+    """What a node adds something to."""
+    if isinstance(node.op, Gemm | Ger | Gemv):
+        return node.inputs[:1]
+    is_add = isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, Add)
+    return node.inputs if is_add else []
 
 
 def gradient_function(network, mode=None, build_gradient: Callable = theano.grad):

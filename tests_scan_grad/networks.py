@@ -39,10 +39,14 @@ def network(inputs, cost, weights, shapes) -> Network:
 SEQUENCE, STATE, SQUARE, VECTOR = (STEPS, BATCH, DIM), (BATCH, DIM), (DIM, DIM), (DIM,)
 
 
-def gated_rnn(scan: Callable, returned: Sequence[str] = ("h",)) -> Network:
-    """The gated network of the experiment ``gatedrnn``; ``returned`` says what its step returns."""
+def gated_rnn(scan: Callable, returned: Sequence[str] = ("h",), h0=None) -> Network:
+    """The gated network of the experiment ``gatedrnn``; ``returned`` says what its step returns.
+
+    ``h0`` is the initial state, an input of the network unless it is given.
+    """
     x, ri, zi = T.tensor3("x"), T.tensor3("ri"), T.tensor3("zi")
-    h0, U, V, W = T.matrix("h0"), T.matrix("U"), T.matrix("V"), T.matrix("W")
+    U, V, W = T.matrix("U"), T.matrix("V"), T.matrix("W")
+    start = T.matrix("h0") if h0 is None else h0
 
     def step(x, ri, zi, h, U, V, W):
         r = T.nnet.sigmoid(ri + h.dot(U))
@@ -54,12 +58,14 @@ def gated_rnn(scan: Callable, returned: Sequence[str] = ("h",)) -> Network:
     outputs = scan(
         step,
         sequences=[x, ri, zi],
-        outputs_info=[h0 if name == "h" else None for name in returned],
+        outputs_info=[start if name == "h" else None for name in returned],
         non_sequences=[U, V, W],
         return_list=True,
     )
-    shapes = [SEQUENCE] * 3 + [STATE] + [SQUARE] * 3
-    return network([x, ri, zi, h0, U, V, W], outputs[0][-1].sum(), [U, V, W], shapes)
+    inputs, shapes = [x, ri, zi, U, V, W], [SEQUENCE] * 3 + [SQUARE] * 3
+    if h0 is None:
+        inputs, shapes = [start, *inputs], [STATE, *shapes]
+    return network(inputs, outputs[0][-1].sum(), [U, V, W], shapes)
 
 
 def lstm(scan: Callable, peepholes: bool = False) -> Network:

@@ -72,6 +72,12 @@ def test_gated_rnn_without_merging(returned):
     assert products_outside(function) == 3
 
 
+def test_gated_rnn_whose_state_has_a_known_shape():
+    network = networks.gated_rnn(theano_scan, h0=T.zeros(networks.STATE))
+    function = gradient_function(network)
+    assert products_in_loops(function) == [2, 2]
+
+
 @pytest.mark.parametrize("returned", [("h",), ("h", "r", "z", "n")])
 def test_gated_rnn_computes_no_activation_twice(returned):
     function = gradient_function(networks.gated_rnn(theano_scan, returned))

@@ -14,12 +14,14 @@ from theano.scan_module.scan_opt.merge_dots import MergeDots
 from theano.scan_module.scan_opt.push_out_dot_accumulate import PushOutDotAccumulate
 from theano.scan_module.scan_opt.push_out_traced_products import PushOutTracedProducts
 from theano.scan_module.scan_opt.record_loops import RecordLoops
+from theano.scan_module.scan_opt.shrink_cotangent_buffer import ShrinkCotangentBuffer
 from theano.scan_module.scan_opt.unify_forward_loops import UnifyForwardLoops
 
 # name, rewriter, position, tags. PyTensor's own rewrites of loops run from 0.05 on.
 REWRITES = (
     ("unify_forward_loops", UnifyForwardLoops(), -0.5, (FAST_RUN_TAG, FAST_COMPILE_TAG)),
     ("record_loops", RecordLoops(), -0.49, (FAST_RUN_TAG, FAST_COMPILE_TAG)),
+    ("ShrinkCotangentBuffer", ShrinkCotangentBuffer(), 0.055, (FAST_RUN_TAG,)),
     ("PushOutDotAccumulate", PushOutDotAccumulate(), 0.06, (FAST_RUN_TAG,)),
     ("PushOutTracedProducts", PushOutTracedProducts(), 0.065, (FAST_RUN_TAG,)),
     ("HoistFromSequences", HoistFromSequences(), 0.07, (FAST_RUN_TAG,)),

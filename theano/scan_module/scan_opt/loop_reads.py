@@ -41,10 +41,23 @@ def reads_of_last_value(graph: FunctionGraph, output: Variable, span: int) -> li
 
 
 def _leading_index(client: Apply) -> int | slice | None:
-    """The constant index of a read that indexes the first axis only; None for other uses."""
+    """The constant index of a read of the first axis only; None for other uses."""
     if isinstance(client.op, Output) or not isinstance(client.op, Subtensor):
         return None
-    indices = get_idx_list(client.inputs, client.op.idx_list)
+    return constant_index(client.op.idx_list, client.inputs)
+
+
+def constant_index(idx_list: tuple, inputs: list[Variable]) -> int | slice | None:
+    """The index of a basic read or write of the first axis; None if it is another or no constant.
+
+    Parameters
+    ----------
+    idx_list
+        The op's ``idx_list``.
+    inputs
+        The array that is indexed, followed by the variables of the index.
+    """
+    indices = get_idx_list(inputs, idx_list)
     if len(indices) != 1:
         return None
     [index] = indices

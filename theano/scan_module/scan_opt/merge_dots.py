@@ -18,6 +18,7 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.rewriting.basic import copy_stack_trace
 from pytensor.scalar.basic import Add
 from pytensor.tensor.elemwise import Elemwise
+from pytensor.tensor.shape import SpecifyShape
 
 from theano.scan_module.loop import Invariant, take_apart
 from theano.scan_module.scan_opt.describe import describe
@@ -84,9 +85,16 @@ class MergeDots(LoopRewriter):
         graph.replace_all(list(replacements.items()), reason=self.name)
 
 
+def without_shape_check(variable: Variable) -> Variable:
+    """What a value is, apart from a statement of its shape."""
+    while variable.owner is not None and isinstance(variable.owner.op, SpecifyShape):
+        variable = variable.owner.inputs[0]
+    return variable
+
+
 def _mergeable(variable: Variable, step: StepAnalysis) -> bool:
     """Whether a value is the product of a varying matrix with an invariant one."""
-    operands = product_of(variable)
+    operands = product_of(without_shape_check(variable))
     return (
         operands is not None
         and step.varies(operands[0])
@@ -101,7 +109,7 @@ def find_shared_operands(inner: FunctionGraph, step: StepAnalysis) -> list[Share
     groups: dict[Variable, list[Variable]] = {}
     for node in inner.toposort():
         for variable in node.outputs:
-            if _mergeable(variable, step):
+            if product_of(variable) is not None and _mergeable(variable, step):
                 groups.setdefault(node.inputs[0], []).append(variable)
     return [
         SharedOperand(left, tuple(group))
@@ -143,10 +151,17 @@ def _single_use_terms(
     """The terms of a sum, looking into sums that are read nowhere else."""
     terms = []
     for argument in total.owner.inputs:
-        nested = argument.owner is not None and _is_sum(argument.owner)
-        if nested and len(inner.clients[argument]) == 1 and argument.type == total.type:
-            taken.add(argument)
-            terms += _single_use_terms(inner, argument, taken)
+        value = without_shape_check(argument)
+        nested = (
+            value.owner is not None
+            and _is_sum(value.owner)
+            and len(inner.clients[argument]) == len(inner.clients[value]) == 1
+            and value.type.dtype == total.type.dtype
+            and value.type.broadcastable == total.type.broadcastable
+        )
+        if nested:
+            taken.add(value)
+            terms += _single_use_terms(inner, value, taken)
         else:
             terms.append(argument)
     return terms
@@ -155,7 +170,8 @@ def _single_use_terms(
 def _by_dtype(products: list[Variable]) -> list[list[Variable]]:
     groups: dict[tuple, list[Variable]] = {}
     for product in products:
-        dtypes = tuple(operand.type.dtype for operand in product.owner.inputs)
+        operands = product_of(without_shape_check(product))
+        dtypes = tuple(operand.type.dtype for operand in operands)
         groups.setdefault(dtypes, []).append(product)
     return list(groups.values())
 
@@ -185,7 +201,7 @@ def _width(inner: FunctionGraph, matrix: Variable) -> tuple[Variable | int, list
 
 def merge_sum(inner: FunctionGraph, step: StepAnalysis, found: SumOfProducts) -> list[Invariant]:
     """Replace the sum by one with one product; returns the new invariants of the loop."""
-    operands = [product.owner.inputs for product in found.products]
+    operands = [product_of(without_shape_check(product)) for product in found.products]
     matrices = [step.outer_value(matrix) for _, matrix in operands]
     joined, invariants = _new_invariant(inner, pt.join(0, *matrices), "joined")
     product = pt.dot(pt.join(1, *(left for left, _ in operands)), joined)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from pytensor.graph.basic import Variable
 
 from theano.scan_module.loop import BuiltLoop, Loop, Trace
+from theano.scan_module.scan_opt.all_steps_at_once import AllSteps
+from theano.scan_module.scan_opt.step_analysis import StepAnalysis
 
 
 def readable_outside(loop: Loop) -> set[Variable]:
@@ -14,17 +14,39 @@ def readable_outside(loop: Loop) -> set[Variable]:
     return {entry.inner for entry in loop.sequences} | {entry.inner for entry in loop.traces}
 
 
-def further_traces(loop: Loop, values: Iterable[Variable]) -> dict[Variable, Trace]:
-    """Traces to add to a loop so that all steps of the values can be read outside."""
+def further_traces(loop: Loop, step: StepAnalysis, values: list[Variable]) -> dict[Variable, Trace]:
+    """Traces to add to a loop so that all steps of the values can be had outside.
+
+    What follows from sequences without a product is computed again outside: that takes as much
+    memory as a trace, but not while the loop runs.
+    """
     readable = readable_outside(loop)
-    traces = {value: Trace(loop.n_steps, value) for value in values if value not in readable}
-    stops_early = loop.condition is not None
-    if stops_early and not traces and not loop.traces:
+    again = {} if loop.condition is not None else _computed_again(loop, step, values)
+    traces = {
+        value: Trace(loop.n_steps, value)
+        for value in values
+        if value not in readable and value not in again
+    }
+    if loop.condition is not None and values and not traces and not loop.traces:
         # the number of steps that were run is the length of what was stored
-        first = next(iter(values), None)
-        if first is not None:
-            traces[first] = Trace(loop.n_steps, first)
+        traces[values[0]] = Trace(loop.n_steps, values[0])
     return traces
+
+
+def _computed_again(
+    loop: Loop, step: StepAnalysis, values: list[Variable]
+) -> dict[Variable, Variable]:
+    """Those of the values that follow from sequences by elementwise work, for all steps."""
+    all_steps = AllSteps(step, {entry.inner: entry.outer for entry in loop.sequences})
+    cheap = [
+        value
+        for value in values
+        if step.varies(value)
+        and step.follows_from_sequences(value)
+        and not all_steps.holds_product(value)
+    ]
+    found = {value: all_steps.value(value) for value in cheap}
+    return {value: outer for value, outer in found.items() if outer is not None}
 
 
 def steps_run(loop: Loop, built: BuiltLoop | None) -> Variable:
@@ -40,7 +62,11 @@ def steps_run(loop: Loop, built: BuiltLoop | None) -> Variable:
 
 
 def values_of_all_steps(
-    value: Variable, loop: Loop, traces: dict[Variable, Trace], built: BuiltLoop | None
+    value: Variable,
+    loop: Loop,
+    step: StepAnalysis,
+    traces: dict[Variable, Trace],
+    built: BuiltLoop | None,
 ) -> Variable:
     """The values of all steps, stacked along a first axis.
 
@@ -50,6 +76,8 @@ def values_of_all_steps(
         A value of the step of ``loop``.
     loop
         The loop before it was edited.
+    step
+        Facts about its step.
     traces
         What ``further_traces`` gave.
     built
@@ -65,4 +93,4 @@ def values_of_all_steps(
             if loop.condition is None:
                 return sequence.outer
             return sequence.outer[: steps_run(loop, built)]
-    raise KeyError(f"no output of the loop holds {value}")
+    return _computed_again(loop, step, [value])[value]

@@ -137,7 +137,7 @@ class PushOutDotAccumulate(LoopRewriter):
                 accumulators.append(found)
         if accumulators:
             memory = int(config.scan.push_out_memory * 2**20)
-            extra = further_traces(loop, operands_of(accumulators))
+            extra = further_traces(loop, step, operands_of(accumulators))
             if memory and extra and loop.condition is None:
                 replacements = push_out_in_blocks(
                     loop, step, accumulators, block_length(step, list(extra), memory), type(node.op)
@@ -223,11 +223,11 @@ def _run(
     """Build the loop without what leaves it, and the values of the sums after it."""
     reduced = {found.state: _reduced(found) for found in accumulators}
     kept = [state for state in (reduced.get(s, s) for s in loop.states) if state is not None]
-    traces = further_traces(loop, operands_of(accumulators))
+    traces = further_traces(loop, step, operands_of(accumulators))
     new_loop = replace(loop, states=tuple(kept), traces=(*loop.traces, *traces.values()))
     built = new_loop.build(op_class) if kept or new_loop.traces or new_loop.carried else None
     outside = Outside(
-        values=lambda value: values_of_all_steps(value, loop, traces, built),
+        values=lambda value: values_of_all_steps(value, loop, step, traces, built),
         invariant=step.outer_value,
         steps=steps_run(loop, built),
     )

@@ -111,11 +111,14 @@ class StepAnalysis:
         rows |= {tap.inner: state.outer for state in loop.states for tap in state.reads}
         if variable in rows:
             return [rows[variable].shape[k + 1] for k in range(variable.type.ndim)]
+        whole = {entry.inner_input: entry.outer for entry in loop.carried}
         shape = list(self._symbolic_shape(variable))
         replacements = dict(self._outer_values)
         for node in io_toposort(loop.inner_inputs, shape):
             if isinstance(node.op, Shape_i) and node.inputs[0] in rows:
                 replacements[node.outputs[0]] = rows[node.inputs[0]].shape[node.op.i + 1]
+            elif isinstance(node.op, Shape_i) and node.inputs[0] in whole:
+                replacements[node.outputs[0]] = whole[node.inputs[0]].shape[node.op.i]
         for node in io_toposort(list(replacements), shape):
             arguments = [replacements.get(a, a) for a in node.inputs]
             outputs = node.clone_with_new_inputs(arguments).outputs

@@ -14,9 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from pytensor import tensor as pt
-from pytensor.graph.basic import Apply, Constant, Variable
-from pytensor.scalar.basic import Add, Cast, Mul, Neg, Second, Sub, TrueDiv
-from pytensor.tensor.basic import Alloc
+from pytensor.graph.basic import Apply, Variable
+from pytensor.scalar.basic import Add, Cast, Mul, Neg, Sub, TrueDiv
 from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from pytensor.tensor.math import Sum
 from pytensor.tensor.shape import Reshape, SpecifyShape
@@ -28,6 +27,7 @@ from theano.scan_module.scan_opt.step_analysis import (
     batched_product_of,
     product_of,
 )
+from theano.scan_module.scan_opt.zeros import is_zero
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,7 @@ def _plan_scatter(value: Variable, step: StepAnalysis, stored) -> Plan | Refusal
     if node is None or not is_scatter(node):
         return None
     base, rows, indices = node.inputs
-    if step.varies(base) or not _is_zero(step.outer_value(base)):
+    if step.varies(base) or not is_zero(step.outer_value(base)):
         return Refusal("rows are added to an array that is not zero")
     row_rank = base.type.ndim - 1
     if rows.type.ndim != indices.type.ndim + row_rank or any(
@@ -240,7 +240,7 @@ def _linear_position(node: Apply, step: StepAnalysis) -> int | None:
         addressed = not any(step.varies(argument) for argument in node.inputs[2:])
         # a value set into zeros is the same as one added to zeros
         base = node.inputs[0]
-        zero = not step.varies(base) and _is_zero(step.outer_value(base))
+        zero = not step.varies(base) and is_zero(step.outer_value(base))
         return 1 if addressed and zero else None
     if isinstance(op, Elemwise):
         varying = [k for k, argument in enumerate(node.inputs) if step.varies(argument)]
@@ -257,19 +257,6 @@ def _linear_position(node: Apply, step: StepAnalysis) -> int | None:
 
 def _is_floating(node: Apply) -> bool:
     return all(v.type.dtype.startswith("float") for v in (*node.inputs, *node.outputs))
-
-
-def _is_zero(variable: Variable) -> bool:
-    """Whether a value is known to be zero everywhere."""
-    while variable.owner is not None:
-        node = variable.owner
-        if isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, Second):
-            variable = node.inputs[1]
-        elif isinstance(node.op, Alloc | DimShuffle | SpecifyShape | Reshape):
-            variable = node.inputs[0]
-        else:
-            return False
-    return isinstance(variable, Constant) and not variable.data.any()
 
 
 def stored_values(plan: Plan) -> list[Variable]:

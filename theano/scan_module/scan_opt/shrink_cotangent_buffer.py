@@ -1,0 +1,118 @@
+"""ShrinkCotangentBuffer: a cotangent that is zero but for the last step needs no buffer.
+
+The backward loop reads, for each state, the cotangents of all steps from a buffer and adds to it.
+If a cost reads only a state's last value, that buffer is zero but for one row: the first that the
+backward loop reads. The state is then an ordinary one that starts from that row; a later row is
+zero before the step adds to it, so the step's own gradient is its value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pytensor import tensor as pt
+from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.replace import clone_replace
+from pytensor.graph.rewriting.basic import copy_stack_trace
+from pytensor.scan.utils import expand_empty
+from pytensor.tensor.subtensor import IncSubtensor, Subtensor
+
+from theano.scan_module.loop import MIT_MOT, SIT_SOT, Carried, Loop, State, take_apart
+from theano.scan_module.scan_opt.describe import describe
+from theano.scan_module.scan_opt.loop_reads import constant_index
+from theano.scan_module.scan_opt.loop_rewriter import LoopRewriter
+from theano.scan_module.scan_opt.zeros import is_zero
+
+
+def first_row(buffer: Variable) -> Variable | None:
+    """The first row of a buffer of which all other rows are zero; None if it is another.
+
+    The buffer is the reverse of a gradient that was only ever added to at its last row.
+    """
+    node = buffer.owner
+    if node is None or not isinstance(node.op, Subtensor):
+        return None
+    if constant_index(node.op.idx_list, node.inputs) != slice(None, None, -1):
+        return None
+    return _only_row(node.inputs[0])
+
+
+def _only_row(gradient: Variable) -> Variable | None:
+    """The last row of an array of which all other rows are zero."""
+    node = gradient.owner
+    if node is None or not isinstance(node.op, IncSubtensor) or not is_zero(node.inputs[0]):
+        return None
+    base, value, *index_inputs = node.inputs
+    index = constant_index(node.op.idx_list, [base, *index_inputs])
+    if index == -1:
+        return value if value.type.ndim == base.type.ndim - 1 else None
+    if isinstance(index, slice) and index.stop is None and index.step in (None, 1):
+        reaches_end = index.start is None or index.start >= 0
+        return _only_row(value) if reaches_end else None
+    return None
+
+
+def carries_one_step(state: State) -> bool:
+    """Whether a state of a backward loop belongs to one that reads only the step before."""
+    return (
+        state.kind == MIT_MOT
+        and [tap.offset for tap in state.reads] == [0, 1]
+        and [tap.offset for tap in state.writes] == [1]
+    )
+
+
+class ShrinkCotangentBuffer(LoopRewriter):
+    """Replace a buffer of cotangents that holds one row by a state that starts from it."""
+
+    name = "ShrinkCotangentBuffer"
+
+    def rewrite_loop(self, graph: FunctionGraph, node: Apply) -> None:
+        """Shrink what can be shrunk of one loop."""
+        buffers = node.op.outer_mitmot(node.inputs)
+        if node.op.truncate_gradient != -1 or all(first_row(buffer) is None for buffer in buffers):
+            return
+        loop = take_apart(node)
+        rows = {s: first_row(s.outer) for s in loop.states if carries_one_step(s)}
+        rows = {state: row for state, row in rows.items() if row is not None}
+        if not rows:
+            return
+        unread = [state for state in rows if not graph.clients[state.output]]
+        built = shrink(loop, rows, unread).build(type(node.op))
+        replacements = {
+            old: old.type.filter_variable(new) for old, new in built.replacements().items()
+        }
+        for old, new in replacements.items():
+            copy_stack_trace(old, new)
+        for state in rows:
+            subject = f"cotangent {describe(state.reads[0].inner, loop)}"
+            self.note(graph, node, subject, True, "only its last row was not zero: no buffer")
+        graph.replace_all(list(replacements.items()), reason=self.name)
+
+
+def shrink(loop: Loop, rows: dict[State, Variable], unread: list[State]) -> Loop:
+    """The loop with states that start from a row instead of a buffer.
+
+    Parameters
+    ----------
+    loop
+        The loop.
+    rows
+        For each state to shrink, the row that it starts from.
+    unread
+        Those of them that nothing reads after the loop: they need no buffer at all.
+    """
+    # the place that a step adds to is zero; its shape is that of the cotangent beside it
+    zeros = {state.reads[1].inner: pt.zeros_like(state.reads[0].inner) for state in rows}
+    new_outputs = clone_replace(loop.inner_outputs, replace=zeros)
+    edited = loop.with_inner_outputs(new_outputs)
+    states, carried = [], []
+    for old, state in zip(loop.states, edited.states, strict=True):
+        if old not in rows:
+            states.append(state)
+        elif old in unread:
+            carried.append(Carried(rows[old], state.reads[0].inner, state.writes[0].inner))
+        else:
+            buffer = expand_empty(pt.shape_padleft(rows[old]), loop.n_steps)
+            states.append(replace(state, outer=buffer, reads=state.reads[:1], kind=SIT_SOT))
+    return replace(edited, states=tuple(states), carried=(*edited.carried, *carried))
