@@ -6,16 +6,25 @@ PyTensor has no such thing, so the flag wraps `Op.__call__` while it is on, and 
 import contextlib
 import functools
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.op import Op
+from pytensor.graph.traversal import io_toposort
+from pytensor.scalar.basic import ScalarOp
 
 from theano.configdefaults import config
 
-__all__ = ["compute_test_value", "get_test_value", "no_test_values"]
+__all__ = [
+    "compute_missing_test_values",
+    "compute_test_value",
+    "get_test_value",
+    "no_test_values",
+    "test_values_of_user_code",
+    "tests_only_results",
+]
 
 _original_call = Op.__call__
 _paused = 0
@@ -89,29 +98,80 @@ def no_test_values() -> Iterator[None]:
         _paused -= 1
 
 
+@contextlib.contextmanager
+def test_values_of_user_code() -> Iterator[None]:
+    """Compute test values in this block again, within a block that computes none."""
+    global _paused
+    paused, _paused = _paused, 0
+    try:
+        yield
+    finally:
+        _paused = paused
+
+
+def compute_missing_test_values(variables: Iterable[Variable]) -> None:
+    """Compute the test values of what a block that computes none has made, if the flag is on.
+
+    Raises
+    ------
+    AttributeError
+        When an input has no test value and the flag is 'raise'.
+    """
+    if config.compute_test_value == "off" or _paused:
+        return
+    for node in io_toposort([], [v for v in variables if v.owner is not None]):
+        if not all(_has_test_value(output) for output in node.outputs):
+            _test(node)
+
+
+def tests_only_results(build: Callable[..., list[Variable]]) -> Callable[..., list[Variable]]:
+    """A function that builds variables, of which only what leads to its results is tested.
+
+    Parameters
+    ----------
+    build : callable
+        Returns a list of variables. On the way it may make variables that have no value yet.
+    """
+
+    @functools.wraps(build)
+    def tested(*args, **kwargs):
+        with no_test_values():
+            results = build(*args, **kwargs)
+        compute_missing_test_values(results)
+        return results
+
+    return tested
+
+
 @functools.wraps(_original_call)
 def _call_and_test(op, *inputs, **kwargs):
     result = _original_call(op, *inputs, **kwargs)
     variables = result if isinstance(result, list | tuple) else [result]
-    action = config.compute_test_value
-    if _paused or not variables or getattr(variables[0], "owner", None) is None:
-        return result
-    node = variables[0].owner
+    if not _paused and variables and getattr(variables[0], "owner", None) is not None:
+        _test(variables[0].owner)
+    return result
+
+
+def _test(node: Apply) -> None:
+    """Compute a node's test values, or do what the flag says where an input has none."""
     missing = [v for v in node.inputs if not _has_test_value(v)]
     if not missing:
         with no_test_values():
             compute_test_value(node)
-        return result
-    message = f"Cannot compute a test value for {op}: input {missing[0]} has no test value"
+        return
+    if isinstance(node.op, ScalarOp):
+        # an elementwise operation's gradient comes from a graph of scalars that have no values
+        return
+    action = config.compute_test_value
+    message = f"Cannot compute a test value for {node.op}: input {missing[0]} has no test value"
     if action == "raise":
         raise AttributeError(message)
     if action == "warn":
-        warnings.warn(message, stacklevel=3)
+        warnings.warn(message, stacklevel=4)
     elif action == "pdb":
         import pdb
 
         pdb.set_trace()
-    return result
 
 
 def _has_test_value(variable: Variable) -> bool:

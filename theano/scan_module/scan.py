@@ -15,7 +15,9 @@ from pytensor.tensor.exceptions import NotScalarConstantError
 from pytensor.tensor.subtensor import Subtensor
 
 from theano.compile.mode import get_default_mode, get_mode
+from theano.compile.test_values import compute_missing_test_values, no_test_values
 from theano.scan_module.adopt import adopt_node
+from theano.scan_module.step_test_values import with_test_values
 from theano.updates import OrderedUpdates
 
 
@@ -97,11 +99,12 @@ def scan(
     >>> theano.function([a], slope)([1.0, 2.0, 3.0])
     array([ 3., 12., 27.])
     """
-    with warnings.catch_warnings():
+    fn = with_test_values(_checked(fn, outputs_info, name), sequences, outputs_info, non_sequences)
+    with warnings.catch_warnings(), no_test_values():
         # PyTensor is going to stop returning updates; Theano's scan always does
         warnings.filterwarnings("ignore", "Scan return signature will change", DeprecationWarning)
         outputs, updates = pytensor_scan(
-            _checked(fn, outputs_info, name),
+            fn,
             sequences=_first_of_one_step(sequences, n_steps) if go_backwards else sequences,
             outputs_info=outputs_info,
             non_sequences=non_sequences,
@@ -122,6 +125,7 @@ def scan(
     new_updates = OrderedUpdates(
         (shared, _of_our_loop(value, adopted, step_mode)) for shared, value in updates.items()
     )
+    compute_missing_test_values([*new_outputs, *new_updates.values()])
     if not new_outputs:
         return None, new_updates
     if return_list or len(new_outputs) > 1:

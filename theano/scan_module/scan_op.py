@@ -9,6 +9,7 @@ from pytensor.gradient import disconnected_type, pushforward
 from pytensor.graph.basic import Variable
 from pytensor.scan.op import Scan as PyTensorScan
 
+from theano.compile.test_values import tests_only_results
 from theano.configdefaults import config
 from theano.scan_module.backward_loop import loop_pullback
 from theano.scan_module.forward_loops import extend_loop
@@ -41,6 +42,7 @@ class Scan(PyTensorScan):
     ``theano.scan_module.forward_loops``.
     """
 
+    @tests_only_results
     def pullback(
         self,
         inputs: list[Variable],
@@ -61,6 +63,7 @@ class Scan(PyTensorScan):
             op_class=type(self),
         )
 
+    @tests_only_results
     def pushforward(
         self, inputs: list[Variable], outputs: list[Variable], tangents: list[Variable]
     ) -> list[Variable]:
