@@ -71,3 +71,11 @@ def test_loop_in_a_loop(x):
 
     sums, _ = theano.map(row_sum, x)
     np.testing.assert_array_equal(sums.tag.test_value, X.sum(axis=1))
+
+
+def test_gradient_of_products_in_a_loop_has_a_value(x):
+    w = theano.shared(np.full((2, 2), 0.5))
+    outputs, _ = theano.scan(lambda row, w: T.tanh(T.dot(row, w)), sequences=x, non_sequences=w)
+    slope = theano.grad(outputs.sum(), w)
+    expected = X.T @ (1 - np.tanh(X @ w.get_value()) ** 2)
+    np.testing.assert_allclose(slope.tag.test_value, expected)

@@ -75,16 +75,18 @@ def compute_test_value(node: Apply) -> None:
     values = [get_test_value(variable) for variable in node.inputs]
     if getattr(node.op, "destroy_map", None):
         values = [value.copy() if hasattr(value, "copy") else value for value in values]
+    # a loop that is compiled rewrites its step, of which no gradient could be taken then
+    copied = node.clone(clone_inner_graph=True)
     storage: dict[Variable, list] = {}
     computed: dict[Variable, list] = {}
-    for variable, value in zip(node.inputs, values, strict=True):
+    for variable, value in zip(copied.inputs, values, strict=True):
         storage[variable], computed[variable] = [value], [True]
-    for variable in node.outputs:
+    for variable in copied.outputs:
         storage[variable], computed[variable] = [None], [False]
-    thunk = node.op.make_thunk(node, storage, computed, no_recycling=[])
+    thunk = copied.op.make_thunk(copied, storage, computed, no_recycling=[])
     thunk()
-    for variable in node.outputs:
-        variable.tag.test_value = storage[variable][0]
+    for variable, computed_variable in zip(node.outputs, copied.outputs, strict=True):
+        variable.tag.test_value = storage[computed_variable][0]
 
 
 @contextlib.contextmanager
