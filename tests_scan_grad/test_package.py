@@ -12,7 +12,7 @@ import pytest
 
 import theano
 from tests_scan_grad import typed_program
-from tests_scan_grad.fresh_process import ROOT, printed_by
+from tests_scan_grad.fresh_process import ROOT, printed_by, run_python
 
 NAMES_OF_THEANO = """
     Apply CLinker Constant Container DualLinker FunctionGraph FunctionMaker Generic In
@@ -126,3 +126,13 @@ def test_examples_in_docstrings(module):
     # By import_module: a function may hide its module's name.
     found = doctest.testmod(importlib.import_module(f"theano.{module}"))
     assert found.attempted > 0 and found.failed == 0
+
+
+def test_compiling_a_product_prints_nothing():
+    """PyTensor remarks that it found no BLAS; its products run through NumPy's."""
+    outcome = run_python(
+        "import theano, theano.tensor as T\n"
+        "a, b, c = T.matrices('abc')\n"
+        "theano.function([a, b, c], c + a.dot(b))"
+    )
+    assert outcome.stderr == ""

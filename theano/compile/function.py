@@ -12,6 +12,7 @@ from pytensor.compile.rebuild import UnusedInputError, construct_function_ins_an
 from pytensor.graph.basic import Variable
 from pytensor.misc.pkl_utils import StripPickler
 
+from theano.compile.blas_messages import no_blas_remarks
 from theano.compile.function_module import Function, FunctionWithExtras
 from theano.compile.mode import get_mode
 from theano.compile.test_values import no_test_values
@@ -111,7 +112,7 @@ def function(
             rebuild_strict=rebuild_strict,
             allow_input_downcast=allow_input_downcast,
         )
-        with no_test_values():
+        with no_test_values(), no_blas_remarks():
             maker = mode.function_maker(
                 specs,
                 cloned_outputs,

@@ -1,0 +1,32 @@
+"""PyTensor's remarks about BLAS, kept from users whom they would mislead.
+
+PyTensor says that products will be slow when it finds no BLAS to link to. Its products then go
+through NumPy, whose wheels carry a fast BLAS of their own.
+"""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+_REMARK = "Using NumPy C-API based implementation for BLAS functions"
+_WARNING = r"(\n)*PyTensor could not link to a BLAS installation"
+
+
+def _is_no_remark(record: logging.LogRecord) -> bool:
+    return _REMARK not in record.getMessage()
+
+
+@contextmanager
+def no_blas_remarks() -> Iterator[None]:
+    """Compile without these remarks; all other warnings and messages pass."""
+    logger = logging.getLogger("pytensor.tensor.blas")
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", _WARNING, UserWarning)
+        logger.addFilter(_is_no_remark)
+        try:
+            yield
+        finally:
+            logger.removeFilter(_is_no_remark)
