@@ -24,7 +24,8 @@ REFERENCE = pytensor.compile.mode.Mode(VMLinker(use_cloop=False, c_thunks=False)
 
 def python_mode(including: tuple[str, ...] = (), excluding: tuple[str, ...] = ()) -> Mode:
     """Theano's default rewrites with Python implementations, so that nothing is compiled."""
-    query = get_default_mode().provided_optimizer
+    # without fusion: a fused operation would be run by Python element by element
+    query = get_default_mode().provided_optimizer.excluding("fusion")
     if including:
         query = query.including(*including)
     if excluding:
