@@ -1,0 +1,136 @@
+"""The runtime's functions on NumPy arrays, float32 or float64."""
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from theano.link.native.runtime.load import library
+
+ACTIVATIONS = ("exp", "expm1", "log", "log1p", "tanh", "sigmoid", "softplus")
+
+_SUFFIX = {np.dtype("float32"): "f32", np.dtype("float64"): "f64"}
+_REAL = {np.dtype("float32"): ctypes.c_float, np.dtype("float64"): ctypes.c_double}
+_WORK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_int)
+
+
+def _call(name: str, *arguments: Any, result: Any = None) -> Any:
+    function = getattr(library(), name)
+    function.restype = result
+    return function(*arguments)
+
+
+def _size(value: int) -> ctypes.c_int64:
+    return ctypes.c_int64(value)
+
+
+def _pointer(array: np.ndarray) -> ctypes.c_void_p:
+    return ctypes.c_void_p(array.ctypes.data)
+
+
+def _strides(array: np.ndarray) -> list[ctypes.c_int64]:
+    return [_size(stride // array.itemsize) for stride in array.strides]
+
+
+def kernels_name() -> str:
+    """Name of the family of kernels in use."""
+    return _call("tn_kernels_name", result=ctypes.c_char_p).decode()
+
+
+def select_kernels(name: str | None) -> bool:
+    """Use the family `name`, or the best one for None; False where this processor lacks it."""
+    text = None if name is None else ctypes.c_char_p(name.encode())
+    return bool(_call("tn_select_kernels", text, result=ctypes.c_int))
+
+
+def panel_width(dtype: Any) -> int:
+    """Columns of a panel of a packed operand."""
+    return _call(f"tn_panel_width_{_SUFFIX[np.dtype(dtype)]}", result=ctypes.c_int64)
+
+
+def pack(b: np.ndarray) -> np.ndarray:
+    """The matrix `b`, of any strides, packed as a right operand."""
+    k, n = b.shape
+    suffix = _SUFFIX[b.dtype]
+    size = _call(f"tn_packed_size_{suffix}", _size(k), _size(n), result=ctypes.c_int64)
+    packed = np.full(size // b.itemsize, np.nan, b.dtype)
+    _call(f"tn_pack_b_{suffix}", _pointer(b), *_strides(b), _size(k), _size(n), _pointer(packed))
+    return packed
+
+
+def multiply_packed(
+    a: np.ndarray,
+    packed: np.ndarray,
+    c: np.ndarray,
+    beta: float,
+    panels: tuple[int, int] | None = None,
+) -> None:
+    """``c = beta * c + a @ b`` in place, for the columns of `panels`, all of them for None."""
+    (m, k), n = a.shape, c.shape[1]
+    first, end = panels or (0, -(-n // panel_width(a.dtype)))
+    _call(
+        f"tn_gemm_packed_{_SUFFIX[a.dtype]}",
+        *map(_size, (m, n, k)),
+        _pointer(a),
+        *_strides(a),
+        _pointer(packed),
+        _REAL[a.dtype](beta),
+        _pointer(c),
+        _strides(c)[0],
+        _size(first),
+        _size(end),
+    )
+
+
+def multiply(a: np.ndarray, b: np.ndarray, c: np.ndarray, beta: float) -> None:
+    """``c = beta * c + a @ b`` in place.
+
+    Raises
+    ------
+    MemoryError
+        If there is no memory for a block of `b`.
+    """
+    (m, k), n = a.shape, b.shape[1]
+    failed = _call(
+        f"tn_gemm_{_SUFFIX[a.dtype]}",
+        *map(_size, (m, n, k)),
+        _pointer(a),
+        *_strides(a),
+        _pointer(b),
+        *_strides(b),
+        _REAL[a.dtype](beta),
+        _pointer(c),
+        _strides(c)[0],
+        result=ctypes.c_int,
+    )
+    if failed:
+        raise MemoryError(f"no memory for a product of {m} by {k} with {k} by {n}")
+
+
+def activation(name: str, x: np.ndarray) -> np.ndarray:
+    """One of `ACTIVATIONS` of each element of a contiguous array."""
+    x = np.ascontiguousarray(x)
+    y = np.empty_like(x)
+    _call(f"tn_{name}_{_SUFFIX[x.dtype]}", _size(x.size), _pointer(x), _pointer(y))
+    return y
+
+
+def run_in_pool(threads: int, work: Callable[[int, int], None]) -> None:
+    """Call ``work(thread, threads)`` on each thread of a run of the pool."""
+    _call("tn_pool_run", threads, _WORK(lambda _, thread, of: work(thread, of)), None)
+
+
+def max_threads() -> int:
+    """Threads that a run may use."""
+    return _call("tn_max_threads", result=ctypes.c_int)
+
+
+def set_threads(threads: int) -> None:
+    """Let a run use `threads` threads; 0: the default."""
+    _call("tn_set_threads", threads)
+
+
+def workers() -> int:
+    """Worker threads alive in this process."""
+    return _call("tn_pool_workers", result=ctypes.c_int)

@@ -1,0 +1,101 @@
+/* The choice of a family of kernels, and the public functions that go through it. */
+#include "kernels.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+
+static _Atomic(const tn_kernels *) active;
+
+/* Best first. The processor is asked, not the compiler: the library may have been built elsewhere. */
+static const tn_kernels *supported(const char *name)
+{
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if ((!name || !strcmp(name, "avx512")) && __builtin_cpu_supports("avx512f") &&
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("fma"))
+        return &tn_kernels_avx512;
+    if ((!name || !strcmp(name, "avx2")) && __builtin_cpu_supports("avx2") &&
+        __builtin_cpu_supports("fma"))
+        return &tn_kernels_avx2;
+#endif
+    if (!name || !strcmp(name, tn_kernels_portable.name))
+        return &tn_kernels_portable;
+    return NULL;
+}
+
+const tn_kernels *tn_active_kernels(void)
+{
+    const tn_kernels *kernels = atomic_load_explicit(&active, memory_order_acquire);
+    if (!kernels) {
+        kernels = supported(NULL);
+        atomic_store_explicit(&active, kernels, memory_order_release);
+    }
+    return kernels;
+}
+
+int tn_select_kernels(const char *name)
+{
+    const tn_kernels *kernels = supported(name);
+    if (!kernels)
+        return 0;
+    atomic_store_explicit(&active, kernels, memory_order_release);
+    return 1;
+}
+
+const char *tn_kernels_name(void) { return tn_active_kernels()->name; }
+
+#define TN_PRODUCT_FUNCTIONS(suffix, real)                                                        \
+    int64_t tn_panel_width_##suffix(void)                                                         \
+    {                                                                                             \
+        return tn_active_kernels()->product_##suffix.panel_width;                                 \
+    }                                                                                             \
+    int64_t tn_packed_size_##suffix(int64_t k, int64_t n)                                         \
+    {                                                                                             \
+        int64_t length = tn_active_kernels()->product_##suffix.vector_length;                     \
+        return k * ((n + length - 1) / length * length) * (int64_t)sizeof(real);                  \
+    }                                                                                             \
+    void tn_pack_panels_##suffix(const real *b, int64_t row_stride, int64_t column_stride,        \
+                                 int64_t k, int64_t n, real *packed, int64_t first_panel,         \
+                                 int64_t end_panel)                                               \
+    {                                                                                             \
+        tn_active_kernels()->product_##suffix.pack(b, row_stride, column_stride, k, n, packed,    \
+                                                   first_panel, end_panel);                       \
+    }                                                                                             \
+    void tn_pack_b_##suffix(const real *b, int64_t row_stride, int64_t column_stride, int64_t k,  \
+                            int64_t n, real *packed)                                              \
+    {                                                                                             \
+        int64_t width = tn_panel_width_##suffix();                                                \
+        tn_pack_panels_##suffix(b, row_stride, column_stride, k, n, packed, 0,                    \
+                                (n + width - 1) / width);                                         \
+    }                                                                                             \
+    void tn_gemm_packed_##suffix(int64_t m, int64_t n, int64_t k, const real *a,                  \
+                                 int64_t a_row_stride, int64_t a_column_stride,                   \
+                                 const real *packed_b, real beta, real *c, int64_t c_row_stride,  \
+                                 int64_t first_panel, int64_t end_panel)                          \
+    {                                                                                             \
+        tn_active_kernels()->product_##suffix.multiply(m, n, k, a, a_row_stride, a_column_stride, \
+                                                       packed_b, 0, beta, c, c_row_stride,        \
+                                                       first_panel, end_panel);                   \
+    }
+
+TN_PRODUCT_FUNCTIONS(f32, float)
+TN_PRODUCT_FUNCTIONS(f64, double)
+
+#define TN_ACTIVATION_FUNCTION(name, suffix, real)                 \
+    void tn_##name##_##suffix(int64_t n, const real *x, real *y)   \
+    {                                                              \
+        tn_active_kernels()->activation_##suffix.name(n, x, y);    \
+    }
+#define TN_ACTIVATION_FUNCTIONS(suffix, real)      \
+    TN_ACTIVATION_FUNCTION(exp, suffix, real)      \
+    TN_ACTIVATION_FUNCTION(expm1, suffix, real)    \
+    TN_ACTIVATION_FUNCTION(log, suffix, real)      \
+    TN_ACTIVATION_FUNCTION(log1p, suffix, real)    \
+    TN_ACTIVATION_FUNCTION(tanh, suffix, real)     \
+    TN_ACTIVATION_FUNCTION(sigmoid, suffix, real)  \
+    TN_ACTIVATION_FUNCTION(softplus, suffix, real)
+
+TN_ACTIVATION_FUNCTIONS(f32, float)
+TN_ACTIVATION_FUNCTIONS(f64, double)

@@ -1,0 +1,252 @@
+/* The thread pool: workers that start when first needed, and live as long as the process. */
+#if defined(__linux__)
+#define _GNU_SOURCE
+#endif
+#include "runtime.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum {
+    MOST_THREADS = 256,
+    /* A waiting thread spins this often, then yields this often, then sleeps. */
+    SPINS = 4000,
+    YIELDS = 200,
+};
+
+/* What is written by different threads lies on different cache lines. */
+static struct {
+    /* 1 while a run uses the workers. */
+    _Alignas(64) atomic_int busy;
+    /* A count of runs above the number of threads of the last: one word, so that a worker which
+     * has no part in a run learns so without reading what the next run may be writing. */
+    _Alignas(64) atomic_uint run;
+    void (*work)(void *context, int thread, int threads);
+    void *context;
+    _Alignas(64) atomic_int running;
+    _Alignas(64) atomic_int arrived;
+    _Alignas(64) atomic_uint phase;
+    _Alignas(64) atomic_int sleepers;
+    pthread_mutex_t mutex;
+    pthread_cond_t wake;
+    atomic_int workers;
+} pool = {.mutex = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
+
+/* 0: not set, or not yet looked up. */
+static atomic_int threads_set, threads_default;
+
+/* Whether this thread runs work of the pool now. */
+static _Thread_local int inside;
+
+static void relax(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/* One turn of waiting; returns 0 when it is time to sleep. */
+static int keep_waiting(int turn)
+{
+    if (turn < SPINS) {
+        relax();
+        return 1;
+    }
+    sched_yield();
+    return turn < SPINS + YIELDS;
+}
+
+static unsigned next_run(unsigned seen)
+{
+    unsigned run;
+    for (int turn = 0;; turn++) {
+        run = atomic_load(&pool.run);
+        if (run != seen)
+            return run;
+        if (!keep_waiting(turn))
+            break;
+    }
+    pthread_mutex_lock(&pool.mutex);
+    /* The caller stores the run, then looks for sleepers; the order here is the other way round. */
+    atomic_fetch_add(&pool.sleepers, 1);
+    while ((run = atomic_load(&pool.run)) == seen)
+        pthread_cond_wait(&pool.wake, &pool.mutex);
+    atomic_fetch_sub(&pool.sleepers, 1);
+    pthread_mutex_unlock(&pool.mutex);
+    return run;
+}
+
+struct start {
+    int thread;
+    unsigned seen;
+};
+
+static void *worker(void *argument)
+{
+    struct start start = *(struct start *)argument;
+    free(argument);
+    inside = 1;
+    /* A new thread inherits its maker's mode. */
+    tn_flush_denormals_end(0);
+    for (;;) {
+        start.seen = next_run(start.seen);
+        int threads = (int)(start.seen % (MOST_THREADS * 2));
+        if (start.thread < threads) {
+            pool.work(pool.context, start.thread, threads);
+            atomic_fetch_sub_explicit(&pool.running, 1, memory_order_release);
+        }
+    }
+    return NULL;
+}
+
+/* After a fork the child has this thread only: no workers, and locks that nobody holds. */
+static void forget_workers(void)
+{
+    atomic_store(&pool.busy, 0);
+    atomic_store(&pool.running, 0);
+    atomic_store(&pool.arrived, 0);
+    atomic_store(&pool.sleepers, 0);
+    pool.mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    pool.wake = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    pool.workers = 0;
+    inside = 0;
+}
+
+static void watch_forks(void) { pthread_atfork(NULL, NULL, forget_workers); }
+
+/* Starts workers until there are as many as asked for; returns how many there are. Signals stay
+ * with the threads of the program. */
+static int start_workers(int wanted)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (pool.workers >= wanted)
+        return wanted;
+    pthread_once(&once, watch_forks);
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    while (pool.workers < wanted) {
+        struct start *start = malloc(sizeof *start);
+        if (!start)
+            break;
+        *start = (struct start){pool.workers + 1, atomic_load(&pool.run)};
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, worker, start)) {
+            free(start);
+            break;
+        }
+        pthread_detach(thread);
+        pool.workers++;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return pool.workers < wanted ? pool.workers : wanted;
+}
+
+void tn_pool_run(int threads, void (*work)(void *context, int thread, int threads),
+                 void *context)
+{
+    int most = tn_max_threads();
+    if (threads > most)
+        threads = most;
+    int idle = 0;
+    if (threads <= 1 || inside || !atomic_compare_exchange_strong(&pool.busy, &idle, 1)) {
+        work(context, 0, 1);
+        return;
+    }
+    threads = start_workers(threads - 1) + 1;
+    inside = 1;
+    if (threads > 1) {
+        pool.work = work;
+        pool.context = context;
+        atomic_store(&pool.running, threads - 1);
+        unsigned count = atomic_load(&pool.run) / (MOST_THREADS * 2) + 1;
+        atomic_store(&pool.run, count * (MOST_THREADS * 2) + (unsigned)threads);
+        if (atomic_load(&pool.sleepers)) {
+            pthread_mutex_lock(&pool.mutex);
+            pthread_cond_broadcast(&pool.wake);
+            pthread_mutex_unlock(&pool.mutex);
+        }
+    }
+    work(context, 0, threads);
+    if (threads > 1)
+        for (int turn = 0; atomic_load_explicit(&pool.running, memory_order_acquire); turn++)
+            keep_waiting(turn);
+    inside = 0;
+    atomic_store(&pool.busy, 0);
+}
+
+/* Counts phases, which stands for the sense that a sense-reversing barrier keeps a thread. Only one
+ * run has several threads at a time, so one barrier serves all. */
+void tn_barrier(int threads)
+{
+    if (threads <= 1)
+        return;
+    unsigned phase = atomic_load_explicit(&pool.phase, memory_order_relaxed);
+    if (atomic_fetch_add_explicit(&pool.arrived, 1, memory_order_acq_rel) == threads - 1) {
+        atomic_store_explicit(&pool.arrived, 0, memory_order_relaxed);
+        atomic_store_explicit(&pool.phase, phase + 1, memory_order_release);
+        return;
+    }
+    for (int turn = 0; atomic_load_explicit(&pool.phase, memory_order_acquire) == phase; turn++)
+        keep_waiting(turn);
+}
+
+/* Processors that the control group of this process pays for, or 0: no limit. */
+static int processors_paid(void)
+{
+    double quota, period;
+    FILE *file = fopen("/sys/fs/cgroup/cpu.max", "r");
+    if (!file)
+        return 0;
+    int found = fscanf(file, "%lf %lf", &quota, &period);
+    fclose(file);
+    return found == 2 && period > 0 ? (int)(quota / period + 0.999) : 0;
+}
+
+static int processors(void)
+{
+    int count = 0;
+#if defined(__linux__)
+    cpu_set_t allowed;
+    if (!sched_getaffinity(0, sizeof allowed, &allowed))
+        count = CPU_COUNT(&allowed);
+    int paid = processors_paid();
+    if (paid > 0 && paid < count)
+        count = paid;
+#endif
+    return count > 0 ? count : (int)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+static int bounded(long threads)
+{
+    return threads < 1 ? 1 : threads > MOST_THREADS ? MOST_THREADS : (int)threads;
+}
+
+int tn_max_threads(void)
+{
+    int threads = atomic_load_explicit(&threads_set, memory_order_relaxed);
+    if (threads > 0)
+        return threads;
+    threads = atomic_load_explicit(&threads_default, memory_order_relaxed);
+    if (threads > 0)
+        return threads;
+    const char *text = getenv("OMP_NUM_THREADS");
+    long asked = text ? strtol(text, NULL, 10) : 0;
+    threads = bounded(asked > 0 ? asked : processors());
+    atomic_store_explicit(&threads_default, threads, memory_order_relaxed);
+    return threads;
+}
+
+void tn_set_threads(int threads)
+{
+    atomic_store_explicit(&threads_set, threads > 0 ? bounded(threads) : 0, memory_order_relaxed);
+}
+
+int tn_pool_workers(void) { return pool.workers; }

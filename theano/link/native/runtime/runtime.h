@@ -1,0 +1,104 @@
+/* The C runtime of the native CPU engine: products, activations, threads, denormals.
+ *
+ * Strides count elements. Every function may be called from any thread. Nothing here
+ * allocates, but for tn_gemm_f32 and tn_gemm_f64, which keep one work buffer a thread.
+ */
+#ifndef TN_RUNTIME_H
+#define TN_RUNTIME_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Kernels: one family per instruction set, the best one chosen at first use. ---- */
+
+/* "avx512", "avx2", "neon" or "portable". */
+const char *tn_kernels_name(void);
+/* Choose a family by name; returns 0 where it is unknown or this processor lacks it.
+ * Operands packed before the choice cannot be used after it. NULL: the best one. */
+int tn_select_kernels(const char *name);
+
+/* ---- Products. ----
+ * A packed operand holds the k by n matrix B as panels of tn_panel_width columns, so that
+ * panel j starts at element j * width * k. The columns of the last panel are padded with zeros
+ * to a whole vector. A buffer aligned to 64 bytes is read fastest. */
+int64_t tn_panel_width_f32(void);
+int64_t tn_panel_width_f64(void);
+/* Bytes of the packed operand. */
+int64_t tn_packed_size_f32(int64_t k, int64_t n);
+int64_t tn_packed_size_f64(int64_t k, int64_t n);
+
+void tn_pack_b_f32(const float *b, int64_t row_stride, int64_t column_stride, int64_t k,
+                   int64_t n, float *packed);
+void tn_pack_b_f64(const double *b, int64_t row_stride, int64_t column_stride, int64_t k,
+                   int64_t n, double *packed);
+/* The same for panels [first_panel, end_panel) only: threads may share the packing. */
+void tn_pack_panels_f32(const float *b, int64_t row_stride, int64_t column_stride, int64_t k,
+                        int64_t n, float *packed, int64_t first_panel, int64_t end_panel);
+void tn_pack_panels_f64(const double *b, int64_t row_stride, int64_t column_stride, int64_t k,
+                        int64_t n, double *packed, int64_t first_panel, int64_t end_panel);
+
+/* C[m, n] = beta * C + A[m, k] B[k, n] for the columns of panels [first_panel, end_panel).
+ * C has unit column stride and is not read where beta is 0. */
+void tn_gemm_packed_f32(int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row_stride,
+                        int64_t a_column_stride, const float *packed_b, float beta, float *c,
+                        int64_t c_row_stride, int64_t first_panel, int64_t end_panel);
+void tn_gemm_packed_f64(int64_t m, int64_t n, int64_t k, const double *a, int64_t a_row_stride,
+                        int64_t a_column_stride, const double *packed_b, double beta, double *c,
+                        int64_t c_row_stride, int64_t first_panel, int64_t end_panel);
+
+/* The same with B as it lies in memory, any strides; uses the pool where that pays.
+ * Returns 0, or -1 where there is no memory for the work buffer (C is then undefined). */
+int tn_gemm_f32(int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row_stride,
+                int64_t a_column_stride, const float *b, int64_t b_row_stride,
+                int64_t b_column_stride, float beta, float *c, int64_t c_row_stride);
+int tn_gemm_f64(int64_t m, int64_t n, int64_t k, const double *a, int64_t a_row_stride,
+                int64_t a_column_stride, const double *b, int64_t b_row_stride,
+                int64_t b_column_stride, double beta, double *c, int64_t c_row_stride);
+
+/* ---- Activations on contiguous arrays; x and y may be the same array. ----
+ * At most 2 units in the last place from the exact value; sigmoid is 1 / (1 + exp(-x)),
+ * softplus log(1 + exp(x)). The same functions on vectors are in activations.inc. */
+#define TN_DECLARE_ACTIVATION(name)                              \
+    void tn_##name##_f32(int64_t n, const float *x, float *y);   \
+    void tn_##name##_f64(int64_t n, const double *x, double *y);
+TN_DECLARE_ACTIVATION(exp)
+TN_DECLARE_ACTIVATION(expm1)
+TN_DECLARE_ACTIVATION(log)
+TN_DECLARE_ACTIVATION(log1p)
+TN_DECLARE_ACTIVATION(tanh)
+TN_DECLARE_ACTIVATION(sigmoid)
+TN_DECLARE_ACTIVATION(softplus)
+#undef TN_DECLARE_ACTIVATION
+
+/* ---- Threads. ---- */
+
+/* Calls work(context, thread, threads) once for each thread in [0, threads) and returns when
+ * all are done; thread 0 is the caller. `threads` as work sees it is what it got, which may be
+ * less than what was asked for: at most tn_max_threads(), and 1 where the pool is busy, where
+ * the caller is itself such a thread, or where the system gives no thread. */
+void tn_pool_run(int threads, void (*work)(void *context, int thread, int threads),
+                 void *context);
+/* Inside work: waits until all `threads` threads of this run are here. */
+void tn_barrier(int threads);
+/* Threads that a run may use: tn_set_threads, else OMP_NUM_THREADS, else the number of
+ * processors that this process may use. */
+int tn_max_threads(void);
+/* 0 or less: back to the default. */
+void tn_set_threads(int threads);
+/* Worker threads alive in this process. */
+int tn_pool_workers(void);
+
+/* ---- Denormals. ----
+ * From begin to end, this thread reads and writes denormals as zeros. Give end what begin
+ * returned. */
+unsigned tn_flush_denormals_begin(void);
+void tn_flush_denormals_end(unsigned saved);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
