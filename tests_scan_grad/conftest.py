@@ -1,0 +1,38 @@
+"""Options of the test run."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--generated-loops",
+        type=int,
+        default=500,
+        metavar="N",
+        help="how many random loops to generate in all (by default %(default)s); "
+        "with --hypothesis-seed, other ones than in each run",
+    )
+    parser.addoption(
+        "--all-upstream",
+        action="store_true",
+        help="run all of the upstream tests of loops, not only the quick ones",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # The same loops in each run, unless a seed asks for others.
+    seeded = config.getoption("--hypothesis-seed", default=None) is not None
+    settings.register_profile(
+        "generated_loops",
+        max_examples=config.getoption("--generated-loops"),
+        derandomize=not seeded,
+        # no shrinking: the loops are small, and a failing one is written out in full
+        phases=[Phase.generate],
+        deadline=None,
+        database=None,
+        print_blob=False,
+        suppress_health_check=list(HealthCheck),
+    )
