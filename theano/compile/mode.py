@@ -23,11 +23,13 @@ from pytensor.compile.mode import (
     optdb,
 )
 from pytensor.compile.mode import Mode as PyTensorMode
+from pytensor.configdefaults import config as pytensor_config
 from pytensor.graph.rewriting.db import RewriteDatabaseQuery
 from pytensor.link.basic import Linker, PerformLinker
 from pytensor.link.c.basic import CLinker, OpWiseCLinker
 from pytensor.link.vm import VMLinker
 
+from theano.compile.blas_messages import no_blas_remarks
 from theano.configdefaults import config
 from theano.configparser import caller_stacklevel
 
@@ -177,6 +179,21 @@ def resolve_optimizer(optimizer: object) -> object:
     return predefined_optimizers[optimizer]
 
 
+_GEMM = ("gemm_optimizer", "local_gemm_to_gemv", "local_dot22_to_dot22scalar")
+
+
+def _adds_products_slowly(linker: Linker) -> bool:
+    """Whether an engine has no BLAS for a product plus an addend.
+
+    PyTensor's C code then makes the product through NumPy, copies it and adds it element by
+    element: a product and a sum of their own are faster.
+    """
+    if not isinstance(linker, VMLinker):
+        return False
+    with no_blas_remarks():
+        return not pytensor_config.blas__ldflags
+
+
 class Mode(PyTensorMode):
     """Rewrites and an engine: how `theano.function` compiles a graph.
 
@@ -214,6 +231,13 @@ class Mode(PyTensorMode):
         )
         # Keep the name: a linker that ran once belongs to one graph and does not pickle.
         self.provided_linker = linker
+
+    @property
+    def optimizer(self):
+        """The rewriter; without a BLAS to link to, products and sums stay apart."""
+        if isinstance(self._optimizer, RewriteDatabaseQuery) and _adds_products_slowly(self.linker):
+            return self.optdb.query(self._optimizer.excluding(*_GEMM))
+        return super().optimizer
 
     def __str__(self):
         name = getattr(self.provided_optimizer, "name", None) or self.provided_optimizer

@@ -14,7 +14,10 @@ from theano.scan_module.scan_opt.merge_dots import MergeDots
 from theano.scan_module.scan_opt.push_out_dot_accumulate import PushOutDotAccumulate
 from theano.scan_module.scan_opt.push_out_traced_products import PushOutTracedProducts
 from theano.scan_module.scan_opt.record_loops import RecordLoops
-from theano.scan_module.scan_opt.shrink_cotangent_buffer import ShrinkCotangentBuffer
+from theano.scan_module.scan_opt.shrink_cotangent_buffer import (
+    TRIM_EMPTY_BUFFERS,
+    ShrinkCotangentBuffer,
+)
 from theano.scan_module.scan_opt.unify_forward_loops import UnifyForwardLoops
 
 # name, rewriter, position, tags. PyTensor's own rewrites of loops run from 0.05 on.
@@ -26,6 +29,8 @@ REWRITES = (
     ("PushOutTracedProducts", PushOutTracedProducts(), 0.065, (FAST_RUN_TAG,)),
     ("HoistFromSequences", HoistFromSequences(), 0.07, (FAST_RUN_TAG,)),
     ("MergeDots", MergeDots(), 0.08, (FAST_RUN_TAG,)),
+    # after PyTensor has trimmed the buffers of states whose steps nobody reads
+    ("trim_empty_buffers", TRIM_EMPTY_BUFFERS, 1.613, (FAST_RUN_TAG,)),
 )
 
 for _name, _rewriter, _position, _tags in REWRITES:

@@ -123,7 +123,11 @@ def run_in_blocks(
             ),
         ),
         invariants=tuple(inside.invariants.values()),
-        settings=replace(loop.settings, name=f"blocks_of_{loop.settings.name or 'scan'}"),
+        # PyTensor's C VM, told to keep results of a step in memory, would write the next
+        # step's over a carried value that is still to be read
+        settings=replace(
+            loop.settings, name=f"blocks_of_{loop.settings.name or 'scan'}", allow_gc=True
+        ),
     )
     outputs = blocks.build(op_class).node.outputs
     replacements = {

@@ -14,11 +14,12 @@ from pytensor import tensor as pt
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.replace import clone_replace
-from pytensor.graph.rewriting.basic import copy_stack_trace
+from pytensor.graph.rewriting.basic import copy_stack_trace, dfs_rewriter, node_rewriter
 from pytensor.scan.utils import expand_empty
+from pytensor.tensor.basic import AllocEmpty
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
-from theano.scan_module.loop import MIT_MOT, SIT_SOT, Carried, Loop, State, take_apart
+from theano.scan_module.loop import MIT_MOT, SIT_SOT, Loop, State, take_apart
 from theano.scan_module.scan_opt.describe import describe
 from theano.scan_module.scan_opt.loop_reads import constant_index
 from theano.scan_module.scan_opt.loop_rewriter import LoopRewriter
@@ -77,8 +78,7 @@ class ShrinkCotangentBuffer(LoopRewriter):
         rows = {state: row for state, row in rows.items() if row is not None}
         if not rows:
             return
-        unread = [state for state in rows if not graph.clients[state.output]]
-        built = shrink(loop, rows, unread).build(type(node.op))
+        built = shrink(loop, rows).build(type(node.op))
         replacements = {
             old: old.type.filter_variable(new) for old, new in built.replacements().items()
         }
@@ -90,7 +90,7 @@ class ShrinkCotangentBuffer(LoopRewriter):
         graph.replace_all(list(replacements.items()), reason=self.name)
 
 
-def shrink(loop: Loop, rows: dict[State, Variable], unread: list[State]) -> Loop:
+def shrink(loop: Loop, rows: dict[State, Variable]) -> Loop:
     """The loop with states that start from a row instead of a buffer.
 
     Parameters
@@ -99,20 +99,54 @@ def shrink(loop: Loop, rows: dict[State, Variable], unread: list[State]) -> Loop
         The loop.
     rows
         For each state to shrink, the row that it starts from.
-    unread
-        Those of them that nothing reads after the loop: they need no buffer at all.
     """
     # the place that a step adds to is zero; its shape is that of the cotangent beside it
     zeros = {state.reads[1].inner: pt.zeros_like(state.reads[0].inner) for state in rows}
-    new_outputs = clone_replace(loop.inner_outputs, replace=zeros)
-    edited = loop.with_inner_outputs(new_outputs)
-    states, carried = [], []
+    edited = loop.with_inner_outputs(clone_replace(loop.inner_outputs, replace=zeros))
+    states = []
     for old, state in zip(loop.states, edited.states, strict=True):
-        if old not in rows:
-            states.append(state)
-        elif old in unread:
-            carried.append(Carried(rows[old], state.reads[0].inner, state.writes[0].inner))
-        else:
+        if old in rows:
             buffer = expand_empty(pt.shape_padleft(rows[old]), loop.n_steps)
-            states.append(replace(state, outer=buffer, reads=state.reads[:1], kind=SIT_SOT))
-    return replace(edited, states=tuple(states), carried=(*edited.carried, *carried))
+            state = replace(state, outer=buffer, reads=state.reads[:1], kind=SIT_SOT)
+        states.append(state)
+    return replace(edited, states=tuple(states))
+
+
+@node_rewriter([Subtensor])
+def trim_empty_buffer(graph: FunctionGraph, node: Apply) -> list[Variable] | None:
+    """``empty(n)[:1] = row``, of which the first rows are read, is made with these rows alone.
+
+    PyTensor trims the buffer of a state whose steps nobody reads in this way, but allocates all of
+    it first if the row is broadcast.
+    """
+    written = node.inputs[0].owner
+    stop = _leading_stop(node)
+    if stop is None or written is None or not isinstance(written.op, IncSubtensor):
+        return None
+    empty = written.inputs[0].owner
+    first = constant_index(written.op.idx_list, [written.inputs[0], *written.inputs[2:]])
+    if (
+        empty is None
+        or not isinstance(empty.op, AllocEmpty)
+        or not written.op.set_instead_of_inc
+        or not isinstance(first, slice)
+        or first.start not in (None, 0)
+        or first.step not in (None, 1)
+        or first.stop is None
+        or not 0 <= first.stop <= stop
+    ):
+        return None
+    length, *row_shape = empty.inputs
+    short = empty.op(pt.minimum(length, stop), *row_shape)
+    result = written.op(short, *written.inputs[1:])
+    return [node.outputs[0].type.filter_variable(result)]
+
+
+def _leading_stop(node: Apply) -> int | None:
+    index = constant_index(node.op.idx_list, node.inputs)
+    if not isinstance(index, slice) or index.start not in (None, 0) or index.step not in (None, 1):
+        return None
+    return index.stop if index.stop is not None and index.stop >= 0 else None
+
+
+TRIM_EMPTY_BUFFERS = dfs_rewriter(trim_empty_buffer)
