@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from pytensor import tensor as pt
 from pytensor.graph.basic import Constant, Variable
+from pytensor.scan.utils import expand_empty
 from pytensor.tensor.basic import AllocEmpty
 
 from theano.scan_module.loop import (
@@ -25,6 +26,7 @@ from theano.scan_module.loop import (
     State,
     Trace,
 )
+from theano.scan_module.scan_opt.outside_values import initial_value
 from theano.scan_module.scan_opt.step_analysis import StepAnalysis
 
 
@@ -60,7 +62,12 @@ def block_length(step: StepAnalysis, values: list[Variable], memory: int) -> Var
 
 
 def run_in_blocks(
-    loop: Loop, length: Variable, sums: list[Variable], run_block: RunBlock, op_class: type
+    loop: Loop,
+    length: Variable,
+    sums: list[Variable],
+    run_block: RunBlock,
+    op_class: type,
+    unread: set[State],
 ) -> tuple[dict[Variable, Variable], list[Variable]]:
     """Cut a loop that does not stop early into blocks.
 
@@ -76,6 +83,9 @@ def run_in_blocks(
         Builds what runs in one block.
     op_class
         The class of the loops' ops.
+    unread
+        States that read only the step before and that nothing reads after the loop: of these
+        only the last value is carried from block to block.
 
     Returns
     -------
@@ -91,7 +101,10 @@ def run_in_blocks(
         replace(entry, outer=inside(entry.outer)[start : start + steps]) for entry in loop.sequences
     )
     buffers = {
-        **{state: _carried(state.outer) for state in loop.states},
+        **{
+            state: _carried(initial_value(state) if state in unread else state.outer)
+            for state in loop.states
+        },
         **{trace: _carried(_empty_trace(trace)) for trace in loop.traces},
         **{entry: _carried(entry.outer) for entry in loop.carried},
     }
@@ -101,7 +114,13 @@ def run_in_blocks(
         n_steps=steps,
         sequences=sequences,
         states=tuple(
-            replace(s, outer=buffers[s].inner_input[start : start + steps + s.span], output=None)
+            replace(
+                s,
+                outer=expand_empty(pt.shape_padleft(buffers[s].inner_input), steps)
+                if s in unread
+                else buffers[s].inner_input[start : start + steps + s.span],
+                output=None,
+            )
             for s in loop.states
         ),
         traces=tuple(replace(t, length=steps, output=None) for t in loop.traces),
@@ -111,7 +130,7 @@ def run_in_blocks(
         invariants=tuple(replace(entry, outer=inside(entry.outer)) for entry in loop.invariants),
     )
     result = run_block(block, [total.inner_input for total in totals])
-    new_rows = _rows_of_block(loop, block, result.built, buffers, start, steps)
+    new_rows = _rows_of_block(loop, block, result.built, buffers, unread, start, steps)
     blocks = Loop(
         n_steps=-((-loop.n_steps) // length),
         sequences=(Sequence(pt.arange(0, loop.n_steps, length, dtype="int64"), start),),
@@ -133,7 +152,7 @@ def run_in_blocks(
     replacements = {
         entry.output: output
         for entry, output in zip(buffers, outputs, strict=False)
-        if entry.output is not None
+        if entry.output is not None and entry not in unread
     }
     return replacements, outputs[len(buffers) :]
 
@@ -162,7 +181,7 @@ def _empty_trace(trace: Trace) -> Variable:
     return AllocEmpty(trace.inner.type.dtype)(*(shape[k] for k in range(trace.output.type.ndim)))
 
 
-def _rows_of_block(loop, block, built, buffers, start, steps) -> dict:
+def _rows_of_block(loop, block, built, buffers, unread, start, steps) -> dict:
     """Each buffer with the rows of one block written to it."""
     entries = {
         **dict(zip(loop.states, block.states, strict=True)),
@@ -171,6 +190,9 @@ def _rows_of_block(loop, block, built, buffers, start, steps) -> dict:
     rows = {}
     for old, new in entries.items():
         buffer = buffers[old].inner_input
+        if old in unread:
+            rows[old] = buffer.type.filter_variable(built.outputs[new][-1])
+            continue
         span = old.span if isinstance(old, State) else 0
         written = pt.set_subtensor(buffer[start : start + steps + span], built.outputs[new])
         rows[old] = buffer.type.filter_variable(written)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from pytensor.graph.basic import Variable
+from pytensor.tensor.subtensor import IncSubtensor
 
-from theano.scan_module.loop import BuiltLoop, Loop, Trace
+from theano.scan_module.loop import BuiltLoop, Loop, State, Trace
 from theano.scan_module.scan_opt.all_steps_at_once import AllSteps
 from theano.scan_module.scan_opt.step_analysis import StepAnalysis
 
@@ -94,3 +95,13 @@ def values_of_all_steps(
                 return sequence.outer
             return sequence.outer[: steps_run(loop, built)]
     return _computed_again(loop, step, [value])[value]
+
+
+def initial_value(state: State) -> Variable:
+    """The value before the first step, without the buffer that the loop would have filled."""
+    node = state.outer.owner
+    if node is not None and isinstance(node.op, IncSubtensor) and node.op.set_instead_of_inc:
+        value = node.inputs[1]
+        if value.type.ndim == state.outer.type.ndim and value.type.shape[0] == 1:
+            return value[0]
+    return state.outer[0]

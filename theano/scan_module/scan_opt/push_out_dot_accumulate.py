@@ -18,7 +18,6 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.rewriting.basic import copy_stack_trace
 from pytensor.scan.utils import expand_empty
-from pytensor.tensor.subtensor import IncSubtensor
 
 from theano.configdefaults import config
 from theano.scan_module.loop import SIT_SOT, BuiltLoop, Loop, State, Tap, take_apart
@@ -28,6 +27,7 @@ from theano.scan_module.scan_opt.loop_reads import reads_of_last_value
 from theano.scan_module.scan_opt.loop_rewriter import LoopRewriter
 from theano.scan_module.scan_opt.outside_values import (
     further_traces,
+    initial_value,
     readable_outside,
     steps_run,
     values_of_all_steps,
@@ -139,8 +139,14 @@ class PushOutDotAccumulate(LoopRewriter):
             memory = int(config.scan.push_out_memory * 2**20)
             extra = further_traces(loop, step, operands_of(accumulators))
             if memory and extra and loop.condition is None:
+                unread = {
+                    state
+                    for state in loop.states
+                    if state.kind == SIT_SOT and state.span == 1 and not graph.clients[state.output]
+                }
+                length = block_length(step, list(extra), memory)
                 replacements = push_out_in_blocks(
-                    loop, step, accumulators, block_length(step, list(extra), memory), type(node.op)
+                    loop, step, accumulators, length, type(node.op), unread
                 )
             else:
                 replacements = push_out(loop, step, accumulators, type(node.op))
@@ -188,6 +194,7 @@ def push_out_in_blocks(
     accumulators: list[Accumulator],
     length: Variable,
     op_class: type,
+    unread: set[State],
 ) -> dict[Variable, Variable]:
     """The same, with the operands of ``length`` steps stored at a time."""
     summed = {found.state for found in accumulators}
@@ -209,7 +216,7 @@ def push_out_in_blocks(
         return BlockResult(built, totals)
 
     starts = [initial_value(found.state) for found in accumulators]
-    replacements, totals = run_in_blocks(rest, length, starts, run_block, op_class)
+    replacements, totals = run_in_blocks(rest, length, starts, run_block, op_class, unread - summed)
     return replacements | _last_values(accumulators, totals)
 
 
@@ -261,13 +268,3 @@ def _reduced(found: Accumulator) -> State | None:
         total = total + term if sign > 0 else total - term
     write = Tap(found.state.writes[0].offset, total)
     return replace(found.state, writes=(write,), output=None)
-
-
-def initial_value(state: State) -> Variable:
-    """The value before the first step, without the buffer that the loop would have filled."""
-    node = state.outer.owner
-    if node is not None and isinstance(node.op, IncSubtensor) and node.op.set_instead_of_inc:
-        value = node.inputs[1]
-        if value.type.ndim == state.outer.type.ndim and value.type.shape[0] == 1:
-            return value[0]
-    return state.outer[0]
