@@ -1,0 +1,391 @@
+"""The C runtime of the native engine: products, activations, threads, how it is built."""
+
+import ctypes
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from theano.link.native.runtime import arrays, load
+
+FAMILIES = ("avx512", "avx2", "neon", "portable")
+ROUNDING = {"float32": 1e-5, "float64": 1e-13}
+
+
+@pytest.fixture(params=FAMILIES)
+def family(request):
+    """Each family of kernels that this processor has, in turn."""
+    if not arrays.select_kernels(request.param):
+        pytest.skip(f"this processor has no {request.param}")
+    yield request.param
+    arrays.select_kernels(None)
+
+
+@pytest.fixture
+def threads():
+    """Sets the number of threads for one test."""
+    yield arrays.set_threads
+    arrays.set_threads(0)
+
+
+def matrix(random, rows, columns, dtype, layout):
+    """A matrix that is contiguous, transposed, or a view with gaps in both directions."""
+    if layout == "gaps":
+        return random.normal(size=(2 * rows, 3 * columns)).astype(dtype)[::2, ::3]
+    made = random.normal(size=(rows, columns)).astype(dtype)
+    return np.asfortranarray(made) if layout == "transposed" else made
+
+
+def assert_product(result, a, b, c, beta):
+    """`result` is ``beta * c + a @ b`` up to the rounding of a sum of that many terms."""
+    a, b = a.astype("float64"), b.astype("float64")
+    expected = a @ b
+    bound = abs(a) @ abs(b)
+    if beta:
+        expected = expected + beta * c
+        bound = bound + abs(beta * c)
+    # Written so that NaN fails.
+    assert np.all(abs(result - expected) <= ROUNDING[str(c.dtype)] * bound)
+
+
+def sizes(width):
+    return (0, 1, 2, 5, 12, 13, width - 1, width, width + 1, 2 * width + 3)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_products_of_all_sizes(family, dtype):
+    random = np.random.default_rng(1)
+    width = arrays.panel_width(dtype)
+    layouts = ("contiguous", "transposed", "gaps")
+    for m in (0, 1, 2, 3, 6, 12, 13, 25):
+        for n in sizes(width):
+            for k in (0, 1, 3, 4, 37, 300):
+                a = matrix(random, m, k, dtype, layouts[random.integers(3)])
+                b = matrix(random, k, n, dtype, layouts[random.integers(3)])
+                beta = (0, 1, -0.5)[random.integers(3)]
+                c = random.normal(size=(m, n)).astype(dtype)
+                if beta == 0:
+                    c[:] = np.nan
+                packed_result, result = c.copy(), c.copy()
+                arrays.multiply_packed(a, arrays.pack(b), packed_result, beta)
+                arrays.multiply(a, b, result, beta)
+                assert_product(packed_result, a, b, c, beta)
+                assert_product(result, a, b, c, beta)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("m, n, k", [(200, 300, 700), (1, 2000, 900), (2000, 1, 900), (8, 900, 9)])
+def test_large_products_on_several_threads(family, threads, dtype, m, n, k):
+    random = np.random.default_rng(2)
+    for count in (1, 3, 4):
+        threads(count)
+        for layout_a, layout_b in [
+            ("contiguous", "contiguous"),
+            ("transposed", "contiguous"),
+            ("contiguous", "transposed"),
+            ("gaps", "gaps"),
+        ]:
+            a = matrix(random, m, k, dtype, layout_a)
+            b = matrix(random, k, n, dtype, layout_b)
+            c = random.normal(size=(m, n)).astype(dtype)
+            result = c.copy()
+            arrays.multiply(a, b, result, 1)
+            assert_product(result, a, b, c, 1)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_rows_of_c_apart_and_columns_beside_a_panel_untouched(family, dtype):
+    random = np.random.default_rng(3)
+    width = arrays.panel_width(dtype)
+    a = matrix(random, 7, 20, dtype, "contiguous")
+    b = matrix(random, 20, 2 * width + 5, dtype, "contiguous")
+    room = random.normal(size=(7, 3 * width + 9)).astype(dtype)
+    before = room.copy()
+    c = room[:, : 2 * width + 5]
+    arrays.multiply_packed(a, arrays.pack(b), c, 0, panels=(1, 2))
+    inside = slice(width, 2 * width)
+    assert_product(c[:, inside], a, b[:, inside], c[:, inside], 0)
+    room[:, inside] = before[:, inside]
+    np.testing.assert_array_equal(room, before)
+
+
+def test_infinities_and_nan_of_operands_reach_the_result_of_their_row_only(family):
+    a = np.ones((3, 5), "float32")
+    a[1, 2] = np.nan
+    b = np.ones((5, 4), "float32")
+    b[0, 3] = np.inf
+    c = np.zeros((3, 4), "float32")
+    arrays.multiply_packed(a, arrays.pack(b), c, 0)
+    np.testing.assert_array_equal(c, a @ b)
+
+
+def exact(name, x):
+    with np.errstate(all="ignore"):
+        x = x.astype(np.longdouble)
+        if name == "sigmoid":
+            z = np.exp(-abs(x))
+            return np.where(x < 0, z, 1) / (1 + z)
+        if name == "softplus":
+            return np.maximum(x, 0) + np.log1p(np.exp(-abs(x)))
+        return getattr(np, name)(x)
+
+
+def units_wrong(name, x):
+    """Largest distance from the exact result, in units in the last place; specials must agree."""
+    result, expected = arrays.activation(name, x), exact(name, x)
+    with np.errstate(all="ignore"):
+        rounded = expected.astype(x.dtype)
+    finite = np.isfinite(rounded)
+    np.testing.assert_array_equal(result[~finite], rounded[~finite])
+    np.testing.assert_array_equal(np.signbit(result[finite]), np.signbit(rounded[finite]))
+    # Not numpy.spacing, which is infinite for the largest number.
+    info = np.finfo(x.dtype)
+    exponent = np.maximum(np.frexp(rounded[finite])[1], info.minexp + 1)
+    unit = np.ldexp(np.longdouble(1), exponent - 1 - info.nmant)
+    return float(np.max(abs(result[finite] - expected[finite]) / unit, initial=0))
+
+
+def samples(random, dtype, count):
+    """Ordinary values, and values of every magnitude: all bit patterns are as likely."""
+    bits = {"float32": "uint32", "float64": "uint64"}[dtype]
+    patterns = random.integers(0, np.iinfo(bits).max, count // 2, bits, endpoint=True)
+    ordinary = random.normal(size=count // 2) * random.choice([0.01, 0.3, 1, 5, 30], count // 2)
+    return np.concatenate([patterns.view(dtype), ordinary.astype(dtype)])
+
+
+@pytest.mark.parametrize("name", arrays.ACTIVATIONS)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_activations_within_two_units(family, name, dtype):
+    if dtype == "float64" and np.finfo(np.longdouble).nmant <= 52:
+        pytest.skip("longdouble is no wider than float64 here")
+    random = np.random.default_rng(4)
+    assert units_wrong(name, samples(random, dtype, 1_000_000)) < 2
+
+
+@pytest.mark.parametrize("name", arrays.ACTIVATIONS)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_activations_at_the_edges(family, name, dtype):
+    info = np.finfo(dtype)
+    values = [0, 1, np.inf, info.max, info.tiny, info.smallest_subnormal, info.eps, 0.5, 2**0.5]
+    values += [88.7, 88.8, 103.9, 104.1, 709.7, 709.8, 745.1, 745.2, 18.5, 36.8, 9.01, 22.1, 1e4]
+    edges = np.array(values, dtype)
+    with np.errstate(over="ignore"):
+        above = np.nextafter(edges, np.asarray(np.inf, dtype))
+    for around in (edges, np.nextafter(edges, 0), above):
+        assert units_wrong(name, np.concatenate([around, -around, [np.nan]]).astype(dtype)) < 2
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_activations_of_any_length_and_in_place(family, dtype):
+    for count in (0, 1, 3, 15, 16, 17, 65):
+        x = np.linspace(-3, 3, count, dtype=dtype)
+        np.testing.assert_allclose(arrays.activation("tanh", x), np.tanh(x), rtol=1e-6)
+        function = load.library()[f"tn_tanh_{'f32' if dtype == 'float32' else 'f64'}"]
+        expected = arrays.activation("tanh", x)
+        pointer = ctypes.c_void_p(x.ctypes.data)
+        function(ctypes.c_int64(count), pointer, pointer)
+        np.testing.assert_array_equal(x, expected)
+
+
+def test_every_float32(request):
+    """All 2^32 values, on the best family of kernels; with THEANO_TEST_EXHAUSTIVE=1."""
+    if os.environ.get("THEANO_TEST_EXHAUSTIVE") != "1":
+        pytest.skip("set THEANO_TEST_EXHAUSTIVE=1: it takes long")
+    for start in range(0, 2**32, 2**24):
+        x = np.arange(start, start + 2**24, dtype="uint32").view("float32")
+        for name in arrays.ACTIVATIONS:
+            assert units_wrong(name, x) < 2, name
+
+
+def test_pool_runs_each_thread_once_and_reuses_its_workers(threads):
+    threads(3)
+    for _ in range(20):
+        seen = []
+        arrays.run_in_pool(3, lambda thread, of, seen=seen: seen.append((thread, of)))
+        assert sorted(seen) == [(0, 3), (1, 3), (2, 3)]
+    assert arrays.workers() >= 2
+
+
+def test_pool_gives_no_more_threads_than_allowed(threads):
+    threads(2)
+    assert arrays.max_threads() == 2
+    seen = []
+    arrays.run_in_pool(16, lambda thread, of: seen.append((thread, of)))
+    assert sorted(seen) == [(0, 2), (1, 2)]
+
+
+def test_work_inside_work_runs_on_its_own_thread(threads):
+    threads(2)
+    seen = []
+
+    def outer(thread, of):
+        arrays.run_in_pool(2, lambda inner, count: seen.append((thread, inner, count)))
+
+    arrays.run_in_pool(2, outer)
+    assert sorted(seen) == [(0, 0, 1), (1, 0, 1)]
+
+
+def test_products_from_many_python_threads(threads):
+    threads(2)
+    random = np.random.default_rng(5)
+    a = random.normal(size=(90, 300)).astype("float32")
+    b = random.normal(size=(300, 200)).astype("float32")
+    expected = a.astype("float64") @ b
+    wrong = []
+
+    def multiply():
+        for _ in range(30):
+            c = np.full((90, 200), np.nan, "float32")
+            arrays.multiply(a, b, c, 0)
+            if not np.allclose(c, expected, rtol=1e-4, atol=1e-4):
+                wrong.append(c)
+
+    callers = [threading.Thread(target=multiply) for _ in range(4)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert not wrong
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_forked_child_starts_its_own_workers(threads):
+    program = """
+import os
+import numpy as np
+from theano.link.native.runtime import arrays
+arrays.set_threads(2)
+a = np.ones((200, 200), "float32")
+c = np.empty_like(a)
+arrays.multiply(a, a, c, 0)
+assert arrays.workers() == 1
+child = os.fork()
+if child == 0:
+    none = arrays.workers() == 0
+    c[:] = 0
+    arrays.multiply(a, a, c, 0)
+    os._exit(0 if none and arrays.workers() == 1 and (c == 200).all() else 1)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+arrays.multiply(a, a, c, 0)
+assert (c == 200).all()
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=300)
+
+
+def test_number_of_threads_comes_from_the_environment():
+    program = "from theano.link.native.runtime import arrays; print(arrays.max_threads())"
+    for text, expected in (("3", 3), ("1", 1)):
+        environment = {**os.environ, "OMP_NUM_THREADS": text}
+        done = subprocess.run(
+            [sys.executable, "-c", program], env=environment, capture_output=True, check=True
+        )
+        assert int(done.stdout) == expected
+
+
+def test_denormals_are_flushed_between_begin_and_end_only():
+    library = load.library()
+    tiny = np.array([1e-40], "float32")
+    saved = library.tn_flush_denormals_begin()
+    inner = library.tn_flush_denormals_begin()
+    try:
+        flushed = arrays.activation("tanh", tiny)[0]
+        library.tn_flush_denormals_end(inner)
+        still_flushed = arrays.activation("tanh", tiny)[0]
+    finally:
+        library.tn_flush_denormals_end(saved)
+    assert flushed == still_flushed == 0
+    assert arrays.activation("tanh", tiny)[0] == tiny[0]
+
+
+def test_every_function_of_the_header_has_an_address():
+    header = (load.SOURCES / "runtime.h").read_text()
+    for name in ("tn_gemm_packed_f32", "tn_gemm_f64", "tn_pool_run", "tn_barrier"):
+        assert f"{name}(" in header
+        assert load.symbol(name) != 0
+    with pytest.raises(AttributeError):
+        load.symbol("tn_no_such_function")
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """A cache folder with a library in it, and the compiler that made it."""
+    compiler = load.find_compiler()
+    if compiler is None:
+        pytest.skip("no C compiler")
+    folder = tmp_path_factory.mktemp("built")
+    return folder, compiler, load.build(folder, compiler)
+
+
+def test_a_library_is_found_again(built):
+    folder, compiler, path = built
+    assert load.find_library(folder, compiler) == path
+    assert load.find_library(folder, None) == path
+    assert sorted(entry.suffix for entry in folder.iterdir()) == [".json", ".so"]
+
+
+def test_a_damaged_library_or_index_is_not_used(built, tmp_path):
+    folder, compiler, path = built
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    assert load.find_library(tmp_path, compiler) == tmp_path / path.name
+    copied = tmp_path / path.name
+    whole = copied.read_bytes()
+    copied.write_bytes(whole[: len(whole) // 2])
+    assert load.find_library(tmp_path, compiler) is None
+    copied.write_bytes(whole)
+    (index,) = tmp_path.glob("*.json")
+    index.write_text('{"sha')
+    assert load.find_library(tmp_path, compiler) is None
+
+
+def test_a_cache_folder_that_cannot_be_written_does_not_stop_the_load(tmp_path, monkeypatch):
+    if load.find_compiler() is None:
+        pytest.skip("no C compiler")
+    in_the_way = tmp_path / "file"
+    in_the_way.write_text("")
+    monkeypatch.setattr(load, "FLAGS", (*load.FLAGS[:1], "-O1", *load.FLAGS[2:]))
+    assert load._load(in_the_way / "native").tn_max_threads() >= 1
+
+
+def test_no_compiler_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CC", raising=False)
+    with pytest.raises(load.NoCompiler, match="apt install gcc"):
+        load._load(tmp_path)
+
+
+def test_a_compiler_that_fails_is_quoted(tmp_path, monkeypatch):
+    compiler = load.find_compiler()
+    if compiler is None:
+        pytest.skip("no C compiler")
+    monkeypatch.setattr(load, "FLAGS", ("--no-such-flag",))
+    with pytest.raises(load.BuildError, match="no-such-flag"):
+        load.compile_library(compiler, tmp_path / "library.so", load.FLAGS)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the sanitizers' flags are those of Linux")
+@pytest.mark.parametrize(
+    "sanitizers, arguments", [("address,undefined", []), ("thread", ["without-fork"])]
+)
+def test_program_under_sanitizers(tmp_path, sanitizers, arguments):
+    compiler = load.find_compiler()
+    if compiler is None:
+        pytest.skip("no C compiler")
+    flags = ["-std=gnu11", "-O1", "-g", "-pthread", f"-fsanitize={sanitizers}"]
+    trivial = tmp_path / "trivial.c"
+    trivial.write_text("int main(void) { return 0; }\n")
+    made = tmp_path / "program"
+    command = [compiler, *flags, "-fno-sanitize-recover=all", "-o", str(made)]
+    lacks = subprocess.run([*command, str(trivial)], capture_output=True).returncode
+    if lacks or subprocess.run([str(made)], capture_output=True).returncode:
+        pytest.skip(f"{compiler} cannot link or run -fsanitize={sanitizers}")
+    program = Path(__file__).with_name("runtime_program.c")
+    sources = [str(path) for path in sorted(load.SOURCES.glob("*.c"))]
+    command += [f"-I{load.SOURCES}", str(program), *sources, "-lm"]
+    subprocess.run(command, check=True)
+    done = subprocess.run([str(made), *arguments], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
