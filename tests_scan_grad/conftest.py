@@ -18,7 +18,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--all-upstream",
         action="store_true",
-        help="run all of the upstream tests of loops, not only the quick ones",
+        help="run the upstream tests of loops in the default modes, too, not only without a compiler",
     )
 
 

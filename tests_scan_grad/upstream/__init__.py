@@ -1,0 +1,1 @@
+"""The tests of the projects that this one descends from, fetched when they are run."""

@@ -1,0 +1,47 @@
+"""Which tests of another project are expected to fail, why, and how a run compares with that.
+
+A list has one line per test, ``test id: reason``; lines that start with # are comments.
+"""
+
+from pathlib import Path
+
+from tests_scan_grad.upstream.run import Outcome, Way
+from tests_scan_grad.upstream.suites import Suite
+
+LISTS = Path(__file__).parent / "expected_failures"
+
+
+def expected_failures(suite: Suite, way: Way) -> dict[str, str]:
+    """Test id -> reason."""
+    reasons: dict[str, str] = {}
+    for name in (way.name, *way.lists):
+        path = LISTS / f"{suite.name}_{name}.txt"
+        if path.exists():
+            reasons |= _read(path)
+    return reasons
+
+
+def _read(path: Path) -> dict[str, str]:
+    reasons = {}
+    for line in path.read_text().splitlines():
+        if not line.strip() or line.startswith("#"):
+            continue
+        test, separator, reason = line.partition(": ")
+        if not separator or not reason.strip() or test in reasons:
+            raise ValueError(f"{path.name}: a line must be 'test id: reason', once: {line!r}")
+        reasons[test] = reason.strip()
+    return reasons
+
+
+def differences(outcomes: dict[str, Outcome], reasons: dict[str, str]) -> list[str]:
+    """How a run differs from what is expected of it, one line per test."""
+    found = []
+    for test, outcome in outcomes.items():
+        if outcome.state == "failed" and test not in reasons:
+            found.append(f"{test} failed: {outcome.message}")
+        elif outcome.state != "failed" and test in reasons:
+            found.append(f"{test} {outcome.state}, but was expected to fail: {reasons[test]}")
+    for test in reasons:
+        if test not in outcomes:
+            found.append(f"{test} was not run, but is listed as an expected failure")
+    return found
