@@ -18,7 +18,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--all-upstream",
         action="store_true",
-        help="run the upstream tests of loops in the default modes, too, not only without a compiler",
+        help="run the upstream tests of loops in the default modes, too, not in Python only",
     )
 
 
