@@ -6,6 +6,11 @@
 
 /* Multiply-adds that occupy a thread long enough to be worth waking it: about 10 us. */
 #define WORK_PER_THREAD 500000.0
+/* Steps of a block of B, and bytes of it when packed: half of a usual second-level cache. */
+#define BLOCK_STEPS 256
+#define PACKED_BYTES 524288
+/* Rows of A up to which B is read as it lies in memory, if it can be. */
+#define ROWS_IN_PLACE 24
 
 /* One work buffer a thread, which grows and is freed with the thread. */
 static pthread_key_t buffer_key;

@@ -14,6 +14,9 @@
                          int64_t a_column_stride, const REAL *b, int64_t b_row_stride,          \
                          REAL beta, REAL *c, int64_t c_row_stride, int64_t first_panel,         \
                          int64_t end_panel);                                                    \
+        /* One row of C from B with contiguous columns. */                                      \
+        void (*dots)(int64_t n, int64_t k, const REAL *x, const REAL *b,                        \
+                     int64_t b_column_stride, REAL beta, REAL *c, int64_t c_stride);            \
     }
 
 #define TN_ACTIVATION_TABLE(REAL)                                                     \

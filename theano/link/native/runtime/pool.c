@@ -15,8 +15,8 @@
 enum {
     MOST_THREADS = 256,
     /* A waiting thread spins this often, then yields this often, then sleeps. */
-    SPINS = 4000,
-    YIELDS = 200,
+    SPINS = 1000,
+    YIELDS = 300,
 };
 
 /* What is written by different threads lies on different cache lines. */
