@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+
 import theano.tensor as T
 
 STEPS, BATCH, DIM = 4, 3, 5

@@ -13,8 +13,8 @@ from tests_scan_grad.loop_counts import (
     loops,
     products_in_loops,
     products_outside,
-    python_mode,
     pytensor_scan,
+    python_mode,
     theano_scan,
     weight_accumulators,
 )
