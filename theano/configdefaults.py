@@ -35,7 +35,7 @@ _OWN: list[tuple[str, Any, Kind, str]] = [
     (
         "linker",
         "cvm",
-        Choice(("cvm", "c|py", "py", "c", "c|py_nogc", "vm", "vm_nogc", "cvm_nogc")),
+        Choice(("cvm", "c|py", "py", "c", "c|py_nogc", "vm", "vm_nogc", "cvm_nogc", "native")),
         "Linker of the mode 'Mode'. cvm falls back to vm where there is no C++ compiler.",
     ),
     (

@@ -117,10 +117,16 @@ predefined_linkers: dict[str, Callable[[], Linker]] = {
     "vm_nogc": lambda: VMLinker(use_cloop=False, allow_gc=False, c_thunks=not _why_no_compiler()),
     "cvm": lambda: VMLinker(use_cloop=True),
     "cvm_nogc": lambda: VMLinker(use_cloop=True, allow_gc=False),
+    "native": lambda: _native_linker(),
 }
 
 _WITHOUT_COMPILER = {"c": "py", "c|py": "py", "c|py_nogc": "py", "cvm": "vm", "cvm_nogc": "vm_nogc"}
 _warned_of_no_compiler: set[str] = set()
+
+
+def _native_linker() -> Linker:
+    # Imported when first used: the engine needs the runtime that it builds.
+    return importlib.import_module("theano.link.native").NativeLinker()
 
 
 def make_linker(name: str) -> Linker:
@@ -253,6 +259,7 @@ named_modes: dict[str, Callable[[], PyTensorMode]] = {
     "Mode": Mode,
     "FAST_RUN": lambda: Mode("cvm", OPT_FAST_RUN),
     "FAST_COMPILE": lambda: Mode(VMLinker(use_cloop=False, c_thunks=False), OPT_FAST_COMPILE),
+    "NATIVE": lambda: Mode("native", OPT_FAST_RUN),
     "DebugMode": lambda: _debugging_mode("debugmode", "DebugMode"),
     "DEBUG_MODE": lambda: _debugging_mode("debugmode", "DebugMode"),
     "NanGuardMode": lambda: _debugging_mode("nanguardmode", "NanGuardMode"),

@@ -1,0 +1,1 @@
+"""Engines: what turns a rewritten graph into a program."""

@@ -1,0 +1,23 @@
+"""The native CPU engine: loops become C, compiled when a function is.
+
+Examples
+--------
+>>> import pytensor
+>>> import pytensor.tensor as pt
+>>> import theano.link.native
+>>> x = pt.vector("x")
+>>> states = pytensor.scan(lambda x, s: s * 0.5 + x, sequences=[x], outputs_info=[0.0],
+...                        return_updates=False)
+>>> f = pytensor.function([x], states, mode=theano.link.native.mode)
+>>> [str(loop) for loop in theano.link.native.report(f)]
+['scan_fn: native']
+"""
+
+from pytensor.compile.mode import Mode
+
+from theano.link.native.linker import NativeLinker
+from theano.link.native.report import report, source
+
+mode = Mode(NativeLinker(), "fast_run")
+
+__all__ = ["NativeLinker", "mode", "report", "source"]

@@ -1,0 +1,394 @@
+"""A loop as one C function.
+
+``numbers`` and ``arrays`` are what the caller passes: whether to run, the number of steps, and
+for each array its strides and shape; the runtime's functions, the work memory, and the data.
+``result`` receives the steps done, the bytes of work memory, and the shapes of traces. The
+function returns 0, the number of the condition of the call that does not hold, or a negative
+number for an exception in a step.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from theano.link.native.emit_expressions import scalar_text
+from theano.link.native.emit_map import emit_copy, emit_map, emit_reduce
+from theano.link.native.ir import (
+    Assign,
+    Buffer,
+    CannotLower,
+    Combine,
+    Copy,
+    Gather,
+    Gemm,
+    Line,
+    Load,
+    Map,
+    Reduce,
+    Scalar,
+    Scatter,
+    Size,
+    Statement,
+    View,
+)
+from theano.link.native.layout import Product, place_of
+from theano.link.native.loop import Argument, Loop
+from theano.link.native.scalar_types import C_TYPES, SUFFIX
+from theano.link.native.sizes import Sizes
+
+HERE = Path(__file__).parent
+FUNCTION = "theano_loop"
+# the order of the table of the runtime's functions that the caller passes
+RUNTIME_FUNCTIONS = (
+    "tn_packed_size_f32",
+    "tn_packed_size_f64",
+    "tn_pack_b_f32",
+    "tn_pack_b_f64",
+    "tn_gemm_packed_f32",
+    "tn_gemm_packed_f64",
+    "tn_gemm_f32",
+    "tn_gemm_f64",
+    "tn_panel_width_f32",
+    "tn_panel_width_f64",
+    "tn_flush_denormals_begin",
+    "tn_flush_denormals_end",
+)
+# arrays[0] is the table, arrays[1] the work memory
+FIRST_ARRAY = 2
+# result[0] is the number of steps done, result[1] the bytes of work memory
+FIRST_RESULT = 2
+
+
+def emit(loop: Loop) -> str:
+    """The C text of a loop."""
+    return "\n".join([*_preamble(loop), *_indented(_Emitter(loop).function())]) + "\n"
+
+
+def _preamble(loop: Loop) -> list[str]:
+    lines = [f"/* {loop.name} */", (HERE / "prelude.inc").read_text()]
+    body = [s for s in loop.step.statements if isinstance(s, Map | Assign)]
+    if body:
+        lines.append((HERE / "runtime" / "activations.inc").read_text())
+        lines.append((HERE / "vectors.inc").read_text())
+    return lines
+
+
+def _indented(lines: list[str]) -> list[str]:
+    depth, result = 0, []
+    for line in lines:
+        depth -= line.startswith("}")
+        result.append(line if line.startswith("#") else "    " * depth + line)
+        depth += line.endswith("{")
+    return result
+
+
+class _Emitter:
+    def __init__(self, loop: Loop):
+        self.loop, self.step = loop, loop.step
+        self.sizes: Sizes = loop.step.sizes
+        self.work: list[str] = []
+
+    def function(self) -> list[str]:
+        prologue = [*self._pointers(), *self._strides(), *self.sizes.lines]
+        shapes = self._trace_shapes()
+        memory = self._memory()
+        return [
+            f"int64_t {FUNCTION}(const int64_t *numbers, void *const *arrays, int64_t *result)",
+            "{",
+            "const int64_t steps = numbers[1];",
+            *prologue,
+            "/* work memory */",
+            "int64_t bytes = 0;",
+            *memory,
+            *shapes,
+            "result[1] = bytes;",
+            "if (!numbers[0]) return 0;",
+            *self.work,
+            *self._packing(),
+            "const unsigned denormals = runtime->flush_denormals_begin();",
+            "int64_t step = 0, status = 0;",
+            *self._state_starts(),
+            "for (; step < steps; step++) {",
+            *self._row_pointers(),
+            *self._statements(),
+            *self._number_writes(),
+            *self._advance(),
+            *self._stop(),
+            "}",
+            *(["end:"] if self.step.errors else []),
+            "runtime->flush_denormals_end(denormals);",
+            *self._state_ends(),
+            "result[0] = step;",
+            "return status;",
+            "}",
+        ]
+
+    # ---- before the loop ----
+
+    def _pointers(self) -> list[str]:
+        lines = ["const tn_runtime *const runtime = arrays[0];"]
+        for k, argument in enumerate(self.loop.arguments):
+            name = argument.name
+            if argument.kind in ("ring", "untraced"):
+                name += "_out"
+            comment = f" /* {argument.comment} */" if argument.comment else ""
+            kind = C_TYPES[argument.dtype]
+            lines.append(f"{kind} *const {name} = arrays[{FIRST_ARRAY + k}];{comment}")
+        return lines
+
+    def _strides(self) -> list[str]:
+        lines = []
+        for argument in self.loop.arguments:
+            if argument.free_strides:
+                first = argument.first_size + 1 + len(argument.shape)
+                for d in range(len(argument.shape)):
+                    text = f"numbers[{first + d}]"
+                    lines.append(f"const int64_t {argument.name}_s{d} = {text};")
+        return lines
+
+    def _elements(self, shape: tuple[Size, ...]) -> str:
+        product = Product(1)
+        for size in shape:
+            product = product.times(self.sizes.find(size))
+        return product.text
+
+    def _take(self, name: str, dtype: str, count: str) -> list[str]:
+        kind = C_TYPES[dtype]
+        self.work.append(f"{kind} *const {name} = ({kind} *)((char *)arrays[1] + {name}_at);")
+        size = f"({count}) * {_bytes(dtype)}"
+        return [f"const int64_t {name}_at = bytes; bytes += tn_rounded({size});"]
+
+    def _memory(self) -> list[str]:
+        lines = []
+        for buffer in self.step.temporaries:
+            if self._needs_memory(buffer):
+                lines += self._take(buffer.name, buffer.dtype, self._elements(buffer.shape))
+        for k, view in enumerate(self.step.packed):
+            rows, columns = view.shape
+            suffix = SUFFIX[view.dtype]
+            size = f"runtime->packed_size_{suffix}({rows}, {columns})"
+            size = f"{size} / {_bytes(view.dtype)}"
+            lines += self._take(f"packed{k}", view.dtype, size)
+        for argument in self._rings():
+            name, history = argument.name, argument.history
+            lines.append(f"const int64_t {name}_stored = numbers[{argument.first_size}];")
+            lines.append(f"const int {name}_short = {name}_stored <= {history};")
+            lines.append(
+                f"const int64_t {name}_rows = {name}_short ? {history + 1} : {name}_stored;"
+            )
+            row = self._elements(argument.shape)
+            lines.append(f"const int64_t {name}_size = {row};")
+            count = f"({name}_short ? {history + 1} : 0) * {name}_size"
+            lines += self._take(f"{name}_ring", argument.dtype, count)
+        return lines
+
+    def _needs_memory(self, buffer: Buffer) -> bool:
+        if buffer.place is not None or buffer.source is not None:
+            return False
+        return buffer.compute is None or buffer.compute.stored
+
+    def _rings(self) -> list[Argument]:
+        return [a for a in self.loop.arguments if a.kind in ("ring", "untraced")]
+
+    def _trace_shapes(self) -> list[str]:
+        lines, position = [], FIRST_RESULT
+        for argument in self.loop.arguments:
+            if argument.kind == "trace":
+                for size in argument.shape:
+                    lines.append(f"result[{position}] = {size};")
+                    position += 1
+        return lines
+
+    def _packing(self) -> list[str]:
+        lines = []
+        for k, view in enumerate(self.step.packed):
+            place = place_of(view, self.sizes)
+            row, column = (stride.text for stride in place.strides)
+            lines.append(
+                f"runtime->pack_b_{SUFFIX[view.dtype]}({place.pointer}, {row}, {column}, "
+                f"{view.shape[0]}, {view.shape[1]}, packed{k});"
+            )
+        return lines
+
+    def _state_starts(self) -> list[str]:
+        lines = []
+        for argument in self._rings():
+            name, history = argument.name, argument.history
+            kind = C_TYPES[argument.dtype]
+            lines.append(f"{kind} *const {name} = {name}_short ? {name}_ring : {name}_out;")
+            lines.append(
+                f"if ({name}_short) __builtin_memcpy({name}, {name}_out, "
+                f"{history} * {name}_size * sizeof *{name});"
+            )
+            lines.append(f"int64_t {name}_at_row = {history};")
+        for argument in self.loop.arguments:
+            name, first = argument.name, argument.first_size
+            if argument.kind == "trace":
+                lines.append(f"const int64_t {name}_rows = numbers[{first}];")
+                lines.append(f"int64_t {name}_at_row = 0;")
+            elif argument.kind == "mit_mot":
+                lines.append(f"const int64_t {name}_rows = numbers[{first}];")
+                start = f"tn_wrapped({argument.history} % {name}_rows, {name}_rows)"
+                lines.append(f"int64_t {name}_at_row = {start};")
+        return lines
+
+    # ---- a step ----
+
+    def _row_address(self, argument: Argument, tap: int) -> str:
+        name, size = argument.name, self._elements(argument.shape)
+        if argument.kind == "sequence":
+            return f"{name} + step * numbers[{argument.first_size}]"
+        row = f"{name}_at_row"
+        if tap:
+            row = f"tn_wrapped({row} {'+' if tap > 0 else '-'} {abs(tap)}, {name}_rows)"
+        return f"{name} + {row} * ({size})" if size != "1" else f"{name} + {row}"
+
+    def _row_pointers(self) -> list[str]:
+        lines = []
+        for row, argument, tap in self.loop.rows:
+            address, kind = self._row_address(argument, tap), C_TYPES[argument.dtype]
+            if isinstance(row, Scalar):
+                lines.append(f"const {kind} {row.expression} = *({address});")
+            else:
+                lines.append(f"{kind} *const {row.name} = {address};")
+        for write in self.loop.writes:
+            if write.row is not None:
+                address = self._row_address(write.argument, write.tap)
+                lines.append(
+                    f"{C_TYPES[write.argument.dtype]} *const {write.row.name} = {address};"
+                )
+        return lines
+
+    def _statements(self) -> list[str]:
+        lines: list[str] = []
+        for statement in self.step.statements:
+            lines += self._statement(statement)
+        return lines
+
+    def _statement(self, statement: Statement) -> list[str]:
+        if isinstance(statement, Map):
+            stored = [c.name for c in statement.body if c.stored]
+            return [f"/* {', '.join(stored)} */", *emit_map(statement, self.sizes)]
+        if isinstance(statement, Copy | Combine):
+            return emit_copy(statement, self.sizes)
+        if isinstance(statement, Assign):
+            operands = statement.operands
+            text = scalar_text(
+                statement.operation,
+                [operand.expression for operand in operands],
+                [operand.dtype for operand in operands],
+            )
+            result = statement.result
+            return [f"const {C_TYPES[result.dtype]} {result.expression} = {text};"]
+        if isinstance(statement, Load):
+            pointer = place_of(statement.view, self.sizes).pointer
+            result = statement.result
+            return [f"const {C_TYPES[result.dtype]} {result.expression} = *({pointer});"]
+        if isinstance(statement, Gemm):
+            return self._gemm(statement)
+        if isinstance(statement, Reduce):
+            declared = []
+            if isinstance(statement.target, Scalar):
+                kind = C_TYPES[statement.target.dtype]
+                declared = [f"{kind} {statement.target.expression};"]
+            return declared + emit_reduce(statement, self.sizes)
+        if isinstance(statement, Gather | Scatter):
+            return self._rows_by_index(statement)
+        assert isinstance(statement, Line)
+        return [statement.text]
+
+    def _gemm(self, statement: Gemm) -> list[str]:
+        a, b, out = statement.a, statement.b, statement.out
+        suffix = SUFFIX[out.dtype]
+        a_place, out_place = place_of(a, self.sizes), place_of(out, self.sizes)
+        if out_place.strides[1].text not in ("1", "0") and out.shape[1] != 1:
+            raise CannotLower("a product whose result is not stored in rows")
+        sizes = f"{a.shape[0]}, {b.shape[1]}, {a.shape[1]}"
+        left = f"{a_place.pointer}, {a_place.strides[0].text}, {a_place.strides[1].text}"
+        result = f"0, {out_place.pointer}, {out_place.strides[0].text}"
+        if statement.packed is not None:
+            width = f"runtime->panel_width_{suffix}()"
+            panels = f"({b.shape[1]} + {width} - 1) / {width}"
+            return [
+                f"runtime->gemm_packed_{suffix}({sizes}, {left}, packed{statement.packed}, "
+                f"{result}, 0, {panels});"
+            ]
+        b_place = place_of(b, self.sizes)
+        right = f"{b_place.pointer}, {b_place.strides[0].text}, {b_place.strides[1].text}"
+        return [f"runtime->gemm_{suffix}({sizes}, {left}, {right}, {result});"]
+
+    def _rows_by_index(self, statement: Gather | Scatter) -> list[str]:
+        index = place_of(statement.index, self.sizes)
+        gathers = isinstance(statement, Gather)
+        table = statement.source if gathers else statement.target
+        assert isinstance(table, View)
+        count = table.shape[0]
+        lines = [f"for (int64_t k = 0; k < {statement.index.shape[0]}; k++) {{"]
+        lines.append(f"int64_t row = ({index.pointer})[k * ({index.strides[0].text})];")
+        error = self.step.error(IndexError, "index out of range")
+        lines.append(f"if (row < -({count}) || row >= {count}) {{ status = {error}; goto end; }}")
+        lines.append(f"if (row < 0) row += {count};")
+        picked, turn = _row_of(table, "row"), "k"
+        if isinstance(statement, Gather):
+            inner: Copy | Combine = Copy(_row_of(statement.target, turn), picked)
+        else:
+            source = statement.source
+            source = _row_of(source, turn) if isinstance(source, View) else source
+            inner = Combine(picked, source, "add") if statement.add else Copy(picked, source)
+        return [*lines, *emit_copy(inner, self.sizes), "}"]
+
+    def _number_writes(self) -> list[str]:
+        lines = []
+        for write in self.loop.writes:
+            if write.row is None:
+                address = self._row_address(write.argument, write.tap)
+                assert isinstance(write.value, Scalar)
+                lines.append(f"*({address}) = {write.value.expression};")
+        return lines
+
+    def _advance(self) -> list[str]:
+        return [
+            f"if (++{a.name}_at_row == {a.name}_rows) {a.name}_at_row = 0;"
+            for a in self.loop.arguments
+            if a.kind in ("ring", "untraced", "mit_mot", "trace")
+        ]
+
+    def _stop(self) -> list[str]:
+        if self.loop.condition is None:
+            return []
+        return [f"if ({self.loop.condition.expression}) {{ step++; break; }}"]
+
+    # ---- after the loop ----
+
+    def _state_ends(self) -> list[str]:
+        lines = []
+        for argument in self._rings():
+            name, history = argument.name, argument.history
+            lines += [
+                f"if ({name}_short) {{",
+                f"for (int64_t k = 0; k < {name}_stored; k++) {{",
+                f"const int64_t row = ({history} + step - {name}_stored + k) % {name}_rows;",
+                f"__builtin_memcpy({name}_out + k * {name}_size, {name} + row * {name}_size, "
+                f"{name}_size * sizeof *{name});",
+                "}",
+                "}",
+            ]
+        return lines
+
+
+def _row_of(view: View, index: str) -> View:
+    """Row ``index`` of a view, which begins at the front of its first axis."""
+    axis = view.axes[0]
+    start = list(view.start)
+    if axis is not None:
+        if start[axis] != 0 or view.steps[0] != 1:
+            start[axis] = f"({start[axis]} + {view.steps[0]} * {index})"
+        else:
+            start[axis] = index
+    return View(view.buffer, view.shape[1:], view.axes[1:], view.steps[1:], tuple(start))
+
+
+def _bytes(dtype: str) -> int:
+    return np.dtype(dtype).itemsize

@@ -1,0 +1,245 @@
+"""The intermediate form of a loop's step: typed buffers, views of them, and statements.
+
+Sizes, offsets and conditions are C expressions over 64-bit integers that the loop's prologue
+knows, or Python integers where they are known when the loop is compiled.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+Size = int | str
+
+
+class CannotLower(Exception):
+    """Something has no native code; the text says what, for the report."""
+
+
+@dataclass(eq=False)
+class Buffer:
+    """Memory of one type and shape.
+
+    Attributes
+    ----------
+    role
+        'row' (of a sequence, state or trace; the loop moves it), 'invariant', or 'temporary'.
+    strides
+        In elements; None for C order.
+    place
+        The view of another buffer in which a temporary is stored.
+    source
+        The view whose memory a temporary shares under another shape.
+    defined_at
+        The position of the last statement that writes it; -1 before the step begins.
+    packed
+        Whether whoever reads it needs C order without gaps.
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[Size, ...]
+    role: str
+    strides: tuple[Size, ...] | None = None
+    place: View | None = None
+    source: View | None = None
+    defined_at: int = -1
+    packed: bool = False
+    compute: Compute | None = None
+
+    def root(self) -> Buffer:
+        """The buffer that owns the memory."""
+        if self.place is not None:
+            return self.place.buffer.root()
+        return self.source.buffer.root() if self.source is not None else self
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """A rectangular part of a buffer.
+
+    Dimension ``d`` steps by ``steps[d]`` along the buffer's ``axes[d]``, or not at all if that
+    is None; the first element is at ``start``, one index for each axis of the buffer.
+    """
+
+    buffer: Buffer
+    shape: tuple[Size, ...]
+    axes: tuple[int | None, ...]
+    steps: tuple[int, ...]
+    start: tuple[Size, ...]
+
+    @property
+    def dtype(self) -> str:
+        return self.buffer.dtype
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def whole(self) -> bool:
+        """Whether this is the buffer itself."""
+        return (
+            self.axes == tuple(range(len(self.buffer.shape)))
+            and self.shape == self.buffer.shape
+            and all(step == 1 for step in self.steps)
+            and all(start == 0 for start in self.start)
+        )
+
+    @classmethod
+    def of(cls, buffer: Buffer) -> View:
+        ndim = len(buffer.shape)
+        return cls(buffer, buffer.shape, tuple(range(ndim)), (1,) * ndim, (0,) * ndim)
+
+
+@dataclass(frozen=True, eq=False)
+class Scalar:
+    """One number: a name or a literal in C. An invariant one is known before the loop."""
+
+    expression: str
+    dtype: str
+    invariant: bool = False
+    literal: Any = None
+    ndim: int = field(default=0, init=False)
+    shape: tuple[Size, ...] = field(default=(), init=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """A tensor all of whose elements are one number."""
+
+    scalar: Scalar
+    shape: tuple[Size, ...]
+
+    @property
+    def dtype(self) -> str:
+        return self.scalar.dtype
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """A short vector of integers that are known one by one, such as a shape."""
+
+    items: tuple[Scalar, ...]
+    dtype: str
+
+    @property
+    def ndim(self) -> int:
+        return 1
+
+    @property
+    def shape(self) -> tuple[Size, ...]:
+        return (len(self.items),)
+
+
+Tensor = View | Spread | Numbers
+Value = Tensor | Scalar
+
+
+@dataclass(eq=False)
+class Compute:
+    """One element-wise operation of a map; operands are views, scalars or other computes."""
+
+    name: str
+    dtype: str
+    operation: Any
+    operands: list[View | Scalar | Compute]
+    dtypes: tuple[str, ...]
+    buffer: Buffer | None = None
+    stored: bool = False
+
+
+@dataclass(eq=False)
+class Map:
+    """Element-wise operations over one shape, each after those that it uses."""
+
+    shape: tuple[Size, ...]
+    body: list[Compute] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class Copy:
+    """``target[...] = source`` element by element; the source is broadcast."""
+
+    target: View
+    source: View | Scalar
+
+
+@dataclass(eq=False)
+class Assign:
+    """``name = operation(operands)`` on numbers."""
+
+    result: Scalar
+    operation: Any
+    operands: list[Scalar]
+
+
+@dataclass(eq=False)
+class Load:
+    """``result = view`` for a view of one element."""
+
+    result: Scalar
+    view: View
+
+
+@dataclass(eq=False)
+class Gemm:
+    """``out = a @ b`` for matrices; ``packed`` is the position of b among the packed operands."""
+
+    a: View
+    b: View
+    out: View
+    packed: int | None = None
+
+
+@dataclass(eq=False)
+class Reduce:
+    """Reduction of a view over axes by an operation with an identity; computed in ``dtype``."""
+
+    operation: Any
+    source: View
+    axes: tuple[int, ...]
+    target: View | Scalar
+    dtype: str
+
+
+@dataclass(eq=False)
+class Gather:
+    """``target[k] = source[index[k]]`` for rows."""
+
+    target: View
+    source: View
+    index: View
+
+
+@dataclass(eq=False)
+class Scatter:
+    """``target[index[k]] += source[k]`` for rows, or ``=``."""
+
+    target: View
+    source: View | Scalar
+    index: View
+    add: bool
+
+
+@dataclass(eq=False)
+class Combine:
+    """``target = operation(target, source)`` element by element."""
+
+    target: View
+    source: View | Scalar
+    operation: Any
+
+
+@dataclass(eq=False)
+class Line:
+    """A line of C, such as a bound that is checked in every step."""
+
+    text: str
+
+
+Statement = Map | Copy | Assign | Load | Gemm | Reduce | Gather | Scatter | Combine | Line

@@ -1,0 +1,21 @@
+"""One function for each family of PyTensor's operators; importing this fills the table."""
+
+from theano.link.native.lowering import (
+    elementwise,
+    indexing,
+    products,
+    reductions,
+    shapes,
+)
+from theano.link.native.lowering.registry import LOWERINGS, lowering_of, lowers
+
+__all__ = [
+    "LOWERINGS",
+    "elementwise",
+    "indexing",
+    "lowering_of",
+    "lowers",
+    "products",
+    "reductions",
+    "shapes",
+]

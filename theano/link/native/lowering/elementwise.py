@@ -1,0 +1,119 @@
+"""Element-wise operations, casts and constants of arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+from pytensor.compile.ops import DeepCopyOp
+from pytensor.graph.basic import Constant
+from pytensor.scalar.basic import Cast, Composite, ScalarOp, get_scalar_type
+from pytensor.tensor.basic import ScalarFromTensor, TensorFromScalar
+from pytensor.tensor.elemwise import DimShuffle, Elemwise
+
+from theano.link.native.ir import Numbers, Scalar, Spread, Value, View
+from theano.link.native.lowering.registry import lowers
+from theano.link.native.scalar_expressions import expression_of
+from theano.link.native.step import Step
+
+
+@lowers(Elemwise)
+def elementwise(step: Step, node, inputs: list[Value]) -> list[Value]:
+    """Each scalar operation becomes one computation of a map over the result's shape."""
+    ndim = node.outputs[0].type.ndim
+    if not ndim:
+        return apply_scalar_op(step, node.op.scalar_op, inputs, node, None)
+    flags = [variable.type.broadcastable for variable in node.inputs]
+    shape = step.broadcast_shape(inputs, flags)
+    results = apply_scalar_op(step, node.op.scalar_op, inputs, node, flags)
+    return [_of_shape(step, result, shape) for result in results]
+
+
+@lowers(ScalarOp)
+def on_numbers(step: Step, node, inputs: list[Value]) -> list[Value]:
+    """A scalar operation outside of Elemwise."""
+    return apply_scalar_op(step, node.op, inputs, node, None)
+
+
+def apply_scalar_op(step: Step, op, inputs: list[Value], node, flags) -> list[Value]:
+    """Apply a scalar operation, or all that a Composite consists of."""
+    if not isinstance(op, Composite):
+        dtypes = [variable.type.dtype for variable in node.inputs]
+        expression = expression_of(op, dtypes, node.outputs[0].type.dtype)
+        return [step.apply(expression, inputs, dtypes, flags)]
+    values: dict = dict(zip(op.fgraph.inputs, inputs, strict=True))
+    for inner in op.fgraph.toposort():
+        operands = []
+        for variable in inner.inputs:
+            if isinstance(variable, Constant):
+                values[variable] = step.constant(variable.data, variable.type.dtype)
+            operands.append(values[variable])
+        values.update(
+            zip(inner.outputs, apply_scalar_op(step, inner.op, operands, inner, None), strict=True)
+        )
+    return [
+        step.constant(output.data, output.type.dtype)
+        if isinstance(output, Constant)
+        else values[output]
+        for output in op.fgraph.outputs
+    ]
+
+
+def _of_shape(step: Step, value: Value, shape) -> Value:
+    if isinstance(value, Scalar):
+        return Spread(value, shape)
+    if tuple(map(step.sizes.find, value.shape)) == shape:
+        return value
+    if isinstance(value, Spread):
+        return Spread(value.scalar, shape)
+    return step.stretched(step.view(value), shape)
+
+
+@lowers(ScalarFromTensor, TensorFromScalar)
+def same_number(step: Step, node, inputs: list[Value]) -> list[Value]:
+    return inputs
+
+
+@lowers(DeepCopyOp)
+def copy(step: Step, node, inputs: list[Value]) -> list[Value]:
+    """The value itself: what is written in place is written after all reads."""
+    return inputs
+
+
+@lowers(DimShuffle)
+def reorder_dimensions(step: Step, node, inputs: list[Value]) -> list[Value]:
+    """Another order of the axes of the same memory."""
+    (value,) = inputs
+    order = node.op.new_order
+    for d in range(value.ndim):
+        if d not in order:
+            step.sizes.equal(value.shape[d], 1, f"the dropped dimension {d} is of size 1")
+    shape = tuple(1 if d == "x" else value.shape[d] for d in order)
+    if isinstance(value, Scalar):
+        return [Spread(value, shape)]
+    if isinstance(value, Spread):
+        return [Spread(value.scalar, shape) if shape else value.scalar]
+    view = step.view(value)
+    axes = tuple(None if d == "x" else view.axes[d] for d in order)
+    steps = tuple(0 if d == "x" else view.steps[d] for d in order)
+    result = View(view.buffer, shape, axes, steps, view.start)
+    return [result if shape else step.load(result)]
+
+
+def constant_value(step: Step, variable) -> Value | None:
+    """The value of a constant that needs no memory, or None."""
+    data = np.asarray(variable.data)
+    dtype = variable.type.dtype
+    if data.ndim == 0:
+        return step.constant(data, dtype)
+    if data.ndim == 1 and data.size <= 8 and data.dtype.kind in "iu":
+        return Numbers(tuple(step.constant(number, dtype) for number in data), dtype)
+    if data.size and (data == data.flat[0]).all():
+        return Spread(step.constant(data.flat[0], dtype), data.shape)
+    return None
+
+
+def cast(step: Step, value: Value, dtype: str) -> Value:
+    """The value in another type."""
+    if value.dtype == dtype:
+        return value
+    expression = expression_of(Cast(get_scalar_type(dtype)), [value.dtype], dtype)
+    return step.apply(expression, [value], [value.dtype])

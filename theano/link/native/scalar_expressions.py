@@ -1,0 +1,242 @@
+"""How each scalar operation reads in C: a table from PyTensor's operators to expressions.
+
+An entry is a template in which ``{0}``, ``{1}`` ... are the operands, each already of the type
+the entry asks for, ``{f}`` is the suffix of C's mathematical functions, ``{t}`` the C type,
+and ``{s}`` and ``{S}`` the suffix of the runtime's functions and macros.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytensor.scalar as ps
+import pytensor.scalar.math as scalar_math
+from pytensor.scalar import basic
+
+from theano.link.native.ir import CannotLower
+from theano.link.native.scalar_types import C_TYPES, FLOATS
+
+
+@dataclass(frozen=True)
+class Expression:
+    """An operation on numbers of one type.
+
+    Attributes
+    ----------
+    name
+        What the operation is called in comments.
+    template
+        The C expression on single numbers.
+    vector
+        The C expression on vectors, or None where there is none.
+    operand_dtype
+        The type to which operands are cast, or None for each its own.
+    result
+        'same' as the operands, or 'bool'.
+    """
+
+    name: str
+    template: str
+    vector: str | None
+    operand_dtype: str | None
+    dtype: str
+    takes_truth: bool = False
+
+
+def _same(template: str, vector: str | None = None):
+    return ("output", template, vector)
+
+
+def _compare(operator: str):
+    return ("common", f"({{0}} {operator} {{1}})", f"({{0}} {operator} {{1}})")
+
+
+def _function(name: str, vector: bool = False):
+    call = f"{name}_{{s}}({{0}})"
+    return ("float", f"__builtin_{name}{{f}}({{0}})", f"tn_v_{call}" if vector else None)
+
+
+# operator -> (the type of its operands, expression, expression on vectors)
+TABLE: dict[type, tuple[str, str, str | None]] = {
+    basic.Sub: _same("({0} - {1})", "({0} - {1})"),
+    basic.Neg: _same("(-{0})", "(-{0})"),
+    basic.Sqr: _same("({0} * {0})", "({0} * {0})"),
+    basic.TrueDiv: _same("({0} / {1})", "({0} / {1})"),
+    basic.Reciprocal: _same("(1 / {0})", "(1 / {0})"),
+    basic.Identity: _same("{0}", "{0}"),
+    basic.Second: _same("{1}", "{1}"),
+    basic.Switch: ("switch", "({0} ? {1} : {2})", "TN_SELECT_{S}({0}, {1}, {2})"),
+    basic.Clip: _same("({0} < {1} ? {1} : {0} > {2} ? {2} : {0})"),
+    basic.Maximum: _same(
+        "({1} > {0} ? {1} : {0} >= {1} ? {0} : {0} + {1})",
+        "TN_SELECT_{S}({1} > {0}, {1}, TN_SELECT_{S}({0} >= {1}, {0}, {0} + {1}))",
+    ),
+    basic.Minimum: _same(
+        "({1} < {0} ? {1} : {0} <= {1} ? {0} : {0} + {1})",
+        "TN_SELECT_{S}({1} < {0}, {1}, TN_SELECT_{S}({0} <= {1}, {0}, {0} + {1}))",
+    ),
+    basic.LT: _compare("<"),
+    basic.GT: _compare(">"),
+    basic.LE: _compare("<="),
+    basic.GE: _compare(">="),
+    basic.EQ: _compare("=="),
+    basic.NEQ: _compare("!="),
+    basic.IsNan: ("common", "({0} != {0})", "({0} != {0})"),
+    basic.IsInf: ("common", "({0} - {0} != {0} - {0} && {0} == {0})", None),
+    basic.OR: _same("({0} | {1})"),
+    basic.AND: _same("({0} & {1})"),
+    basic.XOR: _same("({0} ^ {1})"),
+    basic.Pow: ("power", "", None),
+    basic.IntDiv: ("floor division", "", None),
+    basic.Mod: ("remainder", "", None),
+    basic.Abs: ("magnitude", "", None),
+    basic.Sign: _same("(({0} > 0) - ({0} < 0) + ({0} != {0} ? {0} : 0))"),
+    basic.Invert: ("invert", "", None),
+    basic.Ceil: _function("ceil"),
+    basic.Floor: _function("floor"),
+    basic.Trunc: _function("trunc"),
+    basic.RoundHalfToEven: _function("rint"),
+    basic.RoundHalfAwayFromZero: _function("round"),
+    basic.Exp: _function("exp", vector=True),
+    basic.Exp2: _function("exp2"),
+    basic.Expm1: _function("expm1", vector=True),
+    basic.Log: _function("log", vector=True),
+    basic.Log1p: _function("log1p", vector=True),
+    basic.Log2: _function("log2"),
+    basic.Log10: _function("log10"),
+    basic.Sqrt: ("float", "__builtin_sqrt{f}({0})", "tn_sqrt_{s}({0})"),
+    basic.Tanh: _function("tanh", vector=True),
+    basic.Cos: _function("cos"),
+    basic.Sin: _function("sin"),
+    basic.Tan: _function("tan"),
+    basic.ArcCos: _function("acos"),
+    basic.ArcSin: _function("asin"),
+    basic.ArcTan: _function("atan"),
+    basic.Cosh: _function("cosh"),
+    basic.Sinh: _function("sinh"),
+    basic.ArcCosh: _function("acosh"),
+    basic.ArcSinh: _function("asinh"),
+    basic.ArcTanh: _function("atanh"),
+    basic.ArcTan2: ("float", "__builtin_atan2{f}({0}, {1})", None),
+    basic.Deg2Rad: ("float", "({0} * ({t})0.017453292519943295)", None),
+    basic.Rad2Deg: ("float", "({0} * ({t})57.295779513082321)", None),
+    scalar_math.Erf: _function("erf"),
+    scalar_math.Erfc: _function("erfc"),
+    scalar_math.Gamma: _function("tgamma"),
+    scalar_math.GammaLn: _function("lgamma"),
+    scalar_math.Sigmoid: (
+        "float",
+        "(1 / (1 + __builtin_exp{f}(-{0})))",
+        "tn_v_sigmoid_{s}({0})",
+    ),
+    scalar_math.Softplus: ("float", "tn_s_softplus_{s}({0})", "tn_v_softplus_{s}({0})"),
+    scalar_math.Log1mexp: ("float", "tn_log1mexp_{s}({0})", None),
+}
+
+_NARY = {basic.Add: "+", basic.Mul: "*"}
+
+
+def expression_of(op: Any, inputs: Sequence[str], output: str) -> Expression:
+    """The expression of a scalar operation on operands of these types.
+
+    Raises
+    ------
+    CannotLower
+        When the operation or a type has none.
+    """
+    for dtype in (*inputs, output):
+        if dtype not in C_TYPES:
+            raise CannotLower(f"the type {dtype}")
+    kind = type(op)
+    if kind in _NARY:
+        return _joined(op, len(inputs), output)
+    if kind is ps.Cast:
+        if output == "bool":
+            return Expression("cast", "({0} != 0)", None, None, output)
+        whole = inputs[0] == output
+        return Expression("cast", "(({t}){0})", "{0}" if whole else None, None, output)
+    if kind not in TABLE:
+        raise CannotLower(f"the scalar operation {op}")
+    rule, template, vector = TABLE[kind]
+    return _RULES[rule](str(op), template, vector, inputs, output)
+
+
+def _joined(op: Any, count: int, output: str) -> Expression:
+    operator = _NARY[type(op)]
+    if output == "bool":
+        operator = "|" if operator == "+" else "&"
+    text = "(" + f" {operator} ".join(f"{{{k}}}" for k in range(count)) + ")"
+    return Expression(str(op), text, text, output, output)
+
+
+def _output(name, template, vector, inputs, output):
+    if output == "bool" and name not in ("Identity", "Second"):
+        vector = None
+    return Expression(name, template, vector, output, output)
+
+
+def _common(name, template, vector, inputs, output):
+    common = str(np.result_type(*inputs))
+    return Expression(name, template, vector, common, output)
+
+
+def _switch(name, template, vector, inputs, output):
+    return Expression(name, template, vector, output, output, takes_truth=True)
+
+
+def _float(name, template, vector, inputs, output):
+    if output not in FLOATS:
+        # rounding a whole number
+        return Expression(name, template, None, "float64", output)
+    return Expression(name, template, vector, output, output)
+
+
+def _power(name, template, vector, inputs, output):
+    if output in FLOATS:
+        return Expression(name, "__builtin_pow{f}({0}, {1})", None, output, output)
+    return Expression(name, "(({t})__builtin_pow({0}, {1}))", None, "float64", output)
+
+
+def _floor_division(name, template, vector, inputs, output):
+    if output in FLOATS:
+        return Expression(name, "__builtin_floor{f}({0} / {1})", None, output, output)
+    if output.startswith("u"):
+        return Expression(name, "({1} ? {0} / {1} : 0)", None, output, output)
+    return Expression(name, "(({t})tn_floor_division({0}, {1}))", None, output, output)
+
+
+def _remainder(name, template, vector, inputs, output):
+    if output in FLOATS:
+        return Expression(name, "tn_remainder_{s}({0}, {1})", None, output, output)
+    if output.startswith("u"):
+        return Expression(name, "({1} ? {0} % {1} : 0)", None, output, output)
+    return Expression(name, "(({t})tn_remainder({0}, {1}))", None, output, output)
+
+
+def _magnitude(name, template, vector, inputs, output):
+    if output in FLOATS:
+        return Expression(name, "__builtin_fabs{f}({0})", "TN_ABS_{S}({0})", output, output)
+    if output == "bool" or output.startswith("u"):
+        return Expression(name, "{0}", None, output, output)
+    return Expression(name, "(({t})({0} < 0 ? -{0} : {0}))", None, output, output)
+
+
+def _invert(name, template, vector, inputs, output):
+    text = "(!{0})" if output == "bool" else "(({t})~{0})"
+    return Expression(name, text, None, output, output)
+
+
+_RULES = {
+    "output": _output,
+    "common": _common,
+    "switch": _switch,
+    "float": _float,
+    "power": _power,
+    "floor division": _floor_division,
+    "remainder": _remainder,
+    "magnitude": _magnitude,
+    "invert": _invert,
+}

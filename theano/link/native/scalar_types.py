@@ -1,0 +1,48 @@
+"""NumPy's types as C types."""
+
+from __future__ import annotations
+
+import numpy as np
+
+C_TYPES = {
+    "bool": "unsigned char",
+    "int8": "signed char",
+    "int16": "short",
+    "int32": "int",
+    "int64": "int64_t",
+    "uint8": "unsigned char",
+    "uint16": "unsigned short",
+    "uint32": "unsigned int",
+    "uint64": "uint64_t",
+    "float32": "float",
+    "float64": "double",
+}
+FLOATS = ("float32", "float64")
+SUFFIX = {"float32": "f32", "float64": "f64"}
+
+
+def literal(value: object, dtype: str) -> str:
+    """A number as a C literal of a type."""
+    number = np.asarray(value, dtype=dtype)[()]
+    if dtype in FLOATS:
+        if np.isnan(number):
+            text = '__builtin_nan("")'
+        elif np.isinf(number):
+            text = "__builtin_inf()" if number > 0 else "(-__builtin_inf())"
+        else:
+            text = repr(float(number))
+            text = f"({text})" if number < 0 or text.startswith("-") else text
+            return (
+                f"{text[:-1]}f)"
+                if dtype == "float32" and text[-1] == ")"
+                else (f"{text}f" if dtype == "float32" else text)
+            )
+        return f"((float){text})" if dtype == "float32" else text
+    if dtype == "bool":
+        return "1" if number else "0"
+    if dtype == "uint64":
+        return f"{int(number)}ull"
+    if int(number) == -(2**63):
+        return "(-9223372036854775807ll - 1)"
+    suffix = "ll" if dtype == "int64" else ""
+    return f"({int(number)}{suffix})" if number < 0 else f"{int(number)}{suffix}"

@@ -1,0 +1,122 @@
+"""Sizes that are known when a loop is called: named, compared, and checked in its prologue."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from theano.link.native.ir import Size
+
+
+class Sizes:
+    """The prologue of a loop: names of sizes and numbers, and the checks between them.
+
+    Parameters
+    ----------
+    known
+        The prologue of the same loop as it was written before: what it found to be the same
+        is known from the beginning here, and still checked.
+
+    Attributes
+    ----------
+    lines
+        C statements, in order.
+    checks
+        What each check says when it fails; the C function returns its position plus one.
+    """
+
+    def __init__(self, known: Sizes | None = None) -> None:
+        self.lines: list[str] = []
+        self.checks: list[str] = []
+        self._named: dict[str, str] = {}
+        # names in the order of their definitions; True for those that the caller passes
+        self._names: dict[str, bool] = {}
+        # Which sizes are the same, as far as is known, and as far as the prologue has checked.
+        self._same: dict[str, Size] = {} if known is None else known._same_arguments()
+        self._checked: dict[str, Size] = {}
+
+    def argument(self, name: str, text: str, comment: str) -> str:
+        """A name for a size that the caller passes."""
+        self._names[name] = True
+        self.lines.append(f"const int64_t {name} = {text}; /* {_comment(comment)} */")
+        return name
+
+    def name(self, expression: Size, prefix: str = "n") -> Size:
+        """A name for an expression; numbers and names stand for themselves."""
+        if isinstance(expression, int):
+            return expression
+        if expression in self._names:
+            return expression
+        if expression not in self._named:
+            name = f"{prefix}{len(self._names)}"
+            self._names[name] = False
+            self._named[expression] = name
+            self.lines.append(f"const int64_t {name} = {expression};")
+        return self._named[expression]
+
+    def find(self, size: Size) -> Size:
+        """The representative of all sizes that are known to be the same."""
+        return _representative(self._same, size)
+
+    def equal(self, a: Size, b: Size, why: str) -> Size:
+        """State that two sizes are the same, with a check where that is not certain."""
+        first, second = _representative(self._checked, a), _representative(self._checked, b)
+        if first != second:
+            self.check(f"{first} == {second}", why)
+        for same in (self._checked, self._same):
+            first, second = sorted(
+                (_representative(same, a), _representative(same, b)), key=self._age
+            )
+            if first != second and isinstance(second, str):
+                same[second] = first
+        return self.find(a)
+
+    def _age(self, size: Size) -> int:
+        return -1 if isinstance(size, int) else list(self._names).index(size)
+
+    def _same_arguments(self) -> dict[str, Size]:
+        """What the sizes that the caller passes are the same as, among themselves and numbers."""
+        same: dict[str, Size] = {}
+        for name in self._same:
+            other = self.find(name)
+            if self._names[name] and (isinstance(other, int) or self._names[other]):
+                same[name] = other
+        return same
+
+    def check(self, condition: str, why: str) -> None:
+        """Refuse a call for which the condition does not hold."""
+        self.checks.append(why)
+        self.lines.append(f"if (!({condition})) return {len(self.checks)}; /* {_comment(why)} */")
+
+    def define(self, dtype: str, expression: str) -> str:
+        """A name for a number of the prologue that is not a size."""
+        name = f"c{len(self.lines)}"
+        self.lines.append(f"const {dtype} {name} = {expression};")
+        return name
+
+    def binary(self, a: Size, operator: str, b: Size) -> Size:
+        """The size ``a operator b`` for + - *."""
+        a, b = self.find(a), self.find(b)
+        if isinstance(a, int) and isinstance(b, int):
+            return {"+": a + b, "-": a - b, "*": a * b}[operator]
+        neutral = 1 if operator == "*" else 0
+        if b == neutral:
+            return a
+        if a == neutral and operator != "-":
+            return b
+        return self.name(f"{a} {operator} {b}")
+
+    def product(self, sizes: Iterable[Size]) -> Size:
+        result: Size = 1
+        for size in sizes:
+            result = self.binary(result, "*", size)
+        return result
+
+
+def _representative(same: dict[str, Size], size: Size) -> Size:
+    while isinstance(size, str) and size in same:
+        size = same[size]
+    return size
+
+
+def _comment(text: str) -> str:
+    return text.replace("*/", "* /")
