@@ -198,6 +198,7 @@ void tn_barrier(int threads)
         keep_waiting(turn);
 }
 
+#if defined(__linux__)
 /* Processors that the control group of this process pays for, or 0: no limit. */
 static int processors_paid(void)
 {
@@ -209,6 +210,7 @@ static int processors_paid(void)
     fclose(file);
     return found == 2 && period > 0 ? (int)(quota / period + 0.999) : 0;
 }
+#endif
 
 static int processors(void)
 {
