@@ -1,18 +1,23 @@
-"""A linker that runs loops in native code, and all else as PyTensor's own virtual machine does."""
+"""A linker that runs loops and products natively, all else as PyTensor's virtual machine does."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from pytensor.link.vm import VMLinker
 from pytensor.scan.op import Scan
+from pytensor.tensor.blas import Dot22, Gemm
+from pytensor.tensor.math import Dot
 
 from theano.link.native.build import library
 from theano.link.native.emit_c import emit
 from theano.link.native.ir import CannotLower
 from theano.link.native.loop import lower_scan
+from theano.link.native.outer_products import is_product, product_thunk
 from theano.link.native.run import CallRefused, NativeLoop
+from theano.link.native.runtime.load import find_compiler
 
 
 @dataclass(frozen=True)
@@ -51,18 +56,28 @@ class NativeLinker(VMLinker):
         assert self.fgraph is not None
         # Modes copy their linker for each function, and with it the list.
         self.records = []
-        loops = [node for node in self.fgraph.apply_nodes if isinstance(node.op, Scan)]
-        native = {node: self._lowered(node) for node in loops}
-        own = {node: node.op for node in loops}
+        own = {}
         try:
-            for node, loop in native.items():
-                if loop is not None:
-                    node.op = _with_thunk(node.op, loop)
+            for node in list(self.fgraph.apply_nodes):
+                native = self._native(node)
+                if native is not None:
+                    own[node] = node.op
+                    node.op = native
             return super().make_all(*args, **kwargs)
         finally:
             # The graph stays PyTensor's: it is printed, copied and pickled.
             for node, op in own.items():
                 node.op = op
+
+    def _native(self, node: Any) -> Any:
+        """What makes the thunk of a node in the place of its operator, or None."""
+        if isinstance(node.op, Scan):
+            loop = self._lowered(node)
+            return None if loop is None else _with_thunk(node.op, _ScanWithThunk, loop)
+        if is_product(node) and find_compiler() is not None:
+            kind = _PRODUCTS.get(type(node.op))
+            return None if kind is None else _with_thunk(node.op, kind)
+        return None
 
     def _lowered(self, node: Any) -> NativeLoop | None:
         name = node.op.name or "scan"
@@ -77,44 +92,84 @@ class NativeLinker(VMLinker):
         return compiled
 
 
-class _NativeScan(Scan):
+class _ScanWithThunk(Scan):
     """A Scan that makes the thunk of the engine."""
 
-    native_loop: NativeLoop
+    native: NativeLoop
     own_op: Scan
 
     def make_thunk(self, node, storage_map, compute_map, no_recycling, impl=None):
-        native = self.native_loop
         inputs = [storage_map[variable] for variable in node.inputs]
         outputs = [storage_map[variable] for variable in node.outputs]
-        computed = [compute_map[variable] for variable in node.outputs] if compute_map else []
-        fallback: list = []
-        own_make_thunk = self.own_op.make_thunk
 
-        def thunk():
+        def own():
+            return self.own_op.make_thunk(node, storage_map, compute_map, no_recycling, impl)
+
+        fallback: list = []
+
+        def run():
             try:
-                native([cell[0] for cell in inputs], outputs)
+                self.native([cell[0] for cell in inputs], outputs)
             except CallRefused:
                 # PyTensor's own says what is wrong, or does what is rare
                 if not fallback:
-                    fallback.append(
-                        own_make_thunk(node, storage_map, compute_map, no_recycling, impl)
-                    )
+                    fallback.append(own())
                 fallback[0]()
-                return
-            for flag in computed:
-                flag[0] = True
 
-        thunk.inputs, thunk.outputs, thunk.lazy = inputs, outputs, False
-        return thunk
+        return _thunk(run, node, storage_map, compute_map)
 
 
-def _with_thunk(op: Scan, native: NativeLoop) -> Scan:
-    copy = object.__new__(_NativeScan)
+class _ProductThunk:
+    """Makes the thunk of the runtime for a product."""
+
+    own_op: Any
+
+    def make_thunk(self, node, storage_map, compute_map, no_recycling, impl=None):
+        def own():
+            return self.own_op.make_thunk(node, storage_map, compute_map, no_recycling, impl)
+
+        inputs = [storage_map[variable] for variable in node.inputs]
+        run = product_thunk(node, inputs, storage_map[node.outputs[0]], own)
+        return _thunk(run, node, storage_map, compute_map)
+
+
+class _Dot22WithThunk(_ProductThunk, Dot22):
+    """A Dot22 that makes the thunk of the runtime."""
+
+
+class _DotWithThunk(_ProductThunk, Dot):
+    """A Dot that makes the thunk of the runtime."""
+
+
+class _GemmWithThunk(_ProductThunk, Gemm):
+    """A Gemm that makes the thunk of the runtime."""
+
+
+_PRODUCTS: dict[type, type] = {Dot22: _Dot22WithThunk, Dot: _DotWithThunk, Gemm: _GemmWithThunk}
+
+
+def _with_thunk(op: Any, kind: type, native: Any = None) -> Any:
+    """The operator with another class, which makes the engine's thunk."""
+    copy: Any = object.__new__(kind)
     copy.__dict__.update(op.__dict__)
-    copy.native_loop = native
-    copy.own_op = op
+    copy.own_op, copy.native = op, native
     return copy
+
+
+def _thunk(run: Callable[[], None], node: Any, storage_map: Any, compute_map: Any) -> Any:
+    """The function as the virtual machine wants it."""
+    computed = [compute_map[variable] for variable in node.outputs] if compute_map else []
+
+    def run_and_say() -> None:
+        run()
+        for flag in computed:
+            flag[0] = True
+
+    thunk: Any = run_and_say
+    thunk.inputs = [storage_map[variable] for variable in node.inputs]
+    thunk.outputs = [storage_map[variable] for variable in node.outputs]
+    thunk.lazy = False
+    return thunk
 
 
 def _argument_names(node: Any) -> list[str | None]:

@@ -1,0 +1,60 @@
+"""Products outside loops by the engine's runtime agree with PyTensor's."""
+
+import numpy as np
+import pytensor
+import pytensor.tensor as pt
+import pytest
+from pytensor.compile.mode import Mode
+from pytensor.link.vm import VMLinker
+
+from tests_scan_grad.native.loops import numbers, same
+from theano.link.native import NativeLinker
+
+
+def both(inputs, output):
+    """The function by the engine and by PyTensor's Python code, both with BLAS operators."""
+    rewrites = "fast_run"
+    native = pytensor.function(
+        inputs, output, mode=Mode(NativeLinker(use_cloop=False, c_thunks=False), rewrites)
+    )
+    own = pytensor.function(
+        inputs, output, mode=Mode(VMLinker(use_cloop=False, c_thunks=False), rewrites)
+    )
+    return native, own
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(3, 4, 5), (1, 1, 1), (0, 4, 5), (3, 0, 5), (70, 65, 130)])
+def test_products_of_any_strides(shape, dtype):
+    m, k, n = shape
+    a, b, c = (pt.matrix(name, dtype=dtype) for name in "abc")
+    left, right, addend = (
+        numbers(m, k, dtype=dtype),
+        numbers(k, n, seed=1, dtype=dtype),
+        numbers(m, n, seed=2, dtype=dtype),
+    )
+    product, with_addend = both([a, b], pt.dot(a, b)), both([a, b, c], 0.5 * c + pt.dot(a, b))
+    for x in (left, np.asfortranarray(left), np.repeat(left, 2, axis=1)[:, ::2]):
+        for y in (right, np.asfortranarray(right), right[::-1][::-1]):
+            native, own = product
+            same([native(x, y)], [own(x, y)])
+            native, own = with_addend
+            same([native(x, y, addend)], [own(x, y, addend)])
+    kept = addend.copy()
+    with_addend[0](left, right, addend)
+    same([addend], [kept])
+
+
+def test_a_mismatch_is_an_error_and_the_function_goes_on():
+    a, b = pt.dmatrices("a", "b")
+    native, own = both([a, b], pt.dot(a, b))
+    with pytest.raises(ValueError):
+        native(numbers(2, 3), numbers(4, 2))
+    same([native(numbers(2, 3), numbers(3, 2))], [own(numbers(2, 3), numbers(3, 2))])
+
+
+def test_the_graph_keeps_its_operators():
+    a, b = pt.dmatrices("a", "b")
+    native, _ = both([a, b], pt.dot(a, b))
+    kinds = [type(node.op).__name__ for node in native.maker.fgraph.apply_nodes]
+    assert kinds in (["Dot"], ["Dot22"])
