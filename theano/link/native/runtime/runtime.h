@@ -1,7 +1,8 @@
 /* The C runtime of the native CPU engine: products, activations, threads, denormals.
  *
  * Strides count elements. Every function may be called from any thread. Nothing here
- * allocates, but for tn_gemm_f32 and tn_gemm_f64, which keep one work buffer a thread.
+ * allocates, but for tn_gemm_f32 and tn_gemm_f64, which keep one work buffer a thread, and the
+ * pool while it starts a worker.
  */
 #ifndef TN_RUNTIME_H
 #define TN_RUNTIME_H
