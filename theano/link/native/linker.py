@@ -42,7 +42,7 @@ class NativeLinker(VMLinker):
     >>> import theano
     >>> import theano.tensor as T
     >>> x = T.vector("x")
-    >>> total = theano.scan(lambda x, s: s * 0.5 + x, sequences=[x], outputs_info=[0.0])
+    >>> total, _ = theano.scan(lambda x, s: 0.5 * s + x, sequences=[x], outputs_info=[0.0])
     >>> f = theano.function([x], total, mode="NATIVE")
     """
 
