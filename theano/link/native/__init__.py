@@ -6,9 +6,10 @@ Examples
 >>> import pytensor.tensor as pt
 >>> import theano.link.native
 >>> x = pt.vector("x")
->>> states = pytensor.scan(lambda x, s: s * 0.5 + x, sequences=[x], outputs_info=[0.0],
-...                        return_updates=False)
->>> f = pytensor.function([x], states, mode=theano.link.native.mode)
+>>> means = pytensor.scan(
+...     lambda x, s: (s + x) / 2, sequences=[x], outputs_info=[x[0]], return_updates=False
+... )
+>>> f = pytensor.function([x], means, mode=theano.link.native.mode)
 >>> [str(loop) for loop in theano.link.native.report(f)]
 ['scan_fn: native']
 """

@@ -42,8 +42,8 @@ class NativeLinker(VMLinker):
     >>> import theano
     >>> import theano.tensor as T
     >>> x = T.vector("x")
-    >>> total, _ = theano.scan(lambda x, s: 0.5 * s + x, sequences=[x], outputs_info=[0.0])
-    >>> f = theano.function([x], total, mode="NATIVE")
+    >>> means, _ = theano.scan(lambda x, s: (s + x) / 2, sequences=[x], outputs_info=[x[0]])
+    >>> f = theano.function([x], means, mode="NATIVE")
     """
 
     def __init__(self, *args: Any, **kwargs: Any):
