@@ -21,8 +21,6 @@ from theano.compile.mode import OPT_FAST_RUN, Mode
 RELATIVE_TOLERANCE = {"float64": 1e-9, "float32": 1e-5}
 # PyTensor 3.0.7's own, that give wrong results or graphs that fail
 WRONG_REWRITES = {
-    "scan_push_out_non_seq": "when no computation of a step changes from step to step, it drops "
-    "the initial values of states",
     "local_AdvancedIncSubtensor_to_AdvancedIncSubtensor1": "its result refuses an increment of "
     "one row, as in the gradient of an embedding with a batch of one",
 }

@@ -80,7 +80,12 @@ def _query(
 
 
 # PyTensor's rewrites of loops for which this package has its own (scan_module/scan_opt)
-_REPLACED = ("scan_push_out_add", "scan_push_out_dot1", "scan_push_out_seq")
+_REPLACED = (
+    "scan_push_out_add",
+    "scan_push_out_dot1",
+    "scan_push_out_non_seq",
+    "scan_push_out_seq",
+)
 
 _FAST_RUN = ("fast_run", FAST_RUN_TAG)
 _FAST_COMPILE = ("fast_compile", FAST_COMPILE_TAG)

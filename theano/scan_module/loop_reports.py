@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from theano.scan_module.scan_opt.loop_history import Decision
 
-HOISTING = ("HoistFromSequences",)
+HOISTING = ("HoistFromSequences", "HoistInvariants")
 PUSHING_OUT = ("PushOutDotAccumulate", "PushOutTracedProducts")
 MERGING = ("MergeDots",)
 

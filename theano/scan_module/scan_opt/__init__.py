@@ -10,6 +10,7 @@ from pytensor.compile.mode import optdb
 
 from theano.compile.mode import FAST_COMPILE_TAG, FAST_RUN_TAG
 from theano.scan_module.scan_opt.hoist_from_sequences import HoistFromSequences
+from theano.scan_module.scan_opt.hoist_invariants import HoistInvariants
 from theano.scan_module.scan_opt.merge_dots import MergeDots
 from theano.scan_module.scan_opt.push_out_dot_accumulate import PushOutDotAccumulate
 from theano.scan_module.scan_opt.push_out_traced_products import PushOutTracedProducts
@@ -24,6 +25,7 @@ from theano.scan_module.scan_opt.unify_forward_loops import UnifyForwardLoops
 REWRITES = (
     ("unify_forward_loops", UnifyForwardLoops(), -0.5, (FAST_RUN_TAG, FAST_COMPILE_TAG)),
     ("record_loops", RecordLoops(), -0.49, (FAST_RUN_TAG, FAST_COMPILE_TAG)),
+    ("HoistInvariants", HoistInvariants(), 0.052, (FAST_RUN_TAG,)),
     ("ShrinkCotangentBuffer", ShrinkCotangentBuffer(), 0.055, (FAST_RUN_TAG,)),
     ("PushOutDotAccumulate", PushOutDotAccumulate(), 0.06, (FAST_RUN_TAG,)),
     ("PushOutTracedProducts", PushOutTracedProducts(), 0.065, (FAST_RUN_TAG,)),

@@ -1,0 +1,59 @@
+"""What is computed before a loop: invariants, and products of sequences."""
+
+import numpy as np
+
+import theano
+import theano.tensor as T
+from tests_scan_grad.loop_counts import loops, products_in_loops, products_outside, python_mode
+
+
+def test_a_step_that_is_the_same_each_time_keeps_its_initial_rows():
+    start, w = T.vector("start"), T.vector("w")
+    states, _ = theano.scan(
+        lambda state, w: T.tanh(w),
+        outputs_info=[start],
+        non_sequences=[w],
+        n_steps=3,
+        mode=python_mode(),
+    )
+    function = theano.function([start, w], states, mode=python_mode(), on_unused_input="ignore")
+    given = np.array([0.5, 1.0])
+    np.testing.assert_allclose(function(np.zeros(2), given), [np.tanh(given)] * 3, rtol=1e-12)
+
+
+def test_an_invariant_product_is_computed_once():
+    x, u, v = T.matrix("x"), T.matrix("u"), T.matrix("v")
+    outputs, _ = theano.scan(
+        lambda x, h, u, v: T.tanh(x + h.dot(u.dot(v))),
+        sequences=[x],
+        outputs_info=[T.zeros(3)],
+        non_sequences=[u, v],
+        mode=python_mode(),
+    )
+    function = theano.function([x, u, v], outputs[-1], mode=python_mode())
+    assert products_in_loops(function) == [1]
+    assert products_outside(function) == 1
+
+
+def test_a_check_stays_in_the_step():
+    """A loop of no steps checks nothing."""
+    n, w = T.iscalar("n"), T.vector("w")
+    checked = T.opt.Assert("w must not be empty")(w, w.shape[0] > 0)
+    outputs, _ = theano.scan(
+        lambda total, w: total + checked.sum(),
+        outputs_info=[T.zeros(())],
+        non_sequences=[w],
+        n_steps=n,
+        mode=python_mode(),
+    )
+    function = theano.function([n, w], outputs.sum(), mode=python_mode())
+    assert function(2, [1.0, 2.0]) == 9.0
+
+
+def test_a_map_needs_no_loop():
+    x, w = T.matrix("x"), T.vector("w")
+    outputs, _ = theano.map(lambda row, w: (row * w).sum(), x, non_sequences=[w])
+    function = theano.function([x, w], outputs, mode=python_mode())
+    assert loops(function) == []
+    given = np.arange(6.0).reshape(3, 2)
+    np.testing.assert_allclose(function(given, [1.0, 2.0]), given @ [1.0, 2.0])
