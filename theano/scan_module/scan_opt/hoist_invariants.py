@@ -15,6 +15,8 @@ from pytensor.graph.replace import clone_replace
 from pytensor.graph.rewriting.basic import copy_stack_trace
 from pytensor.graph.traversal import ancestors, io_toposort
 from pytensor.raise_op import CheckAndRaise
+from pytensor.tensor.basic import alloc
+from pytensor.tensor.type import TensorType, integer_dtypes
 
 from theano.scan_module.loop import Invariant, Loop, fresh_like, take_apart
 from theano.scan_module.scan_opt.describe import describe
@@ -31,22 +33,44 @@ class HoistInvariants(LoopRewriter):
         """Hoist the invariant values of one loop."""
         loop = normalized(take_apart(node))
         step = StepAnalysis(loop)
+        replacements = repeated_traces(loop, step)
+        loop = replace(loop, traces=tuple(t for t in loop.traces if t.output not in replacements))
         values = invariant_values(loop, step)
-        if not values:
+        if not values and not replacements:
             return
-        fresh = {value: fresh_like(value) for value in values}
-        edited = loop.with_inner_outputs(clone_replace(loop.inner_outputs, replace=fresh))
-        invariants = tuple(
-            Invariant(value.type.filter_variable(step.outer_value(value)), fresh[value])
-            for value in values
-        )
-        built = replace(edited, invariants=(*edited.invariants, *invariants)).build(type(node.op))
-        replacements = built.replacements()
         for value in values:
             self.note(graph, node, f"invariant {describe(value, loop)}", True, "computed once")
+        if loop.outputs:
+            replacements |= with_invariants(loop, step, values).build(type(node.op)).replacements()
         for old, new in replacements.items():
             copy_stack_trace(old, new)
         graph.replace_all(list(replacements.items()), reason=self.name)
+
+
+def repeated_traces(loop: Loop, step: StepAnalysis) -> dict[Variable, Variable]:
+    """Traces of an invariant value, which are its repetition; none if the loop may stop early."""
+    if loop.condition is not None:
+        return {}
+    replacements = {}
+    for trace in loop.traces:
+        known = trace.inner in step.invariant_inputs or _can_leave(trace.inner, step)
+        if known and trace.length is loop.n_steps and isinstance(trace.inner.type, TensorType):
+            value = step.outer_value(trace.inner)
+            shape = [value.shape[k] for k in range(value.type.ndim)]
+            repeated = alloc(value, loop.n_steps, *shape)
+            replacements[trace.output] = trace.output.type.filter_variable(repeated)
+    return replacements
+
+
+def with_invariants(loop: Loop, step: StepAnalysis, values: list[Variable]) -> Loop:
+    """The loop with values of its step passed to it."""
+    fresh = {value: fresh_like(value) for value in values}
+    edited = loop.with_inner_outputs(clone_replace(loop.inner_outputs, replace=fresh))
+    invariants = tuple(
+        Invariant(value.type.filter_variable(step.outer_value(value)), fresh[value])
+        for value in values
+    )
+    return replace(edited, invariants=(*edited.invariants, *invariants))
 
 
 def invariant_values(loop: Loop, step: StepAnalysis) -> list[Variable]:
@@ -63,5 +87,7 @@ def _can_leave(value: Variable, step: StepAnalysis) -> bool:
     if value.owner is None or isinstance(value, Constant) or step.varies(value):
         return False
     behind = ancestors([value])
+    # checks of shapes are statements about lengths, which are the same without a step
+    is_length = isinstance(value.type, TensorType) and value.type.dtype in integer_dtypes
     checks = any(v.owner is not None and isinstance(v.owner.op, CheckAndRaise) for v in behind)
-    return not checks and any(v in step.invariant_inputs for v in ancestors([value]))
+    return (is_length or not checks) and any(v in step.invariant_inputs for v in ancestors([value]))
