@@ -63,10 +63,6 @@ class State:
     def out_slices(self) -> tuple[int, ...]:
         return tuple(tap.offset for tap in self.writes)
 
-    def initial(self) -> Variable:
-        """The buffer's rows before the first step of a state that reads only the step before."""
-        return self.outer[0]
-
 
 @dataclass(frozen=True, eq=False)
 class Trace:
