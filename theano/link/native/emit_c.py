@@ -13,26 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from theano.link.native.emit_expressions import scalar_text
-from theano.link.native.emit_map import emit_copy, emit_map, emit_reduce
-from theano.link.native.ir import (
-    Assign,
-    Buffer,
-    CannotLower,
-    Combine,
-    Copy,
-    Gather,
-    Gemm,
-    Line,
-    Load,
-    Map,
-    Reduce,
-    Scalar,
-    Scatter,
-    Size,
-    Statement,
-    View,
-)
+from theano.link.native.emit_statements import emit_statements
+from theano.link.native.ir import Assign, Buffer, Map, Scalar, Size
 from theano.link.native.layout import Product, place_of
 from theano.link.native.loop import Argument, Loop
 from theano.link.native.scalar_types import C_TYPES, SUFFIX
@@ -112,7 +94,7 @@ class _Emitter:
             *self._state_starts(),
             "for (; step < steps; step++) {",
             *self._row_pointers(),
-            *self._statements(),
+            *emit_statements(self.step),
             *self._number_writes(),
             *self._advance(),
             *self._stop(),
@@ -261,84 +243,6 @@ class _Emitter:
                 )
         return lines
 
-    def _statements(self) -> list[str]:
-        lines: list[str] = []
-        for statement in self.step.statements:
-            lines += self._statement(statement)
-        return lines
-
-    def _statement(self, statement: Statement) -> list[str]:
-        if isinstance(statement, Map):
-            stored = [c.name for c in statement.body if c.stored]
-            return [f"/* {', '.join(stored)} */", *emit_map(statement, self.sizes)]
-        if isinstance(statement, Copy | Combine):
-            return emit_copy(statement, self.sizes)
-        if isinstance(statement, Assign):
-            operands = statement.operands
-            text = scalar_text(
-                statement.operation,
-                [operand.expression for operand in operands],
-                [operand.dtype for operand in operands],
-            )
-            result = statement.result
-            return [f"const {C_TYPES[result.dtype]} {result.expression} = {text};"]
-        if isinstance(statement, Load):
-            pointer = place_of(statement.view, self.sizes).pointer
-            result = statement.result
-            return [f"const {C_TYPES[result.dtype]} {result.expression} = *({pointer});"]
-        if isinstance(statement, Gemm):
-            return self._gemm(statement)
-        if isinstance(statement, Reduce):
-            declared = []
-            if isinstance(statement.target, Scalar):
-                kind = C_TYPES[statement.target.dtype]
-                declared = [f"{kind} {statement.target.expression};"]
-            return declared + emit_reduce(statement, self.sizes)
-        if isinstance(statement, Gather | Scatter):
-            return self._rows_by_index(statement)
-        assert isinstance(statement, Line)
-        return [statement.text]
-
-    def _gemm(self, statement: Gemm) -> list[str]:
-        a, b, out = statement.a, statement.b, statement.out
-        suffix = SUFFIX[out.dtype]
-        a_place, out_place = place_of(a, self.sizes), place_of(out, self.sizes)
-        if out_place.strides[1].text not in ("1", "0") and out.shape[1] != 1:
-            raise CannotLower("a product whose result is not stored in rows")
-        sizes = f"{a.shape[0]}, {b.shape[1]}, {a.shape[1]}"
-        left = f"{a_place.pointer}, {a_place.strides[0].text}, {a_place.strides[1].text}"
-        result = f"0, {out_place.pointer}, {out_place.strides[0].text}"
-        if statement.packed is not None:
-            width = f"runtime->panel_width_{suffix}()"
-            panels = f"({b.shape[1]} + {width} - 1) / {width}"
-            return [
-                f"runtime->gemm_packed_{suffix}({sizes}, {left}, packed{statement.packed}, "
-                f"{result}, 0, {panels});"
-            ]
-        b_place = place_of(b, self.sizes)
-        right = f"{b_place.pointer}, {b_place.strides[0].text}, {b_place.strides[1].text}"
-        return [f"runtime->gemm_{suffix}({sizes}, {left}, {right}, {result});"]
-
-    def _rows_by_index(self, statement: Gather | Scatter) -> list[str]:
-        index = place_of(statement.index, self.sizes)
-        gathers = isinstance(statement, Gather)
-        table = statement.source if gathers else statement.target
-        assert isinstance(table, View)
-        count = table.shape[0]
-        lines = [f"for (int64_t k = 0; k < {statement.index.shape[0]}; k++) {{"]
-        lines.append(f"int64_t row = ({index.pointer})[k * ({index.strides[0].text})];")
-        error = self.step.error(IndexError, "index out of range")
-        lines.append(f"if (row < -({count}) || row >= {count}) {{ status = {error}; goto end; }}")
-        lines.append(f"if (row < 0) row += {count};")
-        picked, turn = _row_of(table, "row"), "k"
-        if isinstance(statement, Gather):
-            inner: Copy | Combine = Copy(_row_of(statement.target, turn), picked)
-        else:
-            source = statement.source
-            source = _row_of(source, turn) if isinstance(source, View) else source
-            inner = Combine(picked, source, "add") if statement.add else Copy(picked, source)
-        return [*lines, *emit_copy(inner, self.sizes), "}"]
-
     def _number_writes(self) -> list[str]:
         lines = []
         for write in self.loop.writes:
@@ -376,18 +280,6 @@ class _Emitter:
                 "}",
             ]
         return lines
-
-
-def _row_of(view: View, index: str) -> View:
-    """Row ``index`` of a view, which begins at the front of its first axis."""
-    axis = view.axes[0]
-    start = list(view.start)
-    if axis is not None:
-        if start[axis] != 0 or view.steps[0] != 1:
-            start[axis] = f"({start[axis]} + {view.steps[0]} * {index})"
-        else:
-            start[axis] = index
-    return View(view.buffer, view.shape[1:], view.axes[1:], view.steps[1:], tuple(start))
 
 
 def _bytes(dtype: str) -> int:

@@ -1,0 +1,145 @@
+"""The statements of a step as C."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from theano.link.native.emit_expressions import scalar_text
+from theano.link.native.emit_map import emit_copy, emit_map, emit_reduce
+from theano.link.native.ir import (
+    Assign,
+    CannotLower,
+    Combine,
+    Copy,
+    Gather,
+    Gemm,
+    Line,
+    Load,
+    Map,
+    Reduce,
+    Scalar,
+    Scatter,
+    Statement,
+    View,
+)
+from theano.link.native.layout import place_of
+from theano.link.native.scalar_types import C_TYPES, SUFFIX
+from theano.link.native.step import Step
+
+
+def emit_statements(step: Step) -> list[str]:
+    """All statements of a step, in order."""
+    lines: list[str] = []
+    for statement in step.statements:
+        lines += emit_statement(step, statement)
+    return lines
+
+
+def emit_statement(step: Step, statement: Statement) -> list[str]:
+    """One statement of a step."""
+    return _EMITTERS[type(statement)](step, statement)
+
+
+def _map(step: Step, statement: Map) -> list[str]:
+    stored = [compute.name for compute in statement.body if compute.stored]
+    return [f"/* {', '.join(stored)} */", *emit_map(statement, step.sizes)]
+
+
+def _copy(step: Step, statement: Copy | Combine) -> list[str]:
+    return emit_copy(statement, step.sizes)
+
+
+def _assign(step: Step, statement: Assign) -> list[str]:
+    text = scalar_text(
+        statement.operation,
+        [operand.expression for operand in statement.operands],
+        [operand.dtype for operand in statement.operands],
+    )
+    result = statement.result
+    return [f"const {C_TYPES[result.dtype]} {result.expression} = {text};"]
+
+
+def _load(step: Step, statement: Load) -> list[str]:
+    pointer = place_of(statement.view, step.sizes).pointer
+    result = statement.result
+    return [f"const {C_TYPES[result.dtype]} {result.expression} = *({pointer});"]
+
+
+def _reduce(step: Step, statement: Reduce) -> list[str]:
+    declared = []
+    if isinstance(statement.target, Scalar):
+        kind = C_TYPES[statement.target.dtype]
+        declared = [f"{kind} {statement.target.expression};"]
+    return declared + emit_reduce(statement, step.sizes)
+
+
+def _line(step: Step, statement: Line) -> list[str]:
+    return [statement.text]
+
+
+def _gemm(step: Step, statement: Gemm) -> list[str]:
+    a, b, out = statement.a, statement.b, statement.out
+    suffix = SUFFIX[out.dtype]
+    a_place, out_place = place_of(a, step.sizes), place_of(out, step.sizes)
+    if out_place.strides[1].text not in ("1", "0") and out.shape[1] != 1:
+        raise CannotLower("a product whose result is not stored in rows")
+    sizes = f"{a.shape[0]}, {b.shape[1]}, {a.shape[1]}"
+    left = f"{a_place.pointer}, {a_place.strides[0].text}, {a_place.strides[1].text}"
+    result = f"0, {out_place.pointer}, {out_place.strides[0].text}"
+    if statement.packed is not None:
+        width = f"runtime->panel_width_{suffix}()"
+        panels = f"({b.shape[1]} + {width} - 1) / {width}"
+        return [
+            f"runtime->gemm_packed_{suffix}({sizes}, {left}, packed{statement.packed}, "
+            f"{result}, 0, {panels});"
+        ]
+    b_place = place_of(b, step.sizes)
+    right = f"{b_place.pointer}, {b_place.strides[0].text}, {b_place.strides[1].text}"
+    return [f"runtime->gemm_{suffix}({sizes}, {left}, {right}, {result});"]
+
+
+def _rows_by_index(step: Step, statement: Gather | Scatter) -> list[str]:
+    index = place_of(statement.index, step.sizes)
+    table = statement.source if isinstance(statement, Gather) else statement.target
+    assert isinstance(table, View)
+    count = table.shape[0]
+    lines = [f"for (int64_t k = 0; k < {statement.index.shape[0]}; k++) {{"]
+    lines.append(f"int64_t row = ({index.pointer})[k * ({index.strides[0].text})];")
+    error = step.error(IndexError, "index out of range")
+    lines.append(f"if (row < -({count}) || row >= {count}) {{ status = {error}; goto end; }}")
+    lines.append(f"if (row < 0) row += {count};")
+    picked, turn = _row_of(table, "row"), "k"
+    if isinstance(statement, Gather):
+        inner: Copy | Combine = Copy(_row_of(statement.target, turn), picked)
+    else:
+        source = statement.source
+        source = _row_of(source, turn) if isinstance(source, View) else source
+        inner = Combine(picked, source, "add") if statement.add else Copy(picked, source)
+    return [*lines, *emit_copy(inner, step.sizes), "}"]
+
+
+def _row_of(view: View, index: str) -> View:
+    """Row ``index`` of a view, which begins at the front of its first axis."""
+    axis = view.axes[0]
+    start = list(view.start)
+    if axis is not None:
+        if start[axis] != 0 or view.steps[0] != 1:
+            start[axis] = f"({start[axis]} + {view.steps[0]} * {index})"
+        else:
+            start[axis] = index
+    return View(view.buffer, view.shape[1:], view.axes[1:], view.steps[1:], tuple(start))
+
+
+_EMITTERS: dict[type, Callable[[Step, Any], list[str]]] = {
+    Assign: _assign,
+    Combine: _copy,
+    Copy: _copy,
+    Gather: _rows_by_index,
+    Gemm: _gemm,
+    Line: _line,
+    Load: _load,
+    Map: _map,
+    Reduce: _reduce,
+    Scatter: _rows_by_index,
+}
