@@ -97,7 +97,7 @@ def test_networks_and_their_gradients(name):
     native = theano.function(
         network.inputs, outputs, mode=theano.Mode(native_mode().linker, rewrites)
     )
-    assert report(native) and all(record.reason is None for record in report(native))
+    assert report(native).loops and all(record.reason is None for record in report(native).loops)
     python = theano.Mode(pytensor.link.vm.VMLinker(use_cloop=False, c_thunks=False), rewrites)
     same(
         native(*network.values),
@@ -240,7 +240,7 @@ def test_denormals_are_zero_inside_and_the_mode_is_restored():
     x = pt.dvector("x")
     (y,) = scan(lambda x, h: h * 1e-160 + x, sequences=[x], outputs_info=[pt.constant(1e-160)])
     native = pytensor.function([x], y, mode=native_mode())
-    assert report(native)[0].reason is None
+    assert report(native).loops[0].reason is None
     assert native(np.zeros(3))[0] == 0
     assert np.float64(1e-160) * np.float64(1e-160) > 0
 
@@ -249,9 +249,9 @@ def test_what_has_no_code_runs_by_pytensor_and_says_why():
     x = pt.dtensor3("x")
     (y,) = scan(lambda x, h: pt.linalg.inv(x) + h, sequences=[x], outputs_info=[pt.zeros((2, 2))])
     function = pytensor.function([x], y, mode=native_mode())
-    (record,) = report(function)
-    assert "MatrixInverse" in record.reason and record.source is None
-    assert "MatrixInverse" in str(record) and source(function) == ""
+    (record,) = report(function).loops
+    assert "MatrixInverse" in record.reason
+    assert "MatrixInverse" in str(record) and "MatrixInverse" not in source(function)
     value = numbers(3, 2, 2)
     np.testing.assert_allclose(function(value), np.cumsum(np.linalg.inv(value), axis=0))
 
@@ -262,7 +262,7 @@ def test_random_draws_run_by_pytensor():
         lambda h: h + random.normal(), outputs_info=[zero()], n_steps=4, return_updates=True
     )
     function = pytensor.function([], y, mode=native_mode(), updates=random.updates())
-    assert "random" in report(function)[0].reason.lower()
+    assert "random" in report(function).loops[0].reason.lower()
     assert function().shape == (4,)
 
 
@@ -270,7 +270,7 @@ def test_report_and_source():
     x = pt.dvector("prices")
     (y,) = scan(lambda x, h: h + x, sequences=[x], outputs_info=[zero()])
     function = pytensor.function([x], y, mode=mode)
-    assert [str(record) for record in report(function)] == ["scan_fn: native"]
+    assert [str(record) for record in report(function).loops] == ["scan_fn: native"]
     assert "prices" in source(function) and "for (; step < steps; step++)" in source(function)
     np.testing.assert_allclose(function([1.0, 2.0, 4.0]), [1, 3, 7])
     with pytest.raises(TypeError, match="not with the native engine"):
@@ -281,5 +281,5 @@ def test_the_mode_of_that_name():
     x = theano.tensor.dvector("x")
     y, _ = theano.scan(lambda x, h: h + x, sequences=[x], outputs_info=[zero()])
     function = theano.function([x], y, mode="NATIVE")
-    assert [record.reason for record in report(function)] == [None]
+    assert [record.reason for record in report(function).loops] == [None]
     np.testing.assert_allclose(function([1.0, 2.0, 4.0]), [1, 3, 7])

@@ -9,19 +9,13 @@ number for an exception in a step.
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import numpy as np
-
+from theano.link.native.emit_memory import Memory, elements
 from theano.link.native.emit_statements import emit_statements
-from theano.link.native.ir import Assign, Buffer, Map, Scalar, Size
-from theano.link.native.layout import Product, place_of
-from theano.link.native.loop import Argument, Loop
-from theano.link.native.scalar_types import C_TYPES, SUFFIX
+from theano.link.native.ir import FIRST_ARRAY, FIRST_RESULT, Argument, Scalar
+from theano.link.native.loop import Loop
+from theano.link.native.scalar_types import C_TYPES
 from theano.link.native.sizes import Sizes
 
-HERE = Path(__file__).parent
-FUNCTION = "theano_loop"
 # the order of the table of the runtime's functions that the caller passes
 RUNTIME_FUNCTIONS = (
     "tn_packed_size_f32",
@@ -37,58 +31,38 @@ RUNTIME_FUNCTIONS = (
     "tn_flush_denormals_begin",
     "tn_flush_denormals_end",
 )
-# arrays[0] is the table, arrays[1] the work memory
-FIRST_ARRAY = 2
-# result[0] is the number of steps done, result[1] the bytes of work memory
-FIRST_RESULT = 2
 
 
-def emit(loop: Loop) -> str:
-    """The C text of a loop."""
-    return "\n".join([*_preamble(loop), *_indented(_Emitter(loop).function())]) + "\n"
-
-
-def _preamble(loop: Loop) -> list[str]:
-    lines = [f"/* {loop.name} */", (HERE / "prelude.inc").read_text()]
-    body = [s for s in loop.step.statements if isinstance(s, Map | Assign)]
-    if body:
-        lines.append((HERE / "runtime" / "activations.inc").read_text())
-        lines.append((HERE / "vectors.inc").read_text())
-    return lines
-
-
-def _indented(lines: list[str]) -> list[str]:
-    depth, result = 0, []
-    for line in lines:
-        depth -= line.startswith("}")
-        result.append(line if line.startswith("#") else "    " * depth + line)
-        depth += line.endswith("{")
-    return result
+def emit_loop(loop: Loop) -> list[str]:
+    """The lines of a loop's C function."""
+    return _Emitter(loop).function()
 
 
 class _Emitter:
     def __init__(self, loop: Loop):
         self.loop, self.step = loop, loop.step
         self.sizes: Sizes = loop.step.sizes
-        self.work: list[str] = []
+        self.memory = Memory(loop.step)
 
     def function(self) -> list[str]:
         prologue = [*self._pointers(), *self._strides(), *self.sizes.lines]
         shapes = self._trace_shapes()
-        memory = self._memory()
+        rings = self._ring_memory()
         return [
-            f"int64_t {FUNCTION}(const int64_t *numbers, void *const *arrays, int64_t *result)",
+            f"static int64_t {self.step.name}(const int64_t *numbers, void *const *arrays, "
+            "int64_t *result)",
             "{",
             "const int64_t steps = numbers[1];",
             *prologue,
             "/* work memory */",
-            "int64_t bytes = 0;",
-            *memory,
+            *rings,
+            *self.memory.plan,
             *shapes,
             "result[1] = bytes;",
             "if (!numbers[0]) return 0;",
-            *self.work,
-            *self._packing(),
+            "char *const work = arrays[1];",
+            *self.memory.pointers,
+            *self.memory.packing(),
             "const unsigned denormals = runtime->flush_denormals_begin();",
             "int64_t step = 0, status = 0;",
             *self._state_starts(),
@@ -99,7 +73,7 @@ class _Emitter:
             *self._advance(),
             *self._stop(),
             "}",
-            *(["end:"] if self.step.errors else []),
+            *(["end:"] if self.step.errors or self.step.loops else []),
             "runtime->flush_denormals_end(denormals);",
             *self._state_ends(),
             "result[0] = step;",
@@ -130,46 +104,22 @@ class _Emitter:
                     lines.append(f"const int64_t {argument.name}_s{d} = {text};")
         return lines
 
-    def _elements(self, shape: tuple[Size, ...]) -> str:
-        product = Product(1)
-        for size in shape:
-            product = product.times(self.sizes.find(size))
-        return product.text
-
-    def _take(self, name: str, dtype: str, count: str) -> list[str]:
-        kind = C_TYPES[dtype]
-        self.work.append(f"{kind} *const {name} = ({kind} *)((char *)arrays[1] + {name}_at);")
-        size = f"({count}) * {_bytes(dtype)}"
-        return [f"const int64_t {name}_at = bytes; bytes += tn_rounded({size});"]
-
-    def _memory(self) -> list[str]:
+    def _ring_memory(self) -> list[str]:
+        """States of which fewer rows are kept than a step needs get a ring of their own."""
         lines = []
-        for buffer in self.step.temporaries:
-            if self._needs_memory(buffer):
-                lines += self._take(buffer.name, buffer.dtype, self._elements(buffer.shape))
-        for k, view in enumerate(self.step.packed):
-            rows, columns = view.shape
-            suffix = SUFFIX[view.dtype]
-            size = f"runtime->packed_size_{suffix}({rows}, {columns})"
-            size = f"{size} / {_bytes(view.dtype)}"
-            lines += self._take(f"packed{k}", view.dtype, size)
         for argument in self._rings():
             name, history = argument.name, argument.history
-            lines.append(f"const int64_t {name}_stored = numbers[{argument.first_size}];")
-            lines.append(f"const int {name}_short = {name}_stored <= {history};")
-            lines.append(
-                f"const int64_t {name}_rows = {name}_short ? {history + 1} : {name}_stored;"
-            )
-            row = self._elements(argument.shape)
-            lines.append(f"const int64_t {name}_size = {row};")
+            row = elements(self.step, argument.shape)
+            lines += [
+                f"const int64_t {name}_stored = numbers[{argument.first_size}];",
+                f"const int {name}_short = {name}_stored <= {history};",
+                f"const int64_t {name}_rows = {name}_short ? {history + 1} : {name}_stored;",
+                f"const int64_t {name}_size = {row};",
+            ]
+            kind = C_TYPES[argument.dtype]
             count = f"({name}_short ? {history + 1} : 0) * {name}_size"
-            lines += self._take(f"{name}_ring", argument.dtype, count)
+            self.memory.take(f"{name}_ring", argument.dtype, f"{count} * sizeof({kind})")
         return lines
-
-    def _needs_memory(self, buffer: Buffer) -> bool:
-        if buffer.place is not None or buffer.source is not None:
-            return False
-        return buffer.compute is None or buffer.compute.stored
 
     def _rings(self) -> list[Argument]:
         return [a for a in self.loop.arguments if a.kind in ("ring", "untraced")]
@@ -181,17 +131,6 @@ class _Emitter:
                 for size in argument.shape:
                     lines.append(f"result[{position}] = {size};")
                     position += 1
-        return lines
-
-    def _packing(self) -> list[str]:
-        lines = []
-        for k, view in enumerate(self.step.packed):
-            place = place_of(view, self.sizes)
-            row, column = (stride.text for stride in place.strides)
-            lines.append(
-                f"runtime->pack_b_{SUFFIX[view.dtype]}({place.pointer}, {row}, {column}, "
-                f"{view.shape[0]}, {view.shape[1]}, packed{k});"
-            )
         return lines
 
     def _state_starts(self) -> list[str]:
@@ -219,7 +158,7 @@ class _Emitter:
     # ---- a step ----
 
     def _row_address(self, argument: Argument, tap: int) -> str:
-        name, size = argument.name, self._elements(argument.shape)
+        name, size = argument.name, elements(self.step, argument.shape)
         if argument.kind == "sequence":
             return f"{name} + step * numbers[{argument.first_size}]"
         row = f"{name}_at_row"
@@ -279,8 +218,12 @@ class _Emitter:
                 "}",
                 "}",
             ]
+        for argument in self.loop.arguments:
+            name, stored = argument.name, f"numbers[{argument.first_size}]"
+            row = f"{elements(self.step, argument.shape)} * (int64_t)sizeof *{name}"
+            if argument.kind == "ring":
+                ordered = f"tn_order_rows({name}, {stored}, {row}, step + {argument.history});"
+                lines.append(f"if (!{name}_short) {ordered}")
+            elif argument.kind == "trace":
+                lines.append(f"tn_order_rows({name}, {stored}, {row}, step);")
         return lines
-
-
-def _bytes(dtype: str) -> int:
-    return np.dtype(dtype).itemsize

@@ -8,7 +8,9 @@ from typing import Any
 from theano.link.native.emit_expressions import scalar_text
 from theano.link.native.emit_map import emit_copy, emit_map, emit_reduce
 from theano.link.native.ir import (
+    FIRST_ARRAY,
     Assign,
+    CallLoop,
     CannotLower,
     Combine,
     Copy,
@@ -131,8 +133,39 @@ def _row_of(view: View, index: str) -> View:
     return View(view.buffer, view.shape[1:], view.axes[1:], view.steps[1:], tuple(start))
 
 
+def _call_loop(step: Step, statement: CallLoop) -> list[str]:
+    """Fill in where the arrays lie, and call the loop's function."""
+    loop, prefix = statement.loop, statement.prefix
+    numbers, arrays = f"{prefix}_numbers", f"{prefix}_arrays"
+    lines = [f"/* the loop {loop.name} */", "{", f"{arrays}[1] = {statement.work.name};"]
+    for k, (argument, operand) in enumerate(zip(loop.arguments, statement.operands, strict=True)):
+        at = f"{arrays}[{FIRST_ARRAY + k}]"
+        if isinstance(operand, Scalar):
+            kind = C_TYPES[operand.dtype]
+            lines.append(f"const {kind} {prefix}_value{k} = {operand.expression};")
+            lines.append(f"{at} = (void *)&{prefix}_value{k};")
+            continue
+        place = place_of(operand, step.sizes)
+        lines.append(f"{at} = (void *)({place.pointer});")
+        if argument.kind == "sequence":
+            lines.append(f"{numbers}[{argument.first_size}] = {place.strides[0].text};")
+        if argument.free_strides:
+            first = argument.first_size + 1 + operand.ndim
+            for d, stride in enumerate(place.strides):
+                lines.append(f"{numbers}[{first + d}] = {stride.text};")
+    return [
+        *lines,
+        f"{numbers}[0] = 1;",
+        f"status = {loop.step.name}({numbers}, {arrays}, {prefix}_result);",
+        "}",
+        f"if (status) {{ result[0] = {prefix}_result[0]; "
+        f"status = status > 0 ? TN_REFUSED : status - {statement.first_error}; goto end; }}",
+    ]
+
+
 _EMITTERS: dict[type, Callable[[Step, Any], list[str]]] = {
     Assign: _assign,
+    CallLoop: _call_loop,
     Combine: _copy,
     Copy: _copy,
     Gather: _rows_by_index,

@@ -9,7 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 Size = int | str
+
+# What a loop's C function is given and answers, see emit_c.py. arrays[0] is the table of the
+# runtime's functions, arrays[1] the work memory:
+FIRST_ARRAY = 2
+# numbers[0] says whether to run, numbers[1] how many steps:
+FIRST_SIZE = 2
+# result[0] is the number of steps done, result[1] the bytes of work memory:
+FIRST_RESULT = 2
 
 
 class CannotLower(Exception):
@@ -52,6 +62,42 @@ class Buffer:
         if self.place is not None:
             return self.place.buffer.root()
         return self.source.buffer.root() if self.source is not None else self
+
+
+@dataclass(eq=False)
+class Argument:
+    """An array that the caller passes.
+
+    Attributes
+    ----------
+    kind
+        Of a loop: 'sequence', 'invariant', 'ring' (a state of which rows are read and written),
+        'mit_mot' (a buffer whose rows are updated), 'trace' or 'untraced'. Of a segment:
+        'input' or 'output'.
+    shape
+        Of one row; of the whole array for what has no rows.
+    taps
+        The rows that a step reads, relative to the one that it writes.
+    free_strides
+        Whether the code takes any strides within a row.
+    first_size
+        Where the sizes of the array begin among the numbers that the caller passes.
+    """
+
+    name: str
+    kind: str
+    dtype: str
+    shape: tuple[Size, ...]
+    taps: tuple[int, ...] = ()
+    comment: str = ""
+    free_strides: bool = False
+    first_size: int = 0
+    constant: np.ndarray | None = None
+
+    @property
+    def history(self) -> int:
+        """How many rows before the one written a step reads."""
+        return -min(self.taps) if self.taps else 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,4 +288,31 @@ class Line:
     text: str
 
 
-Statement = Map | Copy | Assign | Load | Gemm | Reduce | Gather | Scatter | Combine | Line
+@dataclass(eq=False)
+class CallLoop:
+    """Run a loop that is a C function of its own.
+
+    Attributes
+    ----------
+    loop
+        What was lowered; its arguments say what the operands are.
+    prefix
+        Begins the names of the C variables of this call.
+    operands
+        For each argument of the loop, what it is here.
+    work
+        Memory for the loop's own use.
+    first_error
+        What the errors of the loop begin at among those of the caller.
+    """
+
+    loop: Any
+    prefix: str
+    operands: list[View | Scalar]
+    work: Buffer
+    first_error: int
+
+
+Statement = (
+    CallLoop | Map | Copy | Assign | Load | Gemm | Reduce | Gather | Scatter | Combine | Line
+)

@@ -1,41 +1,30 @@
-"""A linker that runs loops and products natively, all else as PyTensor's virtual machine does."""
+"""A linker that makes native code of a function's graph, as far as it can."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import time
+from collections.abc import Sequence
 from typing import Any
 
+from pytensor.graph.basic import Apply
+from pytensor.graph.op import Op
+from pytensor.link.basic import Container
+from pytensor.link.utils import map_storage
 from pytensor.link.vm import VMLinker
-from pytensor.scan.op import Scan
-from pytensor.tensor.blas import Dot22, Gemm
-from pytensor.tensor.math import Dot
 
 from theano.link.native.build import library
-from theano.link.native.emit_c import emit
 from theano.link.native.ir import CannotLower
-from theano.link.native.loop import lower_scan
-from theano.link.native.outer_products import is_product, product_thunk
-from theano.link.native.run import CallRefused, NativeLoop
-from theano.link.native.runtime.load import find_compiler
-
-
-@dataclass(frozen=True)
-class LoopRecord:
-    """What became of a loop: its C text, or why it has none."""
-
-    name: str
-    source: str | None
-    reason: str | None
-
-    def __str__(self) -> str:
-        if self.reason is None:
-            return f"{self.name}: native"
-        return f"{self.name}: by PyTensor, because the engine has no code for {self.reason}"
+from theano.link.native.one_by_one import make_thunk, replay
+from theano.link.native.partition import Part, needed_results
+from theano.link.native.program import Program, make_program
+from theano.link.native.report import EngineReport, report_of
+from theano.link.native.run import NativeSegment, in_own_way
+from theano.link.native.segment import Segment
+from theano.link.native.virtual_machine import NativeMachine, Unit
 
 
 class NativeLinker(VMLinker):
-    """PyTensor's virtual machine, with native code for every loop that can be lowered.
+    """Compiles the segments of a graph to one library; the rest runs as PyTensor runs it.
 
     Examples
     --------
@@ -47,134 +36,120 @@ class NativeLinker(VMLinker):
     """
 
     def __init__(self, *args: Any, **kwargs: Any):
-        kwargs.setdefault("use_cloop", True)
         super().__init__(*args, **kwargs)
-        self.records: list[LoopRecord] = []
+        self.report: EngineReport | None = None
 
-    def make_all(self, *args: Any, **kwargs: Any) -> Any:
-        """Make the thunks; a loop's comes from here while this runs."""
-        assert self.fgraph is not None
-        # Modes copy their linker for each function, and with it the list.
-        self.records = []
-        own = {}
+    def make_all(self, profiler=None, input_storage=None, output_storage=None, storage_map=None):
+        """Make the program and its storage, as PyTensor's linkers do."""
+        fgraph = self.fgraph
+        assert fgraph is not None
+        order = self.schedule(fgraph)
+        input_storage, output_storage, storage_map = map_storage(
+            fgraph, order, input_storage, output_storage, storage_map
+        )
+        compute_map = {variable: [variable.owner is None] for variable in storage_map}
+        begin = time.perf_counter()
+        program, compiled = self._compile(fgraph, order)
+        self.report = report_of(program)
+        units = []
+        for part, segment in zip(program.parts, program.segments, strict=True):
+            if segment is None:
+                (node,) = part.nodes
+                thunk = make_thunk(node, storage_map, compute_map, bool(self.c_thunks))
+                units.append(Unit(node, thunk, bool(thunk.lazy)))
+            else:
+                units.append(_native_unit(part, segment, compiled, storage_map, compute_map))
+        _connect(fgraph, program.parts, units, storage_map)
+        if self.profile:
+            self.profile.linker_node_make_thunks += time.perf_counter() - begin
+            self.profile.linker_make_thunk_time = {}
+        machine = NativeMachine(
+            fgraph,
+            units,
+            self.allow_gc,
+            pre_call_clear=[storage_map[variable] for variable in self.no_recycling],
+            storage_map=storage_map,
+            input_storage=input_storage,
+            output_storage=output_storage,
+            update_vars=self.updated_vars,
+            compute_map=compute_map,
+            last_units=_units_of(fgraph.outputs, program.parts),
+        )
+        return (
+            machine,
+            [Container(v, cell) for v, cell in zip(fgraph.inputs, input_storage, strict=True)],
+            [
+                Container(v, cell, readonly=True)
+                for v, cell in zip(fgraph.outputs, output_storage, strict=True)
+            ],
+            machine.thunks,
+            machine.nodes,
+        )
+
+    def _compile(self, fgraph: Any, order: Sequence[Apply]) -> tuple[Program, Any]:
+        program = make_program(fgraph, order)
+        if not any(program.segments):
+            return program, None
         try:
-            for node in list(self.fgraph.apply_nodes):
-                native = self._native(node)
-                if native is not None:
-                    own[node] = node.op
-                    node.op = native
-            return super().make_all(*args, **kwargs)
-        finally:
-            # The graph stays PyTensor's: it is printed, copied and pickled.
-            for node, op in own.items():
-                node.op = op
-
-    def _native(self, node: Any) -> Any:
-        """What makes the thunk of a node in the place of its operator, or None."""
-        if isinstance(node.op, Scan):
-            loop = self._lowered(node)
-            return None if loop is None else _with_thunk(node.op, _ScanWithThunk, loop)
-        if is_product(node) and find_compiler() is not None:
-            kind = _PRODUCTS.get(type(node.op))
-            return None if kind is None else _with_thunk(node.op, kind)
-        return None
-
-    def _lowered(self, node: Any) -> NativeLoop | None:
-        name = node.op.name or "scan"
-        try:
-            loop = lower_scan(node.op, _argument_names(node))
-            source = emit(loop)
-            compiled = NativeLoop(loop, library(source), node.op)
+            return program, library(program.source)
         except CannotLower as reason:
-            self.records.append(LoopRecord(name, None, str(reason)))
-            return None
-        self.records.append(LoopRecord(name, source, None))
-        return compiled
+            parts = [Part((node,), False) for node in order]
+            reasons = {node: str(reason) for node in order}
+            return Program(parts, [None] * len(parts), "", reasons), None
 
 
-class _ScanWithThunk(Scan):
-    """A Scan that makes the thunk of the engine."""
+class NativeCode(Op):
+    """Stands for a segment in profiles and messages.
 
-    native: NativeLoop
-    own_op: Scan
+    Attributes
+    ----------
+    segment
+        What it runs.
+    """
 
-    def make_thunk(self, node, storage_map, compute_map, no_recycling, impl=None):
-        inputs = [storage_map[variable] for variable in node.inputs]
-        outputs = [storage_map[variable] for variable in node.outputs]
+    __props__ = ("name",)
 
-        def own():
-            return self.own_op.make_thunk(node, storage_map, compute_map, no_recycling, impl)
+    def __init__(self, segment: Segment):
+        self.segment, self.name = segment, segment.name
 
-        fallback: list = []
+    def perform(self, node, inputs, output_storage):
+        raise NotImplementedError(f"{self} runs as a part of its function only")
 
-        def run():
-            try:
-                self.native([cell[0] for cell in inputs], outputs)
-            except CallRefused:
-                # PyTensor's own says what is wrong, or does what is rare
-                if not fallback:
-                    fallback.append(own())
-                fallback[0]()
-
-        return _thunk(run, node, storage_map, compute_map)
+    def __str__(self) -> str:
+        return f"NativeCode{{{self.segment}}}"
 
 
-class _ProductThunk:
-    """Makes the thunk of the runtime for a product."""
-
-    own_op: Any
-
-    def make_thunk(self, node, storage_map, compute_map, no_recycling, impl=None):
-        def own():
-            return self.own_op.make_thunk(node, storage_map, compute_map, no_recycling, impl)
-
-        inputs = [storage_map[variable] for variable in node.inputs]
-        run = product_thunk(node, inputs, storage_map[node.outputs[0]], own)
-        return _thunk(run, node, storage_map, compute_map)
-
-
-class _Dot22WithThunk(_ProductThunk, Dot22):
-    """A Dot22 that makes the thunk of the runtime."""
+def _native_unit(part: Part, segment: Segment, compiled, storage_map, compute_map) -> Unit:
+    given = [variable for _, variable in segment.inputs if variable is not None]
+    made = [output.variable for output in segment.outputs]
+    native = NativeSegment(
+        segment, compiled, [storage_map[v] for v in given], [storage_map[v] for v in made]
+    )
+    run: Any = in_own_way(native, replay(part.nodes, storage_map, compute_map))
+    run.inputs = [storage_map[variable] for variable in given]
+    run.outputs = [storage_map[variable] for variable in made]
+    run.lazy = False
+    node = Apply(NativeCode(segment), given, [variable.type() for variable in made])
+    return Unit(node, run)
 
 
-class _DotWithThunk(_ProductThunk, Dot):
-    """A Dot that makes the thunk of the runtime."""
+def _units_of(variables: Sequence[Any], parts: Sequence[Part]) -> list[int]:
+    made_by = {node: k for k, part in enumerate(parts) for node in part.nodes}
+    return [made_by[v.owner] for v in variables if v.owner is not None]
 
 
-class _GemmWithThunk(_ProductThunk, Gemm):
-    """A Gemm that makes the thunk of the runtime."""
-
-
-_PRODUCTS: dict[type, type] = {Dot22: _Dot22WithThunk, Dot: _DotWithThunk, Gemm: _GemmWithThunk}
-
-
-def _with_thunk(op: Any, kind: type, native: Any = None) -> Any:
-    """The operator with another class, which makes the engine's thunk."""
-    copy: Any = object.__new__(kind)
-    copy.__dict__.update(op.__dict__)
-    copy.own_op, copy.native = op, native
-    return copy
-
-
-def _thunk(run: Callable[[], None], node: Any, storage_map: Any, compute_map: Any) -> Any:
-    """The function as the virtual machine wants it."""
-    computed = [compute_map[variable] for variable in node.outputs] if compute_map else []
-
-    def run_and_say() -> None:
-        run()
-        for flag in computed:
-            flag[0] = True
-
-    thunk: Any = run_and_say
-    thunk.inputs = [storage_map[variable] for variable in node.inputs]
-    thunk.outputs = [storage_map[variable] for variable in node.outputs]
-    thunk.lazy = False
-    return thunk
-
-
-def _argument_names(node: Any) -> list[str | None]:
-    """The names of the arrays of a loop, in the order of the step's inputs."""
-    info = node.op.info
-    outer = list(node.inputs)
-    first = node.op.nit_sot_arg_offset
-    return [variable.name for variable in (*outer[1:first], *outer[first + info.n_nit_sot :])]
+def _connect(fgraph: Any, parts: Sequence[Part], units: list[Unit], storage_map: Any) -> None:
+    """Say which units each one needs, and what nobody needs after it."""
+    made_by = {node: k for k, part in enumerate(parts) for node in part.nodes}
+    before = fgraph.orderings()
+    last_use: dict[Any, int] = {}
+    for k, (part, unit) in enumerate(zip(parts, units, strict=True)):
+        given = unit.node.inputs
+        unit.needs = [None if v.owner is None else made_by[v.owner] for v in given]
+        earlier = {made_by[other] for node in part.nodes for other in before.get(node, ())}
+        unit.before = sorted(earlier - {k})
+        for variable in [*given, *needed_results(fgraph, part.nodes)]:
+            if variable.owner is not None and variable not in fgraph.outputs:
+                last_use[variable] = k
+    for variable, k in last_use.items():
+        units[k].clears.append(storage_map[variable])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from pytensor.graph.basic import Constant, Variable
@@ -13,65 +12,26 @@ from pytensor.tensor.type import TensorType
 
 from theano.link.native.inner_graph import prepared
 from theano.link.native.ir import (
+    FIRST_SIZE,
+    Argument,
     Buffer,
     CannotLower,
-    Combine,
-    Compute,
     Copy,
-    Gather,
-    Gemm,
-    Load,
     Map,
-    Reduce,
     Scalar,
-    Scatter,
     Size,
     Spread,
-    Statement,
     Value,
     View,
 )
-from theano.link.native.lowering import lowering_of
 from theano.link.native.lowering.elementwise import constant_value
+from theano.link.native.lowering.registry import lowering_of
 from theano.link.native.scalar_types import C_TYPES
+from theano.link.native.share_memory import share_memory
 from theano.link.native.sizes import Sizes
 from theano.link.native.step import Step
-
-
-@dataclass(eq=False)
-class Argument:
-    """An array that the caller passes.
-
-    Attributes
-    ----------
-    kind
-        'sequence', 'invariant', 'ring' (a state of which rows are read and written),
-        'mit_mot' (a buffer whose rows are updated), 'trace' or 'untraced'.
-    shape
-        Of one row; of the whole array for an invariant or an untraced state.
-    taps
-        The rows that a step reads, relative to the one that it writes.
-    free_strides
-        Whether the code takes any strides within a row.
-    first_size
-        Where the sizes of the array begin among the numbers that the caller passes.
-    """
-
-    name: str
-    kind: str
-    dtype: str
-    shape: tuple[Size, ...]
-    taps: tuple[int, ...] = ()
-    comment: str = ""
-    free_strides: bool = False
-    first_size: int = 0
-    static_shape: tuple[int | None, ...] = ()
-    constant: np.ndarray | None = None
-
-    @property
-    def history(self) -> int:
-        """How many rows before the one written a step reads."""
-        return -min(self.taps) if self.taps else 0
+from theano.link.native.stored import check_types, choose_strides, mark_stored
+from theano.link.native.views import views_of
 
 
 @dataclass(eq=False)
@@ -97,8 +57,8 @@ class Loop:
     number_count: int = 0
 
 
-def lower_scan(op: Scan, outer_names: list[str | None]) -> Loop:
-    """Lower the step of a Scan.
+def lower_scan(op: Scan, outer_names: list[str | None], name: str) -> Loop:
+    """Lower the step of a Scan to what becomes a C function of this name.
 
     Raises
     ------
@@ -107,18 +67,23 @@ def lower_scan(op: Scan, outer_names: list[str | None]) -> Loop:
     """
     graph = prepared(op)
     # What is found out about sizes at the end of the step decides what is fused at its beginning.
-    first = _LoopBuilder(op, graph, outer_names, None).build()
-    return _LoopBuilder(op, graph, outer_names, first.step.sizes).build()
-
-
-# The numbers that the caller passes begin with: whether to run, the number of steps.
-FIRST_SIZE = 2
+    loops: dict = {}
+    first = _LoopBuilder(op, graph, outer_names, name, None, loops).build()
+    return _LoopBuilder(op, graph, outer_names, name, first.step.sizes, loops).build()
 
 
 class _LoopBuilder:
-    def __init__(self, op: Scan, graph: FunctionGraph, outer_names, known: Sizes | None):
+    def __init__(
+        self,
+        op: Scan,
+        graph: FunctionGraph,
+        outer_names,
+        name: str,
+        known: Sizes | None,
+        loops: dict,
+    ):
         self.op, self.info, self.graph = op, op.info, graph
-        self.step = Step(known)
+        self.step = Step(name, self._constant_array, known, lowered_loops=loops)
         self.names = outer_names
         self.values: dict[Variable, Value] = {}
         self.loop = Loop(op.name or "scan", self.step, [], [])
@@ -129,26 +94,15 @@ class _LoopBuilder:
         for node in self.graph.toposort():
             operands = [self._operand(variable) for variable in node.inputs]
             results = lowering_of(node.op)(self.step, node, operands)
-            self._check_types(node, results)
+            check_types(self.step, node, results)
             self.values.update(zip(node.outputs, results, strict=True))
         self._bind_outputs()
         self._place_outputs()
-        _mark_stored(self.step.statements)
-        self._choose_strides()
+        share_memory(self.step.statements)
+        mark_stored(self.step.statements)
+        choose_strides(self.loop.arguments, self.step)
         self.loop.number_count = self.next_size
         return self.loop
-
-    def _check_types(self, node, results: list[Value]) -> None:
-        for variable, value in zip(node.outputs, results, strict=True):
-            ndim = getattr(variable.type, "ndim", 0)
-            if value.ndim != ndim or value.dtype != variable.type.dtype:
-                raise CannotLower(
-                    f"{node.op} as {value.dtype} with {value.ndim} dimensions instead of "
-                    f"{variable.type}"
-                )
-            for d, size in enumerate(getattr(variable.type, "shape", ())):
-                if size is not None:
-                    self.step.sizes.equal(value.shape[d], size, f"a static size of {node.op}")
 
     # ---- inputs ----
 
@@ -169,9 +123,12 @@ class _LoopBuilder:
         value = constant_value(self.step, variable)
         if value is not None:
             return value
-        data = np.ascontiguousarray(variable.data)
+        return self._constant_array(np.asarray(variable.data))
+
+    def _constant_array(self, data: np.ndarray) -> View:
+        data = np.ascontiguousarray(data)
         name = f"constant{len(self.loop.arguments)}"
-        argument = Argument(name, "invariant", variable.type.dtype, data.shape, constant=data)
+        argument = Argument(name, "invariant", str(data.dtype), data.shape, constant=data)
         self._take_sizes(argument, data.ndim, strides=True)
         self.loop.arguments.append(argument)
         return View.of(Buffer(name, argument.dtype, data.shape, "invariant"))
@@ -329,65 +286,8 @@ class _LoopBuilder:
                         return False
         return True
 
-    def _choose_strides(self) -> None:
-        """Invariants that only products read may have any strides; others are in C order."""
-        buffers: dict[str, Buffer] = {}
-        strict: set[str] = set()
-        for statement in self.step.statements:
-            packed = isinstance(statement, Gemm) and statement.packed is not None
-            for view in views_of(statement):
-                root = view.buffer.root()
-                if root.role == "invariant":
-                    buffers[root.name] = root
-                    by_product = isinstance(statement, Gemm) and view.buffer is root
-                    if not (packed or by_product):
-                        strict.add(root.name)
-        for view in self.step.packed:
-            buffers[view.buffer.root().name] = view.buffer.root()
-        for argument in self.loop.arguments:
-            root = buffers.get(argument.name)  # type: ignore[assignment]
-            if root is not None and argument.name not in strict and argument.constant is None:
-                argument.free_strides = True
-                root.strides = tuple(f"{argument.name}_s{d}" for d in range(len(root.shape)))
-
 
 def _tap_name(argument: Argument, tap: int) -> str:
     if tap == 0:
         return f"{argument.name}_now"
     return f"{argument.name}_{'before' if tap < 0 else 'after'}{abs(tap)}"
-
-
-def views_of(statement: Statement) -> list[View]:
-    """All views that a statement reads or writes, but for the results of a map."""
-    candidates: list[Any] = []
-    if isinstance(statement, Map):
-        candidates = [operand for compute in statement.body for operand in compute.operands]
-    elif isinstance(statement, Copy | Combine):
-        candidates = [statement.target, statement.source]
-    elif isinstance(statement, Load):
-        candidates = [statement.view]
-    elif isinstance(statement, Gemm):
-        candidates = [statement.a, statement.b, statement.out]
-    elif isinstance(statement, Reduce):
-        candidates = [statement.source, statement.target]
-    elif isinstance(statement, Gather | Scatter):
-        candidates = [statement.target, statement.source, statement.index]
-    return [candidate for candidate in candidates if isinstance(candidate, View)]
-
-
-def _mark_stored(statements: list[Statement]) -> None:
-    """Results of maps that anything reads from memory, or that are stored for the caller."""
-    for statement in statements:
-        for view in views_of(statement):
-            _store(view.buffer)
-        if isinstance(statement, Map):
-            for compute in statement.body:
-                if compute.buffer is not None and compute.buffer.place is not None:
-                    compute.stored = True
-
-
-def _store(buffer: Buffer | None) -> None:
-    while buffer is not None:
-        if isinstance(buffer.compute, Compute):
-            buffer.compute.stored = True
-        buffer = buffer.source.buffer if buffer.source is not None else None

@@ -1,14 +1,75 @@
-"""What the engine did with the loops of a compiled function."""
+"""What the engine did with the graph of a compiled function."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-from theano.link.native.linker import LoopRecord, NativeLinker
+from pytensor.scan.op import Scan
+
+from theano.link.native.program import Program
 
 
-def report(function: Any) -> list[LoopRecord]:
-    """Each loop of a function compiled with the engine: native, or why not.
+@dataclass(frozen=True)
+class LoopRecord:
+    """What became of a loop: native, or why not."""
+
+    name: str
+    reason: str | None
+
+    def __str__(self) -> str:
+        if self.reason is None:
+            return f"{self.name}: native"
+        return f"{self.name}: by PyTensor, because the engine has no code for {self.reason}"
+
+
+@dataclass(frozen=True)
+class CallRecord:
+    """A node outside of loops that Python runs, and why."""
+
+    operation: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.operation}: by Python, because the engine has no code for {self.reason}"
+
+
+@dataclass(frozen=True)
+class EngineReport:
+    """The loops of a function, the nodes that Python runs, and the C text of the rest.
+
+    Attributes
+    ----------
+    segments
+        The number of nodes in each C function that the function calls.
+    """
+
+    loops: tuple[LoopRecord, ...]
+    calls: tuple[CallRecord, ...]
+    segments: tuple[int, ...]
+    source: str
+
+    def __str__(self) -> str:
+        lines = [f"{len(self.segments)} native segments of {list(self.segments)} nodes"]
+        return "\n".join([*lines, *map(str, self.loops), *map(str, self.calls)])
+
+
+def report_of(program: Program) -> EngineReport:
+    """What became of each node of a program."""
+    loops, calls = [], []
+    for part in program.parts:
+        for node in part.nodes:
+            reason = None if part.native else program.reasons[node]
+            if isinstance(node.op, Scan):
+                loops.append(LoopRecord(node.op.name or "scan", reason))
+            elif reason is not None:
+                calls.append(CallRecord(str(node.op), reason))
+    sizes = tuple(len(part.nodes) for part in program.parts if part.native)
+    return EngineReport(tuple(loops), tuple(calls), sizes, program.source)
+
+
+def report(function: Any) -> EngineReport:
+    """What the engine did with a function: which loops are native, what Python runs, and why.
 
     Parameters
     ----------
@@ -17,7 +78,7 @@ def report(function: Any) -> list[LoopRecord]:
 
     Returns
     -------
-    list of LoopRecord
+    EngineReport
 
     Raises
     ------
@@ -25,11 +86,12 @@ def report(function: Any) -> list[LoopRecord]:
         When the function was compiled with another engine.
     """
     linker = function.maker.linker
-    if not isinstance(linker, NativeLinker):
+    answer = getattr(linker, "report", None)
+    if not isinstance(answer, EngineReport):
         raise TypeError(f"the function was compiled with {linker}, not with the native engine")
-    return list(linker.records)
+    return answer
 
 
 def source(function: Any) -> str:
-    """The C text of all native loops of a function."""
-    return "\n".join(record.source for record in report(function) if record.source)
+    """The C text of a function."""
+    return report(function).source

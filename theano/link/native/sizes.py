@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
-from theano.link.native.ir import Size
+from theano.link.native.ir import Argument, Size
+
+_WORD = re.compile(r"\w+")
+_ASSIGNED = re.compile(r"(?:const \w+ \*?(?:const )?)?(\w+)(?:\[[^]]*\])? = ")
 
 
 class Sizes:
@@ -89,9 +93,34 @@ class Sizes:
 
     def define(self, dtype: str, expression: str) -> str:
         """A name for a number of the prologue that is not a size."""
-        name = f"c{len(self.lines)}"
-        self.lines.append(f"const {dtype} {name} = {expression};")
-        return name
+        key = f"({dtype}) {expression}"
+        if key not in self._named:
+            name = f"c{len(self.lines)}"
+            self.lines.append(f"const {dtype} {name} = {expression};")
+            self._named[key] = name
+        return self._named[key]
+
+    def reads(self, argument: Argument) -> bool:
+        """Whether the prologue reads an array."""
+        return any(argument.name in _WORD.findall(line.split("/*")[0]) for line in self.lines)
+
+    def sizes_from(self, roots: Iterable[str]) -> list[str]:
+        """Those of the names in C which sizes are computed from."""
+        return [root for root in roots if self._reaches_a_size(root)]
+
+    def _reaches_a_size(self, root: str) -> bool:
+        reached = {root}
+        for line in self.lines:
+            # what a planned loop answers depends on the arrays that it was shown
+            text = line.split("/*")[0].replace("_result", "_arrays")
+            words = set(_WORD.findall(text))
+            if not words & reached:
+                continue
+            assigned = _ASSIGNED.match(line)
+            if assigned is None or assigned[1] in self._names:
+                return True
+            reached.add(assigned[1])
+        return False
 
     def binary(self, a: Size, operator: str, b: Size) -> Size:
         """The size ``a operator b`` for + - *."""

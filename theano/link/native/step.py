@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 from theano.link.native.emit_expressions import scalar_text
 from theano.link.native.ir import (
@@ -35,6 +37,18 @@ class Step:
 
     Attributes
     ----------
+    name
+        The name of the C function.
+    repeats
+        Whether the statements run again and again, so that preparing operands pays.
+    loops
+        The loops that statements call.
+    lowered_loops
+        Loops by the name of their C function: a step is lowered twice, its loops once.
+    rows_reached
+        For buffers of a loop that may stop early: how many rows are left of them.
+    constant_array
+        Makes a view of an array that is known when the code is made.
     packed
         The invariant right operands of products, which are packed before the loop.
     errors
@@ -42,8 +56,19 @@ class Step:
         as negative numbers.
     """
 
-    def __init__(self, known: Sizes | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        constant_array: Callable[[np.ndarray], View],
+        known: Sizes | None = None,
+        repeats: bool = True,
+        lowered_loops: dict[str, Any] | None = None,
+    ) -> None:
+        self.name, self.constant_array, self.repeats = name, constant_array, repeats
         self.sizes = Sizes(known)
+        self.loops: list[Any] = []
+        self.rows_reached: dict[Buffer, str] = {}
+        self.lowered_loops = {} if lowered_loops is None else lowered_loops
         self.statements: list[Statement] = []
         self.temporaries: list[Buffer] = []
         self.packed: list[View] = []
@@ -112,6 +137,10 @@ class Step:
             and view.buffer.source is None
             and not any(str(start) in self._numbers_defined_at for start in view.start)
         )
+
+    def packable(self, view: View) -> bool:
+        """Whether a product may have this operand packed once, before the loop."""
+        return self.repeats and self.invariant(view)
 
     # ---- element-wise ----
 
@@ -247,6 +276,11 @@ class Step:
         self.append(Copy(View.of(buffer), source), buffer)
         return buffer
 
+    def keep_order(self, view: View) -> View:
+        """A view whose memory nobody will move to where it has other strides."""
+        view.buffer.packed = view.buffer.role == "temporary"
+        return view
+
     def load(self, view: View) -> Scalar:
         """The one element of a view without dimensions."""
         result = self.number(view.dtype)
@@ -291,7 +325,7 @@ class Step:
     def product(self, a: View, b: View, out: View) -> None:
         """Append ``out = a @ b``; an invariant ``b`` is packed before the loop."""
         packed = None
-        if self.invariant(b):
+        if self.packable(b):
             packed = self._packed(b)
         self.append(Gemm(a, b, out, packed), out.buffer)
 

@@ -66,7 +66,7 @@ def product(step: Step, a: Value, b: Value, dtype: str) -> Value:
         out = step.temporary(dtype, right.shape[1:])
         step.product(_row(left), right, _row(View.of(out)))
         return View.of(out)
-    if step.invariant(left) and not step.invariant(right):
+    if step.packable(left) and not step.packable(right):
         out = step.temporary(dtype, (right.shape[1], left.shape[0]))
         step.product(transposed(right), transposed(left), View.of(out))
         return transposed(View.of(out))

@@ -64,9 +64,11 @@ def alloc(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 @lowers(AllocEmpty)
 def alloc_empty(step: Step, node, inputs: list[Value]) -> list[Value]:
+    """Memory in which nothing is written."""
     shape = tuple(step.size(size, "a size of AllocEmpty") for size in inputs)
-    zero = step.constant(0, node.op.dtype)
-    return [Spread(zero, shape) if shape else zero]
+    if not shape:
+        return [step.constant(0, node.op.dtype)]
+    return [View.of(step.temporary(node.op.dtype, shape))]
 
 
 @lowers(Reshape)

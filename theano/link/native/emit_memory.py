@@ -1,0 +1,119 @@
+"""The work memory of a C function: where its temporaries and packed operands lie.
+
+Temporaries that are never needed at the same time share a slot, whose size is that of the
+largest; the sizes are known when the function is called.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from theano.link.native.ir import Buffer, Size
+from theano.link.native.layout import Product, place_of
+from theano.link.native.scalar_types import C_TYPES, SUFFIX
+from theano.link.native.step import Step
+from theano.link.native.views import results_of, views_of
+
+
+@dataclass
+class _Slot:
+    """Memory for buffers whose lives do not overlap."""
+
+    name: str
+    end: int
+    sizes: list[str] = field(default_factory=list)
+
+
+class Memory:
+    """Plans work memory: ``plan`` computes offsets into ``bytes``, ``pointers`` uses them."""
+
+    def __init__(self, step: Step):
+        self.step = step
+        self.plan: list[str] = ["int64_t bytes = 0;"]
+        self.pointers: list[str] = []
+        self._share_slots()
+        for k, view in enumerate(step.packed):
+            rows, columns = view.shape
+            suffix = SUFFIX[view.dtype]
+            self.take(f"packed{k}", view.dtype, f"runtime->packed_size_{suffix}({rows}, {columns})")
+
+    def take(self, name: str, dtype: str, size: str) -> None:
+        """Memory of its own, of so many bytes."""
+        self.plan.append(f"const int64_t {name}_at = bytes; bytes += tn_rounded({size});")
+        self._point(name, dtype, f"{name}_at")
+
+    def _point(self, name: str, dtype: str, offset: str) -> None:
+        kind = C_TYPES[dtype]
+        self.pointers.append(f"{kind} *const {name} = ({kind} *)(work + {offset});")
+
+    def bytes_of(self, dtype: str, shape: tuple[Size, ...]) -> str:
+        return f"({elements(self.step, shape)}) * {np.dtype(dtype).itemsize}"
+
+    def _share_slots(self) -> None:
+        lives = _lives(self.step)
+        slots: list[_Slot] = []
+        buffers = [b for b in self.step.temporaries if needs_memory(b) and b in lives]
+        for buffer in sorted(buffers, key=lambda b: lives[b][0]):
+            begin, end = lives[buffer]
+            size = self.bytes_of(buffer.dtype, buffer.shape)
+            free = [slot for slot in slots if slot.end < begin]
+            fitting = [slot for slot in free if size in slot.sizes]
+            if fitting or free:
+                slot = (fitting or free)[0]
+            else:
+                slot = _Slot(f"slot{len(slots)}", 0)
+                slots.append(slot)
+            slot.end = end
+            if size not in slot.sizes:
+                slot.sizes.append(size)
+            self._point(buffer.name, buffer.dtype, f"{slot.name}_at")
+        for slot in slots:
+            size = slot.sizes[0]
+            for other in slot.sizes[1:]:
+                size = f"tn_larger({size}, {other})"
+            self.plan.append(f"const int64_t {slot.name}_at = bytes; bytes += tn_rounded({size});")
+
+    def packing(self) -> list[str]:
+        """Statements that pack invariant operands."""
+        lines = []
+        for k, view in enumerate(self.step.packed):
+            place = place_of(view, self.step.sizes)
+            row, column = (stride.text for stride in place.strides)
+            lines.append(
+                f"runtime->pack_b_{SUFFIX[view.dtype]}({place.pointer}, {row}, {column}, "
+                f"{view.shape[0]}, {view.shape[1]}, packed{k});"
+            )
+        return lines
+
+
+def elements(step: Step, shape: tuple[Size, ...]) -> str:
+    """The number of elements of a shape."""
+    product = Product(1)
+    for size in shape:
+        product = product.times(step.sizes.find(size))
+    return product.text
+
+
+def needs_memory(buffer: Buffer) -> bool:
+    if buffer.place is not None or buffer.source is not None:
+        return False
+    return buffer.compute is None or buffer.compute.stored
+
+
+def _lives(step: Step) -> dict[Buffer, tuple[int, int]]:
+    """The first and the last statement that writes or reads each temporary."""
+    lives: dict[Buffer, tuple[int, int]] = {}
+
+    def touch(buffer: Buffer, position: int) -> None:
+        root = buffer.root()
+        begin, end = lives.get(root, (position, position))
+        lives[root] = (min(begin, position), max(end, position))
+
+    for position, statement in enumerate(step.statements):
+        for view in views_of(statement):
+            touch(view.buffer, position)
+        for buffer in results_of(statement):
+            touch(buffer, position)
+    return lives

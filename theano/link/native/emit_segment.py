@@ -1,0 +1,111 @@
+"""A segment as one C function, which reads NumPy's arrays where the caller keeps them.
+
+``cells`` are the lists of one item in which inputs and outputs lie. The first call (``run`` 0)
+checks the inputs and answers the bytes of work memory and the shapes of outputs in ``result``;
+the second computes. The function returns 0, the number of a condition that does not hold, a
+negative number for an exception, TN_CONVERT - k for an input that has to be copied into another
+layout first, or TN_REFUSED.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from theano.link.native.emit_memory import Memory
+from theano.link.native.emit_statements import emit_statements
+from theano.link.native.ir import FIRST_RESULT, Argument
+from theano.link.native.scalar_types import C_TYPES
+from theano.link.native.segment import Segment
+
+CONVERT = -1_000_000
+REFUSED = -2_000_000
+
+
+def emit_segment(segment: Segment) -> list[str]:
+    """The lines of a segment's C function."""
+    step = segment.step
+    memory = Memory(step)
+    statements = emit_statements(step)
+    return [
+        f"int64_t {segment.name}(void *const *cells, const tn_runtime *runtime, "
+        "const void *array_type, char *work, int64_t *result, int64_t run)",
+        "{",
+        *_inputs(segment),
+        *step.sizes.lines,
+        "/* work memory */",
+        *memory.plan,
+        *_shapes(segment),
+        "result[1] = bytes;",
+        "if (!run) return 0;",
+        *_outputs(segment),
+        *memory.pointers,
+        "int64_t status = 0;",
+        *statements,
+        *(["end:"] if step.errors or step.loops else []),
+        *_rows_reached(segment),
+        "return status;",
+        "}",
+    ]
+
+
+def _inputs(segment: Segment) -> list[str]:
+    lines = []
+    for k, (argument, _) in enumerate(segment.inputs):
+        name, ndim = argument.name, len(argument.shape)
+        itemsize = np.dtype(argument.dtype).itemsize
+        first, second = _type_numbers(argument.dtype)
+        comment = f" /* {argument.comment.replace('*/', '')} */" if argument.comment else ""
+        order = "tn_regular" if argument.free_strides else "tn_in_c_order"
+        lines += [
+            f"const tn_array *const {name}_array = tn_array_in(cells[{k}]);{comment}",
+            f"if (!tn_is_array({name}_array, array_type, {ndim}, {first}, {second}) "
+            f"|| !{order}({name}_array, {itemsize})) return TN_CONVERT - {k};",
+            f"{C_TYPES[argument.dtype]} *const {name} = {name}_array->data;",
+        ]
+        lines += _strides(argument, itemsize)
+    return lines
+
+
+def _strides(argument: Argument, itemsize: int) -> list[str]:
+    if not argument.free_strides:
+        return []
+    name = argument.name
+    return [
+        f"const int64_t {name}_s{d} = {name}_array->strides[{d}] / {itemsize};"
+        for d in range(len(argument.shape))
+    ]
+
+
+def _type_numbers(dtype: str) -> tuple[int, int]:
+    """NumPy's numbers of a type: whole numbers of one size may have two."""
+    numbers = {np.dtype(code).num for code in np.typecodes["All"] if np.dtype(code) == dtype}
+    ordered = sorted(numbers)
+    return ordered[0], ordered[-1]
+
+
+def _shapes(segment: Segment) -> list[str]:
+    lines, position = [], FIRST_RESULT
+    for output in segment.outputs:
+        for size in output.argument.shape:
+            lines.append(f"result[{position}] = {size};")
+            position += 1
+    return lines
+
+
+def _outputs(segment: Segment) -> list[str]:
+    first = len(segment.inputs)
+    return [
+        f"{C_TYPES[o.argument.dtype]} *const {o.argument.name} = "
+        f"tn_array_in(cells[{first + k}])->data;"
+        for k, o in enumerate(segment.outputs)
+    ]
+
+
+def _rows_reached(segment: Segment) -> list[str]:
+    lines, position = [], FIRST_RESULT
+    for output in segment.outputs:
+        for buffer, rows in segment.step.rows_reached.items():
+            if buffer.place is not None and buffer.place.buffer is output.buffer:
+                lines.append(f"result[{position}] = {rows};")
+        position += len(output.argument.shape)
+    return lines

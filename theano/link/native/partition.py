@@ -1,0 +1,118 @@
+"""Cut a function's graph into segments for native code and nodes that Python runs.
+
+Every node gets a stage: native nodes of one stage form a segment, after which the other nodes of
+that stage run. Nodes that only a branch of an IfElse needs form segments of their own, so that
+the branch that is not taken is not computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.fg import FunctionGraph, Output
+from pytensor.ifelse import IfElse
+from pytensor.scan.op import Scan
+
+
+@dataclass(frozen=True)
+class Part:
+    """Nodes that run together: native ones, or one that Python runs."""
+
+    nodes: tuple[Apply, ...]
+    native: bool
+
+
+def partition(
+    fgraph: FunctionGraph,
+    order: Sequence[Apply],
+    is_native: Callable[[Apply], bool],
+    first_of_segment: Collection[Apply],
+) -> list[Part]:
+    """The parts of a graph in an order in which they can run.
+
+    Parameters
+    ----------
+    order
+        The nodes, each after those that it needs and after those that must run before it.
+    first_of_segment
+        Native nodes that may not be in the segment of those that they use.
+    """
+    before = fgraph.orderings()
+    regions = lazy_regions(fgraph, order)
+    stages: dict[Apply, int] = {}
+    native: dict[Apply, bool] = {}
+    for node in order:
+        native[node] = is_native(node)
+        stage = 0
+        sources = [variable.owner for variable in node.inputs if variable.owner is not None]
+        for source in [*sources, *before.get(node, ())]:
+            alone = not native[source] or node in first_of_segment or ends_segment(source)
+            stage = max(stage, stages[source] + (1 if native[node] and alone else 0))
+        stages[node] = stage
+    return _parts(order, stages, native, regions)
+
+
+def _parts(order, stages, native, regions) -> list[Part]:
+    groups: dict[tuple, list[Apply]] = {}
+    for position, node in enumerate(order):
+        key = (stages[node], 0, regions[node]) if native[node] else (stages[node], 1, position)
+        groups.setdefault(key, []).append(node)
+    # Dictionaries keep the order of first nodes; stages decide, then native before others.
+    keys = sorted(groups, key=lambda key: (key[0], key[1], len(key[2]) if key[1] == 0 else key[2]))
+    return [Part(tuple(groups[key]), key[1] == 0) for key in keys]
+
+
+def ends_segment(node: Apply) -> bool:
+    """Whether the shapes of a node's results are known only after it ran."""
+    return isinstance(node.op, Scan) and node.op.info.as_while
+
+
+def lazy_regions(fgraph: FunctionGraph, order: Sequence[Apply]) -> dict[Apply, tuple]:
+    """For each node the branches of IfElse that alone need it, from the outermost in."""
+    regions: dict[Apply, tuple] = {}
+    lazy = any(isinstance(node.op, IfElse) for node in order)
+    for node in reversed(order):
+        regions[node] = ()
+        if lazy:
+            uses = [
+                _region_of_use(use, k, regions)
+                for v in node.outputs
+                for use, k in fgraph.clients[v]
+            ]
+            regions[node] = _common(uses)
+    return regions
+
+
+def _region_of_use(use: Apply, position: int, regions: dict[Apply, tuple]) -> tuple:
+    if isinstance(use.op, Output):
+        return ()
+    region = regions[use]
+    if isinstance(use.op, IfElse) and position > 0:
+        branch = position <= use.op.n_outs
+        return (*region, (id(use), branch))
+    return region
+
+
+def _common(regions: list[tuple]) -> tuple:
+    if not regions:
+        return ()
+    shared = regions[0]
+    for region in regions[1:]:
+        length = 0
+        while length < min(len(shared), len(region)) and shared[length] == region[length]:
+            length += 1
+        shared = shared[:length]
+    return shared
+
+
+def needed_results(fgraph: FunctionGraph, nodes: Sequence[Apply]) -> list[Variable]:
+    """The results of nodes that others use, or the function's caller."""
+    own = set(nodes)
+    return [
+        variable
+        for node in nodes
+        for variable in node.outputs
+        if any(use not in own for use, _ in fgraph.clients[variable])
+    ]

@@ -1,0 +1,78 @@
+"""From a function's graph to segments with native code and nodes that Python runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from pytensor.graph.basic import Apply, Constant
+from pytensor.graph.fg import FunctionGraph
+from pytensor.scan.op import Scan
+
+from theano.link.native.ir import CannotLower
+from theano.link.native.lowering.registry import lowering_of
+from theano.link.native.partition import Part, needed_results, partition
+from theano.link.native.program_text import program_text
+from theano.link.native.scalar_types import C_TYPES
+from theano.link.native.segment import NodeCannotLower, Segment, lower_segment
+
+
+@dataclass(frozen=True)
+class Program:
+    """The parts of a function, in order; a segment for each native one.
+
+    Attributes
+    ----------
+    reasons
+        Why nodes that Python runs have no native code.
+    """
+
+    parts: list[Part]
+    segments: list[Segment | None]
+    source: str
+    reasons: dict[Apply, str] = field(default_factory=dict)
+
+
+def make_program(fgraph: FunctionGraph, order: Sequence[Apply]) -> Program:
+    """Lower as much of a graph as has native code.
+
+    A node that cannot be lowered after those that it uses begins a segment of its own; one that
+    cannot be lowered there either is left to Python.
+    """
+    reasons = {node: reason for node in order if (reason := why_not(node))}
+    first_of_segment: set[Apply] = set()
+    segments: dict[tuple[Apply, ...], Segment] = {}
+    while True:
+        parts = partition(fgraph, order, lambda node: node not in reasons, first_of_segment)
+        try:
+            for part in parts:
+                if part.native and part.nodes not in segments:
+                    name = f"segment{len(segments)}"
+                    needed = needed_results(fgraph, part.nodes)
+                    segments[part.nodes] = lower_segment(name, part.nodes, needed)
+        except NodeCannotLower as failure:
+            if failure.node in first_of_segment or failure.node is part.nodes[0]:
+                reasons[failure.node] = str(failure)
+            else:
+                first_of_segment.add(failure.node)
+            continue
+        break
+    chosen = [segments[part.nodes] if part.native else None for part in parts]
+    source = program_text([segment for segment in chosen if segment is not None])
+    return Program(parts, chosen, source, reasons)
+
+
+def why_not(node: Apply) -> str:
+    """Why a node has no native code, as far as its operator and types say."""
+    try:
+        lowering_of(node.op)
+    except CannotLower as reason:
+        return str(reason)
+    for variable in [*node.inputs, *node.outputs]:
+        dtype = getattr(variable.type, "dtype", None)
+        shapeless = isinstance(variable, Constant) and dtype is None
+        if not shapeless and dtype not in C_TYPES:
+            if isinstance(node.op, Scan):
+                return f"a loop with a variable of type {variable.type}"
+            return f"a variable of type {variable.type}"
+    return ""

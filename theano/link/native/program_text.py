@@ -1,0 +1,44 @@
+"""The C text of a function: its segments, and the loops that they call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from theano.link.native.emit_c import emit_loop
+from theano.link.native.emit_segment import emit_segment
+from theano.link.native.ir import Assign, Map
+from theano.link.native.segment import Segment
+
+HERE = Path(__file__).parent
+
+
+def program_text(segments: Sequence[Segment]) -> str:
+    """One translation unit for all segments."""
+    functions = []
+    for segment in segments:
+        functions += [_described(loop.name, emit_loop(loop)) for loop in segment.loops]
+        functions.append(_described(str(segment), emit_segment(segment)))
+    return "\n".join([*_preamble(segments), *functions]) + "\n"
+
+
+def _described(what: str, lines: list[str]) -> str:
+    return "\n".join([f"/* {what.replace('*/', '')} */", *_indented(lines), ""])
+
+
+def _preamble(segments: Sequence[Segment]) -> list[str]:
+    lines = [(HERE / "prelude.inc").read_text()]
+    steps = [step for s in segments for step in (s.step, *(loop.step for loop in s.loops))]
+    if any(isinstance(s, Map | Assign) for step in steps for s in step.statements):
+        lines.append((HERE / "runtime" / "activations.inc").read_text())
+        lines.append((HERE / "vectors.inc").read_text())
+    return lines
+
+
+def _indented(lines: list[str]) -> list[str]:
+    depth, result = 0, []
+    for line in lines:
+        depth -= line.startswith("}")
+        result.append(line if line.startswith("#") else "    " * depth + line)
+        depth += line.endswith("{")
+    return result

@@ -1,0 +1,192 @@
+"""A segment: nodes of a function's graph that become one C function, and what it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from pytensor.graph.basic import Constant, Variable
+
+import theano.link.native.lowering.scan  # noqa: F401  registers the lowering of Scan
+from theano.link.native.ir import Argument, Buffer, CannotLower, Copy, Scalar, Size, Value, View
+from theano.link.native.loop import Loop
+from theano.link.native.lowering.elementwise import constant_value
+from theano.link.native.lowering.registry import lowering_of
+from theano.link.native.scalar_types import C_TYPES
+from theano.link.native.share_memory import share_memory
+from theano.link.native.sizes import Sizes
+from theano.link.native.step import Step
+from theano.link.native.stored import check_types, choose_strides, mark_stored
+
+
+class NodeCannotLower(CannotLower):
+    """The node that cannot be part of a segment, and why."""
+
+    def __init__(self, node: Any, reason: str):
+        super().__init__(reason)
+        self.node = node
+
+
+@dataclass(eq=False)
+class Output:
+    """A variable that others need, where it is stored, and its shape."""
+
+    variable: Variable
+    argument: Argument
+    buffer: Buffer
+
+
+@dataclass(eq=False)
+class Segment:
+    """All that is needed to write a segment in C and to call it.
+
+    Attributes
+    ----------
+    inputs
+        The arguments that the caller passes, each with its variable, or with none for a constant.
+    """
+
+    name: str
+    nodes: list[Any]
+    step: Step
+    inputs: list[tuple[Argument, Variable | None]] = field(default_factory=list)
+    outputs: list[Output] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        counts: dict[str, int] = {}
+        for node in self.nodes:
+            name = str(node.op).split("{")[0]
+            counts[name] = counts.get(name, 0) + 1
+        return f"{self.name}: " + ", ".join(f"{n} {name}" for name, n in counts.items())
+
+    @property
+    def loops(self) -> list[Loop]:
+        """The loops that it calls, and those that these call, each after those that it calls."""
+        return loops_of(self.step)
+
+
+def loops_of(step: Step) -> list[Loop]:
+    found: list[Loop] = []
+    for loop in step.loops:
+        found += [*loops_of(loop.step), loop]
+    return found
+
+
+def lower_segment(name: str, nodes: Sequence[Any], needed: Sequence[Variable]) -> Segment:
+    """Lower nodes, in an order in which they can run, to one C function.
+
+    Parameters
+    ----------
+    needed
+        The results that others use.
+
+    Raises
+    ------
+    NodeCannotLower
+        With the first node that has no native code here.
+    """
+    loops: dict = {}
+    first = _Builder(name, nodes, needed, None, loops).build()
+    if len(nodes) == 1:
+        return first
+    return _Builder(name, nodes, needed, first.step.sizes, loops).build()
+
+
+class _Builder:
+    def __init__(self, name: str, nodes, needed, known: Sizes | None, loops: dict):
+        step = Step(name, self._constant_array, known, repeats=False, lowered_loops=loops)
+        self.segment = Segment(name, list(nodes), step)
+        self.step, self.needed = step, needed
+        self.values: dict[Variable, Value] = {}
+
+    def build(self) -> Segment:
+        for node in self.segment.nodes:
+            try:
+                self._lower(node)
+            except CannotLower as reason:
+                raise NodeCannotLower(node, str(reason)) from None
+        for variable in self.needed:
+            try:
+                self._output(variable)
+            except CannotLower as reason:
+                raise NodeCannotLower(variable.owner, str(reason)) from None
+        share_memory(self.step.statements)
+        mark_stored(self.step.statements)
+        choose_strides([argument for argument, _ in self.segment.inputs], self.step)
+        return self.segment
+
+    def _lower(self, node: Any) -> None:
+        operands = [self._operand(variable) for variable in node.inputs]
+        results = lowering_of(node.op)(self.step, node, operands)
+        check_types(self.step, node, results)
+        self.values.update(zip(node.outputs, results, strict=True))
+
+    # ---- inputs ----
+
+    def _operand(self, variable: Variable) -> Value:
+        if variable not in self.values:
+            if isinstance(variable, Constant):
+                self.values[variable] = self._constant(variable)
+            else:
+                self.values[variable] = self._input(variable)
+        return self.values[variable]
+
+    def _constant(self, variable: Constant) -> Value:
+        if getattr(variable.type, "dtype", None) is None:
+            # None among the sizes of SpecifyShape, or a slice
+            return Scalar("0", "int64", invariant=True)
+        if variable.type.dtype not in C_TYPES:
+            raise CannotLower(f"a constant of type {variable.type}")
+        value = constant_value(self.step, variable)
+        return self._constant_array(np.asarray(variable.data)) if value is None else value
+
+    def _constant_array(self, data: np.ndarray) -> View:
+        data = np.array(data, order="C")
+        argument = self._argument("constant", str(data.dtype), data.ndim, data.shape, "")
+        argument.constant = data
+        self.segment.inputs.append((argument, None))
+        return View.of(Buffer(argument.name, argument.dtype, argument.shape, "invariant"))
+
+    def _input(self, variable: Variable) -> Value:
+        kind = variable.type
+        dtype = getattr(kind, "dtype", None)
+        if dtype not in C_TYPES or not hasattr(kind, "dtype"):
+            raise CannotLower(f"an input of type {kind}")
+        shape = getattr(kind, "shape", ())
+        argument = self._argument("input", dtype, len(shape), shape, variable.name or "")
+        self.segment.inputs.append((argument, variable))
+        if not shape:
+            name = self.step.sizes.define(C_TYPES[dtype], f"*{argument.name}")
+            return Scalar(name, dtype, invariant=True)
+        return View.of(Buffer(argument.name, dtype, argument.shape, "invariant"))
+
+    def _argument(self, kind: str, dtype: str, ndim: int, known, comment: str) -> Argument:
+        name = f"{kind}{len(self.segment.inputs)}"
+        sizes = self.step.sizes
+        shape: list[Size] = []
+        for d in range(ndim):
+            text = f"{name}_array->shape[{d}]"
+            what = f"{comment or name}, size of dimension {d}"
+            if known[d] is not None:
+                if kind == "input":
+                    sizes.check(f"{text} == {known[d]}", what)
+                shape.append(known[d])
+            else:
+                shape.append(sizes.argument(f"{name}_n{d}", text, what))
+        return Argument(name, kind, dtype, tuple(shape), comment=comment)
+
+    # ---- outputs ----
+
+    def _output(self, variable: Variable) -> None:
+        value = self._operand(variable)
+        name = f"output{len(self.segment.outputs)}"
+        buffer = Buffer(name, value.dtype, tuple(value.shape), "row")
+        argument = Argument(name, "output", value.dtype, tuple(value.shape))
+        argument.comment = variable.name or ""
+        self.segment.outputs.append(Output(variable, argument, buffer))
+        if isinstance(value, Scalar):
+            self.step.append(Copy(View.of(buffer), value), buffer)
+        else:
+            self.step.place(value, View.of(buffer))

@@ -1,0 +1,121 @@
+"""Run the parts of a compiled function one after the other, or as far as they are needed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pytensor.link.utils import raise_with_op
+from pytensor.link.vm import UpdatingVM
+
+
+class FailedNode(Exception):
+    """A node of a part failed; `raise_from` says so in PyTensor's way."""
+
+    def __init__(self, node: Any, thunk: Any):
+        super().__init__(node)
+        self.node, self.thunk = node, thunk
+
+
+@dataclass(eq=False)
+class Unit:
+    """A part of the function as it runs.
+
+    Attributes
+    ----------
+    node
+        Stands for the part in messages and profiles.
+    run
+        Computes the results into their cells. Of a lazy part: answers the positions of inputs
+        that are needed first.
+    needs
+        The parts that must have run before; of a lazy part, by position of input.
+    clears
+        The cells that nothing needs after.
+    """
+
+    node: Any
+    run: Callable[[], Any]
+    lazy: bool = False
+    needs: list[int | None] = field(default_factory=list)
+    before: list[int] = field(default_factory=list)
+    clears: list[list] = field(default_factory=list)
+
+
+class NativeMachine(UpdatingVM):
+    """The program of a function that the native engine compiled."""
+
+    def __init__(self, fgraph: Any, units: Sequence[Unit], allow_gc: bool, **storage: Any):
+        self.outputs_of: list[int] = storage.pop("last_units")
+        self.compute_map = storage.pop("compute_map")
+        super().__init__(fgraph, [u.node for u in units], [u.run for u in units], **storage)
+        self.units, self.allow_gc = list(units), allow_gc
+        self.call_times: list[float] = [0.0] * len(units)
+        self.lazy = any(unit.lazy for unit in units)
+
+    def __call__(self) -> list[Any]:
+        for cell in self.pre_call_clear:
+            cell[0] = None
+        if self.lazy:
+            self._run_what_is_needed()
+        else:
+            self._run_all()
+        return self.perform_updates()
+
+    def _run_all(self) -> None:
+        timed = self.time_thunks
+        for k, unit in enumerate(self.units):
+            self._timed(k, unit) if timed else self._run(unit)
+            if self.allow_gc:
+                for cell in unit.clears:
+                    cell[0] = None
+
+    def _run(self, unit: Unit) -> Any:
+        try:
+            return unit.run()
+        except FailedNode as failed:
+            cause = failed.__cause__
+            assert cause is not None
+            info = (type(cause), cause, cause.__traceback__)
+            raise_with_op(self.fgraph, failed.node, failed.thunk, exc_info=info)
+        except Exception:
+            raise_with_op(self.fgraph, unit.node, unit.run)
+
+    def _timed(self, k: int, unit: Unit) -> Any:
+        begin = time.perf_counter()
+        answer = self._run(unit)
+        self.call_times[k] += time.perf_counter() - begin
+        self.call_counts[k] += 1
+        return answer
+
+    def _run_what_is_needed(self) -> None:
+        done = [False] * len(self.units)
+        waiting: list[Iterator[int]] = [iter(self.outputs_of)]
+        while waiting:
+            k = next(waiting[-1], None)
+            if k is None:
+                waiting.pop()
+            elif not done[k]:
+                waiting.append(self._evaluate(k, done))
+        if self.allow_gc:
+            for unit in self.units:
+                for cell in unit.clears:
+                    cell[0] = None
+
+    def _evaluate(self, k: int, done: list[bool]) -> Iterator[int]:
+        """Run a part; answers, one after the other, the parts that it waits for."""
+        unit = self.units[k]
+        yield from unit.before
+        if not unit.lazy:
+            yield from (need for need in unit.needs if need is not None)
+        while not done[k]:
+            wanted = self._timed(k, unit) if self.time_thunks else self._run(unit)
+            if not (unit.lazy and wanted):
+                done[k] = True
+            else:
+                for position in wanted:
+                    need = unit.needs[position]
+                    if need is not None:
+                        yield need
