@@ -36,6 +36,9 @@ TRIALS = {
     ".venv/bin/python -m tests_scan_grad.timing gatedrnn": (
         "--batch 2 --steps 3 --dim 4 --repeats 1 --peers none"
     ),
+    ".venv/bin/python -m tests_scan_grad.timing loops": (
+        "--quick --rows gated-1x64 --repeats 1 --peers none"
+    ),
 }
 
 

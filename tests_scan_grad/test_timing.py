@@ -27,13 +27,14 @@ from tests_scan_grad.timing import (
     machine,
     measure,
     peers,
+    recurrent,
     registry,
 )
 from tests_scan_grad.timing.__main__ import main
 from tests_scan_grad.timing.experiment import Disagreement, Problem, Program, TimingError
 from tests_scan_grad.timing.loop_profile import LoopProfile, is_product, loop_profile
-from tests_scan_grad.timing.report import disturbance
-from tests_scan_grad.timing.run import run_problem
+from tests_scan_grad.timing.report import absences, disturbance
+from tests_scan_grad.timing.run import run_experiment, run_problem
 
 SMALL = {
     "gatedrnn": ["--batch", "2", "--steps", "3", "--dim", "4"],
@@ -79,7 +80,7 @@ def assert_complete(row, peers_run):
     assert profile["products_outside"] >= 1
 
 
-@pytest.mark.parametrize("name", registry.NAMES)
+@pytest.mark.parametrize("name", SMALL)
 def test_each_experiment_runs_and_its_rows_are_complete(name, tmp_path, capsys):
     wanted = {"gatedrnn": INSTALLED, "rnn": ["pytensor"], "dotspeed": ["numpy"]}[name]
     found = run_small(name, tmp_path / "run.json", "--peers", ",".join(wanted))
@@ -114,7 +115,7 @@ def test_products_of_each_peer_agree_in_all_orders(peer):
             name: program.to_numpy(program.call())
             for name, program in (("theano", method), (peer, other))
         }
-        agreement.check(problem, "float32", results)
+        agreement.check(problem, results)
 
 
 def test_plot_is_a_picture(tmp_path):
@@ -151,7 +152,12 @@ def test_the_list_names_every_experiment(capsys):
         (["rnn", "--peers", "tensorflow"], ["'tensorflow'", "torch", "jax", "pytensor"]),
         (["rnn", "--batch", "0"], ["--batch", "at least 1", "0"]),
         (["rnn", "--repeats", "0"], ["--repeats", "at least 1"]),
+        (["rnn", "--limit", "0"], ["--limit", "above 0"]),
+        (["rnn", "--rows", "x"], ["rnn", "--rows"]),
+        (["rnn", "--quick"], ["rnn", "--quick"]),
         (["dotspeed", "--steps", "3"], ["dotspeed", "--steps"]),
+        (["loops", "--rows", "ar2,ar3"], ["'ar3'", "ar2", "gated-1x64"]),
+        (["loops", "--plot", "loops.png"], ["loops", "--plot"]),
         (["rnn", "--peers", "none", "--json", "/no/such/folder/r.json"], ["/no/such/folder"]),
     ],
 )
@@ -164,14 +170,28 @@ def test_a_bad_request_ends_with_a_message_before_anything_runs(arguments, parts
         assert part in message
 
 
-def test_a_missing_peer_is_named_with_what_to_install(monkeypatch, capsys):
+@pytest.fixture
+def without_torch(monkeypatch):
+    """Let it seem that PyTorch is not installed."""
     monkeypatch.setattr(
         peers.importlib.util, "find_spec", lambda name: None if name == "torch" else name
     )
-    assert main(["gatedrnn"]) == 2
+
+
+def test_a_missing_peer_that_is_asked_for_is_named_with_what_to_install(without_torch, capsys):
+    assert main(["gatedrnn", "--peers", "torch"]) == 2
     message = capsys.readouterr().err
     assert "torch" in message and "theano-scan[bench]" in message
-    assert "pytensor" in peers.chosen(gatedrnn.EXPERIMENT, "jax,pytensor")
+
+
+def test_a_missing_peer_that_is_not_asked_for_is_reported(without_torch):
+    assert peers.chosen(gatedrnn.EXPERIMENT, None) == ("jax", "pytensor")
+    small = replace(gatedrnn.EXPERIMENT.sizes, batch=2, steps=3, dim=4)
+    experiment = replace(gatedrnn.EXPERIMENT, dissected=False)
+    found = run_experiment(experiment, small, [], 1)
+    assert list(found["not_installed"]) == ["torch"]
+    (line,) = absences(found)
+    assert line.startswith("torch is not installed") and "theano-scan[bench]" in line
 
 
 def with_wrong_method(wrong):
@@ -181,9 +201,11 @@ def with_wrong_method(wrong):
         first, *others = gatedrnn.by_hand(*arguments)
         return [*others, first] if wrong == "order" else [wrong(first), *others]
 
+    unspoilt = gatedrnn.EXPERIMENT.problems
+
     def problems(sizes):
-        arrays = gatedrnn.random_arrays(sizes)
-        for problem in gatedrnn.problems(sizes):
+        arrays = recurrent.random_arrays(gatedrnn.CELL, sizes)
+        for problem in unspoilt(sizes):
             faulty = partial(graph_library.compiled, graph_library.ours(), build, arrays)
             yield replace(problem, methods={**problem.methods, "by hand": faulty})
 
@@ -205,19 +227,25 @@ def test_a_wrong_gradient_is_an_error_that_names_the_method(wrong, monkeypatch, 
 
 
 def test_the_wrong_figure_is_in_the_message():
-    problem = Problem("p", ("x",), {}, {})
+    problem = Problem("p", ("x",), {}, {}, dtype="float64")
     right = [np.array([1.0, 4.0])]
-    assert agreement.check(problem, "float64", {"a": right, "b": right}) == {"a": 0, "b": 0}
+    assert agreement.check(problem, {"a": right, "b": right}) == {"a": 0, "b": 0}
     with pytest.raises(Disagreement, match="of 'b' differs from that of 'a' by 0.25,"):
-        agreement.check(problem, "float64", {"a": right, "b": [np.array([1.0, 3.0])]})
+        agreement.check(problem, {"a": right, "b": [np.array([1.0, 3.0])]})
 
 
-def test_a_float64_run_allows_less():
+def test_a_float64_problem_allows_less():
     problem = Problem("p", ("x",), {}, {})
     results = {"a": [np.array([1.0])], "b": [np.array([1.0 + 1e-6])]}
-    agreement.check(problem, "float32", results)
-    with pytest.raises(Disagreement):
-        agreement.check(problem, "float64", results)
+    agreement.check(problem, results)
+    with pytest.raises(Disagreement, match="allowed in float64"):
+        agreement.check(replace(problem, dtype="float64"), results)
+
+
+def test_programs_that_do_other_work_are_not_compared():
+    problem = Problem("p", ("x",), {}, {}, unlike=frozenset({"b"}))
+    results = {"a": [np.array([1.0])], "b": [np.array([7.0]), np.array([8.0])]}
+    assert agreement.check(problem, results) == {"a": 0}
 
 
 def test_programs_take_turns_and_each_round_begins_with_another(monkeypatch):
@@ -231,10 +259,23 @@ def test_programs_take_turns_and_each_round_begins_with_another(monkeypatch):
     assert all(len(each) == 3 for each in samples.values())
 
 
+def test_a_very_slow_program_is_sampled_less_often(monkeypatch):
+    monkeypatch.setattr(measure, "LONGEST_SECONDS", 5.0)
+    seconds = {"slow": 3.0, "quick": 0.1}
+    programs = {
+        name: Program(call=list, to_numpy=list, own_clock=partial(seconds.get, name))
+        for name in seconds
+    }
+    samples = measure.interleaved(programs, 4)
+    assert samples == {"slow": [3.0] * 2, "quick": [0.1] * 4}
+
+
 def test_plain_pytensor_is_without_our_gradient():
     # Six products in the backward step are the defect that this project removes.
-    arrays = gatedrnn.random_arrays(replace(gatedrnn.EXPERIMENT.sizes, batch=2, steps=3, dim=4))
-    program = graph_library.compiled(graph_library.plain_pytensor(), gatedrnn.grad_of_h, arrays)
+    small = replace(gatedrnn.EXPERIMENT.sizes, batch=2, steps=3, dim=4)
+    arrays = recurrent.random_arrays(gatedrnn.CELL, small)
+    build = partial(recurrent.grad_of_h, gatedrnn.CELL)
+    program = graph_library.compiled(graph_library.plain_pytensor(), build, arrays)
     found = loop_profile(program.function, program.arguments)
     assert found.forward_loop_products == [3]
     assert found.backward_loop_products == [6]
@@ -293,7 +334,7 @@ def test_a_peer_that_was_not_asked_for_is_not_made_ready():
     problem = Problem(
         "p", ("x",), {"m": lambda: ready}, {"other": lambda: pytest.fail("made ready")}
     )
-    (row,) = run_problem(problem, "float64", [], 1)["rows"]
+    (row,) = run_problem(problem, [], 1)["rows"]
     assert row["name"] == "m" and row["profile"] is None
 
 

@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from . import peers, registry
-from .experiment import Disagreement, Experiment, TimingError
+from .experiment import Disagreement, Experiment, Sizes, TimingError
 from .plot import plot, require_matplotlib
 from .report import report
-from .run import run_experiment
+from .run import LIMIT_SECONDS, run_experiment
 
 DEFAULT_REPEATS = 7
+QUICK_REPEATS = 2
 
 
 def parser() -> argparse.ArgumentParser:
@@ -22,7 +23,9 @@ def parser() -> argparse.ArgumentParser:
     found = argparse.ArgumentParser(prog="python -m tests_scan_grad.timing", description=__doc__)
     found.add_argument("name", nargs="?", metavar="NAME", help="the experiment to run")
     found.add_argument("--list", action="store_true", help="list the experiments and end")
-    found.add_argument("--peers", help="such as torch,jax,pytensor, or none; default: all")
+    found.add_argument(
+        "--peers", help="such as torch,jax,pytensor, or none; default: all installed"
+    )
     found.add_argument("--device", default="cpu", help="where to run; default: cpu")
     found.add_argument("--json", type=Path, metavar="FILE", help="write everything found")
     found.add_argument("--plot", type=Path, metavar="FILE.png", help="draw the times")
@@ -30,7 +33,20 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--steps", type=int, help="steps of the loop")
     found.add_argument("--dim", type=int, help="columns of a step")
     found.add_argument("--dtype", choices=("float32", "float64"))
-    found.add_argument("--repeats", type=int, default=DEFAULT_REPEATS, help="samples of each")
+    found.add_argument(
+        "--rows", help="names of an experiment's problems, with commas; default: all"
+    )
+    found.add_argument(
+        "--quick", action="store_true", default=None, help="shorter loops and 2 repeats: a try"
+    )
+    found.add_argument("--repeats", type=int, help=f"samples of each; default: {DEFAULT_REPEATS}")
+    found.add_argument(
+        "--limit",
+        type=float,
+        default=LIMIT_SECONDS,
+        metavar="SECONDS",
+        help="leave out a peer that takes longer to be ready; default: %(default)g",
+    )
     return found
 
 
@@ -49,6 +65,34 @@ def check_writable(path: Path | None) -> None:
         raise TimingError(f"cannot write {path}: there is no folder {path.resolve().parent}")
 
 
+def check_request(experiment: Experiment, asked: argparse.Namespace) -> None:
+    """Raise TimingError if what is asked cannot be done, whatever the sizes."""
+    check_device(experiment, asked.device)
+    if asked.repeats is not None and asked.repeats < 1:
+        raise TimingError(f"--repeats must be at least 1, and {asked.repeats} was given")
+    if not asked.limit > 0:
+        raise TimingError(f"--limit must be above 0, and {asked.limit:g} was given")
+    for path in (asked.json, asked.plot):
+        check_writable(path)
+    if asked.plot:
+        if not experiment.dissected:
+            raise TimingError(f"{experiment.name} has no plot: leave out --plot")
+        require_matplotlib()
+
+
+def wanted_sizes(experiment: Experiment, asked: argparse.Namespace) -> Sizes:
+    """Return the experiment's sizes with those that are asked for in their place."""
+    names = ("batch", "steps", "dim", "dtype", "quick")
+    given = {name: getattr(asked, name) for name in names}
+    rows = tuple(asked.rows.split(",")) if asked.rows else None
+    sizes = experiment.sizes.override(experiment.name, rows=rows, **given)
+    for row in sizes.rows or ():
+        if row not in experiment.sizes.rows:
+            known = ", ".join(experiment.sizes.rows)
+            raise TimingError(f"{experiment.name} has no row {row!r}; it has: {known}")
+    return sizes
+
+
 def list_experiments() -> None:
     """Print a line for each experiment."""
     for name in registry.NAMES:
@@ -60,20 +104,13 @@ def run(asked: argparse.Namespace) -> None:
     if asked.name is None:
         raise TimingError(f"name an experiment: {', '.join(registry.NAMES)}")
     experiment = registry.experiment_named(asked.name)
-    check_device(experiment, asked.device)
-    sizes = experiment.sizes.override(
-        experiment.name, batch=asked.batch, steps=asked.steps, dim=asked.dim, dtype=asked.dtype
-    )
-    if asked.repeats < 1:
-        raise TimingError(f"--repeats must be at least 1, and {asked.repeats} was given")
+    check_request(experiment, asked)
+    sizes = wanted_sizes(experiment, asked)
     chosen = peers.chosen(experiment, asked.peers)
-    for path in (asked.json, asked.plot):
-        check_writable(path)
-    if asked.plot:
-        require_matplotlib()
-    found = run_experiment(experiment, sizes, chosen, asked.repeats)
+    repeats = asked.repeats or (QUICK_REPEATS if asked.quick else DEFAULT_REPEATS)
+    found = run_experiment(experiment, sizes, chosen, repeats, asked.limit)
     # The table first: a full disk must not lose the run.
-    print(report(found), flush=True)
+    print(report(found, experiment.body), flush=True)
     try:
         if asked.json:
             asked.json.write_text(json.dumps(found, indent=1) + "\n")

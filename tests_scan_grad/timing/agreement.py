@@ -18,26 +18,24 @@ def relative_error(found: np.ndarray, expected: np.ndarray) -> float:
     return difference / largest if largest else difference
 
 
-def check(
-    problem: Problem, dtype: str, results: Mapping[str, Sequence[np.ndarray]]
-) -> dict[str, float]:
-    """Return how far each program's results are from the first one's.
+def check(problem: Problem, results: Mapping[str, Sequence[np.ndarray]]) -> dict[str, float]:
+    """Return how far the results of each program that is compared are from the first one's.
 
     Raises
     ------
     Disagreement
-        If one is further away than this dtype's tolerance, or is not a number.
+        If one is further away than the dtype's tolerance, or is not a number.
     """
     (reference, expected), *_ = results.items()
     errors = {}
-    for name, found in results.items():
-        for result, array, right in zip(problem.results, found, expected, strict=True):
+    for name in [name for name in results if name not in problem.unlike]:
+        for result, array, right in zip(problem.results, results[name], expected, strict=True):
             error = relative_error(array, right)
-            if not error <= TOLERANCE[dtype]:
+            if not error <= TOLERANCE[problem.dtype]:
                 raise Disagreement(
                     f"{problem.label}: {result} of {name!r} differs from that of {reference!r} "
                     f"by {error:.3g}, relative to its largest value; "
-                    f"{TOLERANCE[dtype]:g} is allowed in {dtype}"
+                    f"{TOLERANCE[problem.dtype]:g} is allowed in {problem.dtype}"
                 )
             errors[name] = max(errors.get(name, 0.0), error)
     return errors

@@ -73,13 +73,14 @@ def problems(sizes: Sizes) -> Iterator[Problem]:
             results=("product",),
             methods={"theano": partial(compiled, ours(), build, arrays)},
             peers=peers_of(build, arrays),
+            dtype=sizes.dtype,
         )
 
 
 EXPERIMENT = Experiment(
     name="dotspeed",
     summary="single products, with and without an addend, in C and Fortran order",
-    sizes=Sizes(batch=80, dim=1000),
+    sizes=Sizes(batch=80, dim=1000, dtype="float32"),
     peers=("numpy", "torch", "jax", "pytensor"),
     problems=problems,
 )

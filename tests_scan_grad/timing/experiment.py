@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -21,12 +21,17 @@ class Disagreement(Exception):
 
 @dataclass(frozen=True)
 class Sizes:
-    """How large a problem is. A size that an experiment does not have is None."""
+    """What to run of an experiment, and how large. What it does not have is None.
+
+    `rows` are the names of those problems that are wanted; `quick` asks for shorter loops.
+    """
 
     batch: int | None = None
     steps: int | None = None
     dim: int | None = None
-    dtype: str = "float32"
+    dtype: str | None = None
+    rows: tuple[str, ...] | None = None
+    quick: bool | None = None
 
     def override(self, experiment: str, **given: Any) -> Sizes:
         """Return these sizes with the given ones in their place; None means not given."""
@@ -34,9 +39,13 @@ class Sizes:
         for name, value in wanted.items():
             if getattr(self, name) is None:
                 raise TimingError(f"{experiment} has no size {name!r}: leave out --{name}")
-            if name != "dtype" and value < 1:
+            if type(value) is int and value < 1:
                 raise TimingError(f"--{name} must be at least 1, and {value} was given")
         return replace(self, **wanted)
+
+    def given(self) -> dict[str, Any]:
+        """Return those that the experiment has."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -54,6 +63,10 @@ class Program:
         None for programs that are not compiled.
     function, arguments
         The compiled function and what it is called with, where its loops can be inspected.
+    own_clock
+        Runs it once and returns the seconds, where those of `call` hold more than is meant.
+    remarks
+        What a reader of its time must know.
     """
 
     call: Callable[[], Any]
@@ -61,25 +74,53 @@ class Program:
     compile_seconds: float | None = None
     function: Any = None
     arguments: tuple = ()
+    own_clock: Callable[[], float] | None = None
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Problem:
     """One set of inputs, and the ways to compute the same results from it.
 
-    `methods` are this project's; `peers` are others'. Both map a name to a function that
-    makes the program ready. The first method is what all others are compared with.
+    Parameters
+    ----------
+    methods, peers
+        This project's programs, and others'. Both map a name to a function that makes the
+        program ready. The first method is what all others are compared with.
+    dtype
+        What the results are computed in, and so how far they may be apart.
+    unlike
+        Names of programs that do comparable work with other results, which are not compared.
+    steps
+        The steps of a loop whose time is told for one step; None where the whole is told.
+    goals
+        For the first method, the ratio to another program that is wanted at most.
+    goal_seconds
+        The time that is wanted of the first method at most.
     """
 
     label: str
     results: tuple[str, ...]
     methods: Mapping[str, Callable[[], Program]]
     peers: Mapping[str, Callable[[], Program]]
+    dtype: str = "float32"
+    unlike: frozenset[str] = frozenset()
+    steps: int | None = None
+    goals: Mapping[str, float] = field(default_factory=dict)
+    goal_seconds: float | None = None
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """A named experiment: its default sizes, and its problems at given sizes."""
+    """A named experiment: its default sizes, and its problems at given sizes.
+
+    Parameters
+    ----------
+    dissected
+        Whether memory, the shares of a call and the products of its loops are found too.
+    body
+        Makes the lines of the report on a run, where they are not the usual ones.
+    """
 
     name: str
     summary: str
@@ -87,3 +128,5 @@ class Experiment:
     peers: tuple[str, ...]
     problems: Callable[[Sizes], Iterable[Problem]]
     devices: tuple[str, ...] = ("cpu",)
+    dissected: bool = True
+    body: Callable[[dict[str, Any]], list[str]] | None = None

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 
-import numpy as np
-
-from . import peers_jax, peers_torch
-from .experiment import Experiment, Problem, Sizes
-from .graph_library import GraphLibrary, compiled, ours, plain_pytensor
+from . import recurrent
+from .graph_library import GraphLibrary
 
 
 def step(library, x, ri, zi, h, U, V, W):
@@ -25,34 +21,31 @@ def next_state(library, *arguments):
     return step(library, *arguments)[0]
 
 
-def forward(library: GraphLibrary, x, ri, zi, h0, U, V, W, all_outputs: bool):
-    """Return the sequences h, r, z, n, or only h."""
+CELL = recurrent.Cell("gated_rnn", next_state, sequences=("x", "ri", "zi"), weights=("U", "V", "W"))
+
+
+def forward_of_all(library: GraphLibrary, x, ri, zi, h0, U, V, W):
+    """Return the sequences h, r, z, n."""
     outputs, _ = library.scan(
-        partial(step if all_outputs else next_state, library),
+        partial(step, library),
         sequences=[x, ri, zi],
-        outputs_info=[h0, None, None, None] if all_outputs else [h0],
+        outputs_info=[h0, None, None, None],
         non_sequences=[U, V, W],
-        name="gated_rnn",
+        name=CELL.name,
     )
     return outputs
 
 
-def grad_of_h(library: GraphLibrary, x, ri, zi, h0, U, V, W):
-    """Let the library derive a loop that returns h alone."""
-    h = forward(library, x, ri, zi, h0, U, V, W, all_outputs=False)
-    return library.grad(h[-1].sum(), [U, V, W])
-
-
-def grad_of_all(library: GraphLibrary, x, ri, zi, h0, U, V, W):
+def grad_of_all(library: GraphLibrary, *arguments):
     """Let the library derive a loop that returns h, r, z, n."""
-    h, _, _, _ = forward(library, x, ri, zi, h0, U, V, W, all_outputs=True)
-    return library.grad(h[-1].sum(), [U, V, W])
+    h, _, _, _ = forward_of_all(library, *arguments)
+    return library.grad(h[-1].sum(), CELL.split(arguments)[2])
 
 
 def by_hand(library: GraphLibrary, x, ri, zi, h0, U, V, W):
     """Write the backward loop; it returns cotangents, and the products follow it."""
     T = library.tensor
-    h, r, z, n = forward(library, x, ri, zi, h0, U, V, W, all_outputs=True)
+    h, r, z, n = forward_of_all(library, x, ri, zi, h0, U, V, W)
     previous = T.concatenate([h0[None], h[:-1]])
 
     def backward_step(h, r, z, n, dh, U, V, W):
@@ -79,44 +72,10 @@ def by_hand(library: GraphLibrary, x, ri, zi, h0, U, V, W):
     return [before.T.dot(rows(dr)), before.T.dot(rows(dz)), gated.T.dot(rows(dn))]
 
 
-METHODS = {"grad(h)": grad_of_h, "by hand": by_hand, "grad(h,r,z,n)": grad_of_all}
+METHODS = {
+    "grad(h)": partial(recurrent.grad_of_h, CELL),
+    "by hand": by_hand,
+    "grad(h,r,z,n)": grad_of_all,
+}
 
-
-def random_arrays(sizes: Sizes) -> dict[str, np.ndarray]:
-    """Return the inputs, in the order in which the methods take them."""
-    random = np.random.default_rng(0)
-    sequence = (sizes.steps, sizes.batch, sizes.dim)
-
-    def normal(*shape, scale=1.0):
-        return (scale * random.standard_normal(shape)).astype(sizes.dtype)
-
-    arrays = {name: normal(*sequence) for name in ("x", "ri", "zi")}
-    arrays["h0"] = normal(sizes.batch, sizes.dim, scale=0.1)
-    weights = {
-        name: normal(sizes.dim, sizes.dim, scale=sizes.dim**-0.5) for name in ("U", "V", "W")
-    }
-    return arrays | weights
-
-
-def problems(sizes: Sizes) -> Iterator[Problem]:
-    """Yield the one problem, at these sizes."""
-    arrays = random_arrays(sizes)
-    yield Problem(
-        label="gradient of U, V, W",
-        results=("dU", "dV", "dW"),
-        methods={name: partial(compiled, ours(), build, arrays) for name, build in METHODS.items()},
-        peers={
-            "torch": partial(peers_torch.loop_gradient, next_state, arrays, 3),
-            "jax": partial(peers_jax.loop_gradient, next_state, arrays, 3),
-            "pytensor": partial(compiled, plain_pytensor(), grad_of_h, arrays),
-        },
-    )
-
-
-EXPERIMENT = Experiment(
-    name="gatedrnn",
-    summary="gated recurrent network: gradient of the sum of the last state by U, V, W",
-    sizes=Sizes(batch=80, steps=50, dim=1000),
-    peers=("torch", "jax", "pytensor"),
-    problems=problems,
-)
+EXPERIMENT = recurrent.experiment(CELL, METHODS, "gatedrnn", "gated recurrent network")

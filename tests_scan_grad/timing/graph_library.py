@@ -27,34 +27,39 @@ class GraphLibrary:
     dot: Callable
     sigmoid: Callable
     tanh: Callable
+    log: Callable
     scan: Callable
     grad: Callable
     function: Callable
 
 
-def plain_pytensor() -> GraphLibrary:
-    """Return PyTensor as it comes, compiled with its C VM."""
+def plain_pytensor(mode: Any = None) -> GraphLibrary:
+    """Return PyTensor as it comes, compiled with its C VM or in another of its modes."""
+    tensor = pytensor.tensor
     return GraphLibrary(
-        tensor=pytensor.tensor,
-        dot=pytensor.tensor.dot,
-        sigmoid=pytensor.tensor.sigmoid,
-        tanh=pytensor.tensor.tanh,
+        tensor=tensor,
+        dot=tensor.dot,
+        sigmoid=tensor.sigmoid,
+        tanh=tensor.tanh,
+        log=tensor.log,
         scan=lambda *args, **kwargs: (pytensor.scan(*args, **kwargs, return_updates=False), {}),
         grad=pytensor.grad,
-        function=partial(pytensor.function, mode=Mode("cvm", "fast_run")),
+        function=partial(pytensor.function, mode=mode or Mode("cvm", "fast_run")),
     )
 
 
-def ours() -> GraphLibrary:
-    """Return Theano as this project gives it, in its default mode."""
+def ours(mode: Any = None) -> GraphLibrary:
+    """Return Theano as this project gives it, in its default mode or in another."""
+    tensor = theano.tensor
     return GraphLibrary(
-        tensor=theano.tensor,
-        dot=theano.tensor.dot,
-        sigmoid=theano.tensor.nnet.sigmoid,
-        tanh=theano.tensor.tanh,
+        tensor=tensor,
+        dot=tensor.dot,
+        sigmoid=tensor.nnet.sigmoid,
+        tanh=tensor.tanh,
+        log=tensor.log,
         scan=theano.scan,
         grad=theano.grad,
-        function=theano.function,
+        function=partial(theano.function, mode=mode),
     )
 
 

@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-PACKAGES = ("theano-scan", "pytensor", "numpy", "torch", "jax", "jaxlib")
+PACKAGES = ("theano-scan", "pytensor", "numpy", "torch", "jax", "jaxlib", "numba")
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "XLA_FLAGS")
 
 
@@ -82,7 +82,7 @@ def describe(peers: Sequence[str]) -> dict[str, Any]:
         "cores usable": usable,
         **{name: os.environ[name] for name in THREAD_VARIABLES if name in os.environ},
     }
-    if "torch" in peers:
+    if "torch" in peers and "torch" in sys.modules:
         threads["torch"] = sys.modules["torch"].get_num_threads()
     return {
         "processor": processor(),

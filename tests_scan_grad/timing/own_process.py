@@ -78,13 +78,18 @@ def costs(experiment: str, program: str, sizes: Sizes) -> dict[str, dict[str, An
     return found
 
 
+def environment() -> dict[str, str]:
+    """Return this process's environment, with this checkout first to be imported."""
+    path = os.pathsep.join(filter(None, [str(CHECKOUT), os.environ.get("PYTHONPATH")]))
+    return {**os.environ, "PYTHONPATH": path}
+
+
 def costs_in_own_process(experiment: str, program: str, sizes: Sizes) -> dict[str, dict[str, Any]]:
     """Return `costs` as a new process finds them, with PyTensor's C code already on disk."""
     request = json.dumps({"experiment": experiment, "program": program, "sizes": asdict(sizes)})
-    path = os.pathsep.join(filter(None, [str(CHECKOUT), os.environ.get("PYTHONPATH")]))
     done = subprocess.run(
         [sys.executable, "-m", "tests_scan_grad.timing.own_process", request],
-        env={**os.environ, "PYTHONPATH": path},
+        env=environment(),
         stdout=subprocess.PIPE,
         text=True,
         check=True,

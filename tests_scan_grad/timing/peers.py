@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Sequence
 
 from .experiment import Experiment, TimingError
 
-# NumPy and PyTensor are this package's own requirements.
-PACKAGES = {"torch": "torch", "jax": "jax", "pytensor": "pytensor", "numpy": "numpy"}
+# The package of each peer. NumPy and PyTensor are this package's own requirements.
+PACKAGES = {
+    "torch": "torch",
+    "gru": "torch",
+    "jax": "jax",
+    "pytensor": "pytensor",
+    "numba": "numba",
+    "numpy": "numpy",
+}
+INSTALL = "pip install 'theano-scan[bench]'"
+
+
+def installed(name: str) -> bool:
+    """Return whether a peer's package can be imported."""
+    return importlib.util.find_spec(PACKAGES[name]) is not None
 
 
 def chosen(experiment: Experiment, wanted: str | None) -> tuple[str, ...]:
@@ -17,33 +29,27 @@ def chosen(experiment: Experiment, wanted: str | None) -> tuple[str, ...]:
     Parameters
     ----------
     wanted
-        Names with commas between them, ``none``, or None for all that the experiment has.
+        Names with commas between them, ``none``, or None for all that are installed.
 
     Raises
     ------
     TimingError
-        If the experiment has no such peer, or its package is not installed.
+        If the experiment has no such peer, or one that is named is not installed.
     """
     if wanted is None:
-        names = experiment.peers
-    else:
-        names = tuple(name.strip() for name in wanted.split(",") if name.strip())
-        names = () if names == ("none",) else tuple(dict.fromkeys(names))
+        return tuple(name for name in experiment.peers if installed(name))
+    names = tuple(dict.fromkeys(name.strip() for name in wanted.split(",") if name.strip()))
+    names = () if names == ("none",) else names
     for name in names:
         if name not in experiment.peers:
             raise TimingError(
                 f"{experiment.name} has no peer {name!r}; it has: {', '.join(experiment.peers)}"
             )
-    check_installed(names)
-    return names
-
-
-def check_installed(names: Sequence[str]) -> None:
-    """Raise TimingError if a peer's package cannot be imported."""
-    missing = [name for name in names if importlib.util.find_spec(PACKAGES[name]) is None]
-    if missing:
+    lacking = [name for name in names if not installed(name)]
+    if lacking:
         raise TimingError(
-            f"not installed: {', '.join(PACKAGES[name] for name in missing)}. "
-            "Install the peers with: pip install 'theano-scan[bench]', "
+            f"not installed: {', '.join(PACKAGES[name] for name in lacking)}. "
+            f"Install the peers with: {INSTALL}, "
             "or name those to run with --peers (--peers none for no peer)"
         )
+    return names

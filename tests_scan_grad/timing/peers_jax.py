@@ -1,9 +1,10 @@
-"""The same problems in JAX: ``jit(grad(lax.scan))``."""
+"""The same problems in JAX: ``jit`` of ``lax.scan`` and of its gradient."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,7 +16,9 @@ def operations() -> SimpleNamespace:
     """Return JAX's functions under the names that a step uses."""
     import jax
 
-    return SimpleNamespace(dot=jax.numpy.dot, sigmoid=jax.nn.sigmoid, tanh=jax.numpy.tanh)
+    return SimpleNamespace(
+        dot=jax.numpy.dot, sigmoid=jax.nn.sigmoid, tanh=jax.numpy.tanh, log=jax.numpy.log
+    )
 
 
 def to_numpy(results) -> list[np.ndarray]:
@@ -41,26 +44,30 @@ def compiled(function: Callable, arrays: Sequence[np.ndarray]) -> Program:
     )
 
 
-def loop_gradient(step: Callable, arrays: dict[str, np.ndarray], sequences: int) -> Program:
-    """Return a program for the gradient of the sum of the last state by the weights.
-
-    The arrays are so many sequences, then the first state, then the weights.
-    """
+def loop_cost(cost: Callable, arrays: dict[str, np.ndarray]) -> Program:
+    """Return a program for a cost: a function of a scan, of operations and of the arrays."""
     import jax
 
     library = operations()
+    return compiled(lambda *values: [cost(jax.lax.scan, library, *values)], list(arrays.values()))
 
-    def cost(*values):
-        parameters = values[sequences + 1 :]
 
-        def body(h, slices):
-            return step(library, *slices, h, *parameters), None
+def loop_gradient(
+    cost: Callable,
+    arrays: dict[str, np.ndarray],
+    positions: Sequence[int],
+    with_cost: bool = False,
+) -> Program:
+    """Return a program for a cost's gradient by the arrays at these positions."""
+    import jax
 
-        last, _ = jax.lax.scan(body, values[sequences], values[:sequences])
-        return last.sum()
+    derived = jax.value_and_grad(partial(cost, jax.lax.scan, operations()), argnums=positions)
 
-    positions = tuple(range(sequences + 1, len(arrays)))
-    return compiled(jax.grad(cost, argnums=positions), list(arrays.values()))
+    def function(*values):
+        value, gradients = derived(*values)
+        return [value, *gradients] if with_cost else gradients
+
+    return compiled(function, list(arrays.values()))
 
 
 def product(arrays: dict[str, np.ndarray]) -> Program:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,7 +14,7 @@ def operations() -> SimpleNamespace:
     """Return PyTorch's functions under the names that a step uses."""
     import torch
 
-    return SimpleNamespace(dot=torch.matmul, sigmoid=torch.sigmoid, tanh=torch.tanh)
+    return SimpleNamespace(dot=torch.matmul, sigmoid=torch.sigmoid, tanh=torch.tanh, log=torch.log)
 
 
 def to_numpy(results) -> list[np.ndarray]:
@@ -22,24 +22,70 @@ def to_numpy(results) -> list[np.ndarray]:
     return [result.detach().numpy() for result in results]
 
 
-def loop_gradient(step: Callable, arrays: dict[str, np.ndarray], sequences: int) -> Program:
-    """Return a program for the gradient of the sum of the last state by the weights.
+def scan(body: Callable, carry, sequences: tuple):
+    """Loop as ``jax.lax.scan`` does: return the last state, and the steps' outputs stacked."""
+    import torch
 
-    The arrays are so many sequences, then the first state, then the weights.
-    """
+    outputs = []
+    for slices in zip(*sequences, strict=True):
+        carry, output = body(carry, slices)
+        outputs.append(output)
+    return carry, None if outputs[0] is None else torch.stack(outputs)
+
+
+def loop_cost(cost: Callable, arrays: dict[str, np.ndarray]) -> Program:
+    """Return a program for a cost: a function of a scan, of operations and of the arrays."""
     import torch
 
     library = operations()
     tensors = [torch.from_numpy(array) for array in arrays.values()]
-    parameters = tensors[sequences + 1 :]
-    for parameter in parameters:
-        parameter.requires_grad_(True)
 
     def call():
-        h = tensors[sequences]
-        for slices in zip(*tensors[:sequences], strict=True):
-            h = step(library, *slices, h, *parameters)
-        return torch.autograd.grad(h.sum(), parameters)
+        with torch.no_grad():
+            return [cost(scan, library, *tensors)]
+
+    return Program(call=call, to_numpy=to_numpy)
+
+
+def loop_gradient(
+    cost: Callable,
+    arrays: dict[str, np.ndarray],
+    positions: Sequence[int],
+    with_cost: bool = False,
+) -> Program:
+    """Return a program for a cost's gradient by the arrays at these positions."""
+    import torch
+
+    library = operations()
+    tensors = [torch.from_numpy(array) for array in arrays.values()]
+    parameters = [tensors[position].requires_grad_(True) for position in positions]
+
+    def call():
+        value = cost(scan, library, *tensors)
+        gradients = torch.autograd.grad(value, parameters)
+        return [value, *gradients] if with_cost else gradients
+
+    return Program(call=call, to_numpy=to_numpy)
+
+
+def gru(arrays: dict[str, np.ndarray], differentiate: bool) -> Program:
+    """Return a program for ``torch.nn.GRU`` on the sequence ``x``: a cell of its own.
+
+    Its reset gate follows the product, so its results are not a gated RNN's; and the
+    projection of its input, which the other programs are given, is part of it.
+    """
+    import torch
+
+    x, h0 = torch.from_numpy(arrays["x"]), torch.from_numpy(arrays["h0"])[None]
+    dim = h0.shape[-1]
+    module = torch.nn.GRU(dim, dim, bias=False, dtype=x.dtype)
+
+    def call():
+        with torch.set_grad_enabled(differentiate):
+            cost = module(x, h0)[1].sum()
+        if not differentiate:
+            return [cost]
+        return [cost, *torch.autograd.grad(cost, [module.weight_hh_l0])]
 
     return Program(call=call, to_numpy=to_numpy)
 

@@ -9,6 +9,7 @@ from .experiment import Experiment, TimingError
 NAMES = (
     "dotspeed",
     "gatedrnn",
+    "loops",
     "rnn",
 )
 

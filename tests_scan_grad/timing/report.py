@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 NOT_APPLICABLE = "-"
@@ -25,6 +25,13 @@ def milliseconds(seconds: float | None) -> str:
     return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
 
 
+def ratio(value: float | None) -> str:
+    """Show a ratio; a small one with two digits that count."""
+    if value is None:
+        return NOT_APPLICABLE
+    return f"{value:.2f}" if value >= 0.1 else f"{value:.2g}"
+
+
 def loop_products(counts: Sequence[int]) -> str:
     """Show the products of each loop's step, one number a loop."""
     return "+".join(map(str, counts)) or NOT_APPLICABLE
@@ -34,7 +41,7 @@ def cells(row: dict[str, Any], peers: Sequence[str]) -> list[str]:
     """Return one program's line."""
     profile = row["profile"]
     line = [row["name"]]
-    line += [f"{row['ratios'][peer]:.2f}" if row["ratios"] else NOT_APPLICABLE for peer in peers]
+    line += [ratio(row["ratios"].get(peer)) for peer in peers]
     line.append(milliseconds(row["seconds"]))
     line += [milliseconds(profile[key] if profile else None) for key in SHARES.values()]
     if profile:
@@ -76,7 +83,7 @@ def peer_times(problems: Sequence[dict[str, Any]], peers: Sequence[str]) -> list
     lines = [["", *["ms"] * len(peers)], ["", *peers]]
     for problem in problems:
         seconds = {row["name"]: row["seconds"] for row in problem["rows"]}
-        lines.append([problem["label"], *(milliseconds(seconds[peer]) for peer in peers)])
+        lines.append([problem["label"], *(milliseconds(seconds.get(peer)) for peer in peers)])
     return aligned(lines)
 
 
@@ -105,22 +112,57 @@ def disturbance(run: dict[str, Any]) -> list[str]:
     ]
 
 
-def report(run: dict[str, Any]) -> str:
-    """Return the whole report of a run."""
-    sizes = ", ".join(f"{name} {value}" for name, value in run["sizes"].items())
-    found = run["machine"]
-    versions = ", ".join(f"{name} {number}" for name, number in found["versions"].items())
-    rows = [row for problem in run["problems"] for row in problem["rows"]]
-    lines = [f"{run['experiment']}: {run['summary']}", f"{sizes}; {run['repeats']} repeats", ""]
-    lines += [
+def shown(value: Any) -> str:
+    """Show a size, or what else was chosen."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return " ".join(value) if isinstance(value, tuple) else str(value)
+
+
+def absences(run: dict[str, Any]) -> list[str]:
+    """Return a line for each peer that did not take part, with the reason."""
+    missing = [f"{name} is not installed: {how}" for name, how in run["not_installed"].items()]
+    left_out = [
+        f"{problem['label']}: without {name}: {reason}"
+        for problem in run["problems"]
+        for name, reason in problem["left_out"].items()
+    ]
+    return missing + left_out
+
+
+def agreement(run: dict[str, Any]) -> str:
+    """Return the line that says how far the results are apart."""
+    errors = [row["relative_error"] for problem in run["problems"] for row in problem["rows"]]
+    most = max(error for error in errors if error is not None)
+    return f"All agree: at most {most:.1e} apart."
+
+
+def usual_body(run: dict[str, Any]) -> list[str]:
+    """Return the tables of methods and peers, and what their columns mean."""
+    first = run["problems"][0]["rows"][0]
+    return [
         *tables(run),
         "",
         "A ratio is this method's time over the peer's: below 1, the method is faster.",
         "Times are the least of interleaved samples; the split is of one profiled call.",
         "fwd, bwd, outside: products in the forward loop's step, the backward loop's, no loop's.",
-        f"peak: {rows[0]['peak_measured_as']}, in a process of its own, inputs not counted.",
+        f"peak: {first['peak_measured_as']}, in a process of its own, inputs not counted.",
         "compile: graph, gradient and compilation in that process, C code already cached.",
-        f"All agree: at most {max(row['relative_error'] for row in rows):.1e} apart.",
+    ]
+
+
+def report(run: dict[str, Any], body: Callable[[dict[str, Any]], list[str]] | None = None) -> str:
+    """Return the whole report of a run, around the usual body or another."""
+    sizes = ", ".join(f"{name} {shown(value)}" for name, value in run["sizes"].items())
+    found = run["machine"]
+    versions = ", ".join(f"{name} {number}" for name, number in found["versions"].items())
+    lines = [
+        f"{run['experiment']}: {run['summary']}",
+        f"{sizes}; {run['repeats']} repeats",
+        "",
+        *(body or usual_body)(run),
+        agreement(run),
+        *absences(run),
         *disturbance(run),
         f"{found['processor']}, {found['cores']} cores; threads: {found['threads']}",
         f"{versions}; {found['date']}",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -11,6 +11,11 @@ from . import agreement, machine, measure
 from .experiment import Experiment, Problem, Program, Sizes
 from .loop_profile import loop_profile
 from .own_process import costs_in_own_process
+from .peers import INSTALL, PACKAGES, installed
+from .time_limit import TimeExceeded, time_limit
+
+# How long a peer may take to be ready, its first call included.
+LIMIT_SECONDS = 120.0
 
 
 def say(text: str) -> None:
@@ -18,14 +23,52 @@ def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def ready_programs(problem: Problem, peers: Sequence[str]) -> dict[str, Program]:
-    """Make the methods and the wanted peers ready, methods first."""
-    wanted = {**problem.methods, **{name: problem.peers[name] for name in peers}}
-    programs = {}
-    for name, make in wanted.items():
+def ready_with_results(make: Callable[[], Program]) -> tuple[Program, list]:
+    """Make a program ready and call it once."""
+    program = make()
+    return program, program.to_numpy(program.call())
+
+
+def peer_or_reason(make: Callable[[], Program], limit: float) -> tuple[Program, list] | str:
+    """Make a peer ready and call it once, or say why it cannot take part."""
+    try:
+        with time_limit(limit):
+            return ready_with_results(make)
+    except TimeExceeded:
+        return f"it was not ready and called within {limit:g} s"
+    except Exception as error:
+        said = str(error).strip().splitlines() or [""]
+        return f"{type(error).__name__}: {said[0]}"
+
+
+def ready_programs(
+    problem: Problem, peers: Sequence[str], limit: float
+) -> tuple[dict[str, Program], dict[str, list], dict[str, str]]:
+    """Make the methods and the wanted peers ready, methods first.
+
+    Returns
+    -------
+    dict
+        The programs.
+    dict
+        The results of their first calls.
+    dict
+        For each peer that takes no part, why.
+    """
+    programs, results, left_out = {}, {}, {}
+    for name, make in problem.methods.items():
         say(f"{problem.label}: making {name} ready")
-        programs[name] = make()
-    return programs
+        programs[name], results[name] = ready_with_results(make)
+    for name in peers:
+        if name not in problem.peers:
+            continue
+        say(f"{problem.label}: making {name} ready")
+        found = peer_or_reason(problem.peers[name], limit)
+        if isinstance(found, str):
+            left_out[name] = found
+        else:
+            programs[name], results[name] = found
+    return programs, results, left_out
 
 
 def row(
@@ -34,13 +77,14 @@ def row(
     programs: dict[str, Program],
     samples: dict[str, list[float]],
     errors: dict[str, float],
+    dissected: bool,
 ) -> dict[str, Any]:
-    """Return what the timing found about one program."""
+    """Return what the timing found about one program; all but `dissected` at little cost."""
     program = programs[name]
     seconds = min(samples[name])
     own = name in problem.methods
     profile = None
-    if program.function is not None:
+    if dissected and program.function is not None:
         profile = asdict(loop_profile(program.function, program.arguments))
     return {
         "name": name,
@@ -52,13 +96,20 @@ def row(
         },
         "seconds": seconds,
         "samples": samples[name],
-        "relative_error": errors[name],
+        "relative_error": errors.get(name),
         "first_compile_seconds": program.compile_seconds,
+        "remarks": list(program.remarks),
         "profile": profile,
     }
 
 
-def run_problem(problem: Problem, dtype: str, peers: Sequence[str], repeats: int) -> dict[str, Any]:
+def run_problem(
+    problem: Problem,
+    peers: Sequence[str],
+    repeats: int,
+    limit: float = LIMIT_SECONDS,
+    dissected: bool = True,
+) -> dict[str, Any]:
     """Return a row for each method and each wanted peer, and how many cores others used.
 
     Raises
@@ -66,27 +117,26 @@ def run_problem(problem: Problem, dtype: str, peers: Sequence[str], repeats: int
     Disagreement
         If two programs' results differ; nothing has been timed then.
     """
-    programs = ready_programs(problem, peers)
-    results = {name: program.to_numpy(program.call()) for name, program in programs.items()}
-    errors = agreement.check(problem, dtype, results)
+    programs, results, left_out = ready_programs(problem, peers, limit)
+    errors = agreement.check(problem, results)
     results.clear()
     with machine.OtherWork() as other:
         samples = measure.interleaved(programs, repeats)
     return {
         "label": problem.label,
+        "dtype": problem.dtype,
+        "steps": problem.steps,
+        "goals": dict(problem.goals),
+        "goal_seconds": problem.goal_seconds,
+        "left_out": left_out,
         "cores_used_by_others": other.cores,
-        "rows": [row(name, problem, programs, samples, errors) for name in programs],
+        "rows": [row(name, problem, programs, samples, errors, dissected) for name in programs],
     }
 
 
-def run_experiment(
-    experiment: Experiment, sizes: Sizes, peers: Sequence[str], repeats: int
-) -> dict[str, Any]:
-    """Run all problems of an experiment, and return what the report and the plot show."""
-    problems = [
-        run_problem(problem, sizes.dtype, peers, repeats) for problem in experiment.problems(sizes)
-    ]
-    names = list(dict.fromkeys(row["name"] for each in problems for row in each["rows"]))
+def add_costs(experiment: Experiment, sizes: Sizes, problems: Sequence[dict[str, Any]]) -> None:
+    """Add to each row what its program costs in a process of its own."""
+    names = dict.fromkeys(row["name"] for each in problems for row in each["rows"])
     for name in names:
         say(f"{experiment.name}: {name} in a process of its own")
         costs = costs_in_own_process(experiment.name, name, sizes)
@@ -94,12 +144,31 @@ def run_experiment(
             for found in each["rows"]:
                 if found["name"] == name:
                     found.update(costs[each["label"]])
+
+
+def run_experiment(
+    experiment: Experiment,
+    sizes: Sizes,
+    peers: Sequence[str],
+    repeats: int,
+    limit: float = LIMIT_SECONDS,
+) -> dict[str, Any]:
+    """Run all problems of an experiment, and return what the report and the plot show."""
+    problems = [
+        run_problem(problem, peers, repeats, limit, experiment.dissected)
+        for problem in experiment.problems(sizes)
+    ]
+    if experiment.dissected:
+        add_costs(experiment, sizes, problems)
     return {
         "experiment": experiment.name,
         "summary": experiment.summary,
-        "sizes": {name: value for name, value in asdict(sizes).items() if value is not None},
+        "sizes": sizes.given(),
         "repeats": repeats,
         "peers": list(peers),
+        "not_installed": {
+            name: f"{PACKAGES[name]}: {INSTALL}" for name in experiment.peers if not installed(name)
+        },
         "machine": machine.describe(peers),
         "problems": problems,
     }
