@@ -81,10 +81,11 @@ def graph_program(
 
 
 def native_program(loop: DifferentiableLoop, differentiate: bool) -> Program:
-    """Return the loop's program in the native engine; it remarks loops that are not native."""
+    """Return the loop's program in the native engine; it remarks what is not native."""
     program = graph_program(partial(ours, "NATIVE"), loop, differentiate)
-    not_native = [str(record) for record in report(program.function) if record.reason is not None]
-    return replace(program, remarks=tuple(not_native))
+    found = report(program.function)
+    records = [*(each for each in found.loops if each.reason is not None), *found.calls]
+    return replace(program, remarks=tuple(map(str, records)))
 
 
 def carried_program(library: Any, loop: DifferentiableLoop, differentiate: bool) -> Program:

@@ -103,7 +103,7 @@ def body(run: dict[str, Any]) -> list[str]:
     return [
         *table(problems),
         *headed("Falls short:", [line for each in problems for line in shortfalls(each)]),
-        *headed("Not as it should be:", [line for each in problems for line in remarks(each)]),
+        *headed("By Python or by PyTensor:", [line for each in problems for line in remarks(each)]),
         "",
         "this: this project's native engine, or the engine that the row names.",
         *notes(columns(problems)),
