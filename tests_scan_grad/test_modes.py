@@ -159,18 +159,28 @@ x = T.vector("x")
 with warnings.catch_warnings(record=True) as seen:
     warnings.simplefilter("always")
     for _ in range(2):
-        f = theano.function([x], T.exp(x).sum())
+        f = theano.function([x], T.exp(x).sum(), mode=theano.Mode(LINKER))
 print(f([0.0, 0.0]), f.maker.linker.use_cloop)
-print([str(w.message) for w in seen if "linker" in str(w.message)])
-print([w.filename for w in seen if "linker" in str(w.message)])
+print([str(w.message) for w in seen if "compiler" in str(w.message)])
+print([w.filename for w in seen if "compiler" in str(w.message)])
 """
 
 
 def test_without_a_compiler_python_runs_with_one_warning():
-    value, messages, files = printed_by(NO_COMPILER, THEANO_FLAGS="cxx=")
+    code = NO_COMPILER.replace("LINKER", "'cvm'")
+    value, messages, files = printed_by(code, THEANO_FLAGS="cxx=")
     assert value == "2.0 False"
     assert messages.count("No C++ compiler was found") == 1
     assert "'vm' runs in place of 'cvm'" in messages
+    assert files == "['<string>']"
+
+
+def test_without_a_c_compiler_the_default_runs_with_one_warning():
+    code = NO_COMPILER.replace("LINKER", "None")
+    value, messages, files = printed_by(code, THEANO_FLAGS="cxx=", CC="no-such-compiler")
+    assert value == "2.0 False"
+    assert messages.count("No C compiler was found") == 1
+    assert "Python runs in place of 'native'" in messages
     assert files == "['<string>']"
 
 
@@ -178,7 +188,7 @@ def test_without_pythons_headers_python_runs(monkeypatch, x):
     monkeypatch.setattr(mode_module, "_warned_of_no_compiler", set())
     monkeypatch.setattr(mode_module.sysconfig, "get_path", lambda name: "/nowhere")
     with pytest.warns(UserWarning, match="Python's C headers are missing.*/nowhere"):
-        f = theano.function([x], T.exp(x).sum())
+        f = theano.function([x], T.exp(x).sum(), mode=theano.Mode("cvm"))
     assert not f.maker.linker.use_cloop and not f.maker.linker.c_thunks
     np.testing.assert_allclose(f(np.full((2, 2), 3.0)), 4 * np.exp(3))
 

@@ -34,9 +34,10 @@ _OWN: list[tuple[str, Any, Kind, str]] = [
     ),
     (
         "linker",
-        "cvm",
-        Choice(("cvm", "c|py", "py", "c", "c|py_nogc", "vm", "vm_nogc", "cvm_nogc", "native")),
-        "Linker of the mode 'Mode'. cvm falls back to vm where there is no C++ compiler.",
+        "native",
+        Choice(("native", "cvm", "c|py", "py", "c", "c|py_nogc", "vm", "vm_nogc", "cvm_nogc")),
+        "Linker of the modes Mode and FAST_RUN: native compiles whole functions to C; cvm is "
+        "PyTensor's. Both run Python where there is no compiler.",
     ),
     (
         "optimizer",

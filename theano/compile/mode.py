@@ -131,7 +131,9 @@ _warned_of_no_compiler: set[str] = set()
 
 def _native_linker() -> Linker:
     # Imported when first used: the engine needs the runtime that it builds.
-    return importlib.import_module("theano.link.native").NativeLinker()
+    return importlib.import_module("theano.link.native").NativeLinker(
+        c_thunks=not _why_no_compiler()
+    )
 
 
 def make_linker(name: str) -> Linker:
@@ -140,20 +142,34 @@ def make_linker(name: str) -> Linker:
     Where C++ cannot be compiled, the Python linker of the same kind takes its place, with one
     warning.
     """
-    reason = _why_no_compiler() if name in _WITHOUT_COMPILER else ""
+    reason, instead = "", _WITHOUT_COMPILER.get(name, name)
+    if name == "native":
+        # It is its own substitute: without a compiler it has NumPy run the operations.
+        reason = _why_not_native()
+    elif instead != name:
+        reason = _why_no_compiler()
     if reason:
-        instead = _WITHOUT_COMPILER[name]
-        if not _warned_of_no_compiler:
-            _warned_of_no_compiler.add(name)
-            warnings.warn(
-                f"{reason}: the Python linker {instead!r} runs in place of {name!r}, "
-                "many times slower",
-                stacklevel=caller_stacklevel(),
-            )
+        _warn_of_no_compiler(reason, name, instead)
         name = instead
     if name not in predefined_linkers:
         raise ValueError(_unknown("linker", name, predefined_linkers))
     return predefined_linkers[name]()
+
+
+def _warn_of_no_compiler(reason: str, name: str, instead: str) -> None:
+    if _warned_of_no_compiler:
+        return
+    _warned_of_no_compiler.add(name)
+    what = "Python runs" if instead == name else f"the Python linker {instead!r} runs"
+    warnings.warn(
+        f"{reason}: {what} in place of {name!r}, many times slower",
+        stacklevel=caller_stacklevel(),
+    )
+
+
+def _why_not_native() -> str:
+    load = importlib.import_module("theano.link.native.runtime.load")
+    return "" if load.find_compiler() else "No C compiler was found (install gcc or clang)"
 
 
 def _why_no_compiler() -> str:
@@ -262,7 +278,7 @@ class Mode(PyTensorMode):
 # Modes that the flags shape are made anew at each use, so that flags can change.
 named_modes: dict[str, Callable[[], PyTensorMode]] = {
     "Mode": Mode,
-    "FAST_RUN": lambda: Mode("cvm", OPT_FAST_RUN),
+    "FAST_RUN": lambda: Mode("native", OPT_FAST_RUN),
     "FAST_COMPILE": lambda: Mode(VMLinker(use_cloop=False, c_thunks=False), OPT_FAST_COMPILE),
     "NATIVE": lambda: Mode("native", OPT_FAST_RUN),
     "DebugMode": lambda: _debugging_mode("debugmode", "DebugMode"),

@@ -19,6 +19,7 @@ from theano.link.native.partition import Part, needed_results
 from theano.link.native.program import Program, make_program
 from theano.link.native.report import EngineReport, report_of
 from theano.link.native.run import NativeSegment, in_own_way
+from theano.link.native.runtime.load import find_compiler
 from theano.link.native.segment import Segment
 from theano.link.native.virtual_machine import NativeMachine, Unit
 
@@ -37,6 +38,10 @@ class NativeLinker(VMLinker):
 
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
+        # A reduction of an expression has C code in PyTensor only; here both are fused anyway.
+        # Without a compiler NumPy runs operations; what is fused would run element by element.
+        excluded = ["local_careduce_fusion"] if find_compiler() else ["fusion"]
+        self.incompatible_rewrites = (*self.incompatible_rewrites, *excluded)
         self.report: EngineReport | None = None
 
     def make_all(self, profiler=None, input_storage=None, output_storage=None, storage_map=None):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 from pytensor.graph.basic import Apply
 from pytensor.link.c.op import COp
-from pytensor.scalar.basic import ScalarOp
+from pytensor.scalar.basic import Add, Mul
 from pytensor.tensor.elemwise import Elemwise
-from pytensor.tensor.random.op import RandomVariable
 
 from theano.link.native.virtual_machine import FailedNode
 
@@ -17,7 +17,11 @@ from theano.link.native.virtual_machine import FailedNode
 def make_thunk(node: Apply, storage_map: Any, compute_map: Any, compiler: bool) -> Any:
     """What runs a node: its ``perform``, or PyTensor's C code where Python is too slow."""
     impl = None if compiler and _slow_in_python(node) else "py"
-    thunk = node.op.make_thunk(node, storage_map, compute_map, [], impl=impl)
+    function = None if impl is None else _function_of_two(node)
+    if function is not None:
+        thunk = _repeated(function, node, storage_map, compute_map)
+    else:
+        thunk = node.op.make_thunk(node, storage_map, compute_map, [], impl=impl)
     if not hasattr(thunk, "lazy"):
         thunk.lazy = False
     thunk.inputs = [storage_map[variable] for variable in node.inputs]
@@ -25,14 +29,38 @@ def make_thunk(node: Apply, storage_map: Any, compute_map: Any, compiler: bool) 
     return thunk
 
 
+# Elemwise calls NumPy's functions for two operands, and goes element by element for more.
+_OF_TWO = {Add: np.add, Mul: np.multiply}
+
+
+def _function_of_two(node: Apply) -> Any:
+    if isinstance(node.op, Elemwise) and len(node.inputs) > 2:
+        return _OF_TWO.get(type(node.op.scalar_op))
+    return None
+
+
+def _repeated(function: Any, node: Apply, storage_map: Any, compute_map: Any) -> Any:
+    cells = [storage_map[variable] for variable in node.inputs]
+    (output,) = node.outputs
+    cell, computed, dtype = storage_map[output], compute_map[output], output.type.dtype
+
+    def run() -> None:
+        total = cells[0][0]
+        for other in cells[1:]:
+            total = function(total, other[0])
+        cell[0] = np.asarray(total, dtype=dtype)
+        computed[0] = True
+
+    return run
+
+
 def _slow_in_python(node: Apply) -> bool:
-    """Whether ``perform`` goes through the elements one by one, or is not there."""
+    """Whether ``perform`` goes through the elements one by one, or C code was written for it."""
     op = node.op
     if isinstance(op, Elemwise):
         return getattr(op.scalar_op, "nfunc_spec", None) is None
-    if isinstance(op, RandomVariable | ScalarOp) or not isinstance(op, COp):
-        return False
-    return type(op).perform is COp.perform
+    written = getattr(type(op), "c_code", COp.c_code)
+    return written is not COp.c_code and not written.__module__.startswith("pytensor.")
 
 
 def replay(nodes: Sequence[Apply], storage_map: Any, compute_map: Any) -> Callable[[], None]:

@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pytensor.link.utils import raise_with_op
 from pytensor.link.vm import UpdatingVM
 
 
 class FailedNode(Exception):
-    """A node of a part failed; `raise_from` says so in PyTensor's way."""
+    """A node of a part failed; its cause is what the node raised."""
 
     def __init__(self, node: Any, thunk: Any):
         super().__init__(node)
@@ -52,10 +51,16 @@ class NativeMachine(UpdatingVM):
         self.compute_map = storage.pop("compute_map")
         super().__init__(fgraph, [u.node for u in units], [u.run for u in units], **storage)
         self.units, self.allow_gc = list(units), allow_gc
-        self.call_times: list[float] = [0.0] * len(units)
         self.lazy = any(unit.lazy for unit in units)
+        self.position_of_error = -1
 
     def __call__(self) -> list[Any]:
+        if self.position_of_error >= 0:
+            # what failed stood in the place of its part, for the message
+            failed = self.units[self.position_of_error]
+            self.nodes[self.position_of_error] = failed.node
+            self.thunks[self.position_of_error] = failed.run
+            self.position_of_error = -1
         for cell in self.pre_call_clear:
             cell[0] = None
         if self.lazy:
@@ -67,26 +72,27 @@ class NativeMachine(UpdatingVM):
     def _run_all(self) -> None:
         timed = self.time_thunks
         for k, unit in enumerate(self.units):
-            self._timed(k, unit) if timed else self._run(unit)
+            self._timed(k, unit) if timed else self._run(k, unit)
             if self.allow_gc:
                 for cell in unit.clears:
                     cell[0] = None
 
-    def _run(self, unit: Unit) -> Any:
+    def _run(self, k: int, unit: Unit) -> Any:
         try:
             return unit.run()
         except FailedNode as failed:
-            cause = failed.__cause__
-            assert cause is not None
-            info = (type(cause), cause, cause.__traceback__)
-            raise_with_op(self.fgraph, failed.node, failed.thunk, exc_info=info)
+            self.position_of_error = k
+            self.nodes[k], self.thunks[k] = failed.node, failed.thunk
+            assert failed.__cause__ is not None
+            raise failed.__cause__ from None
         except Exception:
-            raise_with_op(self.fgraph, unit.node, unit.run)
+            self.position_of_error = k
+            raise
 
     def _timed(self, k: int, unit: Unit) -> Any:
         begin = time.perf_counter()
-        answer = self._run(unit)
-        self.call_times[k] += time.perf_counter() - begin
+        answer = self._run(k, unit)
+        self.call_times[k] += time.perf_counter() - begin  # type: ignore[call-overload]
         self.call_counts[k] += 1
         return answer
 
@@ -111,7 +117,7 @@ class NativeMachine(UpdatingVM):
         if not unit.lazy:
             yield from (need for need in unit.needs if need is not None)
         while not done[k]:
-            wanted = self._timed(k, unit) if self.time_thunks else self._run(unit)
+            wanted = self._timed(k, unit) if self.time_thunks else self._run(k, unit)
             if not (unit.lazy and wanted):
                 done[k] = True
             else:
