@@ -11,17 +11,19 @@ from __future__ import annotations
 
 from theano.link.native.emit_memory import Memory, elements
 from theano.link.native.emit_statements import emit_statements
-from theano.link.native.ir import FIRST_ARRAY, FIRST_RESULT, Argument, Scalar
+from theano.link.native.ir import FIRST_ARRAY, FIRST_RESULT, Argument, Buffer, Scalar
 from theano.link.native.loop import Loop
 from theano.link.native.scalar_types import C_TYPES
 from theano.link.native.sizes import Sizes
+from theano.link.native.step_time import nanoseconds
+from theano.link.native.work_sharing import RowRole, Sharing, shared_work
 
 # the order of the table of the runtime's functions that the caller passes
 RUNTIME_FUNCTIONS = (
     "tn_packed_size_f32",
     "tn_packed_size_f64",
-    "tn_pack_b_f32",
-    "tn_pack_b_f64",
+    "tn_pack_panels_f32",
+    "tn_pack_panels_f64",
     "tn_gemm_packed_f32",
     "tn_gemm_packed_f64",
     "tn_gemm_f32",
@@ -30,6 +32,9 @@ RUNTIME_FUNCTIONS = (
     "tn_panel_width_f64",
     "tn_flush_denormals_begin",
     "tn_flush_denormals_end",
+    "tn_threads_for",
+    "tn_pool_run",
+    "tn_barrier",
 )
 
 
@@ -42,44 +47,115 @@ class _Emitter:
     def __init__(self, loop: Loop):
         self.loop, self.step = loop, loop.step
         self.sizes: Sizes = loop.step.sizes
-        self.memory = Memory(loop.step)
+        self.sharing = self._sharing()
+        self.memory = Memory(loop.step, self.sharing)
+
+    def _sharing(self) -> Sharing | None:
+        rows = {row: _role(a, tap) for row, a, tap in self.loop.rows if isinstance(row, Buffer)}
+        rows |= {w.row: _role(w.argument, w.tap) for w in self.loop.writes if w.row is not None}
+        read = [_role(a, tap) for row, a, tap in self.loop.rows if isinstance(row, Scalar)]
+        written = [_role(w.argument, w.tap) for w in self.loop.writes if w.row is None]
+        return shared_work(self.step.statements, self.sizes, rows, read, written)
 
     def function(self) -> list[str]:
+        name = self.step.name
+        arguments = "const int64_t *numbers, void *const *arrays, int64_t *result"
+        if self.sharing is None:
+            return [
+                f"static int64_t {name}({arguments})",
+                "{",
+                "enum { thread = 0, threads = 1 };",
+                *self._body([]),
+                "}",
+            ]
+        return [
+            f"static int64_t {name}_part({arguments}, int thread, int threads);",
+            "",
+            f"static void {name}_work(void *context, int thread, int threads)",
+            "{",
+            "tn_call *const call = context;",
+            f"const int64_t status = {name}_part(call->numbers, call->arrays, call->result, "
+            "thread, threads);",
+            "if (!thread) call->status = status;",
+            "}",
+            "",
+            f"static int64_t {name}({arguments})",
+            "{",
+            f"return {name}_part(numbers, arrays, result, 0, 0);",
+            "}",
+            "",
+            "/* The work of one of the threads; of none, while their number is not chosen. */",
+            f"static int64_t {name}_part({arguments}, int thread, int threads)",
+            "{",
+            *self._body(self._team()),
+            "}",
+        ]
+
+    def _body(self, team: list[str]) -> list[str]:
+        """The prologue, the choice of threads, and the loop."""
         prologue = [*self._pointers(), *self._strides(), *self.sizes.lines]
         shapes = self._trace_shapes()
         rings = self._ring_memory()
+        packing = self.memory.packing()
         return [
-            f"static int64_t {self.step.name}(const int64_t *numbers, void *const *arrays, "
-            "int64_t *result)",
-            "{",
             "const int64_t steps = numbers[1];",
             *prologue,
             "/* work memory */",
             *rings,
             *self.memory.plan,
+            "if (!thread) {",
             *shapes,
             "result[1] = bytes;",
+            "}",
             "if (!numbers[0]) return 0;",
+            *team,
             "char *const work = arrays[1];",
             *self.memory.pointers,
-            *self.memory.packing(),
+            *packing,
             "const unsigned denormals = runtime->flush_denormals_begin();",
             "int64_t step = 0, status = 0;",
             *self._state_starts(),
+            "TN_MEET",
             "for (; step < steps; step++) {",
+            *(["TN_MEET"] if self.sharing and 0 in self.sharing.barriers else []),
             *self._row_pointers(),
-            *emit_statements(self.step),
+            *emit_statements(self.step, self.sharing),
             *self._number_writes(),
             *self._advance(),
             *self._stop(),
             "}",
             *(["end:"] if self.step.errors or self.step.loops else []),
             "runtime->flush_denormals_end(denormals);",
+            "TN_MEET",
+            "if (!thread) {",
             *self._state_ends(),
             "result[0] = step;",
+            "}",
             "return status;",
+        ]
+
+    def _team(self) -> list[str]:
+        """The choice of the number of threads, and the ranges of each."""
+        assert self.sharing is not None
+        phases = max(1, len(self.sharing.barriers))
+        lines = [
+            "if (!threads) {",
+            f"const double step_time = {nanoseconds(self.step.statements, self.sizes)};",
+            f"threads = runtime->threads_for(step_time / {phases}, {phases} * steps);",
+            "if (threads > 1) {",
+            "tn_call call = {numbers, arrays, result, 0};",
+            f"runtime->pool_run(threads, {self.step.name}_work, &call);",
+            "return call.status;",
+            "}",
             "}",
         ]
+        for (size, unit), k in self.sharing.ranges.items():
+            width = "1" if unit == "1" else f"runtime->panel_width_{unit}()"
+            lines += [
+                f"const int64_t first{k} = tn_share({size}, {width}, thread, threads);",
+                f"const int64_t end{k} = tn_share({size}, {width}, thread + 1, threads);",
+            ]
+        return lines
 
     # ---- before the loop ----
 
@@ -140,7 +216,7 @@ class _Emitter:
             kind = C_TYPES[argument.dtype]
             lines.append(f"{kind} *const {name} = {name}_short ? {name}_ring : {name}_out;")
             lines.append(
-                f"if ({name}_short) __builtin_memcpy({name}, {name}_out, "
+                f"if ({name}_short && !thread) __builtin_memcpy({name}, {name}_out, "
                 f"{history} * {name}_size * sizeof *{name});"
             )
             lines.append(f"int64_t {name}_at_row = {history};")
@@ -188,7 +264,7 @@ class _Emitter:
             if write.row is None:
                 address = self._row_address(write.argument, write.tap)
                 assert isinstance(write.value, Scalar)
-                lines.append(f"*({address}) = {write.value.expression};")
+                lines.append(f"if (!thread) *({address}) = {write.value.expression};")
         return lines
 
     def _advance(self) -> list[str]:
@@ -227,3 +303,8 @@ class _Emitter:
             elif argument.kind == "trace":
                 lines.append(f"tn_order_rows({name}, {stored}, {row}, step);")
         return lines
+
+
+def _role(argument: Argument, tap: int) -> RowRole:
+    rounds = {"ring": argument.history + 1, "untraced": argument.history + 1, "trace": 1}
+    return RowRole(argument.name, tap, rounds.get(argument.kind))

@@ -9,6 +9,7 @@ import numpy as np
 from theano.link.native.emit_expressions import scalar_text, vector_text
 from theano.link.native.ir import Combine, Compute, Copy, Map, Reduce, Scalar, Size, View
 from theano.link.native.layout import Product, collapsed, place_of
+from theano.link.native.work_sharing import Share
 from theano.link.native.scalar_types import C_TYPES, FLOATS, SUFFIX, literal
 from theano.link.native.sizes import Sizes
 
@@ -44,14 +45,32 @@ class _Operands:
         return len(self.views) - 1
 
 
+# Writes a loop over i from one bound to another, given the strides along it.
+Inner = Callable[[str, str, list[Product]], list[str]]
+
+
 def _nest(
-    shape: Sequence[Size], operands: _Operands, inner: Callable[[Size, list[Product]], list[str]]
+    shape: Sequence[Size], operands: _Operands, inner: Inner, share: Share | None
 ) -> list[str]:
     """Loops over all but the last dimension, and in them what ``inner`` writes for the last."""
     extents, strides = collapsed(tuple(shape), operands.strides, operands.sizes)
     if not extents:
         extents, strides = [1], [[Product(0)] for _ in operands.views]
     lines = ["{"]
+    first, end = "0", str(extents[-1])
+    if share is not None:
+        whole = end
+        first, end = share.first, share.end
+        joined = extents[-1] != share.size
+        if joined:
+            # One thread alone takes the elements of all rows in one go.
+            extents, strides = collapsed(tuple(shape), operands.strides, operands.sizes, apart=True)
+            lines += [
+                f"const int64_t rows = threads > 1 ? {extents[-2]} : 1;",
+                f"const int64_t first = threads > 1 ? {first} : 0;",
+                f"const int64_t end = threads > 1 ? {end} : {whole};",
+            ]
+            extents[-2], first, end = "rows", "first", "end"
     for level, extent in enumerate(extents[:-1]):
         lines.append(f"for (int64_t i{level} = 0; i{level} < {extent}; i{level}++) {{")
     for k, view in enumerate(operands.views):
@@ -62,7 +81,7 @@ def _nest(
             if stride.factor
         ]
         lines.append(f"{C_TYPES[view.dtype]} *const p{k} = {' + '.join(terms)};")
-    lines += inner(extents[-1], [stride[-1] for stride in strides])
+    lines += inner(first, end, [stride[-1] for stride in strides])
     return lines + ["}"] * len(extents)
 
 
@@ -75,8 +94,8 @@ def _element(k: int, stride: Product) -> str:
 # ---- maps ----
 
 
-def emit_map(statement: Map, sizes: Sizes) -> list[str]:
-    """The computations of a map in one pass over its elements."""
+def emit_map(statement: Map, sizes: Sizes, share: Share | None = None) -> list[str]:
+    """The computations of a map in one pass over its elements, or a thread's share of them."""
     operands = _Operands(sizes)
     loads: dict[tuple[int, int], int] = {}
     for compute in statement.body:
@@ -90,12 +109,12 @@ def emit_map(statement: Map, sizes: Sizes) -> list[str]:
     }
     dtype = _vector_type(statement, loads, operands)
 
-    def inner(extent: Size, strides: list[Product]) -> list[str]:
+    def inner(first: str, end: str, strides: list[Product]) -> list[str]:
         if dtype is not None and _vector_strides(strides, loads, stores):
-            return _vector_loop(statement, loads, stores, extent, strides, dtype)
-        return _scalar_loop(statement, loads, stores, extent, strides)
+            return _vector_loop(statement, loads, stores, (first, end), strides, dtype)
+        return _scalar_loop(statement, loads, stores, (first, end), strides)
 
-    return _nest(statement.shape, operands, inner)
+    return _nest(statement.shape, operands, inner, share)
 
 
 def _operand_texts(compute: Compute, loads, scalar: Callable[[Scalar], str], load: str):
@@ -110,10 +129,11 @@ def _operand_texts(compute: Compute, loads, scalar: Callable[[Scalar], str], loa
     return texts
 
 
-def _scalar_loop(statement, loads, stores, extent, strides) -> list[str]:
+def _scalar_loop(statement, loads, stores, bounds, strides) -> list[str]:
     used = sorted(set(loads.values()))
     names = {k: f"x{k}" for k in used}
-    lines = ["TN_INDEPENDENT", f"for (int64_t i = 0; i < {extent}; i++) {{"]
+    first, end = bounds
+    lines = ["TN_INDEPENDENT", f"for (int64_t i = {first}; i < {end}; i++) {{"]
     types = {
         loads[id(c), position]: operand.dtype
         for c in statement.body
@@ -161,7 +181,7 @@ def _vector_strides(strides: list[Product], loads, stores) -> bool:
     )
 
 
-def _vector_loop(statement, loads, stores, extent, strides, dtype) -> list[str]:
+def _vector_loop(statement, loads, stores, bounds, strides, dtype) -> list[str]:
     suffix = SUFFIX[dtype]
     vector, splat = f"tn_{suffix}v", f"TN_SPLAT_{suffix.upper()}"
     used = sorted(set(loads.values()))
@@ -193,11 +213,12 @@ def _vector_loop(statement, loads, stores, extent, strides, dtype) -> list[str]:
                 text.append(store.format(target, f"{compute.name}"))
         return text
 
+    first, end = bounds
     width = f"TN_WIDTH_{suffix.upper()}"
-    lines.append("int64_t i = 0;")
-    lines.append(f"for (; i + {width} <= {extent}; i += {width}) {{")
+    lines.append(f"int64_t i = {first};")
+    lines.append(f"for (; i + {width} <= {end}; i += {width}) {{")
     lines += body(f"tn_load_{suffix}({{}})", f"tn_store_{suffix}({{}}, {{}});")
-    lines += ["}", f"if (i < {extent}) {{", f"const int64_t rest = {extent} - i;"]
+    lines += ["}", f"if (i < {end}) {{", f"const int64_t rest = {end} - i;"]
     lines += body(
         f"tn_load_some_{suffix}({{}}, rest)", f"tn_store_some_{suffix}({{}}, {{}}, rest);"
     )
@@ -207,15 +228,17 @@ def _vector_loop(statement, loads, stores, extent, strides, dtype) -> list[str]:
 # ---- copies ----
 
 
-def emit_copy(statement: Copy | Combine, sizes: Sizes) -> list[str]:
-    """Write a view, or combine it with a source."""
+def emit_copy(
+    statement: Copy | Combine, sizes: Sizes, share: Share | None = None
+) -> list[str]:
+    """Write a view, or combine it with a source; all of it, or a thread's share."""
     operands = _Operands(sizes)
     target = operands.add(statement.target)
     source = None
     if isinstance(statement.source, View):
         source = operands.add(_stretched(statement.source, statement.target, sizes))
 
-    def inner(extent: Size, strides: list[Product]) -> list[str]:
+    def inner(first: str, end: str, strides: list[Product]) -> list[str]:
         left = _element(target, strides[target])
         if source is None:
             assert isinstance(statement.source, Scalar)
@@ -224,9 +247,9 @@ def emit_copy(statement: Copy | Combine, sizes: Sizes) -> list[str]:
             right = _element(source, strides[source])
         if isinstance(statement, Combine):
             right = ACCUMULATE[statement.operation].format(left, right)
-        return ["TN_INDEPENDENT", f"for (int64_t i = 0; i < {extent}; i++) {left} = {right};"]
+        return ["TN_INDEPENDENT", f"for (int64_t i = {first}; i < {end}; i++) {left} = {right};"]
 
-    return _nest(statement.target.shape, operands, inner)
+    return _nest(statement.target.shape, operands, inner, share)
 
 
 def _stretched(source: View, target: View, sizes: Sizes) -> View:
@@ -240,8 +263,11 @@ def _stretched(source: View, target: View, sizes: Sizes) -> View:
 # ---- reductions ----
 
 
-def emit_reduce(statement: Reduce, sizes: Sizes) -> list[str]:
-    """A reduction: in rows where the last dimension stays, else one result at a time."""
+def emit_reduce(statement: Reduce, sizes: Sizes, share: Share | None = None) -> list[str]:
+    """A reduction: in rows where the last dimension stays, else one result at a time.
+
+    A thread's share is a range of one of the dimensions that stay.
+    """
     view, axes = statement.source, statement.axes
     place = place_of(view, sizes)
     kept = [d for d in range(view.ndim) if d not in axes]
@@ -264,7 +290,9 @@ def emit_reduce(statement: Reduce, sizes: Sizes) -> list[str]:
         and statement.target.dtype == statement.dtype
     )
     writer = _reduce_in_rows if rows else _reduce_one_by_one
-    lines += writer(statement, sizes, kept, place.strides, target, working)
+    shape = [sizes.find(size) for size in view.shape]
+    heads = [_loop(d, size, share) for d, size in enumerate(shape)]
+    lines += writer(statement, heads, kept, place.strides, target, working)
     return [*lines, "}"]
 
 
@@ -273,7 +301,9 @@ def _offset(strides: Sequence[Product], dims: Sequence[int]) -> str:
     return " + ".join(terms) or "0"
 
 
-def _loop(d: int, size: Size) -> str:
+def _loop(d: int, size: Size, share: Share | None) -> str:
+    if share is not None and d == share.dimension:
+        return f"for (int64_t i{d} = {share.first}; i{d} < {share.end}; i{d}++)"
     return f"for (int64_t i{d} = 0; i{d} < {size}; i{d}++)"
 
 
@@ -289,26 +319,24 @@ def _first(statement: Reduce) -> str:
     return literal(info.min if low else info.max, statement.dtype)
 
 
-def _reduce_in_rows(statement, sizes, kept, source, target, working) -> list[str]:
-    shape = [sizes.find(size) for size in statement.source.shape]
-    lines = [f"{_loop(d, shape[d])} {{" for d in kept]
+def _reduce_in_rows(statement, heads, kept, source, target, working) -> list[str]:
+    lines = [f"{heads[d]} {{" for d in kept]
     lines.append(f"y[{_offset(target, kept)}] = {_first(statement)};")
     lines += ["}"] * len(kept)
-    dims = range(len(shape))
-    lines += [f"{_loop(d, shape[d])} {{" for d in dims[:-1]]
-    lines += ["TN_INDEPENDENT", f"{_loop(dims[-1], shape[-1])} {{"]
+    dims = range(len(heads))
+    lines += [f"{head} {{" for head in heads[:-1]]
+    lines += ["TN_INDEPENDENT", f"{heads[-1]} {{"]
     left, right = f"y[{_offset(target, kept)}]", f"({working})x[{_offset(source, dims)}]"
     lines.append(f"{left} = {ACCUMULATE[statement.operation].format(left, right)};")
-    return [*lines, *["}"] * len(shape)]
+    return [*lines, *["}"] * len(heads)]
 
 
-def _reduce_one_by_one(statement, sizes, kept, source, target, working) -> list[str]:
-    shape = [sizes.find(size) for size in statement.source.shape]
-    lines = [f"{_loop(d, shape[d])} {{" for d in kept]
+def _reduce_one_by_one(statement, heads, kept, source, target, working) -> list[str]:
+    lines = [f"{heads[d]} {{" for d in kept]
     lines.append(f"{working} total = {_first(statement)};")
-    dims = range(len(shape))
+    dims = range(len(heads))
     axes = [d for d in dims if d not in kept]
-    lines += [f"{_loop(d, shape[d])} {{" for d in axes]
+    lines += [f"{heads[d]} {{" for d in axes]
     lines.append(f"const {working} x_ = ({working})x[{_offset(source, dims)}];")
     lines.append(f"total = {ACCUMULATE[statement.operation].format('total', 'x_')};")
     lines += ["}"] * len(axes)

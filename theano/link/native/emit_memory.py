@@ -15,6 +15,7 @@ from theano.link.native.layout import Product, place_of
 from theano.link.native.scalar_types import C_TYPES, SUFFIX
 from theano.link.native.step import Step
 from theano.link.native.views import results_of, views_of
+from theano.link.native.work_sharing import Sharing
 
 
 @dataclass
@@ -27,10 +28,14 @@ class _Slot:
 
 
 class Memory:
-    """Plans work memory: ``plan`` computes offsets into ``bytes``, ``pointers`` uses them."""
+    """Plans work memory: ``plan`` computes offsets into ``bytes``, ``pointers`` uses them.
 
-    def __init__(self, step: Step):
-        self.step = step
+    Where threads share the work, a slot is for one buffer: else a thread would have to wait for
+    those that still read the buffer before it.
+    """
+
+    def __init__(self, step: Step, sharing: Sharing | None = None):
+        self.step, self.sharing = step, sharing
         self.plan: list[str] = ["int64_t bytes = 0;"]
         self.pointers: list[str] = []
         self._share_slots()
@@ -58,7 +63,7 @@ class Memory:
         for buffer in sorted(buffers, key=lambda b: lives[b][0]):
             begin, end = lives[buffer]
             size = self.bytes_of(buffer.dtype, buffer.shape)
-            free = [slot for slot in slots if slot.end < begin]
+            free = [slot for slot in slots if slot.end < begin and self.sharing is None]
             fitting = [slot for slot in free if size in slot.sizes]
             if fitting or free:
                 slot = (fitting or free)[0]
@@ -76,15 +81,22 @@ class Memory:
             self.plan.append(f"const int64_t {slot.name}_at = bytes; bytes += tn_rounded({size});")
 
     def packing(self) -> list[str]:
-        """Statements that pack invariant operands."""
+        """Statements that pack invariant operands: each thread the panels that it multiplies by."""
         lines = []
         for k, view in enumerate(self.step.packed):
-            place = place_of(view, self.step.sizes)
+            place, suffix = place_of(view, self.step.sizes), SUFFIX[view.dtype]
             row, column = (stride.text for stride in place.strides)
-            lines.append(
-                f"runtime->pack_b_{SUFFIX[view.dtype]}({place.pointer}, {row}, {column}, "
-                f"{view.shape[0]}, {view.shape[1]}, packed{k});"
-            )
+            first, end = "0", str(view.shape[1])
+            if self.sharing is not None:
+                share = self.sharing.share(1, self.step.sizes.find(view.shape[1]), suffix)
+                first, end = share.first, share.end
+            width = f"runtime->panel_width_{suffix}()"
+            lines += [
+                f"const int64_t packed{k}_first = {first} / {width};",
+                f"const int64_t packed{k}_end = ({end} + {width} - 1) / {width};",
+                f"runtime->pack_panels_{suffix}({place.pointer}, {row}, {column}, "
+                f"{view.shape[0]}, {view.shape[1]}, packed{k}, packed{k}_first, packed{k}_end);",
+            ]
         return lines
 
 

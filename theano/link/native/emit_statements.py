@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from theano.link.native.emit_expressions import scalar_text
@@ -28,31 +29,49 @@ from theano.link.native.ir import (
 from theano.link.native.layout import place_of
 from theano.link.native.scalar_types import C_TYPES, SUFFIX
 from theano.link.native.step import Step
+from theano.link.native.work_sharing import ONE, Share, Sharing, Way
 
 
-def emit_statements(step: Step) -> list[str]:
-    """All statements of a step, in order."""
+MEET = "TN_MEET"
+
+
+def emit_statements(step: Step, sharing: Sharing | None = None) -> list[str]:
+    """All statements of a step, in order, and the barriers between them.
+
+    A barrier before the first of them is for who writes what stands before it.
+    """
     lines: list[str] = []
-    for statement in step.statements:
-        lines += emit_statement(step, statement)
+    for position, statement in enumerate(step.statements):
+        if sharing is None:
+            lines += emit_statement(step, statement)
+            continue
+        if position and position in sharing.barriers:
+            lines.append(MEET)
+        lines += emit_statement(step, statement, sharing.ways[position])
+    if sharing is not None and step.statements and len(step.statements) in sharing.barriers:
+        lines.append(MEET)
     return lines
 
 
-def emit_statement(step: Step, statement: Statement) -> list[str]:
-    """One statement of a step."""
-    return _EMITTERS[type(statement)](step, statement)
+def emit_statement(step: Step, statement: Statement, way: Way | None = None) -> list[str]:
+    """One statement of a step: all of it, or what one of several threads does of it."""
+    if isinstance(statement, Gather | Scatter):
+        return _rows_by_index(step, statement, way)
+    share = way if isinstance(way, Share) else None
+    lines = _EMITTERS[type(statement)](step, statement, share)
+    return ["if (!thread) {", *lines, "}"] if way == ONE else lines
 
 
-def _map(step: Step, statement: Map) -> list[str]:
+def _map(step: Step, statement: Map, share: Share | None) -> list[str]:
     stored = [compute.name for compute in statement.body if compute.stored]
-    return [f"/* {', '.join(stored)} */", *emit_map(statement, step.sizes)]
+    return [f"/* {', '.join(stored)} */", *emit_map(statement, step.sizes, share)]
 
 
-def _copy(step: Step, statement: Copy | Combine) -> list[str]:
-    return emit_copy(statement, step.sizes)
+def _copy(step: Step, statement: Copy | Combine, share: Share | None) -> list[str]:
+    return emit_copy(statement, step.sizes, share)
 
 
-def _assign(step: Step, statement: Assign) -> list[str]:
+def _assign(step: Step, statement: Assign, share: Share | None) -> list[str]:
     text = scalar_text(
         statement.operation,
         [operand.expression for operand in statement.operands],
@@ -62,46 +81,52 @@ def _assign(step: Step, statement: Assign) -> list[str]:
     return [f"const {C_TYPES[result.dtype]} {result.expression} = {text};"]
 
 
-def _load(step: Step, statement: Load) -> list[str]:
+def _load(step: Step, statement: Load, share: Share | None) -> list[str]:
     pointer = place_of(statement.view, step.sizes).pointer
     result = statement.result
     return [f"const {C_TYPES[result.dtype]} {result.expression} = *({pointer});"]
 
 
-def _reduce(step: Step, statement: Reduce) -> list[str]:
+def _reduce(step: Step, statement: Reduce, share: Share | None) -> list[str]:
     declared = []
     if isinstance(statement.target, Scalar):
         kind = C_TYPES[statement.target.dtype]
         declared = [f"{kind} {statement.target.expression};"]
-    return declared + emit_reduce(statement, step.sizes)
+    return declared + emit_reduce(statement, step.sizes, share)
 
 
-def _line(step: Step, statement: Line) -> list[str]:
+def _line(step: Step, statement: Line, share: Share | None) -> list[str]:
     return [statement.text]
 
 
-def _gemm(step: Step, statement: Gemm) -> list[str]:
+def _gemm(step: Step, statement: Gemm, share: Share | None) -> list[str]:
     a, b, out = statement.a, statement.b, statement.out
     suffix = SUFFIX[out.dtype]
     a_place, out_place = place_of(a, step.sizes), place_of(out, step.sizes)
     if out_place.strides[1].text not in ("1", "0") and out.shape[1] != 1:
         raise CannotLower("a product whose result is not stored in rows")
-    sizes = f"{a.shape[0]}, {b.shape[1]}, {a.shape[1]}"
     left = f"{a_place.pointer}, {a_place.strides[0].text}, {a_place.strides[1].text}"
-    result = f"0, {out_place.pointer}, {out_place.strides[0].text}"
+    c, c_stride = out_place.pointer, out_place.strides[0].text
     if statement.packed is not None:
-        width = f"runtime->panel_width_{suffix}()"
-        panels = f"({b.shape[1]} + {width} - 1) / {width}"
+        panels = f"packed{statement.packed}_first, packed{statement.packed}_end"
         return [
-            f"runtime->gemm_packed_{suffix}({sizes}, {left}, packed{statement.packed}, "
-            f"{result}, 0, {panels});"
+            f"runtime->gemm_packed_{suffix}({a.shape[0]}, {b.shape[1]}, {a.shape[1]}, {left}, "
+            f"packed{statement.packed}, 0, {c}, {c_stride}, {panels});"
         ]
     b_place = place_of(b, step.sizes)
-    right = f"{b_place.pointer}, {b_place.strides[0].text}, {b_place.strides[1].text}"
-    return [f"runtime->gemm_{suffix}({sizes}, {left}, {right}, {result});"]
+    row, column = (stride.text for stride in b_place.strides)
+    right, columns = b_place.pointer, b.shape[1]
+    if share is not None:
+        right, c = f"{right} + {share.first} * ({column})", f"{c} + {share.first}"
+        columns = f"{share.end} - {share.first}"
+    return [
+        f"runtime->gemm_{suffix}({a.shape[0]}, {columns}, {a.shape[1]}, {left}, "
+        f"{right}, {row}, {column}, 0, {c}, {c_stride});"
+    ]
 
 
-def _rows_by_index(step: Step, statement: Gather | Scatter) -> list[str]:
+def _rows_by_index(step: Step, statement: Gather | Scatter, way: Way | None) -> list[str]:
+    """Each thread checks all of the indices, so that all of them stop."""
     index = place_of(statement.index, step.sizes)
     table = statement.source if isinstance(statement, Gather) else statement.target
     assert isinstance(table, View)
@@ -118,7 +143,15 @@ def _rows_by_index(step: Step, statement: Gather | Scatter) -> list[str]:
         source = statement.source
         source = _row_of(source, turn) if isinstance(source, View) else source
         inner = Combine(picked, source, "add") if statement.add else Copy(picked, source)
-    return [*lines, *emit_copy(inner, step.sizes), "}"]
+    share = None
+    if isinstance(way, Share):
+        if way.dimension:
+            share = replace(way, dimension=way.dimension - 1)
+        else:
+            lines.append(f"if (k < {way.first} || k >= {way.end}) continue;")
+    elif way == ONE:
+        lines.append("if (thread) continue;")
+    return [*lines, *emit_copy(inner, step.sizes, share), "}"]
 
 
 def _row_of(view: View, index: str) -> View:
@@ -133,7 +166,7 @@ def _row_of(view: View, index: str) -> View:
     return View(view.buffer, view.shape[1:], view.axes[1:], view.steps[1:], tuple(start))
 
 
-def _call_loop(step: Step, statement: CallLoop) -> list[str]:
+def _call_loop(step: Step, statement: CallLoop, share: Share | None) -> list[str]:
     """Fill in where the arrays lie, and call the loop's function."""
     loop, prefix = statement.loop, statement.prefix
     numbers, arrays = f"{prefix}_numbers", f"{prefix}_arrays"
@@ -163,16 +196,14 @@ def _call_loop(step: Step, statement: CallLoop) -> list[str]:
     ]
 
 
-_EMITTERS: dict[type, Callable[[Step, Any], list[str]]] = {
+_EMITTERS: dict[type, Callable[[Step, Any, Share | None], list[str]]] = {
     Assign: _assign,
     CallLoop: _call_loop,
     Combine: _copy,
     Copy: _copy,
-    Gather: _rows_by_index,
     Gemm: _gemm,
     Line: _line,
     Load: _load,
     Map: _map,
     Reduce: _reduce,
-    Scatter: _rows_by_index,
 }

@@ -74,19 +74,22 @@ def place_of(view: View, sizes: Sizes) -> Place:
 
 
 def collapsed(
-    shape: tuple[Size, ...], operands: list[tuple[Product, ...]], sizes: Sizes
+    shape: tuple[Size, ...],
+    operands: list[tuple[Product, ...]],
+    sizes: Sizes,
+    apart: bool = False,
 ) -> tuple[list[Size], list[list[Product]]]:
     """Fewer dimensions over the same elements, for operands of these strides.
 
     Two neighbouring dimensions become one where for every operand the outer stride is the
-    inner size times the inner stride.
+    inner size times the inner stride. With ``apart``, not so the last.
     """
     kept_shape: list[Size] = []
     kept: list[list[Product]] = [[] for _ in operands]
-    for d, size in enumerate(map(sizes.find, shape)):
-        if size == 1:
-            continue
-        joins = bool(kept_shape) and all(
+    wide = [(d, size) for d, size in enumerate(map(sizes.find, shape)) if size != 1]
+    for d, size in wide:
+        joins = bool(kept_shape) and not (apart and d == wide[-1][0])
+        joins = joins and all(
             mine[-1] == strides[d].times(size) for mine, strides in zip(kept, operands, strict=True)
         )
         if joins:

@@ -10,6 +10,7 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.scan.op import Scan
 from pytensor.tensor.type import TensorType
 
+from theano.link.native.column_products import split_products
 from theano.link.native.inner_graph import prepared
 from theano.link.native.ir import (
     FIRST_SIZE,
@@ -98,6 +99,7 @@ class _LoopBuilder:
             self.values.update(zip(node.outputs, results, strict=True))
         self._bind_outputs()
         self._place_outputs()
+        split_products(self.step)
         share_memory(self.step.statements)
         mark_stored(self.step.statements)
         choose_strides(self.loop.arguments, self.step)

@@ -32,6 +32,9 @@ class Sizes:
         self.lines: list[str] = []
         self.checks: list[str] = []
         self._named: dict[str, str] = {}
+        # names of sums of sizes that are not negative
+        self._sums: dict[str, tuple[Size, Size]] = {}
+        self._signed: set[Size] = set()
         # names in the order of their definitions; True for those that the caller passes
         self._names: dict[str, bool] = {}
         # Which sizes are the same, as far as is known, and as far as the prologue has checked.
@@ -132,7 +135,31 @@ class Sizes:
             return a
         if a == neutral and operator != "-":
             return b
-        return self.name(f"{a} {operator} {b}")
+        result = self.name(f"{a} {operator} {b}")
+        negative = any(isinstance(size, int) and size < 0 for size in (a, b))
+        if operator != "+" or negative or a in self._signed or b in self._signed:
+            self._signed.add(result)
+        else:
+            self._sums[str(result)] = (a, b)
+        return result
+
+    def known_sum(self, a: Size, b: Size) -> Size | None:
+        """The sum of two sizes, if it is a number or has a name."""
+        a, b = self.find(a), self.find(b)
+        if isinstance(a, int) and isinstance(b, int):
+            return a + b
+        if a == 0 or b == 0:
+            return b if a == 0 else a
+        name = self._named.get(f"{a} + {b}")
+        return None if name is None else self.find(name)
+
+    def not_before(self, size: Size, bound: Size) -> bool:
+        """Whether it is certain that a size is at least as large as another."""
+        if self.find(size) == self.find(bound):
+            return True
+        if isinstance(size, int):
+            return isinstance(bound, int) and size >= bound
+        return any(self.not_before(term, bound) for term in self._sums.get(size, ()))
 
     def product(self, sizes: Iterable[Size]) -> Size:
         result: Size = 1

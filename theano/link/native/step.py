@@ -326,10 +326,11 @@ class Step:
         """Append ``out = a @ b``; an invariant ``b`` is packed before the loop."""
         packed = None
         if self.packable(b):
-            packed = self._packed(b)
+            packed = self.packed_position(b)
         self.append(Gemm(a, b, out, packed), out.buffer)
 
-    def _packed(self, view: View) -> int:
+    def packed_position(self, view: View) -> int:
+        """The position of an invariant matrix among those that are packed before the loop."""
         for k, other in enumerate(self.packed):
             if other.buffer is view.buffer and (other.axes, other.steps, other.start) == (
                 view.axes,

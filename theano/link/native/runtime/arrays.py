@@ -131,6 +131,11 @@ def set_threads(threads: int) -> None:
     _call("tn_set_threads", threads)
 
 
+def set_least_work(nanoseconds: float) -> None:
+    """Let threads share a phase of a loop if each has so much to do; below 0: the default."""
+    _call("tn_set_least_work", ctypes.c_double(nanoseconds))
+
+
 def workers() -> int:
     """Worker threads alive in this process."""
     return _call("tn_pool_workers", result=ctypes.c_int)

@@ -37,6 +37,12 @@ static struct {
     atomic_int workers;
 } pool = {.mutex = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
 
+/* Nanoseconds: what a thread must have to do in a phase to be worth meeting, and what a run must
+ * last to be worth waking a thread. */
+#define LEAST_WORK 5000.0
+#define WORTH_WAKING 20000.0
+static _Atomic(double) least_work = LEAST_WORK;
+
 /* 0: not set, or not yet looked up. */
 static atomic_int threads_set, threads_default;
 
@@ -249,6 +255,24 @@ int tn_max_threads(void)
 void tn_set_threads(int threads)
 {
     atomic_store_explicit(&threads_set, threads > 0 ? bounded(threads) : 0, memory_order_relaxed);
+}
+
+int tn_threads_for(double nanoseconds, int64_t phases)
+{
+    int most = tn_max_threads();
+    double each = atomic_load_explicit(&least_work, memory_order_relaxed);
+    if (each <= 0)
+        return most;
+    if (nanoseconds * (double)phases < WORTH_WAKING)
+        return 1;
+    double threads = nanoseconds / each;
+    return threads >= most ? most : threads < 2 ? 1 : (int)threads;
+}
+
+void tn_set_least_work(double nanoseconds)
+{
+    atomic_store_explicit(&least_work, nanoseconds < 0 ? LEAST_WORK : nanoseconds,
+                          memory_order_relaxed);
 }
 
 int tn_pool_workers(void) { return pool.workers; }

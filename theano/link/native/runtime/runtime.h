@@ -89,6 +89,11 @@ void tn_barrier(int threads);
 int tn_max_threads(void);
 /* 0 or less: back to the default. */
 void tn_set_threads(int threads);
+/* How many threads are worth sharing a phase of work that takes one thread so long, where that many
+ * phases follow one another: each has enough to do to be worth meeting the others at its end. */
+int tn_threads_for(double nanoseconds, int64_t phases);
+/* What is enough, in nanoseconds; 0: any work, as tests want it; below 0: back to the default. */
+void tn_set_least_work(double nanoseconds);
 /* Worker threads alive in this process. */
 int tn_pool_workers(void);
 

@@ -1,0 +1,128 @@
+"""Loops on several threads: the same numbers as on one, and no race."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytensor
+import pytensor.tensor as pt
+import pytest
+from pytensor.scan.op import Scan
+
+from tests_scan_grad.native.loops import native_mode, numbers, scan
+from theano.link.native import report
+from theano.link.native.emit_c import FIRST_ARRAY, FIRST_RESULT, FUNCTION, RUNTIME_FUNCTIONS, emit
+from theano.link.native.loop import Loop, lower_scan
+from theano.link.native.runtime import arrays, load
+
+STEPS, BATCH, WIDE = 5, 3, 150
+
+
+@pytest.fixture(autouse=True)
+def any_work():
+    """Let threads share whatever there is to do."""
+    arrays.set_least_work(0)
+    yield
+    arrays.set_least_work(-1)
+    arrays.set_threads(0)
+
+
+def gated(x, h, index, w, u):
+    r, z = pt.sigmoid(x + pt.dot(h, w)), pt.sigmoid(pt.dot(h, u) - x)
+    return z * h + (1 - z) * pt.tanh(x + pt.dot(r * h, w))
+
+
+def joined_gates(x, h, index, w, u):
+    gates = pt.dot(h, pt.concatenate([w, u, w], axis=1))
+    size = WIDE
+    return pt.sigmoid(gates[:, :size]) * pt.tanh(gates[:, size : 2 * size]) + gates[:, 2 * size :]
+
+
+def softmax(x, h, index, w, u):
+    return pt.special.softmax(pt.dot(h, w) + x, axis=1) + x.sum(axis=0) / (1 + (h**2).sum())
+
+
+def rows(x, h, index, w, u):
+    picked = pt.concatenate([w, u], axis=0)[index]
+    return pt.tanh(picked + h) - pt.inc_subtensor(h[index % 3], x)
+
+
+def parts(x, h, index, w, u):
+    moved = pt.concatenate([h[:, 70:], x[:, :70]], axis=1)
+    return 0.5 * pt.set_subtensor(moved[:, 10:20], x[:, :10])[:, ::-1] + h
+
+
+def states(x, h, index, w, u):
+    return pt.tanh(pt.dot(pt.dot(h, h.T), x) + pt.dot(x.T, h)[:BATCH] + h.max(axis=0))
+
+
+STEP_FUNCTIONS = {
+    function.__name__: function for function in (gated, joined_gates, softmax, rows, parts, states)
+}
+
+
+def loop_of(step, dtype):
+    """The inputs and outputs of a loop of this step, and its gradient where there is one."""
+    x = pt.tensor("x", dtype=dtype, shape=(STEPS, BATCH, WIDE))
+    index = pt.tensor("index", dtype="int64", shape=(STEPS, BATCH))
+    start = pt.tensor("start", dtype=dtype, shape=(BATCH, WIDE))
+    w, u = (pt.tensor(name, dtype=dtype, shape=(WIDE, WIDE)) for name in "wu")
+    (y,) = scan(
+        lambda x, index, h, w, u: step(x, h, index, w, u),
+        sequences=[x, index],
+        outputs_info=[start],
+        non_sequences=[w, u],
+    )
+    inputs = [x, index, start, w, u]
+    wrt = [v for v in (x, start, w, u) if v in pytensor.graph.traversal.ancestors([y])]
+    return inputs, [y, *pytensor.grad((y**2).sum(), wrt, disconnected_inputs="ignore")]
+
+
+def values_of(dtype):
+    scale = WIDE**-0.5
+    index = np.random.default_rng(1).integers(-BATCH, BATCH, size=(STEPS, BATCH))
+    return [
+        numbers(STEPS, BATCH, WIDE, dtype=dtype),
+        index,
+        numbers(BATCH, WIDE, seed=2, dtype=dtype),
+        numbers(WIDE, WIDE, seed=3, dtype=dtype) * np.asarray(scale, dtype),
+        numbers(WIDE, WIDE, seed=4, dtype=dtype) * np.asarray(scale, dtype),
+    ]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", STEP_FUNCTIONS)
+def test_results_do_not_depend_on_the_number_of_threads(name, dtype):
+    inputs, outputs = loop_of(STEP_FUNCTIONS[name], dtype)
+    function = pytensor.function(inputs, outputs, mode=native_mode(), on_unused_input="ignore")
+    assert all(record.reason is None for record in report(function))
+    values = values_of(dtype)
+    arrays.set_threads(1)
+    expected = function(*values)
+    for threads in (2, 3, 5):
+        arrays.set_threads(threads)
+        for _ in range(5):
+            for ours, alone in zip(function(*values), expected, strict=True):
+                np.testing.assert_array_equal(ours, alone)
+
+
+def test_all_threads_stop_at_an_index_out_of_range():
+    inputs, outputs = loop_of(rows, "float64")
+    function = pytensor.function(inputs, outputs[0], mode=native_mode(), on_unused_input="ignore")
+    values = values_of("float64")
+    arrays.set_threads(3)
+    expected = function(*values)
+    values[1][3, 1] = 2 * WIDE
+    with pytest.raises(IndexError, match="out of range"):
+        function(*values)
+    values[1][3, 1] = 0
+    assert function(*values).shape == expected.shape
+
+
+def scans_of(name, dtype):
+    inputs, outputs = loop_of(STEP_FUNCTIONS[name], dtype)
+    function = pytensor.function(inputs, outputs, mode=native_mode(), on_unused_input="ignore")
+    return [node for node in function.maker.fgraph.toposort() if isinstance(node.op, Scan)]
