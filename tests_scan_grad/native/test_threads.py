@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -10,11 +11,13 @@ import numpy as np
 import pytensor
 import pytensor.tensor as pt
 import pytest
+from pytensor.graph.traversal import ancestors
 from pytensor.scan.op import Scan
 
-from tests_scan_grad.native.loops import native_mode, numbers, scan
-from theano.link.native import report
-from theano.link.native.emit_c import FIRST_ARRAY, FIRST_RESULT, FUNCTION, RUNTIME_FUNCTIONS, emit
+from tests_scan_grad.native.loops import native_mode, numbers, python_mode, same, scan
+from theano.link.native import program_text, report
+from theano.link.native.emit_c import RUNTIME_FUNCTIONS, emit_loop
+from theano.link.native.ir import FIRST_SIZE, Map
 from theano.link.native.loop import Loop, lower_scan
 from theano.link.native.runtime import arrays, load
 
@@ -77,7 +80,9 @@ def loop_of(step, dtype):
         non_sequences=[w, u],
     )
     inputs = [x, index, start, w, u]
-    wrt = [v for v in (x, start, w, u) if v in pytensor.graph.traversal.ancestors([y])]
+    # the gradient of a join is a Split, which runs by Python
+    wrt = [] if step in (joined_gates, rows, parts) else [x, start, w, u]
+    wrt = [v for v in wrt if v in ancestors([y])]
     return inputs, [y, *pytensor.grad((y**2).sum(), wrt, disconnected_inputs="ignore")]
 
 
@@ -98,10 +103,12 @@ def values_of(dtype):
 def test_results_do_not_depend_on_the_number_of_threads(name, dtype):
     inputs, outputs = loop_of(STEP_FUNCTIONS[name], dtype)
     function = pytensor.function(inputs, outputs, mode=native_mode(), on_unused_input="ignore")
-    assert all(record.reason is None for record in report(function))
+    assert not [str(loop) for loop in report(function).loops if loop.reason]
     values = values_of(dtype)
     arrays.set_threads(1)
     expected = function(*values)
+    python = pytensor.function(inputs, outputs, mode=python_mode(), on_unused_input="ignore")
+    same(expected, python(*values))
     for threads in (2, 3, 5):
         arrays.set_threads(threads)
         for _ in range(5):
@@ -122,7 +129,68 @@ def test_all_threads_stop_at_an_index_out_of_range():
     assert function(*values).shape == expected.shape
 
 
-def scans_of(name, dtype):
+def loops_of(name, dtype):
+    """The loops of a function, lowered as the linker does it."""
     inputs, outputs = loop_of(STEP_FUNCTIONS[name], dtype)
     function = pytensor.function(inputs, outputs, mode=native_mode(), on_unused_input="ignore")
-    return [node for node in function.maker.fgraph.toposort() if isinstance(node.op, Scan)]
+    nodes = [node for node in function.maker.fgraph.toposort() if isinstance(node.op, Scan)]
+    return [lower_scan(node.op, [], f"loop{k}") for k, node in enumerate(nodes)]
+
+
+def program_of(loop: Loop) -> str:
+    """A loop for ``loop_program.c``; all of its sizes are known."""
+    sizes = [0] * loop.number_count
+    sizes[1] = STEPS
+    kinds, counts = [], []
+    for argument in loop.arguments:
+        assert all(isinstance(size, int) for size in argument.shape)
+        row, first = math.prod(argument.shape), argument.first_size
+        whole = argument.kind == "invariant"
+        rows = 1 if whole or argument.kind == "untraced" else STEPS + argument.history
+        sizes[first] = row if argument.kind == "sequence" else rows
+        if argument.kind != "trace":
+            sizes[first + 1 : first + 1 + len(argument.shape)] = argument.shape
+        if whole:
+            strides = np.empty(argument.shape, "int8").strides
+            sizes[first + 1 + len(strides) : first + 1 + 2 * len(strides)] = strides
+        kinds.append(np.dtype(argument.dtype).char)
+        counts.append(rows * row)
+    preamble = program_text.preamble(any(isinstance(s, Map) for s in loop.step.statements))
+    assert sizes[FIRST_SIZE:]
+    return "\n".join(
+        [
+            *preamble,
+            *emit_loop(loop),
+            f"#define LOOP {loop.step.name}",
+            f"enum {{ ARRAYS = {len(counts)} }};",
+            f"static const int64_t NUMBERS[] = {{{', '.join(map(str, sizes))}}};",
+            f"static const int64_t COUNTS[] = {{{', '.join(map(str, counts))}}};",
+            f'static const char KINDS[] = "{"".join(kinds)}";',
+            f"#define TABLE {', '.join(f'(void *){name}' for name in RUNTIME_FUNCTIONS)}",
+        ]
+    )
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the sanitizers' flags are those of Linux")
+@pytest.mark.parametrize("sanitizers", ["thread", "address,undefined"])
+@pytest.mark.parametrize("name", ["gated", "softmax", "rows", "parts"])
+def test_loops_under_sanitizers(tmp_path, name, sanitizers):
+    compiler = load.find_compiler()
+    if compiler is None:
+        pytest.skip("no C compiler")
+    flags = ["-std=gnu11", "-O1", "-g", "-march=native", "-pthread", f"-fsanitize={sanitizers}"]
+    trivial = tmp_path / "trivial.c"
+    trivial.write_text("int main(void) { return 0; }\n")
+    made = tmp_path / "program"
+    command = [compiler, *flags, "-fno-sanitize-recover=all", "-o", str(made)]
+    lacks = subprocess.run([*command, str(trivial)], capture_output=True).returncode
+    if lacks or subprocess.run([str(made)], capture_output=True).returncode:
+        pytest.skip(f"{compiler} cannot link or run -fsanitize={sanitizers}")
+    sources = [str(path) for path in sorted(load.SOURCES.glob("*.c"))]
+    program = str(Path(__file__).with_name("loop_program.c"))
+    for loop in loops_of(name, "float32"):
+        (tmp_path / "loop.inc").write_text(program_of(loop))
+        include = [f"-I{load.SOURCES}", f"-I{tmp_path}"]
+        subprocess.run([*command, *include, program, *sources, "-lm"], check=True)
+        done = subprocess.run([str(made)], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr

@@ -67,7 +67,8 @@ def _columns(view: View, buffer: Buffer, sizes: Sizes) -> Range | None:
     whole = view.axes == tuple(range(ndim)) and view.steps == (1,) * ndim
     if not whole or any(start != 0 for start in view.start[:-1]):
         return None
-    if any(sizes.find(a) != sizes.find(b) for a, b in zip(view.shape[:-1], buffer.shape[:-1])):
+    rows = zip(view.shape[:-1], buffer.shape[:-1], strict=True)
+    if any(sizes.find(a) != sizes.find(b) for a, b in rows):
         return None
     return sizes.find(view.start[-1]), sizes.find(view.shape[-1])
 
@@ -78,9 +79,7 @@ def _part(step: Step, product: Gemm, which: Range) -> Gemm:
     axis = b.axes[1]
     assert axis is not None
     begin = list(b.start)
-    begin[axis] = step.sizes.binary(
-        begin[axis], "+", step.sizes.binary(start, "*", b.steps[1])
-    )
+    begin[axis] = step.sizes.binary(begin[axis], "+", step.sizes.binary(start, "*", b.steps[1]))
     right = View(b.buffer, (b.shape[0], columns), b.axes, b.steps, tuple(begin))
     out = step.temporary(whole.dtype, (*whole.buffer.shape[:-1], columns))
     shape = (whole.shape[0], columns)

@@ -9,9 +9,9 @@ import numpy as np
 from theano.link.native.emit_expressions import scalar_text, vector_text
 from theano.link.native.ir import Combine, Compute, Copy, Map, Reduce, Scalar, Size, View
 from theano.link.native.layout import Product, collapsed, place_of
-from theano.link.native.work_sharing import Share
 from theano.link.native.scalar_types import C_TYPES, FLOATS, SUFFIX, literal
 from theano.link.native.sizes import Sizes
+from theano.link.native.work_sharing import Share
 
 IDENTITY = {"add": 0, "multiply": 1, "and": 1, "or": 0}
 ACCUMULATE = {
@@ -228,9 +228,7 @@ def _vector_loop(statement, loads, stores, bounds, strides, dtype) -> list[str]:
 # ---- copies ----
 
 
-def emit_copy(
-    statement: Copy | Combine, sizes: Sizes, share: Share | None = None
-) -> list[str]:
+def emit_copy(statement: Copy | Combine, sizes: Sizes, share: Share | None = None) -> list[str]:
     """Write a view, or combine it with a source; all of it, or a thread's share."""
     operands = _Operands(sizes)
     target = operands.add(statement.target)

@@ -31,7 +31,6 @@ from theano.link.native.scalar_types import C_TYPES, SUFFIX
 from theano.link.native.step import Step
 from theano.link.native.work_sharing import ONE, Share, Sharing, Way
 
-
 MEET = "TN_MEET"
 
 

@@ -27,12 +27,16 @@ def _described(what: str, lines: list[str]) -> str:
 
 
 def _preamble(segments: Sequence[Segment]) -> list[str]:
-    lines = [(HERE / "prelude.inc").read_text()]
     steps = [step for s in segments for step in (s.step, *(loop.step for loop in s.loops))]
-    if any(isinstance(s, Map | Assign) for step in steps for s in step.statements):
-        lines.append((HERE / "runtime" / "activations.inc").read_text())
-        lines.append((HERE / "vectors.inc").read_text())
-    return lines
+    return preamble(any(isinstance(s, Map | Assign) for step in steps for s in step.statements))
+
+
+def preamble(computes: bool) -> list[str]:
+    """What stands before the functions: with activations, if anything is computed."""
+    names = ["prelude.inc"]
+    if computes:
+        names += ["runtime/activations.inc", "vectors.inc"]
+    return [(HERE / name).read_text() for name in names]
 
 
 def _indented(lines: list[str]) -> list[str]:
