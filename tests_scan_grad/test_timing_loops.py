@@ -230,3 +230,9 @@ def test_a_loop_that_is_not_native_is_remarked():
     made = of_problem()
     made["rows"][0]["remarks"] = ["ar2: by PyTensor"]
     assert loops_report.remarks(made) == ["p: native: ar2: by PyTensor"]
+
+
+def test_every_engine_of_a_table_is_explained():
+    names = [*loops.EXPERIMENT.peers, "cvm", denormals.ORDINARY]
+    assert [line.split(":")[0] for line in loops_report.notes([])] == []
+    assert {line.split(":")[0] for line in loops_report.notes(names)} == set(names)

@@ -91,7 +91,8 @@ def notes(names: Sequence[str]) -> list[str]:
         "torch": "torch: PyTorch, eager.",
         "gru": "gru: torch.nn.GRU, another cell, with the projection of its input; not compared.",
         "jax": "jax: jit of lax.scan and of its gradient.",
-        "pytensor": "pytensor, numba: PyTensor's gradient and rewrites, in its C VM and Numba mode.",
+        "pytensor": "pytensor: PyTensor's gradient and rewrites, in its C VM.",
+        "numba": "numba: PyTensor's gradient and rewrites, in its Numba mode.",
         "ordinary": "ordinary: the same engine on values whose gradient does not vanish.",
     }
     return [text for name, text in meaning.items() if name in names]
