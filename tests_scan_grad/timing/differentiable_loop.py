@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-import theano
 from theano.link.native import report
 
 from . import peers_jax, peers_torch
 from .experiment import Problem, Program
-from .graph_library import GraphLibrary, compiled, ours, plain_pytensor
+from .graph_library import GraphLibrary, compiled, our_c_vm, ours, plain_pytensor
 
 # This project's engines: the C VM is PyTensor's, behind our gradient and our rewrites.
 NATIVE, C_VM = "native", "cvm"
@@ -94,11 +93,6 @@ def carried_program(library: Any, loop: DifferentiableLoop, differentiate: bool)
     if not differentiate:
         return library.loop_cost(loop.carried_cost, arrays)
     return library.loop_gradient(loop.carried_cost, arrays, loop.positions, with_cost=True)
-
-
-def our_c_vm() -> GraphLibrary:
-    """Return Theano with PyTensor's C VM, whatever the default mode is."""
-    return ours(theano.Mode("cvm", "fast_run"))
 
 
 METHODS: Mapping[str, Callable[[DifferentiableLoop, bool], Program]] = {

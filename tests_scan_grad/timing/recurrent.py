@@ -10,7 +10,7 @@ import numpy as np
 
 from . import peers_jax, peers_torch
 from .experiment import Experiment, Problem, Sizes
-from .graph_library import GraphLibrary, compiled, ours, plain_pytensor
+from .graph_library import GraphLibrary, compiled, our_c_vm, plain_pytensor
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,9 @@ def problems(cell: Cell, methods: Mapping[str, Callable], sizes: Sizes) -> Itera
     yield Problem(
         label=f"gradient of {', '.join(cell.weights)}",
         results=tuple(f"d{name}" for name in cell.weights),
-        methods={name: partial(compiled, ours(), build, arrays) for name, build in methods.items()},
+        methods={
+            name: partial(compiled, our_c_vm(), build, arrays) for name, build in methods.items()
+        },
         peers={
             "torch": partial(peers_torch.loop_gradient, carried, arrays, cell.positions),
             "jax": partial(peers_jax.loop_gradient, carried, arrays, cell.positions),
