@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from theano.link.native.emit_c import emit_loop
+from theano.link.native.emit_expressions import special_functions
 from theano.link.native.emit_segment import emit_segment
 from theano.link.native.ir import Assign, Map
 from theano.link.native.segment import Segment
@@ -19,7 +20,8 @@ def program_text(segments: Sequence[Segment]) -> str:
     for segment in segments:
         functions += [_described(loop.name, emit_loop(loop)) for loop in segment.loops]
         functions.append(_described(str(segment), emit_segment(segment)))
-    return "\n".join([*_preamble(segments), *functions]) + "\n"
+    special = special_functions("\n".join(functions))
+    return "\n".join([*_preamble(segments), *special, *functions]) + "\n"
 
 
 def _described(what: str, lines: list[str]) -> str:

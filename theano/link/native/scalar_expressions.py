@@ -2,7 +2,8 @@
 
 An entry is a template in which ``{0}``, ``{1}`` ... are the operands, each already of the type
 the entry asks for, ``{f}`` is the suffix of C's mathematical functions, ``{t}`` the C type,
-and ``{s}`` and ``{S}`` the suffix of the runtime's functions and macros.
+``{u}`` an unsigned type in which whole numbers wrap around, and ``{s}`` and ``{S}`` the suffix
+of the runtime's functions and macros.
 """
 
 from __future__ import annotations
@@ -50,24 +51,30 @@ def _same(template: str, vector: str | None = None):
     return ("output", template, vector)
 
 
-def _compare(operator: str):
-    return ("common", f"({{0}} {operator} {{1}})", f"({{0}} {operator} {{1}})")
-
-
 def _function(name: str, vector: bool = False):
     call = f"{name}_{{s}}({{0}})"
     return ("float", f"__builtin_{name}{{f}}({{0}})", f"tn_v_{call}" if vector else None)
 
 
+def _special(name: str, count: int = 1):
+    """A function of special_functions.inc."""
+    operands = ", ".join(f"{{{k}}}" for k in range(count))
+    return ("float", f"tn_{name}_{{s}}({operands})", None)
+
+
 # operator -> (the type of its operands, expression, expression on vectors)
 TABLE: dict[type, tuple[str, str, str | None]] = {
-    basic.Sub: _same("({0} - {1})", "({0} - {1})"),
-    basic.Neg: _same("(-{0})", "(-{0})"),
-    basic.Sqr: _same("({0} * {0})", "({0} * {0})"),
+    basic.Sub: ("arithmetic", "{0} - {1}", "({0} - {1})"),
+    basic.Neg: ("arithmetic", "-{0}", "(-{0})"),
+    basic.Sqr: ("arithmetic", "{0} * {0}", "({0} * {0})"),
     basic.TrueDiv: _same("({0} / {1})", "({0} / {1})"),
     basic.Reciprocal: _same("(1 / {0})", "(1 / {0})"),
     basic.Identity: _same("{0}", "{0}"),
     basic.Second: _same("{1}", "{1}"),
+    basic.Conj: _same("{0}", "{0}"),
+    basic.Real: _same("{0}", "{0}"),
+    basic.Imag: _same("(({t})0)"),
+    basic.Angle: ("float", "__builtin_atan2{f}(0, {0})", None),
     basic.Switch: ("switch", "({0} ? {1} : {2})", "TN_SELECT_{S}({0}, {1}, {2})"),
     basic.Clip: _same("({0} < {1} ? {1} : {0} > {2} ? {2} : {0})"),
     basic.Maximum: _same(
@@ -78,12 +85,12 @@ TABLE: dict[type, tuple[str, str, str | None]] = {
         "({1} < {0} ? {1} : {0} <= {1} ? {0} : {0} + {1})",
         "TN_SELECT_{S}({1} < {0}, {1}, TN_SELECT_{S}({0} <= {1}, {0}, {0} + {1}))",
     ),
-    basic.LT: _compare("<"),
-    basic.GT: _compare(">"),
-    basic.LE: _compare("<="),
-    basic.GE: _compare(">="),
-    basic.EQ: _compare("=="),
-    basic.NEQ: _compare("!="),
+    basic.LT: ("comparison", "<", None),
+    basic.GT: ("comparison", ">", None),
+    basic.LE: ("comparison", "<=", None),
+    basic.GE: ("comparison", ">=", None),
+    basic.EQ: ("comparison", "==", None),
+    basic.NEQ: ("comparison", "!=", None),
     basic.IsNan: ("common", "({0} != {0})", "({0} != {0})"),
     basic.IsInf: ("common", "({0} - {0} != {0} - {0} && {0} == {0})", None),
     basic.OR: _same("({0} | {1})"),
@@ -126,7 +133,21 @@ TABLE: dict[type, tuple[str, str, str | None]] = {
     scalar_math.Erf: _function("erf"),
     scalar_math.Erfc: _function("erfc"),
     scalar_math.Gamma: _function("tgamma"),
-    scalar_math.GammaLn: _function("lgamma"),
+    scalar_math.GammaLn: _special("gammaln"),
+    scalar_math.Erfcx: _special("erfcx"),
+    scalar_math.Erfinv: _special("erfinv"),
+    scalar_math.Erfcinv: _special("erfcinv"),
+    scalar_math.Psi: _special("psi"),
+    scalar_math.TriGamma: _special("trigamma"),
+    scalar_math.GammaInc: _special("gammainc", 2),
+    scalar_math.GammaIncC: _special("gammaincc", 2),
+    scalar_math.GammaL: _special("gammal", 2),
+    scalar_math.GammaU: _special("gammau", 2),
+    scalar_math.BetaInc: _special("betainc", 3),
+    scalar_math.J0: _function("j0"),
+    scalar_math.J1: _function("j1"),
+    scalar_math.I0: _special("i0"),
+    scalar_math.I1: _special("i1"),
     scalar_math.Sigmoid: (
         "float",
         "(1 / (1 + __builtin_exp{f}(-{0})))",
@@ -168,8 +189,30 @@ def _joined(op: Any, count: int, output: str) -> Expression:
     operator = _NARY[type(op)]
     if output == "bool":
         operator = "|" if operator == "+" else "&"
-    text = "(" + f" {operator} ".join(f"{{{k}}}" for k in range(count)) + ")"
-    return Expression(str(op), text, text, output, output)
+    text = f" {operator} ".join(f"{{{k}}}" for k in range(count))
+    return _arithmetic(str(op), text, f"({text})", (), output)
+
+
+def _arithmetic(name, template, vector, inputs, output):
+    """Whole numbers wrap around, which C promises for unsigned types only."""
+    if output in FLOATS or output == "bool":
+        return Expression(name, f"({template})", vector, output, output)
+    for k in range(template.count("{")):
+        template = template.replace(f"{{{k}}}", f"({{u}}){{{k}}}")
+    return Expression(name, f"(({{t}})({template}))", None, output, output)
+
+
+def _comparison(name, operator, vector, inputs, output):
+    text = f"({{0}} {operator} {{1}})"
+    signed = [k for k, dtype in enumerate(inputs) if np.dtype(dtype).kind in "ib"]
+    if "uint64" not in inputs or not signed or inputs[signed[0]] == "bool":
+        return Expression(name, text, text, str(np.result_type(*inputs)), output)
+    # No type holds both: a negative number is less than any of the other's.
+    (k,) = signed
+    less = operator in (("<", "<=", "!=") if k == 0 else (">", ">=", "!="))
+    exact = text.replace(f"{{{k}}}", f"(uint64_t){{{k}}}")
+    exact = f"({{{k}}} < 0 || {exact})" if less else f"({{{k}}} >= 0 && {exact})"
+    return Expression(name, exact, None, None, output)
 
 
 def _output(name, template, vector, inputs, output):
@@ -197,12 +240,12 @@ def _float(name, template, vector, inputs, output):
 def _power(name, template, vector, inputs, output):
     if output in FLOATS:
         return Expression(name, "__builtin_pow{f}({0}, {1})", None, output, output)
-    return Expression(name, "(({t})__builtin_pow({0}, {1}))", None, "float64", output)
+    return Expression(name, "(({t})tn_power({0}, {1}))", None, output, output)
 
 
 def _floor_division(name, template, vector, inputs, output):
     if output in FLOATS:
-        return Expression(name, "__builtin_floor{f}({0} / {1})", None, output, output)
+        return Expression(name, "tn_floor_division_{s}({0}, {1})", None, output, output)
     if output.startswith("u"):
         return Expression(name, "({1} ? {0} / {1} : 0)", None, output, output)
     return Expression(name, "(({t})tn_floor_division({0}, {1}))", None, output, output)
@@ -231,6 +274,8 @@ def _invert(name, template, vector, inputs, output):
 
 _RULES = {
     "output": _output,
+    "arithmetic": _arithmetic,
+    "comparison": _comparison,
     "common": _common,
     "switch": _switch,
     "float": _float,

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 from pytensor.compile.ops import DeepCopyOp
 from pytensor.graph.basic import Constant
-from pytensor.scalar.basic import Cast, Composite, ScalarOp, get_scalar_type
+from pytensor.scalar.basic import Cast, Composite, Pow, ScalarOp, get_scalar_type
 from pytensor.tensor.basic import ScalarFromTensor, TensorFromScalar
 from pytensor.tensor.elemwise import DimShuffle, Elemwise
 
-from theano.link.native.ir import Numbers, Scalar, Spread, Value, View
+from theano.link.native.ir import Numbers, Reduce, Scalar, Spread, Value, View
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.scalar_expressions import expression_of
+from theano.link.native.scalar_types import FLOATS
 from theano.link.native.step import Step
 
 
@@ -37,7 +38,10 @@ def apply_scalar_op(step: Step, op, inputs: list[Value], node, flags) -> list[Va
     """Apply a scalar operation, or all that a Composite consists of."""
     if not isinstance(op, Composite):
         dtypes = [variable.type.dtype for variable in node.inputs]
-        expression = expression_of(op, dtypes, node.outputs[0].type.dtype)
+        output = node.outputs[0].type.dtype
+        expression = expression_of(op, dtypes, output)
+        if isinstance(op, Pow) and output not in FLOATS:
+            _check_exponent(step, inputs[1])
         return [step.apply(expression, inputs, dtypes, flags)]
     values: dict = dict(zip(op.fgraph.inputs, inputs, strict=True))
     for inner in op.fgraph.toposort():
@@ -55,6 +59,25 @@ def apply_scalar_op(step: Step, op, inputs: list[Value], node, flags) -> list[Va
         else values[output]
         for output in op.fgraph.outputs
     ]
+
+
+def _check_exponent(step: Step, exponent: Value) -> None:
+    """NumPy has no negative powers of whole numbers."""
+    if exponent.dtype == "bool" or exponent.dtype.startswith("u"):
+        return
+    if isinstance(exponent, Spread):
+        exponent = exponent.scalar
+    if isinstance(exponent, Scalar):
+        least = exponent
+        if exponent.literal is not None and exponent.literal >= 0:
+            return
+    else:
+        view = step.view(exponent)
+        least = step.number(view.dtype)
+        axes = tuple(range(view.ndim))
+        step.append(Reduce("minimum", view, axes, least, view.dtype))
+    text = "Integers to negative integer powers are not allowed."
+    step.check(f"{least.expression} >= 0", ValueError, text, least)
 
 
 def _of_shape(step: Step, value: Value, shape) -> Value:
