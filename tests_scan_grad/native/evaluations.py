@@ -42,15 +42,27 @@ def native_loop(inputs: Sequence, outputs: Sequence):
     )
     mode = Mode(NativeLinker(use_cloop=False, c_thunks=False), None)
     function = pytensor.function(sequences, traces, mode=mode, on_unused_input="ignore")
-    for record in report(function):
+    for record in report(function).loops:
         assert record.reason is None, str(record)
-    assert report(function)
+    assert report(function).loops
 
     def first_step(*values):
         with np.errstate(all="ignore"):
             return [trace[0] for trace in function(*(np.asarray(v)[None] for v in values))]
 
     return first_step
+
+
+def native_function(inputs: Sequence, outputs: Sequence):
+    """The expressions as a function, of which Python may run nothing."""
+    mode = Mode(NativeLinker(use_cloop=False, c_thunks=False), None)
+    function = pytensor.function(inputs, outputs, mode=mode, on_unused_input="ignore")
+    calls = report(function).calls
+    assert not calls, "; ".join(map(str, calls))
+    return function
+
+
+EVALUATORS = {"loop": native_loop, "function": native_function}
 
 
 def reference(function, values: Sequence):

@@ -13,12 +13,14 @@ from theano.link.native.scalar_types import C_TYPES, FLOATS, SUFFIX, literal
 from theano.link.native.sizes import Sizes
 from theano.link.native.work_sharing import Share
 
-IDENTITY = {"add": 0, "multiply": 1, "and": 1, "or": 0}
+IDENTITY = {"add": 0, "multiply": 1, "multiply without zeros": 0, "or": 0, "exclusive or": 0}
 ACCUMULATE = {
     "add": "{0} + {1}",
     "multiply": "{0} * {1}",
     "and": "{0} & {1}",
     "or": "{0} | {1}",
+    "exclusive or": "{0} ^ {1}",
+    "multiply without zeros": "{0} == 0 ? {1} : {1} == 0 ? {0} : {0} * {1}",
     "maximum": "({0} != {0} || {0} > {1}) ? {0} : {1}",
     "minimum": "({0} != {0} || {0} < {1}) ? {0} : {1}",
 }
@@ -308,6 +310,9 @@ def _loop(d: int, size: Size, share: Share | None) -> str:
 def _first(statement: Reduce) -> str:
     if statement.operation in IDENTITY:
         return literal(IDENTITY[statement.operation], statement.dtype)
+    if statement.operation == "and":
+        # all bits set
+        return "1" if statement.dtype == "bool" else f"({C_TYPES[statement.dtype]})~0ll"
     low = statement.operation == "maximum"
     if statement.dtype in FLOATS:
         return "(-__builtin_inf())" if low else "__builtin_inf()"

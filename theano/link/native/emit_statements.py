@@ -10,6 +10,7 @@ from theano.link.native.emit_expressions import scalar_text
 from theano.link.native.emit_map import emit_copy, emit_map, emit_reduce
 from theano.link.native.ir import (
     FIRST_ARRAY,
+    Array,
     Assign,
     CallLoop,
     CannotLower,
@@ -17,6 +18,7 @@ from theano.link.native.ir import (
     Copy,
     Gather,
     Gemm,
+    Kernel,
     Line,
     Load,
     Map,
@@ -195,12 +197,23 @@ def _call_loop(step: Step, statement: CallLoop, share: Share | None) -> list[str
     ]
 
 
+def _kernel(step: Step, statement: Kernel, share: Share | None) -> list[str]:
+    lines, arrays = ["{"], []
+    for k, view in enumerate([*statement.writes, *statement.reads]):
+        place = place_of(view, step.sizes)
+        shape = tuple(step.sizes.find(size) for size in view.shape)
+        arrays.append(Array(f"x{k}", shape, tuple(stride.text for stride in place.strides)))
+        lines.append(f"{C_TYPES[view.dtype]} *const x{k} = {place.pointer};")
+    return [*lines, *statement.lines(*arrays), "}"]
+
+
 _EMITTERS: dict[type, Callable[[Step, Any, Share | None], list[str]]] = {
     Assign: _assign,
     CallLoop: _call_loop,
     Combine: _copy,
     Copy: _copy,
     Gemm: _gemm,
+    Kernel: _kernel,
     Line: _line,
     Load: _load,
     Map: _map,

@@ -6,6 +6,7 @@ knows, or Python integers where they are known when the loop is compiled.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -281,6 +282,48 @@ class Combine:
     operation: Any
 
 
+@dataclass(frozen=True)
+class Array:
+    """A view as lines of C see it: the name of a pointer, sizes, and strides as C text."""
+
+    name: str
+    shape: tuple[Size, ...]
+    strides: tuple[str, ...]
+
+    def at(self, *indices: str) -> str:
+        """The element at these indices, one for each dimension."""
+        return f"{self.name}[{self.offset(*indices)}]"
+
+    def offset(self, *indices: str) -> str:
+        """Where the element at the first so many indices lies, in elements."""
+        terms = [
+            index if stride == "1" else f"({index}) * ({stride})"
+            for index, stride in zip(indices, self.strides, strict=False)
+            if stride != "0" and index != "0"
+        ]
+        return " + ".join(terms) or "0"
+
+
+@dataclass(eq=False)
+class Kernel:
+    """Lines of C over arrays with any strides.
+
+    Attributes
+    ----------
+    writes, reads
+        What the lines write and read; what they change in part is among both.
+    lines
+        Makes them, given the arrays that are written and then those that are read.
+    may_fail
+        Whether they may end the step with an error.
+    """
+
+    writes: list[View]
+    reads: list[View]
+    lines: Callable[..., list[str]]
+    may_fail: bool = False
+
+
 @dataclass(eq=False)
 class Line:
     """A line of C, such as a bound that is checked in every step."""
@@ -314,5 +357,16 @@ class CallLoop:
 
 
 Statement = (
-    CallLoop | Map | Copy | Assign | Load | Gemm | Reduce | Gather | Scatter | Combine | Line
+    CallLoop
+    | Map
+    | Copy
+    | Assign
+    | Load
+    | Gemm
+    | Reduce
+    | Gather
+    | Scatter
+    | Combine
+    | Kernel
+    | Line
 )

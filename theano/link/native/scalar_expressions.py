@@ -16,6 +16,7 @@ import numpy as np
 import pytensor.scalar as ps
 import pytensor.scalar.math as scalar_math
 from pytensor.scalar import basic
+from pytensor.tensor.math import MulWithoutZeros
 
 from theano.link.native.ir import CannotLower
 from theano.link.native.scalar_types import C_TYPES, FLOATS
@@ -76,6 +77,7 @@ TABLE: dict[type, tuple[str, str, str | None]] = {
     basic.Imag: _same("(({t})0)"),
     basic.Angle: ("float", "__builtin_atan2{f}(0, {0})", None),
     basic.Switch: ("switch", "({0} ? {1} : {2})", "TN_SELECT_{S}({0}, {1}, {2})"),
+    MulWithoutZeros: _same("({0} == 0 ? {1} : {1} == 0 ? {0} : {0} * {1})"),
     basic.Clip: _same("({0} < {1} ? {1} : {0} > {2} ? {2} : {0})"),
     basic.Maximum: _same(
         "({1} > {0} ? {1} : {0} >= {1} ? {0} : {0} + {1})",

@@ -349,15 +349,12 @@ class Step:
     def checked_index(self, index: Scalar, size: Size) -> Scalar:
         """An index of this step, from the front, after a check that it is in range."""
         text = "index out of range"
-        self.check(
-            f"{index.expression} < {size} && {index.expression} >= -{size}", IndexError, text, index
-        )
+        # unsigned indices compare with negative numbers only as signed ones
+        given = f"(int64_t){index.expression}"
+        self.check(f"{given} < {size} && {given} >= -{size}", IndexError, text, index)
         result = self.number("int64")
         self.append(
-            Line(
-                f"const int64_t {result.expression} = "
-                f"{index.expression} < 0 ? {index.expression} + {size} : {index.expression};"
-            )
+            Line(f"const int64_t {result.expression} = {given} < 0 ? {given} + {size} : {given};")
         )
         return result
 

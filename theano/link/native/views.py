@@ -13,6 +13,7 @@ from theano.link.native.ir import (
     Copy,
     Gather,
     Gemm,
+    Kernel,
     Line,
     Load,
     Map,
@@ -30,6 +31,7 @@ _OPERANDS: dict[type, Callable[[Any], list[Any]]] = {
     Copy: lambda s: [s.target, s.source],
     Gather: lambda s: [s.target, s.source, s.index],
     Gemm: lambda s: [s.a, s.b, s.out],
+    Kernel: lambda s: [*s.writes, *s.reads],
     Line: lambda s: [],
     Load: lambda s: [s.view],
     Map: lambda s: [operand for compute in s.body for operand in compute.operands],
@@ -54,6 +56,8 @@ def free_views_of(statement: Statement) -> list[View]:
     """Those views that a statement reads with any strides."""
     if isinstance(statement, Gemm):
         return [statement.a, statement.b]
+    if isinstance(statement, Kernel):
+        return statement.reads
     if isinstance(statement, CallLoop):
         pairs = zip(statement.loop.arguments, statement.operands, strict=True)
         return [view for a, view in pairs if a.free_strides and isinstance(view, View)]

@@ -19,6 +19,7 @@ from theano.link.native.ir import (
     Copy,
     Gather,
     Gemm,
+    Kernel,
     Line,
     Load,
     Map,
@@ -109,7 +110,9 @@ def shared_work(
     """
     result = Sharing()
     for statement in statements:
-        if type(statement) not in _WAYS:
+        # an error must not leave the other threads waiting
+        fails = isinstance(statement, Kernel) and statement.may_fail
+        if type(statement) not in _WAYS or fails:
             return None
         result.ways.append(_WAYS[type(statement)](result, sizes, statement))
     if not result.ranges:
@@ -178,12 +181,17 @@ def _every(result: Sharing, sizes: Sizes, statement: Statement) -> Way:
     return EVERY
 
 
+def _one(result: Sharing, sizes: Sizes, statement: Statement) -> Way:
+    return ONE
+
+
 _WAYS: dict[type, Callable[[Sharing, Sizes, Any], Way]] = {
     Assign: _every,
     Combine: _copy,
     Copy: _copy,
     Gather: _gather,
     Gemm: _gemm,
+    Kernel: _one,
     Line: _every,
     Load: _every,
     Map: _map,
@@ -316,6 +324,9 @@ def _touched(statement: Statement, way: Way) -> list[tuple[View, int | None, boo
             (statement.source, inner, False),
             (statement.target, d, True),
         ]
+    elif isinstance(statement, Kernel):
+        touched = [(view, None, False) for view in statement.reads]
+        touched += [(view, None, True) for view in statement.writes]
     elif isinstance(statement, Load):
         touched = [(statement.view, None, False)]
     return [entry for entry in touched if isinstance(entry[0], View)]

@@ -1,7 +1,12 @@
 """One function for each family of PyTensor's operators; importing this fills the table."""
 
 from theano.link.native.lowering import (
+    advanced_indexing,
+    batched_products,
+    cumulative,
     elementwise,
+    generators,
+    graphs,
     indexing,
     products,
     reductions,
@@ -11,7 +16,12 @@ from theano.link.native.lowering.registry import LOWERINGS, lowering_of, lowers
 
 __all__ = [
     "LOWERINGS",
+    "advanced_indexing",
+    "batched_products",
+    "cumulative",
     "elementwise",
+    "generators",
+    "graphs",
     "indexing",
     "lowering_of",
     "lowers",

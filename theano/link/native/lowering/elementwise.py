@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from pytensor.compile.ops import DeepCopyOp
+from pytensor.compile.ops import DeepCopyOp, ViewOp
 from pytensor.graph.basic import Constant
 from pytensor.scalar.basic import Cast, Composite, Pow, ScalarOp, get_scalar_type
 from pytensor.tensor.basic import ScalarFromTensor, TensorFromScalar
 from pytensor.tensor.elemwise import DimShuffle, Elemwise
+from pytensor.tensor.extra_ops import CpuContiguous
 
 from theano.link.native.ir import Numbers, Reduce, Scalar, Spread, Value, View
 from theano.link.native.lowering.registry import lowers
@@ -22,10 +23,33 @@ def elementwise(step: Step, node, inputs: list[Value]) -> list[Value]:
     ndim = node.outputs[0].type.ndim
     if not ndim:
         return apply_scalar_op(step, node.op.scalar_op, inputs, node, None)
+    items = _items(inputs)
+    if items is not None:
+        rows = [apply_scalar_op(step, node.op.scalar_op, row, node, None) for row in items]
+        return [
+            Numbers(tuple(row[k] for row in rows), output.type.dtype)  # type: ignore[misc]
+            for k, output in enumerate(node.outputs)
+        ]
     flags = [variable.type.broadcastable for variable in node.inputs]
     shape = step.broadcast_shape(inputs, flags)
     results = apply_scalar_op(step, node.op.scalar_op, inputs, node, flags)
     return [_of_shape(step, result, shape) for result in results]
+
+
+def _items(inputs: list[Value]) -> list[list[Value]] | None:
+    """The operands of each item of short vectors, or None if they are not all of that kind."""
+    count = max([len(x.items) for x in inputs if isinstance(x, Numbers)], default=0)
+    for value in inputs:
+        fits = isinstance(value, Numbers) or (isinstance(value, Spread) and value.ndim == 1)
+        if not fits or value.shape[0] not in (1, count):
+            return None
+    return [
+        [
+            x.items[k if len(x.items) == count else 0] if isinstance(x, Numbers) else x.scalar  # type: ignore[union-attr]
+            for x in inputs
+        ]
+        for k in range(count)
+    ]
 
 
 @lowers(ScalarOp)
@@ -95,7 +119,7 @@ def same_number(step: Step, node, inputs: list[Value]) -> list[Value]:
     return inputs
 
 
-@lowers(DeepCopyOp)
+@lowers(DeepCopyOp, ViewOp, CpuContiguous)
 def copy(step: Step, node, inputs: list[Value]) -> list[Value]:
     """The value itself: what is written in place is written after all reads."""
     return inputs
@@ -138,5 +162,8 @@ def cast(step: Step, value: Value, dtype: str) -> Value:
     """The value in another type."""
     if value.dtype == dtype:
         return value
+    if isinstance(value, Numbers):
+        items = tuple(cast(step, item, dtype) for item in value.items)
+        return Numbers(items, dtype)  # type: ignore[arg-type]
     expression = expression_of(Cast(get_scalar_type(dtype)), [value.dtype], dtype)
     return step.apply(expression, [value], [value.dtype])

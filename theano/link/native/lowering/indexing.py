@@ -16,6 +16,7 @@ from theano.link.native.ir import (
     Combine,
     Copy,
     Gather,
+    Line,
     Numbers,
     Scalar,
     Scatter,
@@ -91,7 +92,10 @@ def _moved(step: Step, start: Size, stride: int, by: Size | Scalar) -> Size:
         return step.sizes.binary(start, "+", step.sizes.binary(by, "*", stride))
     if start == 0 and stride == 1:
         return by.expression
-    raise CannotLower("an index that differs between steps into a part of an array")
+    moved = step.number("int64")
+    text = f"const int64_t {moved.expression} = {start} + {stride} * {by.expression};"
+    step.append(Line(text))
+    return moved.expression
 
 
 def _part(step: Step, shape, idx_list, indices: list[Value]) -> list[_Range | Size | Scalar]:
@@ -155,16 +159,18 @@ def inc_subtensor(step: Step, node, inputs: list[Value]) -> list[Value]:
     buffer = step.copied(value)
     target = indexed(step, View.of(buffer), node.op.idx_list, indices)
     update = cast(step, update, value.dtype)
-    source = _aligned(step, update, node.inputs[1].type.broadcastable, target)
+    source = aligned(step, update, node.inputs[1], target)
     if node.op.set_instead_of_inc:
         step.append(Copy(target, source), buffer)
     else:
-        step.append(Combine(target, source, "add"), buffer)
+        operation = "or" if value.dtype == "bool" else "add"
+        step.append(Combine(target, source, operation), buffer)
     return [View.of(buffer)]
 
 
-def _aligned(step: Step, update: Value, flags, target: View) -> View | Scalar:
+def aligned(step: Step, update: Value, variable, target: View) -> View | Scalar:
     """The update as an operand of the target's shape."""
+    flags = variable.type.broadcastable
     if isinstance(update, Scalar):
         return update
     for d in range(1, update.ndim + 1):
@@ -199,7 +205,7 @@ def add_to_rows(step: Step, node, inputs: list[Value]) -> list[Value]:
     buffer = step.copied(value)
     shape = (rows.shape[0], *buffer.shape[1:])
     like = View(buffer, shape, tuple(range(len(shape))), (1,) * len(shape), (0,) * len(shape))
-    source = _aligned(step, update, node.inputs[1].type.broadcastable, like)
+    source = aligned(step, update, node.inputs[1], like)
     add = not node.op.set_instead_of_inc
     step.append(Scatter(View.of(buffer), source, rows, add), buffer)
     step.error(IndexError, "index out of range")

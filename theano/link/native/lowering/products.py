@@ -7,6 +7,7 @@ from pytensor.tensor.blas import Dot22, Dot22Scalar, Gemm, Gemv, Ger
 from pytensor.tensor.math import Dot
 
 from theano.link.native.ir import CannotLower, Reduce, Scalar, Value, View
+from theano.link.native.lowering.batched_products import product_of_stacks
 from theano.link.native.lowering.elementwise import cast
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.scalar_expressions import expression_of
@@ -52,7 +53,7 @@ def ger(step: Step, node, inputs: list[Value]) -> list[Value]:
 def product(step: Step, a: Value, b: Value, dtype: str) -> Value:
     """``a @ b``; whichever operand is invariant is packed once."""
     if dtype not in FLOATS:
-        raise CannotLower(f"a product of {a.dtype} and {b.dtype}")
+        return product_of_stacks(step, a, b, ((), ()), dtype)
     left, right = (step.view(cast(step, value, dtype)) for value in (a, b))
     step.sizes.equal(left.shape[-1], right.shape[0], "sizes of a product")
     if left.ndim == 1 and right.ndim == 1:

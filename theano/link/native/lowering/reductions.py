@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 import pytensor.scalar as ps
-from pytensor.scalar.basic import AND, OR, Add, Maximum, Minimum, Mul
+from pytensor.scalar.basic import AND, OR, XOR, Add, Maximum, Minimum, Mul
 from pytensor.tensor.elemwise import CAReduce
+from pytensor.tensor.math import Argmax, MulWithoutZeros
 from pytensor.tensor.special import LogSoftmax, Softmax
 
-from theano.link.native.ir import CannotLower, Reduce, Scalar, Size, Value, View
+from theano.link.native.ir import (
+    Array,
+    CannotLower,
+    Kernel,
+    Numbers,
+    Reduce,
+    Scalar,
+    Size,
+    Value,
+    View,
+)
+from theano.link.native.lowering.elementwise import cast
+from theano.link.native.lowering.kernels import indices, loops
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.scalar_expressions import expression_of
 from theano.link.native.scalar_types import C_TYPES
@@ -15,7 +28,7 @@ from theano.link.native.step import Step
 
 # scalar operation -> what the emitter calls it
 REDUCTIONS = {Add: "add", Mul: "multiply", Maximum: "maximum", Minimum: "minimum"}
-REDUCTIONS |= {AND: "and", OR: "or"}
+REDUCTIONS |= {AND: "and", OR: "or", XOR: "exclusive or", MulWithoutZeros: "multiply without zeros"}
 
 
 @lowers(CAReduce)
@@ -35,8 +48,25 @@ def reduce(step: Step, node, inputs: list[Value]) -> list[Value]:
         for axis in axes:
             step.sizes.check(f"{value.shape[axis]} > 0", "a maximum of at least one element")
     if isinstance(value, Scalar):
-        return [value]
+        return [cast(step, cast(step, value, working), out_dtype)]
+    if isinstance(value, Numbers) and axes and type(node.op.scalar_op) in _ON_NUMBERS:
+        items = [cast(step, item, working) for item in value.items]
+        return [cast(step, _total(step, node.op.scalar_op, items), out_dtype)]
     return [reduced(step, step.view(value), axes, kind, working, out_dtype)]
+
+
+# reductions of short vectors that are done on their numbers; the rest has no two-operand form
+_ON_NUMBERS = {Add: 0, Mul: 1}
+
+
+def _total(step: Step, op, items: list[Value]) -> Value:
+    dtype = items[0].dtype if items else "int64"
+    if dtype == "bool" or not items:
+        return step.constant(_ON_NUMBERS[type(op)], dtype)
+    total, *rest = items
+    for item in rest:
+        total = step.apply(expression_of(op, [dtype, dtype], dtype), [total, item], [dtype, dtype])
+    return total
 
 
 def reduced(
@@ -51,6 +81,39 @@ def reduced(
     out = step.temporary(dtype, shape)
     step.append(Reduce(kind, view, axes, View.of(out), working), out)
     return View.of(out)
+
+
+@lowers(Argmax)
+def argmax(step: Step, node, inputs: list[Value]) -> list[Value]:
+    """Where the largest element is among those that are reduced; the first NaN is larger."""
+    (value,) = inputs
+    if isinstance(value, Scalar):
+        return [step.constant(0, "int64")]
+    view = step.view(value)
+    given = range(view.ndim) if node.op.axis is None else node.op.axis
+    axes = sorted(axis % view.ndim for axis in given)
+    kept = [d for d in range(view.ndim) if d not in axes]
+    for axis in axes:
+        step.sizes.check(f"{view.shape[axis]} > 0", "an argmax of at least one element")
+    out = step.temporary("int64", tuple(view.shape[d] for d in kept))
+    names = indices("i", view.ndim)
+
+    def lines(y: Array, x: Array) -> list[str]:
+        kind = C_TYPES[view.dtype]
+        first = x.at(*("0" if d in axes else names[d] for d in range(view.ndim)))
+        one = [
+            f"const {kind} next = {x.at(*names)};",
+            "if (best == best && !(next <= best)) { best = next; at = k; }",
+            "k++;",
+        ]
+        along = loops([names[d] for d in axes], [x.shape[d] for d in axes], one)
+        body = [f"{kind} best = {first};", "int64_t at = 0, k = 0;", *along]
+        body.append(f"{y.at(*(names[d] for d in kept))} = at;")
+        return loops([names[d] for d in kept], [x.shape[d] for d in kept], body)
+
+    result = View.of(out)
+    step.append(Kernel([result], [view], lines), out)
+    return [result if kept else step.load(result)]
 
 
 @lowers(Softmax)

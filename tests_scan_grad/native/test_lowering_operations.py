@@ -1,0 +1,395 @@
+"""Every operation on arrays that the engine has code for agrees with its own ``perform``."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytensor
+import pytensor.tensor as pt
+import pytest
+from pytensor.compile.builders import OpFromGraph
+from pytensor.compile.ops import ViewOp
+from pytensor.raise_op import Assert, CheckAndRaise
+from pytensor.scalar.basic import and_, or_, xor
+from pytensor.tensor.blas import BatchedDot, Dot22, Dot22Scalar, Gemm, Gemv, Ger
+from pytensor.tensor.elemwise import CAReduce
+from pytensor.tensor.extra_ops import CumOp
+from pytensor.tensor.math import Argmax, ProdWithoutZeros
+
+from tests_scan_grad.native.evaluations import (
+    EVALUATORS,
+    difference,
+    native_loop,
+    python_function,
+    reference,
+)
+
+# The forms in which the values of an operation are given.
+LAYOUTS = {
+    "in C order": lambda x: x,
+    "transposed in memory": lambda x: np.asfortranarray(x),
+}
+
+
+def numbers(*shape: int, dtype: str = "float64") -> np.ndarray:
+    values = np.random.default_rng(sum(shape) + len(shape)).normal(size=shape)
+    if dtype == "bool":
+        return values > 0
+    return (3 * (np.abs(values) if dtype.startswith("u") else values)).astype(dtype)
+
+
+def of(*shape: int | None, dtype: str = "float64"):
+    return pt.tensor(dtype=dtype, shape=(None,) * len(shape))
+
+
+def check(inputs, outputs, *calls) -> None:
+    """The outputs by the engine are those of PyTensor's Python code, for each of the calls."""
+    python = python_function(inputs, outputs)
+    results = [reference(python, values) for values in calls]
+    for where, evaluator in EVALUATORS.items():
+        native = evaluator(inputs, outputs)
+        for values, expected in zip(calls, results, strict=True):
+            for ours, theirs in zip(native(*values), expected, strict=True):
+                wrong = difference(ours, theirs)
+                shapes = [np.shape(value) for value in values]
+                assert wrong is None, f"{wrong} for {shapes} in a {where}"
+
+
+def check_unary(build, *shapes, dtype="float64") -> None:
+    x = pt.tensor(dtype=dtype, shape=(None,) * len(shapes[0]))
+    check([x], build(x), *([numbers(*shape, dtype=dtype)] for shape in shapes))
+
+
+REDUCTIONS = {
+    "sum": lambda x, axis: pt.sum(x, axis=axis),
+    "prod": lambda x, axis: pt.prod(x, axis=axis),
+    "prod without zeros": lambda x, axis: ProdWithoutZeros(axis and (axis,))(x),
+    "max": lambda x, axis: pt.max(x, axis=axis),
+    "min": lambda x, axis: pt.min(x, axis=axis),
+    "argmax": lambda x, axis: pt.argmax(x, axis=axis),
+    "argmin": lambda x, axis: pt.argmin(x, axis=axis),
+    "any": lambda x, axis: pt.any(x > 0, axis=axis),
+    "all": lambda x, axis: pt.all(x > 0, axis=axis),
+    "mean": lambda x, axis: pt.mean(x, axis=axis),
+    "var": lambda x, axis: pt.var(x, axis=axis),
+    "logsumexp": lambda x, axis: pt.logsumexp(x, axis=axis),
+    "softmax": lambda x, axis: pt.special.softmax(x, axis=axis),
+    "log softmax": lambda x, axis: pt.special.log_softmax(x, axis=axis),
+    "sum in float64": lambda x, axis: pt.sum(x, axis=axis, acc_dtype="float64"),
+}
+# the rewrite of PyTensor for logsumexp of int8 does not end
+FOR_FLOATS = {"softmax", "log softmax", "logsumexp"}
+WITHOUT_ELEMENTS = {"sum", "prod", "any", "all", "sum in float64"}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "int64", "uint8", "bool"])
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_reductions(name, dtype):
+    if dtype not in ("float32", "float64") and name in FOR_FLOATS:
+        pytest.skip("for floating-point numbers")
+    if name == "argmin" and dtype in ("bool", "uint8"):
+        pytest.skip("argmin is argmax of the negative")
+    if name == "sum in float64" and dtype not in ("float32", "float64"):
+        pytest.skip("an accumulator of another kind")
+    if name == "prod without zeros" and not dtype.startswith("float"):
+        pytest.skip("perform computes with Python integers of any size")
+    x = of(None, None, None, dtype=dtype)
+    outputs = [REDUCTIONS[name](x, axis) for axis in (None, 0, 1, 2, -1)]
+    if name not in ("prod without zeros", "argmin", "argmax"):
+        outputs.append(REDUCTIONS[name](x, (0, 2)))
+    calls = [[numbers(2, 3, 4, dtype=dtype)], [numbers(1, 5, 1, dtype=dtype)]]
+    if name in WITHOUT_ELEMENTS:
+        calls.append([numbers(2, 0, 3, dtype=dtype)])
+    check([x], outputs, *calls)
+
+
+@pytest.mark.parametrize("name", ["sum", "max", "min", "argmax", "prod"])
+def test_reductions_of_what_is_not_a_number(name):
+    x = of(None, None)
+    value = numbers(4, 5)
+    value[1, 2], value[2, 3], value[2, 4], value[3, 0] = np.nan, np.inf, np.nan, -np.inf
+    check([x], [REDUCTIONS[name](x, axis) for axis in (None, 0, 1)], [value])
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int64", "uint16", "bool"])
+def test_bitwise_reductions(dtype):
+    x = of(None, None, dtype=dtype)
+    kinds = [CAReduce(op, axis=axis) for op in (and_, or_, xor) for axis in ((0,), (1,))]
+    check([x], [kind(x) for kind in kinds], [numbers(3, 4, dtype=dtype)])
+
+
+def test_argmax_over_two_axes():
+    x = of(None, None, None)
+    check([x], [Argmax((0, 2))(x), Argmax((1, 2))(x)], [numbers(3, 4, 2)])
+
+
+UNARY = {
+    "transpose": lambda x: [x.T, x.dimshuffle(1, "x", 0)],
+    "reshape": lambda x: [x.reshape((-1,)), x.T.reshape((x.shape[1] * x.shape[0], 1))],
+    "flatten of a part": lambda x: [x[1:, ::2].flatten(), x[::-1].reshape((1, -1))],
+    "join and split of dimensions": lambda x: [
+        pt.join_dims(x, 0),
+        pt.split_dims(x, (1, x.shape[0]), axis=0),
+        pt.join_dims(x, 1, 0),
+    ],
+    "parts": lambda x: [x[0], x[-1, 1:], x[:, -2], x[1:-1], x[::-2, ::-1], x[5:], x[-2:1:-1]],
+    "parts by sizes": lambda x: [x[: x.shape[1]], x[-x.shape[0] // 2 :], x[x.shape[0] - 2]],
+    "sums of parts": lambda x: [x[1:] - x[:-1], x[:, [0]] * x[[0]] + x[0, 0]],
+    "cumulative": lambda x: [
+        CumOp(0, "add")(x),
+        CumOp(1, "mul")(x),
+        pt.cumsum(x),
+        pt.cumsum(x[::-1].T, axis=0),
+    ],
+    "diagonals": lambda x: [
+        pt.diagonal(x),
+        pt.diagonal(x, 1),
+        pt.diagonal(x.T, -1),
+        pt.diagonal(x, 9),
+        pt.diagonal(pt.stack([x, 2 * x]), axis1=1, axis2=2),
+    ],
+    "diagonal matrices": lambda x: [pt.diag(x[0]), pt.linalg.trace(x)],
+    "repeats": lambda x: [
+        pt.repeat(x, 3, axis=0),
+        pt.repeat(x, 2),
+        pt.repeat(x, 0, axis=1),
+        pt.repeat(x[:2], [2, 1], axis=0),
+        pt.tile(x, (2, 3)),
+    ],
+    "generated": lambda x: [
+        pt.eye(3),
+        pt.eye(x.shape[0], x.shape[1], 1),
+        pt.eye(2, 4, -1, dtype="int8"),
+        pt.arange(x.shape[0]),
+        pt.arange(2, x.shape[0] * 3, 2),
+        pt.arange(x.shape[0], -3, -2, dtype="float32"),
+        pt.arange(0.0, 1.0, 0.3),
+        pt.arange(5),
+        x[pt.arange(x.shape[0])],
+    ],
+    "filled": lambda x: [
+        pt.zeros((x.shape[1], 2)),
+        pt.ones_like(x),
+        pt.full((x.shape[0],), x[0, 0]),
+        pt.alloc(x[0], 2, x.shape[1]),
+        pt.second(x, 3.0),
+    ],
+    "joined": lambda x: [
+        pt.concatenate([x, x[:1], 2 * x], axis=0),
+        pt.concatenate([x[:, ::-1], x.T.T], axis=-1),
+        pt.stack([x, -x], axis=1),
+        pt.concatenate([x, pt.zeros((1, x.shape[1]))]),
+        pt.stack([x.sum(), x[0, 0], pt.constant(2.0)]),
+    ],
+    "split": lambda x: [
+        *pt.split(x, [1, x.shape[0] - 1], n_splits=2, axis=0),
+        *pt.split(x.T, [1, 1, x.shape[0] - 2], n_splits=3, axis=1),
+    ],
+    "shapes": lambda x: [
+        x.shape,
+        x.shape[1],
+        x.shape.prod(),
+        x.shape * 2 + 1,
+        pt.concatenate([x.shape, [3]]),
+        x.shape[::-1],
+        pt.as_tensor(x.shape).max(),
+    ],
+    "shapes of shapes": lambda x: [
+        pt.zeros(x.shape * 2),
+        x.reshape(x.shape[::-1]),
+        x.reshape((x.shape.prod(),)),
+        pt.set_subtensor(x.shape[0], 7),
+    ],
+    "updates": lambda x: [
+        pt.set_subtensor(x[0], x[0, 0]),
+        pt.inc_subtensor(x[:, ::2], x[:, ::2]),
+        pt.set_subtensor(x[1:, -1], x[:-1, 0]),
+        pt.inc_subtensor(x[x.shape[0] - 1], x[0]),
+        pt.set_subtensor(x[::-1], x),
+        pt.inc_subtensor(x[2:1], x[0, 0]),
+    ],
+    "norms": lambda x: [
+        pt.linalg.norm(x),
+        x.norm(1, axis=0),
+        pt.std(x, axis=1),
+        pt.ptp(x, axis=0),
+    ],
+    "views": lambda x: [ViewOp()(x), pt.specify_shape(x, (None, None)), x.copy()],
+    "broadcast": lambda x: [
+        pt.broadcast_to(x[0], (3, x.shape[1])),
+        *pt.broadcast_arrays(x, x[[0], :]),
+    ],
+    "rolled": lambda x: [pt.roll(x, 1, axis=0), pt.diff(x, axis=1)],
+    "picked": lambda x: [
+        x[[0, 2, 0]],
+        x[:, [1, 1]],
+        x[[0, 1], [2, 0]],
+        x[[[0], [1]], [0, 1, 2]],
+        x[[0, -1]][:, [0, 2]],
+        x[1:][[0, 1], ::-1],
+        pt.stack([x, -x])[[0, 1], :, [2, 1]],
+        pt.stack([x, -x])[:, [0, 1], [2, 1]],
+    ],
+    "picked and updated": lambda x: [
+        pt.set_subtensor(x[[0, 2]], x[0]),
+        pt.inc_subtensor(x[[0, 0, -1]], x[:3]),
+        pt.inc_subtensor(x[[0, 0], [1, 1]], x[0, 0]),
+        pt.set_subtensor(x[:, [1, 0]], x[:, :2]),
+        pt.inc_subtensor(x[pt.arange(3), [0, 1, 1]], x[0, :3]),
+        pt.set_subtensor(x[[0, 1], :][:, [0, 1]], x[1, 1]),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", UNARY)
+def test_operations_on_a_matrix(name):
+    check_unary(UNARY[name], (4, 5), (3, 3), (6, 4))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32", "uint8", "bool"])
+@pytest.mark.parametrize(
+    "name", ["reshape", "parts", "joined", "updates", "picked", "picked and updated", "diagonals"]
+)
+def test_operations_on_a_matrix_of_another_type(name, dtype):
+    x = of(None, None, dtype=dtype)
+    try:
+        outputs = UNARY[name](x)
+    except TypeError:
+        pytest.skip("not for this type")
+    check([x], outputs, [numbers(4, 5, dtype=dtype)])
+
+
+@pytest.mark.parametrize("name", ["reshape", "cumulative", "sums of parts", "norms", "repeats"])
+def test_operations_without_elements(name):
+    x = of(None, None)
+    outputs = [] if name == "reshape" else UNARY[name](x)[:1]
+    if name == "reshape":
+        outputs = [x.reshape((x.shape[1], x.shape[0]))]
+    check([x], outputs, [numbers(0, 3)], [numbers(3, 0)], [numbers(0, 0)])
+
+
+PRODUCTS = {
+    "matrices": (lambda a, b: [a @ b, (b.T @ a.T).T, a @ b + 1], (3, 4), (4, 2)),
+    "dot": (lambda a, b: [pt.dot(a, b), pt.dot(a, b[:, 0]), pt.dot(a[0], b)], (3, 4), (4, 2)),
+    "inner": (lambda a, b: [pt.dot(a[0], b[:, 1]), pt.outer(a[0], b[0])], (3, 4), (4, 2)),
+    "stacks": (lambda a, b: [a @ b], (2, 3, 4), (2, 4, 2)),
+    "a stack and a matrix": (lambda a, b: [a @ b, b.T @ a.swapaxes(1, 2)], (2, 3, 4), (4, 2)),
+    "stacks of stacks": (lambda a, b: [a @ b[None]], (2, 1, 3, 4), (2, 4, 2)),
+    "tensordot": (lambda a, b: [pt.tensordot(a, b, axes=[[2, 1], [0, 1]])], (2, 3, 4), (4, 3, 2)),
+    "einsum": (lambda a, b: [pt.einsum("tbi,tbj->ij", a, b)], (2, 3, 4), (2, 3, 2)),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "int64", "uint32"])
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_products(name, dtype):
+    build, first, second = PRODUCTS[name]
+    a, b = of(*first, dtype=dtype), of(*second, dtype=dtype)
+    if name == "stacks of stacks":
+        a = pt.tensor(dtype=dtype, shape=(None, 1, None, None))
+    values = [numbers(*first, dtype=dtype), numbers(*second, dtype=dtype)]
+    check([a, b], build(a, b), values, [LAYOUTS["transposed in memory"](v) for v in values])
+
+
+@pytest.mark.parametrize("shapes", [((0, 4), (4, 2)), ((3, 0), (0, 2)), ((3, 4), (4, 0))])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int16"])
+def test_products_without_elements(shapes, dtype):
+    a, b = of(None, None, dtype=dtype), of(None, None, dtype=dtype)
+    outputs = [a @ b, a.dot(b.dot(pt.ones((b.shape[1], 2), dtype)))]
+    outputs += [a[None] @ b[None], a @ b.sum(axis=1), a.sum(axis=0) @ b]
+    check([a, b], outputs, [numbers(*shape, dtype=dtype) for shape in shapes])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_products_of_the_linear_algebra_library(dtype):
+    a, b, c = (of(None, None, dtype=dtype) for _ in range(3))
+    x, y = of(None, dtype=dtype), of(None, dtype=dtype)
+    s = pt.scalar(dtype=dtype)
+    stacks = pt.stack([a, 2 * a]), pt.stack([b, b])
+    outputs = [
+        Dot22()(a, b),
+        Dot22Scalar()(a, b, s),
+        Gemm(inplace=False)(c, s, a, b, s),
+        Gemv(inplace=False)(x, s, a, y, s),
+        Gemv(inplace=False)(x, s, a, y, pt.constant(0.0, dtype=dtype)),
+        Ger(destructive=False)(a, s, x, y),
+        BatchedDot()(*stacks),
+    ]
+    shapes = [(3, 4), (4, 2), (3, 2), (3,), (4,), ()]
+    check([a, b, c, x, y, s], outputs, [numbers(*shape, dtype=dtype) for shape in shapes])
+
+
+def test_picks_of_a_classifier_and_their_gradient():
+    scores, labels = of(None, None), of(None, dtype="int64")
+    likelihood = pt.special.log_softmax(scores, axis=1)[pt.arange(labels.shape[0]), labels]
+    outputs = [likelihood, pytensor.grad(-likelihood.mean(), scores)]
+    check([scores, labels], outputs, [numbers(3, 5), np.array([0, 4, 2])])
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "uint8", "int64", "uint64"])
+def test_an_index_out_of_range(dtype):
+    x, k = of(None, None), pt.vector("k", dtype=dtype)
+    native = native_loop([x, k], [x[k], x[k, 0], x[k[0]], pt.inc_subtensor(x[0, k], 1.0)])
+    python = python_function([x, k], [x[k], x[k, 0], x[k[0]], pt.inc_subtensor(x[0, k], 1.0)])
+    good = [numbers(4, 4), np.array([0, 3], dtype)]
+    for ours, theirs in zip(native(*good), python(*good), strict=True):
+        assert difference(ours, theirs) is None
+    for bad in [[4, 0], [0, 4], *([] if dtype.startswith("u") else [[-5, 0]])]:
+        with pytest.raises(IndexError, match="out of"):
+            native(good[0], np.array(bad, dtype))
+    assert difference(native(*good)[0], python(*good)[0]) is None
+
+
+def test_indices_that_are_numbers_of_the_step():
+    x, k = of(None, None, None), pt.lscalar("k")
+    parts = [x[k], x[:, k], x[1:, 0, k], x[::-1, k], x[k, k, k], x[:, :, ::-1][:, k, k]]
+    updates = [pt.set_subtensor(x[:, k], 1.0), pt.inc_subtensor(x[1:, k, 1:], x[1:, 0, 1:])]
+    values = [[numbers(3, 4, 3), np.int64(j)] for j in (0, 2, -1, -3)]
+    check([x, k], [*parts, *updates], *values)
+
+
+def test_assertions():
+    x, k = of(None), pt.lscalar("k")
+    positive = Assert("a positive number, please")(2 * x, k > 0)
+    odd = CheckAndRaise(OverflowError, "an odd number, please")(3 * x, pt.eq(k % 2, 1))
+    native = native_loop([x, k], [positive, odd])
+    assert native(numbers(3), np.int64(1))[0].shape == (3,)
+    with pytest.raises(AssertionError, match="a positive number, please"):
+        native(numbers(3), np.int64(-1))
+    with pytest.raises(OverflowError, match="an odd number, please"):
+        native(numbers(3), np.int64(2))
+    assert native(numbers(3), np.int64(3))[1].shape == (3,)
+
+
+def test_operations_that_are_graphs():
+    x, y = pt.dmatrix("x"), pt.dvector("y")
+    inner = OpFromGraph([x, y], [x * y + np.arange(3.0), x.sum(axis=0) - 2.0])
+    a, b = of(None, None), of(None)
+    check([a, b], inner(pt.tanh(a), b), [numbers(2, 3), numbers(3)])
+
+
+def test_all_kinds_of_operands_of_an_element_wise_operation():
+    x, row, one = of(None, None), pt.drow("row"), pt.dscalar("one")
+    outputs = [
+        x * row + one,
+        pt.switch(x > one, row, pt.ones_like(x)),
+        x.T[::2] - row[0, 1] * row.T[::2],
+        pt.exp(one) * row,
+        pt.stack([one, one + 1, one * 2]) * 2 + x[:3, 0],
+        pt.sigmoid(one) + pt.softplus(one),
+    ]
+    check([x, row, one], outputs, [numbers(3, 4), numbers(1, 4), numbers()[()]])
+
+
+@pytest.mark.parametrize(
+    ("build", "reason"),
+    [
+        (lambda x: x[x > 0], "Nonzero|truth values|array"),
+        (lambda x: pt.sort(x, axis=0), "SortOp"),
+        (lambda x: pt.arange(x.sum().astype("int64")), "may differ between steps"),
+        (lambda x: pt.linalg.inv(x), "MatrixInverse"),
+    ],
+)
+def test_what_has_no_code_says_so(build, reason):
+    x = pt.dmatrix("x")
+    with pytest.raises(AssertionError, match=reason):
+        native_loop([x], [build(x)])

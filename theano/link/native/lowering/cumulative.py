@@ -1,0 +1,31 @@
+"""Sums and products of all elements so far along an axis."""
+
+from __future__ import annotations
+
+from pytensor.tensor.extra_ops import CumOp
+
+from theano.link.native.ir import Array, CannotLower, Kernel, Value, View
+from theano.link.native.lowering.kernels import indices, loops
+from theano.link.native.lowering.registry import lowers
+from theano.link.native.scalar_types import C_TYPES
+from theano.link.native.step import Step
+
+
+@lowers(CumOp)
+def accumulate(step: Step, node, inputs: list[Value]) -> list[Value]:
+    view, axis = step.view(inputs[0]), node.op.axis
+    if view.dtype == "bool":
+        raise CannotLower("a cumulative sum of truth values")
+    out = step.temporary(view.dtype, view.shape)
+    operator, first = ("+", 0) if node.op.mode == "add" else ("*", 1)
+    names = indices("i", view.ndim)
+    others = [d for d in range(view.ndim) if d != axis]
+
+    def lines(y: Array, x: Array) -> list[str]:
+        one = f"{y.at(*names)} = total = total {operator} {x.at(*names)};"
+        along = loops([names[axis]], [y.shape[axis]], [one])
+        body = [f"{C_TYPES[view.dtype]} total = {first};", *along]
+        return loops([names[d] for d in others], [y.shape[d] for d in others], body)
+
+    step.append(Kernel([View.of(out)], [view], lines), out)
+    return [View.of(out)]

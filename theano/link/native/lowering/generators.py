@@ -1,0 +1,67 @@
+"""Arrays that are given by a few numbers."""
+
+from __future__ import annotations
+
+from pytensor.tensor.basic import ARange, Eye
+
+from theano.link.native.ir import Array, CannotLower, Kernel, Scalar, Size, Value, View
+from theano.link.native.lowering.kernels import loops
+from theano.link.native.lowering.registry import lowers
+from theano.link.native.scalar_types import C_TYPES, FLOATS
+from theano.link.native.step import Step
+
+
+@lowers(Eye)
+def eye(step: Step, node, inputs: list[Value]) -> list[Value]:
+    """Ones on a diagonal, which may be another in every step."""
+    shape = [step.size(size, "a size of Eye") for size in inputs[:2]]
+    for size in shape:
+        step.sizes.check(f"{size} >= 0", "a size of Eye that is not negative")
+    offset = inputs[2]
+    assert isinstance(offset, Scalar)
+    out = step.temporary(node.op.dtype, shape)
+
+    def lines(y: Array) -> list[str]:
+        one = f"{y.at('i', 'j')} = j - i == (int64_t){offset.expression};"
+        return loops("ij", y.shape, [one])
+
+    step.append(Kernel([View.of(out)], [], lines), out)
+    return [View.of(out)]
+
+
+@lowers(ARange)
+def arange(step: Step, node, inputs: list[Value]) -> list[Value]:
+    """Numbers at equal distances; how many of them is known before the loop."""
+    start, stop, distance = inputs
+    if not all(isinstance(value, Scalar) and value.invariant for value in inputs):
+        raise CannotLower("a range whose length may differ between steps")
+    assert isinstance(start, Scalar) and isinstance(stop, Scalar) and isinstance(distance, Scalar)
+    length = _length(step, start, stop, distance)
+    dtype = node.op.dtype
+    out = step.temporary(dtype, (length,))
+    # NumPy computes the first two, and counts on from them.
+    kind = C_TYPES[dtype]
+    first, second = start.expression, f"({start.expression} + {distance.expression})"
+
+    def lines(y: Array) -> list[str]:
+        declared = [f"const {kind} first = {first}, distance = ({kind}){second} - ({kind}){first};"]
+        return [*declared, *loops("i", y.shape, [f"{y.at('i')} = first + ({kind})i * distance;"])]
+
+    step.append(Kernel([View.of(out)], [], lines), out)
+    return [View.of(out)]
+
+
+def _length(step: Step, start: Scalar, stop: Scalar, distance: Scalar) -> Size:
+    known = [value.literal for value in (start, stop, distance)]
+    if all(value is not None for value in known) and start.dtype not in FLOATS:
+        return len(range(*(int(value) for value in known)))
+    step.sizes.check(f"{distance.expression} != 0", "a range whose distance is not zero")
+    if {start.dtype, stop.dtype, distance.dtype} & set(FLOATS):
+        first, last, by = (f"(double){value.expression}" for value in (start, stop, distance))
+        length = step.sizes.name(f"(int64_t)__builtin_ceil(({last} - {first}) / {by})")
+        return step.sizes.name(f"{length} > 0 ? {length} : 0")
+    if [value is not None and int(value) for value in known] == [0, False, 1]:
+        length = step.size(stop, "a range")
+        return step.sizes.name(f"{length} > 0 ? {length} : 0")
+    bounds = ", ".join(value.expression for value in (start, stop, distance))
+    return step.sizes.name(f"tn_slice_length({bounds})")
