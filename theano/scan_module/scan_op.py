@@ -24,6 +24,7 @@ from theano.scan_module.loop import (
     fresh_like,
     take_apart,
 )
+from theano.scan_module.loop_shapes import REMEMBERED, output_shapes
 from theano.scan_module.step_gradient import is_connected, is_differentiable
 
 __all__ = ["Scan"]
@@ -41,6 +42,13 @@ class Scan(PyTensorScan):
     ``extends`` is set on an op that a gradient made by adding outputs to another; see
     ``theano.scan_module.forward_loops``.
     """
+
+    def infer_shape(self, fgraph, node, input_shapes):
+        """Shapes of the outputs, from those of the inputs; the step is looked at once."""
+        return output_shapes(node, input_shapes)
+
+    def __getstate__(self):
+        return {name: value for name, value in vars(self).items() if name != REMEMBERED}
 
     @tests_only_results
     def pullback(

@@ -1,0 +1,174 @@
+"""Shapes of a loop's outputs: of its buffers, and of what one step computes.
+
+A state's output is as long and wide as its buffer. Only a trace needs the step: its shape is
+inferred once from symbols that stand for the lengths of the step's inputs, and every node of
+the same op puts its own lengths in their place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from pytensor import tensor as pt
+from pytensor.compile.builders import infer_shape
+from pytensor.graph.basic import Apply, Constant, Variable
+from pytensor.graph.traversal import ancestors, toposort
+from pytensor.scan.op import Scan as PyTensorScan
+from pytensor.scan.op import ScanInfo
+from pytensor.tensor.extra_ops import _broadcast_assert
+from pytensor.tensor.shape import Shape_i
+
+Shape = tuple[Variable, ...] | None
+Pattern = tuple[tuple[tuple[str, int], ...] | None, ...]
+
+
+@dataclass(frozen=True)
+class StepShapes:
+    """Shapes of the values that a step stores, as expressions of the leaves.
+
+    The leaves are the symbols, one for each different length of the step's inputs, and the
+    step's invariants. A length that depends on anything else is None.
+    """
+
+    leaves: tuple[Variable, ...]
+    traces: tuple[tuple[Variable | None, ...] | None, ...]
+
+
+def output_shapes(node: Apply, input_shapes: Sequence[Shape]) -> list[Shape]:
+    """Return the shape of each output of a loop.
+
+    Parameters
+    ----------
+    node
+        An apply node of a ``Scan`` op.
+    input_shapes
+        Shapes of the node's inputs; None for an input that has none, such as a generator.
+    """
+    op, info = node.op, node.op.info
+    # n_steps | sequences | mit-mot | mit-sot | sit-sot | carried | trace lengths | invariants
+    states = 1 + info.n_seqs
+    carried = states + info.n_mit_mot + info.n_mit_sot + info.n_sit_sot
+    lengths = carried + info.n_untraced_sit_sot
+    invariants = lengths + info.n_nit_sot
+    shapes = list(input_shapes[states:carried])
+    if info.n_nit_sot:
+        pattern, different = _pattern(_inner_shapes(info, input_shapes))
+        step = _shapes_of_step(op, pattern)
+        known = dict(zip(step.leaves, (*different, *node.inputs[invariants:]), strict=True))
+        # mit-mot | mit-sot | sit-sot | traces | carried
+        outputs = node.outputs[len(shapes) : len(shapes) + info.n_nit_sot]
+        shapes += [
+            None if shape is None else (steps, *_lengths(shape, known, output))
+            for steps, shape, output in zip(
+                node.inputs[lengths:invariants], step.traces, outputs, strict=True
+            )
+        ]
+    if info.as_while:
+        # only the loop itself knows how many steps it makes
+        shapes = [
+            None if shape is None else (Shape_i(0)(output), *shape[1:])
+            for shape, output in zip(shapes, node.outputs, strict=False)
+        ]
+    return shapes + list(input_shapes[carried:lengths])
+
+
+def _inner_shapes(info: ScanInfo, input_shapes: Sequence[Shape]) -> list[Shape]:
+    """Shapes of the step's inputs: a slice of what the loop is given, or all of it."""
+    given = iter(input_shapes[1:])
+    shapes = [_of_a_slice(next(given)) for _ in range(info.n_seqs)]
+    for taps in (*info.mit_mot_in_slices, *info.mit_sot_in_slices, *info.sit_sot_in_slices):
+        shapes += [_of_a_slice(next(given))] * len(taps)
+    shapes += [next(given) for _ in range(info.n_untraced_sit_sot)]
+    return shapes + list(given)[info.n_nit_sot :]
+
+
+def _of_a_slice(shape: Shape) -> Shape:
+    return None if shape is None else shape[1:]
+
+
+def _pattern(shapes: Iterable[Shape]) -> tuple[Pattern, tuple[Variable, ...]]:
+    """Which lengths are constant and which are the same, and the different ones in order."""
+    different: dict[Variable, int] = {}
+    pattern = tuple(
+        None
+        if shape is None
+        else tuple(
+            ("constant", int(length.data))
+            if isinstance(length, Constant)
+            else ("symbol", different.setdefault(length, len(different)))
+            for length in shape
+        )
+        for shape in shapes
+    )
+    return pattern, tuple(different)
+
+
+def _shapes_of_step(op: PyTensorScan, pattern: Pattern) -> StepShapes:
+    """What the step's traces are, remembered by the op for inputs of the same pattern."""
+    remembered = vars(op).setdefault(REMEMBERED, {})
+    if pattern not in remembered:
+        remembered[pattern] = _infer(op, pattern)
+    return remembered[pattern]
+
+
+REMEMBERED = "shapes_of_step"
+
+
+def _infer(op: PyTensorScan, pattern: Pattern) -> StepShapes:
+    info = op.info
+    used = {number for shape in pattern for kind, number in shape or () if kind == "symbol"}
+    symbols = tuple(pt.lscalar() for _ in used)
+    shapes = [
+        None
+        if shape is None
+        else tuple(
+            pt.constant(number, dtype="int64") if kind == "constant" else symbols[number]
+            for kind, number in shape
+        )
+        for shape in pattern
+    ]
+    inner_inputs = op.inner_inputs
+    first = info.n_mit_mot_outs + info.n_mit_sot + info.n_sit_sot
+    stored = op.inner_outputs[first : first + info.n_nit_sot]
+    inferred = infer_shape(stored, inner_inputs, shapes)
+    n_varying = len(inner_inputs) - info.n_non_seqs
+    varying = set(inner_inputs[:n_varying])
+    return StepShapes(
+        leaves=(*symbols, *inner_inputs[n_varying:]),
+        traces=tuple(
+            None if shape is None else tuple(_known_outside(length, varying) for length in shape)
+            for shape in inferred
+        ),
+    )
+
+
+def _known_outside(length: Variable, varying: set[Variable]) -> Variable | None:
+    """A length without what only the loop itself can know, or None."""
+    while length.owner is not None and length.owner.op == _broadcast_assert:
+        # the loop makes the same check when it runs
+        length = length.owner.inputs[0]
+    return None if any(leaf in varying for leaf in ancestors([length])) else length
+
+
+def _lengths(
+    shape: Iterable[Variable | None], known: dict[Variable, Variable], output: Variable
+) -> Iterator[Variable]:
+    """The lengths of one step's part of an output; what is computed for them becomes known."""
+    for axis, length in enumerate(shape, start=1):
+        static = output.type.shape[axis]
+        if static is not None:
+            yield pt.constant(static, dtype="int64")
+        elif length is None:
+            yield Shape_i(axis)(output)
+        else:
+            yield _substituted(length, known)
+
+
+def _substituted(length: Variable, known: dict[Variable, Variable]) -> Variable:
+    if length not in known and length.owner is not None:
+        for node in toposort([length], blockers=known):
+            inputs = [known.get(variable, variable) for variable in node.inputs]
+            made = node.clone_with_new_inputs(inputs, strict=False)
+            known.update(zip(node.outputs, made.outputs, strict=True))
+    return known.get(length, length)
