@@ -4,7 +4,6 @@ from collections import Counter
 
 import numpy as np
 
-
 import theano
 import theano.tensor as T
 
