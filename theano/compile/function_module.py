@@ -2,7 +2,9 @@
 
 import copy
 import copyreg
+import threading
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 
 from pytensor.compile.aliasing import (
     Supervisor,
@@ -37,6 +39,14 @@ __all__ = [
 ]
 
 
+def _lock_of(maker: FunctionMaker) -> AbstractContextManager:
+    """What keeps threads apart that call the same function: they share its storage."""
+    try:
+        return maker.calls_one_by_one
+    except AttributeError:
+        return maker.__dict__.setdefault("calls_one_by_one", threading.RLock())
+
+
 class Function(PyTensorFunction):
     """A compiled function; `theano.function` makes it.
 
@@ -52,11 +62,12 @@ class Function(PyTensorFunction):
         return self.vm
 
     def __call__(self, *args, **kwargs):
-        try:
-            return super().__call__(*args, **kwargs)
-        except Exception as error:
-            explain_failure(self, error)
-            raise
+        with _lock_of(self.maker):
+            try:
+                return super().__call__(*args, **kwargs)
+            except Exception as error:
+                explain_failure(self, error)
+                raise
 
     def __getitem__(self, key):
         return self._container(key).value

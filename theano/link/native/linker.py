@@ -64,7 +64,7 @@ class NativeLinker(VMLinker):
                 units.append(Unit(node, thunk, bool(thunk.lazy)))
             else:
                 units.append(_native_unit(part, segment, compiled, storage_map, compute_map))
-        _connect(fgraph, program.parts, units, storage_map)
+        _connect(fgraph, program.parts, units, storage_map, compute_map)
         if self.profile:
             self.profile.linker_node_make_thunks += time.perf_counter() - begin
             self.profile.linker_make_thunk_time = {}
@@ -143,7 +143,9 @@ def _units_of(variables: Sequence[Any], parts: Sequence[Part]) -> list[int]:
     return [made_by[v.owner] for v in variables if v.owner is not None]
 
 
-def _connect(fgraph: Any, parts: Sequence[Part], units: list[Unit], storage_map: Any) -> None:
+def _connect(
+    fgraph: Any, parts: Sequence[Part], units: list[Unit], storage_map, compute_map
+) -> None:
     """Say which units each one needs, and what nobody needs after it."""
     made_by = {node: k for k, part in enumerate(parts) for node in part.nodes}
     before = fgraph.orderings()
@@ -153,6 +155,7 @@ def _connect(fgraph: Any, parts: Sequence[Part], units: list[Unit], storage_map:
         unit.needs = [None if v.owner is None else made_by[v.owner] for v in given]
         earlier = {made_by[other] for node in part.nodes for other in before.get(node, ())}
         unit.before = sorted(earlier - {k})
+        unit.flags = [compute_map[v] for node in part.nodes for v in node.outputs]
         for variable in [*given, *needed_results(fgraph, part.nodes)]:
             if variable.owner is not None and variable not in fgraph.outputs:
                 last_use[variable] = k

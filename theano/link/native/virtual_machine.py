@@ -33,6 +33,8 @@ class Unit:
         The parts that must have run before; of a lazy part, by position of input.
     clears
         The cells that nothing needs after.
+    flags
+        Say, one for each result, whether it is computed; lazy parts ask.
     """
 
     node: Any
@@ -41,6 +43,7 @@ class Unit:
     needs: list[int | None] = field(default_factory=list)
     before: list[int] = field(default_factory=list)
     clears: list[list] = field(default_factory=list)
+    flags: list[list[bool]] = field(default_factory=list)
 
 
 class NativeMachine(UpdatingVM):
@@ -98,6 +101,7 @@ class NativeMachine(UpdatingVM):
 
     def _run_what_is_needed(self) -> None:
         done = [False] * len(self.units)
+        self._set_flags(self.units, False)
         waiting: list[Iterator[int]] = [iter(self.outputs_of)]
         while waiting:
             k = next(waiting[-1], None)
@@ -110,6 +114,11 @@ class NativeMachine(UpdatingVM):
                 for cell in unit.clears:
                     cell[0] = None
 
+    def _set_flags(self, units: Sequence[Unit], computed: bool) -> None:
+        for unit in units:
+            for flag in unit.flags:
+                flag[0] = computed
+
     def _evaluate(self, k: int, done: list[bool]) -> Iterator[int]:
         """Run a part; answers, one after the other, the parts that it waits for."""
         unit = self.units[k]
@@ -120,6 +129,7 @@ class NativeMachine(UpdatingVM):
             wanted = self._timed(k, unit) if self.time_thunks else self._run(k, unit)
             if not (unit.lazy and wanted):
                 done[k] = True
+                self._set_flags([unit], True)
             else:
                 for position in wanted:
                     need = unit.needs[position]

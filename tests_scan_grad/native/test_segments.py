@@ -1,0 +1,233 @@
+"""Whole functions by the native engine: what becomes one segment, what Python runs, and memory."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytensor
+import pytensor.tensor as pt
+import pytest
+from pytensor.ifelse import ifelse
+from pytensor.scan.utils import until
+
+import theano
+import theano.tensor as T
+from tests_scan_grad.native.loops import native_mode, numbers, python_mode, same, scan
+from theano.link.native import report, source
+
+
+def compiled(inputs, outputs, **options):
+    return pytensor.function(inputs, outputs, mode=native_mode(), **options)
+
+
+def agree(inputs, outputs, *calls):
+    """The engine's function, after comparing it with PyTensor's Python linker."""
+    native = compiled(inputs, outputs)
+    own = pytensor.function(inputs, outputs, mode=python_mode())
+    for values in calls:
+        same(native(*values), own(*values))
+    return native
+
+
+def test_a_training_step_is_one_segment():
+    x, y = T.dmatrices("x", "y")
+    w = theano.shared(numbers(5, 3), "w")
+    cost = ((T.tanh(x.dot(w)) - y) ** 2).mean()
+    step = theano.function([x, y], cost, updates=[(w, w - 0.1 * T.grad(cost, w))], mode="NATIVE")
+    told = report(step)
+    assert len(told.segments) == 1 and told.calls == () and "w" in source(step)
+    before = w.get_value()
+    first = step(numbers(4, 5), numbers(4, 3))
+    assert step(numbers(4, 5), numbers(4, 3)) < first
+    assert not np.array_equal(before, w.get_value())
+
+
+def test_forward_and_backward_loops_and_what_lies_between_are_one_segment():
+    x, w = pt.dtensor3("x"), pt.dmatrix("w")
+    (h,) = scan(
+        lambda x, h, w: pt.tanh(x + h @ w),
+        sequences=[x],
+        outputs_info=[pt.zeros((3, 4))],
+        non_sequences=[w],
+    )
+    outputs = [h[-1], pytensor.grad((h**2).sum(), w)]
+    native = agree([x, w], outputs, [numbers(5, 3, 4), numbers(4, 4)])
+    assert len(report(native).segments) == 1
+    assert [loop.reason for loop in report(native).loops] == [None, None]
+
+
+def test_sizes_that_are_computed_begin_another_segment():
+    x = pt.dvector("x")
+    count = pt.gt(x, 0).sum()
+    native = agree([x], [pt.arange(count) * x.sum(), pt.zeros((count, 2))], [numbers(9)])
+    assert len(report(native).segments) >= 2
+
+
+def test_a_node_in_the_middle_that_python_runs():
+    x = pt.dmatrix("x")
+    native = agree([x], [pt.linalg.inv(pt.exp(x) + 1) * 2], [numbers(3, 3)])
+    (call,) = report(native).calls
+    assert "MatrixInverse" in str(call) and len(report(native).segments) == 2
+
+
+def test_the_branch_that_is_not_taken_is_not_computed():
+    x, flag = pt.dvector("x"), pt.bscalar("flag")
+    seen = []
+
+    @pytensor.compile.as_op(itypes=[pt.dvector], otypes=[pt.dvector])
+    def noticed(value):
+        seen.append(1)
+        return value + 1
+
+    y = pt.exp(x)
+    chosen = ifelse(flag, noticed(y * 2) * 3, pt.log(y) + y)
+    function = compiled([x, flag], [chosen, y])
+    value = numbers(4)
+    same(function(value, 0), [value + np.exp(value), np.exp(value)])
+    assert not seen
+    same(function(value, 1), [(np.exp(value) * 2 + 1) * 3, np.exp(value)])
+    assert seen == [1]
+
+
+def test_a_branch_of_a_branch():
+    x, a, b = pt.dscalar("x"), pt.bscalar("a"), pt.bscalar("b")
+    inner = ifelse(b, x * 2, x * 3)
+    function = compiled([x, a, b], ifelse(a, inner + 1, x - 1))
+    assert [function(5.0, i, j) for i, j in [(1, 1), (1, 0), (0, 1)]] == [11, 16, 4]
+
+
+class Special(np.ndarray):
+    """A subclass, which the engine copies."""
+
+
+def variants(value):
+    """The same matrix in layouts that code for C order cannot read as they are."""
+    padded = np.zeros((2 * len(value), value.shape[1] + 1))
+    padded[::2, 1:] = value
+    read_only = value.copy()
+    read_only.flags.writeable = False
+    return [
+        np.asfortranarray(value),
+        padded[::2, 1:],
+        value[::-1][::-1],
+        value.view(Special),
+        read_only,
+    ]
+
+
+def test_any_layout_of_an_input():
+    x = pt.dmatrix("x")
+    function = compiled([x], [x.T + 1, x.sum(axis=0), x @ x.T])
+    value = numbers(4, 3)
+    for given in variants(value):
+        kept = given.copy()
+        same(function(given), [value.T + 1, value.sum(axis=0), value @ value.T])
+        np.testing.assert_array_equal(given, kept)
+
+
+def test_results_that_are_kept_are_not_overwritten():
+    x = pt.dvector("x")
+    function = compiled([x], [x + 1, x * 2])
+    first, second = function(np.arange(3.0))
+    part = function(np.arange(3.0) + 10)[0][1:]
+    for k in range(5):
+        function(np.arange(3.0) + 100 * k)
+    same([first, second, part], [np.arange(3.0) + 1, np.arange(3.0) * 2, np.array([12.0, 13.0])])
+
+
+def test_shared_values_that_were_borrowed_are_not_overwritten():
+    w = theano.shared(np.zeros(3), "w")
+    step = theano.function([], [], updates=[(w, w + 1)], mode="NATIVE")
+    step()
+    borrowed = w.get_value(borrow=True)
+    for _ in range(4):
+        step()
+    same([borrowed, w.get_value()], [np.ones(3), np.full(3, 5.0)])
+
+
+def test_an_error_names_the_operation_and_the_line_and_the_function_goes_on():
+    x, y = T.dmatrices("x", "y")
+    product = T.exp(x).dot(y)  # the line
+    function = theano.function([x, y], product.sum(), mode="NATIVE")
+    with pytest.raises(ValueError) as failure:
+        function(numbers(2, 5), numbers(3, 2))
+    assert "test_segments.py" in str(failure.value) and "ot" in str(failure.value)
+    assert function(np.zeros((2, 3)), np.ones((3, 2))) == 12
+    with pytest.raises(TypeError):
+        function(numbers(2), numbers(3, 2))
+
+
+@pytest.mark.parametrize("index", [3, -4])
+def test_an_index_out_of_range(index):
+    x, i = pt.dvector("x"), pt.lscalar("i")
+    function = compiled([x, i], x[i] * 2)
+    with pytest.raises(IndexError):
+        function(numbers(3), index)
+    assert function(np.arange(3.0), -1) == 4
+
+
+def test_an_empty_maximum():
+    x = pt.dvector("x")
+    function = compiled([x], x.max())
+    with pytest.raises(ValueError):
+        function(numbers(0))
+    assert function(np.arange(3.0)) == 2
+
+
+def test_a_loop_that_stops_early_ends_its_segment():
+    limit = pt.dscalar("limit")
+    (powers,) = scan(
+        lambda x, limit: (x * 2, until(x * 2 > limit)),
+        outputs_info=[pt.constant(np.float64(1))],
+        non_sequences=[limit],
+        n_steps=100,
+    )
+    native = agree([limit], [powers, powers[-1], powers.sum()], [10.0], [1000.0], [1e60])
+    assert report(native).loops[0].reason is None
+
+
+def test_loops_inside_loops_and_their_gradient():
+    x, w = pt.dmatrix("x"), pt.dvector("w")
+
+    def outer(row, h, w):
+        (inner,) = scan(
+            lambda a, s, w: pt.tanh(s * w + a), sequences=[row], outputs_info=[h], non_sequences=[w]
+        )
+        return inner[-1]
+
+    (h,) = scan(outer, sequences=[x], outputs_info=[pt.zeros(3)], non_sequences=[w])
+    outputs = [h[-1], *pytensor.grad(h.sum(), [x, w])]
+    native = agree([x, w], outputs, [numbers(4, 5), numbers(3)], [numbers(1, 1), numbers(3)])
+    assert {loop.reason for loop in report(native).loops} == {None}
+
+
+def test_no_steps():
+    x = pt.dvector("x")
+    (h,) = scan(lambda x, h: x + h, sequences=[x], outputs_info=[pt.constant(np.float64(1))])
+    (y,) = scan(lambda x: x * 2, sequences=[x], outputs_info=[None])
+    agree([x], [h, y], [numbers(3)], [numbers(0)])
+
+
+def test_one_function_called_by_several_threads():
+    x = T.dvector("x")
+    y, _ = theano.scan(
+        lambda a, s: s * 0.5 + a, sequences=[x], outputs_info=[T.constant(np.float64(0))]
+    )
+    function = theano.function([x], [y[-1], T.exp(x).sum()], mode="NATIVE")
+    values = [numbers(2000, seed=k) for k in range(4)]
+    expected = [function(value) for value in values]
+    wrong = []
+
+    def work(k):
+        for _ in range(50):
+            answer = function(values[k])
+            if any(not np.array_equal(a, b) for a, b in zip(answer, expected[k], strict=True)):
+                wrong.append(k)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
