@@ -42,7 +42,7 @@ __all__ = [
 def _lock_of(maker: FunctionMaker) -> AbstractContextManager:
     """What keeps threads apart that call the same function: they share its storage."""
     try:
-        return maker.calls_one_by_one
+        return maker.calls_one_by_one  # type: ignore[attr-defined]
     except AttributeError:
         return maker.__dict__.setdefault("calls_one_by_one", threading.RLock())
 
