@@ -71,6 +71,20 @@ def test_a_node_in_the_middle_that_python_runs():
     assert "MatrixInverse" in str(call) and len(report(native).segments) == 2
 
 
+def test_a_number_as_a_vector_with_a_constant_vector():
+    s = pt.dscalar("s")
+    agree([s], [pt.constant(np.array([-1.5])) / (s * 2).dimshuffle("x")], [3.0])
+
+
+def test_a_refused_call_takes_fused_operations_apart():
+    x, y = pt.dvectors("x", "y")
+    fused = pt.tanh(x * 2 + y) * pt.switch(pt.gt(x, 0), x, 1 - y)
+    function = compiled([x, y], [fused, fused.sum()])
+    with pytest.raises(ValueError):
+        function(numbers(3), numbers(4))
+    same(function(numbers(3), numbers(3))[1:], [function(numbers(3), numbers(3))[0].sum()])
+
+
 def test_the_branch_that_is_not_taken_is_not_computed():
     x, flag = pt.dvector("x"), pt.bscalar("flag")
     seen = []

@@ -215,7 +215,7 @@ def _adds_products_slowly(linker: Linker) -> bool:
     PyTensor's C code then makes the product through NumPy, copies it and adds it element by
     element: a product and a sum of their own are faster.
     """
-    if not isinstance(linker, VMLinker):
+    if type(linker) is not VMLinker:
         return False
     with no_blas_remarks():
         return not pytensor_config.blas__ldflags

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from pytensor.graph.basic import Apply
+from pytensor.graph.basic import Apply, Constant
 from pytensor.link.c.op import COp
-from pytensor.scalar.basic import Add, Mul
+from pytensor.scalar.basic import Add, Composite, Mul
 from pytensor.tensor.elemwise import Elemwise
+from pytensor.tensor.type import TensorType
 
 from theano.link.native.virtual_machine import FailedNode
 
@@ -20,6 +21,8 @@ def make_thunk(node: Apply, storage_map: Any, compute_map: Any, compiler: bool) 
     function = None if impl is None else _function_of_two(node)
     if function is not None:
         thunk = _repeated(function, node, storage_map, compute_map)
+    elif impl == "py" and _is_composite(node):
+        thunk = _taken_apart(node, storage_map, compute_map)
     else:
         thunk = node.op.make_thunk(node, storage_map, compute_map, [], impl=impl)
     if not hasattr(thunk, "lazy"):
@@ -54,11 +57,52 @@ def _repeated(function: Any, node: Apply, storage_map: Any, compute_map: Any) ->
     return run
 
 
+def _is_composite(node: Apply) -> bool:
+    return isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, Composite)
+
+
+def _taken_apart(node: Apply, storage_map: Any, compute_map: Any) -> Any:
+    """The operations of a Composite one after the other, each on whole arrays."""
+    graph = node.op.scalar_op.fgraph
+    ndim = node.outputs[0].type.ndim
+    arrays: dict[Any, Any] = {}
+    for inner, outer in zip(graph.inputs, node.inputs, strict=True):
+        arrays[inner] = outer.type()
+    cells = {arrays[i]: storage_map[o] for i, o in zip(graph.inputs, node.inputs, strict=True)}
+    thunks = []
+    for inner_node in graph.toposort():
+        for variable in inner_node.inputs:
+            if isinstance(variable, Constant) and variable not in arrays:
+                kind = TensorType(variable.type.dtype, (1,) * ndim)
+                arrays[variable] = kind()
+                cells[arrays[variable]] = [np.full((1,) * ndim, variable.data, kind.dtype)]
+        single = Elemwise(inner_node.op).make_node(*(arrays[v] for v in inner_node.inputs))
+        for inner, array in zip(inner_node.outputs, single.outputs, strict=True):
+            arrays[inner], cells[array] = array, [None]
+        flags = {array: [True] for array in single.outputs}
+        thunks.append(make_thunk(single, cells, flags, False))
+    results = [(storage_map[o], compute_map[o]) for o in node.outputs]
+    shapes = [cells[arrays[i]] for i in graph.inputs]
+
+    def run() -> None:
+        for thunk in thunks:
+            thunk()
+        shape = np.broadcast_shapes(*(cell[0].shape for cell in shapes))
+        for (cell, computed), inner, output in zip(
+            results, graph.outputs, node.outputs, strict=True
+        ):
+            value = cells[arrays[inner]][0] if inner in arrays else inner.data
+            cell[0] = np.array(np.broadcast_to(value, shape), dtype=output.type.dtype)
+            computed[0] = True
+
+    return run
+
+
 def _slow_in_python(node: Apply) -> bool:
     """Whether ``perform`` goes through the elements one by one, or C code was written for it."""
     op = node.op
     if isinstance(op, Elemwise):
-        return getattr(op.scalar_op, "nfunc_spec", None) is None
+        return getattr(op.scalar_op, "nfunc_spec", None) is None and not _is_composite(node)
     written = getattr(type(op), "c_code", COp.c_code)
     return written is not COp.c_code and not written.__module__.startswith("pytensor.")
 

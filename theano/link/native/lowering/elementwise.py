@@ -38,7 +38,9 @@ def elementwise(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 def _items(inputs: list[Value]) -> list[list[Value]] | None:
     """The operands of each item of short vectors, or None if they are not all of that kind."""
-    count = max([len(x.items) for x in inputs if isinstance(x, Numbers)], default=0)
+    if not any(isinstance(value, Numbers) for value in inputs):
+        return None
+    count = max(len(x.items) for x in inputs if isinstance(x, Numbers))
     for value in inputs:
         fits = isinstance(value, Numbers) or (isinstance(value, Spread) and value.ndim == 1)
         if not fits or value.shape[0] not in (1, count):
