@@ -160,6 +160,20 @@ def test_shared_values_that_were_borrowed_are_not_overwritten():
     same([borrowed, w.get_value()], [np.ones(3), np.full(3, 5.0)])
 
 
+def test_rows_of_a_shared_table_are_updated_in_place():
+    table = theano.shared(np.zeros((50, 3)), "table")
+    rows, change = T.lvector("rows"), T.dmatrix("change")
+    new = T.inc_subtensor(table[rows], change)
+    step = theano.function([rows, change], new.sum(), updates=[(table, new)], mode="NATIVE")
+    memory = table.get_value(borrow=True)
+    assert step([1, 1, 4], np.ones((3, 3))) == 9
+    assert table.get_value(borrow=True) is memory
+    assert memory[1].tolist() == [2, 2, 2] and memory.sum() == 9
+    with pytest.raises(IndexError):
+        step([50], np.ones((1, 3)))
+    assert step([0], np.ones((1, 3))) == 12
+
+
 def test_an_error_names_the_operation_and_the_line_and_the_function_goes_on():
     x, y = T.dmatrices("x", "y")
     product = T.exp(x).dot(y)  # the line

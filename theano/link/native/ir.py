@@ -210,10 +210,17 @@ class Map:
 
 @dataclass(eq=False)
 class Copy:
-    """``target[...] = source`` element by element; the source is broadcast."""
+    """``target[...] = source`` element by element; the source is broadcast.
+
+    Attributes
+    ----------
+    may_be_same
+        Whether the caller may have both lie in the same memory; then nothing is copied.
+    """
 
     target: View
     source: View | Scalar
+    may_be_same: bool = False
 
 
 @dataclass(eq=False)

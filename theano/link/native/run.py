@@ -68,6 +68,10 @@ class NativeSegment:
         self._cells = (ctypes.c_void_p * len(cells))(*map(id, cells))
         self._kept: list[np.ndarray | None] = [None] * len(self.outputs)
         self._dtypes = [np.dtype(output.argument.dtype) for output in segment.outputs]
+        self._overwrites = [
+            None if output.overwrites is None else self.inputs[output.overwrites]
+            for output in segment.outputs
+        ]
         self._ranks = [len(output.argument.shape) for output in segment.outputs]
         self._result = (ctypes.c_int64 * (FIRST_RESULT + sum(self._ranks)))()
         self._work = np.empty(0, np.uint8)
@@ -87,7 +91,7 @@ class NativeSegment:
             kept.append(cell)
             status = self._enter(cells, 0)
         self._check(status)
-        self._make_outputs()
+        self._make_outputs(overwrite=not kept)
         status = self._enter(cells, 1)
         if status:
             self._check(status)
@@ -134,7 +138,7 @@ class NativeSegment:
             kind, text = self.segment.step.errors[-1 - status]
             raise kind(f"{text}, in step {self._result[0]}" if "loop" in text else text)
 
-    def _make_outputs(self) -> None:
+    def _make_outputs(self, overwrite: bool) -> None:
         """Arrays for the outputs; those of the call before, if nobody has them any more."""
         position = FIRST_RESULT
         for k, (cell, dtype, rank) in enumerate(
@@ -143,6 +147,10 @@ class NativeSegment:
             shape = tuple(self._result[position : position + rank])
             position += rank
             cell[0] = None
+            taken = self._overwrites[k]
+            if overwrite and taken is not None and taken[0].flags.writeable:  # type: ignore[union-attr]
+                cell[0] = taken[0]
+                continue
             array = self._kept[k]
             self._kept[k] = None
             if array is None or array.shape != shape or sys.getrefcount(array) > _UNUSED:

@@ -15,7 +15,7 @@ from theano.link.native.loop import Loop
 from theano.link.native.lowering.elementwise import constant_value
 from theano.link.native.lowering.registry import lowering_of
 from theano.link.native.scalar_types import C_TYPES
-from theano.link.native.share_memory import share_memory
+from theano.link.native.share_memory import last_uses, share_memory
 from theano.link.native.sizes import Sizes
 from theano.link.native.step import Step
 from theano.link.native.stored import check_types, choose_strides, mark_stored
@@ -31,11 +31,18 @@ class NodeCannotLower(CannotLower):
 
 @dataclass(eq=False)
 class Output:
-    """A variable that others need, where it is stored, and its shape."""
+    """A variable that others need, where it is stored, and its shape.
+
+    Attributes
+    ----------
+    overwrites
+        The position of the input whose memory it may take.
+    """
 
     variable: Variable
     argument: Argument
     buffer: Buffer
+    overwrites: int | None = None
 
 
 @dataclass(eq=False)
@@ -113,6 +120,7 @@ class _Builder:
             except CannotLower as reason:
                 raise NodeCannotLower(variable.owner, str(reason)) from None
         share_memory(self.step.statements)
+        overwrite_inputs(self.segment)
         mark_stored(self.step.statements)
         choose_strides([argument for argument, _ in self.segment.inputs], self.step)
         return self.segment
@@ -190,3 +198,44 @@ class _Builder:
             self.step.append(Copy(View.of(buffer), value), buffer)
         else:
             self.step.place(value, View.of(buffer))
+
+
+def overwrite_inputs(segment: Segment) -> None:
+    """Have outputs take the memory of inputs that the graph allows to be destroyed.
+
+    Check: an output is a copy of the whole input, and nothing reads the input after the copy.
+    """
+    allowed = _destroyed_inputs(segment)
+    positions = {argument.name: k for k, (argument, v) in enumerate(segment.inputs) if v in allowed}
+    last = last_uses(segment.step.statements)
+    taken: set[int] = set()
+    for position, statement in enumerate(segment.step.statements):
+        if not isinstance(statement, Copy) or not isinstance(statement.source, View):
+            continue
+        source, target = statement.source, statement.target
+        k = positions.get(source.buffer.name)
+        if k is None or k in taken or not (source.whole and target.whole):
+            continue
+        for output in segment.outputs:
+            if target.buffer.root() is output.buffer and last[source.buffer] <= position:
+                place = target.buffer.place
+                if target.buffer is output.buffer or (place is not None and place.whole):
+                    output.overwrites, statement.may_be_same = k, True
+                    taken.add(k)
+
+
+def _destroyed_inputs(segment: Segment) -> set[Variable]:
+    """The inputs that a node of the segment changes in place."""
+    inputs = {variable for _, variable in segment.inputs if variable is not None}
+    destroyed = set()
+    for node in segment.nodes:
+        for positions in node.op.destroy_map.values():
+            for position in positions:
+                variable = node.inputs[position]
+                while variable not in inputs and variable.owner is not None:
+                    viewed = variable.owner.op.view_map.get(variable.owner.outputs.index(variable))
+                    if not viewed:
+                        break
+                    variable = variable.owner.inputs[viewed[0]]
+                destroyed.add(variable)
+    return destroyed & inputs

@@ -12,7 +12,7 @@ from theano.link.native.views import results_of, views_of
 
 def share_memory(statements: list[Statement]) -> None:
     """Drop copies of temporaries that nothing needs after the copy."""
-    last = _last_uses(statements)
+    last = last_uses(statements)
     for position, statement in enumerate(list(statements)):
         if isinstance(statement, Copy) and _can_share(statement, position, last):
             assert isinstance(statement.source, View)
@@ -46,7 +46,8 @@ def _can_share(statement: Copy, position: int, last: dict[Buffer, int]) -> bool:
     )
 
 
-def _last_uses(statements: list[Statement]) -> dict[Buffer, int]:
+def last_uses(statements: list[Statement]) -> dict[Buffer, int]:
+    """The position of the last statement that reads or writes each buffer, or its memory."""
     last: dict[Buffer, int] = {}
     for position, statement in enumerate(statements):
         for buffer in [*(view.buffer for view in views_of(statement)), *results_of(statement)]:
