@@ -193,7 +193,8 @@ def _call_loop(step: Step, statement: CallLoop, share: Share | None) -> list[str
         f"status = {loop.step.name}({numbers}, {arrays}, {prefix}_result);",
         "}",
         f"if (status) {{ result[0] = {prefix}_result[0]; "
-        f"status = status > 0 ? TN_REFUSED : status - {statement.first_error}; goto end; }}",
+        "status = status > 0 ? TN_REFUSED : status == TN_INTERRUPTED ? status "
+        f": status - {statement.first_error}; goto end; }}",
     ]
 
 

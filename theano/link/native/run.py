@@ -11,6 +11,7 @@ import numpy as np
 
 from theano.link.native.emit_c import RUNTIME_FUNCTIONS
 from theano.link.native.emit_segment import CONVERT, REFUSED
+from theano.link.native.interrupts import INTERRUPTED, raise_pending, watch_signals
 from theano.link.native.ir import FIRST_RESULT
 from theano.link.native.runtime.load import symbol
 from theano.link.native.segment import Segment
@@ -55,6 +56,7 @@ class NativeSegment:
         outputs: Sequence[list],
     ):
         self.segment, self._library, self._table = segment, library, runtime_table()
+        watch_signals()
         self.function = getattr(library, segment.name)
         self.function.restype = ctypes.c_int64
         self.function.argtypes = [ctypes.c_void_p] * 5 + [ctypes.c_int64]
@@ -132,6 +134,8 @@ class NativeSegment:
     def _check(self, status: int) -> None:
         if status > 0:
             raise CallRefused(self.segment.step.sizes.checks[status - 1])
+        if status == INTERRUPTED:
+            raise_pending()
         if status == REFUSED:
             raise CallRefused("a condition inside a loop")
         if status < 0:

@@ -97,6 +97,34 @@ void tn_set_least_work(double nanoseconds);
 /* Worker threads alive in this process. */
 int tn_pool_workers(void);
 
+/* ---- Signals. ---- */
+
+/* What a loop remembers of its looks at the clock; shared by its threads. */
+#ifndef TN_WATCH
+#define TN_WATCH
+typedef struct {
+    double looked, asked;
+    int64_t block, answers[2];
+} tn_watch;
+#endif
+
+/* Called by all threads of a loop at step 0, and then at each step that it answers: about every 10
+ * ms it asks Python whether a signal came. -1: it did, and all threads stop. `turn` is the
+ * thread's own, 0 at first. */
+int64_t tn_look_up(tn_watch *watch, int64_t *turn, int64_t step, int thread, int threads);
+
+/* Functions of Python's, and its main thread, which alone handles signals. */
+struct tn_python {
+    int (*ensure)(void);
+    void (*release)(int state);
+    int (*check_signals)(void);
+    void (*fetch)(void **type, void **value, void **traceback);
+    uintptr_t main_thread;
+};
+void tn_set_python(const struct tn_python *functions);
+/* The exception that stopped a loop, as PyErr_Fetch gave it; it is the caller's now. */
+void tn_take_interrupt(void **exception);
+
 /* ---- Denormals. ----
  * From begin to end, this thread reads and writes denormals as zeros. Give end what begin
  * returned. */

@@ -1,0 +1,51 @@
+"""Ctrl-C during a long loop: loops ask Python now and then whether a signal came.
+
+A loop that was stopped returns ``INTERRUPTED``; whoever called it then calls ``raise_pending``.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from functools import cache
+
+from theano.link.native.runtime.load import library
+
+INTERRUPTED = -3_000_000
+
+_FUNCTIONS = ("PyGILState_Ensure", "PyGILState_Release", "PyErr_CheckSignals", "PyErr_Fetch")
+
+
+class _Python(ctypes.Structure):
+    """``struct tn_python`` of runtime.h."""
+
+    _fields_ = [
+        *((name, ctypes.c_void_p) for name in _FUNCTIONS),
+        ("main_thread", ctypes.c_size_t),
+    ]
+
+
+@cache
+def watch_signals() -> None:
+    """Tell the runtime, once, how to ask Python."""
+    addresses = [
+        ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value for name in _FUNCTIONS
+    ]
+    python = _Python(*addresses, threading.main_thread().ident)
+    library().tn_set_python(ctypes.byref(python))
+
+
+def raise_pending() -> None:
+    """Raise what a signal's handler raised while a loop ran.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        Or whatever else the handler raised.
+    """
+    exception = (ctypes.c_void_p * 3)()
+    library().tn_take_interrupt(exception)
+    kind = ctypes.PYFUNCTYPE(None, *[ctypes.c_void_p] * 3)
+    restore = kind(("PyErr_Restore", ctypes.pythonapi))
+    # ctypes raises what it finds set after the call.
+    restore(*exception)
