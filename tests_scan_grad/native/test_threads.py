@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -127,6 +128,20 @@ def test_all_threads_stop_at_an_index_out_of_range():
         function(*values)
     values[1][3, 1] = 0
     assert function(*values).shape == expected.shape
+
+
+def test_more_threads_than_processors():
+    """They wait for one another so long that one of them goes on alone."""
+    x, w = pt.dmatrix("x"), pt.dmatrix("w")
+    (y,) = scan(
+        lambda h, w: pt.tanh(pt.dot(h, w)), outputs_info=[x], non_sequences=[w], n_steps=3000
+    )
+    function = pytensor.function([x, w], y, mode=native_mode())
+    values = [numbers(BATCH, WIDE), numbers(WIDE, WIDE, seed=1) * WIDE**-0.5]
+    arrays.set_threads(1)
+    alone = function(*values)
+    arrays.set_threads(4 * (os.cpu_count() or 1))
+    np.testing.assert_array_equal(function(*values), alone)
 
 
 def loops_of(name, dtype):

@@ -13,7 +13,7 @@ from theano.link.native.emit_memory import Memory, elements
 from theano.link.native.emit_statements import emit_statements
 from theano.link.native.ir import FIRST_ARRAY, FIRST_RESULT, Argument, Buffer, Scalar
 from theano.link.native.loop import Loop
-from theano.link.native.scalar_types import C_TYPES
+from theano.link.native.scalar_types import C_TYPES, SUFFIX
 from theano.link.native.sizes import Sizes
 from theano.link.native.step_time import nanoseconds
 from theano.link.native.work_sharing import RowRole, Sharing, shared_work
@@ -120,10 +120,11 @@ class _Emitter:
             "for (; step < steps; step++) {",
             "if (step == look) {",
             "look = runtime->look_up(watch, &turn, step, thread, threads);",
-            "if (look < 0) {",
+            "if (look == TN_STOP) {",
             "status = TN_INTERRUPTED;",
             "break;",
             "}",
+            *self._go_on_alone(),
             "}",
             *(["TN_MEET"] if self.sharing and 0 in self.sharing.barriers else []),
             *self._row_pointers(),
@@ -162,10 +163,31 @@ class _Emitter:
         for (size, unit), k in self.sharing.ranges.items():
             width = "1" if unit == "1" else f"runtime->panel_width_{unit}()"
             lines += [
-                f"const int64_t first{k} = tn_share({size}, {width}, thread, threads);",
-                f"const int64_t end{k} = tn_share({size}, {width}, thread + 1, threads);",
+                f"int64_t first{k} = tn_share({size}, {width}, thread, threads);",
+                f"int64_t end{k} = tn_share({size}, {width}, thread + 1, threads);",
             ]
         return lines
+
+    def _go_on_alone(self) -> list[str]:
+        """Leave the rest of the steps to the first thread."""
+        if self.sharing is None:
+            return []
+        lines = [
+            "if (look == TN_ALONE) {",
+            "if (thread) {",
+            "runtime->flush_denormals_end(denormals);",
+            "return 0;",
+            "}",
+            "threads = 1;",
+            "look = step + 1;",
+        ]
+        for (size, _), k in self.sharing.ranges.items():
+            lines.append(f"first{k} = 0, end{k} = {size};")
+        for k, view in enumerate(self.step.packed):
+            width = f"runtime->panel_width_{SUFFIX[view.dtype]}()"
+            lines.append(f"packed{k}_first = 0;")
+            lines.append(f"packed{k}_end = ({view.shape[1]} + {width} - 1) / {width};")
+        return [*lines, "}"]
 
     # ---- before the loop ----
 

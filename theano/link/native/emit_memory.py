@@ -92,8 +92,8 @@ class Memory:
                 first, end = share.first, share.end
             width = f"runtime->panel_width_{suffix}()"
             lines += [
-                f"const int64_t packed{k}_first = {first} / {width};",
-                f"const int64_t packed{k}_end = ({end} + {width} - 1) / {width};",
+                f"int64_t packed{k}_first = {first} / {width};",
+                f"int64_t packed{k}_end = ({end} + {width} - 1) / {width};",
                 f"runtime->pack_panels_{suffix}({place.pointer}, {row}, {column}, "
                 f"{view.shape[0]}, {view.shape[1]}, packed{k}, packed{k}_first, packed{k}_end);",
             ]

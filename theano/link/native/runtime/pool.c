@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -39,9 +40,15 @@ static struct {
 
 /* Nanoseconds: what a thread must have to do in a phase to be worth meeting, and what a run must
  * last to be worth waking a thread. */
-#define LEAST_WORK 5000.0
+#define LEAST_WORK 4000.0
 #define WORTH_WAKING 20000.0
 static _Atomic(double) least_work = LEAST_WORK;
+
+/* Nanoseconds that threads waited at barriers for others that had no processor, in this process. */
+static _Atomic(int64_t) waited;
+/* Until then loops stay on one thread, since the processors are busy with other programs. */
+static _Atomic(int64_t) crowded_until;
+#define CROWDED_FOR 200000000
 
 /* 0: not set, or not yet looked up. */
 static atomic_int threads_set, threads_default;
@@ -200,9 +207,26 @@ void tn_barrier(int threads)
         atomic_store_explicit(&pool.phase, phase + 1, memory_order_release);
         return;
     }
-    for (int turn = 0; atomic_load_explicit(&pool.phase, memory_order_acquire) == phase; turn++)
+    int64_t since = 0;
+    for (int turn = 0; atomic_load_explicit(&pool.phase, memory_order_acquire) == phase; turn++) {
         keep_waiting(turn);
+        if (turn == SPINS)
+            since = tn_now();
+    }
+    if (since)
+        atomic_fetch_add_explicit(&waited, tn_now() - since, memory_order_relaxed);
 }
+
+int64_t tn_now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+int64_t tn_waited(void) { return atomic_load_explicit(&waited, memory_order_relaxed); }
+
+void tn_crowded(void) { atomic_store_explicit(&crowded_until, tn_now() + CROWDED_FOR, memory_order_relaxed); }
 
 #if defined(__linux__)
 /* Processors that the control group of this process pays for, or 0: no limit. */
@@ -264,6 +288,9 @@ int tn_threads_for(double nanoseconds, int64_t phases)
     if (each <= 0)
         return most;
     if (nanoseconds * (double)phases < WORTH_WAKING)
+        return 1;
+    int64_t until = atomic_load_explicit(&crowded_until, memory_order_relaxed);
+    if (until && tn_now() < until)
         return 1;
     double threads = nanoseconds / each;
     return threads >= most ? most : threads < 2 ? 1 : (int)threads;

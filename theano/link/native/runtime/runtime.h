@@ -94,6 +94,12 @@ void tn_set_threads(int threads);
 int tn_threads_for(double nanoseconds, int64_t phases);
 /* What is enough, in nanoseconds; 0: any work, as tests want it; below 0: back to the default. */
 void tn_set_least_work(double nanoseconds);
+/* Nanoseconds by a clock that does not jump. */
+int64_t tn_now(void);
+/* Nanoseconds that threads have waited at barriers beyond a short while, all together. */
+int64_t tn_waited(void);
+/* Says that threads wait for processors: for a while tn_threads_for answers 1. */
+void tn_crowded(void);
 /* Worker threads alive in this process. */
 int tn_pool_workers(void);
 
@@ -103,14 +109,14 @@ int tn_pool_workers(void);
 #ifndef TN_WATCH
 #define TN_WATCH
 typedef struct {
-    double looked, asked;
-    int64_t block, answers[2];
+    int64_t looked, asked, judged, waited, block, answers[2];
 } tn_watch;
+enum { TN_STOP = -1, TN_ALONE = -2 };
 #endif
 
-/* Called by all threads of a loop at step 0, and then at each step that it answers: about every 10
- * ms it asks Python whether a signal came. -1: it did, and all threads stop. `turn` is the
- * thread's own, 0 at first. */
+/* Called by all threads of a loop at step 0, and then at each step that it answers: every 10 ms or
+ * so. TN_STOP: a signal came, and all threads stop. TN_ALONE: the threads wait for processors that
+ * other programs use; the first goes on alone. `turn` is the thread's own, 0 at first. */
 int64_t tn_look_up(tn_watch *watch, int64_t *turn, int64_t step, int thread, int threads);
 
 /* Functions of Python's, and its main thread, which alone handles signals. */

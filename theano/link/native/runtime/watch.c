@@ -1,14 +1,14 @@
-/* Ctrl-C during a long loop: the loop looks up now and then, and asks Python whether a signal came. */
+/* A long loop looks up now and then: whether a signal came, and whether its threads have processors. */
 #include "runtime.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <time.h>
 
-/* Nanoseconds between looks at the clock, and the least between questions to Python, each of which
- * takes its lock. */
+/* Nanoseconds between looks at the clock; the least between questions to Python, each of which takes
+ * its lock; and the least after which the use of several threads is judged. */
 #define BLOCK 10e6
-#define PATIENCE 20e6
+#define PATIENCE 20000000
+#define JUDGE_AFTER 2000000
 /* How many times as long a block may be as the one before. */
 #define GROWTH 16
 
@@ -43,27 +43,37 @@ static int interrupted(void)
     return raised;
 }
 
-static double now(void)
+/* Whether threads spent so much of the time since the last judgement waiting for one another that
+ * one would have done more. On a machine that is not shared they wait for microseconds. */
+static int is_crowded(tn_watch *watch, int64_t time, int threads)
 {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
+    int64_t elapsed = time - watch->judged;
+    if (elapsed < JUDGE_AFTER)
+        return 0;
+    int64_t waited = tn_waited() - watch->waited;
+    watch->judged = time;
+    watch->waited += waited;
+    return (double)waited * threads > (double)elapsed * (threads - 1) * (threads - 1);
 }
 
-/* The step at which to look up again, or -1 to stop. */
-static int64_t next_look(tn_watch *watch, int64_t step)
+/* The step at which to look up again, or TN_STOP or TN_ALONE. */
+static int64_t next_look(tn_watch *watch, int64_t step, int threads)
 {
-    double time = now();
+    int64_t time = tn_now();
     if (step == 0) {
-        *watch = (tn_watch){.looked = time, .asked = time, .block = 2};
+        *watch = (tn_watch){time, time, time, tn_waited(), 2, {0}};
         return 2;
     }
     if (time - watch->asked >= PATIENCE) {
         if (interrupted())
-            return -1;
-        watch->asked = time = now();
+            return TN_STOP;
+        watch->asked = time = tn_now();
     }
-    double factor = BLOCK / (time - watch->looked + 1);
+    if (threads > 1 && is_crowded(watch, time, threads)) {
+        tn_crowded();
+        return TN_ALONE;
+    }
+    double factor = BLOCK / (double)(time - watch->looked + 1);
     double block = (double)watch->block * (factor < GROWTH ? factor : GROWTH);
     watch->block = block < 1 ? 1 : (int64_t)block;
     watch->looked = time;
@@ -73,11 +83,11 @@ static int64_t next_look(tn_watch *watch, int64_t step)
 int64_t tn_look_up(tn_watch *watch, int64_t *turn, int64_t step, int thread, int threads)
 {
     if (threads <= 1)
-        return next_look(watch, step);
+        return next_look(watch, step, 1);
     /* Two answers by turns: the next is written while a slow thread still reads the last. */
     int64_t *answer = &watch->answers[(*turn)++ % 2];
     if (!thread)
-        *answer = next_look(watch, step);
+        *answer = next_look(watch, step, threads);
     tn_barrier(threads);
     return *answer;
 }
