@@ -14,6 +14,7 @@ from pytensor.link.vm import VMLinker
 from theano.link.native import NativeLinker, report
 
 RELATIVE = {"float32": 1e-5, "float64": 1e-9}
+STEPS = 2
 ABSOLUTE = {"float32": 1e-6, "float64": 1e-12}
 
 
@@ -24,7 +25,7 @@ def python_function(inputs: Sequence, outputs: Sequence):
 
 
 def native_loop(inputs: Sequence, outputs: Sequence):
-    """The expressions as the step of a loop, which the engine must run; returns all steps.
+    """The expressions as the step of a loop, which the engine must run.
 
     The rewrites of the outer graph are left out: they would move the expressions out of the loop.
     """
@@ -46,11 +47,15 @@ def native_loop(inputs: Sequence, outputs: Sequence):
         assert record.reason is None, str(record)
     assert report(function).loops
 
-    def first_step(*values):
+    def last_step(*values):
+        rows = [np.broadcast_to(value, (STEPS, *np.shape(value))) for value in values]
         with np.errstate(all="ignore"):
-            return [trace[0] for trace in function(*(np.asarray(v)[None] for v in values))]
+            traces = function(*rows)
+        for trace in traces:
+            np.testing.assert_array_equal(trace[0], trace[-1], "steps on the same values differ")
+        return [trace[-1] for trace in traces]
 
-    return first_step
+    return last_step
 
 
 def native_function(inputs: Sequence, outputs: Sequence):

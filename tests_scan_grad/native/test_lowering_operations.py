@@ -198,6 +198,9 @@ UNARY = {
         x.reshape(x.shape[::-1]),
         x.reshape((x.shape.prod(),)),
         pt.set_subtensor(x.shape[0], 7),
+        pt.inc_subtensor(x.shape[::-1][:1], x.shape[0]),
+        pt.zeros(pt.set_subtensor(x.shape[:1], x.shape[1])),
+        pt.stack([pt.split(x[0], [2, x.shape[1] - 2], n_splits=2)[1]] * 2),
     ],
     "updates": lambda x: [
         pt.set_subtensor(x[0], x[0, 0]),
@@ -378,6 +381,13 @@ def test_all_kinds_of_operands_of_an_element_wise_operation():
         pt.sigmoid(one) + pt.softplus(one),
     ]
     check([x, row, one], outputs, [numbers(3, 4), numbers(1, 4), numbers()[()]])
+
+
+def test_functions_of_numbers_only():
+    one = pt.dscalar("one")
+    outputs = [pt.softplus(one), pt.sigmoid(one), pt.log1mexp(-one), pt.psi(one), one**2.5]
+    for output in outputs:
+        check([one], [output], [np.float64(1.5)])
 
 
 @pytest.mark.parametrize(

@@ -20,17 +20,19 @@ def program_text(segments: Sequence[Segment]) -> str:
     for segment in segments:
         functions += [_described(loop.name, emit_loop(loop)) for loop in segment.loops]
         functions.append(_described(str(segment), emit_segment(segment)))
-    special = special_functions("\n".join(functions))
-    return "\n".join([*_preamble(segments), *special, *functions]) + "\n"
+    text = "\n".join(functions)
+    return "\n".join([*preamble(_computes(segments, text)), *special_functions(text), text]) + "\n"
 
 
 def _described(what: str, lines: list[str]) -> str:
     return "\n".join([f"/* {what.replace('*/', '')} */", *_indented(lines), ""])
 
 
-def _preamble(segments: Sequence[Segment]) -> list[str]:
+def _computes(segments: Sequence[Segment], text: str) -> bool:
+    """Whether statements, or the numbers before them, may use activations or vectors."""
     steps = [step for s in segments for step in (s.step, *(loop.step for loop in s.loops))]
-    return preamble(any(isinstance(s, Map | Assign) for step in steps for s in step.statements))
+    maps = any(isinstance(s, Map | Assign) for step in steps for s in step.statements)
+    return maps or "tn_s_" in text
 
 
 def preamble(computes: bool) -> list[str]:

@@ -132,6 +132,8 @@ def reorder_dimensions(step: Step, node, inputs: list[Value]) -> list[Value]:
     """Another order of the axes of the same memory."""
     (value,) = inputs
     order = node.op.new_order
+    if isinstance(value, Numbers) and len(value.items) == 1:
+        value = Spread(value.items[0], (1,))
     for d in range(value.ndim):
         if d not in order:
             step.sizes.equal(value.shape[d], 1, f"the dropped dimension {d} is of size 1")

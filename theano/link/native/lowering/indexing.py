@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+from pytensor.scalar import add
 from pytensor.tensor.subtensor import (
     AdvancedIncSubtensor1,
     AdvancedSubtensor1,
@@ -27,6 +29,7 @@ from theano.link.native.ir import (
 )
 from theano.link.native.lowering.elementwise import cast
 from theano.link.native.lowering.registry import lowers
+from theano.link.native.scalar_expressions import expression_of
 from theano.link.native.step import Step
 
 
@@ -55,21 +58,33 @@ def subtensor(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 def _picked(idx_list, value: Numbers, indices: list[Value]) -> Value | None:
     """An item of a short vector by constant bounds, or None."""
+    positions = _positions(idx_list, len(value.items), indices)
+    if positions is None:
+        return None
+    if isinstance(positions, int):
+        return value.items[positions]
+    return Numbers(tuple(value.items[k] for k in positions), value.dtype)
+
+
+def _positions(idx_list, count: int, indices: list[Value]) -> range | int | None:
+    """What constant bounds name in a vector of this length; None if they are not constant."""
     constants: list[int] = []
     for index in indices:
         if not isinstance(index, Scalar) or index.literal is None:
             return None
         constants.append(int(index.literal))
+    if not idx_list:
+        return range(count)
     (entry,) = idx_list
     if isinstance(entry, slice):
         bounds = [
             None if k is None else constants[k] for k in (entry.start, entry.stop, entry.step)
         ]
-        return Numbers(value.items[slice(*bounds)], value.dtype)
+        return range(count)[slice(*bounds)]
     position = constants[entry]
-    if not -len(value.items) <= position < len(value.items):
+    if not -count <= position < count:
         raise CannotLower("an index out of range")
-    return value.items[position]
+    return position % count
 
 
 def indexed(step: Step, view: View, idx_list, indices: list[Value]) -> View:
@@ -156,6 +171,10 @@ def _range(step: Step, entry: slice, indices: list[Value], size: Size) -> _Range
 def inc_subtensor(step: Step, node, inputs: list[Value]) -> list[Value]:
     """A copy of an array, a part of which is set or increased."""
     value, update, *indices = inputs
+    if isinstance(value, Numbers):
+        numbers = _updated(step, node, value, cast(step, update, value.dtype), indices)
+        if numbers is not None:
+            return [numbers]
     buffer = step.copied(value)
     target = indexed(step, View.of(buffer), node.op.idx_list, indices)
     update = cast(step, update, value.dtype)
@@ -166,6 +185,32 @@ def inc_subtensor(step: Step, node, inputs: list[Value]) -> list[Value]:
         operation = "or" if value.dtype == "bool" else "add"
         step.append(Combine(target, source, operation), buffer)
     return [View.of(buffer)]
+
+
+def _updated(step: Step, node, value: Numbers, update: Value, indices: list[Value]):
+    """A short vector with other numbers at constant positions, or None."""
+    named = _positions(node.op.idx_list, len(value.items), indices)
+    if named is None or isinstance(update, View):
+        return None
+    positions = [named] if isinstance(named, int) else list(named)
+    items: list[Any] = list(value.items)
+    given: list[Any] = list(update.items) if isinstance(update, Numbers) else [_number(update)]
+    if len(given) == 1:
+        given *= len(positions)
+    if len(given) != len(positions):
+        raise CannotLower("an update of another length")
+    for k, item in zip(positions, given, strict=True):
+        if not node.op.set_instead_of_inc:
+            dtypes = [value.dtype, value.dtype]
+            plus = expression_of(add, dtypes, value.dtype)
+            item = step.apply(plus, [items[k], item], dtypes)
+        items[k] = item
+    return Numbers(tuple(items), value.dtype)
+
+
+def _number(value: Value) -> Scalar:
+    assert isinstance(value, Scalar | Spread)
+    return value.scalar if isinstance(value, Spread) else value
 
 
 def aligned(step: Step, update: Value, variable, target: View) -> View | Scalar:
