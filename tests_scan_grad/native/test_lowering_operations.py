@@ -18,6 +18,7 @@ from pytensor.tensor.math import Argmax, ProdWithoutZeros
 from tests_scan_grad.native.evaluations import (
     EVALUATORS,
     difference,
+    native_function,
     native_loop,
     python_function,
     reference,
@@ -388,6 +389,46 @@ def test_functions_of_numbers_only():
     outputs = [pt.softplus(one), pt.sigmoid(one), pt.log1mexp(-one), pt.psi(one), one**2.5]
     for output in outputs:
         check([one], [output], [np.float64(1.5)])
+
+
+def check_function(inputs, outputs, *calls) -> None:
+    """Like ``check``, for what a function knows before it begins and a step does not."""
+    native, python = native_function(inputs, outputs), python_function(inputs, outputs)
+    for values in calls:
+        for ours, theirs in zip(native(*values), reference(python, values), strict=True):
+            wrong = difference(ours, theirs)
+            assert wrong is None, f"{wrong} for {values[1:]}"
+
+
+def test_sizes_and_bounds_that_are_inputs():
+    x, k, n = of(None, None), pt.lscalar("k"), pt.iscalar("n")
+    outputs = [
+        x[k:],
+        x[:k, n:],
+        x[k, ::-1][:n],
+        x[::2][k:n],
+        pt.set_subtensor(x[:k], 1.0),
+        pt.inc_subtensor(x[k:, n - 1], 1.0),
+        pt.arange(n),
+        pt.arange(k, n * 3, 2),
+        pt.arange(pt.cast(k, "float64"), n, 0.5),
+        pt.eye(n, k % 5),
+        pt.zeros((n, 2)) + x[0, 0],
+        pt.repeat(x, n, axis=0),
+        x.reshape((n, -1))[:, :1],
+        *pt.split(x, [n, x.shape[0] - n], n_splits=2),
+    ]
+    calls = [[numbers(4, 4), np.int64(k), np.int32(n)] for k, n in ((0, 1), (3, 2), (-2, 4))]
+    check_function([x, k, n], outputs, *calls)
+
+
+def test_a_shape_that_is_an_input_of_any_strides():
+    x, shape = of(None, None), pt.lvector("shape")
+    outputs = [pt.reshape(x, shape, ndim=3), x[pt.arange(3) % 2, shape]]
+    every_other = np.array([2, 3, 2, 0, 3])[::2]
+    check_function(
+        [x, shape], outputs, *([numbers(2, 6), s] for s in (every_other, every_other + 0))
+    )
 
 
 @pytest.mark.parametrize(

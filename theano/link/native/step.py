@@ -291,6 +291,8 @@ class Step:
         """The elements of an invariant vector of known size, as numbers of the prologue."""
         (size,) = view.shape
         assert isinstance(size, int)
+        # the text below is written for these strides
+        view.buffer.root().packed = True
         items = []
         for k in range(size):
             at = View(

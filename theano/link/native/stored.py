@@ -66,6 +66,8 @@ def choose_strides(arguments: Iterable[Argument], step: Step) -> None:
         buffers[view.buffer.root().name] = view.buffer.root()
     for argument in arguments:
         root = buffers.get(argument.name)  # type: ignore[assignment]
-        if root is not None and argument.name not in strict and argument.constant is None:
+        if root is None or root.packed or argument.name in strict:
+            continue
+        if argument.constant is None:
             argument.free_strides = True
             root.strides = tuple(f"{argument.name}_s{d}" for d in range(len(root.shape)))
