@@ -292,7 +292,7 @@ def emit_reduce(statement: Reduce, sizes: Sizes, share: Share | None = None) -> 
     writer = _reduce_in_rows if rows else _reduce_one_by_one
     shape = [sizes.find(size) for size in view.shape]
     heads = [_loop(d, size, share) for d, size in enumerate(shape)]
-    lines += writer(statement, heads, kept, place.strides, target, working)
+    lines += writer(statement, sizes, heads, kept, place.strides, target, working)
     return [*lines, "}"]
 
 
@@ -322,7 +322,7 @@ def _first(statement: Reduce) -> str:
     return literal(info.min if low else info.max, statement.dtype)
 
 
-def _reduce_in_rows(statement, heads, kept, source, target, working) -> list[str]:
+def _reduce_in_rows(statement, sizes, heads, kept, source, target, working) -> list[str]:
     lines = [f"{heads[d]} {{" for d in kept]
     lines.append(f"y[{_offset(target, kept)}] = {_first(statement)};")
     lines += ["}"] * len(kept)
@@ -334,17 +334,44 @@ def _reduce_in_rows(statement, heads, kept, source, target, working) -> list[str
     return [*lines, *["}"] * len(heads)]
 
 
-def _reduce_one_by_one(statement, heads, kept, source, target, working) -> list[str]:
+# Partial results of a reduction along neighbouring elements, so that they need not wait for
+# one another.
+LANES = 16
+
+
+def _reduce_one_by_one(statement, sizes, heads, kept, source, target, working) -> list[str]:
     lines = [f"{heads[d]} {{" for d in kept]
-    lines.append(f"{working} total = {_first(statement)};")
     dims = range(len(heads))
     axes = [d for d in dims if d not in kept]
-    lines += [f"{heads[d]} {{" for d in axes]
-    lines.append(f"const {working} x_ = ({working})x[{_offset(source, dims)}];")
-    lines.append(f"total = {ACCUMULATE[statement.operation].format('total', 'x_')};")
-    lines += ["}"] * len(axes)
-    if isinstance(statement.target, Scalar):
-        lines.append(f"{statement.target.expression} = total;")
+    accumulate = ACCUMULATE[statement.operation]
+    in_lanes = bool(axes) and source[axes[-1]].text == "1"
+    total, first = ("lanes[0]" if in_lanes else "total"), _first(statement)
+    if in_lanes:
+        each = f"for (int lane = 0; lane < {LANES}; lane++)"
+        lines += [f"{working} lanes[{LANES}];", f"{each} lanes[lane] = {first};"]
+        lines += [f"{heads[d]} {{" for d in axes[:-1]]
+        extent = sizes.find(statement.source.shape[axes[-1]])
+        at = f"x + {_offset(source, [d for d in dims if d != axes[-1]])}"
+        one = f"({working})row[i + lane]"
+        lines += [
+            f"{C_TYPES[statement.source.dtype]} *const row = {at};",
+            "int64_t i = 0;",
+            f"for (; i + {LANES} <= {extent}; i += {LANES})",
+            f"{each} lanes[lane] = {accumulate.format('lanes[lane]', one)};",
+            f"for (int lane = 0; i + lane < {extent}; lane++) "
+            f"lanes[lane] = {accumulate.format('lanes[lane]', one)};",
+            *["}"] * (len(axes) - 1),
+            f"for (int count = {LANES} / 2; count; count /= 2)",
+            "for (int lane = 0; lane < count; lane++) "
+            f"lanes[lane] = {accumulate.format('lanes[lane]', 'lanes[lane + count]')};",
+        ]
     else:
-        lines.append(f"y[{_offset(target, kept)}] = total;")
+        lines.append(f"{working} total = {first};")
+        lines += [f"{heads[d]} {{" for d in axes]
+        lines.append(f"const {working} x_ = ({working})x[{_offset(source, dims)}];")
+        lines += [f"total = {accumulate.format('total', 'x_')};", *["}"] * len(axes)]
+    if isinstance(statement.target, Scalar):
+        lines.append(f"{statement.target.expression} = {total};")
+    else:
+        lines.append(f"y[{_offset(target, kept)}] = {total};")
     return [*lines, *["}"] * len(kept)]
