@@ -226,7 +226,16 @@ int64_t tn_now(void)
 
 int64_t tn_waited(void) { return atomic_load_explicit(&waited, memory_order_relaxed); }
 
-void tn_crowded(void) { atomic_store_explicit(&crowded_until, tn_now() + CROWDED_FOR, memory_order_relaxed); }
+void tn_set_crowded(void)
+{
+    atomic_store_explicit(&crowded_until, tn_now() + CROWDED_FOR, memory_order_relaxed);
+}
+
+int tn_is_crowded(void)
+{
+    int64_t until = atomic_load_explicit(&crowded_until, memory_order_relaxed);
+    return until && tn_now() < until;
+}
 
 #if defined(__linux__)
 /* Processors that the control group of this process pays for, or 0: no limit. */
@@ -289,8 +298,7 @@ int tn_threads_for(double nanoseconds, int64_t phases)
         return most;
     if (nanoseconds * (double)phases < WORTH_WAKING)
         return 1;
-    int64_t until = atomic_load_explicit(&crowded_until, memory_order_relaxed);
-    if (until && tn_now() < until)
+    if (tn_is_crowded())
         return 1;
     double threads = nanoseconds / each;
     return threads >= most ? most : threads < 2 ? 1 : (int)threads;

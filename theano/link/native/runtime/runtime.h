@@ -98,8 +98,9 @@ void tn_set_least_work(double nanoseconds);
 int64_t tn_now(void);
 /* Nanoseconds that threads have waited at barriers beyond a short while, all together. */
 int64_t tn_waited(void);
-/* Says that threads wait for processors: for a while tn_threads_for answers 1. */
-void tn_crowded(void);
+/* That threads wait for processors was found out a moment ago: one thread then does more. */
+void tn_set_crowded(void);
+int tn_is_crowded(void);
 /* Worker threads alive in this process. */
 int tn_pool_workers(void);
 

@@ -70,7 +70,7 @@ static int64_t next_look(tn_watch *watch, int64_t step, int threads)
         watch->asked = time = tn_now();
     }
     if (threads > 1 && is_crowded(watch, time, threads)) {
-        tn_crowded();
+        tn_set_crowded();
         return TN_ALONE;
     }
     double factor = BLOCK / (double)(time - watch->looked + 1);
