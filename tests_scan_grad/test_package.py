@@ -3,16 +3,17 @@
 import doctest
 import importlib
 import json
+import os
 import subprocess
 import sys
 import zipfile
-from pathlib import Path
 
 import pytest
 
 import theano
 from tests_scan_grad import typed_program
 from tests_scan_grad.fresh_process import ROOT, printed_by, run_python
+from theano.link.native.runtime.build import find_compiler
 
 NAMES_OF_THEANO = """
     Apply CLinker Constant Container DualLinker FunctionGraph FunctionMaker Generic In
@@ -102,18 +103,61 @@ def test_version_agrees_with_the_distribution():
     assert printed_by(code) == [theano.__version__]
 
 
-def test_wheel_holds_the_whole_package(tmp_path):
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
     subprocess.run(
-        [sys.executable, "-m", "pip", "wheel", "--no-deps", "-q", "-w", tmp_path, ROOT],
+        [sys.executable, "-m", "pip", "wheel", "--no-deps", "-q", "-w", folder, ROOT],
         check=True,
         capture_output=True,
         text=True,
     )
-    (wheel,) = Path(tmp_path).glob("theano_scan-*.whl")
+    (made,) = folder.glob("theano_scan-*.whl")
+    return made
+
+
+def test_wheel_holds_the_whole_package(wheel):
     held = set(zipfile.ZipFile(wheel).namelist())
     wanted = {str(p.relative_to(ROOT)) for p in (ROOT / "theano").rglob("*.py")}
     assert wanted <= held and "theano/py.typed" in held
     assert not any(name.startswith(("tests_scan_grad", "examples")) for name in held)
+
+
+LOADS_THE_RUNTIME = """
+import theano, theano.tensor as T
+from theano.link.native.runtime import load
+x = T.vector("x")
+f = theano.function([x], T.tanh(x).sum(), mode="NATIVE")
+print(theano.__file__, load.library()._name, load.library().tn_max_threads() > 0, f([0.0]))
+"""
+
+
+def test_wheel_holds_the_compiled_runtime(wheel, tmp_path):
+    libraries = [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".so")]
+    if find_compiler() is None:
+        assert not libraries and wheel.name.endswith("-py3-none-any.whl")
+        return
+    (library,) = libraries
+    assert "-py3-none-" in wheel.name and not wheel.name.endswith("-any.whl")
+    site = tmp_path / "site"
+    zipfile.ZipFile(wheel).extractall(site)
+    cache = tmp_path / "cache"
+    environment = os.environ | {
+        "PYTHONPATH": str(site),
+        "PYTENSOR_FLAGS": f"base_compiledir={cache}",
+        "THEANO_FLAGS": "",
+        "THEANORC": os.devnull,
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", LOADS_THE_RUNTIME],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    package = site / "theano" / "__init__.py"
+    assert done.stdout.split() == [str(package), str(site / library), "True", "0.0"], done.stderr
+    assert list(cache.rglob("runtime-*")) == []
 
 
 @pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLAS")

@@ -7,6 +7,7 @@ import pytest
 
 from theano.link.native import build
 from theano.link.native.ir import CannotLower
+from theano.link.native.runtime.build import is_whole
 
 SOURCE = "int answer(void) { return %d; }\n"
 
@@ -36,9 +37,9 @@ def test_a_damaged_entry_is_built_again(folder):
         replacement = Path(f"{entry}.damaged")
         replacement.write_bytes(damaged)
         os.replace(replacement, entry)
-        assert not build.is_whole(entry)
+        assert not is_whole(entry)
         assert build.library(SOURCE % 43).answer() == 43
-        assert build.is_whole(entry)
+        assert is_whole(entry)
 
 
 def test_a_folder_that_cannot_be_written(folder):

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from theano.link.native.runtime import arrays, load
+from theano.link.native.runtime import arrays, build, load
 
 FAMILIES = ("avx512", "avx2", "neon", "portable")
 ROUNDING = {"float32": 1e-5, "float64": 1e-13}
@@ -303,7 +303,7 @@ def test_denormals_are_flushed_between_begin_and_end_only():
 
 
 def test_every_function_of_the_header_has_an_address():
-    header = (load.SOURCES / "runtime.h").read_text()
+    header = (build.SOURCES / "runtime.h").read_text()
     for name in ("tn_gemm_packed_f32", "tn_gemm_f64", "tn_pool_run", "tn_barrier"):
         assert f"{name}(" in header
         assert load.symbol(name) != 0
@@ -314,57 +314,63 @@ def test_every_function_of_the_header_has_an_address():
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
     """A cache folder with a library in it, and the compiler that made it."""
-    compiler = load.find_compiler()
+    compiler = build.find_compiler()
     if compiler is None:
         pytest.skip("no C compiler")
     folder = tmp_path_factory.mktemp("built")
-    return folder, compiler, load.build(folder, compiler)
+    return folder, compiler, build.build(folder, compiler)
 
 
 def test_a_library_is_found_again(built):
     folder, compiler, path = built
-    assert load.find_library(folder, compiler) == path
-    assert load.find_library(folder, None) == path
-    assert sorted(entry.suffix for entry in folder.iterdir()) == [".json", ".so"]
+    assert build.find_library(folder, compiler) == path
+    assert build.find_library(folder, None) == path
+    assert list(folder.iterdir()) == [path]
 
 
-def test_a_damaged_library_or_index_is_not_used(built, tmp_path):
+def test_a_damaged_library_is_not_used(built, tmp_path):
     folder, compiler, path = built
-    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
-    assert load.find_library(tmp_path, compiler) == tmp_path / path.name
     copied = tmp_path / path.name
-    whole = copied.read_bytes()
-    copied.write_bytes(whole[: len(whole) // 2])
-    assert load.find_library(tmp_path, compiler) is None
+    whole = path.read_bytes()
+    for damaged in (b"", whole[: len(whole) // 2], whole[:-1] + bytes([whole[-1] ^ 1])):
+        copied.write_bytes(damaged)
+        assert build.find_library(tmp_path, compiler) is None
     copied.write_bytes(whole)
-    (index,) = tmp_path.glob("*.json")
-    index.write_text('{"sha')
-    assert load.find_library(tmp_path, compiler) is None
+    assert build.find_library(tmp_path, compiler) == copied
+
+
+def test_the_installed_library_is_used_while_its_sources_are_the_same(built, tmp_path):
+    _, _, path = built
+    cache, installed = path.parent, tmp_path / build.library_name("installed")
+    shutil.copy(path, tmp_path / "runtime-0123456789-installed.so")
+    assert load._load(tmp_path, cache)._name == str(path)
+    shutil.copy(path, installed)
+    assert load._load(tmp_path, cache)._name == str(installed)
 
 
 def test_a_cache_folder_that_cannot_be_written_does_not_stop_the_load(tmp_path, monkeypatch):
-    if load.find_compiler() is None:
+    if build.find_compiler() is None:
         pytest.skip("no C compiler")
     in_the_way = tmp_path / "file"
     in_the_way.write_text("")
-    monkeypatch.setattr(load, "FLAGS", (*load.FLAGS[:1], "-O1", *load.FLAGS[2:]))
-    assert load._load(in_the_way / "native").tn_max_threads() >= 1
+    monkeypatch.setattr(build, "FLAGS", (*build.FLAGS[:1], "-O1", *build.FLAGS[2:]))
+    assert load._load(tmp_path, in_the_way / "native").tn_max_threads() >= 1
 
 
 def test_no_compiler_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CC", raising=False)
     with pytest.raises(load.NoCompiler, match="apt install gcc"):
-        load._load(tmp_path)
+        load._load(tmp_path, tmp_path)
 
 
 def test_a_compiler_that_fails_is_quoted(tmp_path, monkeypatch):
-    compiler = load.find_compiler()
+    compiler = build.find_compiler()
     if compiler is None:
         pytest.skip("no C compiler")
-    monkeypatch.setattr(load, "FLAGS", ("--no-such-flag",))
-    with pytest.raises(load.BuildError, match="no-such-flag"):
-        load.compile_library(compiler, tmp_path / "library.so", load.FLAGS)
+    monkeypatch.setattr(build, "FLAGS", ("--no-such-flag",))
+    with pytest.raises(build.BuildError, match="no-such-flag"):
+        build.compile_library(compiler, tmp_path / "library.so", build.FLAGS)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the sanitizers' flags are those of Linux")
@@ -372,7 +378,7 @@ def test_a_compiler_that_fails_is_quoted(tmp_path, monkeypatch):
     "sanitizers, arguments", [("address,undefined", []), ("thread", ["without-fork"])]
 )
 def test_program_under_sanitizers(tmp_path, sanitizers, arguments):
-    compiler = load.find_compiler()
+    compiler = build.find_compiler()
     if compiler is None:
         pytest.skip("no C compiler")
     flags = ["-std=gnu11", "-O1", "-g", "-pthread", f"-fsanitize={sanitizers}"]
@@ -384,8 +390,8 @@ def test_program_under_sanitizers(tmp_path, sanitizers, arguments):
     if lacks or subprocess.run([str(made)], capture_output=True).returncode:
         pytest.skip(f"{compiler} cannot link or run -fsanitize={sanitizers}")
     program = Path(__file__).with_name("runtime_program.c")
-    sources = [str(path) for path in sorted(load.SOURCES.glob("*.c"))]
-    command += [f"-I{load.SOURCES}", str(program), *sources, "-lm"]
+    sources = [str(path) for path in sorted(build.SOURCES.glob("*.c"))]
+    command += [f"-I{build.SOURCES}", str(program), *sources, "-lm"]
     subprocess.run(command, check=True)
     done = subprocess.run([str(made), *arguments], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

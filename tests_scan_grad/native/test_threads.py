@@ -20,7 +20,7 @@ from theano.link.native import program_text, report
 from theano.link.native.emit_c import RUNTIME_FUNCTIONS, emit_loop
 from theano.link.native.ir import FIRST_SIZE, Map
 from theano.link.native.loop import Loop, lower_scan
-from theano.link.native.runtime import arrays, load
+from theano.link.native.runtime import arrays, build
 
 STEPS, BATCH, WIDE = 5, 3, 150
 
@@ -190,7 +190,7 @@ def program_of(loop: Loop) -> str:
 @pytest.mark.parametrize("sanitizers", ["thread", "address,undefined"])
 @pytest.mark.parametrize("name", ["gated", "softmax", "rows", "parts"])
 def test_loops_under_sanitizers(tmp_path, name, sanitizers):
-    compiler = load.find_compiler()
+    compiler = build.find_compiler()
     if compiler is None:
         pytest.skip("no C compiler")
     flags = ["-std=gnu11", "-O1", "-g", "-march=native", "-pthread", f"-fsanitize={sanitizers}"]
@@ -201,11 +201,11 @@ def test_loops_under_sanitizers(tmp_path, name, sanitizers):
     lacks = subprocess.run([*command, str(trivial)], capture_output=True).returncode
     if lacks or subprocess.run([str(made)], capture_output=True).returncode:
         pytest.skip(f"{compiler} cannot link or run -fsanitize={sanitizers}")
-    sources = [str(path) for path in sorted(load.SOURCES.glob("*.c"))]
+    sources = [str(path) for path in sorted(build.SOURCES.glob("*.c"))]
     program = str(Path(__file__).with_name("loop_program.c"))
     for loop in loops_of(name, "float32"):
         (tmp_path / "loop.inc").write_text(program_of(loop))
-        include = [f"-I{load.SOURCES}", f"-I{tmp_path}"]
+        include = [f"-I{build.SOURCES}", f"-I{tmp_path}"]
         subprocess.run([*command, *include, program, *sources, "-lm"], check=True)
         done = subprocess.run([str(made)], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr

@@ -168,8 +168,8 @@ def _warn_of_no_compiler(reason: str, name: str, instead: str) -> None:
 
 
 def _why_not_native() -> str:
-    load = importlib.import_module("theano.link.native.runtime.load")
-    return "" if load.find_compiler() else "No C compiler was found (install gcc or clang)"
+    build = importlib.import_module("theano.link.native.runtime.build")
+    return "" if build.find_compiler() else "No C compiler was found (install gcc or clang)"
 
 
 def _why_no_compiler() -> str:

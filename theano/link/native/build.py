@@ -18,7 +18,8 @@ import tempfile
 from pathlib import Path
 
 from theano.link.native.ir import CannotLower
-from theano.link.native.runtime.load import cache_folder, find_compiler
+from theano.link.native.runtime.build import find_compiler, is_whole, seal
+from theano.link.native.runtime.load import cache_folder
 
 FLAGS = (
     "-std=gnu11",
@@ -31,7 +32,6 @@ FLAGS = (
     "-fPIC",
     "-shared",
 )
-_HASH_BYTES = hashlib.sha256().digest_size
 
 
 @functools.cache
@@ -75,16 +75,6 @@ def library(source: str) -> ctypes.CDLL:
             return ctypes.CDLL(str(_compile(path, source, Path(own), name)))
 
 
-def is_whole(path: Path) -> bool:
-    """Whether a library is there, and as it was written."""
-    try:
-        content = path.read_bytes()
-    except OSError:
-        return False
-    body, tail = content[:-_HASH_BYTES], content[-_HASH_BYTES:]
-    return hashlib.sha256(body).digest() == tail
-
-
 def _compile(compiler: str, source: str, folder: Path, name: str) -> Path:
     with tempfile.TemporaryDirectory(prefix="building-", dir=folder) as work:
         made = Path(work) / name
@@ -94,8 +84,6 @@ def _compile(compiler: str, source: str, folder: Path, name: str) -> Path:
             if "No space left on device" in answer.stderr:
                 raise OSError(answer.stderr)
             raise CannotLower(f"what the C compiler refuses: {answer.stderr.strip()[:2000]}")
-        digest = hashlib.sha256(made.read_bytes()).digest()
-        with made.open("ab") as file:
-            file.write(digest)
+        seal(made)
         os.replace(made, folder / name)
     return folder / name

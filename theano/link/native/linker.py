@@ -19,7 +19,7 @@ from theano.link.native.partition import Part, needed_results
 from theano.link.native.program import Program, make_program
 from theano.link.native.report import EngineReport, report_of
 from theano.link.native.run import NativeSegment, in_own_way
-from theano.link.native.runtime.load import find_compiler
+from theano.link.native.runtime.build import find_compiler
 from theano.link.native.segment import Segment
 from theano.link.native.virtual_machine import NativeMachine, Unit
 
