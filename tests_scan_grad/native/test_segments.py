@@ -230,6 +230,21 @@ def test_loops_inside_loops_and_their_gradient():
     assert {loop.reason for loop in report(native).loops} == {None}
 
 
+def test_a_step_that_is_watched_runs_by_pytensor():
+    seen = []
+    watching = theano.compile.MonitorMode(post_func=lambda fgraph, i, node, fn: seen.append(node))
+    x = pt.dvector("x")
+    (y,) = scan(lambda a, s: s * 0.5 + a, sequences=[x], outputs_info=[zero()], mode=watching)
+    function = compiled([x], y)
+    assert "watches" in report(function).loops[0].reason
+    function(numbers(3))
+    assert len(seen) >= 3
+
+
+def zero():
+    return pt.constant(np.float64(0))
+
+
 def test_no_steps():
     x = pt.dvector("x")
     (h,) = scan(lambda x, h: x + h, sequences=[x], outputs_info=[pt.constant(np.float64(1))])

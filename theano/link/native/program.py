@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 
 from pytensor.graph.basic import Apply, Constant
 from pytensor.graph.fg import FunctionGraph
+from pytensor.link.basic import PerformLinker
+from pytensor.link.c.basic import CLinker, OpWiseCLinker
+from pytensor.link.vm import VMLinker
 from pytensor.scan.op import Scan
 
 from theano.link.native.ir import CannotLower
@@ -68,6 +71,8 @@ def why_not(node: Apply) -> str:
         lowering_of(node.op)
     except CannotLower as reason:
         return str(reason)
+    if isinstance(node.op, Scan) and _is_watched(node.op):
+        return f"a step that {node.op.mode} watches"
     for variable in [*node.inputs, *node.outputs]:
         dtype = getattr(variable.type, "dtype", None)
         shapeless = isinstance(variable, Constant) and dtype is None
@@ -76,3 +81,10 @@ def why_not(node: Apply) -> str:
                 return f"a loop with a variable of type {variable.type}"
             return f"a variable of type {variable.type}"
     return ""
+
+
+def _is_watched(op: Scan) -> bool:
+    """Whether the user gave the step a mode that looks at each operation."""
+    linker = getattr(op.mode, "linker", None)
+    plain = linker is None or isinstance(linker, VMLinker | PerformLinker | CLinker | OpWiseCLinker)
+    return not plain or getattr(linker, "callback", None) is not None
