@@ -232,7 +232,7 @@ def test_loops_inside_loops_and_their_gradient():
 
 def test_a_step_that_is_watched_runs_by_pytensor():
     seen = []
-    watching = theano.compile.MonitorMode(post_func=lambda fgraph, i, node, fn: seen.append(node))
+    watching = theano.compile.MonitorMode(post_func=lambda i, node, fn: seen.append(node))
     x = pt.dvector("x")
     (y,) = scan(lambda a, s: s * 0.5 + a, sequences=[x], outputs_info=[zero()], mode=watching)
     function = compiled([x], y)
