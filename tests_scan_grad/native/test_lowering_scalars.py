@@ -12,7 +12,13 @@ import pytest
 from pytensor.scalar import basic
 from pytensor.tensor.elemwise import Elemwise
 
-from tests_scan_grad.native.evaluations import difference, native_loop, python_function, reference
+from tests_scan_grad.native.evaluations import (
+    difference,
+    native_function,
+    native_loop,
+    python_function,
+    reference,
+)
 
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 DTYPES = ("bool", *INTEGERS, "float32", "float64")
@@ -185,6 +191,23 @@ def compare(op: basic.ScalarOp, signatures) -> int:
 def test_operation(name):
     op = operations()[name]
     assert compare(op, _signatures(op))
+
+
+FUNCTIONS = "sin cos tan sinh cosh tanh arcsin arccos arctan arcsinh arctanh exp log sqrt".split()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_functions_of_functions_where_there_is_no_number(dtype):
+    """Compilers know identities, such as for cos(atan(x)), not all of which hold for NaN."""
+    x = pt.vector(dtype=dtype)
+    pairs = list(itertools.product(FUNCTIONS, FUNCTIONS))
+    outputs = [getattr(pt, outer)(getattr(pt, inner)(x)) for outer, inner in pairs]
+    operands = [np.array([np.nan, np.inf, -np.inf, 0.0, -0.25, 0.75], dtype)]
+    expected = reference(python_function([x], outputs), operands)
+    for pair, ours, theirs in zip(
+        pairs, native_function([x], outputs)(*operands), expected, strict=True
+    ):
+        np.testing.assert_array_equal(np.isnan(ours), np.isnan(theirs), "(".join(pair))
 
 
 def test_casts():

@@ -58,7 +58,7 @@ def _function(name: str, vector: bool = False):
 
 
 def _special(name: str, count: int = 1):
-    """A function of special_functions.inc."""
+    """A function of prelude.inc or special_functions.inc."""
     operands = ", ".join(f"{{{k}}}" for k in range(count))
     return ("float", f"tn_{name}_{{s}}({operands})", None)
 
@@ -123,7 +123,7 @@ TABLE: dict[type, tuple[str, str, str | None]] = {
     basic.Tan: _function("tan"),
     basic.ArcCos: _function("acos"),
     basic.ArcSin: _function("asin"),
-    basic.ArcTan: _function("atan"),
+    basic.ArcTan: _special("atan"),
     basic.Cosh: _function("cosh"),
     basic.Sinh: _function("sinh"),
     basic.ArcCosh: _function("acosh"),
