@@ -57,6 +57,22 @@ def test_forward_and_backward_loops_and_what_lies_between_are_one_segment():
     assert [loop.reason for loop in report(native).loops] == [None, None]
 
 
+def test_statements_that_repeat_are_one_function():
+    x, h = pt.dmatrix("x"), pt.dmatrix("h")
+    w = [pt.dmatrix(f"w{k}") for k in range(3)]
+    y = h
+    for matrix in w:
+        y = pt.tanh(y @ matrix + x)
+    native = agree([x, h, *w], [y], [numbers(2, 3, seed=k) for k in range(2)] + [numbers(3, 3)] * 3)
+    assert source(native).count("tn_tanh_f64v(") <= 1 + _calls_in_prelude("tn_tanh_f64v(")
+    assert source(native).count("statement0(") == 4
+
+
+def _calls_in_prelude(text):
+    x = pt.dvector("x")
+    return source(compiled([x], pt.exp(x))).count(text)
+
+
 def test_sizes_that_are_computed_begin_another_segment():
     x = pt.dvector("x")
     count = pt.gt(x, 0).sum()
@@ -165,6 +181,7 @@ def test_rows_of_a_shared_table_are_updated_in_place():
     rows, change = T.lvector("rows"), T.dmatrix("change")
     new = T.inc_subtensor(table[rows], change)
     step = theano.function([rows, change], new.sum(), updates=[(table, new)], mode="NATIVE")
+    assert "if (output0 != input0) {" in source(step)
     memory = table.get_value(borrow=True)
     assert step([1, 1, 4], np.ones((3, 3))) == 9
     assert table.get_value(borrow=True) is memory

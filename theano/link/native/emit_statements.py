@@ -69,7 +69,12 @@ def _map(step: Step, statement: Map, share: Share | None) -> list[str]:
 
 
 def _copy(step: Step, statement: Copy | Combine, share: Share | None) -> list[str]:
-    return emit_copy(statement, step.sizes, share)
+    lines = emit_copy(statement, step.sizes, share)
+    if isinstance(statement, Copy) and statement.may_be_same:
+        assert isinstance(statement.source, View)
+        target, source = (place_of(v, step.sizes) for v in (statement.target, statement.source))
+        return [f"if ({target.pointer} != {source.pointer}) {{", *lines, "}"]
+    return lines
 
 
 def _assign(step: Step, statement: Assign, share: Share | None) -> list[str]:

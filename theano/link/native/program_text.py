@@ -9,6 +9,7 @@ from theano.link.native.emit_c import emit_loop
 from theano.link.native.emit_expressions import special_functions
 from theano.link.native.emit_segment import emit_segment
 from theano.link.native.ir import Assign, Map
+from theano.link.native.repeated_statements import Repeated
 from theano.link.native.segment import Segment
 
 HERE = Path(__file__).parent
@@ -17,10 +18,12 @@ HERE = Path(__file__).parent
 def program_text(segments: Sequence[Segment]) -> str:
     """One translation unit for all segments."""
     functions = []
+    repeated = Repeated("statement")
     for segment in segments:
         functions += [_described(loop.name, emit_loop(loop)) for loop in segment.loops]
-        functions.append(_described(str(segment), emit_segment(segment)))
-    text = "\n".join(functions)
+        functions.append(_described(str(segment), emit_segment(segment, repeated)))
+    shared = ["\n".join([*_indented(lines), ""]) for lines in repeated.definitions()]
+    text = "\n".join([*shared, *functions])
     return "\n".join([*preamble(_computes(segments, text)), *special_functions(text), text]) + "\n"
 
 

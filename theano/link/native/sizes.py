@@ -24,6 +24,8 @@ class Sizes:
     ----------
     lines
         C statements, in order.
+    number_types
+        The C types of the numbers that are not sizes.
     checks
         What each check says when it fails; the C function returns its position plus one.
     """
@@ -31,6 +33,7 @@ class Sizes:
     def __init__(self, known: Sizes | None = None) -> None:
         self.lines: list[str] = []
         self.checks: list[str] = []
+        self.number_types: dict[str, str] = {}
         self._named: dict[str, str] = {}
         # names of sums of sizes that are not negative
         self._sums: dict[str, tuple[Size, Size]] = {}
@@ -40,6 +43,11 @@ class Sizes:
         # Which sizes are the same, as far as is known, and as far as the prologue has checked.
         self._same: dict[str, Size] = {} if known is None else known._same_arguments()
         self._checked: dict[str, Size] = {}
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all sizes."""
+        return list(self._names)
 
     def argument(self, name: str, text: str, comment: str) -> str:
         """A name for a size that the caller passes."""
@@ -101,6 +109,7 @@ class Sizes:
             name = f"c{len(self.lines)}"
             self.lines.append(f"const {dtype} {name} = {expression};")
             self._named[key] = name
+            self.number_types[name] = dtype
         return self._named[key]
 
     def reads(self, argument: Argument) -> bool:

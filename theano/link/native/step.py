@@ -51,6 +51,8 @@ class Step:
         Makes a view of an array that is known when the code is made.
     packed
         The invariant right operands of products, which are packed before the loop.
+    number_types
+        The types of the numbers that statements define.
     errors
         Exceptions that a step may raise: their type and text; the C function returns them
         as negative numbers.
@@ -73,6 +75,7 @@ class Step:
         self.temporaries: list[Buffer] = []
         self.packed: list[View] = []
         self.errors: list[tuple[type[Exception], str]] = []
+        self.number_types: dict[str, str] = {}
         self._numbers_defined_at: dict[str, int] = {}
 
     # ---- new values ----
@@ -92,6 +95,7 @@ class Step:
         """A number that the next statement defines."""
         name = f"v{len(self._numbers_defined_at)}"
         self._numbers_defined_at[name] = len(self.statements)
+        self.number_types[name] = dtype
         return Scalar(name, dtype)
 
     def constant(self, value: Any, dtype: str) -> Scalar:
