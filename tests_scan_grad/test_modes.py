@@ -193,6 +193,13 @@ def test_without_pythons_headers_python_runs(monkeypatch, x):
     np.testing.assert_allclose(f(np.full((2, 2), 3.0)), 4 * np.exp(3))
 
 
+def test_diagonals_of_an_expression_keep_their_order():
+    x = T.dtensor3("x")
+    value = np.arange(27.0).reshape(3, 3, 3)
+    f = theano.function([x], T.diagonal(x + 1, axis1=0, axis2=1), mode="FAST_RUN")
+    np.testing.assert_array_equal(f(value), np.diagonal(value + 1, axis1=0, axis2=1))
+
+
 # The debugging modes.
 
 
