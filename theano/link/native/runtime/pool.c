@@ -48,7 +48,7 @@ static _Atomic(double) least_work = LEAST_WORK;
 static _Atomic(int64_t) waited;
 /* Until then loops stay on one thread, since the processors are busy with other programs. */
 static _Atomic(int64_t) crowded_until;
-#define CROWDED_FOR 200000000
+#define CROWDED_FOR 1000000000
 
 /* 0: not set, or not yet looked up. */
 static atomic_int threads_set, threads_default;
