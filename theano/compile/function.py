@@ -14,6 +14,7 @@ from pytensor.misc.pkl_utils import StripPickler
 
 from theano.compile.blas_messages import no_blas_remarks
 from theano.compile.function_module import Function, FunctionWithExtras
+from theano.compile.garbage import rare_collections
 from theano.compile.mode import get_mode
 from theano.compile.test_values import no_test_values
 from theano.configdefaults import config
@@ -112,7 +113,7 @@ def function(
             rebuild_strict=rebuild_strict,
             allow_input_downcast=allow_input_downcast,
         )
-        with no_test_values(), no_blas_remarks():
+        with no_test_values(), no_blas_remarks(), rare_collections():
             maker = mode.function_maker(
                 specs,
                 cloned_outputs,

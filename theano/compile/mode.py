@@ -30,6 +30,7 @@ from pytensor.link.c.basic import CLinker, OpWiseCLinker
 from pytensor.link.vm import VMLinker
 
 from theano.compile.blas_messages import no_blas_remarks
+from theano.compile.structured_matrices import BY_NAME, StructuredProducts
 from theano.configdefaults import config
 from theano.configparser import caller_stacklevel
 
@@ -75,7 +76,9 @@ def _query(
     name: str, include: Iterable[str], exclude: Iterable[str] = (), **kwargs: Any
 ) -> RewriteDatabaseQuery:
     query = RewriteDatabaseQuery(
-        include=list(include), exclude=[*exclude, *_REPLACED, *WRONG_REWRITES], **kwargs
+        include=list(include),
+        exclude=[*exclude, *_REPLACED, *WRONG_REWRITES, *BY_NAME],
+        **kwargs,
     )
     query.name = name
     return query
@@ -94,6 +97,9 @@ WRONG_REWRITES = ("extract_diag_lift_pass",)
 
 _FAST_RUN = ("fast_run", FAST_RUN_TAG)
 _FAST_COMPILE = ("fast_compile", FAST_COMPILE_TAG)
+
+# after PyTensor's canonicalize (1), before stabilize (1.5)
+optdb.register("structured_products", StructuredProducts(), FAST_RUN_TAG, position=1.3)
 
 OPT_FAST_RUN = _query("OPT_FAST_RUN", _FAST_RUN)
 OPT_FAST_RUN_STABLE = _query("OPT_FAST_RUN_STABLE", _FAST_RUN, require=["stable"])

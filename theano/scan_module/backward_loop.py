@@ -19,7 +19,6 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.null_type import NullType
 from pytensor.graph.replace import clone_replace
 from pytensor.graph.traversal import ancestors, graph_inputs
-from pytensor.graph.type import HasShape
 from pytensor.scan.op import Scan as PyTensorScan
 from pytensor.scan.utils import expand_empty
 
@@ -38,6 +37,7 @@ from theano.scan_module.loop import (
 )
 from theano.scan_module.saved_values import ForwardStep, choose_saved_values
 from theano.scan_module.shape_only_uses import with_shapes_from_outside
+from theano.scan_module.stand_ins import StandIns
 from theano.scan_module.step_gradient import (
     StepGradient,
     differentiate_step,
@@ -277,10 +277,15 @@ class _Assembly:
         """A sum over the steps of the gradient with respect to an invariant."""
         outer = entry.outer
         total = fresh_like(entry.inner)
-        shape = list(outer.shape) if isinstance(outer.type, HasShape) else []
+        stand_ins = StandIns()
+        shape = [
+            stand_ins.stand_in(outer.shape[axis]) if length is None else length
+            for axis, length in enumerate(getattr(outer.type, "shape", ()))
+        ]
         start = pt.zeros([1, *shape], dtype=entry.inner.type.dtype)
+        buffer = expand_empty(start, stand_ins.stand_in(self.backward_steps))
         return State(
-            expand_empty(start, self.backward_steps),
+            stand_ins.connect([buffer])[0],
             (Tap(0, total),),
             (Tap(1, _as_type(total + self.step.gradients[entry.inner], total)),),
             SIT_SOT,

@@ -17,6 +17,7 @@ from pytensor.tensor.subtensor import Subtensor
 from theano.compile.mode import get_default_mode, get_mode
 from theano.compile.test_values import compute_missing_test_values, no_test_values
 from theano.scan_module.adopt import adopt_node
+from theano.scan_module.stand_ins import StandIns
 from theano.scan_module.step_test_values import with_test_values
 from theano.updates import OrderedUpdates
 
@@ -100,13 +101,16 @@ def scan(
     array([ 3., 12., 27.])
     """
     fn = with_test_values(_checked(fn, outputs_info, name), sequences, outputs_info, non_sequences)
+    if go_backwards:
+        sequences = _first_of_one_step(sequences, n_steps)
+    stand_ins = StandIns()
     with warnings.catch_warnings(), no_test_values():
         # PyTensor is going to stop returning updates; Theano's scan always does
         warnings.filterwarnings("ignore", "Scan return signature will change", DeprecationWarning)
         outputs, updates = pytensor_scan(
             fn,
-            sequences=_first_of_one_step(sequences, n_steps) if go_backwards else sequences,
-            outputs_info=outputs_info,
+            sequences=_arrays_replaced(sequences, "input", stand_ins),
+            outputs_info=_arrays_replaced(outputs_info, "initial", stand_ins),
             non_sequences=non_sequences,
             n_steps=n_steps,
             truncate_gradient=truncate_gradient,
@@ -119,9 +123,12 @@ def scan(
             return_list=True,
             return_updates=True,
         )
+    connected = stand_ins.connect([*(outputs or []), *updates.values()])
+    outputs = connected[: len(outputs or [])]
+    updates = dict(zip(updates, connected[len(outputs) :], strict=True))
     step_mode = get_default_mode() if mode is None else get_mode(mode)
     adopted: dict[Apply, Apply] = {}
-    new_outputs = [_of_our_loop(output, adopted, step_mode) for output in outputs or []]
+    new_outputs = [_of_our_loop(output, adopted, step_mode) for output in outputs]
     new_updates = OrderedUpdates(
         (shared, _of_our_loop(value, adopted, step_mode)) for shared, value in updates.items()
     )
@@ -176,6 +183,15 @@ def _first_of_one_step(sequences: Any, n_steps: Any) -> Any:
         else entry[::-1]
         for entry in entries
     ]
+
+
+def _arrays_replaced(entries: Any, key: str, stand_ins: StandIns) -> Any:
+    """Sequences or initial states, with stand-ins for the variables."""
+    if isinstance(entries, list | tuple):
+        return [_arrays_replaced(entry, key, stand_ins) for entry in entries]
+    if isinstance(entries, dict):
+        return {k: stand_ins.stand_in(v) if k == key else v for k, v in entries.items()}
+    return stand_ins.stand_in(entries)
 
 
 def _taps(sequence: dict[str, Any]) -> list[int]:

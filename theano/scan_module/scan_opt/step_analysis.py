@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pytensor.graph.basic import Constant, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.rewriting.basic import MergeOptimizer
-from pytensor.graph.traversal import ancestors, io_toposort
+from pytensor.graph.traversal import ancestors, io_toposort, toposort
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.math import Dot
 from pytensor.tensor.rewriting.shape import ShapeFeature
@@ -150,7 +150,12 @@ class StepAnalysis:
         return True
 
     def _reads_varying(self, variable: Variable) -> bool:
-        return any(leaf in self.varying_inputs for leaf in ancestors([variable]))
+        """As `varies`, also of a length, which is no node of the step."""
+        missing = [] if variable in self._varying else [variable]
+        for node in toposort(missing, blockers=self._varying):
+            varies = any(self.varies(argument) for argument in node.inputs)
+            self._varying.update(dict.fromkeys(node.outputs, varies))
+        return self.varies(variable)
 
 
 def product_of(variable: Variable) -> tuple[Variable, Variable] | None:

@@ -1,0 +1,59 @@
+"""Products of diagonal, orthogonal and selection matrices: looked for where one is made.
+
+PyTensor asks of each product, at each visit, what is known of its operands, and follows both to
+the graph's inputs: an eighth of a deep network's compilation, and growing faster than the
+network. No fact can come of it unless something in the graph makes such a matrix.
+"""
+
+from __future__ import annotations
+
+from pytensor.assumptions.specify import SpecifyAssumptions
+from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.rewriting.basic import GraphRewriter, SequentialGraphRewriter, out2in
+from pytensor.tensor.basic import AllocDiag, Eye
+from pytensor.tensor.blockwise import Blockwise
+from pytensor.tensor.rewriting.linalg.products import (
+    orthogonal_dot_transpose_to_eye,
+    selection_dot_to_indexing,
+)
+from pytensor.tensor.rewriting.math import dot_diag_to_elemwise
+from pytensor.tensor.rewriting.subtensor_lift import extract_diag_lift_pass
+
+# excluded from Theano's modes by name; StructuredProducts runs them
+BY_NAME = (
+    "dot_diag_to_elemwise",
+    "extract_diag_lift_pass",
+    "orthogonal_dot_transpose_to_eye",
+    "selection_dot_to_indexing",
+)
+
+_MAKERS = (AllocDiag, Eye, SpecifyAssumptions)
+_LINEAR_ALGEBRA = ("pytensor.tensor.linalg", "pytensor.tensor.slinalg", "pytensor.tensor.nlinalg")
+
+
+class StructuredProducts(GraphRewriter):
+    """PyTensor's rewrites of such products, in graphs that make such matrices."""
+
+    name = "structured_products"
+
+    def __init__(self) -> None:
+        self._rewrites = SequentialGraphRewriter(
+            out2in(
+                dot_diag_to_elemwise, orthogonal_dot_transpose_to_eye, selection_dot_to_indexing
+            ),
+            extract_diag_lift_pass,
+        )
+
+    def add_requirements(self, fgraph: FunctionGraph) -> None:
+        """Require what the rewrites do."""
+        self._rewrites.add_requirements(fgraph)
+
+    def apply(self, fgraph: FunctionGraph) -> None:
+        """Rewrite the products, if a node of the graph makes a matrix of a known structure."""
+        if any(_makes_structure(node.op) for node in fgraph.apply_nodes):
+            self._rewrites.apply(fgraph)
+
+
+def _makes_structure(op: object) -> bool:
+    op = op.core_op if isinstance(op, Blockwise) else op
+    return isinstance(op, _MAKERS) or type(op).__module__.startswith(_LINEAR_ALGEBRA)
