@@ -85,11 +85,14 @@ class FreshProcess:
     ----------
     cold
         Whether each process begins with empty caches.
+    module
+        What the process runs, with the engine, the sizes and the results' path as its argument.
     """
 
     engine: str
     sizes: Sizes
     cold: bool
+    module: str = __name__
     caches: tempfile.TemporaryDirectory | None = field(default=None)
 
     def run(self, folder: Path) -> tuple[float, list[np.ndarray]]:
@@ -97,7 +100,7 @@ class FreshProcess:
         results = folder / "results.npz"
         request = {"engine": self.engine, "sizes": asdict(self.sizes), "path": str(results)}
         done = subprocess.run(
-            [sys.executable, "-m", __name__, json.dumps(request)],
+            [sys.executable, "-m", self.module, json.dumps(request)],
             env={**environment(), **caches_in(folder)},
             capture_output=True,
             text=True,
@@ -119,9 +122,9 @@ class FreshProcess:
         return self.run(Path(self.caches.name))
 
 
-def in_fresh_process(engine: str, sizes: Sizes, cold: bool) -> Program:
+def in_fresh_process(engine: str, sizes: Sizes, cold: bool, module: str = __name__) -> Program:
     """Return a program whose call, and whose time, are those of a fresh process's first call."""
-    run = FreshProcess(engine, sizes, cold)
+    run = FreshProcess(engine, sizes, cold, module)
     return Program(
         call=lambda: run()[1],
         to_numpy=list,

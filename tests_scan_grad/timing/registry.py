@@ -7,6 +7,7 @@ from importlib import import_module
 from .experiment import Experiment, TimingError
 
 NAMES = (
+    "compile",
     "dotspeed",
     "gatedrnn",
     "loops",

@@ -5,7 +5,6 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pytensor.compile.debug.profiling import ProfileStats
 from pytensor.compile.io import Out
 from pytensor.compile.mode import Mode as PyTensorMode
 from pytensor.compile.rebuild import UnusedInputError, construct_function_ins_and_outs
@@ -16,6 +15,7 @@ from theano.compile.blas_messages import no_blas_remarks
 from theano.compile.function_module import Function, FunctionWithExtras
 from theano.compile.garbage import rare_collections
 from theano.compile.mode import get_mode
+from theano.compile.profiling import ProfileStats
 from theano.compile.test_values import no_test_values
 from theano.configdefaults import config
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 from pytensor.graph.basic import Apply
@@ -9,6 +10,7 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.rewriting.basic import GraphRewriter
 from pytensor.scan.op import Scan as PyTensorScan
 
+from theano.compile.profiling import SecondsByLoop
 from theano.scan_module.scan_opt.loop_history import Decision, history_of, origins_of
 
 
@@ -25,12 +27,17 @@ class LoopRewriter(GraphRewriter):
     Subclasses implement ``rewrite_loop``; ``name`` is what reports call them.
     """
 
-    def apply(self, graph: FunctionGraph) -> None:
-        """Visit each loop."""
+    def apply(self, graph: FunctionGraph) -> SecondsByLoop:
+        """Visit each loop; return the seconds that each one took, for the profile."""
+        seconds = SecondsByLoop()
         for node in list(loops_of(graph)):
             if node in graph.apply_nodes:
+                start = time.perf_counter()
                 with history_of(graph).visiting(node):
                     self.rewrite_loop(graph, node)
+                name = node.op.name or "scan"
+                seconds[name] = seconds.get(name, 0.0) + time.perf_counter() - start
+        return seconds
 
     def rewrite_loop(self, graph: FunctionGraph, node: Apply) -> None:
         """Rewrite one loop, if that is possible."""

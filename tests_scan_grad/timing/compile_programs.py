@@ -1,0 +1,128 @@
+"""A training step compiled by each library: one call gives the cost and changes the parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from .compile_networks import Network
+
+# takes the inputs' arrays; returns the cost
+Step = Callable[[dict[str, np.ndarray]], Any]
+
+
+def graph_operations(scan: Callable, tensor: Any, sigmoid: Callable) -> SimpleNamespace:
+    """Return the operations of Theano or PyTensor."""
+
+    def loop(step, sequences, states, weights, name):
+        outputs = scan(
+            partial(step, operations),
+            sequences=sequences,
+            outputs_info=states,
+            non_sequences=weights,
+            name=name,
+        )
+        return outputs if isinstance(outputs, list) else [outputs]
+
+    operations = SimpleNamespace(
+        dot=tensor.dot,
+        sigmoid=sigmoid,
+        tanh=tensor.tanh,
+        exp=tensor.exp,
+        log=tensor.log,
+        sqrt=tensor.sqrt,
+        concatenate=lambda parts, axis: tensor.concatenate(parts, axis=axis),
+        scan=loop,
+    )
+    return operations
+
+
+def graph_step(library: Any, operations: SimpleNamespace, network: Network, **options) -> Step:
+    """Compile a training step with Theano or PyTensor."""
+    kept = {name: library.shared(value, name) for name, value in network.initial().items()}
+    inputs = {
+        name: library.tensor.TensorType("float32", (None,) * len(shape))(name)
+        for name, shape in network.inputs.items()
+    }
+    parameters = {name: kept[name] for name in network.shapes}
+    cost = network.cost(operations, parameters, inputs)
+    gradients = dict(zip(parameters, library.grad(cost, list(parameters.values())), strict=True))
+    changed = network.train(operations, kept, gradients)
+    function = library.function(
+        list(inputs.values()),
+        cost,
+        updates=[(kept[name], value.astype("float32")) for name, value in changed.items()],
+        **options,
+    )
+    return lambda arrays: function(*arrays.values())
+
+
+def ours(network: Network, **options) -> Step:
+    """Compile with Theano as this project gives it, in its default mode."""
+    import theano
+    import theano.tensor.nnet
+
+    def scan(*args, **kwargs):
+        return theano.scan(*args, **kwargs)[0]
+
+    operations = graph_operations(scan, theano.tensor, theano.tensor.nnet.sigmoid)
+    return graph_step(theano, operations, network, **options)
+
+
+def pytensor_step(network: Network, **options) -> Step:
+    """Compile with plain PyTensor."""
+    import pytensor
+    import pytensor.tensor
+
+    scan = partial(pytensor.scan, return_updates=False)
+    operations = graph_operations(scan, pytensor.tensor, pytensor.tensor.sigmoid)
+    return graph_step(pytensor, operations, network, **options)
+
+
+def jax_step(network: Network) -> Step:
+    """Compile with JAX: ``jit(grad(...))``."""
+    import jax
+    from jax import numpy
+
+    def loop(step, sequences, states, weights, name):
+        def body(carried, slices):
+            changed = step(operations, *slices, *carried, *weights)
+            return changed, changed
+
+        return jax.lax.scan(body, list(states), list(sequences))[1]
+
+    operations = SimpleNamespace(
+        dot=numpy.dot,
+        sigmoid=jax.nn.sigmoid,
+        tanh=numpy.tanh,
+        exp=numpy.exp,
+        log=numpy.log,
+        sqrt=numpy.sqrt,
+        concatenate=numpy.concatenate,
+        scan=loop,
+    )
+    kept = network.initial()
+
+    def in_order(values):
+        # JAX sorts the names of what it traces
+        return {name: values[name] for name in network.shapes}
+
+    def cost_of(parameters, inputs):
+        return network.cost(operations, in_order(parameters), inputs)
+
+    def change(kept, inputs):
+        cost, gradients = jax.value_and_grad(cost_of)(in_order(kept), inputs)
+        return cost, network.train(operations, kept, in_order(gradients))
+
+    program = jax.jit(change)
+
+    def call(arrays):
+        cost, changed = program(kept, arrays)
+        kept.update(changed)
+        return jax.block_until_ready(cost)
+
+    return call
