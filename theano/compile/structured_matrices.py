@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pytensor.assumptions.specify import SpecifyAssumptions
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.rewriting.basic import GraphRewriter, SequentialGraphRewriter, out2in
+from pytensor.graph.rewriting.basic import GraphRewriter, out2in
 from pytensor.tensor.basic import AllocDiag, Eye
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.rewriting.linalg.products import (
@@ -17,12 +17,10 @@ from pytensor.tensor.rewriting.linalg.products import (
     selection_dot_to_indexing,
 )
 from pytensor.tensor.rewriting.math import dot_diag_to_elemwise
-from pytensor.tensor.rewriting.subtensor_lift import extract_diag_lift_pass
 
 # excluded from Theano's modes by name; StructuredProducts runs them
 BY_NAME = (
     "dot_diag_to_elemwise",
-    "extract_diag_lift_pass",
     "orthogonal_dot_transpose_to_eye",
     "selection_dot_to_indexing",
 )
@@ -37,11 +35,8 @@ class StructuredProducts(GraphRewriter):
     name = "structured_products"
 
     def __init__(self) -> None:
-        self._rewrites = SequentialGraphRewriter(
-            out2in(
-                dot_diag_to_elemwise, orthogonal_dot_transpose_to_eye, selection_dot_to_indexing
-            ),
-            extract_diag_lift_pass,
+        self._rewrites = out2in(
+            dot_diag_to_elemwise, orthogonal_dot_transpose_to_eye, selection_dot_to_indexing
         )
 
     def add_requirements(self, fgraph: FunctionGraph) -> None:
