@@ -17,8 +17,9 @@ Examples
 from pytensor.compile.mode import Mode
 
 from theano.link.native.linker import NativeLinker
+from theano.link.native.profile import profile
 from theano.link.native.report import report, source
 
 mode = Mode(NativeLinker(), "fast_run")
 
-__all__ = ["NativeLinker", "mode", "report", "source"]
+__all__ = ["NativeLinker", "mode", "profile", "report", "source"]

@@ -9,6 +9,7 @@ number for an exception in a step.
 
 from __future__ import annotations
 
+from theano.link.native.counters import CLOCK, Counters
 from theano.link.native.emit_memory import Memory, elements
 from theano.link.native.emit_statements import emit_statements
 from theano.link.native.ir import FIRST_ARRAY, FIRST_RESULT, Argument, Buffer, Scalar
@@ -39,14 +40,14 @@ RUNTIME_FUNCTIONS = (
 )
 
 
-def emit_loop(loop: Loop) -> list[str]:
+def emit_loop(loop: Loop, counters: Counters | None = None) -> list[str]:
     """The lines of a loop's C function."""
-    return _Emitter(loop).function()
+    return _Emitter(loop, counters).function()
 
 
 class _Emitter:
-    def __init__(self, loop: Loop):
-        self.loop, self.step = loop, loop.step
+    def __init__(self, loop: Loop, counters: Counters | None):
+        self.loop, self.step, self.counters = loop, loop.step, counters
         self.sizes: Sizes = loop.step.sizes
         self.sharing = self._sharing()
         self.memory = Memory(loop.step, self.sharing)
@@ -117,6 +118,7 @@ class _Emitter:
             "int64_t step = 0, status = 0, look = 0, turn = 0;",
             *self._state_starts(),
             "TN_MEET",
+            *([CLOCK] if self.counters else []),
             "for (; step < steps; step++) {",
             "if (step == look) {",
             "look = runtime->look_up(watch, &turn, step, thread, threads);",
@@ -128,7 +130,7 @@ class _Emitter:
             "}",
             *(["TN_MEET"] if self.sharing and 0 in self.sharing.barriers else []),
             *self._row_pointers(),
-            *emit_statements(self.step, self.sharing),
+            *emit_statements(self.step, self.sharing, self.counters),
             *self._number_writes(),
             *self._advance(),
             *self._stop(),

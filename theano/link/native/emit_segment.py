@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from theano.link.native.counters import CLOCK, Counters
 from theano.link.native.emit_memory import Memory
 from theano.link.native.emit_statements import emit_statement
-from theano.link.native.ir import FIRST_RESULT, Argument
+from theano.link.native.ir import FIRST_RESULT, Argument, Line, Statement
 from theano.link.native.repeated_statements import Repeated
 from theano.link.native.scalar_types import C_TYPES
 from theano.link.native.segment import Segment
@@ -22,11 +23,17 @@ CONVERT = -1_000_000
 REFUSED = -2_000_000
 
 
-def emit_segment(segment: Segment, repeated: Repeated) -> list[str]:
+def emit_segment(
+    segment: Segment, repeated: Repeated, counters: Counters | None = None
+) -> list[str]:
     """The lines of a segment's C function."""
     step = segment.step
     memory = Memory(step)
-    statements = [(statement, emit_statement(step, statement)) for statement in step.statements]
+    statements: list[tuple[Statement, list[str]]] = []
+    for position, statement in enumerate(step.statements):
+        statements.append((statement, emit_statement(step, statement)))
+        if counters:
+            statements += [(Line(line), [line]) for line in counters.after(step, position)]
     return [
         f"int64_t {segment.name}(void *const *cells, const tn_runtime *runtime, "
         "const void *array_type, char *work, int64_t *result, int64_t run)",
@@ -41,6 +48,7 @@ def emit_segment(segment: Segment, repeated: Repeated) -> list[str]:
         *_outputs(segment),
         *memory.pointers,
         "int64_t status = 0;",
+        *(["enum { thread = 0 };", CLOCK] if counters else []),
         *repeated.replace(segment, statements),
         *(["end:"] if step.errors or step.loops else []),
         *_rows_reached(segment),

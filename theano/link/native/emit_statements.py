@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from theano.link.native.counters import Counters
 from theano.link.native.emit_expressions import scalar_text
 from theano.link.native.emit_map import emit_copy, emit_map, emit_reduce
 from theano.link.native.ir import (
@@ -36,19 +37,23 @@ from theano.link.native.work_sharing import ONE, Share, Sharing, Way
 MEET = "TN_MEET"
 
 
-def emit_statements(step: Step, sharing: Sharing | None = None) -> list[str]:
+def emit_statements(
+    step: Step, sharing: Sharing | None = None, counters: Counters | None = None
+) -> list[str]:
     """All statements of a step, in order, and the barriers between them.
 
     A barrier before the first of them is for who writes what stands before it.
     """
-    lines: list[str] = []
+    lines = counters.between_steps(step) if counters else []
     for position, statement in enumerate(step.statements):
         if sharing is None:
             lines += emit_statement(step, statement)
-            continue
-        if position and position in sharing.barriers:
-            lines.append(MEET)
-        lines += emit_statement(step, statement, sharing.ways[position])
+        else:
+            if position and position in sharing.barriers:
+                lines += [MEET, *(counters.waiting(step) if counters else [])]
+            lines += emit_statement(step, statement, sharing.ways[position])
+        if counters:
+            lines += counters.after(step, position)
     if sharing is not None and step.statements and len(step.statements) in sharing.barriers:
         lines.append(MEET)
     return lines

@@ -13,9 +13,11 @@ from pytensor.link.utils import map_storage
 from pytensor.link.vm import VMLinker
 
 from theano.link.native.build import library
+from theano.link.native.counters import Counters
 from theano.link.native.ir import CannotLower
 from theano.link.native.one_by_one import make_thunk, replay
 from theano.link.native.partition import Part, needed_results
+from theano.link.native.profile import Measurements
 from theano.link.native.program import Program, make_program
 from theano.link.native.report import EngineReport, report_of
 from theano.link.native.run import NativeSegment, in_own_way
@@ -54,7 +56,8 @@ class NativeLinker(VMLinker):
         )
         compute_map = {variable: [variable.owner is None] for variable in storage_map}
         begin = time.perf_counter()
-        program, compiled = self._compile(fgraph, order)
+        counters = Counters() if self.profile else None
+        program, compiled = self._compile(fgraph, order, counters)
         self.report = report_of(program)
         units = []
         for part, segment in zip(program.parts, program.segments, strict=True):
@@ -80,6 +83,9 @@ class NativeLinker(VMLinker):
             compute_map=compute_map,
             last_units=_units_of(fgraph.outputs, program.parts),
         )
+        if counters and compiled is not None:
+            natives = [unit.run.native for unit in units if isinstance(unit.node.op, NativeCode)]
+            machine.measurements = Measurements(fgraph, natives, counters, compiled)
         return (
             machine,
             [Container(v, cell) for v, cell in zip(fgraph.inputs, input_storage, strict=True)],
@@ -91,8 +97,10 @@ class NativeLinker(VMLinker):
             machine.nodes,
         )
 
-    def _compile(self, fgraph: Any, order: Sequence[Apply]) -> tuple[Program, Any]:
-        program = make_program(fgraph, order)
+    def _compile(
+        self, fgraph: Any, order: Sequence[Apply], counters: Counters | None
+    ) -> tuple[Program, Any]:
+        program = make_program(fgraph, order, counters)
         if not any(program.segments):
             return program, None
         try:
@@ -133,7 +141,7 @@ def _native_unit(part: Part, segment: Segment, compiled, storage_map, compute_ma
     run: Any = in_own_way(native, replay(part.nodes, storage_map, compute_map))
     run.inputs = [storage_map[variable] for variable in given]
     run.outputs = [storage_map[variable] for variable in made]
-    run.lazy = False
+    run.lazy, run.native = False, native
     node = Apply(NativeCode(segment), given, [variable.type() for variable in made])
     return Unit(node, run)
 

@@ -93,6 +93,7 @@ class _LoopBuilder:
     def build(self) -> Loop:
         self._bind_inputs()
         for node in self.graph.toposort():
+            self.step.node = node
             operands = [self._operand(variable) for variable in node.inputs]
             results = lowering_of(node.op)(self.step, node, operands)
             check_types(self.step, node, results)

@@ -12,6 +12,7 @@ from pytensor.link.c.basic import CLinker, OpWiseCLinker
 from pytensor.link.vm import VMLinker
 from pytensor.scan.op import Scan
 
+from theano.link.native.counters import Counters
 from theano.link.native.ir import CannotLower
 from theano.link.native.lowering.registry import lowering_of
 from theano.link.native.partition import Part, needed_results, partition
@@ -36,11 +37,13 @@ class Program:
     reasons: dict[Apply, str] = field(default_factory=dict)
 
 
-def make_program(fgraph: FunctionGraph, order: Sequence[Apply]) -> Program:
+def make_program(
+    fgraph: FunctionGraph, order: Sequence[Apply], counters: Counters | None = None
+) -> Program:
     """Lower as much of a graph as has native code.
 
     A node that cannot be lowered after those that it uses begins a segment of its own; one that
-    cannot be lowered there either is left to Python.
+    cannot be lowered there either is left to Python. Counters are added to a profiled program.
     """
     reasons = {node: reason for node in order if (reason := why_not(node))}
     first_of_segment: set[Apply] = set()
@@ -61,7 +64,7 @@ def make_program(fgraph: FunctionGraph, order: Sequence[Apply]) -> Program:
             continue
         break
     chosen = [segments[part.nodes] if part.native else None for part in parts]
-    source = program_text([segment for segment in chosen if segment is not None])
+    source = program_text([segment for segment in chosen if segment is not None], counters)
     return Program(parts, chosen, source, reasons)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from theano.link.native.counters import Counters
 from theano.link.native.emit_c import emit_loop
 from theano.link.native.emit_expressions import special_functions
 from theano.link.native.emit_segment import emit_segment
@@ -15,15 +16,16 @@ from theano.link.native.segment import Segment
 HERE = Path(__file__).parent
 
 
-def program_text(segments: Sequence[Segment]) -> str:
-    """One translation unit for all segments."""
+def program_text(segments: Sequence[Segment], counters: Counters | None = None) -> str:
+    """One translation unit for all segments, with counters where it is profiled."""
     functions = []
     repeated = Repeated("statement")
     for segment in segments:
-        functions += [_described(loop.name, emit_loop(loop)) for loop in segment.loops]
-        functions.append(_described(str(segment), emit_segment(segment, repeated)))
+        functions += [_described(loop.name, emit_loop(loop, counters)) for loop in segment.loops]
+        functions.append(_described(str(segment), emit_segment(segment, repeated, counters)))
     shared = ["\n".join([*_indented(lines), ""]) for lines in repeated.definitions()]
-    text = "\n".join([*shared, *functions])
+    counting = [counters.code()] if counters else []
+    text = "\n".join([*counting, *shared, *functions])
     return "\n".join([*preamble(_computes(segments, text)), *special_functions(text), text]) + "\n"
 
 

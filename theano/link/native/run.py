@@ -131,6 +131,10 @@ class NativeSegment:
         copy[position] = id(cell)
         return copy, cell
 
+    def bytes_kept(self) -> tuple[int, int]:
+        """What is kept for the next call: of outputs, and of work memory."""
+        return sum(array.nbytes for array in self._kept if array is not None), self._work.nbytes
+
     def _check(self, status: int) -> None:
         if status > 0:
             raise CallRefused(self.segment.step.sizes.checks[status - 1])

@@ -126,6 +126,7 @@ class _Builder:
         return self.segment
 
     def _lower(self, node: Any) -> None:
+        self.step.node = node
         operands = [self._operand(variable) for variable in node.inputs]
         results = lowering_of(node.op)(self.step, node, operands)
         check_types(self.step, node, results)

@@ -53,6 +53,8 @@ class Step:
         The invariant right operands of products, which are packed before the loop.
     number_types
         The types of the numbers that statements define.
+    node, origins
+        The operation that is being lowered, and the one of each statement, for profiles.
     errors
         Exceptions that a step may raise: their type and text; the C function returns them
         as negative numbers.
@@ -76,6 +78,8 @@ class Step:
         self.packed: list[View] = []
         self.errors: list[tuple[type[Exception], str]] = []
         self.number_types: dict[str, str] = {}
+        self.node: Any = None
+        self.origins: dict[Statement, Any] = {}
         self._numbers_defined_at: dict[str, int] = {}
 
     # ---- new values ----
@@ -87,6 +91,7 @@ class Step:
 
     def append(self, statement: Statement, *written: Buffer) -> int:
         self.statements.append(statement)
+        self.origins[statement] = self.node
         for buffer in written:
             buffer.defined_at = len(self.statements) - 1
         return len(self.statements) - 1

@@ -56,6 +56,7 @@ class NativeMachine(UpdatingVM):
         self.units, self.allow_gc = list(units), allow_gc
         self.lazy = any(unit.lazy for unit in units)
         self.position_of_error = -1
+        self.measurements: Any = None
 
     def __call__(self) -> list[Any]:
         if self.position_of_error >= 0:
@@ -98,6 +99,22 @@ class NativeMachine(UpdatingVM):
         self.call_times[k] += time.perf_counter() - begin  # type: ignore[call-overload]
         self.call_counts[k] += 1
         return answer
+
+    def update_profile(self, profile: Any) -> None:
+        """Add the times of the calls to a profile, those of native code by the nodes in it."""
+        for k, unit in enumerate(self.units):
+            seconds, calls = self.call_times[k], self.call_counts[k]
+            segment = getattr(unit.node.op, "segment", None)
+            shares = {unit.node: seconds}
+            if segment is not None:
+                shares = {segment.nodes[0]: seconds}
+                if self.measurements is not None:
+                    shares = self.measurements.shares(segment, seconds)
+            for node, share in shares.items():
+                profile.apply_time[(self.fgraph, node)] += share
+                profile.apply_callcount[(self.fgraph, node)] += calls
+                profile.apply_cimpl[node] = segment is not None or hasattr(unit.run, "cthunk")
+            self.call_times[k], self.call_counts[k] = 0.0, 0  # type: ignore[call-overload]
 
     def _run_what_is_needed(self) -> None:
         done = [False] * len(self.units)
