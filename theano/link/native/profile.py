@@ -55,7 +55,8 @@ class LoopProfile:
     seconds
         With what is done before and after the steps, such as packing matrices.
     overhead_per_step
-        Seconds between the last statement of a step and the first of the next.
+        Seconds between the last statement of a step and the first of the next, where threads may
+        wait for one another, too.
     """
 
     name: str
