@@ -1,0 +1,161 @@
+"""Functions over thousands of calls, in forked processes, without a compiler, with bad caches."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import theano
+import theano.tensor as T
+from tests_scan_grad.fresh_process import ROOT, printed_by
+from tests_scan_grad.native.gated_network import cost_of, gradient, values_of
+from theano.link.native import build, report
+from theano.link.native.runtime import arrays, load
+from theano.link.native.runtime.build import is_whole
+
+PRINT_SUMS = """
+from tests_scan_grad.native.gated_network import gradient, values_of
+print(*[repr(float(abs(g).sum())) for g in gradient()(*values_of(6, 3, 4))])
+"""
+
+
+def test_ten_thousand_training_steps_do_not_grow_memory():
+    if not Path("/proc/self/statm").exists():
+        pytest.skip("the memory of a process is read where Linux has it")
+    x = T.tensor3("x")
+    x_value, *weight_values = values_of(5, 4, 8)
+    weights = [theano.shared(value) for value in weight_values]
+    cost = cost_of(x, *weights)
+    updates = [(p, p - 0.01 * g) for p, g in zip(weights, T.grad(cost, weights), strict=True)]
+    step = theano.function([x], cost, updates=updates, mode="NATIVE")
+    assert not report(step).calls
+    first = step(x_value)
+    for _ in range(1000):
+        step(x_value)
+    before = resident_bytes()
+    for _ in range(10_000):
+        last = step(x_value)
+    assert resident_bytes() - before < 500_000
+    assert 0 < last < first
+
+
+def resident_bytes():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_a_forked_child_and_its_parent_answer_right():
+    arrays.set_threads(2)
+    try:
+        f, values = gradient(mode="NATIVE"), values_of(8, 64, 128)
+        expected = f(*values)
+
+        def right_with_workers():
+            return agree(f(*values), expected) and threads_here() >= 2
+
+        assert right_with_workers()
+        assert exit_code_of_child(right_with_workers) == 0
+        assert right_with_workers()
+        assert exit_code_of_child(lambda: exit_code_of_child(right_with_workers) == 0) == 0
+    finally:
+        arrays.set_threads(0)
+
+
+def threads_here():
+    """The threads of this process; where it does not say, as many as there should be."""
+    return len(os.listdir("/proc/self/task")) if os.path.exists("/proc/self/task") else 2
+
+
+def agree(results, expected):
+    return all(np.allclose(r, e, rtol=1e-12) for r, e in zip(results, expected, strict=True))
+
+
+def exit_code_of_child(answers_right):
+    """0 if the child answers right, 1 if not; that of a signal if it hangs or crashes."""
+    child = os.fork()
+    if not child:
+        signal.alarm(60)
+        os._exit(0 if answers_right() else 1)
+    return os.waitpid(child, 0)[1]
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setattr(build, "cache_folder", lambda: tmp_path / "native")
+    return tmp_path / "native"
+
+
+def test_a_damaged_entry_of_a_function_is_built_again(cache):
+    values = values_of(6, 3, 4)
+    expected = gradient(mode="NATIVE")(*values)
+    (entry,) = cache.iterdir()
+    whole = entry.read_bytes()
+    for damaged in (
+        b"",
+        whole[: len(whole) // 2],
+        whole[:100] + bytes([whole[100] ^ 1]) + whole[101:],
+    ):
+        entry.unlink()
+        entry.write_bytes(damaged)
+        assert agree(gradient(mode="NATIVE")(*values), expected)
+        assert is_whole(entry) and list(cache.iterdir()) == [entry]
+
+
+def test_a_cache_that_cannot_be_written_still_compiles(cache):
+    cache.write_text("a file, not a folder")
+    values = values_of(6, 3, 4)
+    expected = gradient(mode=theano.Mode("py", "fast_compile"))(*values)
+    f = gradient(mode="NATIVE")
+    assert report(f).segments
+    assert agree(f(*values), expected)
+
+
+def test_two_processes_compile_the_same_function_at_once(tmp_path):
+    cache = tmp_path / "native"
+    cache.mkdir()
+    runtime = Path(load.library()._name)
+    if runtime.exists():
+        shutil.copy(runtime, cache)
+    environment = os.environ | {
+        "PYTENSOR_FLAGS": f"base_compiledir={tmp_path}",
+        "THEANO_FLAGS": "mode=NATIVE",
+        "THEANORC": os.devnull,
+    }
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", PRINT_SUMS],
+            cwd=ROOT,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(2)
+    ]
+    answers = [process.communicate(timeout=300) for process in processes]
+    expected = [abs(g).sum() for g in gradient(mode="NATIVE")(*values_of(6, 3, 4))]
+    for printed, errors in answers:
+        np.testing.assert_allclose([float(v) for v in printed.split()], expected, err_msg=errors)
+    (entry,) = cache.glob("loop-*")
+    assert is_whole(entry) and not list(cache.glob("building-*"))
+
+
+def test_without_a_compiler_numpy_computes_the_gradient():
+    code = f"""
+import warnings
+with warnings.catch_warnings(record=True) as seen:
+    warnings.simplefilter("always")
+    {PRINT_SUMS.strip().replace(chr(10), "; ")}
+    gradient()
+print(sum("No C compiler" in str(w.message) for w in seen))
+"""
+    computed, warned = printed_by(code, THEANO_FLAGS="cxx=", CC="no-such-compiler")
+    expected = [abs(g).sum() for g in gradient(mode="NATIVE")(*values_of(6, 3, 4))]
+    np.testing.assert_allclose([float(v) for v in computed.split()], expected, rtol=1e-9)
+    assert warned == "1"
