@@ -57,7 +57,7 @@ def ours(mode: Any = None) -> GraphLibrary:
         sigmoid=tensor.nnet.sigmoid,
         tanh=tensor.tanh,
         log=tensor.log,
-        scan=theano.scan,
+        scan=partial(theano.scan, mode=mode),
         grad=theano.grad,
         function=partial(theano.function, mode=mode),
     )
