@@ -114,19 +114,8 @@ class _LoopBuilder:
             return self.values[variable]
         if not isinstance(variable, Constant):
             raise CannotLower(f"the input {variable}")
-        self.values[variable] = self._constant(variable)
+        self.values[variable] = constant_value(self.step, variable)
         return self.values[variable]
-
-    def _constant(self, variable: Constant) -> Value:
-        if getattr(variable.type, "dtype", None) is None:
-            # None among the sizes of SpecifyShape, or a slice
-            return Scalar("0", "int64", invariant=True)
-        if variable.type.dtype not in C_TYPES:
-            raise CannotLower(f"a constant of type {variable.type}")
-        value = constant_value(self.step, variable)
-        if value is not None:
-            return value
-        return self._constant_array(np.asarray(variable.data))
 
     def _constant_array(self, data: np.ndarray) -> View:
         data = np.ascontiguousarray(data)

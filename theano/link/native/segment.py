@@ -137,19 +137,10 @@ class _Builder:
     def _operand(self, variable: Variable) -> Value:
         if variable not in self.values:
             if isinstance(variable, Constant):
-                self.values[variable] = self._constant(variable)
+                self.values[variable] = constant_value(self.step, variable)
             else:
                 self.values[variable] = self._input(variable)
         return self.values[variable]
-
-    def _constant(self, variable: Constant) -> Value:
-        if getattr(variable.type, "dtype", None) is None:
-            # None among the sizes of SpecifyShape, or a slice
-            return Scalar("0", "int64", invariant=True)
-        if variable.type.dtype not in C_TYPES:
-            raise CannotLower(f"a constant of type {variable.type}")
-        value = constant_value(self.step, variable)
-        return self._constant_array(np.asarray(variable.data)) if value is None else value
 
     def _constant_array(self, data: np.ndarray) -> View:
         data = np.array(data, order="C")

@@ -10,10 +10,10 @@ from pytensor.tensor.basic import ScalarFromTensor, TensorFromScalar
 from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from pytensor.tensor.extra_ops import CpuContiguous
 
-from theano.link.native.ir import Numbers, Reduce, Scalar, Spread, Value, View
+from theano.link.native.ir import CannotLower, Numbers, Reduce, Scalar, Spread, Value, View
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.scalar_expressions import expression_of
-from theano.link.native.scalar_types import FLOATS
+from theano.link.native.scalar_types import C_TYPES, FLOATS
 from theano.link.native.step import Step
 
 
@@ -149,8 +149,13 @@ def reorder_dimensions(step: Step, node, inputs: list[Value]) -> list[Value]:
     return [result if shape else step.load(result)]
 
 
-def constant_value(step: Step, variable) -> Value | None:
-    """The value of a constant that needs no memory, or None."""
+def constant_value(step: Step, variable: Constant) -> Value:
+    """The value of a constant: in memory only where numbers do not do."""
+    if getattr(variable.type, "dtype", None) is None:
+        # None among the sizes of SpecifyShape, or a slice
+        return Scalar("0", "int64", invariant=True)
+    if variable.type.dtype not in C_TYPES:
+        raise CannotLower(f"a constant of type {variable.type}")
     data = np.asarray(variable.data)
     dtype = variable.type.dtype
     if data.ndim == 0:
@@ -159,7 +164,7 @@ def constant_value(step: Step, variable) -> Value | None:
         return Numbers(tuple(step.constant(number, dtype) for number in data), dtype)
     if data.size and (data == data.flat[0]).all():
         return Spread(step.constant(data.flat[0], dtype), data.shape)
-    return None
+    return step.constant_array(data)
 
 
 def cast(step: Step, value: Value, dtype: str) -> Value:

@@ -8,7 +8,6 @@ from pytensor.graph.basic import Constant
 from theano.link.native.ir import CannotLower, Value
 from theano.link.native.lowering.elementwise import constant_value
 from theano.link.native.lowering.registry import lowering_of, lowers
-from theano.link.native.scalar_types import C_TYPES
 from theano.link.native.step import Step
 
 
@@ -30,7 +29,6 @@ def inlined(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 
 def _constant(step: Step, variable) -> Value:
-    if not isinstance(variable, Constant) or variable.type.dtype not in C_TYPES:
+    if not isinstance(variable, Constant):
         raise CannotLower(f"{variable} inside an operation")
-    value = constant_value(step, variable)
-    return step.constant_array(variable.data) if value is None else value
+    return constant_value(step, variable)
