@@ -17,7 +17,7 @@ from pytensor.scan.op import Scan
 
 from tests_scan_grad.native.loops import native_mode, numbers, python_mode, same, scan
 from theano.link.native import program_text, report
-from theano.link.native.emit_c import RUNTIME_FUNCTIONS, emit_loop
+from theano.link.native.emit_loop import RUNTIME_FUNCTIONS, emit_loop
 from theano.link.native.ir import FIRST_SIZE, Map
 from theano.link.native.loop import Loop, lower_scan
 from theano.link.native.runtime import arrays, build

@@ -14,7 +14,7 @@ import numpy as np
 
 Size = int | str
 
-# What a loop's C function is given and answers, see emit_c.py. arrays[0] is the table of the
+# What a loop's C function is given and answers, see emit_loop.py. arrays[0] is the table of the
 # runtime's functions, arrays[1] the work memory:
 FIRST_ARRAY = 2
 # numbers[0] says whether to run, numbers[1] how many steps:

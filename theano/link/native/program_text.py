@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from theano.link.native.counters import Counters
-from theano.link.native.emit_c import emit_loop
 from theano.link.native.emit_expressions import special_functions
+from theano.link.native.emit_loop import emit_loop
 from theano.link.native.emit_segment import emit_segment
 from theano.link.native.ir import Assign, Map
 from theano.link.native.repeated_statements import Repeated

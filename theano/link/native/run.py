@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from theano.link.native.emit_c import RUNTIME_FUNCTIONS
+from theano.link.native.emit_loop import RUNTIME_FUNCTIONS
 from theano.link.native.emit_segment import CONVERT, REFUSED
 from theano.link.native.interrupts import INTERRUPTED, raise_pending, watch_signals
 from theano.link.native.ir import FIRST_RESULT
