@@ -8,7 +8,6 @@ import pytest
 
 import theano
 import theano.tensor as T
-from theano.sandbox.rng_mrg import MRG_RandomStreams
 from theano.tensor.shared_randomstreams import RandomStreams
 
 # Graphs are small and each is run once, so compiling is what takes the time.
@@ -283,114 +282,6 @@ def test_assertions_raise_when_the_graph_runs():
         f(-1.0)
 
 
-@pytest.mark.parametrize("streams", [RandomStreams, MRG_RandomStreams])
-def test_streams_draw_anew_and_start_again(streams):
-    source = streams(seed=5)
-    f = compiled([], [source.uniform((3,)), source.normal((2, 2))])
-    first, second = f(), f()
-    assert (first[0] != second[0]).all() and (first[1] != second[1]).all()
-    source.seed()
-    again = f()
-    source.seed(6)
-    other = f()
-    for a, b, c in zip(first, again, other, strict=True):
-        np.testing.assert_array_equal(a, b)
-        assert (a != c).all()
-
-
-def test_streams_can_be_held_still_and_updated_by_hand():
-    source = RandomStreams(3)
-    draw = source.uniform((2,))
-    still = theano.function([], draw, no_default_updates=True, mode="FAST_COMPILE")
-    np.testing.assert_array_equal(still(), still())
-    assert source.updates() == [draw.update] and draw.rng is draw.update[0]
-    moving = theano.function(
-        [], draw, no_default_updates=True, updates=source.updates(), mode="FAST_COMPILE"
-    )
-    assert (moving() != moving()).all()
-
-
-N = 4000
-
-
-@pytest.mark.parametrize("streams", [RandomStreams, MRG_RandomStreams])
-def test_distributions(streams):
-    source = streams(seed=9)
-    p = np.array([[0.1, 0.2, 0.7]] * N, dtype="float32")
-    draws = {
-        "uniform": source.uniform((N,), low=-1, high=3),
-        "normal": source.normal((N,), avg=2.0, std=3.0),
-        "one trial": source.binomial((N,), p=0.3, dtype="float32"),
-        "trials": source.binomial((N,), n=4, p=0.25),
-        "outcomes": source.multinomial(pvals=p),
-        "integers": source.random_integers((N,), low=1, high=3),
-        "poisson": source.poisson((N,), lam=2.0),
-    }
-    drawn = dict(zip(draws, compiled([], list(draws.values()))(), strict=True))
-    assert drawn["uniform"].min() >= -1 and drawn["uniform"].max() < 3
-    means = {k: (drawn[k].mean(), drawn[k].std()) for k in draws if k != "outcomes"}
-    expected = {
-        "uniform": (1, 4 / 12**0.5),
-        "normal": (2, 3),
-        "one trial": (0.3, 0.21**0.5),
-        "trials": (1, 0.75**0.5),
-        "integers": (2, (2 / 3) ** 0.5),
-        "poisson": (2, 2**0.5),
-    }
-    for name, (mean, deviation) in expected.items():
-        assert means[name] == pytest.approx((mean, deviation), abs=0.2), name
-    assert set(np.unique(drawn["integers"])) == {1, 2, 3}
-    assert drawn["one trial"].dtype == "float32" and drawn["trials"].dtype == "int64"
-    assert drawn["outcomes"].shape == (N, 3) and (drawn["outcomes"].sum(1) == 1).all()
-    np.testing.assert_allclose(drawn["outcomes"].mean(0), p[0], atol=0.04)
-
-
-def test_sizes_may_be_symbolic():
-    x, size = T.fmatrix("x"), T.lvector("size")
-    source = RandomStreams(2)
-    mask = source.binomial(x.shape, p=0.5, dtype=x.dtype)
-    plain = source.uniform(size, ndim=2)
-    a, b = compiled([x, size], [mask, plain])(A.astype("float32"), [2, 5])
-    assert a.shape == A.shape and a.dtype == "float32" and b.shape == (2, 5)
-    with pytest.raises(ValueError, match="expected ndim for a symbolic size"):
-        source.uniform(size)
-    with pytest.raises(ValueError, match="without negative lengths"):
-        source.uniform((2, -1))
-
-
-def test_permutations_and_shuffles():
-    source = RandomStreams(4)
-    orders = value_of(source.permutation((50,), n=6))
-    np.testing.assert_array_equal(np.sort(orders, axis=1), np.tile(np.arange(6), (50, 1)))
-    assert len({tuple(order) for order in orders}) > 30
-    rows = value_of(source.shuffle_row_elements(A))
-    np.testing.assert_array_equal(np.sort(rows, axis=1), np.sort(A, axis=1))
-
-
-def test_choice_without_replacement():
-    p = np.array([[0.0, 0.5, 0.3, 0.2]] * 500)
-    drawn = value_of(MRG_RandomStreams(8).choice(2, replace=False, p=p))
-    assert drawn.shape == (500, 2) and (drawn[:, 0] != drawn[:, 1]).all()
-    assert (drawn != 0).all()
-    assert np.bincount(drawn[:, 0])[1] / 500 == pytest.approx(0.5, abs=0.1)
-    plain = value_of(RandomStreams(8).choice((5,), a=5, replace=False))
-    np.testing.assert_array_equal(np.sort(plain), np.arange(5))
-
-
-def test_truncated_normal_stays_within_two_deviations():
-    drawn = value_of(MRG_RandomStreams(8).normal((N,), avg=1.0, std=2.0, truncate=True))
-    assert abs(drawn - 1).max() <= 4
-    assert drawn.std() == pytest.approx(2 * 0.8796, abs=0.1)
-
-
-def test_streams_refuse_bad_seeds():
-    for seed in (0, [0, 0, 0, 1, 1, 1]):
-        with pytest.raises(ValueError, match="not 0"):
-            MRG_RandomStreams(seed)
-    with pytest.raises(TypeError, match="1 integer or 6"):
-        MRG_RandomStreams([1, 2])
-
-
 def test_sparse_names_come_from_pytensor():
     import theano.sparse
 
@@ -398,13 +289,3 @@ def test_sparse_names_come_from_pytensor():
     assert x.format == "csr"
     with pytest.raises(AttributeError, match=r"theano\.sparse"):
         _ = theano.sparse.nothing
-
-
-def test_streams_draw_anew_in_each_step_of_a_loop():
-    source = MRG_RandomStreams(7)
-    masks, updates = theano.scan(lambda: source.binomial((4,), p=0.5, dtype="float32"), n_steps=20)
-    f = theano.function([], masks, updates=updates)
-    first, second = f(), f()
-    assert first.shape == (20, 4)
-    assert len(np.unique(first, axis=0)) > 5
-    assert (first != second).any()

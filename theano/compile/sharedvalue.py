@@ -1,6 +1,6 @@
 """Variables whose value lives between calls of the functions that use them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pytensor.compile.sharedvalue import SharedVariable, shared_constructor
@@ -8,7 +8,22 @@ from pytensor.compile.sharedvalue import shared as pytensor_shared
 from pytensor.link.basic import Container
 from pytensor.link.c.type import generic
 
-__all__ = ["Container", "SharedVariable", "generic", "shared", "shared_constructor"]
+__all__ = [
+    "Container",
+    "SharedVariable",
+    "generic",
+    "register_constructor",
+    "shared",
+    "shared_constructor",
+]
+
+# For the types of values that Theano holds and PyTensor refuses.
+_constructors: dict[type, Callable[..., SharedVariable]] = {}
+
+
+def register_constructor(kind: type, constructor: Callable[..., SharedVariable]) -> None:
+    """Let `shared` make variables of values of type `kind` by `constructor`."""
+    _constructors[kind] = constructor
 
 
 def shared(
@@ -62,4 +77,5 @@ def shared(
         raise ValueError(f"shared: no target {target!r}; this version computes on 'cpu' only")
     if broadcastable:
         kwargs["shape"] = tuple(1 if one else None for one in broadcastable)
-    return pytensor_shared(value, name=name, strict=strict, allow_downcast=allow_downcast, **kwargs)
+    constructor = _constructors.get(type(value), pytensor_shared)
+    return constructor(value, name=name, strict=strict, allow_downcast=allow_downcast, **kwargs)

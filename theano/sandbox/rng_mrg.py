@@ -1,31 +1,146 @@
-"""The streams that most programs draw from, under the name of Theano's MRG31k3p generator."""
+"""Streams of random numbers from the generator MRG31k3p, with Theano 1.0's draws.
 
-import math
+The generator and its sources are described in `theano.sandbox.mrg31k3p`.
+"""
+
+import warnings
 from typing import Any
 
+import numpy as np
 import pytensor.tensor as pt
+from pytensor.configdefaults import config
+from pytensor.gradient import undefined_grad
+from pytensor.graph.basic import Constant, Variable
+from pytensor.scalar.basic import upcast
 from pytensor.tensor.variable import TensorVariable
 
-from theano.tensor.shared_randomstreams import RandomStreams
+from theano.compile.sharedvalue import SharedVariable, shared
+from theano.sandbox.mrg31k3p import (
+    M1,
+    M2,
+    A1p72,
+    A1p134,
+    A2p72,
+    A2p134,
+    jumped,
+    substreams,
+)
+from theano.sandbox.mrg_uniform import DotModulo, matVecModM, mrg_uniform, mrg_uniform_base
+from theano.sandbox.multinomial import ChoiceFromUniform, MultinomialFromUniform
 
-__all__ = ["MRG_RandomStreams"]
+__all__ = [
+    "DotModulo",
+    "MRG_RandomStreams",
+    "ff_2p134",
+    "ff_2p72",
+    "guess_n_streams",
+    "matVecModM",
+    "mrg_uniform",
+    "mrg_uniform_base",
+    "multMatVect",
+]
+
+_MOST_STREAMS = 60 * 256
+
+# The standard deviation of a standard normal distribution that is cut at -2 and 2.
+_TRUNCATED_DEVIATION = 0.87962566103423978
 
 
-class MRG_RandomStreams(RandomStreams):
-    """`RandomStreams` with the arguments that Theano's MRG31k3p streams took.
+def multMatVect(v: np.ndarray, A: np.ndarray, m1: Any, B: np.ndarray, m2: Any) -> np.ndarray:
+    """Multiply the first half of `v` by `A` modulo `m1` and the second by `B` modulo `m2`."""
+    return np.concatenate([matVecModM(A, v[:3], m1), matVecModM(B, v[3:], m2)])
 
-    The draws come from NumPy's generators, not from MRG31k3p: their distributions are the
-    same, and a seed gives the same draws each time, but other ones than Theano 1.0 gave.
+
+def ff_2p134(rstate: np.ndarray) -> np.ndarray:
+    """Move a state 2**134 steps forward: to the start of the next stream."""
+    return jumped(rstate, A1p134, A2p134)
+
+
+def ff_2p72(rstate: np.ndarray) -> np.ndarray:
+    """Move a state 2**72 steps forward: to the start of the next substream."""
+    return jumped(rstate, A1p72, A2p72)
+
+
+def guess_n_streams(size: Any, warn: bool = False) -> int:
+    """Choose how many substreams draw a sample of shape `size`, as Theano 1.0 did.
+
+    Parameters
+    ----------
+    size : tuple of int, or symbolic
+    warn : bool
+        Whether to warn where a symbolic size leaves no choice but the greatest number.
+    """
+    if isinstance(size, tuple | list) and all(isinstance(length, int) for length in size):
+        count = int(np.prod([1, *size], dtype=object))
+        return min(count // 6 if count > 6 else count, _MOST_STREAMS)
+    if warn:
+        warnings.warn(
+            f"MRG_RandomStreams: no number of streams follows from size {size}; "
+            f"taking {_MOST_STREAMS}",
+            stacklevel=3,
+        )
+    return _MOST_STREAMS
+
+
+def _without_gradient(value: Any, dtype: str | None = None) -> TensorVariable:
+    """Make a tensor of which a gradient is refused, as Theano refuses that of parameters."""
+    tensor = pt.as_tensor_variable(value)
+    if dtype is not None:
+        tensor = tensor.astype(dtype)
+    return tensor if isinstance(tensor, Constant) else undefined_grad(tensor)
+
+
+def _float_dtype(dtype: str | None, *parameters: Any) -> str:
+    if dtype is None:
+        dtypes = [pt.as_tensor_variable(parameter).dtype for parameter in parameters]
+        return upcast(config.floatX, *dtypes)
+    return config.floatX if dtype == "floatX" else str(np.dtype(dtype))
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, int | np.integer)
+
+
+def _check_lengths(size: Any) -> None:
+    if any(_is_integer(length) and length <= 0 for length in size):
+        raise ValueError(f"expected a size of lengths above 0, got {size}")
+
+
+def _check_size(size: Any) -> TensorVariable:
+    """Turn a length, a sequence of lengths or a symbolic size into a symbolic vector."""
+    if isinstance(size, Variable):
+        if size.ndim > 1:
+            raise ValueError(f"expected a size that is a vector, got {size.type}")
+        return size if size.ndim == 1 else pt.stack([size])
+    if _is_integer(size):
+        size = (size,)
+    if not isinstance(size, tuple | list):
+        raise ValueError(f"expected an int, a sequence or a variable as size, got {size!r}")
+    if not all(_is_integer(n) or isinstance(n, Variable) and n.ndim == 0 for n in size):
+        raise ValueError(f"expected a size of ints and scalar variables, got {size!r}")
+    _check_lengths(size)
+    return pt.as_tensor_variable(size, ndim=1) if size else pt.constant(np.zeros(0, dtype="int64"))
+
+
+class MRG_RandomStreams:
+    """A source of random variables, each with its own states of MRG31k3p.
+
+    A seed gives the draws that Theano 1.0 gave for it. Each random variable draws from
+    parallel substreams whose states are in a shared variable. A function that uses the random
+    variable advances them, unless it is compiled with ``no_default_updates``.
 
     Parameters
     ----------
     seed : int or sequence of 6 int
-        What the draws follow from.
+        One integer stands for six times itself. The first three must be below 2**31 - 1, the
+        last three below 2**31 - 21069, and neither three may be all 0.
+    use_cuda : bool, optional
+        An argument of old versions: draws are made on the processor whatever it is.
 
     Raises
     ------
     ValueError
-        The seed is 0, which Theano's generator cannot start from.
+        The seed is out of range.
     TypeError
         The seed is neither an integer nor 6 of them.
 
@@ -33,78 +148,169 @@ class MRG_RandomStreams(RandomStreams):
     --------
     >>> import theano
     >>> from theano.sandbox.rng_mrg import MRG_RandomStreams
-    >>> mask = MRG_RandomStreams(seed=42).binomial((3,), p=0.5, dtype="float32")
-    >>> mask.dtype, theano.function([], mask)().shape
-    ('float32', (3,))
+    >>> draw = MRG_RandomStreams(seed=42).uniform((2,), dtype="float64")
+    >>> theano.function([], draw)().round(6).tolist()
+    [0.080752, 0.926764]
     """
 
-    def __init__(self, seed: Any = 12345):
-        super().__init__(_checked_seed(seed))
+    rstate: np.ndarray
+
+    def __init__(self, seed: Any = 12345, use_cuda: bool | None = None):
+        self.state_updates: list[tuple] = []
+        self.default_instance_seed = seed
+        self.set_rstate(seed)
+
+    def updates(self) -> list[tuple]:
+        """Return, of each random variable, states, next states, size and number of streams."""
+        return list(self.state_updates)
+
+    def set_rstate(self, seed: Any) -> None:
+        """Start the next random variable's streams from `seed`."""
+        parts = [seed] * 6 if _is_integer(seed) else list(seed)
+        if len(parts) != 6:
+            raise TypeError(f"expected a seed of 1 integer or 6, got {seed!r}")
+        for three, modulus in ((parts[:3], M1), (parts[3:], M2)):
+            if not any(three):
+                raise ValueError(f"expected a seed that is not 0, got {seed!r}")
+            if any(part >= modulus for part in three):
+                raise ValueError(f"expected a seed below {modulus}, got {seed!r}")
+        self.rstate = np.asarray(parts, dtype="int32")
 
     def seed(self, seed: Any = None) -> None:
-        """Start all the generators again, from `seed` or from the first seed."""
-        super().seed(None if seed is None else _checked_seed(seed))
+        """Start all the streams again, from `seed` or from the first seed."""
+        self.set_rstate(self.default_instance_seed if seed is None else seed)
+        for states, following, size, nstreams in self.state_updates:
+            count = self.n_streams(size) if nstreams is None else nstreams
+            dtype = following.owner.outputs[1].dtype
+            states.set_value(self.get_substream_rstates(count, dtype), borrow=True)
 
-    def uniform(  # type: ignore[override]
+    def inc_rstate(self) -> None:
+        """Move `rstate` to the start of the next stream, 2**134 steps forward."""
+        self.rstate = ff_2p134(self.rstate)
+
+    def get_substream_rstates(
+        self, n_streams: int, dtype: str, inc_rstate: bool = True
+    ) -> np.ndarray:
+        """Give the states of `n_streams` substreams, 2**72 steps apart, as rows.
+
+        Parameters
+        ----------
+        n_streams : int
+        dtype : str
+            Dtype of the draws, of which the states are independent.
+        inc_rstate : bool
+            Whether `rstate` then moves to the next stream.
+        """
+        if not 0 < n_streams < 2**72:
+            raise ValueError(f"expected a number of streams above 0, got {n_streams}")
+        states = substreams(self.rstate, n_streams)
+        if inc_rstate:
+            self.inc_rstate()
+        return states
+
+    def n_streams(self, size: Any) -> int:
+        """Choose how many substreams draw a sample of shape `size`."""
+        return guess_n_streams(size)
+
+    def pretty_return(
         self,
-        size: Any = None,
+        node_rstate: SharedVariable,
+        new_rstate: Variable,
+        sample: TensorVariable,
+        size: Any,
+        nstreams: int | None,
+    ) -> TensorVariable:
+        """Record that `new_rstate` follows `node_rstate` in each function that draws."""
+        sample.rstate = node_rstate
+        sample.update = (node_rstate, new_rstate)
+        self.state_updates.append((node_rstate, new_rstate, size, nstreams))
+        with warnings.catch_warnings():
+            # PyTensor discourages default updates, which are what these streams are about.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            node_rstate.default_update = new_rstate
+        return sample
+
+    def uniform(
+        self,
+        size: Any,
         low: Any = 0.0,
         high: Any = 1.0,
         ndim: int | None = None,
         dtype: str | None = None,
         nstreams: int | None = None,
+        target: str | None = None,
     ) -> TensorVariable:
-        """Draw numbers between `low` and `high`: see `RandomStreams.uniform`.
+        """Draw numbers between `low` and `high`, both excluded.
 
-        `nstreams` is Theano's number of parallel streams, of which NumPy needs one.
+        Parameters
+        ----------
+        size : tuple of int or scalars, or symbolic vector
+        low, high : tensors
+        ndim : int, optional
+            The number of dimensions, for a symbolic `size` of unknown length.
+        dtype : str, optional
+            ``floatX``, or wider if `low` or `high` is.
+        nstreams : int, optional
+            How many substreams to draw from; see `guess_n_streams`.
+        target : str, optional
+            Where the states live: 'cpu'.
+
+        Returns
+        -------
+        TensorVariable
+            Gradients with respect to `low` and `high` are undefined, as in Theano.
+
+        Raises
+        ------
+        ValueError
+            A length of `size` is 0 or negative.
+        TypeError
+            `size` is no tuple of lengths and no symbolic vector.
+        NotImplementedError
+            `low` or `high` has more dimensions or elements than `size` tells.
         """
-        return super().uniform(size, low, high, ndim, dtype)
+        dtype = _float_dtype(dtype, low, high)
+        low, high = _without_gradient(low, dtype), _without_gradient(high, dtype)
+        if isinstance(size, tuple):
+            if not all(_is_integer(length) or isinstance(length, Variable) for length in size):
+                raise TypeError(f"expected a size of ints and scalar variables, got {size}")
+            _check_lengths(size)
+        elif not (isinstance(size, Variable) and size.ndim == 1):
+            raise TypeError(f"expected a tuple or a symbolic vector as size, got {size!r}")
+        count = self.n_streams(size) if nstreams is None else nstreams
+        states = shared(self.get_substream_rstates(count, dtype), target=target)
+        # distinguishes it from other shared variables
+        states.tag.is_rng = True
+        following, drawn = mrg_uniform.new(states, ndim, dtype, size)
+        drawn = self.pretty_return(states, following, drawn, size=size, nstreams=nstreams)
+        scaled = drawn * (high - low) + low
+        if scaled.type.broadcastable != drawn.type.broadcastable:
+            raise NotImplementedError(
+                f"uniform: expected low and high to fit size {size}, got {low.type}, {high.type}"
+            )
+        return scaled
 
-    def normal(  # type: ignore[override]
+    def binomial(
         self,
         size: Any = None,
-        avg: Any = 0.0,
-        std: Any = 1.0,
-        ndim: int | None = None,
-        dtype: str | None = None,
-        nstreams: int | None = None,
-        truncate: bool = False,
-    ) -> TensorVariable:
-        """Draw from a normal distribution, cut at 2 standard deviations with `truncate`."""
-        if truncate:
-            return self.truncated_normal(size, avg, std, ndim, dtype)
-        return super().normal(size, avg, std, ndim, dtype)
-
-    def truncated_normal(
-        self,
-        size: Any = None,
-        avg: Any = 0.0,
-        std: Any = 1.0,
-        ndim: int | None = None,
-        dtype: str | None = None,
-        nstreams: int | None = None,
-    ) -> TensorVariable:
-        """Draw from a normal distribution, keeping within 2 standard deviations of `avg`.
-
-        `std` is the standard deviation before the distribution is cut.
-        """
-        inside = math.erf(2 / math.sqrt(2))
-        unit = math.sqrt(2) * pt.erfinv(self.uniform(size, -inside, inside, ndim, dtype))
-        return (unit * std + avg).astype(unit.dtype)
-
-    def binomial(  # type: ignore[override]
-        self,
-        size: Any = None,
-        n: Any = 1,
+        n: int = 1,
         p: Any = 0.5,
         ndim: int | None = None,
         dtype: str = "int64",
         nstreams: int | None = None,
+        target: str | None = None,
     ) -> TensorVariable:
-        """Draw how many of `n` trials succeed: see `RandomStreams.binomial`."""
-        return super().binomial(size, n, p, ndim, dtype)
+        """Draw 1 with probability `p` and 0 otherwise.
 
-    def multinomial(  # type: ignore[override]
+        `n` must be 1, as in Theano. The other parameters are those of `uniform`.
+        """
+        if n != 1:
+            raise NotImplementedError(f"MRG_RandomStreams.binomial: expected n=1, got {n}")
+        p = _without_gradient(p)
+        uniform = self.uniform(size, ndim=ndim, nstreams=nstreams, target=target)
+        return (uniform < p).astype(dtype)
+
+    def multinomial(
         self,
         size: Any = None,
         n: Any = 1,
@@ -112,8 +318,9 @@ class MRG_RandomStreams(RandomStreams):
         ndim: int | None = None,
         dtype: str = "int64",
         nstreams: int | None = None,
+        target: str | None = None,
     ) -> TensorVariable:
-        """Draw how often each outcome occurs, for each row of the matrix `pvals`.
+        """Draw how often each outcome occurs in `n` trials, for each row of the matrix `pvals`.
 
         Raises
         ------
@@ -121,14 +328,18 @@ class MRG_RandomStreams(RandomStreams):
             `pvals` is not given.
         ValueError
             `size` or `ndim` is given: the shape is that of `pvals`.
+        NotImplementedError
+            `pvals` is not a matrix.
         """
         if pvals is None:
             raise TypeError("multinomial: expected pvals")
         if size is not None or ndim is not None:
             raise ValueError("multinomial: the shape is that of pvals; expected no size, no ndim")
-        return super().multinomial(None, n, pvals, None, dtype)
+        pvals = _matrix("multinomial", "pvals", pvals)
+        uniforms = self._uniforms_of_rows(pvals, n, nstreams, target)
+        return MultinomialFromUniform(dtype)(pvals, uniforms, pt.as_tensor_variable(n))
 
-    def choice(  # type: ignore[override]
+    def choice(
         self,
         size: Any = 1,
         a: None = None,
@@ -137,12 +348,13 @@ class MRG_RandomStreams(RandomStreams):
         ndim: None = None,
         dtype: str = "int64",
         nstreams: int | None = None,
+        target: str | None = None,
     ) -> TensorVariable:
         """Draw `size` different columns for each row of the matrix of probabilities `p`.
 
         Parameters
         ----------
-        size : int
+        size : int or integer scalar
             How many columns, at most as many as have a probability above 0.
         replace : bool
             Must be False, as in Theano.
@@ -157,18 +369,25 @@ class MRG_RandomStreams(RandomStreams):
         NotImplementedError
             `replace` is true, or `p` is not a matrix.
         TypeError
-            `p` is not given, or `a` or `ndim` is.
+            `p` is not given, or `a` is.
+        ValueError
+            `ndim` is given.
         """
         if replace:
             raise NotImplementedError("choice: expected replace=False, as in Theano")
-        if p is None or a is not None or ndim is not None:
-            raise TypeError("choice: expected p, and neither a nor ndim")
-        p = pt.as_tensor_variable(p)
-        if p.ndim != 2:
-            raise NotImplementedError(f"choice: expected a matrix of probabilities, got {p.type}")
-        # Adding Gumbel noise to log p and taking the greatest draws without replacement.
-        noise = -pt.log(-pt.log(self.uniform(p.shape, dtype="float64")))
-        return pt.argsort(-(pt.log(p) + noise), axis=-1)[:, :size].astype(dtype)
+        if p is None or a is not None:
+            raise TypeError("choice: expected p, and no a")
+        if ndim is not None:
+            raise ValueError("choice: the result is a matrix; expected no ndim")
+        p = _matrix("choice", "p", p)
+        uniforms = self._uniforms_of_rows(p, size, nstreams, target)
+        return ChoiceFromUniform(dtype)(p, uniforms, pt.as_tensor_variable(size))
+
+    def _uniforms_of_rows(
+        self, pvals: TensorVariable, n: Any, nstreams: int | None, target: str | None
+    ) -> TensorVariable:
+        size = (pvals.shape[0] * n,)
+        return self.uniform(size=size, ndim=1, nstreams=nstreams, target=target)
 
     def multinomial_wo_replacement(
         self,
@@ -178,17 +397,85 @@ class MRG_RandomStreams(RandomStreams):
         ndim: None = None,
         dtype: str = "int64",
         nstreams: int | None = None,
+        target: str | None = None,
     ) -> TensorVariable:
         """Draw `n` different columns for each row of `pvals`: the older name of `choice`."""
+        warnings.warn(
+            "MRG_RandomStreams.multinomial_wo_replacement is deprecated; use choice instead",
+            stacklevel=2,
+        )
         if size is not None:
             raise TypeError("multinomial_wo_replacement: expected no size")
-        return self.choice(n, None, False, pvals, ndim, dtype)
+        return self.choice(n, None, False, pvals, ndim, dtype, nstreams, target)
+
+    def normal(
+        self,
+        size: Any,
+        avg: Any = 0.0,
+        std: Any = 1.0,
+        ndim: int | None = None,
+        dtype: str | None = None,
+        nstreams: int | None = None,
+        truncate: bool = False,
+        target: str | None = None,
+    ) -> TensorVariable:
+        """Draw from the normal distribution of mean `avg` and standard deviation `std`.
+
+        The draws are made by the method of Box and Muller. With `truncate`, those further than
+        2 standard deviations from the mean are drawn again, nearer to it. The other
+        parameters are those of `uniform`; `size` may also be an int or a list.
+        """
+        size = _check_size(size)
+        dtype = _float_dtype(dtype, avg, std)
+        avg, std = _without_gradient(avg, dtype), _without_gradient(std, dtype)
+        streams = {"ndim": 1, "dtype": dtype, "nstreams": nstreams, "target": target}
+        count = pt.prod(size, dtype="int64")
+        even = count + count % 2
+        uniform = self.uniform((even,), **streams)
+        radius = pt.sqrt(-2.0 * pt.log(uniform[: even // 2]))
+        angle = np.array(2.0 * np.pi, dtype=dtype) * uniform[even // 2 :]
+        parts = [radius * pt.cos(angle), radius * pt.sin(angle)]
+        if truncate:
+            parts = self._redrawn(parts, [pt.cos(angle), pt.sin(angle)], streams)
+        samples = pt.join(0, *parts)[:count].reshape(size, ndim=ndim)
+        return samples * std + avg
+
+    def _redrawn(self, parts: list, directions: list, streams: dict) -> list:
+        """Put nearer draws in the place of those beyond 2, after the others of each part."""
+        beyond = [(part < -2.0) | (part > 2.0) for part in parts]
+        wrong = [pt.nonzero(far)[0] for far in beyond]
+        # A radius below 2 belongs to a uniform draw above exp(-2).
+        lowest = pt.constant(1.0 / np.e**2, dtype=streams["dtype"])
+        uniform = self.uniform((wrong[0].size + wrong[1].size,), low=lowest, **streams)
+        radius = pt.sqrt(-2.0 * pt.log(uniform))
+        radii = radius[: wrong[0].size], radius[wrong[0].size :]
+        pieces = []
+        for k in range(2):
+            pieces.append(parts[k][pt.nonzero(~beyond[k])])
+            pieces.append(radii[k] * directions[k][wrong[k]])
+        return pieces
+
+    def truncated_normal(
+        self,
+        size: Any,
+        avg: Any = 0.0,
+        std: Any = 1.0,
+        ndim: int | None = None,
+        dtype: str | None = None,
+        nstreams: int | None = None,
+        target: str | None = None,
+    ) -> TensorVariable:
+        """Draw from a normal distribution cut so that `std` is its standard deviation.
+
+        It is cut at 2 standard deviations of the distribution that is not cut. The parameters
+        are those of `normal`.
+        """
+        std = std / pt.constant(_TRUNCATED_DEVIATION)
+        return self.normal(size, avg, std, ndim, dtype, nstreams, truncate=True, target=target)
 
 
-def _checked_seed(seed: Any) -> Any:
-    parts = [seed] if isinstance(seed, int) or not hasattr(seed, "__len__") else list(seed)
-    if len(parts) not in (1, 6):
-        raise TypeError(f"expected a seed of 1 integer or 6, got {seed!r}")
-    if not any(parts[:3]) or not any(parts[3:] or [1]):
-        raise ValueError(f"expected a seed that is not 0, got {seed!r}")
-    return seed
+def _matrix(operation: str, name: str, value: Any) -> TensorVariable:
+    matrix = _without_gradient(value)
+    if matrix.ndim != 2:
+        raise NotImplementedError(f"{operation}: expected {name} as a matrix, got {matrix.type}")
+    return matrix

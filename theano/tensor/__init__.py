@@ -14,6 +14,7 @@ from theano.tensor import (
     inplace,
     nlinalg,
     opt,
+    raw_random,
     shared_randomstreams,
     sharedvar,
     slinalg,

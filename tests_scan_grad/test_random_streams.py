@@ -1,0 +1,445 @@
+"""Random streams: Theano 1.0's draws, their states, and how functions and loops advance them."""
+
+import functools
+import pickle
+
+import numpy as np
+import pytest
+
+import theano
+import theano.tensor as T
+from theano.sandbox import rng_mrg
+from theano.sandbox.rng_mrg import MRG_RandomStreams
+from theano.tensor import raw_random
+from theano.tensor.random_state import RandomFunction
+from theano.tensor.shared_randomstreams import RandomStateSharedVariable, RandomStreams
+
+# Graphs are small and each is run once, so compiling is what takes the time.
+compiled = functools.partial(theano.function, mode="FAST_COMPILE")
+A = np.random.default_rng(11).normal(size=(3, 4))
+
+
+def value_of(output):
+    """Compute an output that depends on no variable."""
+    return compiled([], output)()
+
+
+# What two calls of each random variable give in Theano 1.0.5.
+DRAWS_OF_THEANO = {
+    "MRG(42).uniform((4,), dtype='float64')": [
+        [0.080752015114, 0.92676400952, 0.859719846398, 0.250744500663],
+        [0.080339952372, 0.347342305817, 0.180446562357, 0.441655416973],
+    ],
+    "MRG(42).uniform((4,), dtype='float32')": [
+        [0.080752007663, 0.926763951778, 0.85971981287, 0.250744462013],
+        [0.080339945853, 0.347342282534, 0.18044655025, 0.441655397415],
+    ],
+    "MRG(42).uniform((4,), dtype='float16')": [
+        [0.163818359375, 0.4052734375, 0.5986328125, 0.7900390625],
+        [0.158813476562, 0.424560546875, 0.74462890625, 0.328857421875],
+    ],
+    "MRG([1, 2, 3, 4, 5, 6]).uniform((4,), low=-1, high=3, nstreams=3, dtype='float64')": [
+        [-0.984984641895, 2.364339048043, 2.8596914839, -0.993054635823],
+        [1.592895690352, 2.21125729382, -0.224640192464, 1.88987952657],
+    ],
+    "MRG(42).normal((3,), avg=2.0, std=3.0, dtype='float64')": [
+        [6.28081408087, 1.994526724858, -3.193200682142],
+        [4.851348003407, -2.072911742855, 8.103818717437],
+    ],
+    "MRG(42).truncated_normal((9,), dtype='float64')": [
+        [
+            0.428472466085,
+            -0.599071815091,
+            0.50587565751,
+            0.61759240382,
+            -1.2676767906,
+            0.333130983643,
+            -0.114039524708,
+            0.178349845398,
+            -1.822020097472,
+        ],
+        [
+            -1.605396962085,
+            1.145086747601,
+            0.349618532468,
+            -0.724007109667,
+            -0.777870601126,
+            1.985032116921,
+            1.192520302607,
+            2.074571583271,
+            -1.260243239262,
+        ],
+    ],
+    "MRG(42).binomial((9,), p=0.3)": [[1, 1, 1, 0, 1, 0, 0, 0, 0], [1, 1, 0, 0, 0, 1, 0, 0, 0]],
+    "MRG(42).multinomial(pvals=[[0.1, 0.2, 0.7], [0.5, 0.25, 0.25]], n=9)": [
+        [1, 0, 8, 6, 0, 3],
+        [2, 2, 5, 6, 1, 2],
+    ],
+    "MRG(42).choice(2, p=[[0.1, 0.2, 0.7], [0.5, 0.25, 0.25]], replace=False)": [
+        [0, 2, 2, 0],
+        [0, 1, 0, 1],
+    ],
+    "MT(42).uniform((3,), low=-1, high=3, dtype='float64')": [
+        [0.50635141629, 2.152738361138, -0.708195635726],
+        [-0.952284415447, 2.761634965634, 0.725625059137],
+    ],
+    "MT(42).normal((3,), avg=1.0, std=2.0, dtype='float64')": [
+        [3.512284358533, -0.075860453055, 0.791319108619],
+        [2.33984376911, -0.416278519073, 2.992023545722],
+    ],
+    "MT(42).binomial((9,), p=0.3)": [[0, 1, 0, 0, 1, 0, 1, 0, 0], [0, 0, 1, 0, 1, 0, 0, 0, 0]],
+    "MT(42).binomial((4,), n=[5, 50, 500, 5000], p=0.3)": [[1, 18, 152, 1561], [2, 13, 141, 1480]],
+    "MT(42).random_integers((9,), low=-3, high=9)": [
+        [3, 2, 9, 3, 5, 5, 4, 2, -3],
+        [2, 8, 3, 7, -3, 7, 6, 7, 5],
+    ],
+    "MT(42).random_integers(low=[0, 5], high=[[10], [1000]])": [[6, 10, 638, 58], [6, 5, 24, 316]],
+    "MT(42).choice((5,), a=7)": [[6, 6, 5, 6, 5], [4, 6, 6, 0, 0]],
+    "MT(42).choice((5,), a=7, replace=False)": [[1, 0, 3, 2, 4], [3, 4, 2, 1, 6]],
+    "MT(42).poisson((5,), lam=3.5)": [[2, 0, 4, 7, 5], [1, 4, 7, 0, 0]],
+    "MT(42).permutation((2,), n=4)": [[0, 1, 3, 2, 0, 3, 1, 2], [1, 3, 2, 0, 2, 1, 3, 0]],
+    "MT(42).multinomial(n=[9, 900], pvals=[[0.1, 0.2, 0.7], [0.5, 0.25, 0.25]])": [
+        [0, 3, 6, 453, 199, 248],
+        [2, 1, 6, 436, 227, 237],
+    ],
+    "MT(42).multinomial(n=9000, pvals=[0.3, 0.7, 0.0])": [[2674, 6326, 0], [2614, 6386, 0]],
+}
+
+
+STREAMS = {"MRG": MRG_RandomStreams, "MT": RandomStreams}
+both_streams = pytest.mark.parametrize("streams", STREAMS.values(), ids=STREAMS)
+
+
+@pytest.mark.parametrize("expression", DRAWS_OF_THEANO)
+def test_draws_are_those_of_theano(expression):
+    """The table came from Theano 1.0.5 on Python 3.8 with NumPy 1.19, where
+
+        f = theano.function([], eval(expression))
+        print(expression, f().ravel().round(12).tolist(), f().ravel().round(12).tolist())
+
+    was run for each expression, MRG being MRG_RandomStreams and MT RandomStreams.
+    """
+    f = theano.function([], eval(expression, dict(STREAMS)))
+    for expected in DRAWS_OF_THEANO[expression]:
+        np.testing.assert_allclose(f().ravel(), expected, rtol=0, atol=2e-12)
+
+
+def test_states_are_those_of_theano():
+    """`get_substream_rstates(3, "float32")` and then `rstate` in Theano 1.0.5, from seed 42."""
+    source = MRG_RandomStreams(42)
+    assert source.get_substream_rstates(3, "float32").tolist() == [
+        [42, 42, 42, 42, 42, 42],
+        [567017964, 200952035, 1378892327, 2088072599, 2059876158, 1631359562],
+        [1813072468, 420999776, 772711126, 763976719, 1325198097, 1470520772],
+    ]
+    following = [1880389375, 174769481, 1230626336, 212165870, 1957720154, 961091436]
+    assert source.rstate.tolist() == following
+    first = np.full(6, 42, dtype="int32")
+    assert rng_mrg.ff_2p134(first).tolist() == following
+    # many at once, as one after the other
+    many = MRG_RandomStreams(42).get_substream_rstates(11, "float32", inc_rstate=False)
+    for before, after in zip(many[:-1], many[1:], strict=True):
+        np.testing.assert_array_equal(rng_mrg.ff_2p72(before), after)
+        np.testing.assert_array_equal(
+            rng_mrg.multMatVect(before, rng_mrg.A1p72, rng_mrg.M1, rng_mrg.A2p72, rng_mrg.M2),
+            after,
+        )
+
+
+def test_numbers_of_streams():
+    guessed = [rng_mrg.guess_n_streams(size) for size in ((), (3,), (60,), (10**4, 10**4))]
+    assert guessed == [1, 3, 10, 60 * 256]
+    with pytest.warns(UserWarning, match="no number of streams"):
+        assert rng_mrg.guess_n_streams(T.lvector(), warn=True) == 60 * 256
+
+
+@both_streams
+def test_streams_draw_anew_and_start_again(streams):
+    source = streams(seed=5)
+    f = compiled([], [source.uniform((3,)), source.normal((2, 2))])
+    first, second = f(), f()
+    assert (first[0] != second[0]).all() and (first[1] != second[1]).all()
+    source.seed()
+    again = f()
+    source.seed(6)
+    other = f()
+    for a, b, c in zip(first, again, other, strict=True):
+        np.testing.assert_array_equal(a, b)
+        assert (a != c).all()
+
+
+def test_streams_can_be_held_still_and_updated_by_hand():
+    source = RandomStreams(3)
+    draw = source.uniform((2,))
+    still = theano.function([], draw, no_default_updates=True)
+    np.testing.assert_array_equal(still(), still())
+    assert source.updates() == [draw.update] and draw.rng is draw.update[0]
+    moving = theano.function([], draw, no_default_updates=True, updates=source.updates())
+    assert (moving() != moving()).all()
+
+
+def test_states_can_be_read_and_written():
+    source = RandomStreams(3)
+    draw = source.uniform((2,))
+    f = compiled([], draw)
+    assert isinstance(draw.rng, RandomStateSharedVariable)
+    source[draw.rng] = np.random.RandomState(8)
+    np.testing.assert_array_equal(f(), np.random.RandomState(8).uniform(size=2))
+    assert source[draw.rng].uniform() == np.random.RandomState(8).uniform(size=3)[2]
+    first, second = MRG_RandomStreams(1), MRG_RandomStreams(2)
+    draws = [compiled([], streams.uniform((5,))) for streams in (first, second)]
+    states, _following, size, nstreams = first.updates()[0]
+    assert (size, nstreams) == ((5,), None)
+    second.updates()[0][0].set_value(states.get_value())
+    np.testing.assert_array_equal(draws[0](), draws[1]())
+
+
+@both_streams
+def test_states_advance_in_place_where_a_function_owns_them(streams):
+    source = streams(3)
+    draw = source.uniform((4,), nstreams=2) if streams is MRG_RandomStreams else source.normal((4,))
+    state = source.state_updates[0][0]
+
+    def in_place(f):
+        return [
+            node.op.inplace for node in f.maker.fgraph.apply_nodes if hasattr(node.op, "inplace")
+        ]
+
+    owning = theano.function([], draw)
+    assert in_place(owning) == [True]
+    value = state.get_value(borrow=True)
+    owning()
+    assert state.get_value(borrow=True) is value
+    assert in_place(theano.function([], draw, no_default_updates=True)) == [False]
+
+
+def test_a_draw_leaves_a_generator_that_is_an_input_as_it_was():
+    generator = raw_random.random_state_type()
+    following, draw = raw_random.normal(generator, (3,))
+    f = theano.function([generator], [following, draw])
+    given = np.random.RandomState(4)
+    first, second = f(given), f(given)
+    np.testing.assert_array_equal(first[1], second[1])
+    assert generator.type.values_eq(given, np.random.RandomState(4))
+    assert not generator.type.values_eq(given, first[0])
+    assert generator.type.values_eq(first[0], second[0])
+    assert first[0].normal() == np.random.RandomState(4).normal(size=4)[3]
+
+
+def test_generators_as_values():
+    value = np.random.RandomState(1)
+    held = theano.shared(value)
+    assert held.type == raw_random.random_state_type and held.type == raw_random.RandomStateType()
+    value.uniform()
+    assert held.type.values_eq(held.get_value(), np.random.RandomState(1))
+    assert not held.type.values_eq(held.get_value(), value)
+    cached = np.random.RandomState(1)
+    cached.normal()
+    consumed = np.random.RandomState(1)
+    consumed.normal(size=2)
+    assert not held.type.values_eq(cached, consumed)
+    with pytest.raises(TypeError, match="expected a numpy.random.RandomState"):
+        held.set_value(np.random.default_rng(1))
+
+
+N = 4000
+
+
+@both_streams
+def test_distributions(streams):
+    source = streams(seed=9)
+    p = np.array([[0.1, 0.2, 0.7]] * N, dtype="float32")
+    draws = {
+        "uniform": source.uniform((N,), low=-1, high=3),
+        "normal": source.normal((N,), avg=2.0, std=3.0),
+        "trial": source.binomial((N,), p=0.3, dtype="float32"),
+        "outcomes": source.multinomial(pvals=p),
+    }
+    drawn = dict(zip(draws, compiled([], list(draws.values()))(), strict=True))
+    assert drawn["uniform"].min() >= -1 and drawn["uniform"].max() < 3
+    expected = {
+        "uniform": (1, 4 / 12**0.5),
+        "normal": (2, 3),
+        "trial": (0.3, 0.21**0.5),
+    }
+    for name, (mean, deviation) in expected.items():
+        found = drawn[name].mean(), drawn[name].std()
+        assert found == pytest.approx((mean, deviation), abs=0.2), name
+    assert drawn["trial"].dtype == "float32"
+    assert drawn["outcomes"].shape == (N, 3) and (drawn["outcomes"].sum(1) == 1).all()
+    np.testing.assert_allclose(drawn["outcomes"].mean(0), p[0], atol=0.04)
+
+
+@both_streams
+def test_sizes_may_be_symbolic(streams):
+    x, size = T.fmatrix("x"), T.lvector("size")
+    source = streams(2)
+    mask = source.binomial(x.shape, p=0.5, dtype=x.dtype)
+    plain = source.uniform(size, ndim=2)
+    mixed = source.normal((x.shape[0], 1), avg=2.0)
+    assert mixed.broadcastable == (False, True)
+    a, b, c = compiled([x, size], [mask, plain, mixed])(A.astype("float32"), [2, 5])
+    assert a.shape == A.shape and a.dtype == "float32"
+    assert b.shape == (2, 5) and c.shape == (3, 1)
+
+
+def test_sizes_from_parameters():
+    low, high = T.dvector("low"), T.dcol("high")
+    draw = RandomStreams(2).uniform(low=low, high=high)
+    f = compiled([low, high], draw)
+    drawn = f([0.0, 10.0], [[20.0], [30.0], [40.0]])
+    assert drawn.shape == (3, 2) and (drawn[:, 1] >= 10).all()
+    borrowed = RandomStreams(2).normal((5, -1), avg=low, std=0.0)
+    np.testing.assert_array_equal(compiled([low], borrowed)([1.0, 2.0]), [[1.0, 2.0]] * 5)
+    with pytest.raises(ValueError):
+        compiled([low, high], RandomStreams(2).uniform((3, 2), low, high))([0.0] * 3, [[1.0]])
+
+
+@both_streams
+def test_shapes_are_known_without_drawing(streams):
+    n = T.lscalar("n")
+    f = theano.function([n], streams(2).uniform((n, 3)).shape, no_default_updates=True)
+    drawing = (rng_mrg.mrg_uniform, RandomFunction)
+    assert not any(isinstance(node.op, drawing) for node in f.maker.fgraph.apply_nodes)
+    np.testing.assert_array_equal(f(4), [4, 3])
+
+
+def test_streams_refuse_bad_sizes():
+    source = RandomStreams(2)
+    with pytest.raises(ValueError, match="expected ndim for a symbolic size"):
+        source.uniform(T.lvector())
+    with pytest.raises(ValueError, match="without negative lengths"):
+        source.uniform((2, -2))
+    with pytest.raises(ValueError, match="no parameter has it"):
+        source.uniform((2, -1))
+    with pytest.raises(ValueError, match="of 1 lengths"):
+        source.uniform((2, 2), ndim=1)
+    with pytest.raises(TypeError, match="expected a size"):
+        source.poisson()
+    parallel = MRG_RandomStreams(2)
+    for draw in (parallel.uniform, parallel.normal, parallel.truncated_normal, parallel.binomial):
+        with pytest.raises(ValueError, match="above 0"):
+            draw((3, 0))
+    with pytest.raises(TypeError, match="a tuple or a symbolic vector"):
+        parallel.uniform(3)
+    with pytest.raises(ValueError, match="at most"):
+        value_of(parallel.uniform((2**16, 2**15), nstreams=1))
+    with pytest.raises(NotImplementedError, match="n=1"):
+        parallel.binomial((3,), n=2)
+
+
+def test_permutations_and_shuffles():
+    shuffled = RandomStreams(4).shuffle_row_elements(T.constant(A))
+    rows, orders = compiled([], [shuffled, shuffled.permutation])()
+    generator = np.random.RandomState(int(np.random.RandomState(4).randint(2**30)))
+    expected = A.copy()
+    for row in expected:
+        generator.shuffle(row)
+    np.testing.assert_array_equal(rows, expected)
+    np.testing.assert_array_equal(rows, np.take_along_axis(A, orders, axis=1))
+
+
+def test_choice_without_replacement():
+    p = np.array([[0.0, 0.5, 0.3, 0.2]] * 500)
+    drawn = value_of(MRG_RandomStreams(8).choice(2, replace=False, p=p))
+    assert drawn.shape == (500, 2) and (drawn[:, 0] != drawn[:, 1]).all()
+    assert (drawn != 0).all()
+    assert np.bincount(drawn[:, 0])[1] / 500 == pytest.approx(0.5, abs=0.1)
+    with pytest.raises(ValueError, match="cannot sample 5 of 4"):
+        value_of(MRG_RandomStreams(8).choice(5, replace=False, p=p))
+    with pytest.raises(NotImplementedError, match="replace=False"):
+        MRG_RandomStreams(8).choice(2, p=p)
+
+
+def test_truncated_normal_stays_within_two_deviations():
+    drawn = value_of(MRG_RandomStreams(8).normal((N,), avg=1.0, std=2.0, truncate=True))
+    assert abs(drawn - 1).max() <= 4
+    assert drawn.std() == pytest.approx(2 * 0.8796, abs=0.1)
+    assert value_of(MRG_RandomStreams(8).truncated_normal((N,), std=2.0)).std() == pytest.approx(
+        2.0, abs=0.1
+    )
+
+
+def test_streams_refuse_bad_seeds():
+    for seed in (0, [0, 0, 0, 1, 1, 1], [1, 1, 1, 0, 0, 0]):
+        with pytest.raises(ValueError, match="not 0"):
+            MRG_RandomStreams(seed)
+    with pytest.raises(ValueError, match="below"):
+        MRG_RandomStreams(2**31 - 21069)
+    with pytest.raises(TypeError, match="1 integer or 6"):
+        MRG_RandomStreams([1, 2])
+
+
+def test_streams_take_operations_of_the_user():
+    sums = RandomFunction(lambda state, n, size: state.uniform(size=(n, *size)).sum(0), T.dvector)
+    draw = RandomStreams(4).gen(sums, (3,), 5)
+    generator = np.random.RandomState(int(np.random.RandomState(4).randint(2**30)))
+    np.testing.assert_array_equal(value_of(draw), generator.uniform(size=(5, 3)).sum(0))
+    wrong = RandomFunction("uniform", T.dvector, ndim_added=1)
+    with pytest.raises(ValueError, match="expected a draw of 1 dimensions"):
+        value_of(RandomStreams(4).gen(wrong, (), 0.0, np.ones((2, 2))))
+
+
+def test_functions_that_draw_can_be_pickled():
+    generator = raw_random.random_state_type()
+    draws = [
+        raw_random.binomial(generator, (3,))[1],
+        raw_random.random_integers(generator, (3,))[1],
+    ]
+    f = compiled([generator], draws)
+    loaded = pickle.loads(pickle.dumps(f))
+    for a, b in zip(f(np.random.RandomState(1)), loaded(np.random.RandomState(1)), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@both_streams
+def test_gradients_of_parameters_are_refused(streams):
+    parameter = T.dscalar("parameter")
+    source = streams(3)
+    for draw in (
+        source.uniform((2,), low=parameter, high=2.0),
+        source.normal((2,), avg=parameter),
+        source.normal((2,), std=parameter),
+    ):
+        with pytest.raises(theano.gradient.NullTypeGradError):
+            theano.grad(draw.sum(), parameter)
+
+
+@both_streams
+def test_streams_draw_in_loops_what_calls_draw(streams):
+    one_by_one = compiled([], streams(7).normal((4,), dtype="float64"))
+    source = streams(7)
+    traced, updates = theano.scan(lambda: source.normal((4,), dtype="float64"), n_steps=6)
+    assert source.state_updates[0][0] in updates
+    f = theano.function([], traced, updates=updates)
+    for _ in range(2):
+        np.testing.assert_allclose(f(), [one_by_one() for _ in range(6)], rtol=1e-12)
+
+
+@both_streams
+def test_gradients_of_loops_see_the_draws_of_the_forward_loop(streams):
+    one_by_one = compiled([], streams(7).uniform((4,), dtype="float64"))
+    source = streams(7)
+    w = theano.shared(0.5)
+
+    def step(x):
+        return T.tanh(x + source.uniform((4,), dtype="float64") * w)
+
+    traced, updates = theano.scan(step, outputs_info=T.zeros(4, dtype="float64"), n_steps=5)
+    f = theano.function([], [traced[-1].sum(), theano.grad(traced[-1].sum(), w)], updates=updates)
+    for _ in range(2):
+        x, slope = np.zeros(4), np.zeros(4)
+        for _ in range(5):
+            noise = one_by_one()
+            x = np.tanh(x + noise * 0.5)
+            slope = (1 - x**2) * (slope + noise)
+        np.testing.assert_allclose(f(), [x.sum(), slope.sum()])
+
+
+def test_older_names():
+    with pytest.warns(UserWarning, match="deprecated"):
+        drawn = value_of(MRG_RandomStreams(1).multinomial_wo_replacement(pvals=[[0.0, 1.0]]))
+    assert drawn.tolist() == [[1]]
+    with pytest.warns(DeprecationWarning, match="older name"):
+        assert value_of(RandomStreams(1).binomial((2,), prob=1.0)).tolist() == [1, 1]
+    assert value_of(MRG_RandomStreams(1, use_cuda=False).uniform((2,), target="cpu")).shape == (2,)
