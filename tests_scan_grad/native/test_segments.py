@@ -262,6 +262,21 @@ def zero():
     return pt.constant(np.float64(0))
 
 
+def test_the_gradient_of_no_steps_has_the_shape_of_its_sequence():
+    x, w = pt.dtensor3("x"), pt.dmatrix("w")
+    (h,) = scan(
+        lambda a, s, w: pt.tanh(a + s @ w),
+        sequences=[x],
+        outputs_info=[pt.ones((2, 3))],
+        non_sequences=[w],
+    )
+    function = compiled([x, w], [h, *pytensor.grad(h.sum(), [x, w])])
+    shapes = [np.shape(result) for result in function(numbers(0, 2, 3), numbers(3, 3))]
+    assert shapes == [(0, 2, 3), (0, 2, 3), (3, 3)]
+    assert report(function).loops[0].reason is None
+    assert not function(numbers(0, 2, 3), numbers(3, 3))[2].any()
+
+
 def test_no_steps():
     x = pt.dvector("x")
     (h,) = scan(lambda x, h: x + h, sequences=[x], outputs_info=[pt.constant(np.float64(1))])

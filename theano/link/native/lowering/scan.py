@@ -47,7 +47,7 @@ def scan(step: Step, node, inputs: list[Value]) -> list[Value]:
         raise CannotLower("a loop inside a loop whose number of steps its values decide")
     parts = _outer_inputs(op, inputs)
     steps = step.size(parts.steps, "a number of steps of a loop inside")
-    step.sizes.check(f"{steps} > 0", "a loop of at least one step")
+    step.sizes.check(f"{steps} >= 0", "a number of steps that is not negative")
     prefix = f"l{len(step.loops)}"
     name = f"{step.name}_{prefix}"
     if name not in step.lowered_loops:
@@ -176,7 +176,8 @@ class _Call:
         ]
         for trace, length in zip(traces, lengths, strict=True):
             rows = step.size(length, "a length of a trace of a loop inside")
-            sizes.check(f"{rows} > 0", "a trace of at least one row")
+            # PyTensor keeps no row of a loop without steps, however many were asked for.
+            sizes.check(f"({rows} > 0) == ({self.steps} > 0)", "rows where there are steps")
             self._number(trace.first_size, rows)
         for argument in loop.arguments:
             if argument.kind != "trace":
