@@ -173,7 +173,7 @@ def _warn_of_no_compiler(reason: str, name: str, instead: str) -> None:
     _warned_of_no_compiler.add(name)
     what = "Python runs" if instead == name else f"the Python linker {instead!r} runs"
     warnings.warn(
-        f"{reason}: {what} in place of {name!r}, many times slower",
+        f"{reason}: {what} in place of {name!r}, slower",
         stacklevel=caller_stacklevel(),
     )
 

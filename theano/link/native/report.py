@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,8 +51,10 @@ class EngineReport:
     source: str
 
     def __str__(self) -> str:
+        counts = Counter(map(str, [*self.loops, *self.calls]))
+        repeated = [f"{n} times {line}" if n > 1 else line for line, n in counts.items()]
         lines = [f"{len(self.segments)} native segments of {list(self.segments)} nodes"]
-        return "\n".join([*lines, *map(str, self.loops), *map(str, self.calls)])
+        return "\n".join([*lines, *repeated])
 
 
 def report_of(program: Program) -> EngineReport:
