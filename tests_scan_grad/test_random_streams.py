@@ -146,6 +146,22 @@ def test_states_are_those_of_theano():
         )
 
 
+def test_few_streams_draw_many_numbers():
+    """What one stream draws in turn, three of them draw side by side."""
+    count = 100
+    source = MRG_RandomStreams(42)
+    states = source.get_substream_rstates(3, "float64", inc_rstate=False)
+    together = value_of(source.uniform((3 * count + 1,), nstreams=3, dtype="float64"))
+    for k in range(3):
+        alone = MRG_RandomStreams(states[k].tolist())
+        drawn = value_of(alone.uniform((count,), nstreams=1, dtype="float64"))
+        np.testing.assert_array_equal(together[k::3][:count], drawn)
+
+
+def test_seeds_below_zero_stand_for_their_residues():
+    assert MRG_RandomStreams(-5).rstate.tolist() == [rng_mrg.M1 - 5] * 3 + [rng_mrg.M2 - 5] * 3
+
+
 def test_numbers_of_streams():
     guessed = [rng_mrg.guess_n_streams(size) for size in ((), (3,), (60,), (10**4, 10**4))]
     assert guessed == [1, 3, 10, 60 * 256]

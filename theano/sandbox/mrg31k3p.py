@@ -88,6 +88,22 @@ def substreams(state: np.ndarray, count: int) -> np.ndarray:
     return states
 
 
+def _steps_ahead(one_step: list[list[int]], modulus: int, count: int) -> np.ndarray:
+    """Row k times (x[t], x[t-1], x[t-2]) is x[t+1+k], modulo `modulus`."""
+    matrix = power = np.array(one_step, dtype="int64")
+    rows = [power[0]]
+    for _ in range(count - 1):
+        power = _product(power, matrix, modulus)
+        rows.append(power[0])
+    return np.array(rows, dtype="uint64")
+
+
+# So many steps are taken by one product: few calls, and small enough for the cache.
+_BLOCK = 32
+_AHEAD = np.stack([_steps_ahead(_ONE_STEP_1, M1, _BLOCK), _steps_ahead(_ONE_STEP_2, M2, _BLOCK)])
+_MODULI = np.uint64(M1), np.uint64(M2)
+
+
 def next_draws(states: np.ndarray, count: int) -> np.ndarray:
     """Draw `count` integers in 1 .. M1, the i-th from row ``i % len(states)`` of `states`.
 
@@ -105,20 +121,26 @@ def next_draws(states: np.ndarray, count: int) -> np.ndarray:
         return np.empty(0, dtype="int64")
     used = min(count, len(states))
     steps = -(-count // used)
-    x1 = np.empty((steps + 3, used), dtype="int64")
-    x2 = np.empty((steps + 3, used), dtype="int64")
-    x1[:3] = states[:used, 2::-1].T
-    x2[:3] = states[:used, :2:-1].T
-    for t in range(3, steps + 3):
-        np.remainder((x1[t - 2] << 22) + 129 * x1[t - 3], M1, out=x1[t])
-        np.remainder(((x2[t - 1] + x2[t - 3]) << 15) + x2[t - 3], M2, out=x2[t])
+    # x[c, t + 3]: component c after t steps; before them, what the states hold.
+    x = np.empty((2, steps + 3, used), dtype="uint64")
+    x[:, :3] = states[:used].reshape(used, 2, 3)[:, :, ::-1].transpose(1, 2, 0)
+    for start in range(3, steps + 3, _BLOCK):
+        end = min(start + _BLOCK, steps + 3)
+        # Three products below 2**62 have a sum below 2**64.
+        ahead = np.einsum(
+            "ckj,cjs->cks", _AHEAD[:, : end - start], x[:, start - 3 : start][:, ::-1]
+        )
+        for component, modulus in enumerate(_MODULI):
+            # NumPy divides by one number faster than it takes remainders.
+            quotients = ahead[component] // modulus
+            np.subtract(ahead[component], quotients * modulus, out=x[component, start:end])
     # In the last step, only the first streams are drawn from.
     last = count - (steps - 1) * used
     for rows, end in ((slice(0, last), steps + 3), (slice(last, used), steps + 2)):
-        states[rows, 2::-1] = x1[end - 3 : end, rows].T
-        states[rows, :2:-1] = x2[end - 3 : end, rows].T
-    drawn = x1[3:] - x2[3:]
-    drawn[drawn <= 0] += M1
+        held = x[:, end - 3 : end, rows][:, ::-1]
+        states[rows] = held.transpose(2, 0, 1).reshape(-1, 6)
+    drawn = x.view("int64")[0, 3:] - x.view("int64")[1, 3:]
+    drawn += (drawn <= 0) * M1
     return drawn.reshape(-1)[:count]
 
 

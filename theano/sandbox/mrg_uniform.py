@@ -1,5 +1,6 @@
 """The operation that draws from MRG31k3p states, and the one that moves a state."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -104,7 +105,7 @@ class mrg_uniform(mrg_uniform_base):
                 "mrg_uniform: expected int32 states of 6 columns, "
                 f"got {states.dtype} of shape {states.shape}"
             )
-        count = int(np.prod([*shape, 1], dtype=object))
+        count = math.prod(shape)
         if count > mrg31k3p.M1:
             raise ValueError(f"mrg_uniform: expected at most 2**31 - 1 samples, got size {shape}")
         if not self.inplace:

@@ -3,6 +3,7 @@
 The generator and its sources are described in `theano.sandbox.mrg31k3p`.
 """
 
+import math
 import warnings
 from typing import Any
 
@@ -71,7 +72,7 @@ def guess_n_streams(size: Any, warn: bool = False) -> int:
         Whether to warn where a symbolic size leaves no choice but the greatest number.
     """
     if isinstance(size, tuple | list) and all(isinstance(length, int) for length in size):
-        count = int(np.prod([1, *size], dtype=object))
+        count = math.prod(size)
         return min(count // 6 if count > 6 else count, _MOST_STREAMS)
     if warn:
         warnings.warn(
@@ -174,7 +175,8 @@ class MRG_RandomStreams:
                 raise ValueError(f"expected a seed that is not 0, got {seed!r}")
             if any(part >= modulus for part in three):
                 raise ValueError(f"expected a seed below {modulus}, got {seed!r}")
-        self.rstate = np.asarray(parts, dtype="int32")
+        # Below 0, which Theano did not refuse, a seed stands for its residue.
+        self.rstate = (np.array(parts, dtype="int64") % ([M1] * 3 + [M2] * 3)).astype("int32")
 
     def seed(self, seed: Any = None) -> None:
         """Start all the streams again, from `seed` or from the first seed."""
