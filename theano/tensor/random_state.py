@@ -13,6 +13,7 @@ from pytensor.graph.rewriting.basic import copy_stack_trace, dfs_rewriter, node_
 from pytensor.tensor.exceptions import ShapeError
 from pytensor.tensor.type import TensorType
 
+from theano.compile.mode import FAST_RUN_TAG
 from theano.compile.sharedvalue import register_constructor
 from theano.gof.type import PureType
 
@@ -227,7 +228,7 @@ def _draw_in_place(fgraph, node):
 optdb.register(
     "random_make_inplace_random_state",
     dfs_rewriter(_draw_in_place, ignore_newtrees=True),
-    "fast_run",
+    FAST_RUN_TAG,
     "inplace",
     position=99,
 )
