@@ -51,7 +51,7 @@ def state():
     }
 
 before = state()
-import theano, theano.tensor, theano.scan_module
+import theano, theano.tensor, theano.scan_module, theano.sandbox.rng_mrg
 after = state()
 print(re.sub(" at 0x[0-9a-f]+| [(]id [0-9]+[)]|ids=[0-9]+", "", json.dumps([before, after])))
 """

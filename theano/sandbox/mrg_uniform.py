@@ -12,6 +12,7 @@ from pytensor.graph.op import Op
 from pytensor.graph.rewriting.basic import copy_stack_trace, dfs_rewriter, node_rewriter
 from pytensor.tensor.type import TensorType
 
+from theano.compile.mode import FAST_RUN_TAG
 from theano.sandbox import mrg31k3p
 from theano.tensor.old_functions import extract_constant
 
@@ -127,7 +128,7 @@ def _draw_in_place(fgraph, node):
 optdb.register(
     "random_make_inplace_mrg",
     dfs_rewriter(_draw_in_place, ignore_newtrees=True),
-    "fast_run",
+    FAST_RUN_TAG,
     "inplace",
     position=99,
 )
