@@ -36,7 +36,11 @@ except {kind}:
 np.testing.assert_array_equal(function(value, 3), expected)
 print("again")
 """
-SIGNAL = "threading.Timer(0.3, signal.raise_signal, [signal.SIGINT]).start()"
+# A process that was started in the background ignores Ctrl-C.
+SIGNAL = """
+signal.signal(signal.SIGINT, signal.default_int_handler)
+threading.Timer(0.3, signal.raise_signal, [signal.SIGINT]).start()
+"""
 HANDLER = """
 class Enough(Exception):
     pass
