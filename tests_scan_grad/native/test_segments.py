@@ -14,7 +14,7 @@ from pytensor.scan.utils import until
 import theano
 import theano.tensor as T
 from tests_scan_grad.native.loops import native_mode, numbers, python_mode, same, scan
-from theano.link.native import report, source
+from theano.link.native import linker, report, source
 
 
 def compiled(inputs, outputs, **options):
@@ -108,6 +108,20 @@ def test_a_refused_call_takes_fused_operations_apart():
     with pytest.raises(ValueError):
         function(numbers(3), numbers(4))
     same(function(numbers(3), numbers(3))[1:], [function(numbers(3), numbers(3))[0].sum()])
+
+
+def test_a_constant_keeps_the_signs_of_its_zeros():
+    x = pt.dvector("x")
+    function = compiled([x], pt.switch(pt.gt(x, 0), pt.constant(np.array([0.0, -0.0])), x))
+    assert np.signbit(function(np.ones(2))).tolist() == [False, True]
+
+
+def test_a_python_that_keeps_arrays_in_another_way_runs_the_nodes(monkeypatch):
+    monkeypatch.setattr(linker, "layout_is_known", lambda: False)
+    x = pt.dvector("x")
+    function = compiled([x], pt.exp(x) + 1)
+    assert "another way" in str(report(function)) and not report(function).segments
+    same([function(np.zeros(2))], [np.full(2, 2.0)])
 
 
 def test_the_branch_that_is_not_taken_is_not_computed():

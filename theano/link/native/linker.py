@@ -20,7 +20,7 @@ from theano.link.native.partition import Part, needed_results
 from theano.link.native.profile import Measurements
 from theano.link.native.program import Program, make_program
 from theano.link.native.report import EngineReport, report_of
-from theano.link.native.run import NativeSegment, in_own_way
+from theano.link.native.run import NativeSegment, in_own_way, layout_is_known
 from theano.link.native.runtime.build import find_compiler
 from theano.link.native.segment import Segment
 from theano.link.native.virtual_machine import NativeMachine, Unit
@@ -104,6 +104,8 @@ class NativeLinker(VMLinker):
         if not any(program.segments):
             return program, None
         try:
+            if not layout_is_known():
+                raise CannotLower("anything, because this Python keeps arrays in another way")
             return program, library(program.source)
         except CannotLower as reason:
             parts = [Part((node,), False) for node in order]

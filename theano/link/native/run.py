@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,21 @@ def _references_of_one_name() -> int:
 
 # what sys.getrefcount answers for an array that nobody else has
 _UNUSED = _references_of_one_name()
+
+
+@cache
+def layout_is_known() -> bool:
+    """Whether this Python keeps lists and arrays where generated code reads them."""
+    array = np.zeros((2, 3))
+    cell = [array]
+
+    def word(address: int, position: int) -> int:
+        size = ctypes.sizeof(ctypes.c_void_p)
+        return ctypes.c_void_p.from_address(address + position * size).value or 0
+
+    # tn_array and tn_array_in of prelude.inc
+    item_is_there = word(word(id(cell), 3), 0) == id(array)
+    return item_is_there and word(id(array), 2) == array.ctypes.data
 
 
 class CallRefused(Exception):

@@ -162,9 +162,15 @@ def constant_value(step: Step, variable: Constant) -> Value:
         return step.constant(data, dtype)
     if data.ndim == 1 and data.size <= 8 and data.dtype.kind in "iu":
         return Numbers(tuple(step.constant(number, dtype) for number in data), dtype)
-    if data.size and (data == data.flat[0]).all():
+    if data.size and _is_one_number(data):
         return Spread(step.constant(data.flat[0], dtype), data.shape)
     return step.constant_array(data)
+
+
+def _is_one_number(data: np.ndarray) -> bool:
+    """Whether all elements are the same, zeros with their signs."""
+    same = (data == data.flat[0]).all()
+    return bool(same and (data.flat[0] != 0 or not np.signbit(data).any()))
 
 
 def cast(step: Step, value: Value, dtype: str) -> Value:
