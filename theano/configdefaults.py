@@ -36,8 +36,8 @@ _OWN: list[tuple[str, Any, Kind, str]] = [
         "linker",
         "native",
         Choice(("native", "cvm", "c|py", "py", "c", "c|py_nogc", "vm", "vm_nogc", "cvm_nogc")),
-        "Linker of the modes Mode and FAST_RUN: native compiles whole functions to C; cvm is "
-        "PyTensor's. Both run Python where there is no compiler.",
+        "Linker of the mode 'Mode': native compiles whole functions to C; cvm is PyTensor's. Both "
+        "run Python where there is no compiler.",
     ),
     (
         "optimizer",

@@ -52,6 +52,8 @@ def resident_bytes():
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
 def test_a_forked_child_and_its_parent_answer_right():
     arrays.set_threads(2)
+    # two threads even where other programs leave no processor free
+    arrays.set_least_work(0)
     try:
         f, values = gradient(mode="NATIVE"), values_of(8, 64, 128)
         expected = f(*values)
@@ -64,6 +66,7 @@ def test_a_forked_child_and_its_parent_answer_right():
         assert right_with_workers()
         assert exit_code_of_child(lambda: exit_code_of_child(right_with_workers) == 0) == 0
     finally:
+        arrays.set_least_work(-1)
         arrays.set_threads(0)
 
 

@@ -33,6 +33,7 @@ from theano.compile.blas_messages import no_blas_remarks
 from theano.compile.structured_matrices import BY_NAME, StructuredProducts
 from theano.configdefaults import config
 from theano.configparser import caller_stacklevel
+from theano.link.wrong_rewrites import WRONG_REWRITES
 
 __all__ = [
     "FAST_COMPILE",
@@ -91,9 +92,6 @@ _REPLACED = (
     "scan_push_out_non_seq",
     "scan_push_out_seq",
 )
-
-# PyTensor's rewrites that change results: diagonals of an expression come out transposed.
-WRONG_REWRITES = ("extract_diag_lift_pass",)
 
 _FAST_RUN = ("fast_run", FAST_RUN_TAG)
 _FAST_COMPILE = ("fast_compile", FAST_COMPILE_TAG)

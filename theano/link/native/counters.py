@@ -18,21 +18,19 @@ from theano.link.native.ir import (
     Assign,
     CallLoop,
     Combine,
-    Copy,
     Gather,
     Gemm,
-    Kernel,
     Line,
     Load,
     Map,
     Reduce,
-    Scalar,
     Scatter,
     Size,
     Statement,
     View,
 )
 from theano.link.native.step import Step
+from theano.link.native.views import results_of, views_of
 
 CLOCK = "int64_t counted = tn_clock();"
 FIELDS = ("nanoseconds", "calls", "operations", "bytes")
@@ -169,23 +167,15 @@ def _operations(statement: Statement) -> list[tuple[int, tuple[Size, ...]]]:
 
 def _views(statement: Statement) -> list[View]:
     """What a statement reads and writes, each once; rows by index as often as there are any."""
-    if isinstance(statement, Gemm):
-        return [statement.a, statement.b, statement.out]
-    if isinstance(statement, Map):
-        read = {id(v): v for c in statement.body for v in c.operands if isinstance(v, View)}
-        stored = [View.of(c.buffer) for c in statement.body if c.stored and c.buffer is not None]
-        return [*read.values(), *stored]
-    if isinstance(statement, Kernel):
-        return [*statement.writes, *statement.reads]
+    if isinstance(statement, CallLoop):
+        return []
     if isinstance(statement, Gather):
         return [statement.target, statement.target, statement.index]
     if isinstance(statement, Scatter):
         source = [statement.source, statement.source] if isinstance(statement.source, View) else []
         return [*source, statement.index]
-    if isinstance(statement, Copy | Combine | Reduce):
-        both: Iterable[View | Scalar] = (statement.source, statement.target)
-        return [value for value in both if isinstance(value, View)]
-    return []
+    views = [*views_of(statement), *(View.of(buffer) for buffer in results_of(statement))]
+    return list({id(view): view for view in views}.values())
 
 
 def _sum(terms: Iterable[tuple[int, tuple[Size, ...]]], step: Step) -> str:

@@ -7,12 +7,12 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.rewriting.db import RewriteDatabaseQuery
 from pytensor.scan.op import Scan
 
-# gives the diagonals of a stack along its first axes in another order
-_WRONG = ("extract_diag_lift_pass",)
+from theano.link.wrong_rewrites import WRONG_REWRITES
+
 _REWRITES = RewriteDatabaseQuery(
     include=["fast_run"],
     # Element-wise operations and products are joined by the engine, which sees more.
-    exclude=["inplace", "fusion", "BlasOpt", "scan_make_inplace", "cxx_only", *_WRONG],
+    exclude=["inplace", "fusion", "BlasOpt", "scan_make_inplace", "cxx_only", *WRONG_REWRITES],
 )
 
 

@@ -67,7 +67,8 @@ class NativeLinker(VMLinker):
                 units.append(Unit(node, thunk, bool(thunk.lazy)))
             else:
                 units.append(_native_unit(part, segment, compiled, storage_map, compute_map))
-        _connect(fgraph, program.parts, units, storage_map, compute_map)
+        made_by = {node: k for k, part in enumerate(program.parts) for node in part.nodes}
+        _connect(fgraph, program.parts, units, made_by, storage_map, compute_map)
         if self.profile:
             self.profile.linker_node_make_thunks += time.perf_counter() - begin
             self.profile.linker_make_thunk_time = {}
@@ -81,7 +82,7 @@ class NativeLinker(VMLinker):
             output_storage=output_storage,
             update_vars=self.updated_vars,
             compute_map=compute_map,
-            last_units=_units_of(fgraph.outputs, program.parts),
+            last_units=[made_by[v.owner] for v in fgraph.outputs if v.owner is not None],
         )
         if counters and compiled is not None:
             natives = [unit.run.native for unit in units if isinstance(unit.node.op, NativeCode)]
@@ -148,16 +149,10 @@ def _native_unit(part: Part, segment: Segment, compiled, storage_map, compute_ma
     return Unit(node, run)
 
 
-def _units_of(variables: Sequence[Any], parts: Sequence[Part]) -> list[int]:
-    made_by = {node: k for k, part in enumerate(parts) for node in part.nodes}
-    return [made_by[v.owner] for v in variables if v.owner is not None]
-
-
 def _connect(
-    fgraph: Any, parts: Sequence[Part], units: list[Unit], storage_map, compute_map
+    fgraph: Any, parts: Sequence[Part], units: list[Unit], made_by, storage_map, compute_map
 ) -> None:
     """Say which units each one needs, and what nobody needs after it."""
-    made_by = {node: k for k, part in enumerate(parts) for node in part.nodes}
     before = fgraph.orderings()
     last_use: dict[Any, int] = {}
     for k, (part, unit) in enumerate(zip(parts, units, strict=True)):

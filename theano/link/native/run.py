@@ -48,6 +48,7 @@ class CallRefused(Exception):
     """The arrays of this call are not what the code was written for."""
 
 
+@cache
 def runtime_table() -> ctypes.Array:
     """The addresses of the runtime's functions, in the order that generated code expects."""
     return (ctypes.c_void_p * len(RUNTIME_FUNCTIONS))(*map(symbol, RUNTIME_FUNCTIONS))

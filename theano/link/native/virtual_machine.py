@@ -74,9 +74,9 @@ class NativeMachine(UpdatingVM):
         return self.perform_updates()
 
     def _run_all(self) -> None:
-        timed = self.time_thunks
+        run = self._timed if self.time_thunks else self._run
         for k, unit in enumerate(self.units):
-            self._timed(k, unit) if timed else self._run(k, unit)
+            run(k, unit)
             if self.allow_gc:
                 for cell in unit.clears:
                     cell[0] = None
@@ -138,12 +138,12 @@ class NativeMachine(UpdatingVM):
 
     def _evaluate(self, k: int, done: list[bool]) -> Iterator[int]:
         """Run a part; answers, one after the other, the parts that it waits for."""
-        unit = self.units[k]
+        unit, run = self.units[k], self._timed if self.time_thunks else self._run
         yield from unit.before
         if not unit.lazy:
             yield from (need for need in unit.needs if need is not None)
         while not done[k]:
-            wanted = self._timed(k, unit) if self.time_thunks else self._run(k, unit)
+            wanted = run(k, unit)
             if not (unit.lazy and wanted):
                 done[k] = True
                 self._set_flags([unit], True)
