@@ -3,8 +3,6 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from pytensor.compile.rebuild import rebuild_collect_shared
-
 from theano.compile.builders import OpFromGraph
 from theano.compile.clone import clone
 from theano.compile.function import function, function_dump
@@ -62,8 +60,10 @@ from theano.compile.ops import (
     specify_shape,
     view_op,
 )
+from theano.compile.pfunc import pfunc, rebuild_collect_shared
 from theano.compile.profiling import ProfileStats
 from theano.compile.sharedvalue import SharedVariable, shared, shared_constructor
+from theano.configdefaults import config
 
 if TYPE_CHECKING:
     from theano.compile.debugmode import DebugMode
@@ -129,6 +129,7 @@ __all__ = [
     "alias_root",
     "as_op",
     "clone",
+    "config",
     "deep_copy_op",
     "function",
     "function_dump",
@@ -138,6 +139,7 @@ __all__ = [
     "insert_deepcopy",
     "local_useless",
     "optdb",
+    "pfunc",
     "predefined_linkers",
     "predefined_modes",
     "predefined_optimizers",
