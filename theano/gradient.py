@@ -212,6 +212,10 @@ def verify_grad(fun: Callable, pt: Sequence, *args: Any, mode: Any = None, **kwa
     _verify_grad(fun, pt, *args, mode=get_mode(mode), **kwargs)
 
 
+# What it raises, also as an attribute of it
+verify_grad.E_grad = GradientError  # type: ignore[attr-defined]
+
+
 class GradClip(ViewOp):
     """The identity, whose gradient is clipped: see `grad_clip`."""
 

@@ -1,6 +1,9 @@
 """Functions on tensors, by Theano 1.0's names; PyTensor's own where they are the same."""
 # ruff: noqa: F401, F403 -- this file re-exports
 
+from typing import Any
+
+import numpy as np
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.op import Op
 from pytensor.raise_op import assert_op
@@ -48,6 +51,7 @@ from pytensor.tensor.shape import (
 )
 from pytensor.tensor.variable import TensorConstant, TensorVariable
 
+from theano.configparser import config
 from theano.gof.utils import hashtype
 from theano.gradient import (
     DisconnectedType,
@@ -100,3 +104,38 @@ from theano.tensor.type import (
     vector,
     wmatrix,
 )
+
+# Tolerances of `_allclose` by config.tensor.cmp_sloppy: (absolute, relative) for float16, float32
+# and float64. Programs assign to the names below.
+_TOLERANCES = {
+    0: ((1e-3, 1e-3), (1e-5, 1e-5), (1e-8, 1e-5)),
+    1: ((5e-3, 1e-2), (1e-4, 1e-3), (1e-3, 1e-4)),
+    2: ((1e-2, 5e-2), (5e-4, 1e-3), (1e-3, 1e-4)),
+}
+(
+    (float16_atol, float16_rtol),
+    (float32_atol, float32_rtol),
+    (float64_atol, float64_rtol),
+) = _TOLERANCES.get(int(config.tensor.cmp_sloppy), _TOLERANCES[2])
+
+
+def _get_atol_rtol(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
+    """The absolute and the relative tolerance for the less precise of two arrays."""
+    dtypes = {str(a.dtype), str(b.dtype)}
+    if "float16" in dtypes:
+        return float16_atol, float16_rtol
+    if dtypes & {"float32", "complex64"}:
+        return float32_atol, float32_rtol
+    return float64_atol, float64_rtol
+
+
+def _allclose(a: Any, b: Any, rtol: float | None = None, atol: float | None = None) -> bool:
+    """``numpy.allclose`` with tolerances for the less precise dtype, unless they are given."""
+    a, b = np.asarray(a), np.asarray(b)
+    usual_atol, usual_rtol = _get_atol_rtol(a, b)
+    return np.allclose(
+        a,
+        b,
+        atol=usual_atol if atol is None else atol,
+        rtol=usual_rtol if rtol is None else rtol,
+    )

@@ -1,0 +1,118 @@
+"""A pytest plugin that collects Theano 1.0's tests as nose collected them.
+
+The fetched folder holds only the tests; ``theano.<package>.tests`` is imported from there, all
+else of ``theano`` from where it is installed. The plugin also runs under the Python 3.8 of a
+Theano 1.0.5, for comparison.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.abc
+import importlib.util
+import inspect
+import re
+import sys
+import unittest
+from pathlib import Path
+
+import pytest
+
+# What nose takes for the name of a test
+TEST_NAME = re.compile(r"(?:^|[\b_./-])[Tt]est")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--theano-tests", help="the folder with the fetched tests")
+
+
+def pytest_configure(config):
+    folder = config.getoption("--theano-tests")
+    sys.meta_path.insert(0, TestPackages(Path(folder)))
+
+
+class TestPackages(importlib.abc.MetaPathFinder):
+    """Finds ``theano.<package>.tests`` in the fetched folder."""
+
+    __test__ = False
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+
+    def find_spec(self, fullname, path, target=None):
+        if not fullname.startswith("theano.") or not fullname.endswith(".tests"):
+            return None
+        package = self.folder.joinpath(*fullname.split("."))
+        if not package.is_dir():
+            return None
+        return importlib.util.spec_from_file_location(
+            fullname, package / "__init__.py", submodule_search_locations=[str(package)]
+        )
+
+
+def pytest_collect_directory(path, parent):
+    # Not a package: it would be imported by its path.
+    return pytest.Dir.from_parent(parent, path=path)
+
+
+def pytest_pycollect_makemodule(module_path, parent):
+    return TheanoModule.from_parent(parent, path=module_path)
+
+
+class TheanoModule(pytest.Module):
+    """A module of tests, imported by its name in Theano."""
+
+    def _getobj(self):
+        parts = self.path.with_suffix("").relative_to(self.config.rootpath).parts
+        return importlib.import_module(".".join(parts))
+
+
+def pytest_pycollect_makeitem(collector, name, obj):
+    if inspect.isclass(obj):
+        return None if issubclass(obj, unittest.TestCase) else _class(collector, name, obj)
+    if not callable(obj) or not getattr(obj, "__test__", True):
+        return None
+    if not TEST_NAME.search(getattr(obj, "__name__", name)) and not TEST_NAME.search(name):
+        return []
+    if inspect.isgeneratorfunction(obj):
+        return YieldedTests.from_parent(collector, name=name)
+    return None
+
+
+def _class(collector, name, cls):
+    if name.startswith("_") or not getattr(cls, "__test__", True) or not TEST_NAME.search(name):
+        return []
+    return pytest.Class.from_parent(collector, name=name, obj=cls)
+
+
+class YieldedTests(pytest.Collector):
+    """The tests that a generator yields: a function and its arguments, or a function alone."""
+
+    def collect(self):
+        owner = self.parent.obj
+        if inspect.isclass(owner):
+            owner = owner()
+        for number, test in enumerate(getattr(owner, self.name)()):
+            function, *arguments = test if isinstance(test, tuple) else (test,)
+            yield YieldedTest.from_parent(
+                self,
+                name=f"{self.name}[{number}]",
+                call=lambda function=function, arguments=arguments: function(*arguments),
+            )
+
+
+class YieldedTest(pytest.Item):
+    """One of the tests that a generator yields."""
+
+    def __init__(self, *, call, **kwargs):
+        super().__init__(**kwargs)
+        self.call = call
+
+    def runtest(self):
+        instance = self.parent.parent.obj
+        if inspect.isclass(instance) and hasattr(instance, "setUp"):
+            instance().setUp()
+        self.call()
+
+    def reportinfo(self):
+        return self.path, None, self.name

@@ -1,0 +1,1 @@
+"""The plugins of nose that Theano's tests use."""

@@ -1,0 +1,47 @@
+"""What Theano's tests use of parameterized: a method of a test case for each tuple of arguments."""
+
+import functools
+import inspect
+import re
+from collections import namedtuple
+
+param = namedtuple("param", "args kwargs")
+
+
+class parameterized:  # noqa: N801 -- the name of the package's class
+    """The namespace of the functions."""
+
+    @staticmethod
+    def to_safe_name(text):
+        """The text with all that a name cannot hold replaced."""
+        return str(re.sub("[^a-zA-Z0-9_]+", "_", text))
+
+    @classmethod
+    def expand(cls, cases, name_func=None, **_):
+        """Replace the decorated method by one for each case, in the class being defined."""
+        scope = inspect.currentframe().f_back.f_locals
+
+        def decorate(method):
+            for number, case in enumerate(cases() if callable(cases) else cases):
+                arguments = case if isinstance(case, tuple) else (case,)
+                name = (name_func or cls._name)(method, number, param(arguments, {}))
+                scope[name] = _bound(method, name, arguments)
+
+        return decorate
+
+    @classmethod
+    def _name(cls, method, number, case):
+        first = case.args[0] if case.args and isinstance(case.args[0], str) else None
+        suffix = "" if first is None else "_" + cls.to_safe_name(first)
+        return f"{method.__name__}_{number}{suffix}"
+
+
+def _bound(method, name, arguments):
+    @functools.wraps(method)
+    def test(self):
+        return method(self, *arguments)
+
+    # pytest would take the arguments of what is wrapped for fixtures.
+    del test.__wrapped__
+    test.__name__ = name
+    return test

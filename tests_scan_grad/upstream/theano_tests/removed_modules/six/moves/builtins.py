@@ -1,0 +1,3 @@
+"""Python 3's builtins."""
+
+from builtins import *  # noqa: F403

@@ -1,0 +1,3 @@
+"""Python 3's pickle."""
+
+from pickle import *  # noqa: F403

@@ -1,0 +1,75 @@
+"""Run Theano's tests, each module in a process of its own."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tests_scan_grad.upstream.fetch import source_distribution
+from tests_scan_grad.upstream.run import ROOT, Outcome
+
+VERSION = "1.0.5"
+
+REMOVED_MODULES = Path(__file__).parent / "removed_modules"
+
+# Seconds that one test may take
+LIMIT = 300
+
+
+def fetched() -> Path:
+    """The folder with Theano's tests, each at its path in Theano's source distribution."""
+    return source_distribution("theano", VERSION, wanted=is_test)
+
+
+def is_test(path: str) -> bool:
+    """Whether a file of the distribution belongs to the tests, those for GPUs left out."""
+    folders = Path(path).parts[:-1]
+    return folders[:1] == ("theano",) and "tests" in folders and "gpuarray" not in folders
+
+
+def run_module(module: str, options: tuple[str, ...] = ()) -> dict[str, Outcome]:
+    """Run the tests of a module.
+
+    Parameters
+    ----------
+    module
+        Path of the module in the distribution.
+    options
+        Further options of pytest.
+
+    Returns
+    -------
+    dict
+        The outcome of each test by its id; of the module, if it could not be imported.
+    """
+    folder = fetched()
+    with tempfile.TemporaryDirectory() as scratch:
+        lines = Path(scratch) / "outcomes"
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+        command += ["-c", os.devnull, "--rootdir", str(folder), f"--timeout={LIMIT}"]
+        command += ["-p", "tests_scan_grad.upstream.theano_tests.plugin"]
+        command += ["--theano-tests", str(folder), "--outcome-lines", str(lines)]
+        done = subprocess.run(
+            [*command, *options, str(folder / module)],
+            cwd=scratch,
+            env=_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=None if options else subprocess.PIPE,
+            stderr=None if options else subprocess.STDOUT,
+            text=True,
+        )
+        written = lines.read_text().splitlines() if lines.exists() else []
+    outcomes = {test: Outcome(state, message) for test, state, message in map(json.loads, written)}
+    if done.returncode not in (0, 1, 2, 5):
+        said = (done.stdout or "")[-1000:]
+        outcomes[module] = Outcome("failed", f"the process ended with {done.returncode}: {said}")
+    return outcomes
+
+
+def _environment() -> dict[str, str]:
+    dropped = ("THEANO_FLAGS", "PYTEST_ADDOPTS", "PYTEST_XDIST_WORKER", "PYTEST_CURRENT_TEST")
+    kept = {name: value for name, value in os.environ.items() if name not in dropped}
+    path = os.pathsep.join([str(ROOT), str(REMOVED_MODULES)])
+    return kept | {"PYTHONPATH": path, "THEANORC": os.devnull}
