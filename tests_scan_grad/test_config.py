@@ -108,6 +108,28 @@ def test_wrong_file_is_an_error_that_names_the_file(tmp_path):
     assert f"ValueError: {path}: no flag 'scan.safe'; did you mean 'scan.save'?" in done.stderr
 
 
+def test_a_program_adds_flags_that_the_user_sets(tmp_path):
+    path = tmp_path / "theanorc"
+    path.write_text("[mine]\nkind = round\n")
+    code = """
+from theano import config
+from theano.configparser import THEANO_FLAGS_DICT, AddConfigVar, BoolParam, EnumStr, IntParam
+AddConfigVar("mine.size", "A size.", IntParam(3, lambda size: size > 0), in_c_key=False)
+AddConfigVar("mine.kind", "A kind.", EnumStr("flat", "round"))
+AddConfigVar("mine.here", "A truth.", BoolParam(lambda: True))
+config.mine.here = "False"
+print(config.mine.size, config.mine.kind, config.mine.here, THEANO_FLAGS_DICT)
+for name, param in (("mine.other", IntParam("none")), ("mine.size", IntParam(1))):
+    try:
+        AddConfigVar(name, "", param)
+    except (AttributeError, ValueError) as error:
+        print(type(error).__name__)
+"""
+    done = run_python(code, path, THEANO_FLAGS="mine.size=5")
+    assert done.stdout.split("\n")[:3] == ["5 round False {}", "ValueError", "AttributeError"]
+    assert "does not recognise the flag 'mine.size'" in done.stderr
+
+
 def test_unknown_flag_is_an_attribute_error():
     with pytest.raises(AttributeError, match="'flotX'; did you mean 'floatX'"):
         _ = theano.config.flotX

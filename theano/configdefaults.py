@@ -1,5 +1,6 @@
 """The table of flags. How flags are read, checked and set is in `theano.configparser`."""
 
+import struct
 from typing import Any
 
 from theano.configparser import (
@@ -389,6 +390,16 @@ def _kind_of(default: Any) -> Kind:
     if isinstance(default, int | float):
         return Number(type(default))
     return Text()
+
+
+def local_bitwidth() -> int:
+    """Return how many bits a pointer has."""
+    return struct.calcsize("P") * 8
+
+
+def python_int_bitwidth() -> int:
+    """Return how many bits C's type long has, which may be fewer than a pointer has."""
+    return struct.calcsize("l") * 8
 
 
 def _register_table() -> None:

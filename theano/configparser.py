@@ -6,104 +6,71 @@ The table of flags itself is in `theano.configdefaults`.
 """
 
 import configparser as ini
-import difflib
 import functools
 import os
 import shlex
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+from theano.flag_kinds import (
+    Anything,
+    BoolParam,
+    Choice,
+    ConfigParam,
+    EnumStr,
+    FloatParam,
+    IntParam,
+    Number,
+    StrParam,
+    Text,
+    Truth,
+    TypedParam,
+    nearest,
+)
+
+__all__ = [
+    "THEANO_FLAGS_DICT",
+    "AddConfigVar",
+    "Anything",
+    "BoolParam",
+    "Choice",
+    "ConfigParam",
+    "EnumStr",
+    "Flag",
+    "FloatParam",
+    "IntParam",
+    "Kind",
+    "Number",
+    "Section",
+    "StrParam",
+    "Text",
+    "TheanoConfigParser",
+    "TheanoConfigWarning",
+    "Truth",
+    "TypedParam",
+    "caller_stacklevel",
+    "change_flags",
+    "check_value",
+    "config",
+    "config_files",
+    "forward_to_pytensor",
+    "parse_config_string",
+    "read_files",
+    "user_settings",
+]
+
+# What the user set of flags that are not known yet: `AddConfigVar` may make them known.
+THEANO_FLAGS_DICT: dict[str, str] = {}
 
 
 class TheanoConfigWarning(Warning):
     """A flag is accepted but cannot do what it asks for."""
 
 
-@dataclass(frozen=True)
-class Choice:
-    """A string out of a fixed set."""
-
-    options: tuple[str, ...]
-
-    def read(self, raw: object) -> str:
-        value = str(raw)
-        if value in self.options:
-            return value
-        raise ValueError(f"valid values are {_listed(self.options)}{_nearest(value, self.options)}")
-
-    def __str__(self) -> str:
-        return " | ".join(self.options)
-
-
-@dataclass(frozen=True)
-class Truth:
-    """A truth value, written True, true, 1, False, false or 0."""
-
-    def read(self, raw: object) -> bool:
-        if str(raw) in ("True", "true", "1"):
-            return True
-        if str(raw) in ("False", "false", "0"):
-            return False
-        raise ValueError(f"valid values are True and False{_nearest(str(raw), ('True', 'False'))}")
-
-    def __str__(self) -> str:
-        return "True | False"
-
-
-@dataclass(frozen=True)
-class Number:
-    """An integer or a float, optionally with a least value."""
-
-    kind: type
-    least: float | None = None
-
-    def read(self, raw: object) -> Any:
-        try:
-            value = self.kind(raw)
-        except (TypeError, ValueError):
-            raise ValueError(f"expected {self}") from None
-        if self.least is not None and value < self.least:
-            raise ValueError(f"expected {self}")
-        return value
-
-    def __str__(self) -> str:
-        return self.kind.__name__ + ("" if self.least is None else f" >= {self.least}")
-
-
-@dataclass(frozen=True)
-class Text:
-    """Any string; with a pattern check when one is given."""
-
-    check: Callable[[str], str | None] | None = None
-    meaning: str = "str"
-
-    def read(self, raw: object) -> str:
-        value = str(raw)
-        complaint = self.check(value) if self.check else None
-        if complaint:
-            raise ValueError(complaint)
-        return value
-
-    def __str__(self) -> str:
-        return self.meaning
-
-
-@dataclass(frozen=True)
-class Anything:
-    """A value that is checked where it is used."""
-
-    meaning: str
-
-    def read(self, raw: object) -> object:
-        return raw
-
-    def __str__(self) -> str:
-        return self.meaning
-
-
-Kind = Choice | Truth | Number | Text | Anything
+Kind = Choice | Truth | Number | Text | Anything | ConfigParam
 
 
 @dataclass(frozen=True)
@@ -198,7 +165,7 @@ class TheanoConfigParser(Section):
         try:
             return self.flags[name]
         except KeyError:
-            hint = _nearest(name, self.flags)
+            hint = nearest(name, self.flags)
             raise AttributeError(f"theano.config has no flag {name!r}{hint}") from None
 
     def read(self, name: str) -> Any:
@@ -344,7 +311,7 @@ def read_files(paths: Iterable[str], flags: Mapping[str, Flag]) -> dict[str, tup
     Raises
     ------
     ValueError
-        When a file sets a flag that does not exist.
+        When a file sets a flag that does not exist, and whose name is near that of another.
     """
     spelled = {name.lower(): name for name in flags}
     values = {}
@@ -361,13 +328,14 @@ def read_files(paths: Iterable[str], flags: Mapping[str, Flag]) -> dict[str, tup
         for section in raw.sections():
             for option in raw.options(section):
                 full = option if section == "global" else f"{section}.{option}"
-                if full.lower() not in spelled:
-                    raise ValueError(f"{path}: no flag {full!r}{_nearest(full, flags)}")
                 try:
                     value = interpolated.get(section, option)
                 except ini.InterpolationError:
                     value = raw.get(section, option)
-                values[spelled[full.lower()]] = (value, f" in {path}")
+                if full.lower() in spelled:
+                    values[spelled[full.lower()]] = (value, f" in {path}")
+                else:
+                    _keep_for_later(full, value, path, flags)
     return values
 
 
@@ -377,14 +345,25 @@ def user_settings(flags: Mapping[str, Flag]) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        When a name is not a flag, or a value is not valid for its flag.
+        When a name is near that of a flag, or a value is not valid for its flag.
     """
     settings = read_files(config_files(), flags)
     for name, raw in parse_config_string(os.environ.get("THEANO_FLAGS", "")).items():
-        if name not in flags:
-            raise ValueError(f"THEANO_FLAGS: no flag {name!r}{_nearest(name, flags)}")
-        settings[name] = (raw, " in THEANO_FLAGS")
+        if name in flags:
+            settings[name] = (raw, " in THEANO_FLAGS")
+        else:
+            _keep_for_later(name, raw, "THEANO_FLAGS", flags)
     return {name: check_value(flags[name], raw, src) for name, (raw, src) in settings.items()}
+
+
+def _keep_for_later(name: str, raw: str, source: str, flags: Mapping[str, Flag]) -> None:
+    """Keep what the user set of an unknown flag; a name near a known one is an error."""
+    hint = nearest(name, flags)
+    if hint:
+        raise ValueError(f"{source}: no flag {name!r}{hint}")
+    message = f"{source}: Theano does not recognise the flag {name!r}, unless AddConfigVar adds it"
+    warnings.warn(message, TheanoConfigWarning, stacklevel=caller_stacklevel())
+    THEANO_FLAGS_DICT[name] = raw
 
 
 def forward_to_pytensor(settings: Mapping[str, Any]) -> None:
@@ -428,22 +407,6 @@ def _pytensor_config() -> Any:
     return config_of_pytensor
 
 
-def _nearest(name: str, candidates: Iterable[str]) -> str:
-    """Return "; did you mean 'x'?" for the candidate closest to `name`, or an empty string."""
-    spelled = {candidate.lower(): candidate for candidate in candidates}
-    # A bare option also matches one inside a section: "save" is near "scan.save".
-    inside = {key.rsplit(".", 1)[-1]: spelled[key] for key in spelled if "." in key}
-    close = difflib.get_close_matches(name.lower(), spelled, n=1, cutoff=0.6)
-    if close:
-        return f"; did you mean {spelled[close[0]]!r}?"
-    close = difflib.get_close_matches(name.lower(), inside, n=1, cutoff=0.8)
-    return f"; did you mean {inside[close[0]]!r}?" if close else ""
-
-
-def _listed(options: Iterable[str]) -> str:
-    return ", ".join(repr(option) for option in options)
-
-
 def caller_stacklevel() -> int:
     """Return the stacklevel, for our caller's warning, of the user's line that led there."""
     inside = (os.path.dirname(__file__) + os.sep, f"{os.sep}pytensor{os.sep}", "<frozen importlib")
@@ -454,3 +417,35 @@ def caller_stacklevel() -> int:
 
 
 config = TheanoConfigParser()
+
+
+def AddConfigVar(
+    name: str, doc: str, configparam: ConfigParam, root: Any = None, in_c_key: bool = True
+) -> None:
+    """Add a flag to `theano.config`; its value is what the user set, or the default.
+
+    Parameters
+    ----------
+    name : str
+        Full name, with dots between section and option.
+    doc : str
+        What the flag does.
+    configparam : ConfigParam
+        The default and what values may be: `StrParam`, `IntParam`, `EnumStr` and so on.
+    root, in_c_key : optional
+        Arguments of Theano 1.0; no compiled code depends on flags that programs add.
+
+    Raises
+    ------
+    AttributeError
+        When there is a flag of that name.
+    ValueError
+        When the value is not valid.
+    """
+    flag = Flag(name, None, configparam, doc, mutable=configparam.allow_override)
+    if name in THEANO_FLAGS_DICT:
+        value = check_value(flag, THEANO_FLAGS_DICT.pop(name), " set by the user")
+    else:
+        default = configparam.default
+        value = check_value(flag, default() if callable(default) else default)
+    config.add(replace(flag, default=value))

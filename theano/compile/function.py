@@ -170,7 +170,7 @@ def _split_dict(outputs):
         return None, outputs
     for key in outputs:
         if not isinstance(key, str):
-            raise TypeError(f"The keys of a dict of outputs must be strings, not {key!r}")
+            raise AssertionError(f"The keys of a dict of outputs must be strings, not {key!r}")
     keys = sorted(outputs)
     return keys, [outputs[key] for key in keys]
 

@@ -3,8 +3,9 @@
 import copy
 import copyreg
 import threading
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
 
 from pytensor.compile.aliasing import (
     Supervisor,
@@ -15,7 +16,9 @@ from pytensor.compile.aliasing import (
 )
 from pytensor.compile.executor import AliasedMemoryError, _pickle_Function
 from pytensor.compile.executor import Function as PyTensorFunction
+from pytensor.compile.io import In
 from pytensor.compile.maker import FunctionMaker, UnusedInputError
+from pytensor.link.basic import Container
 
 from theano.compile.call_errors import (
     explain_bad_call,
@@ -39,49 +42,142 @@ __all__ = [
 ]
 
 
-def _lock_of(maker: FunctionMaker) -> AbstractContextManager:
-    """What keeps threads apart that call the same function: they share its storage."""
-    try:
-        return maker.calls_one_by_one  # type: ignore[attr-defined]
-    except AttributeError:
-        return maker.__dict__.setdefault("calls_one_by_one", threading.RLock())
+class Values:
+    """The stored values of a function's inputs, by variable, name or position."""
+
+    def __init__(self, finder: Mapping[Any, Any], described: str):
+        self._finder, self._described = finder, described
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._container(key).value
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._container(key).value = value
+
+    def __contains__(self, key: Any) -> bool:
+        return hasattr(self._finder.get(key), "storage")
+
+    def _container(self, key: Any) -> Container:
+        if key not in self:
+            raise TypeError(f"Unknown or ambiguous input {key!r} of {self._described}")
+        return self._finder[key]
 
 
 class Function(PyTensorFunction):
     """A compiled function; `theano.function` makes it.
 
-    Call it with one value for each input, by position or by name. ``f[x]`` reads and sets the
-    stored value of an input, given as a variable, a name or a position.
+    Call it with one value for each input, by position or by name; ``output_subset=[0, 2]`` selects
+    outputs, by position or by key. ``f[x]`` reads and sets the stored value of an input, given as
+    a variable, a name or a position.
     """
 
-    __slots__ = ()
+    output_keys: Sequence[str] | None = None
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        # Threads that call the same function share its storage.
+        self._one_by_one = threading.RLock()
 
     @property
     def fn(self):
         """The program that runs when the function is called."""
         return self.vm
 
+    @property
+    def finder(self):
+        """The container of each input, by variable, name and position."""
+        return self._finder
+
+    @property
+    def inv_finder(self):
+        """The input of each container."""
+        return self._inv_finder
+
+    @property
+    def container(self) -> Mapping[Any, Container]:
+        """The containers of the inputs, which other functions may share, by the keys of `finder`."""
+        return MappingProxyType(self._finder)
+
+    @property
+    def value(self) -> Values:
+        """The stored values of the inputs: ``f.value[x]`` is ``f[x]``."""
+        return Values(self._finder, f"{title(self)}: it has {signature(self)}")
+
+    @property
+    def indices(self) -> list[tuple]:
+        """The inputs as Theano lists them: each with None and the list of itself."""
+        return [(spec, None, [spec]) for spec in self.maker.inputs]
+
+    @property
+    def defaults(self) -> list[tuple[bool, bool, Any]]:
+        """For each input, whether it must be passed, whether its value is put back, the value."""
+        return [
+            (box.required, False, None if box.required or spec.shared else box.storage[0])
+            for spec, box in zip(self.maker.inputs, self.input_storage, strict=True)
+        ]
+
+    @property
+    def _check_for_aliased_inputs(self) -> bool:
+        return any(
+            isinstance(spec, In) and not spec.shared and bool(spec.borrow or spec.mutable)
+            for spec in self.maker.inputs
+        )
+
+    def copy(self, *args: Any, **kwargs: Any) -> "Function":
+        """Copy the function, with storage of its own; other shared variables may take part.
+
+        Parameters
+        ----------
+        share_memory : bool, optional
+            Whether the copy uses the same memory for intermediate results.
+        swap : dict, optional
+            Shared variables, and those that take their place in the copy.
+        delete_updates : bool, optional
+            Whether the copy updates nothing.
+        name : str, optional
+            Name of the copy; by default that of the function, and "copy".
+        profile : bool or str or ProfileStats, optional
+            As for `theano.function`.
+
+        Returns
+        -------
+        Function
+            As in Theano, it returns a list also where the function returns a single value.
+        """
+        copied = super().copy(*args, **kwargs)
+        copied.unpack_single = False
+        return copied
+
+    def sync_shared(self) -> None:
+        """Wait until the shared variables hold their new values; on a CPU they always do."""
+
     def __call__(self, *args, **kwargs):
-        with _lock_of(self.maker):
+        if kwargs and "output_subset" in kwargs:
+            return self._subset(kwargs.pop("output_subset"), args, kwargs)
+        with self._one_by_one:
             try:
                 return super().__call__(*args, **kwargs)
             except Exception as error:
                 explain_failure(self, error)
                 raise
 
+    def _subset(self, subset, args, kwargs):
+        outputs = self(*args, **kwargs)
+        if subset is None:
+            return outputs
+        if self.output_keys is not None:
+            return {key: outputs[key] for key in subset}
+        outputs = [outputs] if self.unpack_single else outputs
+        return [outputs[position] for position in subset]
+
     def __getitem__(self, key):
-        return self._container(key).value
+        return self.value[key]
 
     def __setitem__(self, key, value):
-        self._container(key).value = value
+        self.value[key] = value
 
     def __contains__(self, key):
-        return hasattr(self._finder.get(key), "storage")
-
-    def _container(self, key):
-        if key not in self:
-            raise KeyError(f"{title(self)} has no single input {key!r}: it has {signature(self)}")
-        return self._finder[key]
+        return key in self.value
 
     def _validate_inputs(self, args, kwargs):
         try:
@@ -99,23 +195,45 @@ class Function(PyTensorFunction):
 class FunctionWithExtras(Function):
     """A compiled function that has default values, or returns a dictionary."""
 
-    __slots__ = ("_defaults", "output_keys")
-
-    def __init__(self, *args, output_keys: Sequence[str] | None = None, **kwargs):
+    def __init__(self, *args: Any, output_keys: Sequence[str] | None = None, **kwargs: Any):
         super().__init__(*args, **kwargs)
         self.output_keys = output_keys
-        # An input with an update is a state: its value stays.
-        self._defaults = [
-            (container, spec, container.storage[0])
-            for container, spec in zip(self.input_storage, self.maker.inputs, strict=True)
-            if getattr(spec, "has_default", False) and spec.update is None
+        self._put_back: dict[int, Any] = {}
+        for position, spec in enumerate(self.maker.inputs):
+            if getattr(spec, "has_default", False):
+                storage = self.input_storage[position].storage
+                # The value may be overwritten, and other functions may start with it.
+                storage[0] = copy.copy(storage[0]) if spec.mutable else storage[0]
+                # An input with an update is a state: its value stays.
+                if spec.update is None:
+                    self._put_back[position] = storage[0]
+        self._restore()
+
+    def _restore(self) -> None:
+        for position, value in self._put_back.items():
+            mutable = self.maker.inputs[position].mutable
+            self.input_storage[position].storage[0] = copy.copy(value) if mutable else value
+
+    @property
+    def defaults(self) -> list[tuple[bool, bool, Any]]:
+        """For each input, whether it must be passed, whether its value is put back, the value."""
+        return [
+            (required, True, self._put_back[i]) if i in self._put_back else (required, False, value)
+            for i, (required, _, value) in enumerate(super().defaults)
         ]
 
+    def copy(self, *args: Any, **kwargs: Any) -> "Function":
+        copied = super().copy(*args, **kwargs)
+        # PyTensor has just given the copy the present values.
+        copied._restore()
+        return copied
+
     def __call__(self, *args, **kwargs):
-        for container, spec, value in self._defaults:
-            container.storage[0] = copy.copy(value) if spec.mutable else value
-        outputs = super().__call__(*args, **kwargs)
-        if self.output_keys is None:
+        try:
+            outputs = super().__call__(*args, **kwargs)
+        finally:
+            self._restore()
+        if self.output_keys is None or isinstance(outputs, dict):
             return outputs
         return dict(zip(self.output_keys, outputs, strict=True))
 

@@ -52,6 +52,7 @@ from theano.tensor.sharedvar import (
     shared_constructor,
     tensor_constructor,
 )
+from theano.tensor.sharedvar import tensor_constructor as _shared
 from theano.tensor.sort import argsort, argtopk, sort, topk, topk_and_argtopk
 from theano.tensor.subtensor import (
     AdvancedIncSubtensor,

@@ -1,0 +1,198 @@
+"""Which values a flag may have: the kinds of the table, and those by which programs add flags."""
+
+import difflib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A string out of a fixed set."""
+
+    options: tuple[str, ...]
+
+    def read(self, raw: object) -> str:
+        value = str(raw)
+        if value in self.options:
+            return value
+        raise ValueError(f"valid values are {listed(self.options)}{nearest(value, self.options)}")
+
+    def __str__(self) -> str:
+        return " | ".join(self.options)
+
+
+@dataclass(frozen=True)
+class Truth:
+    """A truth value, written True, true, 1, False, false or 0."""
+
+    def read(self, raw: object) -> bool:
+        if str(raw) in ("True", "true", "1"):
+            return True
+        if str(raw) in ("False", "false", "0"):
+            return False
+        raise ValueError(f"valid values are True and False{nearest(str(raw), ('True', 'False'))}")
+
+    def __str__(self) -> str:
+        return "True | False"
+
+
+@dataclass(frozen=True)
+class Number:
+    """An integer or a float, optionally with a least value."""
+
+    kind: type
+    least: float | None = None
+
+    def read(self, raw: object) -> Any:
+        try:
+            value = self.kind(raw)
+        except (TypeError, ValueError):
+            raise ValueError(f"expected {self}") from None
+        if self.least is not None and value < self.least:
+            raise ValueError(f"expected {self}")
+        return value
+
+    def __str__(self) -> str:
+        return self.kind.__name__ + ("" if self.least is None else f" >= {self.least}")
+
+
+@dataclass(frozen=True)
+class Text:
+    """Any string; with a pattern check when one is given."""
+
+    check: Callable[[str], str | None] | None = None
+    meaning: str = "str"
+
+    def read(self, raw: object) -> str:
+        value = str(raw)
+        complaint = self.check(value) if self.check else None
+        if complaint:
+            raise ValueError(complaint)
+        return value
+
+    def __str__(self) -> str:
+        return self.meaning
+
+
+@dataclass(frozen=True)
+class Anything:
+    """A value that is checked where it is used."""
+
+    meaning: str
+
+    def read(self, raw: object) -> object:
+        return raw
+
+    def __str__(self) -> str:
+        return self.meaning
+
+
+class ConfigParam:
+    """The default of a flag that a program adds, and what its values may be.
+
+    Parameters
+    ----------
+    default : object or callable
+        The value when the user set nothing, or what computes it.
+    filter : callable, optional
+        Returns the value that is meant by what the user gave; raises ValueError if none is.
+    allow_override : bool, optional
+        Whether the flag can be assigned.
+    """
+
+    def __init__(
+        self,
+        default: Any,
+        filter: Callable[[Any], Any] | None = None,
+        allow_override: bool = True,
+    ):
+        self.default, self.filter, self.allow_override = default, filter, allow_override
+
+    def read(self, raw: object) -> Any:
+        return self.filter(raw) if self.filter is not None else raw
+
+    def __str__(self) -> str:
+        return type(self).__name__
+
+
+class EnumStr(ConfigParam):
+    """A flag that is the string `default` or one of `options`, after `convert` if it is given."""
+
+    def __init__(
+        self,
+        default: str,
+        *options: str,
+        convert: Callable[[Any], Any] | None = None,
+        allow_override: bool = True,
+    ):
+        self.all = (default, *options)
+        if not all(isinstance(option, str) for option in self.all):
+            raise ValueError(f"Valid values for an EnumStr should be strings, got {self.all}")
+        choice = Choice(self.all)
+
+        def chosen(raw: object) -> str:
+            return choice.read(convert(raw) if convert is not None else raw)
+
+        super().__init__(default, chosen, allow_override)
+
+    def __str__(self) -> str:
+        return " | ".join(self.all)
+
+
+class TypedParam(ConfigParam):
+    """A flag that `mytype` makes of what the user gave, and that `is_valid` accepts."""
+
+    def __init__(
+        self,
+        default: Any,
+        mytype: Callable[[Any], Any],
+        is_valid: Callable[[Any], bool] | None = None,
+        allow_override: bool = True,
+    ):
+        self.mytype = mytype
+
+        def typed(raw: object) -> Any:
+            value = mytype(raw)
+            if is_valid is not None and not is_valid(value):
+                raise ValueError(f"{value!r} is not valid")
+            return value
+
+        super().__init__(default, typed, allow_override)
+
+    def __str__(self) -> str:
+        return getattr(self.mytype, "__name__", str(self.mytype))
+
+
+def _param_of(mytype: Callable[[Any], Any], doc: str) -> Callable[..., TypedParam]:
+    def param(
+        default: Any,
+        is_valid: Callable[[Any], bool] | None = None,
+        allow_override: bool = True,
+    ) -> TypedParam:
+        return TypedParam(default, mytype, is_valid, allow_override)
+
+    param.__doc__ = doc
+    return param
+
+
+StrParam = _param_of(str, "A flag that is a string.")
+IntParam = _param_of(int, "A flag that is an integer.")
+FloatParam = _param_of(float, "A flag that is a float.")
+BoolParam = _param_of(Truth().read, "A flag that is a truth value.")
+
+
+def nearest(name: str, candidates: Iterable[str]) -> str:
+    """Return "; did you mean 'x'?" for the candidate closest to `name`, or an empty string."""
+    spelled = {candidate.lower(): candidate for candidate in candidates}
+    # A bare option also matches one inside a section: "save" is near "scan.save".
+    inside = {key.rsplit(".", 1)[-1]: spelled[key] for key in spelled if "." in key}
+    close = difflib.get_close_matches(name.lower(), spelled, n=1, cutoff=0.6)
+    if close:
+        return f"; did you mean {spelled[close[0]]!r}?"
+    close = difflib.get_close_matches(name.lower(), inside, n=1, cutoff=0.8)
+    return f"; did you mean {inside[close[0]]!r}?" if close else ""
+
+
+def listed(options: Iterable[str]) -> str:
+    return ", ".join(repr(option) for option in options)
