@@ -111,10 +111,11 @@ class Function(PyTensorFunction):
     @property
     def defaults(self) -> list[tuple[bool, bool, Any]]:
         """For each input, whether it must be passed, whether its value is put back, the value."""
-        return [
-            (box.required, False, None if box.required or spec.shared else box.storage[0])
-            for spec, box in zip(self.maker.inputs, self.input_storage, strict=True)
-        ]
+        rows = []
+        for spec, box in zip(self.maker.inputs, self.input_storage, strict=True):
+            required = box.required  # type: ignore[attr-defined]
+            rows.append((required, False, None if required or spec.shared else box.storage[0]))
+        return rows
 
     @property
     def _check_for_aliased_inputs(self) -> bool:
@@ -222,8 +223,9 @@ class FunctionWithExtras(Function):
             for i, (required, _, value) in enumerate(super().defaults)
         ]
 
-    def copy(self, *args: Any, **kwargs: Any) -> "Function":
+    def copy(self, *args: Any, **kwargs: Any) -> "FunctionWithExtras":
         copied = super().copy(*args, **kwargs)
+        assert isinstance(copied, FunctionWithExtras)
         # PyTensor has just given the copy the present values.
         copied._restore()
         return copied
