@@ -1,3 +1,3 @@
 """Python 3's builtins."""
 
-from builtins import *  # noqa: F403
+from builtins import *  # noqa: F403, UP029
