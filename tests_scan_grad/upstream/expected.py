@@ -17,11 +17,12 @@ def expected_failures(suite: Suite, way: Way) -> dict[str, str]:
     for name in (way.name, *way.lists):
         path = LISTS / f"{suite.name}_{name}.txt"
         if path.exists():
-            reasons |= _read(path)
+            reasons |= read_list(path)
     return reasons
 
 
-def _read(path: Path) -> dict[str, str]:
+def read_list(path: Path) -> dict[str, str]:
+    """Test id -> reason, of one list."""
     reasons = {}
     for line in path.read_text().splitlines():
         if not line.strip() or line.startswith("#"):

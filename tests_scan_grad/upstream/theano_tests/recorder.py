@@ -18,7 +18,11 @@ def pytest_configure(config):
 
 
 class LineRecorder:
-    """Writes test id, state (passed, failed, skipped) and message."""
+    """Writes test id, state and message.
+
+    The state is passed, failed, skipped, or uncollected: of a module or a class that failed before
+    its tests were known.
+    """
 
     def __init__(self, path):
         self.file = open(path, "w", encoding="utf-8")
@@ -26,21 +30,21 @@ class LineRecorder:
 
     def pytest_runtest_logreport(self, report):
         if report.when == "call" or not report.passed:
-            self._write(report)
+            self._write(report, report.outcome)
 
     def pytest_collectreport(self, report):
         if not report.passed:
-            self._write(report)
+            self._write(report, "uncollected" if report.failed else "skipped")
 
     def pytest_sessionfinish(self):
         self.file.close()
 
-    def _write(self, report):
+    def _write(self, report, state):
         # The call's outcome is a test's, whatever its teardown says.
         if report.nodeid in self.done:
             return
         self.done.add(report.nodeid)
-        line = [report.nodeid, report.outcome, _message(report)]
+        line = [report.nodeid, state, _message(report)]
         self.file.write(json.dumps(line) + "\n")
         self.file.flush()
 

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests_scan_grad.upstream.fetch import source_distribution
@@ -29,7 +30,9 @@ def is_test(path: str) -> bool:
     return folders[:1] == ("theano",) and "tests" in folders and "gpuarray" not in folders
 
 
-def run_module(module: str, options: tuple[str, ...] = ()) -> dict[str, Outcome]:
+def run_module(
+    module: str, options: tuple[str, ...] = (), deselected: Sequence[str] = ()
+) -> dict[str, Outcome]:
     """Run the tests of a module.
 
     Parameters
@@ -37,20 +40,26 @@ def run_module(module: str, options: tuple[str, ...] = ()) -> dict[str, Outcome]
     module
         Path of the module in the distribution.
     options
-        Further options of pytest.
+        Further options of pytest; with some, pytest's output is shown.
+    deselected
+        Tests that are not run.
 
     Returns
     -------
     dict
         The outcome of each test by its id; of the module, if it could not be imported.
+
+    Raises
+    ------
+    NotFetchedError
+        When the tests cannot be had.
     """
     folder = fetched()
     with tempfile.TemporaryDirectory() as scratch:
         lines = Path(scratch) / "outcomes"
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-        command += ["-c", os.devnull, "--rootdir", str(folder), f"--timeout={LIMIT}"]
+        command = pytest_command(sys.executable, folder, lines)
         command += ["-p", "tests_scan_grad.upstream.theano_tests.plugin"]
-        command += ["--theano-tests", str(folder), "--outcome-lines", str(lines)]
+        command += [f"--deselect={test}" for test in deselected]
         done = subprocess.run(
             [*command, *options, str(folder / module)],
             cwd=scratch,
@@ -60,12 +69,25 @@ def run_module(module: str, options: tuple[str, ...] = ()) -> dict[str, Outcome]
             stderr=None if options else subprocess.STDOUT,
             text=True,
         )
-        written = lines.read_text().splitlines() if lines.exists() else []
-    outcomes = {test: Outcome(state, message) for test, state, message in map(json.loads, written)}
+        outcomes = read_outcomes(lines)
     if done.returncode not in (0, 1, 2, 5):
         said = (done.stdout or "")[-1000:]
         outcomes[module] = Outcome("failed", f"the process ended with {done.returncode}: {said}")
     return outcomes
+
+
+def pytest_command(python: str, folder: Path, lines: Path) -> list[str]:
+    """The command, but for the modules to run, that writes outcomes to a file."""
+    command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull]
+    command += ["--rootdir", str(folder), "--continue-on-collection-errors"]
+    command += [f"--timeout={LIMIT}", "--theano-tests", str(folder), "--outcome-lines", str(lines)]
+    return command
+
+
+def read_outcomes(lines: Path) -> dict[str, Outcome]:
+    """The outcomes that the plugin ``recorder`` wrote."""
+    written = lines.read_text().splitlines() if lines.exists() else []
+    return {test: Outcome(state, message) for test, state, message in map(json.loads, written)}
 
 
 def _environment() -> dict[str, str]:

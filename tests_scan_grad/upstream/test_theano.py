@@ -1,0 +1,63 @@
+"""Theano 1.0.5's own tests against this ``theano``, in its default mode.
+
+The tests are fetched when they are run and kept in the user's cache folder. By default the modules
+of the quick tier are run, with ``--all-upstream`` all of them but those for GPUs; each module is a
+test here, so that they run in parallel. What Theano 1.0.5 itself passes is recorded in
+``theano_tests/reference.json``; what of it is expected to fail here is listed, with reasons, in the
+folder ``expected_failures``.
+"""
+
+import pytest
+
+from tests_scan_grad.upstream.fetch import NotFetchedError
+from tests_scan_grad.upstream.run import Outcome
+from tests_scan_grad.upstream.theano_tests.compare import compare, expected_failures, not_run
+from tests_scan_grad.upstream.theano_tests.reference import Reference, reference
+from tests_scan_grad.upstream.theano_tests.run import run_module
+from tests_scan_grad.upstream.theano_tests.tiers import QUICK
+
+UPSTREAM = reference()
+
+
+@pytest.mark.parametrize("module", UPSTREAM)
+def test_module(module: str, request: pytest.FixtureRequest):
+    everything = request.config.getoption("--all-upstream", default=False)
+    if module not in QUICK and not everything:
+        pytest.skip("runs with --all-upstream")
+    try:
+        outcomes = run_module(module, deselected=not_run(module))
+    except NotFetchedError as error:
+        pytest.skip(str(error))
+    found = compare(module, outcomes, UPSTREAM[module]).differences
+    assert not found, "\n".join(found)
+
+
+def test_lists_name_tests_of_their_modules():
+    for module, upstream in UPSTREAM.items():
+        for test in expected_failures(module):
+            assert test.startswith(module)
+            assert test not in upstream.not_passed
+
+
+def test_differences_from_the_list_are_reported(monkeypatch: pytest.MonkeyPatch):
+    listed = {"m.py::known": "why", "m.py::passes": "why", "m.py::gone": "why"}
+    monkeypatch.setattr(
+        "tests_scan_grad.upstream.theano_tests.compare.expected_failures", lambda _: listed
+    )
+    outcomes = {
+        "m.py::fails": Outcome("failed", "why"),
+        "m.py::skips": Outcome("skipped", "why"),
+        "m.py::known": Outcome("failed", "why"),
+        "m.py::passes": Outcome("passed", ""),
+        "m.py::fails_upstream": Outcome("failed", "why"),
+    }
+    upstream = Reference(passed=6, not_passed={"m.py::fails_upstream": "failed"})
+    comparison = compare("m.py", outcomes, upstream)
+    assert (comparison.passed, comparison.upstream, comparison.listed) == (1, 6, 3)
+    assert [line.split()[0] for line in comparison.differences] == [
+        "m.py::fails",
+        "m.py::skips",
+        "m.py::passes",
+        "m.py::gone",
+        "m.py:",
+    ]
