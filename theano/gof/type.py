@@ -1,7 +1,11 @@
-"""Types of variables, by Theano 1.0's names."""
+"""Types of variables, by Theano 1.0's names; the base class of those that users write."""
 # ruff: noqa: F401 -- this file re-exports
 
+from typing import Any
+
+from pytensor.graph.basic import Constant, Variable
 from pytensor.graph.type import Type as PureType
+from pytensor.graph.utils import MethodNotDefined
 from pytensor.link.c.interface import CLinkerType
 from pytensor.link.c.type import (
     CDataType,
@@ -12,4 +16,73 @@ from pytensor.link.c.type import (
     Generic,
     generic,
 )
-from pytensor.link.c.type import CType as Type
+from pytensor.link.c.type import CType as _PyTensorCType
+from pytensor.utils import Singleton
+
+from theano.gof.utils import hashtype
+
+
+class Type(_PyTensorCType):
+    """The base class of a type that a user writes.
+
+    A subclass defines `filter`, which checks or converts a value. `Variable` and `Constant` may
+    name the classes of its variables and constants. A subclass that defines `__eq__` alone is
+    hashed by its class.
+
+    Raises
+    ------
+    MethodNotDefined
+        A value is given to a variable whose type defines no `filter`.
+
+    Examples
+    --------
+    >>> import theano
+    >>> class Text(theano.gof.Type):
+    ...     def filter(self, value, strict=False, allow_downcast=None):
+    ...         if not isinstance(value, str):
+    ...             raise TypeError("a string is expected")
+    ...         return value
+    ...     def __eq__(self, other):
+    ...         return type(self) is type(other)
+    >>> Text()("x").type == Text()
+    True
+    """
+
+    Variable: type = Variable
+    Constant: type = Constant
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        defined = vars(cls)
+        if "Variable" in defined:
+            cls.variable_type = defined["Variable"]
+        if "Constant" in defined:
+            cls.constant_type = defined["Constant"]
+        if "__eq__" in defined and defined.get("__hash__") is None:
+            # Python takes away the inherited one, but graphs are hashed by their types.
+            cls.__hash__ = hashtype  # type: ignore[method-assign, assignment]
+
+    def filter(self, data, strict=False, allow_downcast=None):
+        raise MethodNotDefined("filter", type(self), type(self).__name__)
+
+    def c_declare(self, name, sub, check_input=True):
+        raise MethodNotDefined("c_declare", type(self), type(self).__name__)
+
+    def c_init(self, name, sub):
+        raise MethodNotDefined("c_init", type(self), type(self).__name__)
+
+    def c_extract(self, name, sub, check_input=True, **kwargs):
+        raise MethodNotDefined("c_extract", type(self), type(self).__name__)
+
+    def c_cleanup(self, name, sub):
+        raise MethodNotDefined("c_cleanup", type(self), type(self).__name__)
+
+    def c_sync(self, name, sub):
+        raise MethodNotDefined("c_sync", type(self), type(self).__name__)
+
+    def c_code_cache_version(self):
+        return ()
+
+
+class SingletonType(Type, Singleton):
+    """A type without properties, of which each class has one instance."""
