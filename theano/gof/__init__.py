@@ -2,6 +2,9 @@
 # ruff: noqa: F401 -- this file re-exports
 
 from theano.gof import (
+    cc,
+    cmodule,
+    compiledir,
     compilelock,
     destroyhandler,
     fg,
@@ -12,12 +15,14 @@ from theano.gof import (
     opt,
     optdb,
     params_type,
+    sched,
     toolbox,
     type,
     utils,
+    vm,
 )
 from theano.gof.destroyhandler import DestroyHandler
-from theano.gof.fg import FunctionGraph, InconsistencyError, MissingInputError
+from theano.gof.fg import CachedConstantError, FunctionGraph, InconsistencyError, MissingInputError
 from theano.gof.graph import Apply, Constant, Variable, view_roots
 from theano.gof.link import (
     CLinker,
@@ -49,17 +54,27 @@ from theano.gof.opt import (
     local_optimizer,
     optimizer,
 )
-from theano.gof.optdb import DB, EquilibriumDB, LocalGroupDB, ProxyDB, Query, SequenceDB
+from theano.gof.optdb import DB, EquilibriumDB, LocalGroupDB, ProxyDB, Query, SequenceDB, TopoDB
 from theano.gof.params_type import Params, ParamsType
 from theano.gof.toolbox import (
     Bookkeeper,
     Feature,
     History,
+    NodeFinder,
     NoOutputFromInplace,
+    PrintListener,
     ReplacementDidntRemovedError,
     ReplaceValidate,
     Validator,
 )
-from theano.gof.type import CEnumType, EnumList, EnumType, Generic, Type, generic
+from theano.gof.type import (
+    CEnumType,
+    EnumList,
+    EnumType,
+    Generic,
+    SingletonType,
+    Type,
+    generic,
+)
 from theano.gof.utils import MetaObject as object2
 from theano.gof.utils import MethodNotDefined, hashtype

@@ -5,11 +5,14 @@ from pytensor.graph.basic import as_string, clone_get_equiv
 from pytensor.graph.fg import FunctionGraph as _PyTensorFunctionGraph
 from pytensor.graph.utils import InconsistencyError, MissingInputError
 
+from theano.gof.instances import including_instances_of
+
 
 class CachedConstantError(Exception):
     """A constant that several graphs share was to become part of one of them."""
 
 
+@including_instances_of(_PyTensorFunctionGraph)
 class FunctionGraph(_PyTensorFunctionGraph):
     """A graph from inputs to outputs that can be rewritten.
 

@@ -1,22 +1,22 @@
 """Variables, applications of operators, and walks over them, by Theano 1.0's names."""
 # ruff: noqa: F401 -- this file re-exports
 
-from collections.abc import Iterable
+import copy
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from pytensor.graph.basic import (
     Apply,
-    Constant,
     Node,
     Variable,
     as_string,
-    clone,
-    clone_get_equiv,
     default_node_formatter,
     equal_computations,
     op_as_string,
 )
-from pytensor.graph.rewriting.utils import is_same_graph
-from pytensor.graph.traversal import ancestors as _ancestors
+from pytensor.graph.basic import Constant as _PyTensorConstant
+from pytensor.graph.basic import clone_get_equiv as _clone_get_equiv
+from pytensor.graph.rewriting.utils import is_same_graph as _is_same_graph
 from pytensor.graph.traversal import (
     apply_ancestors,
     applys_between,
@@ -29,6 +29,109 @@ from pytensor.graph.traversal import (
 )
 from pytensor.graph.traversal import apply_depends_on as _apply_depends_on
 from pytensor.tensor.blas import view_roots
+
+from theano.gof.instances import including_instances_of
+
+
+@including_instances_of(_PyTensorConstant)
+class Constant(_PyTensorConstant):
+    """A variable with a value that does not change.
+
+    Parameters
+    ----------
+    type : Type
+    data
+        The value; the type's `filter` checks it.
+    name : str, optional
+    """
+
+    def __str__(self):
+        if self.name is not None:
+            return self.name
+        text = str(self.data)
+        if len(text) > 20:
+            text = f"{text[:10].strip()} ... {text[-10:].strip()}"
+        return f"{type(self).__name__}{{{text}}}"
+
+
+def clone_get_equiv(
+    inputs: Sequence[Variable],
+    outputs: Sequence[Variable],
+    copy_inputs: bool = True,
+    copy_orphans: bool = True,
+    memo: dict | None = None,
+) -> dict:
+    """Copy a graph, and return the copy of each variable and application.
+
+    Parameters
+    ----------
+    inputs, outputs : sequences of variables
+    copy_inputs : bool
+        Whether the inputs are copied; otherwise they stand for themselves.
+    copy_orphans : bool
+        The same for the constants and other variables without an owner between them.
+    memo : dict, optional
+        Copies that there are already; completed in place.
+
+    Returns
+    -------
+    dict
+    """
+    memo = {} if memo is None else memo
+    given = set(inputs)
+    # PyTensor leaves constants as they are
+    for variable in [*inputs, *orphans_between(inputs, outputs)]:
+        copied = copy_inputs if variable in given else copy_orphans
+        if copied and isinstance(variable, _PyTensorConstant):
+            memo.setdefault(variable, copy.copy(variable))
+    return _clone_get_equiv(inputs, outputs, copy_inputs, copy_orphans, memo)
+
+
+def clone(
+    i: Sequence[Variable],
+    o: Sequence[Variable],
+    copy_inputs: bool = True,
+    copy_orphans: bool | None = None,
+) -> tuple[list[Variable], list[Variable]]:
+    """Copy the graph from the inputs `i` to the outputs `o`.
+
+    Parameters
+    ----------
+    i, o : sequences of variables
+    copy_inputs, copy_orphans : bool
+        As for `clone_get_equiv`; orphans are treated like inputs by default.
+
+    Returns
+    -------
+    (list of variables, list of variables)
+        The inputs and the outputs of the copy.
+    """
+    copy_orphans = copy_inputs if copy_orphans is None else copy_orphans
+    copies = clone_get_equiv(i, o, copy_inputs, copy_orphans)
+    return [copies[variable] for variable in i], [copies[variable] for variable in o]
+
+
+def is_same_graph(
+    var1: Variable,
+    var2: Variable,
+    givens: Mapping[Variable, Variable] | Sequence[tuple[Variable, Variable]] | None = None,
+    debug: bool = False,
+) -> bool:
+    """Say whether two variables are computed in the same way.
+
+    Parameters
+    ----------
+    var1, var2 : Variable
+    givens : mapping or pairs, optional
+        What stands for some of the variables.
+    debug : bool
+        Accepted: the result is checked by a second method wherever there is one.
+
+    Returns
+    -------
+    bool
+    """
+    return _is_same_graph(var1, var2, givens=dict(givens or {}))
 
 
 def ancestors(
@@ -46,7 +149,17 @@ def ancestors(
     -------
     list of variables, each once
     """
-    return list(_ancestors(variable_list, blockers=_as_set(blockers)))
+    stops = set(blockers or ())
+    found: dict[Variable, None] = {}
+    pending = list(variable_list)[::-1]
+    while pending:
+        variable = pending.pop()
+        if variable in found:
+            continue
+        found[variable] = None
+        if variable.owner is not None and variable not in stops:
+            pending.extend(reversed(variable.owner.inputs))
+    return list(found)
 
 
 def inputs(
@@ -97,7 +210,3 @@ def list_of_nodes(inputs: Iterable[Variable], outputs: Iterable[Variable]) -> li
 def is_in_ancestors(l_apply: Apply, f_node: Apply) -> bool:
     """Say whether the application `l_apply` depends on `f_node`."""
     return l_apply is f_node or _apply_depends_on(l_apply, f_node)
-
-
-def _as_set(blockers: Iterable[Variable] | None) -> set[Variable] | None:
-    return None if blockers is None else set(blockers)

@@ -8,11 +8,21 @@ from typing import Any
 
 from pytensor.gradient import DisconnectedType, disconnected_type
 from pytensor.graph.basic import Variable
-from pytensor.graph.op import Op as PureOp
+from pytensor.graph.op import Op as _PyTensorOp
 from pytensor.graph.utils import MethodNotDefined
 from pytensor.link.c.op import COp as _PyTensorCOp
 from pytensor.link.c.op import ExternalCOp as COp
 from pytensor.link.c.op import OpenMPOp
+
+from theano.gof import utils
+from theano.gof.debug_values import (
+    debug_assert,
+    debug_error_message,
+    get_debug_values,
+    get_test_value,
+    missing_test_message,
+)
+from theano.gof.instances import including_instances_of
 
 # Methods to which PyTensor passes keywords that Theano did not.
 _METHODS_WITHOUT_KEYWORDS = (
@@ -53,7 +63,49 @@ def _adapt(cls: type) -> None:
         cls.infer_shape = _without_function_graph(defined["infer_shape"])  # type: ignore[attr-defined]
 
 
-class Op(_PyTensorCOp):
+@including_instances_of(_PyTensorOp)
+class PureOp(_PyTensorOp):
+    """The base class of an operator without C code; see `Op`."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        _adapt(cls)
+
+    def make_node(self, *inputs):
+        if self.itypes is None or self.otypes is None:
+            raise MethodNotDefined("make_node", type(self), type(self).__name__)
+        return super().make_node(*inputs)
+
+    def perform(self, node, inputs, output_storage):
+        raise MethodNotDefined("perform", type(self), type(self).__name__)
+
+    def grad(self, inputs: Sequence[Variable], output_grads: Sequence[Variable]):
+        raise NotImplementedError(f"{self} has no gradient: it defines neither grad nor L_op")
+
+    def L_op(
+        self,
+        inputs: Sequence[Variable],
+        outputs: Sequence[Variable],
+        output_grads: Sequence[Variable],
+    ):
+        return self.grad(inputs, output_grads)
+
+    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Variable | None]):
+        raise NotImplementedError(f"{self} has no R_op")
+
+    def pullback(self, inputs, outputs, cotangents):
+        """Give PyTensor the gradient that `grad` or `L_op` defines."""
+        return _as_list(self.L_op(inputs, outputs, cotangents))
+
+    def pushforward(self, inputs, outputs, tangents):
+        """Give PyTensor what `R_op` defines, with None where nothing is connected."""
+        points = [None if isinstance(t.type, DisconnectedType) else t for t in tangents]
+        results = _as_list(self.R_op(inputs, points))
+        return [disconnected_type() if result is None else result for result in results]
+
+
+@including_instances_of(_PyTensorCOp)
+class Op(PureOp, _PyTensorCOp):
     """The base class of an operator that a user writes, with Theano's method names.
 
     A subclass defines `make_node` (or `itypes` and `otypes`) and `perform`, or `c_code`;
@@ -82,39 +134,8 @@ class Op(_PyTensorCOp):
     [2.0]
     """
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        _adapt(cls)
-
-    def perform(self, node, inputs, output_storage):
-        raise MethodNotDefined("perform", type(self), type(self).__name__)
-
     def c_code(self, node, name, inputs, outputs, sub):
         raise MethodNotDefined("c_code", type(self), type(self).__name__)
-
-    def grad(self, inputs: Sequence[Variable], output_grads: Sequence[Variable]):
-        raise NotImplementedError(f"{self} has no gradient: it defines neither grad nor L_op")
-
-    def L_op(
-        self,
-        inputs: Sequence[Variable],
-        outputs: Sequence[Variable],
-        output_grads: Sequence[Variable],
-    ):
-        return self.grad(inputs, output_grads)
-
-    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Variable | None]):
-        raise NotImplementedError(f"{self} has no R_op")
-
-    def pullback(self, inputs, outputs, cotangents):
-        """Give PyTensor the gradient that `grad` or `L_op` defines."""
-        return _as_list(self.L_op(inputs, outputs, cotangents))
-
-    def pushforward(self, inputs, outputs, tangents):
-        """Give PyTensor what `R_op` defines, with None where nothing is connected."""
-        points = [None if isinstance(t.type, DisconnectedType) else t for t in tangents]
-        results = _as_list(self.R_op(inputs, points))
-        return [disconnected_type() if result is None else result for result in results]
 
 
 def _as_list(results: Any) -> list:

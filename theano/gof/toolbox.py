@@ -1,15 +1,115 @@
 """Features of a graph that is rewritten, by Theano 1.0's names."""
 # ruff: noqa: F401 -- this file re-exports
 
+from functools import partial
+
+from pytensor.graph.basic import Apply
 from pytensor.graph.features import (
     AlreadyThere,
     BadOptimization,
-    Bookkeeper,
-    Feature,
     History,
     NoOutputFromInplace,
     PreserveVariableAttributes,
     ReplaceValidate,
     Validator,
 )
+from pytensor.graph.features import Bookkeeper as _PyTensorBookkeeper
+from pytensor.graph.features import Feature as _PyTensorFeature
 from pytensor.graph.features import ReplacementDidNotRemoveError as ReplacementDidntRemovedError
+from pytensor.graph.op import Op
+
+
+class Feature(_PyTensorFeature):
+    """The base class of what a user attaches to a graph.
+
+    A subclass may define `on_attach`, `on_detach`, `on_import`, `on_prune` and
+    `on_change_input`, which are called as the graph changes; `orderings`; and
+    ``validate(self, fgraph)``, which raises InconsistencyError to have a change undone.
+    """
+
+    def on_validate(self, fgraph):
+        validate = getattr(self, "validate", None)
+        if validate is not None:
+            validate(fgraph)
+
+
+class Bookkeeper(Feature, _PyTensorBookkeeper):
+    """A feature that `on_import` and `on_prune` tell of the whole graph as it comes and goes."""
+
+
+class NodeFinder(Bookkeeper):
+    """Lets a graph find the applications of an operator: ``fgraph.get_nodes(op)``."""
+
+    def __init__(self):
+        self.fgraph = None
+        self._by_operator: dict[Op, dict[Apply, None]] = {}
+
+    def clone(self):
+        return type(self)()
+
+    def on_attach(self, fgraph):
+        if hasattr(fgraph, "get_nodes"):
+            raise AlreadyThere("NodeFinder is already present or in conflict with another feature")
+        if self.fgraph is not None:
+            raise ValueError("NodeFinder expects to be attached to one graph only")
+        self.fgraph = fgraph
+        fgraph.get_nodes = partial(self.query, fgraph)
+        super().on_attach(fgraph)
+
+    def on_detach(self, fgraph):
+        super().on_detach(fgraph)
+        self.fgraph = None
+        del fgraph.get_nodes
+
+    def on_import(self, fgraph, node, reason):
+        self._by_operator.setdefault(node.op, {})[node] = None
+
+    def on_prune(self, fgraph, node, reason):
+        nodes = self._by_operator[node.op]
+        del nodes[node]
+        if not nodes:
+            del self._by_operator[node.op]
+
+    def query(self, fgraph, op: Op) -> list[Apply]:
+        """Return the applications of an operator in the graph."""
+        return list(self._by_operator.get(op, ()))
+
+
+class PrintListener(Feature):
+    """Prints each change of a graph.
+
+    Parameters
+    ----------
+    active : bool
+        Whether it prints.
+    """
+
+    def __init__(self, active=True):
+        self.active = active
+
+    def on_attach(self, fgraph):
+        self._say(f"-- attaching to:  {fgraph}")
+
+    def on_detach(self, fgraph):
+        self._say(f"-- detaching from:  {fgraph}")
+
+    def on_import(self, fgraph, node, reason):
+        self._say(f"-- importing: {node}, reason: {reason}")
+
+    def on_prune(self, fgraph, node, reason):
+        self._say(f"-- pruning: {node}, reason: {reason}")
+
+    def on_change_input(self, fgraph, node, i, r, new_r, reason=None):
+        self._say(f"-- changing ({node}.inputs[{i}]) from {r} to {new_r}")
+
+    def _say(self, line: str) -> None:
+        if self.active:
+            print(line)
+
+
+class PreserveNames(Feature):
+    """Gives a variable without a name that of the variable which it replaces."""
+
+    def on_change_input(self, fgraph, node, i, r, new_r, reason=None):
+        if r.name is not None and new_r.name is None:
+            new_r.name = r.name

@@ -3,7 +3,7 @@
 
 from typing import Any
 
-from pytensor.graph.basic import Constant, Variable
+from pytensor.graph.basic import Variable
 from pytensor.graph.type import Type as PureType
 from pytensor.graph.utils import MethodNotDefined
 from pytensor.link.c.interface import CLinkerType
@@ -19,9 +19,12 @@ from pytensor.link.c.type import (
 from pytensor.link.c.type import CType as _PyTensorCType
 from pytensor.utils import Singleton
 
+from theano.gof.graph import Constant
+from theano.gof.instances import including_instances_of
 from theano.gof.utils import hashtype
 
 
+@including_instances_of(_PyTensorCType)
 class Type(_PyTensorCType):
     """The base class of a type that a user writes.
 
@@ -50,6 +53,7 @@ class Type(_PyTensorCType):
 
     Variable: type = Variable
     Constant: type = Constant
+    constant_type = Constant
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

@@ -1,0 +1,10 @@
+"""The folder of compiled code, by Theano 1.0's names."""
+# ruff: noqa: F401 -- this file re-exports
+
+from pytensor.compile.compiledir import (
+    basecompiledir_ls,
+    basecompiledir_purge,
+    cleanup,
+    compiledir_purge,
+    print_compiledir_content,
+)

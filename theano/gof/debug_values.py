@@ -1,0 +1,99 @@
+"""Test values in an operator's make_node: what they are, and what is said where one is missing."""
+
+import importlib
+import warnings
+from typing import Any
+
+from theano.configdefaults import config
+
+
+def get_test_value(v: Any) -> Any:
+    """Return the value that stands for a variable while its graph is built.
+
+    Parameters
+    ----------
+    v : Variable or anything that `as_tensor_variable` accepts
+
+    Raises
+    ------
+    AttributeError
+        When the variable has no test value.
+    """
+    # imported here, because compiling needs this package
+    return importlib.import_module("theano.compile.test_values").get_test_value(v)
+
+
+def missing_test_message(msg: str) -> None:
+    """Say that a test value is missing, the way the flag compute_test_value asks for.
+
+    Raises
+    ------
+    AttributeError
+        When the flag is 'raise'.
+    """
+    if config.compute_test_value == "raise":
+        raise AttributeError(msg)
+    if config.compute_test_value == "warn":
+        warnings.warn(msg, stacklevel=2)
+
+
+def debug_error_message(msg: str) -> None:
+    """Say that test values show an error: a warning if the flag compute_test_value is 'warn'.
+
+    Raises
+    ------
+    ValueError
+        When the flag is not 'warn'.
+    """
+    if config.compute_test_value != "warn":
+        raise ValueError(msg)
+    warnings.warn(msg, stacklevel=2)
+
+
+def debug_assert(condition: object, msg: str = "debug_assert failed") -> None:
+    """Assert a condition on test values: a warning if the flag compute_test_value is 'warn'.
+
+    Raises
+    ------
+    AssertionError
+        When the condition is false and the flag is not 'warn'.
+    """
+    if condition:
+        return
+    if config.compute_test_value != "warn":
+        raise AssertionError(msg)
+    warnings.warn(msg, stacklevel=2)
+
+
+def get_debug_values(*args: Any) -> list:
+    """Return a list of one element, the test values of variables, or of none.
+
+    Parameters
+    ----------
+    *args : variables
+
+    Returns
+    -------
+    list
+        Empty where the flag compute_test_value is 'off' or a value is missing; otherwise of the
+        value of the only variable, or of the tuple of the values of all.
+
+    Examples
+    --------
+    >>> import theano.tensor as T
+    >>> from theano.gof.op import get_debug_values
+    >>> get_debug_values(T.dvector())
+    []
+    """
+    if config.compute_test_value == "off":
+        return []
+    values = []
+    for number, variable in enumerate(args):
+        try:
+            values.append(get_test_value(variable))
+        except AttributeError:
+            name = getattr(variable, "name", None)
+            called = f"Argument {number}('{name}')" if name is not None else f"Argument {number}"
+            missing_test_message(f"{called} has no test value")
+            return []
+    return values if len(values) == 1 else [tuple(values)]
