@@ -70,7 +70,7 @@ class SeqOptimizer(Optimizer, SequentialGraphRewriter):
 
     apply = SequentialGraphRewriter.apply
     __repr__ = SequentialGraphRewriter.__repr__
-    __hash__ = Optimizer.__hash__
+    __hash__ = Optimizer.__hash__  # type: ignore[assignment]
 
 
 class NavigatorOptimizer(Optimizer, NodeProcessingGraphRewriter):

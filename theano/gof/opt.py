@@ -4,7 +4,6 @@
 import logging
 from collections.abc import Sequence
 
-import theano
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.op import Op
 from pytensor.graph.rewriting.basic import (
@@ -19,6 +18,8 @@ from pytensor.graph.rewriting.basic import pre_constant_merge as _pre_constant_m
 from pytensor.graph.rewriting.basic import pre_greedy_node_rewriter as _pre_greedy
 from pytensor.graph.rewriting.utils import is_same_graph_with_merge
 from pytensor.graph.utils import InconsistencyError
+
+import theano
 from theano.configdefaults import config
 from theano.gof.graph_rewriters import (
     EquilibriumOptimizer,
@@ -87,7 +88,9 @@ def check_chain(r: Variable | Apply, *chain: Op | type | None) -> bool:
             continue
         if node is None:
             return False
-        matches = isinstance(node.op, expected) if isinstance(expected, type) else node.op == expected
+        matches = (
+            isinstance(node.op, expected) if isinstance(expected, type) else node.op == expected
+        )
         if not matches:
             return False
         variable = node.inputs[0] if node.inputs else variable

@@ -117,7 +117,12 @@ class PatternSub(LocalOptimizer):
 
 
 def _match(
-    pattern: Any, variable: Variable, found: dict, fgraph: Any, may_be_shared: bool, rule: PatternSub
+    pattern: Any,
+    variable: Variable,
+    found: dict,
+    fgraph: Any,
+    may_be_shared: bool,
+    rule: PatternSub,
 ) -> dict | None:
     """Return `found` with what the strings of `pattern` stand for in `variable`, None if nothing."""
     if isinstance(pattern, dict):

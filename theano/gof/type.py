@@ -53,7 +53,7 @@ class Type(_PyTensorCType):
 
     Variable: type = Variable
     Constant: type = Constant
-    constant_type = Constant
+    constant_type = Constant  # type: ignore[assignment]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
