@@ -20,9 +20,9 @@ from pytensor.compile.mode import (
     AddFeatureOptimizer,
     PrintCurrentFunctionGraph,
     local_useless,
-    optdb,
 )
 from pytensor.compile.mode import Mode as PyTensorMode
+from pytensor.compile.mode import optdb as _pytensor_optdb
 from pytensor.configdefaults import config as pytensor_config
 from pytensor.graph.rewriting.db import RewriteDatabaseQuery
 from pytensor.link.basic import Linker, PerformLinker
@@ -33,6 +33,7 @@ from theano.compile.blas_messages import no_blas_remarks
 from theano.compile.structured_matrices import BY_NAME, StructuredProducts
 from theano.configdefaults import config
 from theano.configparser import caller_stacklevel
+from theano.gof.optdb import LayeredDB
 from theano.link.wrong_rewrites import WRONG_REWRITES
 
 __all__ = [
@@ -68,6 +69,9 @@ __all__ = [
     "register_optimizer",
     "resolve_optimizer",
 ]
+
+# What users register here, PyTensor's own modes do not see.
+optdb = LayeredDB(_pytensor_optdb)
 
 FAST_RUN_TAG = "theano_fast_run"
 FAST_COMPILE_TAG = "theano_fast_compile"
@@ -255,6 +259,7 @@ class Mode(PyTensorMode):
 
     def __init__(self, linker=None, optimizer="default", db=None):
         linker = config.linker if linker is None else linker
+        db = optdb if db is None else db
         super().__init__(linker, resolve_optimizer(optimizer), db)
 
     def __setstate__(self, state):
@@ -267,6 +272,7 @@ class Mode(PyTensorMode):
         )
         # Keep the name: a linker that ran once belongs to one graph and does not pickle.
         self.provided_linker = linker
+        self.optdb = optdb
 
     @property
     def optimizer(self):

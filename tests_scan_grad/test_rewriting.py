@@ -1,0 +1,207 @@
+"""Rewrites that users write, collections of them, and what is attached to a graph."""
+
+import pytensor.compile.mode
+import pytest
+
+import theano
+import theano.tensor as T
+from theano import gof
+from theano.gof import FunctionGraph, local_optimizer
+from theano.gof.opt import PatternSub, TopoOptimizer, check_chain, in2out, out2in
+
+
+def operators(graph):
+    return [node.op for node in graph.toposort()]
+
+
+@local_optimizer([T.exp])
+def exp_to_sinh(node):
+    return [T.sinh(node.inputs[0])] if node.op == T.exp else False
+
+
+class CosToSin(gof.LocalOptimizer):
+    def tracks(self):
+        return [T.cos]
+
+    def transform(self, node):
+        return [T.sin(node.inputs[0])] if node.op == T.cos else False
+
+
+class WithGraph(gof.LocalOptimizer):
+    """A rewrite with PyTensor's signature."""
+
+    def transform(self, fgraph, node, enforce_tracks=True):
+        return node.op == T.cos and len(fgraph.apply_nodes) == 1 and [T.sin(node.inputs[0])]
+
+
+class Nothing(gof.Optimizer):
+    """A rewrite that only counts its uses."""
+
+    def __init__(self):
+        self.uses = 0
+
+    def apply(self, fgraph):
+        self.uses += 1
+
+
+@pytest.mark.parametrize("rewrite", [exp_to_sinh, CosToSin(), WithGraph()])
+def test_a_rewrite_is_asked_with_and_without_the_graph(rewrite):
+    x = T.dvector("x")
+    operator = T.exp if rewrite is exp_to_sinh else T.cos
+    graph = FunctionGraph([x], [operator(x)])
+    (node,) = graph.apply_nodes
+    alone = rewrite.transform(node)
+    within = rewrite.transform(graph, node)
+    assert alone[0].owner.op == within[0].owner.op != operator
+    rewritten = in2out(rewrite)
+    rewritten.optimize(graph)
+    assert operators(graph) == [alone[0].owner.op]
+
+
+def test_local_optimizer_refuses_what_is_no_operator():
+    with pytest.raises(ValueError, match="None for all"):
+        local_optimizer([])
+    with pytest.raises(ValueError, match="not 'exp'"):
+        local_optimizer(["exp"])
+
+
+def test_groups_and_orders():
+    x = T.dvector("x")
+    for make in (in2out, out2in):
+        graph = FunctionGraph([x], [T.exp(T.cos(x))])
+        make(exp_to_sinh, CosToSin()).optimize(graph)
+        assert operators(graph) == [T.sin, T.sinh]
+    with pytest.raises(ValueError, match="order"):
+        TopoOptimizer(exp_to_sinh, order="sideways")
+
+
+def test_pattern_with_constraint_number_and_shared_parts():
+    x = T.dvector("x")
+    allowed = {"pattern": "x", "constraint": lambda variable: variable.name == "s"}
+    s, t = T.dscalars("s", "t")
+    graph = FunctionGraph([s, t], [s**2, t**2, s**3], clone=False)
+    in2out(PatternSub((T.pow, allowed, 2), "x")).optimize(graph)
+    assert graph.outputs[0] is s and len(graph.apply_nodes) == 2
+
+    inverse = (T.exp, (T.log, "x"))
+    for shared, remaining in ((False, 2), (True, 1)):
+        graph = FunctionGraph([x], [T.exp(T.log(x)), T.log(x)], clone=True)
+        gof.MergeOptimizer().optimize(graph)
+        in2out(PatternSub(inverse, "x", allow_multiple_clients=shared)).optimize(graph)
+        assert len(graph.apply_nodes) == remaining
+    assert "-> x" in str(PatternSub(inverse, "x"))
+    assert str(PatternSub(inverse, "x", name="inverse")) == "inverse"
+    with pytest.raises(TypeError, match="begins with an operator"):
+        PatternSub("x", "y")
+
+
+def test_sequence_of_rewrites_by_positions():
+    db = gof.SequenceDB()
+    first, second, third = Nothing(), Nothing(), Nothing()
+    db.register("second", second, 2, "wanted")
+    db.register("first", first, 1, "wanted", "special")
+    db.register("third", third, "last", "other")
+    assert list(db.query(gof.Query(["wanted", "other"]))) == [first, second, third]
+    assert list(db.query(gof.Query(["wanted"], exclude=["special"]))) == [second]
+    assert list(db.query(gof.Query(["wanted"], position_cutoff=1.5))) == [first]
+    db.query("+special").optimize(FunctionGraph([], []))
+    assert (first.uses, second.uses) == (1, 0)
+    with pytest.raises(ValueError, match="The name"):
+        db.register("first", Nothing(), 3)
+    with pytest.raises(ValueError, match="The tag"):
+        db.register("fourth", Nothing(), 3, "first")
+
+
+def test_rewrites_that_are_applied_until_nothing_changes():
+    x = T.dvector("x")
+    db = gof.EquilibriumDB()
+    at_the_end = Nothing()
+    db.register("a", PatternSub((T.exp, "x"), (T.cos, "x")), "wanted")
+    db.register("b", CosToSin(), "wanted")
+    db.register("c", at_the_end, "wanted", final_opt=True)
+    graph = FunctionGraph([x], [T.exp(x)])
+    db.query("+wanted").optimize(graph)
+    assert operators(graph) == [T.sin] and at_the_end.uses
+
+
+def test_group_and_proxy_of_rewrites():
+    group = gof.LocalGroupDB()
+    group.register("sinh", exp_to_sinh, "wanted")
+    group.register("sin", CosToSin(), "wanted")
+    x = T.dvector("x")
+    graph = FunctionGraph([x], [T.exp(T.cos(x))])
+    gof.TopoDB(gof.ProxyDB(group)).query("+wanted").optimize(graph)
+    assert operators(graph) == [T.sin, T.sinh]
+    with pytest.raises(TypeError, match="collection"):
+        gof.ProxyDB(exp_to_sinh)
+
+
+def test_a_registered_rewrite_runs_here_and_not_in_pytensor():
+    counted = Nothing()
+    theano.compile.optdb.register("a_test_that_counts", counted, 1.7, "fast_run", "only_here")
+    x = T.dvector("x")
+    mode = theano.Mode(linker="py", optimizer="fast_run")
+    theano.function([x], x + 1, mode=mode)
+    assert counted.uses == 1
+    theano.function([x], x + 1, mode=mode.excluding("only_here"))
+    assert counted.uses == 1
+    assert "a_test_that_counts" in theano.compile.optdb
+    assert "a_test_that_counts" not in pytensor.compile.mode.optdb
+    assert theano.compile.optdb["canonicalize"] is pytensor.compile.mode.optdb["canonicalize"]
+
+
+class Veto(gof.Feature):
+    def validate(self, fgraph):
+        if len(fgraph.apply_nodes) > 2:
+            raise gof.InconsistencyError("too many")
+
+
+def test_features(capsys):
+    x = T.dvector("x")
+    y = T.exp(x)
+    graph = FunctionGraph([x], [y], clone=False)
+    graph.attach_feature(gof.toolbox.NodeFinder())
+    graph.attach_feature(gof.toolbox.NodeFinder())
+    graph.attach_feature(gof.toolbox.PrintListener())
+    graph.attach_feature(Veto())
+    assert graph.get_nodes(T.exp) == [y.owner]
+    graph.replace_validate(y, T.sin(x))
+    printed = capsys.readouterr().out
+    assert "attaching" in printed and "importing: Sin(x)" in printed and "pruning" in printed
+    assert not graph.get_nodes(T.exp) and len(graph.get_nodes(T.sin)) == 1
+    with pytest.raises(gof.InconsistencyError, match="too many"):
+        graph.replace_validate(graph.outputs[0], T.exp(T.exp(T.exp(x))))
+    assert operators(graph) == [T.sin]
+
+
+def test_chain():
+    x = T.dvector("x")
+    y = T.exp(T.log(x))
+    assert check_chain(y, T.exp, T.log) and check_chain(y.owner, T.Elemwise, T.log, None)
+    assert not check_chain(y, T.exp, T.exp) and not check_chain(x, T.exp)
+
+
+def test_what_pytensor_made_counts_as_ours():
+    x = T.dvector("x")
+    f = theano.function([x], T.exp(x), mode="FAST_COMPILE")
+    assert isinstance(x.type, theano.Type) and isinstance(T.exp, theano.Op)
+    assert isinstance(T.constant(1.0), theano.Constant) and not isinstance(x, theano.Constant)
+    assert isinstance(f.maker.fgraph, theano.FunctionGraph)
+
+
+def test_debug_values():
+    from theano.gof.op import debug_assert, get_debug_values
+
+    with theano.change_flags(compute_test_value="raise"):
+        x = T.dvector("x")
+        x.tag.test_value = [1.0]
+        (value,) = get_debug_values(x)
+        assert value == [1.0]
+        ((first, second),) = get_debug_values(x, 2.0)
+        assert first == [1.0] and second == 2
+        with pytest.raises(AttributeError, match="Argument 0.'y'. has no test value"):
+            get_debug_values(T.dvector("y"))
+        with pytest.raises(AssertionError, match="wrong"):
+            debug_assert(False, "wrong")
+    with theano.change_flags(compute_test_value="ignore"):
+        assert get_debug_values(T.dvector("y")) == []
