@@ -8,16 +8,30 @@ import pytest
 import theano
 import theano.tensor as T
 from theano.ifelse import ifelse
-from theano.printing import Print, debugprint, min_informative_str, pp, pprint, pydotprint
+from theano.printing import (
+    Print,
+    debugprint,
+    min_informative_str,
+    position_independent_str,
+    pp,
+    pprint,
+    pydotprint,
+)
 
 
 def test_debugprint_of_a_variable_and_of_a_function(capsys):
     x = T.dvector("x")
     text = debugprint(T.exp(x) + 1, file="str")
-    assert "Add" in text and "Exp" in text and "x [id" in text
+    assert text.splitlines() == [
+        "Elemwise{add,no_inplace} [id A] ''   ",
+        " |Elemwise{exp,no_inplace} [id B] ''   ",
+        " | |x [id C]",
+        " |InplaceDimShuffle{x} [id D] ''   ",
+        "   |TensorConstant{1} [id E]",
+    ]
     f = theano.function([x], T.exp(x), mode="FAST_COMPILE")
-    debugprint(f)
-    assert "Exp" in capsys.readouterr().out
+    assert debugprint(f) is None
+    assert capsys.readouterr().out == "Elemwise{exp,no_inplace} [id A] ''   0\n |x [id B]\n"
 
 
 def test_debugprint_takes_theanos_arguments():
@@ -25,19 +39,113 @@ def test_debugprint_takes_theanos_arguments():
     y = T.exp(x)
     y.name = "y"
     assert "[id" not in debugprint(y, ids="", file="str")
-    assert "Vector(float64" in debugprint(y, print_type=True, file="str")
-    assert "Exp" not in debugprint(y + 1, depth=1, file="str")
+    assert "x [id A] <TensorType(float64, vector)>" in debugprint(x, print_type=True, file="str")
+    assert "exp" not in debugprint(y + 1, depth=1, file="str")
     shallow = debugprint(y + 1, stop_on_name=True, file="str")
     assert "'y'" in shallow and "x [id" not in shallow
+    done = {}
+    first, second = (debugprint(y, done=done, file="str", ids="int") for _ in range(2))
+    assert (first.count("\n"), second.count("\n")) == (2, 1)
     with open(__file__, encoding="utf-8") as file, pytest.raises(OSError):
         debugprint(y, file=file)
+    for wrong in (debugprint, lambda v: debugprint(v, ids="alpha")):
+        with pytest.raises((TypeError, ValueError), match="debugprint"):
+            wrong("x" if wrong is debugprint else x)
+
+
+def test_debugprint_of_a_deep_graph():
+    x = T.dscalar("x")
+    y = x
+    for _ in range(3000):
+        y = T.exp(y)
+    assert debugprint(y, file="str").count("\n") == 3001
+
+
+def test_debugprint_of_what_a_function_holds_and_who_uses_it():
+    x = T.dvector("x")
+    y = T.exp(x)
+    f = theano.function([x], [y, y - x], mode="FAST_COMPILE")
+    lines = debugprint(f, print_clients=True, file="str").splitlines()
+    assert lines[0].endswith("0 clients:[('output', ''), ('[id C]', 1)]")
+    assert "clients" not in lines[2]
+    held = theano.shared(np.array([1.0, 2.0]), "held")
+    g = theano.function([], held * 2, mode="FAST_COMPILE")
+    assert " |held [id C] [array([1., 2.])]" in debugprint(g, print_storage=True, file="str")
+
+
+def test_debugprint_of_times():
+    x = T.dvector("x")
+    f = theano.function([x], T.exp(x), profile=True, mode="FAST_COMPILE")
+    assert "-->" not in debugprint(f, file="str")
+    f([1.0])
+    text = debugprint(f, file="str")
+    assert "Timing Info" in text and "% " in text.splitlines()[-2].split("-->")[1]
+
+
+def test_debugprint_of_a_loop():
+    x, w, h = T.dmatrix("x"), T.dvector("w"), T.dvector("h")
+    state, _ = theano.scan(lambda x, h, w: x * h + w, x, h, w)
+    lines = debugprint(state[-1], file="str").splitlines()
+    assert any(line.startswith(" | |for{cpu,scan_fn} [id ") for line in lines)
+    inner = lines[lines.index("Inner graphs of the scan ops:") :]
+    assert inner[2].startswith("for{cpu,scan_fn} [id ")
+    assert inner[3].startswith(" >Elemwise{add,no_inplace} [id ")
+    for given in (" > | |x[t] [id ", " > | |h[t-1] [id ", " > |w_copy [id "):
+        assert any(line.startswith(given) and " -> [id " in line for line in inner)
+
+
+@pytest.mark.parametrize(
+    ("made", "expected"),
+    [
+        (lambda x, i: x[1:i], "Subtensor{int64:int32:}"),
+        (lambda x, i: x[:, 0], "Subtensor{::, int64}"),
+        (lambda x, i: T.set_subtensor(x[i], 1.0), "IncSubtensor{Set;int32}"),
+        (lambda x, i: T.inc_subtensor(x[[0, 1]], 1.0), "AdvancedIncSubtensor1{no_inplace,inc}"),
+        (lambda x, i: x[[0, 1]], "AdvancedSubtensor1"),
+        (lambda x, i: x[[0, 1], [1, 0]], "AdvancedSubtensor"),
+        (lambda x, i: x.sum(axis=1), "Sum{axis=[1], acc_dtype=float64}"),
+        (lambda x, i: x.prod(), "Prod{axis=None, dtype='float64', acc_dtype='float64'}"),
+        (lambda x, i: T.any(x > 0, axis=0), "Any{0}"),
+        (lambda x, i: x.T, "InplaceDimShuffle{1,0}"),
+        (lambda x, i: T.dot(x, x), "dot"),
+        (lambda x, i: T.cast(x, "float32"), "Elemwise{Cast{float32}}"),
+        (lambda x, i: T.nnet.sigmoid(x), "sigmoid"),
+        (lambda x, i: abs(x), "Elemwise{abs_,no_inplace}"),
+        (lambda x, i: T.inv(x), "Elemwise{inv,no_inplace}"),
+        (lambda x, i: T.cumsum(x, axis=0), "CumOp{0, add}"),
+        (lambda x, i: T.constant([2, 2]), "TensorConstant{(2,) of 2}"),
+        (lambda x, i: T.constant(np.arange(100)), "TensorConstant{[ 0  1  2 .. 97 98 99]}"),
+        (lambda x, i: T.tensor3(dtype="float32"), "<TensorType(float32, 3D)>"),
+        (lambda x, i: T.row(dtype="float32"), "<TensorType(float32, row)>"),
+    ],
+)
+def test_names_are_those_of_theano(made, expected):
+    variable = made(T.dmatrix("x"), T.iscalar("i"))
+    assert debugprint(variable, file="str", ids="", depth=1).startswith(expected + " ")
+
+
+def test_an_operation_that_works_in_place_says_on_what():
+    x = T.dvector("x")
+    f = theano.function([theano.In(x, mutable=True)], T.exp(x))
+    assert "Elemwise{exp}[(0, 0)]" in debugprint(f, file="str")
 
 
 def test_pretty_printing():
     x, y = T.dvectors("x", "y")
     assert pp(x + y) == pprint(x + y) == "(x + y)"
     assert theano.pp is pp and theano.pprint is pprint
-    assert min_informative_str(T.exp(x)).startswith("A. Exp")
+    assert pp(T.dscalar() ** 2) == "(<TensorType(float64, scalar)> ** TensorConstant{2})"
+    assert pp(T.cumsum(x, axis=0)) == "CumOp{0, add}(x)"
+
+
+def test_short_forms():
+    x = T.dvector("x")
+    y = T.exp(x)
+    assert (
+        min_informative_str(y * y)
+        == "A. Elemwise{mul,no_inplace}\n B. Elemwise{exp,no_inplace}\n  C. x\n <B>"
+    )
+    assert position_independent_str(y).startswith("theano_graph=A. Elemwise{exp")
 
 
 def test_print_shows_a_value_and_passes_it_on(capsys):

@@ -1,0 +1,62 @@
+"""Theano 1.0's `theano.printing`: graphs as text and pictures, and values as they pass."""
+
+from typing import Any
+
+from pytensor.printing import (
+    VALID_ASSOC,
+    FunctionPrinter,
+    IgnorePrinter,
+    OperatorPrinter,
+    PatternPrinter,
+    PPrinter,
+    Print,
+    PrinterState,
+    default_colorCodes,
+    greek,
+    hex_digest,
+    special,
+    use_ascii,
+    var_descriptor,
+)
+
+from theano.printing.formulas import TheanoDefaultPrinter as DefaultPrinter
+from theano.printing.formulas import TheanoLeafPrinter as LeafPrinter
+from theano.printing.formulas import default_printer, leaf_printer, pp, pprint
+from theano.printing.pictures import pydotprint, why_no_pydot
+from theano.printing.text import debugprint, min_informative_str, position_independent_str
+
+__all__ = [
+    "VALID_ASSOC",
+    "DefaultPrinter",
+    "FunctionPrinter",
+    "IgnorePrinter",
+    "LeafPrinter",
+    "OperatorPrinter",
+    "PPrinter",
+    "PatternPrinter",
+    "Print",
+    "PrinterState",
+    "debugprint",
+    "default_colorCodes",
+    "default_printer",
+    "greek",
+    "hex_digest",
+    "leaf_printer",
+    "min_informative_str",
+    "position_independent_str",
+    "pp",
+    "pprint",
+    "pydotprint",
+    "special",
+    "use_ascii",
+    "var_descriptor",
+]
+
+
+def __getattr__(name: str) -> Any:
+    # Asked for only when needed: the answer runs graphviz.
+    if name == "pydot_imported":
+        return not why_no_pydot()
+    if name == "pydot_imported_msg":
+        return why_no_pydot()
+    raise AttributeError(f"module 'theano.printing' has no attribute {name!r}")

@@ -1,0 +1,58 @@
+"""Graphs as formulas: PyTensor's printer, with Theano 1.0's names for what has no formula."""
+
+import pytensor.tensor  # noqa: F401  registers the formulas
+from pytensor.graph.basic import Variable
+from pytensor.printing import (
+    DefaultPrinter,
+    LeafPrinter,
+    PPrinter,
+    Printer,
+    PrinterState,
+    constant_printer,
+    default_printer,
+    greek,
+    set_precedence,
+)
+from pytensor.printing import pprint as pytensor_pprint
+
+from theano.printing.names import operation_name, variable_name
+
+__all__ = ["default_printer", "leaf_printer", "pp", "pprint"]
+
+
+class TheanoLeafPrinter(LeafPrinter):
+    """Writes a variable that is given by its name, its value or its type."""
+
+    def process(self, output: Variable, pstate: PrinterState) -> str:
+        return greek.get(output.name or "", variable_name(output))
+
+
+class TheanoDefaultPrinter(DefaultPrinter):
+    """Writes an operation that has no formula by its name."""
+
+    def process(self, output: Variable, pstate: PrinterState) -> str:
+        node = output.owner
+        if node is None:
+            return leaf_printer.process(output, pstate)
+        if output not in pstate.memo:
+            with set_precedence(pstate):
+                given = ", ".join(pstate.pprinter.process(v, pstate) for v in node.inputs)
+            pstate.memo[output] = f"{operation_name(node)}({given})"
+        return pstate.memo[output]
+
+
+leaf_printer = TheanoLeafPrinter()
+
+
+def _with_theanos_names(printer: PPrinter) -> PPrinter:
+    replaced: dict[Printer, Printer] = {
+        constant_printer: leaf_printer,
+        default_printer: TheanoDefaultPrinter(),
+    }
+    copied = printer.clone()
+    copied.printers = [(when, replaced.get(p, p)) for when, p in printer.printers]
+    return copied
+
+
+pprint = _with_theanos_names(pytensor_pprint)
+pp = pprint
