@@ -30,6 +30,7 @@ from pytensor.link.c.basic import CLinker, OpWiseCLinker
 from pytensor.link.vm import VMLinker
 
 from theano.compile.blas_messages import no_blas_remarks
+from theano.compile.old_rewrite_names import with_todays_names
 from theano.compile.structured_matrices import BY_NAME, StructuredProducts
 from theano.configdefaults import config
 from theano.configparser import caller_stacklevel
@@ -280,6 +281,14 @@ class Mode(PyTensorMode):
         if isinstance(self._optimizer, RewriteDatabaseQuery) and _adds_products_slowly(self.linker):
             return self.optdb.query(self._optimizer.excluding(*_GEMM))
         return super().optimizer
+
+    def including(self, *tags):
+        """The same mode with the rewrites of these tags; Theano 1.0's names of loops' count."""
+        return super().including(*with_todays_names(tags))
+
+    def excluding(self, *tags):
+        """The same mode without the rewrites of these tags; Theano 1.0's names of loops' count."""
+        return super().excluding(*with_todays_names(tags))
 
     def __str__(self):
         name = getattr(self.provided_optimizer, "name", None) or self.provided_optimizer

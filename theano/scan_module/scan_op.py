@@ -25,12 +25,13 @@ from theano.scan_module.loop import (
     take_apart,
 )
 from theano.scan_module.loop_shapes import REMEMBERED, output_shapes
+from theano.scan_module.scan_attributes import ScanAttributes
 from theano.scan_module.step_gradient import is_connected, is_differentiable
 
 __all__ = ["Scan"]
 
 
-class Scan(PyTensorScan):
+class Scan(ScanAttributes):
     """A loop as an operation of a graph.
 
     The gradient reads forward values from explicit outputs of the forward loop. Those that the
@@ -42,6 +43,13 @@ class Scan(PyTensorScan):
     ``extends`` is set on an op that a gradient made by adding outputs to another; see
     ``theano.scan_module.forward_loops``.
     """
+
+    @classmethod
+    def of_pytensor(cls, op: PyTensorScan) -> Scan:
+        """The same operation as one of ours; both share what they consist of."""
+        ours = cls.__new__(cls)
+        vars(ours).update(vars(op))
+        return ours
 
     def infer_shape(self, fgraph, node, input_shapes):
         """Shapes of the outputs, from those of the inputs; the step is looked at once."""

@@ -7,10 +7,12 @@ Theano's modes ask for.
 from __future__ import annotations
 
 from pytensor.compile.mode import optdb
+from pytensor.scan.rewriting.merge import ScanMerge
 
 from theano.compile.mode import FAST_COMPILE_TAG, FAST_RUN_TAG
 from theano.scan_module.scan_opt.hoist_from_sequences import HoistFromSequences
 from theano.scan_module.scan_opt.hoist_invariants import HoistInvariants
+from theano.scan_module.scan_opt.loops_are_ours import LoopsAreOurs
 from theano.scan_module.scan_opt.merge_dots import MergeDots
 from theano.scan_module.scan_opt.push_out_dot_accumulate import PushOutDotAccumulate
 from theano.scan_module.scan_opt.push_out_traced_products import PushOutTracedProducts
@@ -20,6 +22,8 @@ from theano.scan_module.scan_opt.shrink_cotangent_buffer import (
     ShrinkCotangentBuffer,
 )
 from theano.scan_module.scan_opt.unify_forward_loops import UnifyForwardLoops
+
+__all__ = ["REWRITES", "ScanMerge"]
 
 # name, rewriter, position, tags. PyTensor's own rewrites of loops run from 0.05 on.
 REWRITES = (
@@ -33,6 +37,7 @@ REWRITES = (
     ("MergeDots", MergeDots(), 0.08, (FAST_RUN_TAG,)),
     # after PyTensor has trimmed the buffers of states whose steps nobody reads
     ("trim_empty_buffers", TRIM_EMPTY_BUFFERS, 1.613, (FAST_RUN_TAG,)),
+    ("loops_are_ours", LoopsAreOurs(), 200, (FAST_RUN_TAG, FAST_COMPILE_TAG)),
 )
 
 for _name, _rewriter, _position, _tags in REWRITES:

@@ -1,0 +1,60 @@
+"""Theano 1.0's names for the parts of a loop and for its rewrites."""
+
+import theano
+import theano.tensor as T
+from theano.scan_module.scan_op import Scan
+
+
+def loops_of(function):
+    return [n for n in function.maker.fgraph.toposort() if isinstance(n.op, Scan)]
+
+
+def cumulated_squares():
+    x, c = T.vector("x"), T.scalar("c")
+    squares, _ = theano.scan(
+        lambda x_t, before, c: before + c * x_t**2,
+        sequences=x,
+        outputs_info=T.constant(0.0, dtype=c.dtype),
+        non_sequences=c,
+    )
+    return [x, c], squares
+
+
+def test_the_loops_of_a_compiled_function_are_ours():
+    inputs, squares = cumulated_squares()
+    for mode in ("FAST_RUN", "FAST_COMPILE"):
+        function = theano.function(inputs, squares, mode=mode)
+        (node,) = loops_of(function)
+        assert function([1.0, 2.0, 3.0], 2.0).tolist() == [2.0, 10.0, 28.0]
+        assert node.op.as_while is False
+
+
+def test_parts_of_a_loop_have_theanos_names():
+    _, squares = cumulated_squares()
+    node = squares.owner.inputs[0].owner
+    op = node.op
+    assert (op.n_seqs, op.n_mit_sot, op.n_sit_sot, op.n_nit_sot, op.n_shared_outs) == (
+        1,
+        0,
+        1,
+        0,
+        0,
+    )
+    assert (len(op.inputs), len(op.outputs)) == (3, 1)
+    assert list(op.outer_seqs(node)) == list(op.outer_seqs(node.inputs))
+    assert list(op.outer_sitsot_outs(node)) == list(node.outputs)
+    # number of steps | sequence | state | the scalar
+    assert op.var_mappings["inner_inp_from_outer_inp"] == {0: [], 1: [0], 2: [1], 3: [2]}
+    assert op.var_mappings["outer_inp_from_outer_out"] == {0: 2}
+
+
+def test_old_names_of_rewrites_exclude_those_of_today():
+    inputs, squares = cumulated_squares()
+
+    def squares_in_the_step(mode):
+        (node,) = loops_of(theano.function(inputs, squares, mode=mode))
+        return sum(str(n.op).lower().startswith("sqr") for n in node.op.fgraph.apply_nodes)
+
+    mode = theano.Mode("py", "fast_run").excluding("fusion")
+    assert squares_in_the_step(mode) == 0
+    assert squares_in_the_step(mode.excluding("scanOp_pushout_seqs_ops")) == 1
