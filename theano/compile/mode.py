@@ -35,6 +35,7 @@ from theano.compile.structured_matrices import BY_NAME, StructuredProducts
 from theano.configdefaults import config
 from theano.configparser import caller_stacklevel
 from theano.gof.optdb import LayeredDB
+from theano.gof.rewrite_names import with_new_names
 from theano.link.wrong_rewrites import WRONG_REWRITES
 
 __all__ = [
@@ -293,6 +294,14 @@ class Mode(PyTensorMode):
     def __str__(self):
         name = getattr(self.provided_optimizer, "name", None) or self.provided_optimizer
         return f"{type(self).__name__}(linker={self.provided_linker}, optimizer={name})"
+
+    def including(self, *tags):
+        """Return a mode in which the rewrites with these names and tags run, too."""
+        return super().including(*with_new_names(tags))
+
+    def excluding(self, *tags):
+        """Return a mode in which the rewrites with these names and tags do not run."""
+        return super().excluding(*with_new_names(tags))
 
     def get_linker_optimizer(self, linker, optimizer):
         linker = make_linker(linker) if isinstance(linker, str) else linker

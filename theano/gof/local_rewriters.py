@@ -211,3 +211,32 @@ class LocalOptGroup(LocalOptimizer, SequentialNodeRewriter):
     def transform(self, fgraph, node, enforce_tracks=False):
         """Return what the rewrites make of `node`."""
         return SequentialNodeRewriter.transform(self, fgraph, node)
+
+
+class OfPyTensor(LocalOptimizer):
+    """A rewrite of PyTensor's that may be asked without a graph, as Theano's were.
+
+    Parameters
+    ----------
+    rewriter : NodeRewriter
+    name : str
+        What it is printed as.
+    """
+
+    def __init__(self, rewriter: NodeRewriter, name: str):
+        self.rewriter = rewriter
+        self.__name__ = name
+        self.reentrant = getattr(rewriter, "reentrant", True)
+
+    def tracks(self):
+        return self.rewriter.tracks()
+
+    def add_requirements(self, fgraph):
+        self.rewriter.add_requirements(fgraph)
+
+    def transform(self, fgraph, node, enforce_tracks=True):
+        """Return what the rewrite makes of `node`."""
+        return self.rewriter.transform(fgraph, node, enforce_tracks=enforce_tracks)
+
+    def __str__(self):
+        return self.__name__

@@ -1,18 +1,79 @@
-"""Run-time assertions and the registration of rewrites, by Theano 1.0's names."""
+"""Rewrites of tensor expressions, their registration, and what they make, by Theano 1.0's names.
+
+Each rewrite is asked as Theano's were, ``rewrite.transform(node)``; what it does is PyTensor's.
+"""
 # ruff: noqa: F401 -- this file re-exports
 
-from pytensor.graph.rewriting.basic import copy_stack_trace, in2out, out2in
+from pytensor.graph.rewriting.basic import NodeRewriter
 from pytensor.raise_op import Assert, assert_op
 from pytensor.tensor.basic import MakeVector, make_vector
 from pytensor.tensor.exceptions import NotScalarConstantError, ShapeError
+from pytensor.tensor.rewriting import basic, elemwise, math, shape, subtensor, subtensor_lift
 from pytensor.tensor.rewriting.basic import (
+    broadcasted_by,
     register_canonicalize,
     register_specialize,
     register_stabilize,
     register_uncanonicalize,
     register_useless,
 )
-from pytensor.tensor.rewriting.shape import ShapeFeature, ShapeOptimizer
+from pytensor.tensor.rewriting.elemwise import (
+    FusionOptimizer,
+    InplaceElemwiseOptimizer,
+    apply_local_dimshuffle_lift,
+    is_dimshuffle_useless,
+)
+from pytensor.tensor.rewriting.math import AlgebraicCanonizer as Canonizer
+from pytensor.tensor.rewriting.math import (
+    add_calculate,
+    attempt_distribution,
+    check_for_x_over_absX,
+    distribute_greedy,
+    mul_calculate,
+    scalarconsts_rest,
+)
+from pytensor.tensor.rewriting.shape import ShapeFeature, ShapeOptimizer, UnShapeOptimizer
 from pytensor.tensor.shape import Shape, Shape_i
+from pytensor.tensor.subtensor import get_canonical_form_slice
+
+from theano.gof.graph_rewriters import in2out, out2in
+from theano.gof.local_rewriters import LocalOptGroup, OfPyTensor
+from theano.gof.opt import copy_stack_trace
+from theano.gof.rewrite_names import NEW_NAMES
 
 assert_ = assert_op
+
+_HOMES = (basic, elemwise, math, shape, subtensor, subtensor_lift)
+
+
+def _rewrites() -> dict[str, NodeRewriter]:
+    """Return PyTensor's rewrites of one application by their names, and by Theano's."""
+    by_name = {
+        name: value
+        for home in _HOMES
+        for name, value in vars(home).items()
+        if isinstance(value, NodeRewriter)
+    }
+    found = {name: OfPyTensor(rewrite, name) for name, rewrite in by_name.items()}
+    for name, new_names in NEW_NAMES.items():
+        parts = [by_name[new_name] for new_name in new_names if new_name in by_name]
+        if parts:
+            rewrite = parts[0] if len(parts) == 1 else LocalOptGroup(*parts)
+            found[name] = OfPyTensor(rewrite, name)
+    return found
+
+
+_BY_NAME = _rewrites()
+globals().update(_BY_NAME)
+
+mul_canonizer = in2out(
+    LocalOptGroup(_BY_NAME["local_mul_canonizer"], _BY_NAME["local_fill_sink"]),
+    name="mul_canonizer_groups",
+)
+add_canonizer = in2out(
+    LocalOptGroup(_BY_NAME["local_add_canonizer"], _BY_NAME["local_fill_sink"]),
+    name="add_canonizer_group",
+)
+topo_constant_folding = in2out(
+    _BY_NAME["constant_folding"], ignore_newtrees=True, name="topo_constant_folding"
+)
