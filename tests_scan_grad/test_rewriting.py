@@ -205,3 +205,62 @@ def test_debug_values():
             debug_assert(False, "wrong")
     with theano.change_flags(compute_test_value="ignore"):
         assert get_debug_values(T.dvector("y")) == []
+
+
+def test_a_failed_assertion_is_theanos():
+    x = T.dvector("x")
+    f = theano.function([x], T.opt.assert_op(x, x.size < 2))
+    with pytest.raises(AssertionError, match="Theano Assert failed!"):
+        f([1.0, 2.0])
+    assert f([1.0]).tolist() == [1.0]
+
+
+def test_theanos_names_of_rewrites():
+    x = T.dvector("x")
+    for name in ("local_fill_to_alloc", "local_second_to_alloc"):
+        mode = theano.Mode(linker="py", optimizer="fast_compile").excluding(name)
+        f = theano.function([x], T.fill(x, 2.0), mode=mode)
+        assert any("second" in str(node.op).lower() for node in f.maker.fgraph.toposort())
+    assert T.opt.local_add_specialize.transform((x + 0).owner) is not None
+    assert str(T.opt.local_fill_sink) == "local_fill_sink"
+    y = T.dvector("y")
+    graph = FunctionGraph([x, y], [x * y / y], clone=False)
+    T.opt.mul_canonizer.optimize(graph)
+    assert T.true_div not in operators(graph)
+
+
+def test_graphs_are_written_as_in_theano():
+    x = T.dvector("x")
+    graph = FunctionGraph([x], [T.exp(x) + x.dimshuffle("x", 0)])
+    assert (
+        str(graph)
+        == "[Elemwise{add,no_inplace}(InplaceDimShuffle{x,0}(Elemwise{exp,no_inplace}(x)), InplaceDimShuffle{x,0}(x))]"
+    )
+
+
+def test_functions_that_linkers_make():
+    x, y = T.dscalars("x", "y")
+    graph = FunctionGraph([x, y], [x + y])
+    for linker in (gof.PerformLinker(), gof.OpWiseCLinker(), gof.CLinker(), gof.DualLinker()):
+        f = linker.accept(graph).make_function()
+        assert f(1.0, 2.0) == 3.0
+        with pytest.raises(TypeError, match="expects 2 values, not 1"):
+            f(1.0)
+    (result,) = gof.PerformLinker().accept(graph).make_function(unpack_single=False)(1.0, 2.0)
+    assert result == 3.0
+
+
+def test_a_linker_that_calls_functions_at_each_node():
+    x = T.dvector("x")
+    seen = []
+
+    def run(i, node, thunk):
+        thunk()
+
+    def record(i, node, thunk):
+        seen.append((i, node.op))
+
+    linker = gof.WrapLinkerMany([gof.PerformLinker(allow_gc=False)], [run, record])
+    f = theano.function([x], T.exp(T.sin(x)), mode=theano.Mode(linker, optimizer=None))
+    f([0.0])
+    assert seen == [(0, T.sin), (1, T.exp)]

@@ -1,4 +1,32 @@
 """Theano 1.0's `theano.raise_op`: errors that a graph raises when it runs."""
 # ruff: noqa: F401 -- this file re-exports
 
-from pytensor.raise_op import Assert, CheckAndRaise, assert_op
+from pytensor import raise_op
+from pytensor.raise_op import CheckAndRaise
+
+from theano.gof.instances import including_instances_of
+
+
+@including_instances_of(raise_op.Assert)
+class Assert(raise_op.Assert):
+    """Return a value, or raise AssertionError where a condition is false.
+
+    Parameters
+    ----------
+    msg : str
+        The error's message.
+
+    Examples
+    --------
+    >>> import theano, theano.tensor as T
+    >>> x = T.dvector("x")
+    >>> f = theano.function([x], Assert("x is long")(x, x.size < 3))
+    >>> f([1.0, 2.0]).tolist()
+    [1.0, 2.0]
+    """
+
+    def __init__(self, msg="Theano Assert failed!"):
+        super().__init__(msg)
+
+
+assert_op = Assert()

@@ -21,16 +21,14 @@ from theano.gof import (
     utils,
     vm,
 )
+from theano.gof.cc import CLinker, DualLinker, OpWiseCLinker
 from theano.gof.destroyhandler import DestroyHandler
 from theano.gof.fg import CachedConstantError, FunctionGraph, InconsistencyError, MissingInputError
 from theano.gof.graph import Apply, Constant, Variable, view_roots
 from theano.gof.link import (
-    CLinker,
     Container,
-    DualLinker,
     Linker,
     LocalLinker,
-    OpWiseCLinker,
     PerformLinker,
     WrapLinker,
     WrapLinkerMany,

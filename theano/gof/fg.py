@@ -1,10 +1,11 @@
 """The graph that is rewritten, by Theano 1.0's names."""
 # ruff: noqa: F401 -- this file re-exports
 
-from pytensor.graph.basic import as_string, clone_get_equiv
+from pytensor.graph.basic import clone_get_equiv
 from pytensor.graph.fg import FunctionGraph as _PyTensorFunctionGraph
 from pytensor.graph.utils import InconsistencyError, MissingInputError
 
+from theano.gof.graph import as_string
 from theano.gof.instances import including_instances_of
 
 

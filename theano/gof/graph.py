@@ -2,19 +2,20 @@
 # ruff: noqa: F401 -- this file re-exports
 
 import copy
-from collections.abc import Iterable, Mapping, Sequence
+import importlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from pytensor.graph.basic import (
     Apply,
     Node,
     Variable,
-    as_string,
     default_node_formatter,
     equal_computations,
     op_as_string,
 )
 from pytensor.graph.basic import Constant as _PyTensorConstant
+from pytensor.graph.basic import as_string as _as_string
 from pytensor.graph.basic import clone_get_equiv as _clone_get_equiv
 from pytensor.graph.rewriting.utils import is_same_graph as _is_same_graph
 from pytensor.graph.traversal import (
@@ -109,6 +110,37 @@ def clone(
     copy_orphans = copy_inputs if copy_orphans is None else copy_orphans
     copies = clone_get_equiv(i, o, copy_inputs, copy_orphans)
     return [copies[variable] for variable in i], [copies[variable] for variable in o]
+
+
+def as_string(
+    i: Sequence[Variable],
+    o: Sequence[Variable],
+    leaf_formatter: Callable[[Variable], str] | None = None,
+    node_formatter: Callable[[Apply, list[str]], str] | None = None,
+) -> list[str]:
+    """Write each output as an expression of the inputs.
+
+    Parameters
+    ----------
+    i, o : sequences of variables
+    leaf_formatter : callable, optional
+        Writes an input or a constant; by default as Theano did.
+    node_formatter : callable, optional
+        Writes an application, given what was written for its inputs.
+
+    Returns
+    -------
+    list of str
+        What occurs several times is written the first time as ``*1 -> expression``.
+    """
+    # imported here, because it needs tensors
+    names = importlib.import_module("theano.printing.names")
+
+    def write_node(node, written):
+        return f"{names.operation_name(node)}({', '.join(written)})"
+
+    leaf_formatter = leaf_formatter or names.variable_name
+    return _as_string(list(i), list(o), leaf_formatter, node_formatter or write_node)
 
 
 def is_same_graph(

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.op import Op
-from pytensor.raise_op import assert_op
 from pytensor.tensor.basic import *
 from pytensor.tensor.basic import (
     Alloc,
@@ -65,6 +64,7 @@ from theano.gradient import (
     verify_grad,
 )
 from theano.printing import min_informative_str, pprint
+from theano.raise_op import assert_op
 from theano.tensor.batched import batched_dot, batched_tensordot
 from theano.tensor.extra_ops import repeat
 from theano.tensor.old_functions import chi2sf, extract_constant

@@ -5,7 +5,6 @@ Each rewrite is asked as Theano's were, ``rewrite.transform(node)``; what it doe
 # ruff: noqa: F401 -- this file re-exports
 
 from pytensor.graph.rewriting.basic import NodeRewriter
-from pytensor.raise_op import Assert, assert_op
 from pytensor.tensor.basic import MakeVector, make_vector
 from pytensor.tensor.exceptions import NotScalarConstantError, ShapeError
 from pytensor.tensor.rewriting import basic, elemwise, math, shape, subtensor, subtensor_lift
@@ -40,6 +39,7 @@ from theano.gof.graph_rewriters import in2out, out2in
 from theano.gof.local_rewriters import LocalOptGroup, OfPyTensor
 from theano.gof.opt import copy_stack_trace
 from theano.gof.rewrite_names import NEW_NAMES
+from theano.raise_op import Assert, assert_op
 
 assert_ = assert_op
 
