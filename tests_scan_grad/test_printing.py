@@ -167,6 +167,16 @@ def test_pydotprint_says_what_to_install(monkeypatch, tmp_path):
         pydotprint(T.exp(T.dvector()), tmp_path / "graph.png")
 
 
+@pytest.mark.skipif(not theano.printing.pydot_imported, reason=theano.printing.pydot_imported_msg)
+def test_pydotprint_draws_the_steps_of_loops_too(tmp_path):
+    x = T.dvector("x")
+    totals, _ = theano.scan(lambda x, s: x + s, x, T.constant(0.0), name="totals")
+    pydotprint(totals, tmp_path / "graph.svg", format="svg", scan_graphs=True)
+    whole, step = sorted(path.name for path in tmp_path.iterdir())
+    assert whole == "graph.svg" and step.startswith("graph_totals_")
+    assert isinstance(pydotprint(x * 2, return_image=True), bytes)
+
+
 def test_ifelse_computes_one_branch_only():
     def fail(op, value):
         raise RuntimeError("the branch that is not taken was computed")

@@ -9,7 +9,6 @@ from pytensor.compile.io import Out
 from pytensor.compile.mode import Mode as PyTensorMode
 from pytensor.compile.rebuild import UnusedInputError, construct_function_ins_and_outs
 from pytensor.graph.basic import Variable
-from pytensor.misc.pkl_utils import StripPickler
 
 from theano.compile.blas_messages import no_blas_remarks
 from theano.compile.function_module import Function, FunctionWithExtras
@@ -18,6 +17,7 @@ from theano.compile.mode import get_mode
 from theano.compile.profiling import ProfileStats
 from theano.compile.test_values import no_test_values
 from theano.configdefaults import config
+from theano.misc.pkl_utils import StripPickler
 
 __all__ = ["function", "function_dump"]
 

@@ -1,9 +1,12 @@
 """Graphs as pictures: PyTensor's `pydotprint`, and whether it can run."""
 
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from pytensor import printing as pytensor_printing
+
+from theano.configdefaults import config
 
 __all__ = ["pydotprint", "why_no_pydot"]
 
@@ -18,8 +21,8 @@ def why_no_pydot() -> str:
     """Return what keeps pydot from drawing, or nothing if it can."""
     try:
         pytensor_printing._try_pydot_import()
-    except ImportError as error:
-        return f"{error}. {INSTALL}"
+    except ImportError:
+        return INSTALL
     return ""
 
 
@@ -30,7 +33,7 @@ def pydotprint(fct: Any, outfile: Any = None, **options: Any) -> Any:
     ----------
     fct : function, variable, application, or list of variables
     outfile : path, optional
-        The picture; its name is chosen from the format if it is not given.
+        The picture; by default ``theano.pydotprint.cpu.png`` in the folder of compiled code.
     **options
         Those of PyTensor's `pydotprint`: `format`, `compact`, `with_ids`, `scan_graphs`,
         `var_with_name_simple`, `return_image` and others.
@@ -44,6 +47,9 @@ def pydotprint(fct: Any, outfile: Any = None, **options: Any) -> Any:
     RuntimeError
         pydot or graphviz is not installed; the message says which to install.
     """
+    if outfile is None:
+        name = f"theano.pydotprint.{config.device}.{options.get('format', 'png')}"
+        outfile = Path(config.compiledir) / name
     try:
         return pytensor_printing.pydotprint(fct, outfile, **options)
     except ImportError as error:

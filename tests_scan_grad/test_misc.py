@@ -1,0 +1,101 @@
+"""`theano.misc` and `theano.compat`: helpers that programs import."""
+
+import io
+import pickle
+import zipfile
+
+import numpy as np
+import pytest
+
+import theano
+import theano.tensor as T
+from theano.compat import DefaultOrderedDict, cmp, exc_message
+from theano.misc.may_share_memory import may_share_memory
+from theano.misc.pkl_utils import (
+    CompatUnpickler,
+    PersistentNdarrayID,
+    PersistentSharedVariableID,
+    StripPickler,
+    dump,
+    load,
+)
+
+
+def test_values_that_share_memory():
+    sparse = pytest.importorskip("scipy.sparse")
+    a, b, s = np.zeros((4, 5)), np.zeros((4, 5)), sparse.csc_matrix(np.eye(3))
+    assert may_share_memory(a, a[1:].T) and not may_share_memory(a, b)
+    assert may_share_memory(s, s.indptr) and not may_share_memory(s, a)
+    assert not may_share_memory(a, 1, raise_other_type=False)
+    with pytest.raises(TypeError, match="not <class 'int'>"):
+        may_share_memory(1, a)
+
+
+def test_arrays_of_a_pickle_are_files():
+    w = [theano.shared(np.full(2, float(k)), name="w") for k in range(2)]
+    file = io.BytesIO()
+    dump((*w, np.arange(3)), file)
+    file.seek(0)
+    with np.load(file, allow_pickle=True) as arrays:
+        assert list(arrays) == ["w", "w_2", "array_0", "pkl"]
+        np.testing.assert_array_equal(arrays["w_2"], [1, 1])
+    first, second, array = load(file)
+    assert (first.name, second.name) == ("w", "w")
+    np.testing.assert_array_equal(second.get_value(), [1, 1])
+    np.testing.assert_array_equal(array, [0, 1, 2])
+
+
+def test_one_array_is_written_once():
+    array = np.ones(3)
+    file = io.BytesIO()
+    dump([array, array], file, persistent_id=PersistentNdarrayID)
+    assert zipfile.ZipFile(file).namelist() == ["array_0", "pkl"]
+    first, second = load(file)
+    assert first is second
+
+
+@pytest.mark.parametrize(
+    ("names", "rule", "message"),
+    [
+        (["pkl"], {}, "the name 'pkl'"),
+        ([None], {"allow_unnamed": False}, "unnamed"),
+        (["w", "w"], {"allow_duplicates": False}, "with the name 'w'"),
+    ],
+)
+def test_names_that_cannot_be_files(names, rule, message):
+    variables = [theano.shared(np.ones(2) * k, name=name) for k, name in enumerate(names)]
+    with pytest.raises(ValueError, match=message):
+        dump(variables, io.BytesIO(), persistent_id=lambda z: PersistentSharedVariableID(z, **rule))
+
+
+def test_what_a_pickle_leaves_out():
+    x = T.dvector("x")
+    y = T.exp(x)
+    y.tag.test_value, y.tag.mine, y.tag.kept = np.ones(2), "mine", "kept"
+    file = io.BytesIO()
+    StripPickler(file, protocol=-1, extra_tag_to_remove="mine").dump(y)
+    assert vars(pickle.loads(file.getvalue()).tag) == {"kept": "kept"}
+    assert y.tag.mine == "mine" and y.tag.trace
+
+
+def test_a_number_that_python_2_wrote():
+    written = (
+        b"cnumpy.core.multiarray\nscalar\n(cnumpy\ndtype\n(S'u1'\nI0\nI1\ntR(I3\nS'|'\n"
+        b"NNNI-1\nI-1\nI0\ntbS'\\xff'\ntR."
+    )
+    with pytest.raises(TypeError):
+        pickle.Unpickler(io.BytesIO(written), encoding="latin1").load()
+    assert CompatUnpickler(io.BytesIO(written), encoding="latin1").load() == 255
+
+
+def test_compat():
+    assert (cmp(1, 2), cmp(2, 2), cmp(3, 2)) == (-1, 0, 1)
+    assert exc_message(ValueError(TypeError("inner"))) == "inner"
+    counts = DefaultOrderedDict(list)
+    counts["b"].append(1)
+    assert counts["a"] == [] and list(counts) == ["b", "a"]
+    copied = pickle.loads(pickle.dumps(counts)).copy()
+    copied["c"].append(2)
+    assert copied["c"] == [2] and "c" not in counts
+    with pytest.raises(KeyError):
+        DefaultOrderedDict()["missing"]
