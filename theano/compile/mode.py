@@ -283,25 +283,17 @@ class Mode(PyTensorMode):
             return self.optdb.query(self._optimizer.excluding(*_GEMM))
         return super().optimizer
 
-    def including(self, *tags):
-        """The same mode with the rewrites of these tags; Theano 1.0's names of loops' count."""
-        return super().including(*with_todays_names(tags))
-
-    def excluding(self, *tags):
-        """The same mode without the rewrites of these tags; Theano 1.0's names of loops' count."""
-        return super().excluding(*with_todays_names(tags))
-
     def __str__(self):
         name = getattr(self.provided_optimizer, "name", None) or self.provided_optimizer
         return f"{type(self).__name__}(linker={self.provided_linker}, optimizer={name})"
 
     def including(self, *tags):
-        """Return a mode in which the rewrites with these names and tags run, too."""
-        return super().including(*with_new_names(tags))
+        """Return a mode in which the rewrites with these names and tags run, too; Theano 1.0's names count."""
+        return super().including(*with_new_names(with_todays_names(tags)))
 
     def excluding(self, *tags):
-        """Return a mode in which the rewrites with these names and tags do not run."""
-        return super().excluding(*with_new_names(tags))
+        """Return a mode in which the rewrites with these names and tags do not run; Theano 1.0's names count."""
+        return super().excluding(*with_new_names(with_todays_names(tags)))
 
     def get_linker_optimizer(self, linker, optimizer):
         linker = make_linker(linker) if isinstance(linker, str) else linker

@@ -57,21 +57,11 @@ class StripPickler(pickle.Pickler):
         return type(obj), (), kept
 
 
-class CompatUnpickler(pickle._Unpickler):  # type: ignore[name-defined]
-    """An unpickler that reads arrays which Python 2 wrote; give it ``encoding="latin1"``."""
+class CompatUnpickler(pickle.Unpickler):
+    """An unpickler that reads what Python 2 wrote; give it ``encoding="latin1"``.
 
-    dispatch = dict(pickle._Unpickler.dispatch)  # type: ignore[attr-defined]
-
-    def load_reduce(self) -> None:
-        arguments = self.stack.pop()
-        make = self.stack[-1]
-        try:
-            self.stack[-1] = make(*arguments)
-        except Exception:
-            encoded = [a.encode(self.encoding) if isinstance(a, str) else a for a in arguments]
-            self.stack[-1] = make(*encoded)
-
-    dispatch[pickle.REDUCE[0]] = load_reduce
+    Python's own reads it, since NumPy takes text for bytes; the name is for programs that have it.
+    """
 
 
 class PersistentNdarrayID:
