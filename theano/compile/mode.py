@@ -30,7 +30,6 @@ from pytensor.link.c.basic import CLinker, OpWiseCLinker
 from pytensor.link.vm import VMLinker
 
 from theano.compile.blas_messages import no_blas_remarks
-from theano.compile.old_rewrite_names import with_todays_names
 from theano.compile.structured_matrices import BY_NAME, StructuredProducts
 from theano.configdefaults import config
 from theano.configparser import caller_stacklevel
@@ -288,12 +287,12 @@ class Mode(PyTensorMode):
         return f"{type(self).__name__}(linker={self.provided_linker}, optimizer={name})"
 
     def including(self, *tags):
-        """Return a mode in which the rewrites with these names and tags run, too; Theano 1.0's names count."""
-        return super().including(*with_new_names(with_todays_names(tags)))
+        """Return a mode in which the rewrites with these names and tags run, too."""
+        return super().including(*with_new_names(tags))
 
     def excluding(self, *tags):
-        """Return a mode in which the rewrites with these names and tags do not run; Theano 1.0's names count."""
-        return super().excluding(*with_new_names(with_todays_names(tags)))
+        """Return a mode in which the rewrites with these names and tags do not run."""
+        return super().excluding(*with_new_names(tags))
 
     def get_linker_optimizer(self, linker, optimizer):
         linker = make_linker(linker) if isinstance(linker, str) else linker

@@ -5,7 +5,6 @@ import logging
 from collections.abc import Sequence
 
 from pytensor.graph.basic import Apply, Variable
-from pytensor.graph.op import Op
 from pytensor.graph.rewriting.basic import (
     CheckStackTraceRewriter as CheckStackTraceOptimization,
 )
@@ -44,6 +43,7 @@ from theano.gof.local_rewriters import (
     graph_around,
     local_optimizer,
 )
+from theano.gof.op import Op
 from theano.gof.pattern_rewriter import PatternSub
 
 

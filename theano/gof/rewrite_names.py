@@ -2,6 +2,9 @@
 
 from collections.abc import Iterable
 
+# What cleans up the arguments of loops
+_CLEANUP = ("scan_remove_unused", "scan_inline_invariant_constants", "scan_merge_duplicate_inputs")
+
 # Theano's name: those of what does the same in PyTensor or in this package
 NEW_NAMES: dict[str, tuple[str, ...]] = {
     "inplace_opt": ("inplace",),
@@ -45,12 +48,19 @@ NEW_NAMES: dict[str, tuple[str, ...]] = {
     "local_useless_composite": ("local_useless_composite_outputs",),
     "local_useless_dimshuffle_in_reshape": ("local_useless_expand_dims_in_reshape",),
     "log1pexp_to_softplus": ("local_log1p_plusminus_exp",),
+    "remove_constants_and_unused_inputs_scan": _CLEANUP,
     "scanOp_make_inplace": ("scan_make_inplace",),
     "scanOp_merge": ("scan_merge",),
-    "scanOp_pushout_nonseqs_ops": ("scan_push_out_non_seq", "HoistInvariants"),
-    "scanOp_pushout_output": ("scan_push_out_dot1", "PushOutDotAccumulate"),
-    "scanOp_pushout_seqs_ops": ("scan_push_out_seq", "HoistFromSequences"),
-    "scanOp_save_mem": ("scan_save_mem",),
+    "scanOp_merge_inouts": ("scan_merge_inouts",),
+    "scanOp_pushout_nonseqs_ops": ("HoistInvariants",),
+    "scanOp_pushout_output": ("PushOutDotAccumulate", "PushOutTracedProducts"),
+    "scanOp_pushout_seqs_ops": ("HoistFromSequences",),
+    "scanOp_remove_constants_and_unused_inputs0": ("scan_input_and_output_cleanup0",),
+    "scanOp_remove_constants_and_unused_inputs1": ("scan_input_and_output_cleanup1",),
+    "scanop_remove_constants_and_unused_inputs2": ("scan_input_and_output_cleanup2",),
+    "scanOp_remove_constants_and_unused_inputs3": ("scan_input_and_output_cleanup3",),
+    "scanOp_save_mem": ("scan_save_mem", "trim_empty_buffers"),
+    "scan_pushout_dot1": ("PushOutDotAccumulate",),
     "specialize_device": ("local_pow_to_nested_squaring",),
 }
 

@@ -16,7 +16,8 @@ from pytensor.graph.features import (
 from pytensor.graph.features import Bookkeeper as _PyTensorBookkeeper
 from pytensor.graph.features import Feature as _PyTensorFeature
 from pytensor.graph.features import ReplacementDidNotRemoveError as ReplacementDidntRemovedError
-from pytensor.graph.op import Op
+
+from theano.gof.op import Op
 
 
 class Feature(_PyTensorFeature):
