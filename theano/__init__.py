@@ -65,7 +65,7 @@ from theano.version import api_version as __api_version__
 from theano.version import version as __version__
 
 # Imported when first used: they cost time that most programs need not spend.
-_LAZY = ("d3viz", "ifelse", "raise_op", "sandbox", "sparse", "gpuarray")
+_LAZY = ("d3viz", "ifelse", "raise_op", "sandbox", "sparse", "typed_list", "gpuarray")
 
 
 def __getattr__(name: str) -> Any:

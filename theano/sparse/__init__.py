@@ -1,16 +1,12 @@
-"""Theano 1.0's `theano.sparse`: PyTensor's sparse matrices, imported when first used."""
+"""Theano 1.0's `theano.sparse`: sparse matrices."""
+# ruff: noqa: F401, F403 -- this file re-exports
 
-import importlib
-from typing import Any
+from pytensor.sparse import sparse_grad
 
-_RENAMED = {"sgn": "sign"}
+from theano.sparse import basic, opt, sharedvar, type, utils
+from theano.sparse.basic import *
+from theano.sparse.sharedvar import sparse_constructor as shared
+from theano.sparse.type import SparseType, _is_sparse
 
-
-def __getattr__(name: str) -> Any:
-    if name.startswith("__"):
-        raise AttributeError(name)
-    pytensor_sparse = importlib.import_module("pytensor.sparse")
-    try:
-        return getattr(pytensor_sparse, _RENAMED.get(name, name))
-    except AttributeError:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+# In Theano, False without SciPy.
+enable_sparse = True
