@@ -1,8 +1,6 @@
 """Operators on sparse matrices, by Theano 1.0's names."""
 # ruff: noqa: F401 -- this file re-exports
 
-from typing import Any
-
 import scipy.sparse
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
@@ -130,7 +128,7 @@ from pytensor.sparse.math import (
     arctan,
     arctanh,
     ceil,
-    conj,
+    conjugate,
     deg2rad,
     dot,
     eq,
@@ -162,6 +160,7 @@ from pytensor.sparse.math import (
     sampling_dot,
     sdg_csc,
     sdg_csr,
+    sign,
     sin,
     sinh,
     sp_sum,
@@ -187,7 +186,6 @@ from pytensor.sparse.math import SparseDenseMultiply as MulSD
 from pytensor.sparse.math import SparseDenseVectorMultiply as MulSV
 from pytensor.sparse.math import SparseSparseMultiply as MulSS
 from pytensor.sparse.math import multiply as mul
-from pytensor.sparse.math import sign as sgn
 from pytensor.sparse.math import structured_elemwise as structured_monoid
 from pytensor.sparse.math import subtract as sub
 from pytensor.sparse.variable import (
@@ -207,7 +205,7 @@ class Neg(Op):
 
     __props__ = ()
 
-    def make_node(self, x: Any):
+    def make_node(self, x):
         x = as_sparse_variable(x)
         return Apply(self, [x], [x.type()])
 
@@ -229,7 +227,7 @@ class SquareDiagonal(Op):
 
     __props__ = ()
 
-    def make_node(self, diagonal: Any):
+    def make_node(self, diagonal):
         diagonal = as_tensor_variable(diagonal)
         if diagonal.ndim != 1:
             raise TypeError(f"square_diagonal: expected a vector, got {diagonal.type}")
@@ -250,3 +248,13 @@ class SquareDiagonal(Op):
 
 
 square_diagonal = SquareDiagonal()
+
+
+def sgn(x):
+    """Return the sign of each stored element of a sparse matrix."""
+    return sign(x)
+
+
+def conj(x):
+    """Return the complex conjugate of each stored element of a sparse matrix."""
+    return conjugate(x)

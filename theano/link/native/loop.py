@@ -8,7 +8,6 @@ import numpy as np
 from pytensor.graph.basic import Constant, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.scan.op import Scan
-from pytensor.tensor.type import TensorType
 
 from theano.link.native.column_products import split_products
 from theano.link.native.inner_graph import prepared
@@ -27,7 +26,7 @@ from theano.link.native.ir import (
 )
 from theano.link.native.lowering.elementwise import constant_value
 from theano.link.native.lowering.registry import lowering_of
-from theano.link.native.scalar_types import C_TYPES
+from theano.link.native.scalar_types import C_TYPES, has_c_type
 from theano.link.native.share_memory import share_memory
 from theano.link.native.sizes import Sizes
 from theano.link.native.step import Step
@@ -150,9 +149,7 @@ class _LoopBuilder:
 
     def _argument(self, name: str, kind: str, variable: Variable, taps) -> Argument:
         kind_of = variable.type
-        if not isinstance(kind_of, TensorType) and not hasattr(kind_of, "dtype"):
-            raise CannotLower(f"an input of type {kind_of}")
-        if kind_of.dtype not in C_TYPES:
+        if not has_c_type(kind_of):
             raise CannotLower(f"an input of type {kind_of}")
         outer = self.names[len(self.loop.arguments)] if self.names else None
         argument = Argument(name, kind, kind_of.dtype, (), taps, outer or variable.name or "")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from pytensor.graph.basic import Apply, Constant
-from pytensor.link.c.op import COp
+from pytensor.link.c.op import COp, _NoPythonCOp, _NoPythonExternalCOp
 from pytensor.scalar.basic import Add, Composite, Mul
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.type import TensorType
@@ -99,8 +99,10 @@ def _taken_apart(node: Apply, storage_map: Any, compute_map: Any) -> Any:
 
 
 def _slow_in_python(node: Apply) -> bool:
-    """Whether ``perform`` goes through the elements one by one, or C code was written for it."""
+    """Whether ``perform`` is missing or goes element by element, or C code was written for it."""
     op = node.op
+    if isinstance(op, _NoPythonCOp | _NoPythonExternalCOp):
+        return True
     if isinstance(op, Elemwise):
         return getattr(op.scalar_op, "nfunc_spec", None) is None and not _is_composite(node)
     written = getattr(type(op), "c_code", COp.c_code)

@@ -17,7 +17,7 @@ from theano.link.native.ir import CannotLower
 from theano.link.native.lowering.registry import lowering_of
 from theano.link.native.partition import Part, needed_results, partition
 from theano.link.native.program_text import program_text
-from theano.link.native.scalar_types import C_TYPES
+from theano.link.native.scalar_types import has_c_type
 from theano.link.native.segment import NodeCannotLower, Segment, lower_segment
 
 
@@ -79,7 +79,7 @@ def why_not(node: Apply) -> str:
     for variable in [*node.inputs, *node.outputs]:
         dtype = getattr(variable.type, "dtype", None)
         shapeless = isinstance(variable, Constant) and dtype is None
-        if not shapeless and dtype not in C_TYPES:
+        if not shapeless and not has_c_type(variable.type):
             if isinstance(node.op, Scan):
                 return f"a loop with a variable of type {variable.type}"
             return f"a variable of type {variable.type}"

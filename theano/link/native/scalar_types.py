@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from pytensor.graph.type import Type
+from pytensor.scalar.basic import ScalarType
+from pytensor.tensor.type import DenseTensorType
 
 C_TYPES = {
     "bool": "unsigned char",
@@ -19,6 +22,11 @@ C_TYPES = {
 }
 FLOATS = ("float32", "float64")
 SUFFIX = {"float32": "f32", "float64": "f64"}
+
+
+def has_c_type(kind: Type) -> bool:
+    """Whether the values of a type are numbers, or plain arrays of them, that C knows."""
+    return isinstance(kind, DenseTensorType | ScalarType) and kind.dtype in C_TYPES
 
 
 def literal(value: object, dtype: str) -> str:

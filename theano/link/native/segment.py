@@ -14,7 +14,7 @@ from theano.link.native.ir import Argument, Buffer, CannotLower, Copy, Scalar, S
 from theano.link.native.loop import Loop
 from theano.link.native.lowering.elementwise import constant_value
 from theano.link.native.lowering.registry import lowering_of
-from theano.link.native.scalar_types import C_TYPES
+from theano.link.native.scalar_types import C_TYPES, has_c_type
 from theano.link.native.share_memory import last_uses, share_memory
 from theano.link.native.sizes import Sizes
 from theano.link.native.step import Step
@@ -150,11 +150,10 @@ class _Builder:
         return View.of(Buffer(argument.name, argument.dtype, argument.shape, "invariant"))
 
     def _input(self, variable: Variable) -> Value:
-        kind = variable.type
-        dtype = getattr(kind, "dtype", None)
-        if dtype not in C_TYPES or not hasattr(kind, "dtype"):
+        kind: Any = variable.type
+        if not has_c_type(kind):
             raise CannotLower(f"an input of type {kind}")
-        shape = getattr(kind, "shape", ())
+        dtype, shape = kind.dtype, getattr(kind, "shape", ())
         argument = self._argument("input", dtype, len(shape), shape, variable.name or "")
         self.segment.inputs.append((argument, variable))
         if not shape:

@@ -3,7 +3,7 @@
 As in Theano, two calls with the same arguments give different numbers.
 """
 
-from typing import Any
+from typing import Literal
 
 import numpy as np
 import scipy.sparse
@@ -38,7 +38,7 @@ class Poisson(Op):
 
     __props__ = ()
 
-    def make_node(self, x: Any):
+    def make_node(self, x):
         x = as_sparse_variable(x)
         return Apply(self, [x], [x.type()])
 
@@ -69,11 +69,11 @@ class Binomial(Op):
 
     __props__ = ("format", "dtype")
 
-    def __init__(self, format: str, dtype: str):
+    def __init__(self, format: Literal["csr", "csc"], dtype: str):
         self.format = format
         self.dtype = dtype
 
-    def make_node(self, n: Any, p: Any, shape: Any):
+    def make_node(self, n, p, shape):
         inputs = [as_tensor_variable(value) for value in (n, p, shape)]
         allowed = (discrete_dtypes, float_dtypes, discrete_dtypes)
         for name, value, dtypes in zip(("n", "p", "shape"), inputs, allowed, strict=True):
@@ -108,7 +108,7 @@ class Multinomial(Op):
 
     __props__ = ()
 
-    def make_node(self, n: Any, p: Any):
+    def make_node(self, n, p):
         n, p = as_tensor_variable(n), as_sparse_variable(p)
         return Apply(self, [n, p], [p.type()])
 

@@ -13,7 +13,7 @@ from pytensor.tensor.extra_ops import CpuContiguous
 from theano.link.native.ir import CannotLower, Numbers, Reduce, Scalar, Spread, Value, View
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.scalar_expressions import expression_of
-from theano.link.native.scalar_types import C_TYPES, FLOATS
+from theano.link.native.scalar_types import FLOATS, has_c_type
 from theano.link.native.step import Step
 
 
@@ -154,7 +154,7 @@ def constant_value(step: Step, variable: Constant) -> Value:
     if getattr(variable.type, "dtype", None) is None:
         # None among the sizes of SpecifyShape, or a slice
         return Scalar("0", "int64", invariant=True)
-    if variable.type.dtype not in C_TYPES:
+    if not has_c_type(variable.type):
         raise CannotLower(f"a constant of type {variable.type}")
     data = np.asarray(variable.data)
     dtype = variable.type.dtype
