@@ -71,8 +71,8 @@ class OpFromGraph(PyTensorOpFromGraph):
         connection_pattern: list[list[bool]] | None = None,
         name: str | None = None,
         *,
-        pullback: Override = None,
-        pushforward: Override = None,
+        pullback: Any = None,
+        pushforward: Any = None,
         **kwargs: Any,
     ):
         given = [
@@ -181,7 +181,7 @@ def _of_directions(override: Callable) -> Callable:
     return pushforward
 
 
-def _connected(outputs: list[Variable], gradients: list[Variable]) -> list[Variable]:
+def _connected(outputs: list[Any], gradients: list[Any]) -> list[Any]:
     """The gradients, zero where nothing depends on the output: Theano's overrides expect tensors."""
     return [
         output.zeros_like() if isinstance(gradient.type, DisconnectedType) else gradient
