@@ -289,3 +289,12 @@ def test_sparse_names_come_from_pytensor():
     assert x.format == "csr"
     with pytest.raises(AttributeError, match=r"theano\.sparse"):
         _ = theano.sparse.nothing
+
+
+def test_a_part_can_be_set_from_another_part_of_the_array():
+    x = theano.shared(np.arange(4.0))
+    moved = T.inc_subtensor(x[2:], x[:2], tolerate_inplace_aliasing=True)
+    kept = T.set_subtensor(x[2:], x[:2], tolerate_inplace_aliasing=True)
+    function = theano.function([], kept, updates=[(x, moved)])
+    np.testing.assert_array_equal(function(), [0, 1, 0, 1])
+    np.testing.assert_array_equal(x.get_value(), [0, 1, 2, 4])

@@ -58,7 +58,7 @@ from theano.gof import (
 from theano.gradient import Lop, Rop, grad, subgraph_grad
 from theano.misc.safe_asarray import _asarray
 from theano.printing import pp, pprint
-from theano.scan_module import foldl, foldr, map, reduce, scan  # noqa: A004
+from theano.scan_module import foldl, foldr, map, reduce, scan, scan_checkpoints  # noqa: A004
 from theano.tensor import TensorType, dot, get_scalar_constant_value
 from theano.updates import OrderedUpdates
 from theano.version import api_version as __api_version__
@@ -156,6 +156,7 @@ __all__ = [
     "reduce",
     "scalar",
     "scan",
+    "scan_checkpoints",
     "scan_module",
     "shared",
     "sparse_grad",

@@ -4,6 +4,7 @@ import copy
 import copyreg
 import threading
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -117,7 +118,7 @@ class Function(PyTensorFunction):
             rows.append((required, False, None if required or spec.shared else box.storage[0]))
         return rows
 
-    @property
+    @cached_property
     def _check_for_aliased_inputs(self) -> bool:
         return any(
             isinstance(spec, In) and not spec.shared and bool(spec.borrow or spec.mutable)

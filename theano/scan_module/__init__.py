@@ -5,6 +5,7 @@ from pytensor.scan.utils import until
 from theano.scan_module import scan_opt
 from theano.scan_module.adopt import adopt
 from theano.scan_module.scan import scan
+from theano.scan_module.scan_checkpoints import scan_checkpoints
 from theano.scan_module.scan_report import scan_report
 from theano.scan_module.scan_views import foldl, foldr, map, reduce
 
@@ -15,6 +16,7 @@ __all__ = [
     "map",
     "reduce",
     "scan",
+    "scan_checkpoints",
     "scan_opt",
     "scan_report",
     "until",

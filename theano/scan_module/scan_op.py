@@ -41,8 +41,11 @@ class Scan(ScanAttributes):
     Notes
     -----
     ``extends`` is set on an op that a gradient made by adding outputs to another; see
-    ``theano.scan_module.forward_loops``.
+    ``theano.scan_module.forward_loops``. ``gradient_policy`` takes the place of ``scan.save`` for
+    one loop.
     """
+
+    gradient_policy: str | None = None
 
     @classmethod
     def of_pytensor(cls, op: PyTensorScan) -> Scan:
@@ -69,7 +72,7 @@ class Scan(ScanAttributes):
         # a state whose type changes in the step would be refused only when the graph is compiled
         self.validate_inner_graph()
         node = outputs[0].owner
-        policy = config.scan.save
+        policy = self.gradient_policy or config.scan.save
         return loop_pullback(
             node,
             take_apart(node),

@@ -1,6 +1,11 @@
 """Indexing, by Theano 1.0's names."""
 # ruff: noqa: F401 -- this file re-exports
 
+from typing import Any
+
+from pytensor.graph.basic import Variable
+from pytensor.graph.traversal import ancestors
+from pytensor.tensor import subtensor as _of_pytensor
 from pytensor.tensor.subtensor import (
     AdvancedIncSubtensor,
     AdvancedIncSubtensor1,
@@ -15,7 +20,55 @@ from pytensor.tensor.subtensor import (
     flip,
     get_canonical_form_slice,
     get_idx_list,
-    inc_subtensor,
-    set_subtensor,
     take,
 )
+
+
+def inc_subtensor(
+    x: Variable,
+    y: Any,
+    inplace: bool = False,
+    set_instead_of_inc: bool = False,
+    tolerate_inplace_aliasing: bool = False,
+    ignore_duplicates: bool = False,
+) -> Variable:
+    """An array in which ``y`` is added to the part ``x``.
+
+    Parameters
+    ----------
+    x : Variable
+        The part, an array that was indexed.
+    y : array_like or Variable
+        What is added.
+    inplace : bool
+        For rewrites only: they do it where possible.
+    set_instead_of_inc : bool
+        Whether ``y`` takes the part's place instead.
+    tolerate_inplace_aliasing : bool
+        Whether ``y`` may be another part of the same array, one that does not overlap.
+    ignore_duplicates : bool
+        Whether an element that is indexed several times is changed once.
+    """
+    result = _of_pytensor.inc_subtensor(
+        x, y, inplace, set_instead_of_inc, tolerate_inplace_aliasing, ignore_duplicates
+    )
+    if tolerate_inplace_aliasing:
+        _make_hashable(result, x)
+    return result
+
+
+def set_subtensor(
+    x: Variable, y: Any, inplace: bool = False, tolerate_inplace_aliasing: bool = False
+) -> Variable:
+    """An array in which ``y`` takes the place of the part ``x``; see `inc_subtensor`."""
+    return inc_subtensor(x, y, inplace, True, tolerate_inplace_aliasing)
+
+
+def _make_hashable(result: Variable, part: Variable) -> None:
+    """Lists in the new operations' attributes, which PyTensor leaves there, become tuples."""
+    for variable in ancestors([result], blockers=[part]):
+        op = getattr(variable.owner, "op", None)
+        if isinstance(op, IncSubtensor):
+            op.destroyhandler_tolerate_aliased = tuple(
+                tuple(pair) for pair in op.destroyhandler_tolerate_aliased
+            )
