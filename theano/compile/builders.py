@@ -60,6 +60,9 @@ class OpFromGraph(PyTensorOpFromGraph):
     24.0
     """
 
+    # the graph in the variables of whoever wrote it
+    as_written: tuple[list[Variable], list[Variable]] | None = None
+
     def __init__(
         self,
         inputs: list[Variable],
@@ -97,8 +100,12 @@ class OpFromGraph(PyTensorOpFromGraph):
                 name=name,
                 **kwargs,
             )
+        self.as_written = inputs, outputs
         if isinstance(self.pullback_overrides, list):
             self.pullback_overrides = self._for_all_inputs(self.pullback_overrides, len(inputs))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "as_written"}
 
     def _for_all_inputs(self, overrides: list, listed: int) -> list:
         """Overrides of the gradients of the inputs, and none of those of shared variables."""

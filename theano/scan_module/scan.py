@@ -17,6 +17,7 @@ from pytensor.tensor.subtensor import Subtensor
 from theano.compile.mode import get_default_mode, get_mode
 from theano.compile.test_values import compute_missing_test_values, no_test_values
 from theano.scan_module.adopt import adopt_node
+from theano.scan_module.as_written import StepRecord
 from theano.scan_module.stand_ins import StandIns
 from theano.scan_module.step_test_values import with_test_values
 from theano.updates import OrderedUpdates
@@ -101,6 +102,7 @@ def scan(
     array([ 3., 12., 27.])
     """
     fn = with_test_values(_checked(fn, outputs_info, name), sequences, outputs_info, non_sequences)
+    fn = step = StepRecord(fn, outputs_info)
     if go_backwards:
         sequences = _first_of_one_step(sequences, n_steps)
     stand_ins = StandIns()
@@ -132,6 +134,8 @@ def scan(
     new_updates = OrderedUpdates(
         (shared, _of_our_loop(value, adopted, step_mode)) for shared, value in updates.items()
     )
+    for node in adopted.values():
+        step.attach(node.op)
     compute_missing_test_values([*new_outputs, *new_updates.values()])
     if not new_outputs:
         return None, new_updates

@@ -30,6 +30,8 @@ from theano.scan_module.step_gradient import is_connected, is_differentiable
 
 __all__ = ["Scan"]
 
+NOT_PICKLED = (REMEMBERED, "as_written")
+
 
 class Scan(ScanAttributes):
     """A loop as an operation of a graph.
@@ -42,10 +44,11 @@ class Scan(ScanAttributes):
     -----
     ``extends`` is set on an op that a gradient made by adding outputs to another; see
     ``theano.scan_module.forward_loops``. ``gradient_policy`` takes the place of ``scan.save`` for
-    one loop.
+    one loop. ``as_written`` has the step in the variables of the user's function.
     """
 
     gradient_policy: str | None = None
+    as_written: tuple[list[Variable], list[Variable]] | None = None
 
     @classmethod
     def of_pytensor(cls, op: PyTensorScan) -> Scan:
@@ -59,7 +62,7 @@ class Scan(ScanAttributes):
         return output_shapes(node, input_shapes)
 
     def __getstate__(self):
-        return {name: value for name, value in vars(self).items() if name != REMEMBERED}
+        return {name: value for name, value in vars(self).items() if name not in NOT_PICKLED}
 
     @tests_only_results
     def pullback(

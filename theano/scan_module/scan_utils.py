@@ -2,4 +2,7 @@
 
 from pytensor.graph.basic import equal_computations
 
-__all__ = ["equal_computations"]
+from theano.compile.clone import clone
+from theano.scan_module.map_variables import map_variables
+
+__all__ = ["clone", "equal_computations", "map_variables"]
