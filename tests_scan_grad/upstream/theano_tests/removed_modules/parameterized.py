@@ -19,9 +19,10 @@ class parameterized:  # noqa: N801 -- the name of the package's class
     @classmethod
     def expand(cls, cases, name_func=None, **_):
         """Replace the decorated method by one for each case, in the class being defined."""
-        scope = inspect.currentframe().f_back.f_locals
 
         def decorate(method):
+            # Of the class, also where the decorator was made outside it.
+            scope = inspect.currentframe().f_back.f_locals
             for number, case in enumerate(cases() if callable(cases) else cases):
                 arguments = case if isinstance(case, tuple) else (case,)
                 name = (name_func or cls._name)(method, number, param(arguments, {}))
