@@ -1,5 +1,10 @@
 """DebugMode: run every implementation of every node and compare them."""
 
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
 from pytensor.compile.debug.debugmode import (
     BadDestroyMap,
     BadOptimization,
@@ -10,6 +15,8 @@ from pytensor.compile.debug.debugmode import (
     StochasticOrder,
 )
 from pytensor.compile.debug.debugmode import DebugMode as PyTensorDebugMode
+from pytensor.compile.debug.debugmode import _Maker as PyTensorMaker
+from pytensor.tensor.type import TensorType
 
 from theano.compile.mode import resolve_optimizer
 from theano.configdefaults import config
@@ -88,3 +95,51 @@ class DebugMode(PyTensorDebugMode):
             linker,
             db,
         )
+
+    @property
+    def function_maker(self):
+        """What makes a function that checks itself."""
+        return DebugFunctionMaker
+
+
+class DebugFunctionMaker(PyTensorMaker):
+    """Makes functions of DebugMode, which refuse NaN and infinity where the mode says so."""
+
+    def create(self, *args, **kwargs):
+        function = super().create(*args, **kwargs)
+        function.vm = _finding_infinities(function.vm)
+        return function
+
+
+def _finding_infinities(run: Callable) -> Callable:
+    """A program that runs another one, with values checked as PyTensor's has it in mind."""
+
+    def checked():
+        with _finite_values():
+            return run()
+
+    checked.__dict__.update(run.__dict__)
+    return checked
+
+
+_valid_of_any_kind = TensorType.is_valid_value
+
+
+@contextlib.contextmanager
+def _finite_values() -> Iterator[None]:
+    """Have `TensorType.filter_checks_isfinite`, which DebugMode sets and nothing reads, work."""
+    if "is_valid_value" in vars(TensorType):
+        yield
+        return
+    setattr(TensorType, "is_valid_value", _valid_and_finite)  # noqa: B010 -- mypy forbids the plain assignment
+    try:
+        yield
+    finally:
+        delattr(TensorType, "is_valid_value")
+
+
+def _valid_and_finite(self: TensorType, data: Any, strict: bool = True) -> bool:
+    if not _valid_of_any_kind(self, data, strict):
+        return False
+    numeric = getattr(data, "dtype", None) is not None and data.dtype.kind in "fc"
+    return not (self.filter_checks_isfinite and numeric and not np.isfinite(data).all())

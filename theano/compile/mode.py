@@ -306,7 +306,7 @@ named_modes: dict[str, Callable[[], PyTensorMode]] = {
     "FAST_COMPILE": lambda: Mode(VMLinker(use_cloop=False, c_thunks=False), OPT_FAST_COMPILE),
     "NATIVE": lambda: Mode("native", OPT_FAST_RUN),
     "DebugMode": lambda: _debugging_mode("debugmode", "DebugMode"),
-    "DEBUG_MODE": lambda: _debugging_mode("debugmode", "DebugMode"),
+    "DEBUG_MODE": lambda: predefined_modes["DEBUG_MODE"],
     "NanGuardMode": lambda: _debugging_mode("nanguardmode", "NanGuardMode"),
 }
 
@@ -324,7 +324,18 @@ with warnings.catch_warnings():
     FAST_COMPILE = named_modes["FAST_COMPILE"]()
     _warned_of_no_compiler.clear()
 
-predefined_modes: dict[str, PyTensorMode] = {"FAST_RUN": FAST_RUN, "FAST_COMPILE": FAST_COMPILE}
+
+class _PredefinedModes(dict[str, PyTensorMode]):
+    """The modes with a name of their own; DEBUG_MODE is made when it is first asked for."""
+
+    def __missing__(self, name: str) -> PyTensorMode:
+        if name != "DEBUG_MODE":
+            raise KeyError(name)
+        self[name] = importlib.import_module("theano.compile.debugmode").DebugMode("fast_run")
+        return self[name]
+
+
+predefined_modes = _PredefinedModes({"FAST_RUN": FAST_RUN, "FAST_COMPILE": FAST_COMPILE})
 
 
 def register_mode(name: str, mode: PyTensorMode) -> None:

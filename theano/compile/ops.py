@@ -1,15 +1,18 @@
 """Operators that any type may use: PyTensor's, under Theano's names."""
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 from pytensor.compile.ops import (
     DeepCopyOp,
-    FromFunctionOp,
     ViewOp,
     deep_copy_op,
     register_deep_copy_op_c_code,
     register_view_op_c_code,
     view_op,
+    wrap_py,
 )
-from pytensor.compile.ops import wrap_py as as_op
+from pytensor.compile.ops import FromFunctionOp as PyTensorFromFunctionOp
 from pytensor.tensor.shape import Shape, Shape_i, SpecifyShape, shape, shape_i, specify_shape
 
 __all__ = [
@@ -28,3 +31,55 @@ __all__ = [
     "specify_shape",
     "view_op",
 ]
+
+
+class FromFunctionOp(PyTensorFromFunctionOp):
+    """An operator that calls a function of arrays."""
+
+    def __init__(self, fn, itypes, otypes, infer_shape):
+        def of_graph(fgraph, node, shapes):
+            return infer_shape(node, shapes)
+
+        super().__init__(fn, itypes, otypes, None if infer_shape is None else of_graph)
+
+
+def as_op(
+    itypes: Any, otypes: Any, infer_shape: Callable[[Any, list], Sequence] | None = None
+) -> Callable[[Callable], FromFunctionOp]:
+    """Make an operator of a function of arrays.
+
+    Parameters
+    ----------
+    itypes, otypes : Type or list of Type
+        Types of the inputs and the outputs.
+    infer_shape : callable, optional
+        Returns the outputs' shapes, given the node and the inputs' shapes.
+
+    Returns
+    -------
+    callable
+        A decorator. The operator has no gradient; it can be pickled if it has the function's name.
+
+    Raises
+    ------
+    TypeError
+        When a type is none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import theano
+    >>> import theano.tensor as T
+    >>> @theano.as_op(itypes=[T.dvector], otypes=[T.dscalar])
+    ... def largest(x):
+    ...     return np.asarray(x.max())
+    >>> float(largest(T.constant([1.0, 3.0])).eval())
+    3.0
+    """
+    wrap = wrap_py(itypes, otypes, infer_shape)
+
+    def make_op(function: Callable) -> FromFunctionOp:
+        plain = wrap(function)
+        return FromFunctionOp(function, plain.itypes, plain.otypes, infer_shape)
+
+    return make_op

@@ -13,7 +13,7 @@ from pytensor.graph.rewriting.basic import MergeOptimizer as _PyTensorMergeOptim
 from theano.gof.destroyhandler import DestroyHandler
 from theano.gof.instances import including_instances_of
 from theano.gof.local_rewriters import LocalOptGroup
-from theano.gof.toolbox import NodeFinder
+from theano.gof.toolbox import BadOptimization, NodeFinder
 
 
 @including_instances_of(GraphRewriter)
@@ -192,13 +192,33 @@ class EquilibriumOptimizer(NavigatorOptimizer, EquilibriumGraphRewriter):
         EquilibriumGraphRewriter.__init__(
             self,
             optimizers,
-            failure_callback,
+            failure_callback and _telling_of_types(failure_callback),
             ignore_newtrees,
             tracks_on_change_inputs,
             max_use_ratio,
             final_optimizers,
             cleanup_optimizers,
         )
+
+
+def _telling_of_types(failure_callback):
+    """A callback to which a replacement of another type is what it was in Theano: a wrong rewrite."""
+
+    def called(error, navigator, pairs, rewriter, node):
+        for old, new in pairs or ():
+            if isinstance(error, TypeError) and new is not None and not _replaces(old, new):
+                error = BadOptimization(old, new, None, None, reason=str(rewriter))
+        return failure_callback(error, navigator, pairs, rewriter, node)
+
+    return called
+
+
+def _replaces(old, new):
+    try:
+        old.type.filter_variable(new)
+    except TypeError:
+        return False
+    return True
 
 
 def optimizer(f):

@@ -72,12 +72,13 @@ class PerformLinker(LocalLinker, basic.PerformLinker):
 
 
 class _WithoutGraph:
-    """A wrapper of thunks as Theano's, which were not told of the graph."""
+    """A wrapper of thunks as Theano's, which were not told of the graph: applications knew it."""
 
     def __init__(self, wrapper: Callable):
         self.wrapper = wrapper
 
     def __call__(self, fgraph, i, node, *thunks):
+        node.fgraph = fgraph
         return self.wrapper(i, node, *thunks)
 
 

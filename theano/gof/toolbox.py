@@ -8,13 +8,13 @@ from pytensor.graph.features import (
     AlreadyThere,
     BadOptimization,
     History,
-    NoOutputFromInplace,
     PreserveVariableAttributes,
     ReplaceValidate,
     Validator,
 )
 from pytensor.graph.features import Bookkeeper as _PyTensorBookkeeper
 from pytensor.graph.features import Feature as _PyTensorFeature
+from pytensor.graph.features import NoOutputFromInplace as _PyTensorNoOutputFromInplace
 from pytensor.graph.features import ReplacementDidNotRemoveError as ReplacementDidntRemovedError
 
 from theano.gof.op import Op
@@ -114,3 +114,30 @@ class PreserveNames(Feature):
     def on_change_input(self, fgraph, node, i, r, new_r, reason=None):
         if r.name is not None and new_r.name is None:
             new_r.name = r.name
+
+
+class NoOutputFromInplace(Feature, _PyTensorNoOutputFromInplace):
+    """Keeps operations that work in place from computing outputs of the graph.
+
+    Parameters
+    ----------
+    first_output_id : int
+        The first output that is kept from it.
+    last_output_id : int, optional
+        The output after the last such one; by default there is none after it.
+    """
+
+    def __init__(self, first_output_id: int = 0, last_output_id: int | None = None):
+        _PyTensorNoOutputFromInplace.__init__(self, ())
+        self.first_output_id, self.last_output_id = first_output_id, last_output_id
+
+    def clone(self):
+        return type(self)(self.first_output_id, self.last_output_id)
+
+    def on_attach(self, fgraph):
+        kept = range(len(fgraph.outputs))[self.first_output_id : self.last_output_id]
+        self.protected_out_ids = tuple(kept)
+        _PyTensorNoOutputFromInplace.on_attach(self, fgraph)
+
+    def on_validate(self, fgraph):
+        return _PyTensorNoOutputFromInplace.on_validate(self, fgraph)

@@ -52,6 +52,15 @@ class _TensorTypeMaker(type):
     def __subclasscheck__(cls, subclass: type) -> bool:
         return issubclass(subclass, _PyTensorType)
 
+    @property
+    def filter_checks_isfinite(cls) -> bool:
+        """Whether a value that is passed may not hold NaN or infinity: a flag for debugging."""
+        return _PyTensorType.filter_checks_isfinite
+
+    @filter_checks_isfinite.setter
+    def filter_checks_isfinite(cls, value: bool) -> None:
+        _PyTensorType.filter_checks_isfinite = value
+
 
 class TensorType(metaclass=_TensorTypeMaker):
     """The type of a tensor: its dtype and the dimensions whose length is 1.
