@@ -6,13 +6,14 @@ import warnings
 import numpy as np
 import pytest
 from pytensor.compile.mode import Mode as PyTensorMode
+from pytensor.tensor.type import TensorType as PyTensorTensorType
 
 import theano
 import theano.tensor as T
 from tests_scan_grad.fresh_process import printed_by
 from theano.compile import DebugMode, MonitorMode, NanGuardMode, get_default_mode, get_mode
 from theano.compile import mode as mode_module
-from theano.compile.debugmode import BadThunkOutput
+from theano.compile.debugmode import BadThunkOutput, InvalidValueError
 from theano.compile.monitormode import detect_nan
 
 ONES = np.ones((2, 3))
@@ -222,6 +223,18 @@ def test_debug_mode_reads_its_flags_when_it_is_made():
         mode = DebugMode()
     assert (mode.stability_patience, mode.check_isfinite, mode.check_c_code) == (3, False, False)
     assert DebugMode(stability_patience=1).stability_patience == 1
+
+
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+def test_debug_mode_refuses_what_is_not_finite(x):
+    f = theano.function([x], T.log(x), mode=DebugMode())
+    assert f(ONES).sum() == 0
+    for wrong in (-ONES, ONES * np.inf):
+        with pytest.raises(InvalidValueError):
+            f(wrong)
+    assert "is_valid_value" not in vars(PyTensorTensorType)
+    lenient = theano.function([x], T.log(x), mode=DebugMode(check_isfinite=False))
+    assert np.isnan(lenient(-ONES)).all()
 
 
 @pytest.mark.filterwarnings("ignore:All-NaN slice:RuntimeWarning")

@@ -189,7 +189,7 @@ def _of_directions(override: Callable) -> Callable:
 
 
 def _connected(outputs: list[Any], gradients: list[Any]) -> list[Any]:
-    """The gradients, zero where nothing depends on the output: Theano's overrides expect tensors."""
+    """The gradients, zero where nothing depends on the output: overrides expect tensors."""
     return [
         output.zeros_like() if isinstance(gradient.type, DisconnectedType) else gradient
         for output, gradient in zip(outputs, gradients, strict=True)

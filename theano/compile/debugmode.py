@@ -131,7 +131,7 @@ def _finite_values() -> Iterator[None]:
     if "is_valid_value" in vars(TensorType):
         yield
         return
-    setattr(TensorType, "is_valid_value", _valid_and_finite)  # noqa: B010 -- mypy forbids the plain assignment
+    setattr(TensorType, "is_valid_value", _valid_and_finite)  # noqa: B010 -- mypy forbids "="
     try:
         yield
     finally:

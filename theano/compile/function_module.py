@@ -96,7 +96,7 @@ class Function(PyTensorFunction):
 
     @property
     def container(self) -> Mapping[Any, Container]:
-        """The containers of the inputs, which other functions may share, by the keys of `finder`."""
+        """The containers of the inputs, which other functions may share, as `finder` has them."""
         return MappingProxyType(self._finder)
 
     @property

@@ -202,7 +202,7 @@ class EquilibriumOptimizer(NavigatorOptimizer, EquilibriumGraphRewriter):
 
 
 def _telling_of_types(failure_callback):
-    """A callback to which a replacement of another type is what it was in Theano: a wrong rewrite."""
+    """A callback to which a replacement of another type is a wrong rewrite, as in Theano."""
 
     def called(error, navigator, pairs, rewriter, node):
         for old, new in pairs or ():
