@@ -335,7 +335,9 @@ class _PredefinedModes(dict[str, PyTensorMode]):
         return self[name]
 
 
-predefined_modes = _PredefinedModes({"FAST_RUN": FAST_RUN, "FAST_COMPILE": FAST_COMPILE})
+predefined_modes: _PredefinedModes = _PredefinedModes(
+    {"FAST_RUN": FAST_RUN, "FAST_COMPILE": FAST_COMPILE}
+)
 
 
 def register_mode(name: str, mode: PyTensorMode) -> None:
