@@ -6,6 +6,8 @@ import warnings
 import numpy as np
 import pytest
 from pytensor.compile.mode import Mode as PyTensorMode
+from pytensor.scalar.basic import Composite
+from pytensor.tensor.blas import Gemm
 from pytensor.tensor.type import TensorType as PyTensorTensorType
 
 import theano
@@ -87,12 +89,37 @@ def test_excluding_changes_the_program(x):
         f = theano.function([x], T.exp(x) + T.tanh(x) * 2, **kwargs)
         return len(f.maker.fgraph.toposort()) == 1
 
-    assert fused()
-    with theano.change_flags(optimizer_excluding="fusion"):
-        assert not fused()
-        assert fused(mode=theano.Mode())
-    assert not fused(mode=theano.Mode().excluding("fusion"))
-    assert not fused(mode=theano.Mode(optimizer="None"))
+    with theano.change_flags(linker="cvm"):
+        assert fused()
+        with theano.change_flags(optimizer_excluding="fusion"):
+            assert not fused()
+            assert fused(mode=theano.Mode())
+        assert not fused(mode=theano.Mode().excluding("fusion"))
+        assert not fused(mode=theano.Mode(optimizer="None"))
+
+
+@pytest.mark.parametrize(
+    "tag, is_its_work",
+    [
+        ("fusion", lambda op: isinstance(getattr(op, "scalar_op", None), Composite)),
+        ("inplace", lambda op: isinstance(op, T.Elemwise) and op.inplace_pattern),
+        ("BlasOpt", lambda op: isinstance(op, Gemm)),
+    ],
+)
+@pytest.mark.parametrize("linker", ["native", "cvm"])
+def test_rewrites_that_the_engine_does_itself_are_run_if_asked_for(tag, is_its_work, linker):
+    x, y, z = T.matrices("x", "y", "z")
+    outputs = [x.dot(y) + z, T.exp(T.tanh(y.dot(z))) * 2]
+    values = np.random.default_rng(0).standard_normal((3, 3, 3))
+
+    def done(mode):
+        f = theano.function([x, y, z], outputs, mode=mode)
+        np.testing.assert_allclose(f(*values)[0], values[0] @ values[1] + values[2])
+        return any(is_its_work(node.op) for node in f.maker.fgraph.apply_nodes)
+
+    assert done(theano.Mode(linker).including(tag))
+    if linker == "native":
+        assert not done(theano.Mode(linker))
 
 
 def test_flags_linker_and_optimizer_shape_the_mode():

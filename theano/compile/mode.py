@@ -30,12 +30,13 @@ from pytensor.link.c.basic import CLinker, OpWiseCLinker
 from pytensor.link.vm import VMLinker
 
 from theano.compile.blas_messages import no_blas_remarks
-from theano.compile.structured_matrices import BY_NAME, StructuredProducts
 from theano.configdefaults import config
 from theano.configparser import caller_stacklevel
 from theano.gof.optdb import LayeredDB
 from theano.gof.rewrite_names import with_new_names
-from theano.link.wrong_rewrites import WRONG_REWRITES
+from theano.schedule.arranged import arranged
+from theano.schedule.left_out import FROM_EVERY_MODE, SLOW_WITHOUT_BLAS, Tags, not_asked_for
+from theano.schedule.structured_matrices import StructuredProducts
 
 __all__ = [
     "FAST_COMPILE",
@@ -83,20 +84,12 @@ def _query(
 ) -> RewriteDatabaseQuery:
     query = RewriteDatabaseQuery(
         include=list(include),
-        exclude=[*exclude, *_REPLACED, *WRONG_REWRITES, *BY_NAME],
+        exclude=[*exclude, *FROM_EVERY_MODE],
         **kwargs,
     )
     query.name = name
     return query
 
-
-# PyTensor's rewrites of loops for which this package has its own (scan_module/scan_opt)
-_REPLACED = (
-    "scan_push_out_add",
-    "scan_push_out_dot1",
-    "scan_push_out_non_seq",
-    "scan_push_out_seq",
-)
 
 _FAST_RUN = ("fast_run", FAST_RUN_TAG)
 _FAST_COMPILE = ("fast_compile", FAST_COMPILE_TAG)
@@ -220,19 +213,12 @@ def resolve_optimizer(optimizer: object) -> object:
     return predefined_optimizers[optimizer]
 
 
-_GEMM = ("gemm_optimizer", "local_gemm_to_gemv", "local_dot22_to_dot22scalar")
-
-
-def _adds_products_slowly(linker: Linker) -> bool:
-    """Whether an engine has no BLAS for a product plus an addend.
-
-    PyTensor's C code then makes the product through NumPy, copies it and adds it element by
-    element: a product and a sum of their own are faster.
-    """
+def _unneeded(linker: Linker) -> Tags:
+    """The rewrites whose work an engine does by itself, or does slower than without them."""
     if type(linker) is not VMLinker:
-        return False
+        return getattr(linker, "does_itself", {})
     with no_blas_remarks():
-        return not pytensor_config.blas__ldflags
+        return {} if pytensor_config.blas__ldflags else SLOW_WITHOUT_BLAS
 
 
 class Mode(PyTensorMode):
@@ -277,10 +263,12 @@ class Mode(PyTensorMode):
 
     @property
     def optimizer(self):
-        """The rewriter; without a BLAS to link to, products and sums stay apart."""
-        if isinstance(self._optimizer, RewriteDatabaseQuery) and _adds_products_slowly(self.linker):
-            return self.optdb.query(self._optimizer.excluding(*_GEMM))
-        return super().optimizer
+        """The rewriter, without what the engine does by itself or does slowly."""
+        query = self._optimizer
+        if not isinstance(query, RewriteDatabaseQuery):
+            return super().optimizer
+        query = query.excluding(*not_asked_for(query, _unneeded(self.linker)))
+        return arranged(self.optdb.query(query))
 
     def __str__(self):
         name = getattr(self.provided_optimizer, "name", None) or self.provided_optimizer

@@ -11,20 +11,18 @@ from pytensor.compile.debug.profiling import ProfileStats as PyTensorProfileStat
 from pytensor.compile.debug.profiling import print_global_stats, register_profiler_printer
 from pytensor.graph.rewriting.basic import SequentialGraphRewriter
 
+from theano.schedule.seconds import SecondsByLoop, SecondsByRewrite
+
 __all__ = ["ProfileStats", "print_global_stats", "register_profiler_printer"]
 
 SMALLEST_SHARE = 0.001
 
 
-class SecondsByLoop(dict[str, float]):
-    """What a rewrite of loops returns: the seconds that it took, by the loop's name."""
-
-
 class ProfileStats(PyTensorProfileStats):
     """What a function's compilation and its calls took.
 
-    With the flag ``profile_optimizer`` the summary tells how long each rewrite ran, and how
-    long on which loop.
+    With the flag ``profile_optimizer`` the summary tells how long each pass of rewriting took,
+    which rewrites took it, and how long each ran on which loop.
     """
 
     rewriter_profile: Any = None
@@ -46,11 +44,17 @@ class ProfileStats(PyTensorProfileStats):
         """Print where compilation took its time: stages, rewrites, loops."""
         _, profile = self.rewriter_profile
         passes: dict[str, float] = defaultdict(float)
+        rewrites: dict[str, float] = defaultdict(float)
         loops: dict[str, float] = defaultdict(float)
-        for name, seconds, of_loops in _passes(profile):
+        for name, seconds, parts in _passes(profile):
             passes[name] += seconds
-            for loop, share in of_loops.items():
-                loops[f"{loop}: {name}"] += share
+            shares, label = (
+                (loops, "{part}: {name}")
+                if isinstance(parts, SecondsByLoop)
+                else (rewrites, "{name}: {part}")
+            )
+            for part, share in parts.items():
+                shares[label.format(part=part, name=name)] += share
         stages = {
             "rewriting": self.rewriting_time,
             "code: emission, C compiler, linking": self.linker_time,
@@ -58,20 +62,21 @@ class ProfileStats(PyTensorProfileStats):
         print(f"Compilation of {self.message}: {self.compile_time:.3f} s", file=file)
         _print_shares("by stage", stages, self.compile_time, file)
         _print_shares("rewriting by pass", passes, self.rewriting_time, file)
+        _print_shares("rewriting by rewrite", rewrites, self.rewriting_time, file)
         _print_shares("rewriting by loop", loops, self.rewriting_time, file)
         print(file=file)
 
 
 def _passes(profile: Any) -> Iterator[tuple[str, float, dict[str, float]]]:
-    """Name, seconds, and seconds by loop of each rewrite of a sequence, innermost ones."""
+    """Name, seconds, and seconds by part of each rewrite of a sequence, innermost ones."""
     sequence, seconds, parts = profile[0], profile[1], profile[6]
     for rewriter, taken, part in zip(sequence.data, seconds, parts, strict=True):
         if isinstance(rewriter, SequentialGraphRewriter) and part is not None:
             yield from _passes(part)
             continue
         name = getattr(rewriter, "name", None) or getattr(rewriter, "__name__", None)
-        of_loops = part if isinstance(part, SecondsByLoop) else {}
-        yield name or type(rewriter).__name__, taken, of_loops
+        timed = isinstance(part, SecondsByLoop | SecondsByRewrite)
+        yield name or type(rewriter).__name__, taken, part if timed else {}
 
 
 def _print_shares(title: str, seconds: dict[str, float], whole: float, file: TextIO) -> None:

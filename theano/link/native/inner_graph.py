@@ -7,17 +7,18 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.rewriting.db import RewriteDatabaseQuery
 from pytensor.scan.op import Scan
 
-from theano.link.wrong_rewrites import WRONG_REWRITES
+from theano.schedule import arranged
+from theano.schedule.left_out import FROM_EVERY_MODE
 
 _REWRITES = RewriteDatabaseQuery(
     include=["fast_run"],
     # Element-wise operations and products are joined by the engine, which sees more.
-    exclude=["inplace", "fusion", "BlasOpt", "scan_make_inplace", "cxx_only", *WRONG_REWRITES],
+    exclude=["inplace", "fusion", "BlasOpt", "scan_make_inplace", "cxx_only", *FROM_EVERY_MODE],
 )
 
 
 def prepared(op: Scan) -> FunctionGraph:
     """A rewritten copy of a step's graph; the inputs and outputs keep their order."""
     graph: FunctionGraph = op.fgraph.clone(clone_inner_graphs=True)  # type: ignore[attr-defined]
-    optdb.query(_REWRITES).rewrite(graph)
+    arranged(optdb.query(_REWRITES)).rewrite(graph)
     return graph

@@ -24,6 +24,7 @@ from theano.link.native.run import NativeSegment, in_own_way, layout_is_known
 from theano.link.native.runtime.build import find_compiler
 from theano.link.native.segment import Segment
 from theano.link.native.virtual_machine import NativeMachine, Unit
+from theano.schedule.left_out import DONE_BY_NATIVE
 
 
 class NativeLinker(VMLinker):
@@ -37,6 +38,9 @@ class NativeLinker(VMLinker):
     >>> means, _ = theano.scan(lambda x, s: (s + x) / 2, sequences=[x], outputs_info=[x[0]])
     >>> f = theano.function([x], means, mode="NATIVE")
     """
+
+    # rewrites that modes leave out unless they are asked for by name
+    does_itself = DONE_BY_NATIVE
 
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)

@@ -1,7 +1,7 @@
-"""Products of diagonal, orthogonal and selection matrices: looked for where one is made.
+"""Products and transposes of structured matrices: looked for where one is made.
 
-PyTensor asks of each product, at each visit, what is known of its operands, and follows both to
-the graph's inputs: an eighth of a deep network's compilation, and growing faster than the
+PyTensor asks of each product and transpose, at each visit, whether an operand is diagonal,
+orthogonal, a selection or symmetric, and follows it to the graph's inputs: an eighth of a deep network's compilation, and growing faster than the
 network. No fact can come of it unless something in the graph makes such a matrix.
 """
 
@@ -16,6 +16,7 @@ from pytensor.tensor.rewriting.linalg.products import (
     orthogonal_dot_transpose_to_eye,
     selection_dot_to_indexing,
 )
+from pytensor.tensor.rewriting.linalg.utils import useless_symmetric_transpose
 from pytensor.tensor.rewriting.math import dot_diag_to_elemwise
 
 # excluded from Theano's modes by name; StructuredProducts runs them
@@ -23,6 +24,7 @@ BY_NAME = (
     "dot_diag_to_elemwise",
     "orthogonal_dot_transpose_to_eye",
     "selection_dot_to_indexing",
+    "useless_symmetric_transpose",
 )
 
 _MAKERS = (AllocDiag, Eye, SpecifyAssumptions)
@@ -36,7 +38,10 @@ class StructuredProducts(GraphRewriter):
 
     def __init__(self) -> None:
         self._rewrites = out2in(
-            dot_diag_to_elemwise, orthogonal_dot_transpose_to_eye, selection_dot_to_indexing
+            dot_diag_to_elemwise,
+            orthogonal_dot_transpose_to_eye,
+            selection_dot_to_indexing,
+            useless_symmetric_transpose,
         )
 
     def add_requirements(self, fgraph: FunctionGraph) -> None:

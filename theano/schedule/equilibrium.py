@@ -1,0 +1,208 @@
+"""Rewriting until nothing changes, in which each sweep after the first visits what changed.
+
+PyTensor's equilibrium visits every node of the graph in each of its sweeps, and its last sweep
+only finds that nothing is left to do. A chain of which each sweep rewrites one link costs its
+length times the graph.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from time import perf_counter
+
+from pytensor.configdefaults import config
+from pytensor.graph.basic import Apply
+from pytensor.graph.features import Feature
+from pytensor.graph.fg import FunctionGraph, Output
+from pytensor.graph.rewriting.basic import EquilibriumGraphRewriter, GraphRewriter, NodeRewriter
+
+from theano.schedule.seconds import SecondsByRewrite
+
+_log = logging.getLogger(__name__)
+
+# How far from a change a rewrite of one node looks: it matches patterns of its operands ...
+LEVELS_OF_CLIENTS = 3
+# ... and some ask who else uses what the node computes.
+LEVELS_OF_OPERANDS = 1
+
+
+class Changes(Feature):
+    """The nodes of a graph that are new or have new inputs, until they are taken."""
+
+    def __init__(self, queue: deque[Apply] | None = None):
+        self.nodes: dict[Apply, None] = {}
+        self.count = 0
+        # where new nodes are put, too, and the one node that is not
+        self.queue = queue
+        self.current: Apply | None = None
+
+    def on_import(self, fgraph: FunctionGraph, node: Apply, reason: object) -> None:
+        """Note a node that came into the graph."""
+        self.nodes[node] = None
+        self.count += 1
+        if self.queue is not None and node is not self.current:
+            self.queue.append(node)
+
+    def on_change_input(self, fgraph, node, i, variable, new_variable, reason=None) -> None:
+        """Note a node that now reads another variable."""
+        self.count += 1
+        if not isinstance(node.op, Output):
+            self.nodes[node] = None
+        elif new_variable.owner is not None:
+            self.nodes[new_variable.owner] = None
+
+    def take(self) -> list[Apply]:
+        """What changed since this was called last."""
+        taken, self.nodes = list(self.nodes), {}
+        return taken
+
+
+class Equilibrium(EquilibriumGraphRewriter):
+    """PyTensor's equilibrium of the same rewrites, reached by visiting what changed.
+
+    The first sweep visits all nodes, the next ones those near a change. When a sweep changes
+    nothing, a last one visits all nodes: what it finds begins another round.
+
+    Parameters
+    ----------
+    of
+        PyTensor's rewriter, whose rewrites these are.
+    """
+
+    def __init__(self, of: EquilibriumGraphRewriter):
+        super().__init__(
+            of.global_rewriters,
+            failure_callback=of.failure_callback,
+            ignore_newtrees=of.ignore_newtrees,
+            max_use_ratio=of.max_use_ratio,
+            final_rewriters=of.final_rewriters,
+            cleanup_rewriters=of.cleanup_rewriters,
+        )
+        self.node_tracker = of.node_tracker
+        self.name = of.name
+
+    def apply(self, fgraph: FunctionGraph, start_from=None) -> SecondsByRewrite:
+        """Rewrite the graph; answers the seconds that each rewrite took."""
+        with changes_of(fgraph) as changes:
+            return _Run(self, fgraph, changes).until_nothing_changes()
+
+
+@contextmanager
+def changes_of(fgraph: FunctionGraph) -> Iterator[Changes]:
+    """Note what changes in a graph."""
+    changes = Changes()
+    fgraph.attach_feature(changes)
+    try:
+        yield changes
+    finally:
+        fgraph.remove_feature(changes)
+
+
+class _Run:
+    """One application of an equilibrium to one graph."""
+
+    def __init__(self, rewriter: Equilibrium, fgraph: FunctionGraph, changes: Changes):
+        self.rewriter, self.fgraph, self.changes = rewriter, fgraph, changes
+        self.seconds = SecondsByRewrite()
+        self.uses: Counter[NodeRewriter | GraphRewriter] = Counter()
+        self.largest = len(fgraph.apply_nodes)
+        # which changes a whole-graph rewrite has seen
+        self.seen: dict[GraphRewriter, int] = {}
+
+    def until_nothing_changes(self) -> SecondsByRewrite:
+        whole = True
+        while True:
+            before = self.changes.count
+            self.apply_whole(self.rewriter.global_rewriters)
+            self.sweep(self.next_nodes(whole))
+            self.apply_whole(self.rewriter.final_rewriters)
+            self.clean_up()
+            changed = self.changes.count != before
+            if not changed and whole:
+                return self.seconds
+            if self.used_too_often():
+                return self.seconds
+            whole = not changed
+
+    def next_nodes(self, whole: bool) -> deque[Apply]:
+        """The nodes of a sweep, inputs of the graph first."""
+        order = self.fgraph.toposort()
+        self.largest = max(self.largest, len(order))
+        changed = self.changes.take()
+        if whole:
+            return deque(order)
+        near = near_nodes(self.fgraph, changed)
+        return deque(node for node in order if node in near)
+
+    def sweep(self, queue: deque[Apply]) -> None:
+        """Apply the rewrites of nodes, from the outputs of the graph to its inputs."""
+        rewriter, fgraph, changes = self.rewriter, self.fgraph, self.changes
+        trackers = rewriter.node_tracker.get_trackers
+        changes.queue = None if rewriter.ignore_newtrees else queue
+        while queue:
+            node = changes.current = queue.pop()
+            if node not in fgraph.apply_nodes:
+                continue
+            for node_rewriter in trackers(node.op):
+                start = perf_counter()
+                done = rewriter.process_node(fgraph, node, node_rewriter, enforce_tracks=False)
+                self.seconds.add(node_rewriter, perf_counter() - start)
+                if not done:
+                    continue
+                self.uses[node_rewriter] += 1
+                self.clean_up()
+                if node not in fgraph.apply_nodes:
+                    break
+        changes.queue = changes.current = None
+
+    def apply_whole(self, rewriters: Iterable[GraphRewriter]) -> None:
+        """Apply rewrites of the whole graph, those that have not seen it as it is."""
+        for rewriter in rewriters:
+            before = self.changes.count
+            if self.seen.get(rewriter) == before:
+                continue
+            start = perf_counter()
+            rewriter.apply(self.fgraph)
+            self.seconds.add(rewriter, perf_counter() - start)
+            self.uses[rewriter] += self.changes.count != before
+            self.seen[rewriter] = self.changes.count
+
+    def clean_up(self) -> None:
+        """Apply what follows each change, and does not walk through the graph."""
+        self.apply_whole(self.rewriter.cleanup_rewriters)
+
+    def used_too_often(self) -> bool:
+        """Whether a rewrite seems never to end, as PyTensor decides it; says which."""
+        most = self.uses.most_common(1)
+        if not most or most[0][1] <= self.largest * (self.rewriter.max_use_ratio or 0):
+            return False
+        message = (
+            f"{self.rewriter.name}: {most[0][0]} was applied {most[0][1]} times to a graph of "
+            f"{self.largest} nodes, which the flag optdb__max_use_ratio does not allow"
+        )
+        if config.on_opt_error == "raise":
+            raise AssertionError(message)
+        _log.error(message)
+        return True
+
+
+def near_nodes(fgraph: FunctionGraph, changed: Iterable[Apply]) -> set[Apply]:
+    """The nodes whose rewrites may see a change."""
+    present = [node for node in changed if node in fgraph.apply_nodes]
+    near = set(present)
+    level = present
+    for _ in range(LEVELS_OF_CLIENTS):
+        clients = {
+            client for node in level for out in node.outputs for client, _ in fgraph.clients[out]
+        }
+        level = [node for node in clients if node not in near and node in fgraph.apply_nodes]
+        near.update(level)
+    level = present
+    for _ in range(LEVELS_OF_OPERANDS):
+        owners = {variable.owner for node in level for variable in node.inputs}
+        level = [node for node in owners if node is not None and node not in near]
+        near.update(level)
+    return near

@@ -1,0 +1,52 @@
+"""PyTensor's rewrites that Theano's modes leave out, each with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pytensor.graph.rewriting.db import RewriteDatabaseQuery
+
+from theano.schedule.structured_matrices import BY_NAME
+
+# gives the diagonals of a stack along its first axes in another order
+WRONG_REWRITES = ("extract_diag_lift_pass",)
+
+# of loops, for which this package has its own (scan_module/scan_opt)
+_REPLACED = (
+    "scan_push_out_add",
+    "scan_push_out_dot1",
+    "scan_push_out_non_seq",
+    "scan_push_out_seq",
+)
+
+FROM_EVERY_MODE = (*_REPLACED, *WRONG_REWRITES, *BY_NAME)
+
+# What the native engine does by itself, from a graph of plain products and element-wise
+# operations: rewrite -> the tags by which a user asks for it all the same.
+Tags = Mapping[str, frozenset[str]]
+_GEMM: Tags = {
+    "gemm_optimizer": frozenset({"gemm_optimizer", "GemmOptimizer", "BlasOpt"}),
+    "local_gemm_to_gemv": frozenset({"local_gemm_to_gemv", "BlasOpt"}),
+}
+DONE_BY_NATIVE: Tags = {
+    **_GEMM,
+    "InplaceBlasOpt": frozenset({"InplaceBlasOpt", "blas_opt_inplace", "inplace"}),
+    "inplace_elemwise": frozenset(
+        {"inplace_elemwise", "inplace_elemwise_opt", "inplace_elemwise_optimizer", "inplace"}
+    ),
+    "add_mul_fusion": frozenset({"add_mul_fusion", "fusion"}),
+    "elemwise_fusion": frozenset({"elemwise_fusion", "fusion"}),
+}
+
+# Without a BLAS to link to, PyTensor's C code makes a product plus an addend through NumPy, copies
+# it and adds it element by element: a product and a sum of their own are faster.
+SLOW_WITHOUT_BLAS: Tags = {
+    **_GEMM,
+    "local_dot22_to_dot22scalar": frozenset({"local_dot22_to_dot22scalar", "BlasOpt"}),
+}
+
+
+def not_asked_for(query: RewriteDatabaseQuery, unneeded: Tags) -> list[str]:
+    """Those of the rewrites that an engine has no need of which the query does not name."""
+    asked = {*query.include, *query.require}
+    return [name for name, tags in unneeded.items() if tags.isdisjoint(asked)]
