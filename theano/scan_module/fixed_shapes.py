@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from pytensor.graph.basic import Constant, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.tensor.rewriting.shape import ShapeFeature
 from pytensor.tensor.shape import Shape, Shape_i
 from pytensor.tensor.type import TensorType
 
 from theano.scan_module.loop import Loop, Trace
+from theano.schedule.lazy_shapes import LazyShapeFeature
 
 
 def values_of_fixed_shape(loop: Loop, values: Iterable[Variable]) -> set[Variable]:
@@ -37,7 +37,7 @@ def values_of_fixed_shape(loop: Loop, values: Iterable[Variable]) -> set[Variabl
     traces = tuple(Trace(loop.n_steps, value) for value in unknown)
     extended = replace(loop, traces=(*loop.traces, *traces))
     graph = FunctionGraph(extended.inner_inputs, extended.inner_outputs, clone=False)
-    shapes = ShapeFeature()
+    shapes = LazyShapeFeature()
     graph.attach_feature(shapes)
     invariants = {entry.inner for entry in loop.invariants}
     for value in unknown:

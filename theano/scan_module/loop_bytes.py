@@ -16,12 +16,12 @@ from pytensor.graph.traversal import ancestors
 from pytensor.raise_op import Assert
 from pytensor.scalar.basic import Maximum, Minimum
 from pytensor.tensor.basic import ScalarFromTensor, TensorFromScalar, constant
-from pytensor.tensor.rewriting.shape import ShapeFeature
 from pytensor.tensor.shape import Shape_i
 from pytensor.tensor.type import TensorType
 
 from theano.scan_module.loop import Loop, Trace
 from theano.scan_module.scan_opt.describe import describe
+from theano.schedule.lazy_shapes import LazyShapeFeature
 
 # A number, an expression of the arguments of the function, or None if neither can be had.
 Length = int | Variable | None
@@ -41,7 +41,7 @@ class Shapes:
 
     def __init__(self, variables: Iterable[Variable], known: Mapping[Variable, Shape] | None):
         self._known = known
-        self._feature = ShapeFeature()
+        self._feature = LazyShapeFeature()
         outputs = list(dict.fromkeys(v for v in variables if isinstance(v.type, TensorType)))
         FunctionGraph(outputs=outputs, clone=False).attach_feature(self._feature)
 

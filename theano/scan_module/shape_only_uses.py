@@ -16,10 +16,10 @@ from pytensor.graph.traversal import io_toposort
 from pytensor.scalar.basic import Second
 from pytensor.tensor.basic import alloc, stack
 from pytensor.tensor.elemwise import Elemwise
-from pytensor.tensor.rewriting.shape import ShapeFeature
 from pytensor.tensor.shape import Shape, Shape_i
 
 from theano.scan_module.loop import Invariant, Loop
+from theano.schedule.lazy_shapes import LazyShapeFeature
 
 Rule = Callable[[Apply, tuple[Variable, ...]], Variable]
 
@@ -64,7 +64,7 @@ def replace_shape_only_uses(graph: FunctionGraph) -> bool:
     uses = _uses(graph)
     if not uses:
         return False
-    shapes = ShapeFeature()
+    shapes = LazyShapeFeature()
     graph.attach_feature(shapes)
     changed = False
     # a shape may be expressed by the shape of another computed value, so until none is left

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.basic import Apply, Constant, Variable, equal_computations
 from pytensor.graph.features import AlreadyThere
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.rewriting.basic import GraphRewriter
+from pytensor.graph.traversal import ancestors
 from pytensor.tensor.basic import constant
 from pytensor.tensor.rewriting.shape import ShapeFeature
 from pytensor.tensor.shape import Shape_i
@@ -72,6 +73,27 @@ class LazyShapeFeature(ShapeFeature):
             self._know(new_variable)
         super().on_change_input(fgraph, node, i, variable, new_variable, reason)
 
+    def same_shape(self, x, y, dim_x=None, dim_y=None) -> bool:
+        """Whether two variables have the same shape, or the same length along two axes.
+
+        PyTensor copies what computes both shapes, folds its constants and compares. Here that
+        is left out where the two are equal as they are, or where there is nothing to fold.
+        """
+        shapes = self.shape_of[x], self.shape_of[y]
+        if None in shapes:
+            return False
+        lengths_x, lengths_y = (
+            list(shape) if axis is None else [shape[axis]]
+            for shape, axis in zip(shapes, (dim_x, dim_y), strict=True)
+        )
+        if len(lengths_x) != len(lengths_y):
+            return False
+        if equal_computations(lengths_x, lengths_y):
+            return True
+        if not any(_can_be_folded(v.owner) for v in ancestors([*lengths_x, *lengths_y])):
+            return False
+        return super().same_shape(x, y, dim_x, dim_y)
+
     def _know(self, variable: Variable) -> None:
         if variable not in self.shape_of:
             self.work_out(variable)
@@ -124,6 +146,10 @@ def _length_is_read(fgraph: FunctionGraph, node: Apply, i: int, variable: Variab
     """Whether a node reads a length of a variable, or read it until its input was changed."""
     readers = [*fgraph.clients.get(variable, ()), (node, i)]
     return any(isinstance(reader.op, Shape_i) for reader, _ in readers)
+
+
+def _can_be_folded(node: Apply | None) -> bool:
+    return node is not None and all(isinstance(v, Constant) for v in node.inputs)
 
 
 class AttachLazyShapes(GraphRewriter):

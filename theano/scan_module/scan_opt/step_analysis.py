@@ -10,12 +10,12 @@ from pytensor.graph.rewriting.basic import MergeOptimizer
 from pytensor.graph.traversal import ancestors, io_toposort, toposort
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.math import Dot
-from pytensor.tensor.rewriting.shape import ShapeFeature
 from pytensor.tensor.shape import Shape_i
 from pytensor.tensor.type import TensorType
 
 from theano.scan_module.loop import Loop
 from theano.scan_module.shape_only_uses import with_shapes_from_outside
+from theano.schedule.lazy_shapes import LazyShapeFeature
 
 
 def normalized(loop: Loop) -> Loop:
@@ -55,7 +55,7 @@ class StepAnalysis:
         self.state_inputs = self.varying_inputs - {entry.inner for entry in loop.sequences}
         self._varying: dict[Variable, bool] = {}
         self._outer_values = {entry.inner: entry.outer for entry in loop.invariants}
-        self._shapes: ShapeFeature | None = None
+        self._shapes: LazyShapeFeature | None = None
         for node in io_toposort(loop.inner_inputs, loop.inner_outputs):
             varies = any(self.varies(argument) for argument in node.inputs)
             for output in node.outputs:
@@ -128,7 +128,7 @@ class StepAnalysis:
     def _symbolic_shape(self, variable: Variable):
         if self._shapes is None:
             graph = FunctionGraph(self.loop.inner_inputs, self.loop.inner_outputs, clone=False)
-            self._shapes = ShapeFeature()
+            self._shapes = LazyShapeFeature()
             graph.attach_feature(self._shapes)
         return self._shapes.shape_of.get(variable)
 
