@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from typing import Any
 
 from pytensor.graph.fg import FunctionGraph
@@ -51,10 +52,9 @@ def arranged(rewriter: GraphRewriter) -> GraphRewriter:
     >>> from pytensor.compile.mode import optdb
     >>> rewriter = arranged(optdb.query("+fast_run"))
     """
-    if type(rewriter) is SequentialGraphRewriter:
-        parts = [arranged(part) for part in rewriter.data]
-        made = SequentialGraphRewriter(*parts, failure_callback=rewriter.failure_callback)
-        made.name = rewriter.name
+    if isinstance(rewriter, SequentialGraphRewriter):
+        made = copy(rewriter)
+        made.data = [arranged(part) for part in rewriter.data]
         return made
     instead = _INSTEAD.get(type(rewriter))
     return rewriter if instead is None else instead(rewriter)
