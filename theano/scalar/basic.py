@@ -9,3 +9,5 @@ from pytensor.scalar.basic import abs as abs_
 from pytensor.scalar.basic import get_scalar_type
 from pytensor.scalar.basic import reciprocal as inv
 from pytensor.scalar.basic import sign as sgn
+
+from theano.scalar.output_types import transfer_type

@@ -2,3 +2,5 @@
 # ruff: noqa: F401, F403 -- this file re-exports
 
 from pytensor.scalar.math import *
+
+from theano.scalar.old_special import Chi2SF, Iv, chi2sf, iv

@@ -5,10 +5,13 @@ from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.tensor import einsum, linalg, pad
 
 from theano import gradient
+from theano import scalar as scal
 from theano.gradient import hessian, jacobian
 from theano.tensor import (
     basic,
     blas,
+    blas_c,
+    blas_scipy,
     elemwise,
     extra_ops,
     inplace,
@@ -26,7 +29,7 @@ from theano.tensor import (
     xlogx,
 )
 from theano.tensor.basic import *
-from theano.tensor.basic import abs_, inv
+from theano.tensor.basic import abs_, default, inv, setdefault
 from theano.tensor.elemwise import All, Any, CAReduce, DimShuffle, Elemwise, Prod, Sum
 from theano.tensor.extra_ops import (
     bartlett,

@@ -22,6 +22,20 @@ from pytensor.tensor.basic import (
     ScalarFromTensor,
     Split,
     TensorFromScalar,
+    _convert_to_bool,
+    _convert_to_complex64,
+    _convert_to_complex128,
+    _convert_to_float16,
+    _convert_to_float32,
+    _convert_to_float64,
+    _convert_to_int8,
+    _convert_to_int16,
+    _convert_to_int32,
+    _convert_to_int64,
+    _convert_to_uint8,
+    _convert_to_uint16,
+    _convert_to_uint32,
+    _convert_to_uint64,
     alloc_diag,
     infer_static_shape,
     make_vector,
@@ -31,7 +45,7 @@ from pytensor.tensor.basic import diagonal as extract_diag
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.exceptions import NotScalarConstantError, ShapeError
 from pytensor.tensor.math import *
-from pytensor.tensor.math import Argmax, Dot, Sum
+from pytensor.tensor.math import Argmax, Dot, Sum, _allclose, _dot, _get_atol_rtol
 from pytensor.tensor.math import abs as abs_
 from pytensor.tensor.math import ceil_intdiv as ceil_intdiv
 from pytensor.tensor.math import isinf as isinf_
@@ -66,19 +80,24 @@ from theano.gradient import (
 from theano.printing import min_informative_str, pprint
 from theano.raise_op import assert_op
 from theano.tensor.batched import batched_dot, batched_tensordot
-from theano.tensor.extra_ops import repeat
-from theano.tensor.old_functions import chi2sf, extract_constant
-from theano.tensor.shaping import (
-    Unbroadcast,
-    addbroadcast,
-    flatten,
-    patternbroadcast,
-    reshape,
-    split,
-    stack,
-    tile,
-    unbroadcast,
+from theano.tensor.constants import (
+    EmptyConstantError,
+    extract_constant,
+    get_scalar_constant_value,
 )
+from theano.tensor.extra_ops import repeat
+from theano.tensor.old_functions import chi2sf
+from theano.tensor.old_operators import (
+    Default,
+    MaxAndArgmax,
+    Mean,
+    Tile,
+    Tri,
+    default,
+    setdefault,
+)
+from theano.tensor.rebroadcast import Rebroadcast, addbroadcast, patternbroadcast, unbroadcast
+from theano.tensor.shaping import flatten, reshape, split, stack, tile
 from theano.tensor.type import *
 from theano.tensor.type import (
     Tensor,

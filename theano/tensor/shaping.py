@@ -4,9 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytensor.tensor as pt
-from pytensor.compile.ops import ViewOp
-from pytensor.gradient import DisconnectedType
-from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.basic import Variable
 from pytensor.tensor.variable import TensorVariable
 
 
@@ -122,74 +120,3 @@ def split(x: Any, splits_size: Any, n_splits: int, axis: int = 0):
     """Cut `x` along `axis` into `n_splits` parts, whose lengths are `splits_size`."""
     parts = pt.split(x, splits_size, n_splits=n_splits, axis=axis)
     return parts[0] if len(parts) == 1 else parts
-
-
-class Unbroadcast(ViewOp):
-    """The identity, whose result's type does not say that `axes` have length 1."""
-
-    __props__ = ("axes",)
-
-    def __init__(self, axes: Sequence[int]):
-        self.axes = tuple(axes)
-
-    def make_node(self, x):
-        shape = [None if axis in self.axes else size for axis, size in enumerate(x.type.shape)]
-        return Apply(self, [x], [x.type.clone(shape=shape)()])
-
-    def pullback(self, inputs, outputs, cotangents):
-        return [
-            cotangent
-            if isinstance(cotangent.type, DisconnectedType)
-            else addbroadcast(cotangent, *self.axes)
-            for cotangent in cotangents
-        ]
-
-    def pushforward(self, inputs, outputs, tangents):
-        return [
-            tangent
-            if isinstance(tangent.type, DisconnectedType)
-            else unbroadcast(tangent, *self.axes)
-            for tangent in tangents
-        ]
-
-
-def addbroadcast(x: Any, *axes: int) -> TensorVariable:
-    """Declare that `axes` of `x` have length 1, so that they broadcast.
-
-    Raises
-    ------
-    AssertionError
-        When the function runs: an axis has another length.
-    """
-    x = pt.as_tensor_variable(x)
-    new = [axis for axis in axes if not x.broadcastable[axis]]
-    return pt.specify_broadcastable(x, *new) if new else x
-
-
-def unbroadcast(x: Any, *axes: int) -> TensorVariable:
-    """Forget that `axes` of `x` have length 1, so that they no longer broadcast."""
-    x = pt.as_tensor_variable(x)
-    pattern = list(x.broadcastable)
-    for axis in axes:
-        pattern[axis] = False
-    return patternbroadcast(x, pattern)
-
-
-def patternbroadcast(x: Any, broadcastable: Sequence[bool]) -> TensorVariable:
-    """Give `x` the broadcastable pattern: declare length 1 where true, forget it where false.
-
-    Raises
-    ------
-    ValueError
-        The pattern has another number of dimensions than `x`.
-    """
-    x = pt.as_tensor_variable(x)
-    if len(broadcastable) != x.ndim:
-        raise ValueError(
-            f"patternbroadcast: expected {x.ndim} items for {x.type}, got {tuple(broadcastable)}"
-        )
-    pairs = enumerate(zip(x.broadcastable, broadcastable, strict=True))
-    forgotten = tuple(axis for axis, (known, wanted) in pairs if known and not wanted)
-    if forgotten:
-        x = Unbroadcast(forgotten)(x)
-    return addbroadcast(x, *(axis for axis, wanted in enumerate(broadcastable) if wanted))

@@ -8,7 +8,7 @@ import pytensor.tensor as pt
 from pytensor.configdefaults import config as _pytensor_config
 from pytensor.tensor.variable import TensorVariable
 
-from theano.tensor.shaping import addbroadcast
+from theano.tensor.rebroadcast import addbroadcast
 
 __all__ = ["batch_normalization", "batch_normalization_test", "batch_normalization_train"]
 

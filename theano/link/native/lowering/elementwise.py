@@ -121,9 +121,20 @@ def same_number(step: Step, node, inputs: list[Value]) -> list[Value]:
     return inputs
 
 
-@lowers(DeepCopyOp, ViewOp, CpuContiguous)
+@lowers(DeepCopyOp, CpuContiguous)
 def copy(step: Step, node, inputs: list[Value]) -> list[Value]:
     """The value itself: what is written in place is written after all reads."""
+    return inputs
+
+
+@lowers(ViewOp)
+def view(step: Step, node, inputs: list[Value]) -> list[Value]:
+    """The value itself, of which the result's type may say more dimensions to be of size 1."""
+    known = getattr(node.inputs[0].type, "broadcastable", ())
+    declared = getattr(node.outputs[0].type, "broadcastable", ())
+    for d, (was_one, is_one) in enumerate(zip(known, declared, strict=True)):
+        if is_one and not was_one:
+            step.sizes.equal(inputs[0].shape[d], 1, f"dimension {d} is of size 1")
     return inputs
 
 

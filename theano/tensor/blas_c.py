@@ -1,0 +1,14 @@
+"""Matrix products in C, by Theano 1.0's names."""
+# ruff: noqa: F401 -- this file re-exports
+
+import pytensor.tensor.rewriting.blas_c
+from pytensor.tensor.blas_c import (
+    BaseBLAS,
+    CGemv,
+    CGer,
+    cgemv_inplace,
+    cgemv_no_inplace,
+    cger_inplace,
+    cger_no_inplace,
+)
+from pytensor.tensor.blas_c import must_initialize_y_gemv as check_force_gemv_init
