@@ -444,3 +444,21 @@ def test_what_has_no_code_says_so(build, reason):
     x = pt.dmatrix("x")
     with pytest.raises(AssertionError, match=reason):
         native_loop([x], [build(x)])
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_ranges_from_numbers_that_are_not_known(dtype):
+    start, stop = pt.scalar(dtype=dtype), pt.scalar(dtype=dtype)
+    calls = [[np.array(n, dtype) for n in pair] for pair in [(-5, 1), (0, 4), (3, 3), (2, -2)]]
+    ranges = native_function([start, stop], [pt.arange(start, stop), pt.arange(1, stop)])
+    for values in calls:
+        between, from_one = ranges(*values)
+        np.testing.assert_array_equal(between, np.arange(*values))
+        np.testing.assert_array_equal(from_one, np.arange(1, values[1]))
+
+
+def test_ranges_are_rounded_as_numpy_rounds_them():
+    start, stop, step = pt.fscalars("start", "stop", "step")
+    values = [np.float32(value) for value in (-5, 1.1, 1.2)]
+    result = native_function([start, stop, step], [pt.arange(start, stop, step)])(*values)[0]
+    np.testing.assert_array_equal(result, np.arange(*values, dtype="float32"))

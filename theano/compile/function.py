@@ -17,6 +17,7 @@ from theano.compile.mode import get_mode
 from theano.compile.profiling import ProfileStats
 from theano.compile.test_values import no_test_values
 from theano.configdefaults import config
+from theano.link.native.overwriting import mark_overwritten
 from theano.misc.pkl_utils import StripPickler
 
 __all__ = ["function", "function_dump"]
@@ -113,6 +114,12 @@ def function(
             rebuild_strict=rebuild_strict,
             allow_input_downcast=allow_input_downcast,
         )
+        if accept_inplace:
+            results = cloned_outputs if isinstance(cloned_outputs, list) else [cloned_outputs]
+            mark_overwritten(
+                [spec.variable for spec in specs],
+                [getattr(result, "variable", result) for result in results],
+            )
         with no_test_values(), no_blas_remarks(), rare_collections():
             maker = mode.function_maker(
                 specs,

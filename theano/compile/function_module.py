@@ -8,6 +8,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
 from pytensor.compile.aliasing import (
     Supervisor,
     alias_root,
@@ -20,6 +21,8 @@ from pytensor.compile.executor import Function as PyTensorFunction
 from pytensor.compile.io import In
 from pytensor.compile.maker import FunctionMaker, UnusedInputError
 from pytensor.link.basic import Container
+from pytensor.tensor.basic import Eye
+from pytensor.tensor.type import TensorType
 
 from theano.compile.call_errors import (
     explain_bad_call,
@@ -41,6 +44,10 @@ __all__ = [
     "insert_deepcopy",
     "view_tree_set",
 ]
+
+
+# The input of Eye that may be None: it has as many columns as rows then.
+_COLUMNS = (1,)
 
 
 class Values:
@@ -189,9 +196,33 @@ class Function(PyTensorFunction):
                     raise TypeError(f"{title(self)} does not take {name!r}: it is shared")
             super()._validate_inputs(args, kwargs)
         except Exception as error:
+            if any(value is None for value in args) and self._validate_without_none(args, kwargs):
+                return
             explained = explain_bad_call(self, args, kwargs) or error
             mark_explained(explained)
             raise explained from None
+
+    def _validate_without_none(self, args, kwargs) -> bool:
+        """Store the values where each None is for an input that nothing needs to be an array."""
+        positions = [position for position, value in enumerate(args) if value is None]
+        if any(position >= len(self.maker.fgraph.inputs) for position in positions):
+            return False
+        variables = [self.maker.fgraph.inputs[position] for position in positions]
+        if not all(self._may_be_none(variable) for variable in variables):
+            return False
+        passed = list(args)
+        for position, variable in zip(positions, variables, strict=True):
+            passed[position] = np.zeros((1,) * variable.type.ndim, variable.type.dtype)
+        super()._validate_inputs(passed, kwargs)
+        for position in positions:
+            self.input_storage[position].storage[0] = None
+        return True
+
+    def _may_be_none(self, variable) -> bool:
+        return isinstance(variable.type, TensorType) and all(
+            position in (_COLUMNS if isinstance(node.op, Eye) else getattr(node.op, "may_be_none", ()))
+            for node, position in self.maker.fgraph.clients[variable]
+        )
 
 
 class FunctionWithExtras(Function):

@@ -113,6 +113,8 @@ class Default(Op):
 
     __props__ = ()
     view_map = {0: [0]}
+    # Which inputs may be None although their type says otherwise.
+    may_be_none = (0, 1)
 
     def make_node(self, x, default):
         x, default = pt.as_tensor_variable(x), pt.as_tensor_variable(default)
@@ -124,6 +126,8 @@ class Default(Op):
 
     def perform(self, node, inputs, output_storage):
         x, default = inputs
+        if x is None and default is None:
+            raise TypeError("default: expected an array where there is no value, got None twice")
         # Of two inputs only one may be viewed, so the other is copied.
         output_storage[0][0] = default.copy() if x is None else x
 

@@ -64,7 +64,16 @@ class TheanoModule(pytest.Module):
 
     def _getobj(self):
         parts = self.path.with_suffix("").relative_to(self.config.rootpath).parts
-        return importlib.import_module(".".join(parts))
+        module = importlib.import_module(".".join(parts))
+        _name_test_classes(module)
+        return module
+
+
+def _name_test_classes(module):
+    """Name test classes as the module does; some are named after how an operator prints."""
+    for name, value in vars(module).items():
+        if inspect.isclass(value) and getattr(value, "check_name", False):
+            value.__name__ = name
 
 
 def pytest_pycollect_makeitem(collector, name, obj):

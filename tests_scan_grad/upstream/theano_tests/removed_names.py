@@ -53,6 +53,7 @@ def restore() -> None:
         _add(np, name, value)
     _add(np, "asscalar", lambda array: array.item())
     _add(np, "cast", _Casts())
+    _add(np, "find_common_type", _find_common_type)
     _add(np, "in1d", np.isin)
     _add(np.testing, "dec", _NoseDecorators)
     for name in ("Mapping", "MutableMapping", "Sequence", "Callable", "Iterable", "Hashable"):
@@ -65,6 +66,15 @@ def restore() -> None:
 def _add(owner, name: str, value) -> None:
     if name not in vars(owner):
         setattr(owner, name, value)
+
+
+def _find_common_type(array_types, scalar_types):
+    """The dtype of arrays, unless scalars are of a more general kind."""
+    kinds = "buifc"
+    arrays = np.result_type(*array_types)
+    both = np.result_type(arrays, *scalar_types)
+    scalars_matter = any(kinds.index(np.dtype(s).kind) > kinds.index(arrays.kind) for s in scalar_types)
+    return both if scalars_matter else arrays
 
 
 class _Casts:

@@ -12,16 +12,18 @@ from pytensor.scalar.basic import Add, Composite, Mul
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.type import TensorType
 
+from theano.link.native.overwriting import overwrites_input
 from theano.link.native.virtual_machine import FailedNode
 
 
 def make_thunk(node: Apply, storage_map: Any, compute_map: Any, compiler: bool) -> Any:
     """What runs a node: its ``perform``, or PyTensor's C code where Python is too slow."""
     impl = None if compiler and _slow_in_python(node) else "py"
-    function = None if impl is None else _function_of_two(node)
+    anywhere = impl == "py" and not overwrites_input(node)
+    function = _function_of_two(node) if anywhere else None
     if function is not None:
         thunk = _repeated(function, node, storage_map, compute_map)
-    elif impl == "py" and _is_composite(node):
+    elif anywhere and _is_composite(node):
         thunk = _taken_apart(node, storage_map, compute_map)
     else:
         thunk = node.op.make_thunk(node, storage_map, compute_map, [], impl=impl)

@@ -15,6 +15,7 @@ from pytensor.scan.op import Scan
 from theano.link.native.counters import Counters
 from theano.link.native.ir import CannotLower
 from theano.link.native.lowering.registry import lowering_of
+from theano.link.native.overwriting import overwrites_input
 from theano.link.native.partition import Part, needed_results, partition
 from theano.link.native.program_text import program_text
 from theano.link.native.scalar_types import has_c_type
@@ -74,6 +75,8 @@ def why_not(node: Apply) -> str:
         lowering_of(node.op)
     except CannotLower as reason:
         return str(reason)
+    if overwrites_input(node):
+        return "the memory of an input, which it overwrites"
     if isinstance(node.op, Scan) and _is_watched(node.op):
         return f"a step that {node.op.mode} watches"
     for variable in [*node.inputs, *node.outputs]:

@@ -43,9 +43,13 @@ def arange(step: Step, node, inputs: list[Value]) -> list[Value]:
     kind = C_TYPES[dtype]
     first, second = start.expression, f"({start.expression} + {distance.expression})"
 
+    # Through memory, so that the compiler does not make one rounding of the two that NumPy does.
+    kept = ['__asm__("" : "+m"(way));'] if dtype in FLOATS else []
+
     def lines(y: Array) -> list[str]:
         declared = [f"const {kind} first = {first}, distance = ({kind}){second} - ({kind}){first};"]
-        return [*declared, *loops("i", y.shape, [f"{y.at('i')} = first + ({kind})i * distance;"])]
+        body = [f"{kind} way = ({kind})i * distance;", *kept, f"{y.at('i')} = first + way;"]
+        return [*declared, *loops("i", y.shape, body)]
 
     step.append(Kernel([View.of(out)], [], lines), out)
     return [View.of(out)]
@@ -60,7 +64,7 @@ def _length(step: Step, start: Scalar, stop: Scalar, distance: Scalar) -> Size:
         first, last, by = (f"(double){value.expression}" for value in (start, stop, distance))
         length = step.sizes.name(f"(int64_t)__builtin_ceil(({last} - {first}) / {by})")
         return step.sizes.name(f"{length} > 0 ? {length} : 0")
-    if [value is not None and int(value) for value in known] == [0, False, 1]:
+    if known == [0, None, 1]:
         length = step.size(stop, "a range")
         return step.sizes.name(f"{length} > 0 ? {length} : 0")
     bounds = ", ".join(value.expression for value in (start, stop, distance))

@@ -1,0 +1,31 @@
+"""Inputs that the caller wants to be overwritten, because the graph was written that way."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.traversal import applys_between
+from pytensor.tensor.blas import view_roots
+
+# On the tag of a variable, as graphs are cloned before they are compiled.
+_MARK = "overwritten_by_its_author"
+
+
+def mark_overwritten(inputs: Collection[Variable], outputs: Iterable[Variable]) -> None:
+    """Mark the inputs that operators of a graph overwrite before it is rewritten."""
+    for node in applys_between(inputs, outputs):
+        for root in _destroyed(node):
+            if root in inputs:
+                setattr(root.tag, _MARK, True)
+
+
+def overwrites_input(node: Apply) -> bool:
+    """Whether a node overwrites an input that was marked."""
+    return any(hasattr(root.tag, _MARK) for root in _destroyed(node))
+
+
+def _destroyed(node: Apply) -> list[Variable]:
+    """The variables in whose memory a node writes."""
+    positions = [k for destroyed in node.op.destroy_map.values() for k in destroyed]
+    return [root for k in positions for root in view_roots(node.inputs[k])]
