@@ -384,16 +384,6 @@ _WITHOUT_EFFECT: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def local_bitwidth() -> int:
-    """Return how many bits a pointer has on this machine."""
-    return 8 * struct.calcsize("P")
-
-
-def python_int_bitwidth() -> int:
-    """Return how many bits C's long has on this machine."""
-    return 8 * struct.calcsize("l")
-
-
 def _kind_of(default: Any) -> Kind:
     if isinstance(default, bool):
         return Truth()

@@ -220,7 +220,8 @@ class Function(PyTensorFunction):
 
     def _may_be_none(self, variable) -> bool:
         return isinstance(variable.type, TensorType) and all(
-            position in (_COLUMNS if isinstance(node.op, Eye) else getattr(node.op, "may_be_none", ()))
+            position
+            in (_COLUMNS if isinstance(node.op, Eye) else getattr(node.op, "may_be_none", ()))
             for node, position in self.maker.fgraph.clients[variable]
         )
 

@@ -13,7 +13,9 @@ from pytensor.compile.ops import (
     wrap_py,
 )
 from pytensor.compile.ops import FromFunctionOp as PyTensorFromFunctionOp
-from pytensor.tensor.shape import Shape, Shape_i, SpecifyShape, shape, shape_i, specify_shape
+from pytensor.tensor.shape import Shape, Shape_i, shape, shape_i
+
+from theano.compile.specify_shape import SpecifyShape, specify_shape
 
 __all__ = [
     "DeepCopyOp",

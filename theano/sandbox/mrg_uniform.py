@@ -14,7 +14,7 @@ from pytensor.tensor.type import TensorType
 
 from theano.compile.mode import FAST_RUN_TAG
 from theano.sandbox import mrg31k3p
-from theano.tensor.old_functions import extract_constant
+from theano.tensor.constants import extract_constant
 
 __all__ = ["DotModulo", "matVecModM", "mrg_uniform", "mrg_uniform_base"]
 

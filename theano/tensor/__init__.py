@@ -14,7 +14,10 @@ from theano.tensor import (
     blas_scipy,
     elemwise,
     extra_ops,
+    fft,
+    fourier,
     inplace,
+    io,
     nlinalg,
     opt,
     raw_random,
@@ -47,6 +50,7 @@ from theano.tensor.extra_ops import (
     unique,
     unravel_index,
 )
+from theano.tensor.io import load
 from theano.tensor.opt import Assert
 from theano.tensor.sharedvar import (
     ScalarSharedVariable,
@@ -58,12 +62,16 @@ from theano.tensor.sharedvar import (
 from theano.tensor.sharedvar import tensor_constructor as _shared
 from theano.tensor.sort import argsort, argtopk, sort, topk, topk_and_argtopk
 from theano.tensor.subtensor import (
+    AdvancedBooleanIncSubtensor,
+    AdvancedBooleanSubtensor,
     AdvancedIncSubtensor,
     AdvancedIncSubtensor1,
     AdvancedSubtensor,
     AdvancedSubtensor1,
     IncSubtensor,
     Subtensor,
+    advanced_inc_subtensor,
+    advanced_set_subtensor,
     advanced_subtensor1,
     inc_subtensor,
     set_subtensor,
@@ -75,6 +83,7 @@ from theano.tensor.type_other import (
     SliceConstant,
     SliceType,
     make_slice,
+    slicetype,
 )
 from theano.tensor.var import AsTensorError, TensorConstantSignature
 

@@ -42,28 +42,25 @@ from pytensor.tensor.basic import (
     register_transfer,
 )
 from pytensor.tensor.basic import diagonal as extract_diag
-from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
+from pytensor.tensor.elemwise import CAReduce, Elemwise
 from pytensor.tensor.exceptions import NotScalarConstantError, ShapeError
 from pytensor.tensor.math import *
-from pytensor.tensor.math import Argmax, Dot, Sum, _allclose, _dot, _get_atol_rtol
+from pytensor.tensor.math import Argmax, Dot, Sum, isinf_, isnan_
 from pytensor.tensor.math import abs as abs_
 from pytensor.tensor.math import ceil_intdiv as ceil_intdiv
-from pytensor.tensor.math import isinf as isinf_
-from pytensor.tensor.math import isnan as isnan_
 from pytensor.tensor.math import reciprocal as inv
 from pytensor.tensor.math import sign as sgn
 from pytensor.tensor.shape import (
     Reshape,
     Shape,
-    SpecifyShape,
     shape,
     shape_padaxis,
     shape_padleft,
     shape_padright,
-    specify_shape,
 )
 from pytensor.tensor.variable import TensorConstant, TensorVariable
 
+from theano.compile.specify_shape import SpecifyShape, specify_shape
 from theano.configparser import config
 from theano.gof.utils import hashtype
 from theano.gradient import (
@@ -79,13 +76,16 @@ from theano.gradient import (
 )
 from theano.printing import min_informative_str, pprint
 from theano.raise_op import assert_op
+from theano.tensor.as_tensor import as_tensor, as_tensor_variable
 from theano.tensor.batched import batched_dot, batched_tensordot
 from theano.tensor.constants import (
     EmptyConstantError,
     extract_constant,
     get_scalar_constant_value,
 )
+from theano.tensor.elemwise import DimShuffle
 from theano.tensor.extra_ops import repeat
+from theano.tensor.extremes import argmax, argmin, max, max_and_argmax, min
 from theano.tensor.old_functions import chi2sf
 from theano.tensor.old_operators import (
     Default,
@@ -96,8 +96,9 @@ from theano.tensor.old_operators import (
     default,
     setdefault,
 )
+from theano.tensor.products import _dot
 from theano.tensor.rebroadcast import Rebroadcast, addbroadcast, patternbroadcast, unbroadcast
-from theano.tensor.shaping import flatten, reshape, split, stack, tile
+from theano.tensor.shaping import flatten, reshape, split, stack, tile, transpose
 from theano.tensor.type import *
 from theano.tensor.type import (
     Tensor,

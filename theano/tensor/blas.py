@@ -1,6 +1,11 @@
 """Matrix products, by Theano 1.0's names."""
 # ruff: noqa: F401 -- this file re-exports
 
+from typing import Any
+
+from pytensor.graph.basic import Variable
+from pytensor.graph.op import Op
+from pytensor.graph.utils import InconsistencyError
 from pytensor.tensor.blas import (
     BatchedDot,
     Dot22,
@@ -8,8 +13,10 @@ from pytensor.tensor.blas import (
     Gemm,
     Gemv,
     Ger,
+    gemm,
     gemm_inplace,
     gemm_no_inplace,
+    gemv,
     gemv_inplace,
     gemv_no_inplace,
     ger,
@@ -18,5 +25,32 @@ from pytensor.tensor.blas import (
 )
 from pytensor.tensor.blas import _dot22 as _dot22
 from pytensor.tensor.blas import _dot22scalar as _dot22scalar
+from pytensor.tensor.rewriting.blas import (
+    GemmOptimizer,
+    _as_scalar,
+    _factor_canonicalized,
+    _is_real_matrix,
+    _is_real_vector,
+    blas_optdb,
+    local_dot22_to_dot22scalar,
+    local_dot22_to_ger_or_gemv,
+    local_dot_to_dot22,
+    local_gemm_to_gemv,
+    local_gemm_to_ger,
+    local_inplace_gemm,
+    local_inplace_gemv,
+    local_inplace_ger,
+)
+from pytensor.tensor.rewriting.blas import _gemm_canonicalize as _terms_of_product
 
 from theano.tensor.batched import batched_dot, batched_tensordot
+
+
+def res_is_a(var: Variable, op: Op) -> bool:
+    """Say whether `op` computes the variable."""
+    return var.owner is not None and var.owner.op == op
+
+
+def _gemm_canonicalize(r: Variable, scale: Any, rval: list, maxclients: int | None) -> Any:
+    """Write a sum of scaled matrices as a list of pairs: a scale and a matrix."""
+    return _terms_of_product(None, r, scale, rval, None)

@@ -24,6 +24,8 @@ from pytensor.tensor.extra_ops import (
 )
 from pytensor.tensor.variable import TensorVariable
 
+from theano.tensor.old_operators import DiffOp
+
 RepeatOp = Repeat
 
 

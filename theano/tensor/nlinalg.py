@@ -29,6 +29,8 @@ from pytensor.tensor.linalg import (
 from pytensor.tensor.linalg import eigh as _eigh
 from pytensor.tensor.linalg import qr as _qr
 
+from theano.tensor.linalg_gradients import EighGrad, _zero_disconnected
+
 
 def eigh(a: Any, UPLO: str = "L"):
     """Return the eigenvalues and eigenvectors of a symmetric matrix."""

@@ -12,7 +12,7 @@ from pytensor.tensor.variable import TensorVariable
 from theano.gof.op import Op
 from theano.tensor.shaping import tile
 
-__all__ = ["Default", "MaxAndArgmax", "Mean", "Tile", "Tri", "default", "setdefault"]
+__all__ = ["Default", "DiffOp", "MaxAndArgmax", "Mean", "Tile", "Tri", "default", "setdefault"]
 
 # The largest element and its position are two operators here; this is the one for the position.
 MaxAndArgmax = Argmax
@@ -103,6 +103,36 @@ class Mean(Op):
 
 def _without(items: Sequence, index: int) -> tuple:
     return (*items[:index], *items[index + 1 :])
+
+
+class DiffOp(Op):
+    """The differences of neighbours along an axis, taken `n` times."""
+
+    __props__ = ("n", "axis")
+
+    def __init__(self, n: int = 1, axis: int = -1):
+        self.n, self.axis = n, axis
+        if n == 0:
+            self.view_map = {0: [0]}
+
+    def make_node(self, x):
+        x = pt.as_tensor_variable(x)
+        shape = list(x.type.shape)
+        if self.n:
+            shape[self.axis] = None
+        return Apply(self, [x], [x.type.clone(shape=shape)()])
+
+    def perform(self, node, inputs, output_storage):
+        output_storage[0][0] = np.diff(inputs[0], n=self.n, axis=self.axis)
+
+    def infer_shape(self, node, input_shapes):
+        shape = list(input_shapes[0])
+        shape[self.axis] = pt.maximum(shape[self.axis] - self.n, 0)
+        return [tuple(shape)]
+
+    def grad(self, inputs, output_grads):
+        (x,) = inputs
+        return [pt.grad(None, x, known_grads={pt.diff(x, self.n, self.axis): output_grads[0]})]
 
 
 class Default(Op):

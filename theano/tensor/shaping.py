@@ -1,10 +1,12 @@
 """Functions on shapes whose Theano 1.0 signature differs from PyTensor's."""
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import pytensor.tensor as pt
 from pytensor.graph.basic import Variable
+from pytensor.raise_op import Assert
 from pytensor.tensor.variable import TensorVariable
 
 
@@ -51,6 +53,12 @@ def stack(*tensors: Any, **kwargs: Any) -> TensorVariable:
         tensors, axis = tensors[0], tensors[1] if len(tensors) == 2 else axis
     elif isinstance(tensors[0], Variable) and len(tensors) == 1 and tensors[0].ndim:
         raise TypeError("stack: expected a sequence of tensors, got one tensor")
+    else:
+        warnings.warn(
+            "stack(*tensors) is deprecated, use stack(tensors, axis=0) instead.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
     return pt.stack([pt.as_tensor_variable(tensor) for tensor in tensors], axis=axis)
 
 
@@ -105,15 +113,27 @@ def tile(x: Any, reps: Any, ndim: int | None = None) -> TensorVariable:
     ------
     ValueError
         `ndim` is smaller than the number of items in `reps`.
+    AssertionError
+        When the function runs: `ndim` is smaller than the number of items in the vector.
     """
     if ndim is None:
         return pt.tile(x, reps)
     if isinstance(reps, Variable) and reps.ndim == 1:
+        reps = Assert(f"tile: expected ndim={ndim} numbers")(reps, pt.eq(reps.shape[0], ndim))
         return pt.tile(x, [reps[axis] for axis in range(ndim)])
     counts = list(reps) if isinstance(reps, Sequence) else [reps]
     if len(counts) > ndim:
         raise ValueError(f"tile: expected ndim >= len(reps), got ndim={ndim}, reps={reps}")
     return pt.tile(x, [1] * (ndim - len(counts)) + counts)
+
+
+def transpose(x: Any, axes: Sequence[int] | None = None) -> TensorVariable:
+    """Put the dimensions of `x` in another order, the reverse one by default."""
+    x = pt.as_tensor_variable(x)
+    result = pt.transpose(x, axes)
+    if x.name and result is not x and result.name is None:
+        result.name = f"{x.name}.T"
+    return result
 
 
 def split(x: Any, splits_size: Any, n_splits: int, axis: int = 0):

@@ -21,6 +21,8 @@ from pytensor.tensor.linalg import (
 from pytensor.tensor.linalg import cholesky as _cholesky
 from pytensor.tensor.variable import TensorVariable
 
+from theano.tensor.linalg_gradients import CholeskyGrad, EigvalshGrad
+
 solve_lower_triangular = partial(solve_triangular, lower=True)
 solve_upper_triangular = partial(solve_triangular, lower=False)
 solve_symmetric = partial(solve, assume_a="sym")

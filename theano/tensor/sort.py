@@ -1,20 +1,75 @@
 """Sorting, by Theano 1.0's names, and the largest or smallest elements."""
 # ruff: noqa: F401 -- this file re-exports
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytensor.tensor as pt
 from pytensor.gradient import DisconnectedType
-from pytensor.graph.basic import Apply
+from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.rewriting.basic import node_rewriter, out2in
-from pytensor.tensor.sort import ArgSortOp, SortOp, argsort, sort
+from pytensor.tensor.sort import ArgSortOp as _PyTensorArgSortOp
+from pytensor.tensor.sort import SortOp as _PyTensorSortOp
 from pytensor.tensor.type import integer_dtypes
 from pytensor.tensor.variable import TensorVariable
 
 from theano.compile.mode import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb
 from theano.gof.op import Op
-from theano.gradient import grad_undefined
+from theano.gof.stand_in import StandIn
+
+
+class SortOp(metaclass=StandIn, made=_PyTensorSortOp):
+    """The elements in ascending order along an axis, which is the second input.
+
+    Parameters
+    ----------
+    kind : {'quicksort', 'mergesort', 'heapsort', 'stable'}
+        How to sort.
+    order : empty sequence or None
+        For records, which tensors do not hold.
+    """
+
+    @staticmethod
+    def make(kind: str, order: Sequence | None = None) -> _PyTensorSortOp:
+        _check_order(order)
+        return _PyTensorSortOp(kind)
+
+
+class ArgSortOp(metaclass=StandIn, made=_PyTensorArgSortOp):
+    """The positions of the elements in ascending order: see `SortOp`."""
+
+    @staticmethod
+    def make(kind: str, order: Sequence | None = None) -> _PyTensorArgSortOp:
+        _check_order(order)
+        return _PyTensorArgSortOp(kind)
+
+
+def _check_order(order: Sequence | None) -> None:
+    if order:
+        raise ValueError(f"sort: expected no order, which is for records only, got {order!r}")
+
+
+def sort(
+    a: Any, axis: Any = -1, kind: str = "quicksort", order: Sequence | None = None
+) -> TensorVariable:
+    """Return the elements of `a` in ascending order along `axis`; None flattens `a` first."""
+    return SortOp(kind, order)(*_along(a, axis))
+
+
+def argsort(
+    a: Any, axis: Any = -1, kind: str = "quicksort", order: Sequence | None = None
+) -> TensorVariable:
+    """Return the positions that put `a` in ascending order along `axis`: see `sort`."""
+    return ArgSortOp(kind, order)(*_along(a, axis))
+
+
+def _along(a: Any, axis: Any) -> tuple[TensorVariable, Any]:
+    a = pt.as_tensor_variable(a)
+    if axis is None:
+        return a.flatten(), 0
+    # Theano takes symbolic axes of any dtype, and the gradient needs a constant one.
+    return a, axis.astype("int64") if isinstance(axis, Variable) else int(axis)
 
 
 class TopKOp(Op):

@@ -13,8 +13,11 @@ from pytensor.tensor.subtensor import (
     AdvancedSubtensor1,
     IncSubtensor,
     Subtensor,
+    advanced_inc_subtensor,
     advanced_inc_subtensor1,
+    advanced_set_subtensor,
     advanced_set_subtensor1,
+    advanced_subtensor,
     advanced_subtensor1,
     as_index_constant,
     flip,
@@ -22,6 +25,10 @@ from pytensor.tensor.subtensor import (
     get_idx_list,
     take,
 )
+
+# Indexing with booleans is not an operator of its own here.
+AdvancedBooleanSubtensor = AdvancedSubtensor
+AdvancedBooleanIncSubtensor = AdvancedIncSubtensor
 
 
 def inc_subtensor(

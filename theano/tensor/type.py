@@ -29,28 +29,7 @@ from pytensor.tensor.type import (
 )
 from pytensor.tensor.variable import TensorVariable
 
-
-class _TensorTypeMaker(type):
-    """What makes `TensorType(...)` PyTensor's type, and `isinstance` recognise that."""
-
-    def __call__(
-        cls,
-        dtype: Any,
-        broadcastable: Sequence[bool] = (),
-        name: str | None = None,
-        sparse_grad: bool = False,
-        *,
-        shape: Sequence[int | None] | None = None,
-    ) -> _PyTensorType:
-        if shape is None:
-            shape = [1 if is_one else None for is_one in broadcastable]
-        return _PyTensorType(dtype, shape=shape, name=name)
-
-    def __instancecheck__(cls, instance: object) -> bool:
-        return isinstance(instance, _PyTensorType)
-
-    def __subclasscheck__(cls, subclass: type) -> bool:
-        return issubclass(subclass, _PyTensorType)
+from theano.gof.stand_in import StandIn
 
     @property
     def filter_checks_isfinite(cls) -> bool:
@@ -62,7 +41,7 @@ class _TensorTypeMaker(type):
         _PyTensorType.filter_checks_isfinite = value
 
 
-class TensorType(metaclass=_TensorTypeMaker):
+class TensorType(metaclass=StandIn, made=_PyTensorType):
     """The type of a tensor: its dtype and the dimensions whose length is 1.
 
     Calling it gives PyTensor's own type, so that types made here and there are equal. A type
@@ -92,6 +71,19 @@ class TensorType(metaclass=_TensorTypeMaker):
     >>> T.TensorType("float32", (False, True))("x").broadcastable
     (False, True)
     """
+
+    @staticmethod
+    def make(
+        dtype: Any,
+        broadcastable: Sequence[bool] = (),
+        name: str | None = None,
+        sparse_grad: bool = False,
+        *,
+        shape: Sequence[int | None] | None = None,
+    ) -> _PyTensorType:
+        if shape is None:
+            shape = [1 if is_one else None for is_one in broadcastable]
+        return _PyTensorType(dtype, shape=shape, name=name)
 
 
 Tensor = TensorType

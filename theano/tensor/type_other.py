@@ -2,4 +2,4 @@
 # ruff: noqa: F401, F403 -- this file re-exports
 
 from pytensor.tensor.type_other import *
-from pytensor.tensor.type_other import NoneTypeT, SliceConstant, SliceType
+from pytensor.tensor.type_other import MakeSlice, NoneTypeT, SliceConstant, SliceType

@@ -73,7 +73,9 @@ def _find_common_type(array_types, scalar_types):
     kinds = "buifc"
     arrays = np.result_type(*array_types)
     both = np.result_type(arrays, *scalar_types)
-    scalars_matter = any(kinds.index(np.dtype(s).kind) > kinds.index(arrays.kind) for s in scalar_types)
+    scalars_matter = any(
+        kinds.index(np.dtype(s).kind) > kinds.index(arrays.kind) for s in scalar_types
+    )
     return both if scalars_matter else arrays
 
 

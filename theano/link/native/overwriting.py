@@ -15,17 +15,18 @@ _MARK = "overwritten_by_its_author"
 def mark_overwritten(inputs: Collection[Variable], outputs: Iterable[Variable]) -> None:
     """Mark the inputs that operators of a graph overwrite before it is rewritten."""
     for node in applys_between(inputs, outputs):
-        for root in _destroyed(node):
+        for root in _roots(node, node.op.destroy_map):
             if root in inputs:
                 setattr(root.tag, _MARK, True)
 
 
 def overwrites_input(node: Apply) -> bool:
-    """Whether a node overwrites an input that was marked."""
-    return any(hasattr(root.tag, _MARK) for root in _destroyed(node))
+    """Whether a node overwrites an input that was marked, or gives a view of it."""
+    roots = [*_roots(node, node.op.destroy_map), *_roots(node, node.op.view_map)]
+    return any(hasattr(root.tag, _MARK) for root in roots)
 
 
-def _destroyed(node: Apply) -> list[Variable]:
-    """The variables in whose memory a node writes."""
-    positions = [k for destroyed in node.op.destroy_map.values() for k in destroyed]
-    return [root for k in positions for root in view_roots(node.inputs[k])]
+def _roots(node: Apply, positions: dict[int, list[int]]) -> list[Variable]:
+    """The variables in whose memory these inputs of a node lie."""
+    chosen = [k for listed in positions.values() for k in listed]
+    return [root for k in chosen for root in view_roots(node.inputs[k])]

@@ -76,7 +76,7 @@ def why_not(node: Apply) -> str:
     except CannotLower as reason:
         return str(reason)
     if overwrites_input(node):
-        return "the memory of an input, which it overwrites"
+        return "views of an input that is overwritten, and what overwrites them"
     if isinstance(node.op, Scan) and _is_watched(node.op):
         return f"a step that {node.op.mode} watches"
     for variable in [*node.inputs, *node.outputs]:

@@ -1,0 +1,33 @@
+"""Classes with Theano's arguments that make the instances of PyTensor's classes."""
+
+from typing import Any
+
+
+class StandIn(type):
+    """The metaclass of a class that stands for another one, whose instances it makes.
+
+    The class gives `made`, the other class, as a keyword, and defines ``make``, which is called
+    with the arguments and returns the instance. Instances and subclasses of the other class count
+    as its own, and names that it does not define are the other class's.
+    """
+
+    def __new__(mcs, name: str, bases: tuple, namespace: dict, made: type):
+        return super().__new__(mcs, name, bases, namespace)
+
+    def __init__(cls, name: str, bases: tuple, namespace: dict, made: type):
+        super().__init__(name, bases, namespace)
+        cls.made = made
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        return cls.make(*args, **kwargs)  # type: ignore[attr-defined]
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, cls.made)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return issubclass(subclass, cls.made)
+
+    def __getattr__(cls, name: str) -> Any:
+        if name == "made":
+            raise AttributeError(name)
+        return getattr(cls.made, name)

@@ -1,0 +1,68 @@
+"""Arrays that are read from files when a function runs."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from pytensor.graph.basic import Apply, Constant, Variable
+from pytensor.link.c.type import generic
+
+from theano.gof.op import Op
+from theano.tensor.type import TensorType
+
+
+class LoadFromDisk(Op):
+    """The array in the ``.npy`` file whose path is the input.
+
+    Parameters
+    ----------
+    dtype : str
+        The dtype of the array.
+    broadcastable : sequence of bool
+        Which of its dimensions have length 1.
+    mmap_mode : {None, 'c'}
+        Whether the file is read, or mapped into memory and read where it is needed.
+
+    Raises
+    ------
+    ValueError
+        Another `mmap_mode`; when the function runs: the path is not of a ``.npy`` file.
+    TypeError
+        When the function runs: the array has another dtype.
+    """
+
+    __props__ = ("dtype", "broadcastable", "mmap_mode")
+
+    def __init__(self, dtype: str, broadcastable: Sequence[bool], mmap_mode: str | None = None):
+        if mmap_mode not in (None, "c"):
+            raise ValueError(f"load: expected an mmap_mode of None or 'c', got {mmap_mode!r}")
+        self.dtype = np.dtype(dtype)
+        self.broadcastable, self.mmap_mode = tuple(broadcastable), mmap_mode
+
+    def make_node(self, path):
+        path = Constant(generic, path) if isinstance(path, str) else path
+        return Apply(self, [path], [TensorType(self.dtype, self.broadcastable)()])
+
+    def perform(self, node, inputs, output_storage):
+        (path,) = inputs
+        if str(path).endswith(".npz"):
+            raise ValueError(f"load: expected a .npy file, got {path}")
+        result = np.load(path, mmap_mode=self.mmap_mode)
+        if result.dtype != self.dtype:
+            raise TypeError(f"load: expected an array of {self.dtype}, got one of {result.dtype}")
+        output_storage[0][0] = result
+
+
+def load(
+    path: Any, dtype: str, broadcastable: Sequence[bool], mmap_mode: str | None = None
+) -> Variable:
+    """Return the array in a ``.npy`` file: see `LoadFromDisk`.
+
+    Parameters
+    ----------
+    path : str or variable of type `theano.gof.generic`
+        Where the file is.
+    dtype, broadcastable, mmap_mode
+        As for `LoadFromDisk`.
+    """
+    return LoadFromDisk(dtype, broadcastable, mmap_mode)(path)
