@@ -115,7 +115,7 @@ def function(
             allow_input_downcast=allow_input_downcast,
         )
         if accept_inplace:
-            results = cloned_outputs if isinstance(cloned_outputs, list) else [cloned_outputs]
+            results: list = cloned_outputs if isinstance(cloned_outputs, list) else [cloned_outputs]
             mark_overwritten(
                 [spec.variable for spec in specs],
                 [getattr(result, "variable", result) for result in results],

@@ -41,8 +41,9 @@ def specify_shape(x: Any, shape: Any) -> Variable:
     x = pt.as_tensor_variable(x)
     if isinstance(shape, Variable) and shape.type.ndim == 1:
         expected = f"specify_shape: expected {x.type.ndim} lengths for {x.type}"
-        shape = Assert(expected)(shape, pt.eq(shape.shape[0], x.type.ndim))
-        lengths = [shape[axis] for axis in range(x.type.ndim)]
+        vector = pt.as_tensor_variable(shape)
+        vector = Assert(expected)(vector, pt.eq(vector.shape[0], x.type.ndim))
+        lengths = [vector[axis] for axis in range(x.type.ndim)]
     else:
         lengths = list(shape) if isinstance(shape, list | tuple) else [shape]
     if len(lengths) != x.type.ndim:
