@@ -42,8 +42,8 @@ def specify_shape(x: Any, shape: Any) -> Variable:
     if isinstance(shape, Variable) and shape.type.ndim == 1:
         expected = f"specify_shape: expected {x.type.ndim} lengths for {x.type}"
         vector = pt.as_tensor_variable(shape)
-        vector = Assert(expected)(vector, pt.eq(vector.shape[0], x.type.ndim))
-        lengths = [vector[axis] for axis in range(x.type.ndim)]
+        checked: Any = Assert(expected)(vector, pt.eq(vector.shape[0], x.type.ndim))
+        lengths = [checked[axis] for axis in range(x.type.ndim)]
     else:
         lengths = list(shape) if isinstance(shape, list | tuple) else [shape]
     if len(lengths) != x.type.ndim:

@@ -8,8 +8,11 @@ class StandIn(type):
 
     The class gives `made`, the other class, as a keyword, and defines ``make``, which is called
     with the arguments and returns the instance. Instances and subclasses of the other class count
-    as its own, and names that it does not define are the other class's.
+    as its own, and names that it does not define are the other class's. Those listed in
+    ``passed_on`` are set on the other class, too.
     """
+
+    passed_on: tuple[str, ...] = ()
 
     def __new__(mcs, name: str, bases: tuple, namespace: dict, made: type):
         return super().__new__(mcs, name, bases, namespace)
@@ -31,3 +34,9 @@ class StandIn(type):
         if name == "made":
             raise AttributeError(name)
         return getattr(cls.made, name)
+
+    def __setattr__(cls, name: str, value: Any) -> None:
+        if name in cls.passed_on:
+            setattr(cls.made, name, value)
+        else:
+            super().__setattr__(name, value)

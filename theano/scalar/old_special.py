@@ -1,8 +1,11 @@
 """Special functions that are one scalar operator in Theano 1.0, and several in PyTensor."""
 
-import scipy.special
 from pytensor.gradient import grad_not_implemented
 from pytensor.scalar.basic import BinaryScalarOp, upgrade_to_float, upgrade_to_float64
+from pytensor.utils import lazy_scipy_module
+
+# slow to import, and not needed by most programs
+special = lazy_scipy_module("special")
 
 __all__ = ["Chi2SF", "Iv", "chi2sf", "iv"]
 
@@ -13,7 +16,7 @@ class Chi2SF(BinaryScalarOp):
     nfunc_spec = ("scipy.stats.chi2.sf", 2, 1)
 
     def impl(self, x, k):
-        return scipy.special.chdtrc(k, x)
+        return special.chdtrc(k, x)
 
     def c_code(self, node, name, inputs, outputs, sub):
         raise NotImplementedError("chi2sf is computed by SciPy")
@@ -25,7 +28,7 @@ class Iv(BinaryScalarOp):
     nfunc_spec = ("scipy.special.iv", 2, 1)
 
     def impl(self, v, x):
-        return scipy.special.iv(v, x)
+        return special.iv(v, x)
 
     def pullback(self, inputs, outputs, cotangents):
         v, x = inputs

@@ -31,15 +31,6 @@ from pytensor.tensor.variable import TensorVariable
 
 from theano.gof.stand_in import StandIn
 
-    @property
-    def filter_checks_isfinite(cls) -> bool:
-        """Whether a value that is passed may not hold NaN or infinity: a flag for debugging."""
-        return _PyTensorType.filter_checks_isfinite
-
-    @filter_checks_isfinite.setter
-    def filter_checks_isfinite(cls, value: bool) -> None:
-        _PyTensorType.filter_checks_isfinite = value
-
 
 class TensorType(metaclass=StandIn, made=_PyTensorType):
     """The type of a tensor: its dtype and the dimensions whose length is 1.
@@ -71,6 +62,9 @@ class TensorType(metaclass=StandIn, made=_PyTensorType):
     >>> T.TensorType("float32", (False, True))("x").broadcastable
     (False, True)
     """
+
+    # A flag for debugging: whether a value that is passed may not hold NaN or infinity.
+    passed_on = ("filter_checks_isfinite",)
 
     @staticmethod
     def make(
