@@ -51,6 +51,15 @@ def test_rop_and_lop_of_lists_give_lists():
     assert T.Rop is theano.Rop is theano.gradient.Rop
 
 
+@pytest.mark.parametrize("columns", [lambda x: 2, lambda x: x.shape[0] // 2])
+def test_rop_through_a_shape_made_of_integers(columns):
+    x, v = T.dvectors("x", "v")
+    shape = T.stack([columns(x), T.constant(2)])
+    y = (x**2).reshape(shape, ndim=2).sum(axis=0)
+    result = theano.function([x, v], theano.Rop(y, x, v))(np.arange(4.0), np.ones(4))
+    np.testing.assert_allclose(result, [4.0, 8.0])
+
+
 def test_rop_of_a_loop():
     x, v = T.dvectors("x", "v")
     states, _ = theano.scan(lambda h: T.tanh(T.dot(W[:, :3], h)), outputs_info=x, n_steps=3)

@@ -34,9 +34,13 @@ from pytensor.gradient import (
     zero_grad_,
 )
 from pytensor.gradient import verify_grad as _verify_grad
-from pytensor.graph.basic import Variable
+from pytensor.graph.basic import Constant, Variable
 from pytensor.graph.null_type import NullType, null_type
+from pytensor.graph.replace import clone_replace
+from pytensor.graph.traversal import ancestors
+from pytensor.tensor.basic import MakeVector, constant
 from pytensor.tensor.math import clip
+from pytensor.tensor.type import discrete_dtypes
 
 from theano.compile.mode import get_mode
 
@@ -136,9 +140,34 @@ def Rop(
         "return_disconnected": return_disconnected,
     }
     try:
-        return pushforward(f, wrt, eval_points, use_op_pushforward=True, **options)
+        return pushforward(
+            _with_constant_shapes(f), wrt, eval_points, use_op_pushforward=True, **options
+        )
     except NotImplementedError:
         return pushforward(f, wrt, eval_points, use_op_pushforward=False, **options)
+
+
+def _with_constant_shapes(f: Variables) -> Variables:
+    """The same values; the integers that vectors, such as shapes, are made of count as constant.
+
+    PyTensor's rule for them puts directions, which are not integers, into a vector of integers.
+    """
+    outputs = list(f) if isinstance(f, list | tuple) else [f]
+    held: dict[Variable, Variable] = {}
+    for variable in ancestors([output for output in outputs if isinstance(output, Variable)]):
+        if variable.owner is None or not isinstance(variable.owner.op, MakeVector):
+            continue
+        arguments = variable.owner.inputs
+        if variable.dtype not in discrete_dtypes or not arguments:
+            continue
+        if all(isinstance(argument, Constant) for argument in arguments):
+            held[variable] = constant(
+                [argument.data for argument in arguments], dtype=variable.dtype
+            )
+        else:
+            computed = next(a for a in arguments if not isinstance(a, Constant))
+            held[computed] = disconnected_grad(computed)
+    return clone_replace(f, held) if held else f
 
 
 def Lop(
