@@ -34,11 +34,11 @@ from pytensor.gradient import (
     zero_grad_,
 )
 from pytensor.gradient import verify_grad as _verify_grad
-from pytensor.graph.basic import Constant, Variable
+from pytensor.graph.basic import Variable
 from pytensor.graph.null_type import NullType, null_type
 from pytensor.graph.replace import clone_replace
 from pytensor.graph.traversal import ancestors
-from pytensor.tensor.basic import MakeVector, constant
+from pytensor.tensor.basic import MakeVector
 from pytensor.tensor.math import clip
 from pytensor.tensor.type import discrete_dtypes
 
@@ -140,34 +140,43 @@ def Rop(
         "return_disconnected": return_disconnected,
     }
     try:
-        return pushforward(
-            _with_constant_shapes(f), wrt, eval_points, use_op_pushforward=True, **options
-        )
+        return _pushforward_of_operators(f, wrt, eval_points, **options)
     except NotImplementedError:
         return pushforward(f, wrt, eval_points, use_op_pushforward=False, **options)
 
 
-def _with_constant_shapes(f: Variables) -> Variables:
-    """The same values; the integers that vectors, such as shapes, are made of count as constant.
+def _pushforward_of_operators(
+    f: Variables, wrt: Variables, eval_points: Variables, **options: str
+) -> Any:
+    """Differentiate forward; vectors made of integers, such as shapes, count as constant.
 
     PyTensor's rule for them puts directions, which are not integers, into a vector of integers.
     """
-    outputs = list(f) if isinstance(f, list | tuple) else [f]
-    held: dict[Variable, Variable] = {}
-    for variable in ancestors([output for output in outputs if isinstance(output, Variable)]):
-        if variable.owner is None or not isinstance(variable.owner.op, MakeVector):
-            continue
-        arguments = variable.owner.inputs
-        if variable.dtype not in discrete_dtypes or not arguments:
-            continue
-        if all(isinstance(argument, Constant) for argument in arguments):
-            held[variable] = constant(
-                [argument.data for argument in arguments], dtype=variable.dtype
-            )
-        else:
-            computed = next(a for a in arguments if not isinstance(a, Constant))
-            held[computed] = disconnected_grad(computed)
-    return clone_replace(f, held) if held else f
+    variables = [*_listed(f), *_listed(wrt)]
+    places = {
+        variable: variable.type()
+        for variable in ancestors([v for v in variables if isinstance(v, Variable)])
+        if variable.owner is not None
+        and isinstance(variable.owner.op, MakeVector)
+        and variable.dtype in discrete_dtypes
+    }
+    if not places:
+        return pushforward(f, wrt, eval_points, use_op_pushforward=True, **options)
+    held = clone_replace(variables, places)
+    results = pushforward(
+        held[: len(_listed(f))],
+        held[len(_listed(f)) :],
+        _listed(eval_points),
+        use_op_pushforward=True,
+        **options,
+    )
+    back = {place: variable for variable, place in places.items()}
+    results = [r if r is None else clone_replace(r, back) for r in results]
+    return as_list_or_tuple(isinstance(f, list), isinstance(f, tuple), results)
+
+
+def _listed(variables: Variables) -> list[Variable]:
+    return list(variables) if isinstance(variables, list | tuple) else [variables]
 
 
 def Lop(
