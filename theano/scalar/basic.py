@@ -1,13 +1,28 @@
 """Scalar types and operators, by Theano 1.0's names."""
 # ruff: noqa: F401, F403 -- this file re-exports
 
+from typing import Any
+
 from pytensor.scalar.basic import *
 from pytensor.scalar.basic import Reciprocal as Inv
+from pytensor.scalar.basic import ScalarOp, ScalarVariable, as_scalar, discrete_types
 from pytensor.scalar.basic import ScalarType as Scalar
 from pytensor.scalar.basic import Sign as Sgn
 from pytensor.scalar.basic import abs as abs_
-from pytensor.scalar.basic import get_scalar_type
+from pytensor.scalar.basic import get_scalar_type, int_div, true_div
 from pytensor.scalar.basic import reciprocal as inv
 from pytensor.scalar.basic import sign as sgn
 
 from theano.scalar.output_types import transfer_type
+from theano.scalar.ranges import InRange, inclosedrange, inopenrange
+
+
+def int_or_true_div(x_discrete: bool, y_discrete: bool) -> ScalarOp:
+    """Return the division for two whole numbers, or for numbers of which one is not whole."""
+    return int_div if x_discrete and y_discrete else true_div
+
+
+def div_proxy(x: Any, y: Any) -> ScalarVariable:
+    """Divide: whole numbers without a rest, other numbers exactly."""
+    x, y = as_scalar(x), as_scalar(y)
+    return int_or_true_div(x.type in discrete_types, y.type in discrete_types)(x, y)
