@@ -142,6 +142,21 @@ def test_operator_in_c():
     assert theano.function([x], Increment()(x), mode="FAST_RUN")(2.5) == 3
 
 
+class Doubled(theano.compile.ops.DeepCopyOp):
+    """An operator of the library with another computation."""
+
+    def perform(self, node, inputs, output_storage):
+        output_storage[0][0] = 2 * inputs[0]
+
+    def c_code(self, node, name, inputs, outputs, sub):
+        raise NotImplementedError
+
+
+def test_a_subclass_of_a_known_operator_runs_its_own_code():
+    x = T.dvector("x")
+    assert theano.function([x], Doubled()(x), mode="FAST_RUN")([1.5]).tolist() == [3.0]
+
+
 def test_walks_over_a_graph():
     x, y = T.dvectors("x", "y")
     z = T.exp(x) * y + 2.0

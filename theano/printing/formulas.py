@@ -1,7 +1,7 @@
 """Graphs as formulas: PyTensor's printer, with Theano 1.0's names for what has no formula."""
 
 import pytensor.tensor  # noqa: F401  registers the formulas
-from pytensor.graph.basic import Variable
+from pytensor.graph.basic import NominalVariable, Variable
 from pytensor.printing import (
     DefaultPrinter,
     LeafPrinter,
@@ -24,6 +24,8 @@ class TheanoLeafPrinter(LeafPrinter):
     """Writes a variable that is given by its name, its value or its type."""
 
     def process(self, output: Variable, pstate: PrinterState) -> str:
+        if isinstance(output, NominalVariable):
+            return f"i{output.id}"
         return greek.get(output.name or "", variable_name(output))
 
 

@@ -4,6 +4,7 @@ Operations are described by their node, because PyTensor's keep less: an index d
 types of what it is given.
 """
 
+import importlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -164,10 +165,18 @@ def _scalar_name(op: ScalarOp) -> str:
     return _SCALAR_NAMES.get(name, name)
 
 
+def _fused_name(op: Cast | Composite) -> str:
+    if not isinstance(op, Composite):
+        return str(op)
+    # imported here, because formulas are made of names
+    formulas = importlib.import_module("theano.printing.formulas")
+    return f"Composite{{{', '.join(map(formulas.pprint, op.fgraph.outputs))}}}"
+
+
 def _elemwise(node: Apply) -> str:
     scalar, pattern = node.op.scalar_op, node.op.inplace_pattern
     whole = isinstance(scalar, Cast | Composite)
-    name = str(scalar) if whole else _scalar_name(scalar)
+    name = _fused_name(scalar) if whole else _scalar_name(scalar)
     if pattern:
         return f"Elemwise{{{name}}}{sorted(pattern.items())}"
     if name in _NAMED_ALONE:
@@ -274,6 +283,7 @@ _RULES: dict[type, Callable[[Apply], str]] = {
     AnyOf: _reduction("Any"),
     ArgSortOp: lambda node: f"ArgSortOp{{{node.op.kind}, None}}",
     Blockwise: lambda node: str(node.op.core_op),
+    Composite: lambda node: _fused_name(node.op),
     CumOp: lambda node: f"CumOp{{{node.op.axis}, {node.op.mode}}}",
     DimShuffle: _dimshuffle,
     Dot: lambda node: "dot",

@@ -5,15 +5,23 @@ from typing import Any
 
 from pytensor.scalar.basic import *
 from pytensor.scalar.basic import Reciprocal as Inv
-from pytensor.scalar.basic import ScalarOp, ScalarVariable, as_scalar, discrete_types
+from pytensor.scalar.basic import (
+    ScalarOp,
+    ScalarVariable,
+    as_scalar,
+    discrete_types,
+    get_scalar_type,
+    int_div,
+    true_div,
+)
 from pytensor.scalar.basic import ScalarType as Scalar
 from pytensor.scalar.basic import Sign as Sgn
 from pytensor.scalar.basic import abs as abs_
-from pytensor.scalar.basic import get_scalar_type, int_div, true_div
 from pytensor.scalar.basic import reciprocal as inv
 from pytensor.scalar.basic import sign as sgn
 
 from theano.scalar.output_types import transfer_type
+from theano.scalar.composite import Composite
 from theano.scalar.ranges import InRange, inclosedrange, inopenrange
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytensor.scalar as ps
 from pytensor.tensor.blas import Dot22, Dot22Scalar, Gemm, Gemv, Ger
+from pytensor.tensor.blas_c import CGemv, CGer
 from pytensor.tensor.math import Dot
 
 from theano.link.native.ir import CannotLower, Reduce, Scalar, Value, View
@@ -34,14 +35,14 @@ def gemm(step: Step, node, inputs: list[Value]) -> list[Value]:
     return [_combined(step, z, beta, alpha, product(step, x, y, node.outputs[0].type.dtype))]
 
 
-@lowers(Gemv)
+@lowers(Gemv, CGemv)
 def gemv(step: Step, node, inputs: list[Value]) -> list[Value]:
     """``beta * y + alpha * a @ x``."""
     y, alpha, a, x, beta = inputs
     return [_combined(step, y, beta, alpha, product(step, a, x, node.outputs[0].type.dtype))]
 
 
-@lowers(Ger)
+@lowers(Ger, CGer)
 def ger(step: Step, node, inputs: list[Value]) -> list[Value]:
     """``a + alpha * outer(x, y)``."""
     a, alpha, x, y = inputs

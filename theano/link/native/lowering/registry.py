@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from pytensor.scalar.basic import ScalarOp
+
 from theano.link.native.ir import CannotLower
 from theano.link.native.step import Step
 
@@ -15,7 +17,10 @@ LOWERINGS: dict[type, Lowering] = {}
 
 
 def lowers(*operators: type) -> Callable[[Lowering], Lowering]:
-    """Register a function as the lowering of these operators and of their subclasses."""
+    """Register a function as the lowering of these operators.
+
+    It is that of their subclasses, too, unless they say anew what they compute.
+    """
 
     def register(function: Lowering) -> Lowering:
         for operator in operators:
@@ -25,9 +30,16 @@ def lowers(*operators: type) -> Callable[[Lowering], Lowering]:
     return register
 
 
+# What says what an operator computes
+_COMPUTATIONS = ("perform", "c_code", "make_thunk")
+
+
 def lowering_of(op: Any) -> Lowering:
     """The lowering of an operator; CannotLower if there is none."""
+    computes_anew = False
     for kind in type(op).__mro__:
-        if kind in LOWERINGS:
+        # operators on numbers are told apart by their lowering
+        if kind in LOWERINGS and (kind is ScalarOp or not computes_anew):
             return LOWERINGS[kind]
+        computes_anew |= any(name in vars(kind) for name in _COMPUTATIONS)
     raise CannotLower(f"the operation {type(op).__name__}")
