@@ -394,7 +394,7 @@ def test_test_values_find_the_wrong_line(with_test_values, x):
 
 def test_missing_test_value(x):
     with theano.change_flags(compute_test_value="raise"):
-        with pytest.raises(AttributeError, match="x has no test value"):
+        with pytest.raises(ValueError, match="x has no test value"):
             T.exp(x)
     with theano.change_flags(compute_test_value="warn"):
         with pytest.warns(UserWarning, match="x has no test value"):

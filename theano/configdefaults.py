@@ -15,6 +15,7 @@ from theano.configparser import (
     forward_to_pytensor,
     user_settings,
 )
+from theano.platform_name import short_platform  # noqa: F401 -- Theano had it here
 
 _DEVICES = ("cpu", "gpu", "cuda", "opencl")
 

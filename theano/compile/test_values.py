@@ -116,7 +116,7 @@ def compute_missing_test_values(variables: Iterable[Variable]) -> None:
 
     Raises
     ------
-    AttributeError
+    ValueError
         When an input has no test value and the flag is 'raise'.
     """
     if config.compute_test_value == "off" or _paused:
@@ -167,7 +167,7 @@ def _test(node: Apply) -> None:
     action = config.compute_test_value
     message = f"Cannot compute a test value for {node.op}: input {missing[0]} has no test value"
     if action == "raise":
-        raise AttributeError(message)
+        raise ValueError(message)
     if action == "warn":
         warnings.warn(message, stacklevel=4)
     elif action == "pdb":

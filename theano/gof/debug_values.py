@@ -4,6 +4,8 @@ import importlib
 import warnings
 from typing import Any
 
+from pytensor.graph.basic import Variable
+
 from theano.configdefaults import config
 
 
@@ -19,7 +21,9 @@ def get_test_value(v: Any) -> Any:
     AttributeError
         When the variable has no test value.
     """
-    # imported here, because compiling needs this package
+    # imported here, because compiling and tensors need this package
+    if not isinstance(v, Variable):
+        v = importlib.import_module("theano.tensor").as_tensor_variable(v)
     return importlib.import_module("theano.compile.test_values").get_test_value(v)
 
 

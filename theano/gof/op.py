@@ -11,7 +11,7 @@ from pytensor.graph.basic import Variable
 from pytensor.graph.op import Op as _PyTensorOp
 from pytensor.graph.utils import MethodNotDefined
 from pytensor.link.c.op import COp as _PyTensorCOp
-from pytensor.link.c.op import ExternalCOp as COp
+from pytensor.link.c.op import ExternalCOp as _PyTensorExternalCOp
 from pytensor.link.c.op import OpenMPOp
 
 from theano.gof import utils
@@ -53,12 +53,25 @@ def _without_function_graph(method: Callable) -> Callable:
     return adapted
 
 
+def _with_parameters(perform: Callable) -> Callable:
+    """A method that PyTensor calls without the parameters, which the node knows."""
+
+    @functools.wraps(perform)
+    def adapted(self, node, inputs, output_storage):
+        parameters = self.params_type.filter(self.get_params(node))
+        return perform(self, node, inputs, output_storage, parameters)
+
+    return adapted
+
+
 def _adapt(cls: type) -> None:
     """Give the methods that `cls` itself defines the signature that PyTensor calls."""
     defined = vars(cls)
     for name in _METHODS_WITHOUT_KEYWORDS:
         if name in defined and len(inspect.signature(defined[name]).parameters) == 1:
             setattr(cls, name, _without_keywords(defined[name]))
+    if "perform" in defined and len(inspect.signature(defined["perform"]).parameters) == 5:
+        cls.perform = _with_parameters(defined["perform"])  # type: ignore[attr-defined]
     if "infer_shape" in defined and len(inspect.signature(defined["infer_shape"]).parameters) == 3:
         cls.infer_shape = _without_function_graph(defined["infer_shape"])  # type: ignore[attr-defined]
 
@@ -136,6 +149,19 @@ class Op(PureOp, _PyTensorCOp):
 
     def c_code(self, node, name, inputs, outputs, sub):
         raise MethodNotDefined("c_code", type(self), type(self).__name__)
+
+
+@including_instances_of(_PyTensorExternalCOp)
+class COp(PureOp, _PyTensorExternalCOp):
+    """The base class of an operator whose C code is in files.
+
+    Parameters
+    ----------
+    func_files : str or list of str
+        Relative to the folder of the class.
+    func_name : str, optional
+        The function of them that computes the outputs; by default they define sections.
+    """
 
 
 def _as_list(results: Any) -> list:
