@@ -61,7 +61,7 @@ def test_wrong_shape_is_found_in_the_step(x):
 def test_missing_value_is_reported():
     with theano.change_flags(compute_test_value="raise"):
         y = T.dvector("y")
-        with pytest.raises(AttributeError, match="has no test value"):
+        with pytest.raises(ValueError, match="has no test value"):
             theano.scan(lambda s: s + 1, sequences=y)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from pytensor.graph.basic import Constant, Variable
 from pytensor.scalar.basic import ScalarOp, float32, float64, int64, second
-from sympy.utilities.codegen import codegen, get_default_datatype
+from sympy.utilities.codegen import codegen, get_default_datatype  # type: ignore[import-untyped]
 
 _TYPES = {"double": float64, "float": float32, "int": int64}
 
