@@ -7,7 +7,6 @@ from pytensor.scalar.basic import *
 from pytensor.scalar.basic import Reciprocal as Inv
 from pytensor.scalar.basic import (
     ScalarOp,
-    ScalarVariable,
     as_scalar,
     discrete_types,
     get_scalar_type,
@@ -20,8 +19,8 @@ from pytensor.scalar.basic import abs as abs_
 from pytensor.scalar.basic import reciprocal as inv
 from pytensor.scalar.basic import sign as sgn
 
-from theano.scalar.output_types import transfer_type
 from theano.scalar.composite import Composite
+from theano.scalar.output_types import transfer_type
 from theano.scalar.ranges import InRange, inclosedrange, inopenrange
 
 
