@@ -298,3 +298,21 @@ def test_a_part_can_be_set_from_another_part_of_the_array():
     function = theano.function([], kept, updates=[(x, moved)])
     np.testing.assert_array_equal(function(), [0, 1, 0, 1])
     np.testing.assert_array_equal(x.get_value(), [0, 1, 2, 4])
+
+
+def test_small_numbers_are_shared_constants():
+    assert T.constant(1.5) is T.constant(1.5) and T.constant(1.5).cached
+    assert T.constant(1.5) is not T.constant(1.5, dtype="float64")
+    assert T.constant(1.5, ndim=2).type.ndim == 2
+    assert T.constant(1.5, name="c").name == "c" and T.constant(1.5).name is None
+    assert T.constant(11.0) is not T.constant(11.0)
+    given = np.array(2.0)
+    shared = T.constant(given)
+    given[()] = 3.0
+    assert shared.data == 2.0 and T.constant(np.array(2.0)) is shared
+
+
+def test_a_tensor_variable_is_made_of_its_type():
+    x = T.TensorVariable(T.dvector, name="x")
+    assert x.owner is None and isinstance(T.dvector(), T.TensorVariable)
+    assert theano.function([x], x + 1)([1.0]).tolist() == [2.0]

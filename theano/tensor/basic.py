@@ -58,7 +58,7 @@ from pytensor.tensor.shape import (
     shape_padleft,
     shape_padright,
 )
-from pytensor.tensor.variable import TensorConstant, TensorVariable
+from pytensor.tensor.variable import TensorConstant
 
 from theano.compile.specify_shape import SpecifyShape, specify_shape
 from theano.configparser import config
@@ -78,6 +78,7 @@ from theano.printing import min_informative_str, pprint
 from theano.raise_op import assert_op
 from theano.tensor.as_tensor import as_tensor, as_tensor_variable
 from theano.tensor.batched import batched_dot, batched_tensordot
+from theano.tensor.constant_cache import constant, constant_cache
 from theano.tensor.constants import (
     EmptyConstantError,
     extract_constant,
@@ -124,6 +125,7 @@ from theano.tensor.type import (
     vector,
     wmatrix,
 )
+from theano.tensor.var import TensorVariable
 
 # Tolerances of `_allclose` by config.tensor.cmp_sloppy: (absolute, relative) for float16, float32
 # and float64. Programs assign to the names below.
