@@ -18,7 +18,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--all-upstream",
         action="store_true",
-        help="run the upstream tests of loops in the default modes, too, not in Python only",
+        help="run all of Theano's tests but those for GPUs, and PyTensor's and Aesara's tests of loops"
+        " in the default modes, too, not in Python only",
     )
 
 

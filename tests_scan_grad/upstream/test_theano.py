@@ -1,11 +1,15 @@
 """Theano 1.0.5's own tests against this ``theano``, in its default mode.
 
 The tests are fetched when they are run and kept in the user's cache folder. By default the modules
-of the quick tier are run, with ``--all-upstream`` all of them but those for GPUs; each module is a
-test here, so that they run in parallel. What Theano 1.0.5 itself passes is recorded in
-``theano_tests/reference.json``; what of it is expected to fail here is listed, with reasons, in the
-folder ``expected_failures``.
+of the quick tier are run, with ``--all-upstream`` all of them but those for GPUs. Each module is
+run in a process of its own, as many at once as there are processors. What Theano 1.0.5 itself
+passes is recorded in ``theano_tests/reference.json``; what of it is expected to fail here is
+listed, with reasons, in the folder ``expected_failures``.
 """
+
+import os
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 
@@ -13,22 +17,46 @@ from tests_scan_grad.upstream.fetch import NotFetchedError
 from tests_scan_grad.upstream.run import Outcome
 from tests_scan_grad.upstream.theano_tests.compare import compare, expected_failures, not_run
 from tests_scan_grad.upstream.theano_tests.reference import Reference, reference
-from tests_scan_grad.upstream.theano_tests.run import run_module
+from tests_scan_grad.upstream.theano_tests.run import fetched, run_module
 from tests_scan_grad.upstream.theano_tests.tiers import QUICK
 
 UPSTREAM = reference()
 
+# the longest first, so that none is left to run alone at the end
+ORDER = [*QUICK, *(module for module in UPSTREAM if module not in QUICK)]
 
-@pytest.mark.parametrize("module", UPSTREAM)
-def test_module(module: str, request: pytest.FixtureRequest):
-    everything = request.config.getoption("--all-upstream", default=False)
-    if module not in QUICK and not everything:
-        pytest.skip("runs with --all-upstream")
+Runs = dict[str, Future[dict[str, Outcome]]]
+
+
+@pytest.fixture(scope="session")
+def runs(request: pytest.FixtureRequest) -> Iterator[Runs]:
+    """The runs of the chosen modules, all begun at once."""
     try:
-        outcomes = run_module(module, deselected=not_run(module))
+        fetched()
     except NotFetchedError as error:
         pytest.skip(str(error))
-    found = compare(module, outcomes, UPSTREAM[module]).differences
+    everything = request.config.getoption("--all-upstream", default=False)
+    chosen = [item.callspec.params["module"] for item in request.session.items if _runs(item)]
+    pool = ThreadPoolExecutor(os.cpu_count())
+    yield {
+        module: pool.submit(run_module, module, deselected=not_run(module))
+        for module in chosen
+        if module in QUICK or everything
+    }
+    pool.shutdown(cancel_futures=True)
+
+
+def _runs(item: pytest.Item) -> bool:
+    return item.nodeid.rpartition("::")[2].startswith("test_module[")
+
+
+# Each test of a module has a limit of its own.
+@pytest.mark.timeout(0)
+@pytest.mark.parametrize("module", ORDER)
+def test_module(module: str, runs: Runs):
+    if module not in runs:
+        pytest.skip("runs with --all-upstream")
+    found = compare(module, runs[module].result(), UPSTREAM[module]).differences
     assert not found, "\n".join(found)
 
 
