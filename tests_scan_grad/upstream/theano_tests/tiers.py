@@ -8,8 +8,16 @@ LEFT_OUT = (
     "theano/tensor/tests/test_mpi.py",
 )
 
-# What is run in each test run
-QUICK = ("theano/tests/test_gradient.py",)
+# What is run in each test run, the longest first
+QUICK = (
+    "theano/scan_module/tests/test_scan.py",
+    "theano/tests/test_rop.py",
+    "theano/scan_module/tests/test_scan_opt.py",
+    "theano/tests/test_ifelse.py",
+    "theano/tests/test_gradient.py",
+    "theano/scan_module/tests/test_scan_checkpoints.py",
+    "theano/scan_module/tests/test_scan_utils.py",
+)
 
 
 def all_modules() -> list[str]:
