@@ -352,6 +352,15 @@ def test_clone(x, y):
     theano.clone(z, {y: x}, strict=False)
 
 
+def test_clone_replaces_an_array_by_one_of_another_length():
+    long, short = T.constant(np.ones(4)), T.constant(np.ones(3))
+    y = T.dvector("y")
+    doubled = long * 2 + y.sum()
+    assert theano.clone(doubled, {long: short}).eval({y: [0.0]}).tolist() == [2.0, 2.0, 2.0]
+    with pytest.raises(TypeError, match="cannot replace"):
+        theano.clone(doubled, {long: short, y: T.dmatrix()})
+
+
 def test_function_dump(tmp_path, x):
     path = tmp_path / "function.pkl"
     theano.function_dump(str(path), [x], x * 2, name="doubled")

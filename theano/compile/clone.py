@@ -1,9 +1,11 @@
 """`theano.clone`: copy a graph, with parts of it replaced."""
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from pytensor.graph.basic import Variable
 from pytensor.graph.replace import clone_replace
+from pytensor.tensor.type import TensorType
 
 __all__ = ["clone"]
 
@@ -46,4 +48,27 @@ def clone(
     array(7.)
     """
     pairs = dict(replace or {})
+    if any(_of_another_length(old, new) for old, new in pairs.items()):
+        if strict:
+            _check_types(pairs)
+        strict = False
     return clone_replace(output, pairs, rebuild_strict=strict, copy_inputs_over=share_inputs)
+
+
+def _of_another_length(old: Variable, new: Any) -> bool:
+    """Whether two arrays' types, the same for Theano, say that their lengths differ."""
+    types = getattr(old, "type", None), getattr(new, "type", None)
+    if not all(isinstance(kind, TensorType) for kind in types):
+        return False
+    known = zip(old.type.shape, new.type.shape, strict=False)
+    return _same_in_theano(old, new) and any(a != b for a, b in known if None not in (a, b))
+
+
+def _same_in_theano(old: Variable, new: Variable) -> bool:
+    return old.type.dtype == new.type.dtype and old.type.broadcastable == new.type.broadcastable
+
+
+def _check_types(pairs: dict[Variable, Any]) -> None:
+    for old, new in pairs.items():
+        if not (_of_another_length(old, new) or old.type.is_super(new.type)):
+            raise TypeError(f"clone: {new} of type {new.type} cannot replace {old} of {old.type}")
