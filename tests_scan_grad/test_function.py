@@ -150,6 +150,18 @@ def test_param_is_deprecated(x, y):
     assert theano.function([x, parameter], x.sum() * y)(ONES) == 12
 
 
+def test_what_is_borrowed_is_not_copied():
+    x = T.dvector("x")
+    value = np.ones(2)
+    borrowing = theano.function([theano.In(x, borrow=True)], theano.Out(x, borrow=True))
+    assert borrowing(value) is value
+    assert theano.function([x], x)(value) is not value
+    constant = theano.function([], theano.Out(T.constant([4]), borrow=True))
+    assert constant() is constant()
+    fresh = theano.function([], T.constant([4]))
+    assert fresh() is not fresh()
+
+
 def test_stored_values():
     w, v = theano.shared(2.0, name="w"), T.scalar("v", dtype="float64")
     f = theano.function([v], w * v)

@@ -3,6 +3,7 @@
 import io
 import pickle
 import zipfile
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import theano
 import theano.tensor as T
 from theano.compat import DefaultOrderedDict, cmp, exc_message
+from theano.ifelse import ifelse
 from theano.misc.may_share_memory import may_share_memory
 from theano.misc.pkl_utils import (
     CompatUnpickler,
@@ -19,6 +21,7 @@ from theano.misc.pkl_utils import (
     dump,
     load,
 )
+from theano.raise_op import Raise
 
 
 def test_values_that_share_memory():
@@ -97,3 +100,17 @@ def test_compat():
     assert copied["c"] == [2] and "c" not in counts
     with pytest.raises(KeyError):
         DefaultOrderedDict()["missing"]
+
+
+def test_an_error_that_a_graph_raises():
+    x = T.dvector("x")
+    condition = T.iscalar("condition")
+    f = theano.function([condition, x], ifelse(condition, x, Raise("no", KeyError)(x)))
+    np.testing.assert_array_equal(f(1, [2.0]), [2])
+    with pytest.raises(KeyError, match="no"):
+        f(0, [2.0])
+
+
+def test_a_module_that_is_missing_is_a_missing_attribute():
+    assert not hasattr(theano, "no_such_module")
+    assert hasattr(theano, "gpuarray") == (find_spec("theano.gpuarray") is not None)

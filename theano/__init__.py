@@ -70,7 +70,11 @@ _LAZY = ("d3viz", "ifelse", "raise_op", "sandbox", "sparse", "typed_list", "gpua
 
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
-        return importlib.import_module(f"theano.{name}")
+        try:
+            return importlib.import_module(f"theano.{name}")
+        except ModuleNotFoundError as error:
+            if error.name != f"theano.{name}":
+                raise
     raise AttributeError(f"module 'theano' has no attribute {name!r}")
 
 

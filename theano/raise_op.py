@@ -2,6 +2,8 @@
 # ruff: noqa: F401 -- this file re-exports
 
 from pytensor import raise_op
+from pytensor.graph.basic import Apply
+from pytensor.graph.op import Op
 from pytensor.raise_op import CheckAndRaise
 
 from theano.gof.instances import including_instances_of
@@ -30,3 +32,29 @@ class Assert(raise_op.Assert):
 
 
 assert_op = Assert()
+
+
+class Raise(Op):
+    """Raise an error when it is computed.
+
+    Parameters
+    ----------
+    msg : str
+        The error's message.
+    exc : type
+        The error's class.
+    """
+
+    __props__ = ("msg", "exc")
+
+    def __init__(self, msg="", exc=NotImplementedError):
+        self.msg, self.exc = msg, exc
+
+    def __str__(self):
+        return f"Raise{{{self.exc}({self.msg})}}"
+
+    def make_node(self, x):
+        return Apply(self, [x], [x.type()])
+
+    def perform(self, node, inputs, output_storage):
+        raise self.exc(self.msg)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from pytensor.compile.ops import ViewOp
 from pytensor.graph.basic import Apply, Constant
 from pytensor.graph.fg import FunctionGraph
 from pytensor.link.basic import PerformLinker
@@ -75,6 +76,8 @@ def why_not(node: Apply) -> str:
         lowering_of(node.op)
     except CannotLower as reason:
         return str(reason)
+    if type(node.op) is ViewOp and node.inputs[0].owner is None:
+        return "an input or a constant that the caller borrows: it is passed on as it is"
     if overwrites_input(node):
         return "views of an input that is overwritten, and what overwrites them"
     if isinstance(node.op, Scan) and _is_watched(node.op):
