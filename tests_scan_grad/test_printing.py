@@ -136,6 +136,7 @@ def test_pretty_printing():
     assert theano.pp is pp and theano.pprint is pprint
     assert pp(T.dscalar() ** 2) == "(<TensorType(float64, scalar)> ** TensorConstant{2})"
     assert pp(T.cumsum(x, axis=0)) == "CumOp{0, add}(x)"
+    assert pp(T.log(x.sum())) == "log(Sum{acc_dtype=float64}(x))"
 
 
 def test_short_forms():

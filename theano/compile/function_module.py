@@ -53,8 +53,8 @@ _COLUMNS = (1,)
 class Values:
     """The stored values of a function's inputs, by variable, name or position."""
 
-    def __init__(self, finder: Mapping[Any, Any], described: str):
-        self._finder, self._described = finder, described
+    def __init__(self, function: "Function"):
+        self._function, self._finder = function, function.finder
 
     def __getitem__(self, key: Any) -> Any:
         return self._container(key).value
@@ -67,7 +67,10 @@ class Values:
 
     def _container(self, key: Any) -> Container:
         if key not in self:
-            raise TypeError(f"Unknown or ambiguous input {key!r} of {self._described}")
+            raise TypeError(
+                f"Unknown or ambiguous input {key!r} of {title(self._function)}: "
+                f"it has {signature(self._function)}"
+            )
         return self._finder[key]
 
 
@@ -109,7 +112,7 @@ class Function(PyTensorFunction):
     @property
     def value(self) -> Values:
         """The stored values of the inputs: ``f.value[x]`` is ``f[x]``."""
-        return Values(self._finder, f"{title(self)}: it has {signature(self)}")
+        return Values(self)
 
     @property
     def indices(self) -> list[tuple]:

@@ -36,7 +36,8 @@ class MonitorMode(PyTensorMonitorMode):
 def detect_nan(i, node, fn):
     """As `post_func`, print the node and its values when an output holds a NaN."""
     import numpy as np
-    from pytensor.printing import debugprint
+
+    from theano.printing import debugprint
 
     for output in fn.outputs:
         value = output[0]

@@ -14,8 +14,9 @@ from pytensor.printing import (
     set_precedence,
 )
 from pytensor.printing import pprint as pytensor_pprint
+from pytensor.tensor.math import Sum
 
-from theano.printing.names import operation_name, variable_name
+from theano.printing.names import function_name, variable_name
 
 __all__ = ["default_printer", "leaf_printer", "pp", "pprint"]
 
@@ -39,7 +40,7 @@ class TheanoDefaultPrinter(DefaultPrinter):
         if output not in pstate.memo:
             with set_precedence(pstate):
                 given = ", ".join(pstate.pprinter.process(v, pstate) for v in node.inputs)
-            pstate.memo[output] = f"{operation_name(node)}({given})"
+            pstate.memo[output] = f"{function_name(node)}({given})"
         return pstate.memo[output]
 
 
@@ -53,6 +54,8 @@ def _with_theanos_names(printer: PPrinter) -> PPrinter:
     }
     copied = printer.clone()
     copied.printers = [(when, replaced.get(p, p)) for when, p in printer.printers]
+    # Theano writes it as it writes other reductions.
+    del copied.printers_dict[Sum]
     return copied
 
 

@@ -30,7 +30,7 @@ from pytensor.tensor.subtensor import (
 from pytensor.tensor.type import TensorType
 from pytensor.tensor.variable import TensorConstant
 
-__all__ = ["inner_name", "operation_name", "type_name", "variable_name"]
+__all__ = ["function_name", "inner_name", "operation_name", "type_name", "variable_name"]
 
 LONGEST_CONSTANT = 20
 
@@ -88,6 +88,14 @@ def operation_name(node: Apply) -> str:
         if kind in _RULES:
             return _RULES[kind](node)
     return str(node.op)
+
+
+def function_name(node: Apply) -> str:
+    """Return the operation of a node as Theano 1.0 writes it in a formula: ``log``."""
+    named = isinstance(node.op, Elemwise) and not isinstance(node.op.scalar_op, Cast | Composite)
+    if named and not node.op.inplace_pattern:
+        return _scalar_name(node.op.scalar_op)
+    return operation_name(node)
 
 
 def inner_name(variable: Variable, outer: Variable, node: Apply) -> str:
