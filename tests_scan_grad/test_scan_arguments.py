@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import theano
@@ -50,3 +51,9 @@ def test_wrong_arguments_are_refused(wrong):
     call, message = WRONG_ARGUMENTS[wrong]
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("steps", [-3, np.int8(-1), T.constant(-2)])
+def test_a_negative_number_of_steps_is_refused(steps):
+    with pytest.raises(IndexError, match="'back'.*n_steps must be 0 or more, but is -"):
+        theano.scan(lambda h: 2 * h, outputs_info=T.dscalar(), n_steps=steps, name="back")

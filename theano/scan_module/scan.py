@@ -87,6 +87,8 @@ def scan(
     ------
     ValueError
         If ``fn`` does not return as many outputs as ``outputs_info`` has entries.
+    IndexError
+        If ``n_steps`` is a negative constant.
 
     Examples
     --------
@@ -103,6 +105,11 @@ def scan(
     """
     fn = with_test_values(_checked(fn, outputs_info, name), sequences, outputs_info, non_sequences)
     fn = step = StepRecord(fn, outputs_info)
+    if (steps := _constant_steps(n_steps)) is not None and steps < 0:
+        raise IndexError(
+            f"scan{f' {name!r}' if name else ''}: n_steps must be 0 or more, but is {steps};"
+            " use go_backwards=True to go through the sequences from their ends"
+        )
     if go_backwards:
         sequences = _first_of_one_step(sequences, n_steps)
     stand_ins = StandIns()
@@ -173,12 +180,7 @@ def _first_of_one_step(sequences: Any, n_steps: Any) -> Any:
     A loop known to have one step is no loop in the graph, and PyTensor then reads the first
     element of the sequences whatever their direction.
     """
-    if sequences is None or n_steps is None:
-        return sequences
-    try:
-        if int(get_scalar_constant_value(n_steps)) != 1:
-            return sequences
-    except NotScalarConstantError:
+    if sequences is None or _constant_steps(n_steps) != 1:
         return sequences
     entries = sequences if isinstance(sequences, list | tuple) else [sequences]
     return [
@@ -187,6 +189,16 @@ def _first_of_one_step(sequences: Any, n_steps: Any) -> Any:
         else entry[::-1]
         for entry in entries
     ]
+
+
+def _constant_steps(n_steps: Any) -> int | None:
+    """The number of steps, if it is known when the graph is built."""
+    if n_steps is None:
+        return None
+    try:
+        return int(get_scalar_constant_value(n_steps))
+    except NotScalarConstantError:
+        return None
 
 
 def _arrays_replaced(entries: Any, key: str, stand_ins: StandIns) -> Any:
