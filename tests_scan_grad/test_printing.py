@@ -94,6 +94,15 @@ def test_debugprint_of_a_loop():
         assert any(line.startswith(given) and " -> [id " in line for line in inner)
 
 
+def test_loops_have_marks_of_their_own():
+    x, y = T.dvectors("x", "y")
+    first, second = (theano.scan(lambda a: T.exp(a) + 1, v)[0] for v in (x, y))
+    inner = debugprint([first, second], file="str").split("Inner graphs of the scan ops:")[1]
+    marks = [line.split("[id ")[1].split("]")[0] for line in inner.splitlines() if "[t]" in line]
+    assert len(marks) == len(set(marks)) == 2
+    assert inner.count("Elemwise{exp,no_inplace}") == 2
+
+
 @pytest.mark.parametrize(
     ("made", "expected"),
     [

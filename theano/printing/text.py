@@ -54,10 +54,25 @@ class Line:
 
 @dataclass
 class Loop:
-    """A loop whose step is printed: its node, and which outer variable each input stands for."""
+    """A loop whose step is printed.
+
+    Attributes
+    ----------
+    node
+        Its application.
+    parent
+        The loop in whose step it is.
+    outer
+        Which outer variable each input of the step stands for.
+    """
 
     node: Apply
+    parent: "Loop | None" = None
     outer: dict[Variable, Variable] = field(default_factory=dict)
+
+    def key(self) -> tuple:
+        """What tells its step from others, which may be made of the same variables and nodes."""
+        return (self.node, self.parent.key() if self.parent is not None else None)
 
 
 @dataclass
@@ -71,20 +86,21 @@ class Writer:
     print_clients: bool
     done: dict[Any, str]
     used: dict[Any, str] = field(default_factory=dict)
-    loops: list[Variable] = field(default_factory=list)
+    loops: list[tuple[Variable, Loop | None]] = field(default_factory=list)
 
-    def mark(self, thing: Any, *, printed: bool = True) -> str:
+    def mark(self, thing: Any, loop: Loop | None, *, printed: bool = True) -> str:
         """Return what tells a node or an input from others."""
-        if thing not in self.used:
-            self.used[thing] = {
+        key = _key(thing, loop)
+        if key not in self.used:
+            self.used[key] = {
                 "id": f"[id {id(thing)}]",
                 "int": f"[id {len(self.used)}]",
                 "CHAR": f"[id {letters(len(self.used))}]",
                 "": "",
             }[self.ids]
         if printed:
-            self.done[thing] = self.used[thing]
-        return self.used[thing]
+            self.done[key] = self.used[key]
+        return self.used[key]
 
     def write_graph(
         self, root: Root, prefix: str = "", depth: int = -1, loop: Loop | None = None
@@ -102,18 +118,20 @@ class Writer:
                 self.write_input(line, root, loop)
                 continue
             if isinstance(node.op, Scan):
-                self.loops.append(variable)
-            new = node not in self.done
-            self.write_node(line, root, order)
+                self.loops.append((variable, loop))
+            new = _key(node, loop) not in self.done
+            self.write_node(line, root, order, loop)
             if new and not (self.stop_on_name and variable.name is not None):
                 below.extend(reversed(list(_lines_below(line, node))))
 
-    def write_node(self, line: Line, root: Root, order: dict[Apply, int]) -> None:
+    def write_node(
+        self, line: Line, root: Root, order: dict[Apply, int], loop: Loop | None
+    ) -> None:
         """Print a variable that is computed, by its operation."""
         variable, node = line.variable, line.variable.owner
         assert node is not None
         position = f".{node.outputs.index(variable)}" if len(node.outputs) > 1 else ""
-        mark = self.mark(node)
+        mark = self.mark(node, loop)
         # The two places that stay empty are those of debug mode's maps.
         text = (
             f"{line.prefix}{operation_name(node)}{position} {mark}{self._type(variable)} "
@@ -127,11 +145,12 @@ class Writer:
     def write_input(self, line: Line, root: Root, loop: Loop | None) -> None:
         """Print a variable that is given."""
         variable = line.variable
-        mark = self.mark(variable)
+        mark = self.mark(variable, loop)
         if loop is not None and variable in loop.outer:
             outer = loop.outer[variable]
             name = inner_name(variable, outer, loop.node)
-            end = f" -> {self.mark(outer if outer.owner is None else outer.owner)}"
+            given = outer if outer.owner is None else outer.owner
+            end = f" -> {self.mark(given, loop.parent)}"
         else:
             name = variable_name(variable)
             end = f" {root.storage.get(variable, '')}" if root.storage else ""
@@ -154,7 +173,7 @@ class Writer:
                 self.used["output"] = "output"
                 described.append(("output", ""))
             else:
-                described.append((self.mark(node, printed=False), order.get(node, "")))
+                described.append((self.mark(node, None, printed=False), order.get(node, "")))
         return f" clients:{described}"
 
 
@@ -251,17 +270,21 @@ def _write_loops(writer: Writer, depth: int) -> None:
     print("\nInner graphs of the scan ops:", file=writer.file)
     position = 0
     while position < len(writer.loops):
-        variable = writer.loops[position]
+        variable, parent = writer.loops[position]
         position += 1
         node = variable.owner
         assert node is not None
         mapping = node.op.get_oinp_iinp_iout_oout_mappings()["outer_inp_from_inner_inp"]
         inner = node.op.inner_inputs
-        loop = Loop(node, {inner[i]: node.inputs[o] for i, o in mapping.items()})
+        loop = Loop(node, parent, {inner[i]: node.inputs[o] for i, o in mapping.items()})
         print(file=writer.file)
-        writer.write_node(Line(variable, "", "", depth), Root(variable), {})
+        writer.write_node(Line(variable, "", "", depth), Root(variable), {}, parent)
         for output in node.op.inner_outputs:
             writer.write_graph(Root(output), " >", depth, loop)
+
+
+def _key(thing: Any, loop: Loop | None) -> Any:
+    return thing if loop is None else (thing, loop.key())
 
 
 def _lines_below(line: Line, node: Apply) -> Iterator[Line]:
