@@ -1,7 +1,7 @@
 """Theano 1.0's `theano.tensor.nnet`: what neural networks are made of."""
 # ruff: noqa: F401, F403 -- this file re-exports
 
-from theano.tensor.nnet import abstract_conv, bn, conv, nnet, sigm
+from theano.tensor.nnet import abstract_conv, bn, conv, nnet, row_operators, sigm
 from theano.tensor.nnet.abstract_conv import (
     conv2d,
     conv2d_grad_wrt_inputs,
@@ -14,4 +14,5 @@ from theano.tensor.nnet.bn import (
     batch_normalization_train,
 )
 from theano.tensor.nnet.nnet import *
+from theano.tensor.nnet.row_operators import *
 from theano.tensor.nnet.sigm import *

@@ -4,15 +4,14 @@ from typing import Any
 
 import pytensor.tensor as pt
 from pytensor.tensor import special
-from pytensor.tensor.special import LogSoftmax, Softmax
 from pytensor.tensor.variable import TensorVariable
 
 from theano.tensor.batched import batched_dot
+from theano.tensor.nnet.row_operators import *  # noqa: F403 -- here, too, in Theano
+from theano.tensor.nnet.row_operators import as_matrix_of_floats
 from theano.tensor.nnet.sigm import as_float, sigmoid, softplus
 
 __all__ = [
-    "LogSoftmax",
-    "Softmax",
     "binary_crossentropy",
     "categorical_crossentropy",
     "confusion_matrix",
@@ -35,13 +34,6 @@ __all__ = [
     "softplus",
     "softsign",
 ]
-
-
-def _as_matrix_of_floats(c: Any, function: str) -> TensorVariable:
-    c = pt.as_tensor_variable(c)
-    if c.ndim not in (1, 2) or not c.dtype.startswith("float"):
-        raise ValueError(f"{function}: expected a vector or a matrix of floats, got {c.type}")
-    return pt.shape_padleft(c) if c.ndim == 1 else c
 
 
 def softmax(c: Any) -> TensorVariable:
@@ -67,12 +59,12 @@ def softmax(c: Any) -> TensorVariable:
     >>> T.nnet.softmax(T.constant([0.0, 0.0])).eval().tolist()
     [[0.5, 0.5]]
     """
-    return special.softmax(_as_matrix_of_floats(c, "softmax"), axis=-1)
+    return special.softmax(as_matrix_of_floats(c, "softmax"), axis=-1)
 
 
 def logsoftmax(c: Any) -> TensorVariable:
     """Return the logarithm of `softmax`, computed without overflow: the same arguments."""
-    return special.log_softmax(_as_matrix_of_floats(c, "logsoftmax"), axis=-1)
+    return special.log_softmax(as_matrix_of_floats(c, "logsoftmax"), axis=-1)
 
 
 def softmax_graph(c: Any) -> TensorVariable:
@@ -237,7 +229,7 @@ def crossentropy_softmax_1hot_with_bias(x: Any, b: Any, y_idx: Any, **kwargs: An
 
 def crossentropy_softmax_1hot(x: Any, y_idx: Any):
     """Return ``(cost, probabilities)`` for the scores `x` and the classes `y_idx`."""
-    scores = _as_matrix_of_floats(x, "crossentropy_softmax_1hot")
+    scores = as_matrix_of_floats(x, "crossentropy_softmax_1hot")
     classes = pt.as_tensor_variable(y_idx)
     chosen = logsoftmax(scores)[pt.arange(classes.shape[0]), classes]
     return -chosen, softmax(scores)

@@ -1,10 +1,25 @@
 """The logistic function, its approximations, and softplus."""
 
+# ruff: noqa: F401 -- this file re-exports
+
 from typing import Any
 
 import pytensor.tensor as pt
+from pytensor.scalar.math import Sigmoid as ScalarSigmoid
+from pytensor.scalar.math import Softplus as ScalarSoftplus
 from pytensor.scalar.math import sigmoid as scalar_sigmoid
 from pytensor.tensor.math import sigmoid, softplus
+from pytensor.tensor.rewriting.math import (
+    compute_mul,
+    is_1pexp,
+    is_exp,
+    is_mul,
+    is_neg,
+    parse_mul_tree,
+    perform_sigm_times_exp,
+    replace_leaf,
+    simplify_mul,
+)
 from pytensor.tensor.variable import TensorVariable
 
 from theano.tensor import inplace
@@ -17,6 +32,9 @@ __all__ = [
     "softplus",
     "ultra_fast_sigmoid",
 ]
+
+# Theano tells its tests by this that the rewrite is off; PyTensor always has it.
+register_local_1msigmoid = False
 
 sigmoid_inplace = inplace.sigmoid_inplace
 
