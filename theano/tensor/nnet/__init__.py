@@ -1,7 +1,16 @@
 """Theano 1.0's `theano.tensor.nnet`: what neural networks are made of."""
 # ruff: noqa: F401, F403 -- this file re-exports
 
-from theano.tensor.nnet import abstract_conv, bn, conv, nnet, row_operators, sigm
+from theano.tensor.nnet import (
+    abstract_conv,
+    blocksparse,
+    bn,
+    conv,
+    neighbours,
+    nnet,
+    row_operators,
+    sigm,
+)
 from theano.tensor.nnet.abstract_conv import (
     conv2d,
     conv2d_grad_wrt_inputs,
