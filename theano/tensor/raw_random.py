@@ -18,6 +18,7 @@ from pytensor.scalar.basic import upcast
 from pytensor.tensor.type import TensorType
 from pytensor.tensor.variable import TensorVariable
 
+import theano
 from theano.tensor.random_samplers import (
     choice_helper,
     multinomial_helper,
@@ -43,6 +44,8 @@ __all__ = [
     "random_integers_helper",
     "random_state_type",
     "uniform",
+    # Programs that import everything from here use it, as Theano's own tests do.
+    "theano",
 ]
 
 

@@ -56,6 +56,7 @@ def restore() -> None:
     _add(np, "find_common_type", _find_common_type)
     _add(np, "in1d", np.isin)
     _add(np.testing, "dec", _NoseDecorators)
+    np.vstack = _of_any_iterable(np.vstack)
     for name in ("Mapping", "MutableMapping", "Sequence", "Callable", "Iterable", "Hashable"):
         _add(collections, name, getattr(collections.abc, name))
     _add(inspect, "getargspec", inspect.getfullargspec)
@@ -77,6 +78,11 @@ def _find_common_type(array_types, scalar_types):
         kinds.index(np.dtype(s).kind) > kinds.index(arrays.kind) for s in scalar_types
     )
     return both if scalars_matter else arrays
+
+
+def _of_any_iterable(function):
+    """A function that takes a generator, too, for a sequence."""
+    return lambda arrays, **options: function([*arrays], **options)
 
 
 class _Casts:

@@ -1,6 +1,7 @@
 """Linear algebra, at the place where old programs look for it."""
 # ruff: noqa: F401 -- this file re-exports
 
+from theano.sandbox.linalg.ops import spectral_radius_bound
 from theano.tensor.nlinalg import (
     alloc_diag,
     det,

@@ -6,11 +6,19 @@ from typing import Any
 import numpy as np
 import pytensor.tensor as pt
 from pytensor.configdefaults import config as _pytensor_config
+from pytensor.tensor.symbolic import TensorSymbolicOp
 from pytensor.tensor.variable import TensorVariable
 
 from theano.tensor.rebroadcast import addbroadcast
 
-__all__ = ["batch_normalization", "batch_normalization_test", "batch_normalization_train"]
+__all__ = [
+    "AbstractBatchNormInference",
+    "AbstractBatchNormTrain",
+    "AbstractBatchNormTrainGrad",
+    "batch_normalization",
+    "batch_normalization_test",
+    "batch_normalization_train",
+]
 
 _NAMED_AXES = {
     "per-activation": lambda ndim: (0,),
@@ -132,17 +140,20 @@ def batch_normalization_train(
     invstd = 1 / pt.sqrt(variance + epsilon)
     statistics = [mean, invstd]
     if running:
-        count = pt.cast(pt.prod([inputs.shape[axis] for axis in axes]), inputs.dtype)
-        unbiased = variance * count / (count - 1)
-        keep = 1 - running_average_factor
-        statistics += [
-            running[0] * keep + mean * running_average_factor,
-            running[1] * keep + unbiased * running_average_factor,
-        ]
+        statistics += _new_averages(inputs, axes, mean, variance, running_average_factor, running)
     if left_out:
         kept = [axis for axis in range(inputs.ndim) if axis not in axes]
         statistics = [statistic.dimshuffle(kept) for statistic in statistics]
     return (inputs - mean) * (invstd * scale) + shift, *statistics
+
+
+def _new_averages(inputs, axes, mean, variance, factor, running) -> list[TensorVariable]:
+    count = pt.cast(pt.prod([inputs.shape[axis] for axis in axes]), inputs.dtype)
+    unbiased = variance * count / (count - 1)
+    return [
+        running[0] * (1 - factor) + mean * factor,
+        running[1] * (1 - factor) + unbiased * factor,
+    ]
 
 
 def batch_normalization_test(
@@ -172,3 +183,54 @@ def batch_normalization_test(
     parameters = {"gamma": gamma, "beta": beta, "mean": mean, "var": var}
     (scale, shift, centre, spread), _ = _over_inputs(parameters, inputs.ndim, axes)
     return (inputs - centre) * scale / pt.sqrt(spread + epsilon) + shift
+
+
+class _OverAxes(TensorSymbolicOp):
+    """An operator whose graph takes its place when a function is made.
+
+    Parameters
+    ----------
+    axes : tuple of int
+    """
+
+    __props__ = ("axes",)
+    inline = True
+
+    def __init__(self, axes: tuple[int, ...] = (0,), **kwargs: Any):
+        super().__init__(axes=tuple(axes), **kwargs)
+
+
+class AbstractBatchNormTrain(_OverAxes):
+    """`batch_normalization_train` for parameters of as many dimensions as the inputs."""
+
+    __props__ = ("axes",)
+
+    def build_inner_graph(self, x, scale, bias, epsilon, running_average_factor, *running):
+        mean = x.mean(self.axes, keepdims=True)
+        variance = x.var(self.axes, keepdims=True)
+        invstd = 1 / pt.sqrt(variance + epsilon)
+        outputs = [(x - mean) * (invstd * scale) + bias, mean, invstd]
+        if running:
+            outputs += _new_averages(x, self.axes, mean, variance, running_average_factor, running)
+        return outputs
+
+
+class AbstractBatchNormInference(_OverAxes):
+    """`batch_normalization_test` for parameters of as many dimensions as the inputs."""
+
+    __props__ = ("axes",)
+
+    def build_inner_graph(self, x, scale, bias, mean, variance, epsilon):
+        return [(x - mean) * scale / pt.sqrt(variance + epsilon) + bias]
+
+
+class AbstractBatchNormTrainGrad(_OverAxes):
+    """The gradients of the inputs, the scale and the bias, from that of the result."""
+
+    __props__ = ("axes",)
+
+    def build_inner_graph(self, x, dy, scale, mean, invstd, *epsilon):
+        normal = (x - mean) * invstd
+        along = {"axis": self.axes, "keepdims": True}
+        centred = dy - dy.mean(**along) - normal * (dy * normal).mean(**along)
+        return [scale * invstd * centred, (dy * normal).sum(**along), dy.sum(**along)]
