@@ -13,6 +13,8 @@ from pytensor.graph.rewriting.basic import copy_stack_trace, dfs_rewriter, node_
 from pytensor.tensor.type import TensorType
 
 from theano.compile.mode import FAST_RUN_TAG
+from theano.link.native.lowering.random_draws import draw_uniforms
+from theano.link.native.lowering.registry import lowers
 from theano.sandbox import mrg31k3p
 from theano.tensor.constants import extract_constant
 
@@ -114,6 +116,9 @@ class mrg_uniform(mrg_uniform_base):
         drawn = mrg31k3p.drawn_numbers(mrg31k3p.next_draws(states, count), dtype)
         output_storage[0][0] = states
         output_storage[1][0] = drawn.reshape(shape)
+
+
+lowers(mrg_uniform)(draw_uniforms)
 
 
 @node_rewriter([mrg_uniform], inplace=True)
