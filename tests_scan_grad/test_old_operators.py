@@ -82,13 +82,21 @@ def test_rebroadcast():
     for mode in ("FAST_RUN", "FAST_COMPILE"):
         f = theano.function([x], declared + T.ones((1, 3)), mode=mode)
         assert f(np.ones((2, 1))).shape == (2, 3)
-        with pytest.raises((AssertionError, ValueError)):
+        with pytest.raises(ValueError, match="length 1|is of size 1"):
             f(np.ones((2, 2)))
     forgotten = T.Rebroadcast((1, False))(T.dcol())
     assert forgotten.broadcastable == (False, False)
     check_gradient(lambda y: (T.Rebroadcast((0, False))(T.addbroadcast(y, 0)) ** 2).sum(), A[:1])
     with pytest.raises(ValueError, match="does not have"):
         T.Rebroadcast((2, True))(x)
+
+
+def test_parts_of_length_one_take_arrays_of_length_one_only():
+    x, y = T.dcol("x"), T.dvector("y")
+    f = theano.function([x, y], T.set_subtensor(x[0], y))
+    np.testing.assert_array_equal(f(np.ones((3, 1)), [5]), [[5], [1], [1]])
+    with pytest.raises(ValueError):
+        f(np.ones((3, 1)), [5, 6])
 
 
 def test_declarations_of_length_one_are_taken_back():
@@ -184,3 +192,9 @@ def test_special_functions_as_scalar_operators():
     iv = T.Elemwise(theano.scalar.iv)
     np.testing.assert_allclose(value_of(iv(1.5, x)), scipy_special.iv(1.5, x))
     check_gradient(lambda y: iv(1.5, y), x)
+
+
+def test_a_scalar_that_a_function_returns_is_a_number_of_numpy():
+    x = T.bscalar("x")
+    result = theano.function([x], T.scalar_from_tensor(x + np.int8(1)))(3)
+    assert type(result) is np.int8 and result == 4

@@ -4,7 +4,8 @@
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.tensor import einsum, linalg, pad
 
-from theano import gradient
+import theano
+from theano import compile, config, gof, gradient, printing  # noqa: A004
 from theano import scalar as scal
 from theano.gradient import hessian, jacobian
 from theano.tensor import (

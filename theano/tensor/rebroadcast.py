@@ -4,17 +4,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytensor.tensor as pt
-from pytensor.compile.ops import ViewOp
+from pytensor.compile.ops import TypeCastingOp
 from pytensor.gradient import DisconnectedType
 from pytensor.graph.basic import Apply, Constant
+from pytensor.graph.rewriting.basic import node_rewriter, out2in
 from pytensor.tensor.shape import SpecifyShape
 from pytensor.tensor.type_other import NoneTypeT
 from pytensor.tensor.variable import TensorVariable
 
+from theano.compile.mode import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb
+
 __all__ = ["Rebroadcast", "addbroadcast", "patternbroadcast", "unbroadcast"]
 
 
-class Rebroadcast(ViewOp):
+class Rebroadcast(TypeCastingOp):
     """The identity, whose result's type says other dimensions to have length 1.
 
     Parameters
@@ -102,6 +105,18 @@ class Rebroadcast(ViewOp):
         if isinstance(tangents[0].type, DisconnectedType):
             return list(tangents)
         return [self(tangents[0])]
+
+
+@node_rewriter([Rebroadcast])
+def remember_lengths(fgraph, node):
+    """Drop what only forgets that dimensions have length 1: knowing more does no harm later."""
+    return False if any(node.op.axis.values()) else list(node.inputs)
+
+
+# before PyTensor's canonicalize (1)
+optdb.register(
+    "remember_lengths", out2in(remember_lengths), FAST_RUN_TAG, FAST_COMPILE_TAG, position=0.9
+)
 
 
 def addbroadcast(x: Any, *axes: int) -> TensorVariable:

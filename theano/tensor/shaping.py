@@ -85,6 +85,9 @@ def flatten(x: Any, ndim: int | None = None, outdim: int | None = None) -> Tenso
     if ndim is not None and outdim is not None:
         raise ValueError("flatten: expected ndim or outdim, got both")
     wanted = ndim if ndim is not None else outdim if outdim is not None else 1
+    x = pt.as_tensor_variable(x)
+    if wanted == x.ndim > 1:
+        return pt.reshape(x, (*x.shape[:-1], -1))
     return pt.flatten(x, wanted)
 
 

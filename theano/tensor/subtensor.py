@@ -26,6 +26,9 @@ from pytensor.tensor.subtensor import (
     take,
 )
 
+from theano.tensor.as_tensor import as_tensor_variable
+from theano.tensor.rebroadcast import Rebroadcast
+
 # Indexing with booleans is not an operator of its own here.
 AdvancedBooleanSubtensor = AdvancedSubtensor
 AdvancedBooleanIncSubtensor = AdvancedIncSubtensor
@@ -57,7 +60,12 @@ def inc_subtensor(
         Whether an element that is indexed several times is changed once.
     """
     result = _of_pytensor.inc_subtensor(
-        x, y, inplace, set_instead_of_inc, tolerate_inplace_aliasing, ignore_duplicates
+        x,
+        _of_length_one_where(x, y),
+        inplace,
+        set_instead_of_inc,
+        tolerate_inplace_aliasing,
+        ignore_duplicates,
     )
     if tolerate_inplace_aliasing:
         _make_hashable(result, x)
@@ -69,6 +77,17 @@ def set_subtensor(
 ) -> Variable:
     """An array in which ``y`` takes the place of the part ``x``; see `inc_subtensor`."""
     return inc_subtensor(x, y, inplace, True, tolerate_inplace_aliasing)
+
+
+def _of_length_one_where(part: Variable, y: Any) -> Variable:
+    """Declare that ``y`` has length 1 where the part does; the function checks it when it runs."""
+    y = as_tensor_variable(y)
+    wanted = part.type.broadcastable[::-1]
+    known = y.type.broadcastable[::-1]
+    new = [d for d, (one, is_one) in enumerate(zip(wanted, known, strict=False)) if one > is_one]
+    if not new:
+        return y
+    return Rebroadcast(*((y.type.ndim - 1 - d, True) for d in new))(y)
 
 
 def _make_hashable(result: Variable, part: Variable) -> None:

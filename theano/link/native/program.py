@@ -11,6 +11,7 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.link.basic import PerformLinker
 from pytensor.link.c.basic import CLinker, OpWiseCLinker
 from pytensor.link.vm import VMLinker
+from pytensor.scalar.basic import ScalarType
 from pytensor.scan.op import Scan
 
 from theano.link.native.counters import Counters
@@ -48,6 +49,9 @@ def make_program(
     cannot be lowered there either is left to Python. Counters are added to a profiled program.
     """
     reasons = {node: reason for node in order if (reason := why_not(node))}
+    for variable in fgraph.outputs:
+        if variable.owner is not None and isinstance(variable.type, ScalarType):
+            reasons[variable.owner] = "a result that is no array"
     first_of_segment: set[Apply] = set()
     segments: dict[tuple[Apply, ...], Segment] = {}
     while True:

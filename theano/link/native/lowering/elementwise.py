@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from pytensor.compile.ops import DeepCopyOp, ViewOp
+from pytensor.compile.ops import DeepCopyOp, TypeCastingOp
 from pytensor.graph.basic import Constant
 from pytensor.scalar.basic import Cast, Composite, Pow, ScalarOp, get_scalar_type
 from pytensor.tensor.basic import ScalarFromTensor, TensorFromScalar
@@ -127,7 +127,7 @@ def copy(step: Step, node, inputs: list[Value]) -> list[Value]:
     return inputs
 
 
-@lowers(ViewOp)
+@lowers(TypeCastingOp)
 def view(step: Step, node, inputs: list[Value]) -> list[Value]:
     """The value itself, of which the result's type may say more dimensions to be of size 1."""
     known = getattr(node.inputs[0].type, "broadcastable", ())
