@@ -22,6 +22,7 @@ NUMPY_NAMES = {
     "unicode_": np.str_,
     "Inf": np.inf,
     "NaN": np.nan,
+    "MAXDIMS": 64,
     "NINF": -np.inf,
     "PINF": np.inf,
     "infty": np.inf,
