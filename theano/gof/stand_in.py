@@ -8,8 +8,8 @@ class StandIn(type):
 
     The class gives `made`, the other class, as a keyword, and defines ``make``, which is called
     with the arguments and returns the instance. Instances and subclasses of the other class count
-    as its own, and names that it does not define are the other class's. Those listed in
-    ``passed_on`` are set on the other class, too.
+    as its own, as do those for which ``means`` is true, and names that it does not define are the
+    other class's. Those listed in ``passed_on`` are set on the other class, too.
     """
 
     passed_on: tuple[str, ...] = ()
@@ -25,7 +25,11 @@ class StandIn(type):
         return cls.make(*args, **kwargs)  # type: ignore[attr-defined]
 
     def __instancecheck__(cls, instance: object) -> bool:
-        return isinstance(instance, cls.made)
+        return isinstance(instance, cls.made) or cls.means(instance)
+
+    def means(cls, instance: object) -> bool:
+        """Say whether what is no instance of the other class counts as one."""
+        return False
 
     def __subclasscheck__(cls, subclass: type) -> bool:
         return issubclass(subclass, cls.made)

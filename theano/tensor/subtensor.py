@@ -8,9 +8,7 @@ from pytensor.graph.traversal import ancestors
 from pytensor.tensor import subtensor as _of_pytensor
 from pytensor.tensor.subtensor import (
     AdvancedIncSubtensor,
-    AdvancedIncSubtensor1,
     AdvancedSubtensor,
-    AdvancedSubtensor1,
     IncSubtensor,
     Subtensor,
     advanced_inc_subtensor,
@@ -26,8 +24,50 @@ from pytensor.tensor.subtensor import (
     take,
 )
 
+from theano.gof.stand_in import StandIn
 from theano.tensor.as_tensor import as_tensor_variable
 from theano.tensor.rebroadcast import Rebroadcast
+
+
+class AdvancedSubtensor1(metaclass=StandIn, made=_of_pytensor.AdvancedSubtensor1):
+    """The elements at positions along the first dimension.
+
+    Before a function is compiled, the operator is one for positions along any dimensions; it
+    counts as this one where they are along the first.
+    """
+
+    @staticmethod
+    def make(sparse_grad: bool = False) -> _of_pytensor.AdvancedSubtensor1:
+        return _of_pytensor.AdvancedSubtensor1(sparse_grad)
+
+    @staticmethod
+    def means(op: object) -> bool:
+        return isinstance(op, AdvancedSubtensor) and _along_first(op.idx_list)
+
+
+class AdvancedIncSubtensor1(metaclass=StandIn, made=_of_pytensor.AdvancedIncSubtensor1):
+    """An array with the elements at positions along the first dimension changed.
+
+    It also stands for the operator before a function is compiled: see `AdvancedSubtensor1`.
+    """
+
+    @staticmethod
+    def make(
+        inplace: bool = False, set_instead_of_inc: bool = False
+    ) -> _of_pytensor.AdvancedIncSubtensor1:
+        return _of_pytensor.AdvancedIncSubtensor1(
+            inplace=inplace, set_instead_of_inc=set_instead_of_inc
+        )
+
+    @staticmethod
+    def means(op: object) -> bool:
+        return isinstance(op, AdvancedIncSubtensor) and _along_first(op.idx_list)
+
+
+def _along_first(indices: tuple) -> bool:
+    """Say whether positions are given along the first dimension only."""
+    return indices[0] == 0 and all(index == slice(None) for index in indices[1:])
+
 
 # Indexing with booleans is not an operator of its own here.
 AdvancedBooleanSubtensor = AdvancedSubtensor
