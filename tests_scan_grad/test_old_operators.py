@@ -198,3 +198,22 @@ def test_a_scalar_that_a_function_returns_is_a_number_of_numpy():
     x = T.bscalar("x")
     result = theano.function([x], T.scalar_from_tensor(x + np.int8(1)))(3)
     assert type(result) is np.int8 and result == 4
+
+
+def test_positions_out_of_range_are_not_left_out():
+    x, y = T.dvectors("x", "y")
+    f = theano.function([x, y], x[T.arange(y.shape[0])])
+    np.testing.assert_array_equal(f([1, 2, 3], [0, 0]), [1, 2])
+    with pytest.raises(IndexError):
+        f([1, 2, 3], [0, 0, 0, 0])
+    with pytest.raises(IndexError):
+        theano.function([x], x[[0, 1, 2]])([1, 2])
+
+
+def test_one_row_may_be_added_to_several():
+    x, y, rows = T.dmatrix("x"), T.dmatrix("y"), T.lvector("rows")
+    f = theano.function([x, y, rows], T.inc_subtensor(x[rows], y))
+    np.testing.assert_array_equal(f(np.zeros((3, 2)), [[1, 2]], [0, 2]), [[1, 2], [0, 0], [1, 2]])
+    np.testing.assert_array_equal(f(np.zeros((1, 2)), [[1, 2]], [0]), [[1, 2]])
+    assert isinstance(x[rows].owner.op, T.AdvancedSubtensor1)
+    assert isinstance(f.maker.fgraph.outputs[0].owner.op, T.AdvancedIncSubtensor1)

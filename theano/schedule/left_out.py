@@ -8,8 +8,14 @@ from pytensor.graph.rewriting.db import RewriteDatabaseQuery
 
 from theano.schedule.structured_matrices import BY_NAME
 
-# gives the diagonals of a stack along its first axes in another order
-WRONG_REWRITES = ("extract_diag_lift_pass",)
+WRONG_REWRITES = (
+    # gives the diagonals of a stack along its first axes in another order
+    "extract_diag_lift_pass",
+    # takes fewer elements where positions are out of range, instead of an IndexError
+    "local_adv_idx_to_slice",
+    # refuses an increment of one row, whose length 1 its type does not tell
+    "local_AdvancedIncSubtensor_to_AdvancedIncSubtensor1",
+)
 
 # of loops, for which this package has its own (scan_module/scan_opt)
 _REPLACED = (

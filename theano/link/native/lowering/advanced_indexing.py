@@ -8,7 +8,7 @@ from pytensor.tensor.subtensor import AdvancedIncSubtensor, AdvancedSubtensor
 
 from theano.link.native.ir import Array, CannotLower, Kernel, Scalar, Size, Value, View
 from theano.link.native.lowering.elementwise import cast
-from theano.link.native.lowering.indexing import aligned, indexed
+from theano.link.native.lowering.indexing import add_to_rows, aligned, indexed, is_integer_vector
 from theano.link.native.lowering.kernels import indices, loops
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.step import Step
@@ -66,6 +66,8 @@ def pick(step: Step, node, inputs: list[Value]) -> list[Value]:
 def update(step: Step, node, inputs: list[Value]) -> list[Value]:
     """A copy, picked elements of which are set, or increased once for each time they are named."""
     value, change, *given = inputs
+    if node.op.idx_list == (0,) and is_integer_vector(node.inputs[2]):
+        return add_to_rows(step, node, inputs)
     buffer = step.copied(value)
     picked = _picked(step, View.of(buffer), node.op.idx_list, given, node.inputs[2:])
     ndim = len(picked.shape)

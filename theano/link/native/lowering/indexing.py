@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from pytensor.graph.basic import Variable
 from pytensor.scalar import add
 from pytensor.tensor.subtensor import (
     AdvancedIncSubtensor1,
@@ -239,6 +240,11 @@ def take(step: Step, node, inputs: list[Value]) -> list[Value]:
     step.append(Gather(View.of(out), source, index), out)
     step.error(IndexError, "index out of range")
     return [View.of(out)]
+
+
+def is_integer_vector(index: Variable) -> bool:
+    """Whether positions along one dimension are given, and not where a mask holds."""
+    return index.type.ndim == 1 and index.type.dtype != "bool"
 
 
 @lowers(AdvancedIncSubtensor1)
