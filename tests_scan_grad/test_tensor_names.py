@@ -316,3 +316,9 @@ def test_a_tensor_variable_is_made_of_its_type():
     x = T.TensorVariable(T.dvector, name="x")
     assert x.owner is None and isinstance(T.dvector(), T.TensorVariable)
     assert theano.function([x], x + 1)([1.0]).tolist() == [2.0]
+
+
+def test_split_into_one_part_of_a_length_that_is_an_input():
+    x, lengths = T.dmatrix("x"), T.ivector("lengths")
+    part = T.split(x, lengths, n_splits=1)
+    np.testing.assert_array_equal(theano.function([x, lengths], part)(A, [len(A)]), A)

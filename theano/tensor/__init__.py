@@ -72,6 +72,7 @@ from theano.tensor.subtensor import (
     IncSubtensor,
     Subtensor,
     advanced_inc_subtensor,
+    advanced_inc_subtensor1,
     advanced_set_subtensor,
     advanced_subtensor1,
     inc_subtensor,

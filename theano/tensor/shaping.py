@@ -142,4 +142,6 @@ def transpose(x: Any, axes: Sequence[int] | None = None) -> TensorVariable:
 def split(x: Any, splits_size: Any, n_splits: int, axis: int = 0):
     """Cut `x` along `axis` into `n_splits` parts, whose lengths are `splits_size`."""
     parts = pt.split(x, splits_size, n_splits=n_splits, axis=axis)
+    if isinstance(parts, Variable):
+        return parts
     return parts[0] if len(parts) == 1 else parts
