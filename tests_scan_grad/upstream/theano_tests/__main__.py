@@ -10,9 +10,10 @@ import sys
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
+from tests_scan_grad.upstream.fetch import NotFetchedError
 from tests_scan_grad.upstream.theano_tests.compare import Comparison, compare, not_run
 from tests_scan_grad.upstream.theano_tests.reference import Reference, reference
-from tests_scan_grad.upstream.theano_tests.run import run_module
+from tests_scan_grad.upstream.theano_tests.run import fetched, run_module
 from tests_scan_grad.upstream.theano_tests.tiers import all_modules
 
 
@@ -21,6 +22,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("-j", dest="processes", type=int, default=1)
     arguments, others = parser.parse_known_args()
+    try:
+        fetched()
+    except NotFetchedError as error:
+        parser.error(str(error))
     options = [word for word in others if not word.endswith(".py")]
     modules = [word for word in others if word.endswith(".py")] or all_modules()
     upstream = reference()

@@ -18,8 +18,8 @@ REMOVED_MODULES = Path(__file__).parent / "removed_modules"
 # Draws that a test compares with; they lie beside the generator's module
 SAMPLES = "theano/sandbox/samples_MRG31k3p_12_7_5.txt"
 
-# Seconds that one test may take
-LIMIT = 300
+# Seconds that one test may take, and one module
+LIMIT, LIMIT_OF_MODULE = 300, 3600
 
 
 def fetched() -> Path:
@@ -65,20 +65,32 @@ def run_module(
         command = pytest_command(sys.executable, folder, lines)
         command += ["-p", "tests_scan_grad.upstream.theano_tests.plugin"]
         command += [f"--deselect={test}" for test in deselected]
+        ended = _run([*command, *options, str(folder / module)], scratch, quiet=not options)
+        outcomes = read_outcomes(lines)
+    if ended:
+        outcomes[module] = Outcome("failed", ended)
+    return outcomes
+
+
+def _run(command: list[str], folder: str, quiet: bool) -> str:
+    """Run pytest; returns how it ended if not as it should."""
+    try:
         done = subprocess.run(
-            [*command, *options, str(folder / module)],
-            cwd=scratch,
+            command,
+            cwd=folder,
             env=_environment(),
             stdin=subprocess.DEVNULL,
-            stdout=None if options else subprocess.PIPE,
-            stderr=None if options else subprocess.STDOUT,
+            stdout=subprocess.PIPE if quiet else None,
+            stderr=subprocess.STDOUT if quiet else None,
             text=True,
+            timeout=LIMIT_OF_MODULE,
         )
-        outcomes = read_outcomes(lines)
-    if done.returncode not in (0, 1, 2, 5):
-        said = (done.stdout or "")[-1000:]
-        outcomes[module] = Outcome("failed", f"the process ended with {done.returncode}: {said}")
-    return outcomes
+    except subprocess.TimeoutExpired:
+        return f"the process was ended after {LIMIT_OF_MODULE} seconds"
+    # all passed, some failed, some could not be collected, none was collected
+    if done.returncode in (0, 1, 2, 5):
+        return ""
+    return f"the process ended with {done.returncode}: {(done.stdout or '')[-1000:]}"
 
 
 def pytest_command(python: str, folder: Path, lines: Path) -> list[str]:
