@@ -3,6 +3,7 @@
 import collections
 import collections.abc
 import inspect
+import pickle
 import unittest
 
 import numpy as np
@@ -60,6 +61,7 @@ def restore() -> None:
     np.vstack = _of_any_iterable(np.vstack)
     for name in ("Mapping", "MutableMapping", "Sequence", "Callable", "Iterable", "Hashable"):
         _add(collections, name, getattr(collections.abc, name))
+    pickle.Pickler = _Pickler
     _add(inspect, "getargspec", inspect.getfullargspec)
     for name, today in TEST_CASE_NAMES.items():
         _add(unittest.TestCase, name, getattr(unittest.TestCase, today))
@@ -84,6 +86,10 @@ def _find_common_type(array_types, scalar_types):
 def _of_any_iterable(function):
     """A function that takes a generator, too, for a sequence."""
     return lambda arrays, **options: function([*arrays], **options)
+
+
+class _Pickler(pickle.Pickler):
+    """One whose ``persistent_id`` can be set, which Python 3.13 does not allow."""
 
 
 class _Casts:
