@@ -217,6 +217,61 @@ def test_rows_of_a_shared_table_are_updated_in_place():
     assert step([0], np.ones((1, 3))) == 12
 
 
+def test_an_input_that_may_be_overwritten_is():
+    x, y = T.dvectors("x", "y")
+    passed = [theano.In(x, mutable=True), y]
+    f = theano.function(passed, T.exp(x) * 2 + y, mode="NATIVE")
+    value, other = np.arange(3.0), np.ones(3)
+    expected = np.exp(value) * 2 + other
+    result = f(value, other)
+    assert result is value
+    same([result, other], [expected, np.ones(3)])
+    # What another input lies in, is not in order or is read-only stays.
+    for given, beside in (
+        (base := np.arange(4.0), base[1:]),
+        (np.arange(6.0)[::2], np.ones(3)),
+        (np.broadcast_to(1.0, 3), np.ones(3)),
+    ):
+        given = given[:3]
+        kept = given.copy()
+        same([f(given, beside), given], [np.exp(kept) * 2 + beside, kept])
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        lambda x: [x * 2, x.sum()],
+        lambda x: [(x * 2).sum() + x],
+        lambda x: [x + x[::-1]],
+        lambda x: [x * 2, x + 1],
+        lambda x: [x[1:] * 2],
+        lambda x: [T.cast(x, "float32") + 1],
+    ],
+)
+def test_an_input_that_is_overwritten_is_read_before(result):
+    x = T.dvector("x")
+    f = theano.function([theano.In(x, mutable=True)], result(x), mode="NATIVE")
+    plain = theano.function([x], result(x), mode=python_mode())
+    for length in (1, 5, 100):
+        value = numbers(length)
+        expected = plain(value.copy())
+        same(f(value.copy()), expected)
+
+
+def test_a_state_is_not_overwritten_and_neither_is_an_input_where_something_may_fail():
+    x, s, i = T.dvector("x"), T.dvector("s"), T.lscalar("i")
+    start = np.zeros(3)
+    step = theano.function([theano.In(s, value=start, update=s + 1)], s * 2, mode="NATIVE")
+    before = step[s]
+    step()
+    same([before, step[s]], [np.zeros(3), np.ones(3)])
+    f = theano.function([theano.In(x, mutable=True), i], [x * 2, T.exp(x)[i]], mode="NATIVE")
+    value = np.ones(3)
+    with pytest.raises(IndexError):
+        f(value, 7)
+    same([value], [np.ones(3)])
+
+
 def test_an_error_names_the_operation_and_the_line_and_the_function_goes_on():
     x, y = T.dmatrices("x", "y")
     product = T.exp(x).dot(y)  # the line

@@ -17,6 +17,7 @@ from pytensor.scan.op import Scan
 from theano.link.native.counters import Counters
 from theano.link.native.ir import CannotLower
 from theano.link.native.lowering.registry import lowering_of
+from theano.link.native.mutable_inputs import compute_into_inputs, mutable_inputs
 from theano.link.native.overwriting import overwrites_input
 from theano.link.native.partition import Part, needed_results, partition
 from theano.link.native.program_text import program_text
@@ -61,7 +62,9 @@ def make_program(
                 if part.native and part.nodes not in segments:
                     name = f"segment{len(segments)}"
                     needed = needed_results(fgraph, part.nodes)
-                    segments[part.nodes] = lower_segment(name, part.nodes, needed)
+                    segment = lower_segment(name, part.nodes, needed)
+                    compute_into_inputs(segment, mutable_inputs(fgraph, part.nodes))
+                    segments[part.nodes] = segment
         except NodeCannotLower as failure:
             if failure.node in first_of_segment or failure.node is part.nodes[0]:
                 reasons[failure.node] = str(failure)

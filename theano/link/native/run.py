@@ -173,7 +173,7 @@ class NativeSegment:
             position += rank
             cell[0] = None
             taken = self._overwrites[k]
-            if overwrite and taken is not None and taken[0].flags.writeable:  # type: ignore[union-attr]
+            if overwrite and taken is not None and self._may_fill(k, taken, shape):
                 cell[0] = taken[0]
                 continue
             array = self._kept[k]
@@ -181,6 +181,18 @@ class NativeSegment:
             if array is None or array.shape != shape or sys.getrefcount(array) > _UNUSED:
                 array = np.empty(shape, dtype)
             self._kept[k] = cell[0] = array
+
+    def _may_fill(self, k: int, taken: list, shape: tuple[int, ...]) -> bool:
+        """Whether an output may take the memory of an input."""
+        array = taken[0]
+        if not array.flags.writeable:
+            return False
+        if not self.segment.outputs[k].element_by_element:
+            return True
+        others = [cell[0] for cell in self.inputs if cell is not taken]
+        return array.shape == shape and not any(
+            isinstance(other, np.ndarray) and np.may_share_memory(array, other) for other in others
+        )
 
     def _cut_outputs(self) -> None:
         position = FIRST_RESULT

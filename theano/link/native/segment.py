@@ -37,12 +37,15 @@ class Output:
     ----------
     overwrites
         The position of the input whose memory it may take.
+    element_by_element
+        Whether it is computed there, so that no other input may lie in that memory.
     """
 
     variable: Variable
     argument: Argument
     buffer: Buffer
     overwrites: int | None = None
+    element_by_element: bool = False
 
 
 @dataclass(eq=False)
