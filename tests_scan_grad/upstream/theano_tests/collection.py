@@ -91,6 +91,9 @@ def pytest_pycollect_makeitem(collector, name, obj):
 def _class(collector, name, cls):
     if name.startswith("_") or not getattr(cls, "__test__", True) or not TEST_NAME.search(name):
         return []
+    if hasattr(cls, "setUp") and not hasattr(cls, "setup_method"):
+        # nose called it for any class, as pytest did up to version 7
+        cls.setup_method = lambda self: self.setUp()
     return pytest.Class.from_parent(collector, name=name, obj=cls)
 
 

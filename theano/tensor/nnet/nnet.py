@@ -8,7 +8,7 @@ from pytensor.tensor.variable import TensorVariable
 
 from theano.tensor.batched import batched_dot
 from theano.tensor.nnet.row_operators import *  # noqa: F403 -- here, too, in Theano
-from theano.tensor.nnet.row_operators import as_matrix_of_floats
+from theano.tensor.nnet.row_operators import Softmax, as_matrix_of_floats
 from theano.tensor.nnet.sigm import as_float, sigmoid, softplus
 
 __all__ = [
@@ -207,8 +207,13 @@ def crossentropy_categorical_1hot(coding_dist: Any, true_one_of_n: Any) -> Tenso
             "crossentropy_categorical_1hot: expected a matrix of probabilities and a vector of "
             f"integers, got {coding_dist.type} and {classes.type}"
         )
-    # The logarithm comes before the choice: PyTensor makes log(softmax) exact, in one step.
-    return -pt.log(coding_dist)[pt.arange(classes.shape[0]), classes]
+    rows = pt.arange(classes.shape[0])
+    node = coding_dist.owner
+    if node is not None and isinstance(node.op, Softmax) and node.op.axis == (1,):
+        # Without this, a probability that is rounded to 0 has the cost inf, the gradient nan.
+        return -logsoftmax(node.inputs[0])[rows, classes]
+    # The choice comes before the logarithm: probabilities of 0 elsewhere do not matter.
+    return -pt.log(coding_dist[rows, classes])
 
 
 def crossentropy_softmax_1hot_with_bias(x: Any, b: Any, y_idx: Any, **kwargs: Any):

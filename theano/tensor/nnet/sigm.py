@@ -5,6 +5,8 @@
 from typing import Any
 
 import pytensor.tensor as pt
+from pytensor.compile.mode import optdb
+from pytensor.graph.rewriting.basic import copy_stack_trace, dfs_rewriter, node_rewriter
 from pytensor.scalar.math import Sigmoid as ScalarSigmoid
 from pytensor.scalar.math import Softplus as ScalarSoftplus
 from pytensor.scalar.math import sigmoid as scalar_sigmoid
@@ -84,3 +86,22 @@ def ultra_fast_sigmoid(x: Any) -> TensorVariable:
     middle = number(0.935409070603099) + number(0.0458812946797165) * (half - number(1.7))
     height = pt.switch(half < 1.7, near, pt.switch(half < 3, middle, number(0.99505475368673)))
     return number(0.5) * (pt.sign(x) * height + number(1))
+
+
+def _register_approximation(name: str, approximation) -> None:
+    """Register the rewrite of sigmoids into an approximation under its own name only."""
+
+    @node_rewriter([sigmoid])
+    def approximate(fgraph, node):
+        if node.op != sigmoid:
+            return False
+        replacement = approximation(node.inputs[0])
+        copy_stack_trace(node.outputs, replacement)
+        return [replacement]
+
+    # Before operations are fused
+    optdb.register(name, dfs_rewriter(approximate), position=2.9)
+
+
+_register_approximation("local_ultra_fast_sigmoid", ultra_fast_sigmoid)
+_register_approximation("local_hard_sigmoid", hard_sigmoid)

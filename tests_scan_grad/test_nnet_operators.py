@@ -1,0 +1,108 @@
+"""Theano's operators on rows and on windows of images, and rewrites that a user asks for."""
+
+import functools
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import theano
+import theano.tensor as T
+from theano.tensor.nnet import neighbours
+
+# Graphs are small and each is run once, so compiling is what takes the time.
+compiled = functools.partial(theano.function, mode="FAST_COMPILE")
+
+RNG = np.random.default_rng(3)
+SCORES = RNG.normal(size=(4, 3))
+CLASSES = np.array([0, 2, 1, 2])
+
+
+def test_a_class_of_probability_zero_elsewhere_leaves_the_gradient_finite():
+    p, y = T.dmatrix("p"), T.lvector("y")
+    cost = T.nnet.categorical_crossentropy(p, y).sum()
+    f = theano.function([p, y], theano.grad(cost, p))
+    assert_allclose(f([[0.25, 0.75, 0.0]], [1]), [[0, -1 / 0.75, 0]])
+
+
+def test_costs_and_their_gradient_by_operators():
+    x, b, y = T.dmatrix("x"), T.dvector("b"), T.lvector("y")
+    cost, softmax, best = T.nnet.CrossentropySoftmaxArgmax1HotWithBias()(x, b, y)
+    slope = T.nnet.crossentropy_softmax_1hot_with_bias_dx(T.ones_like(cost), softmax, y)
+    f = theano.function([x, b, y], [cost, softmax, best, slope, theano.grad(cost.sum(), x)])
+    bias = np.array([0.5, -1.0, 0.0])
+    cost, softmax, best, slope, derivative = f(SCORES, bias, CLASSES)
+    weights = np.exp(SCORES + bias)
+    assert_allclose(softmax, weights / weights.sum(1, keepdims=True))
+    assert_allclose(cost, -np.log(softmax[range(4), CLASSES]))
+    assert_array_equal(best, softmax.argmax(1))
+    assert_allclose(slope, softmax - np.eye(3)[CLASSES])
+    assert_allclose(derivative, slope)
+    with pytest.raises(ValueError, match="negative"):
+        f(SCORES, bias, -CLASSES)
+
+
+def test_softmax_as_an_operator():
+    x = T.dmatrix("x")
+    f = theano.function([x], T.nnet.softmax(x))
+    (node,) = f.maker.fgraph.toposort()
+    assert node.op == T.nnet.softmax_op and isinstance(node.op, T.nnet.Softmax)
+    assert not isinstance(node.op, T.nnet.LogSoftmax)
+    vector = theano.function([], T.nnet.softmax_op(T.constant([0.0, 0.0])))()
+    assert_array_equal(vector, [[0.5, 0.5]])
+
+
+@pytest.mark.parametrize("name", ["local_hard_sigmoid", "local_ultra_fast_sigmoid"])
+def test_approximations_of_sigmoid_are_asked_for_by_name(name):
+    x = T.dvector("x")
+    approximation = getattr(T.nnet, name.removeprefix("local_"))
+    mode = theano.compile.get_default_mode().including(name)
+    points = np.linspace(-5, 5, 9)
+    asked = theano.function([x], T.nnet.sigmoid(x), mode=mode)(points)
+    assert_allclose(asked, theano.function([x], approximation(x))(points))
+    assert_allclose(theano.function([x], T.nnet.sigmoid(x))(points), 1 / (1 + np.exp(-points)))
+
+
+IMAGES = np.arange(2 * 3 * 6 * 5.0).reshape((2, 3, 6, 5))
+
+
+@pytest.mark.parametrize("step", [(1, 1), (3, 2)])
+@pytest.mark.parametrize(
+    ("mode", "pad"),
+    [
+        ("valid", lambda x: x),
+        ("half", lambda x: np.pad(x, [(0, 0), (0, 0), (1, 1), (1, 1)])),
+        ("full", lambda x: np.pad(x, [(0, 0), (0, 0), (2, 2), (2, 2)])),
+        ("wrap_centered", lambda x: np.pad(x, [(0, 0), (0, 0), (1, 1), (1, 1)], mode="wrap")),
+        ("ignore_borders", lambda x: x),
+    ],
+)
+def test_windows_of_images(mode, pad, step):
+    x = T.dtensor4("x")
+    rows = neighbours.images2neibs(x, (3, 3), step, mode=mode)
+    f = compiled([x], [rows, theano.grad((rows**2).sum(), x)])
+    padded = pad(IMAGES)
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), axis=(2, 3))
+    windows = windows[:, :, :: step[0], :: step[1]].reshape((-1, 9))
+    if mode in ("valid", "half", "full") and (padded.shape[2] - 3) % step[0]:
+        with pytest.raises(TypeError, match="not consistent"):
+            f(IMAGES)
+        return
+    values, slopes = f(IMAGES)
+    assert_array_equal(values, windows)
+    # Each element counts as often as it is in a window.
+    ones = compiled([x], theano.grad(rows.sum(), x))(IMAGES)
+    assert_allclose(slopes, 2 * IMAGES * ones)
+
+
+def test_windows_put_together_again():
+    x = T.dtensor4("x")
+    for mode, kept in (("ignore_borders", (6, 4)), ("valid", (6, 5))):
+        shape = (3, 2) if mode == "ignore_borders" else (3, 5)
+        rows = neighbours.images2neibs(x, shape, mode=mode)
+        again = compiled([x], neighbours.neibs2images(rows, shape, x.shape, mode=mode))
+        expected = np.zeros_like(IMAGES)
+        expected[:, :, : kept[0], : kept[1]] = IMAGES[:, :, : kept[0], : kept[1]]
+        assert_array_equal(again(IMAGES), expected)
+    with pytest.raises(NotImplementedError, match="wrap"):
+        neighbours.images2neibs(x, (2, 2), mode="wrap")
