@@ -147,7 +147,54 @@ def test_a_registered_rewrite_runs_here_and_not_in_pytensor():
     assert counted.uses == 1
     assert "a_test_that_counts" in theano.compile.optdb
     assert "a_test_that_counts" not in pytensor.compile.mode.optdb
-    assert theano.compile.optdb["canonicalize"] is pytensor.compile.mode.optdb["canonicalize"]
+    assert "local_add_canonizer" in theano.compile.optdb["canonicalize"]
+
+
+class Half(theano.Op):
+    """An operator that only this test's rewrites know."""
+
+    __props__ = ("times",)
+
+    def __init__(self, times):
+        self.times = times
+
+    def make_node(self, x):
+        return gof.Apply(self, [x], [x.type()])
+
+    def perform(self, node, inputs, output_storage):
+        output_storage[0][0] = inputs[0] / 2**self.times
+
+
+@T.opt.register_canonicalize
+@local_optimizer([Half])
+def local_two_halves(node):
+    inner = node.inputs[0].owner
+    if inner is not None and isinstance(inner.op, Half):
+        return [Half(node.op.times + inner.op.times)(inner.inputs[0])]
+    return False
+
+
+@T.opt.register_specialize("at_the_end", name="local_half_of_test")
+@local_optimizer([Half])
+def local_half(node):
+    return [node.inputs[0] * 0.5**node.op.times]
+
+
+@pytest.mark.parametrize("mode", ["FAST_RUN", theano.Mode("py", "fast_run")])
+def test_rewrites_that_are_registered_at_a_stage(mode):
+    x = T.dvector("x")
+    mode = theano.compile.mode.get_mode(mode)
+    f = theano.function([x], Half(1)(Half(1)(x)), mode=mode)
+    assert not any(isinstance(op, Half) for op in operators(f.maker.fgraph))
+    assert f([4.0]).tolist() == [1.0]
+    for tag in ("at_the_end", "local_half_of_test"):
+        f = theano.function([x], Half(1)(Half(1)(x)), mode=mode.excluding(tag))
+        assert [op for op in operators(f.maker.fgraph) if isinstance(op, Half)] == [Half(2)]
+    assert theano.compile.optdb["specialize"]["local_half_of_test"] is local_half
+    of_pytensor = pytensor.compile.mode.optdb["canonicalize"]
+    assert "local_two_halves" not in of_pytensor
+    with pytest.raises(ValueError, match="The name"):
+        T.opt.register_canonicalize(local_half, name="local_add_canonizer")
 
 
 class Veto(gof.Feature):

@@ -16,6 +16,7 @@ __all__ = [
     "DB",
     "EquilibriumDB",
     "LayeredDB",
+    "LayeredEquilibriumDB",
     "LocalGroupDB",
     "ProxyDB",
     "Query",
@@ -117,6 +118,51 @@ def _equilibrium(rewriters, final_rewriters=None, cleanup_rewriters=None, **kwar
     )
 
 
+class LayeredEquilibriumDB(EquilibriumDB):
+    """Rewrites that are applied together with those of another collection, which stays as it is.
+
+    Parameters
+    ----------
+    base : EquilibriumDB
+        The other collection.
+    """
+
+    def __init__(self, base: of_pytensor.EquilibriumDB):
+        super().__init__(base.ignore_newtrees, base.tracks_on_change_inputs)
+        self._base = base
+        self.name = base.name
+
+    def register(self, name, obj, *tags, **kwargs):
+        """Add a rewrite under a name and tags, perhaps for the end of each round."""
+        _check_that_free(self._base, name, tags)
+        super().register(name, obj, *tags, **kwargs)
+
+    def query(self, *tags, **kwtags):
+        """Return the chosen rewrites of both collections as one."""
+        chosen = self._base.query(*tags, **kwtags)
+        self._add(chosen, super().query(*tags, **kwtags))
+        return chosen
+
+    def add_to(self, chosen, query) -> None:
+        """Add the rewrites that a query chooses of these to what it chose of the other ones."""
+        self._add(chosen, super().query(query))
+
+    @staticmethod
+    def _add(chosen, own) -> None:
+        # a rewrite of several operators is listed for each
+        for rewriter in dict.fromkeys(own.get_node_rewriters()):
+            chosen.node_tracker.add_tracker(rewriter)
+        chosen.global_rewriters += own.global_rewriters
+        chosen.final_rewriters += own.final_rewriters
+        chosen.cleanup_rewriters += own.cleanup_rewriters
+
+    def __getitem__(self, name):
+        return super().__getitem__(name) if super().__contains__(name) else self._base[name]
+
+    def __contains__(self, name):
+        return super().__contains__(name) or name in self._base
+
+
 class SequenceDB(DB, of_pytensor.SequenceDB):
     """Rewrites that are applied in the order of their positions.
 
@@ -164,6 +210,7 @@ class LayeredDB(SequenceDB):
         super().__init__(base.failure_callback)
         self._base = base
         self.name = base.name
+        self._layers: dict[str, LayeredEquilibriumDB] = {}
         # what is written goes to the first
         self.__position__ = ChainMap(self.__position__, base.__position__)
 
@@ -172,10 +219,19 @@ class LayeredDB(SequenceDB):
         super().register(name, obj, *tags, **kwargs)
 
     def __query__(self, q):
-        return self._base.__query__(q) | super().__query__(q)
+        chosen = self._base.__query__(q)
+        for rewriter in chosen:
+            if rewriter.name in self._layers:
+                self._layers[rewriter.name].add_to(rewriter, q.subquery.get(rewriter.name, q))
+        return chosen | super().__query__(q)
 
     def __getitem__(self, name):
-        return super().__getitem__(name) if super().__contains__(name) else self._base[name]
+        if super().__contains__(name):
+            return super().__getitem__(name)
+        found = self._base[name]
+        if not isinstance(found, of_pytensor.EquilibriumDB):
+            return found
+        return self._layers.setdefault(name, LayeredEquilibriumDB(found))
 
     def __contains__(self, name):
         return super().__contains__(name) or name in self._base

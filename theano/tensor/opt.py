@@ -10,10 +10,6 @@ from pytensor.tensor.exceptions import NotScalarConstantError, ShapeError
 from pytensor.tensor.rewriting import basic, elemwise, math, shape, subtensor, subtensor_lift
 from pytensor.tensor.rewriting.basic import (
     broadcasted_by,
-    register_canonicalize,
-    register_specialize,
-    register_stabilize,
-    register_uncanonicalize,
     register_useless,
 )
 from pytensor.tensor.rewriting.elemwise import (
@@ -40,6 +36,13 @@ from theano.gof.local_rewriters import LocalOptGroup, OfPyTensor
 from theano.gof.opt import copy_stack_trace
 from theano.gof.rewrite_names import NEW_NAMES
 from theano.raise_op import Assert, assert_op
+from theano.tensor.rewrite_registration import (
+    register_canonicalize,
+    register_specialize,
+    register_specialize_device,
+    register_stabilize,
+    register_uncanonicalize,
+)
 
 assert_ = assert_op
 
