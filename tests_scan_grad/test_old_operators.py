@@ -217,3 +217,14 @@ def test_one_row_may_be_added_to_several():
     np.testing.assert_array_equal(f(np.zeros((1, 2)), [[1, 2]], [0]), [[1, 2]])
     assert isinstance(x[rows].owner.op, T.AdvancedSubtensor1)
     assert isinstance(f.maker.fgraph.outputs[0].owner.op, T.AdvancedIncSubtensor1)
+
+
+def test_lengths_that_differ_behind_other_operations_are_refused():
+    x, y = T.dvectors("x", "y")
+    a, b = T.dscalars("a", "b")
+    for output in (a * x + b * y, 2 * x + 3 * y, T.dot(T.exp(a * x), b * y)):
+        f = theano.function([x, y, a, b], output, on_unused_input="ignore")
+        with pytest.raises(ValueError):
+            f(np.ones(5), np.ones(6), 1.0, 1.0)
+        with pytest.raises(ValueError):
+            f(np.ones(6), np.ones(5), 1.0, 1.0)

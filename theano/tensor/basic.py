@@ -46,6 +46,7 @@ from pytensor.tensor.elemwise import CAReduce, Elemwise
 from pytensor.tensor.exceptions import NotScalarConstantError, ShapeError
 from pytensor.tensor.math import *
 from pytensor.tensor.math import Argmax, Dot, Sum, isinf_, isnan_
+from pytensor.tensor.math import _conj as conj
 from pytensor.tensor.math import abs as abs_
 from pytensor.tensor.math import ceil_intdiv as ceil_intdiv
 from pytensor.tensor.math import reciprocal as inv

@@ -7,6 +7,7 @@ from typing import Any
 import pytensor.tensor as pt
 from pytensor.graph.basic import Variable
 from pytensor.raise_op import Assert
+from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.variable import TensorVariable
 
 
@@ -86,7 +87,7 @@ def flatten(x: Any, ndim: int | None = None, outdim: int | None = None) -> Tenso
         raise ValueError("flatten: expected ndim or outdim, got both")
     wanted = ndim if ndim is not None else outdim if outdim is not None else 1
     x = pt.as_tensor_variable(x)
-    if wanted == x.ndim > 1:
+    if wanted == x.ndim:
         return pt.reshape(x, (*x.shape[:-1], -1))
     return pt.flatten(x, wanted)
 
@@ -122,8 +123,10 @@ def tile(x: Any, reps: Any, ndim: int | None = None) -> TensorVariable:
     if ndim is None:
         return pt.tile(x, reps)
     if isinstance(reps, Variable) and reps.ndim == 1:
-        reps = Assert(f"tile: expected ndim={ndim} numbers")(reps, pt.eq(reps.shape[0], ndim))
-        return pt.tile(x, [reps[axis] for axis in range(ndim)])
+        count = reps.shape[0]
+        checked = Assert(f"tile: expected at most ndim={ndim} numbers")(reps, pt.le(count, ndim))
+        every = pt.join(0, pt.ones(ndim - count, dtype=reps.dtype), checked)
+        return pt.tile(x, [every[axis] for axis in range(ndim)])
     counts = list(reps) if isinstance(reps, Sequence) else [reps]
     if len(counts) > ndim:
         raise ValueError(f"tile: expected ndim >= len(reps), got ndim={ndim}, reps={reps}")
@@ -133,8 +136,9 @@ def tile(x: Any, reps: Any, ndim: int | None = None) -> TensorVariable:
 def transpose(x: Any, axes: Sequence[int] | None = None) -> TensorVariable:
     """Put the dimensions of `x` in another order, the reverse one by default."""
     x = pt.as_tensor_variable(x)
-    result = pt.transpose(x, axes)
-    if x.name and result is not x and result.name is None:
+    order = tuple(range(x.ndim))[::-1] if axes is None else tuple(axes)
+    result = DimShuffle(input_ndim=x.ndim, new_order=order)(x)
+    if x.name and axes is None:
         result.name = f"{x.name}.T"
     return result
 

@@ -25,7 +25,8 @@ EDITS: dict[str, tuple[tuple[str, str], ...]] = {
         (
             "    dtype = np.dtype(cls)\n    dtype_num",
             "    dtype = np.dtype({np.number: float, np.inexact: float, np.floating: float,"
-            " np.complexfloating: complex}.get(cls, cls))\n    dtype_num",
+            " np.complexfloating: complex, np.integer: int, np.signedinteger: int,"
+            " np.unsignedinteger: np.uint64}.get(cls, cls))\n    dtype_num",
         ),
         ("        rval.append(cls)\n", "        rval.append(dtype.type)\n"),
         # NumPy 2.1's ceil, floor and trunc of integers are integers.

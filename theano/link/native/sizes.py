@@ -43,6 +43,9 @@ class Sizes:
         # Which sizes are the same, as far as is known, and as far as the prologue has checked.
         self._same: dict[str, Size] = {} if known is None else known._same_arguments()
         self._checked: dict[str, Size] = {}
+        # what is known from the beginning and not checked yet; why sizes must be the same
+        self._pending = dict(self._same)
+        self._reasons: dict[str, str] = {} if known is None else dict(known._reasons)
 
     @property
     def names(self) -> list[str]:
@@ -53,7 +56,16 @@ class Sizes:
         """A name for a size that the caller passes."""
         self._names[name] = True
         self.lines.append(f"const int64_t {name} = {text}; /* {_comment(comment)} */")
+        self._check_known()
         return name
+
+    def _check_known(self) -> None:
+        """Check what is known from the beginning, as soon as there are the sizes to compare."""
+        for name, other in list(self._pending.items()):
+            if name in self._names and (isinstance(other, int) or other in self._names):
+                del self._pending[name]
+                self.check(f"{name} == {other}", self._reasons[name])
+                self._checked[name] = other
 
     def name(self, expression: Size, prefix: str = "n") -> Size:
         """A name for an expression; numbers and names stand for themselves."""
@@ -83,6 +95,7 @@ class Sizes:
             )
             if first != second and isinstance(second, str):
                 same[second] = first
+                self._reasons.setdefault(second, why)
         return self.find(a)
 
     def _age(self, size: Size) -> int:
