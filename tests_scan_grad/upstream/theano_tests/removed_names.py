@@ -61,7 +61,7 @@ def restore() -> None:
     np.vstack = _of_any_iterable(np.vstack)
     for name in ("Mapping", "MutableMapping", "Sequence", "Callable", "Iterable", "Hashable"):
         _add(collections, name, getattr(collections.abc, name))
-    pickle.Pickler = _Pickler
+    pickle.Pickler, pickle.Unpickler = _Pickler, _Unpickler
     _add(inspect, "getargspec", inspect.getfullargspec)
     for name, today in TEST_CASE_NAMES.items():
         _add(unittest.TestCase, name, getattr(unittest.TestCase, today))
@@ -90,6 +90,10 @@ def _of_any_iterable(function):
 
 class _Pickler(pickle.Pickler):
     """One whose ``persistent_id`` can be set, which Python 3.13 does not allow."""
+
+
+class _Unpickler(pickle.Unpickler):
+    """One whose ``persistent_load`` can be set, which Python 3.13 does not allow."""
 
 
 class _Casts:
