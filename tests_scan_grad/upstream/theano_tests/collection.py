@@ -17,6 +17,7 @@ import unittest
 from pathlib import Path
 
 import pytest
+from _pytest.unittest import UnitTestCase
 
 # What nose takes for the name of a test
 TEST_NAME = re.compile(r"(?:^|[\b_./-])[Tt]est")
@@ -78,7 +79,7 @@ def _name_test_classes(module):
 
 def pytest_pycollect_makeitem(collector, name, obj):
     if inspect.isclass(obj):
-        return None if issubclass(obj, unittest.TestCase) else _class(collector, name, obj)
+        return _class(collector, name, obj)
     if not callable(obj) or not getattr(obj, "__test__", True):
         return None
     if not TEST_NAME.search(getattr(obj, "__name__", name)) and not TEST_NAME.search(name):
@@ -89,12 +90,42 @@ def pytest_pycollect_makeitem(collector, name, obj):
 
 
 def _class(collector, name, cls):
-    if name.startswith("_") or not getattr(cls, "__test__", True) or not TEST_NAME.search(name):
+    of_unittest = issubclass(cls, unittest.TestCase)
+    if name.startswith("_") or not getattr(cls, "__test__", True):
         return []
-    if hasattr(cls, "setUp") and not hasattr(cls, "setup_method"):
-        # nose called it for any class, as pytest did up to version 7
-        cls.setup_method = lambda self: self.setUp()
-    return pytest.Class.from_parent(collector, name=name, obj=cls)
+    if not of_unittest and not TEST_NAME.search(name):
+        return []
+    return (TestCaseClass if of_unittest else PlainClass).from_parent(collector, name=name)
+
+
+class ClassOfModule:
+    """A class of tests; one from elsewhere becomes one of the module, as nose does it.
+
+    A test may look for its class in its module.
+    """
+
+    def _getobj(self):
+        cls = super()._getobj()
+        module = self.getparent(pytest.Module).obj.__name__
+        if cls.__module__ == module:
+            return cls
+        return type(cls)(cls.__name__, (cls,), {"__module__": module})
+
+
+class TestCaseClass(ClassOfModule, UnitTestCase):
+    """A ``unittest.TestCase``."""
+
+
+class PlainClass(ClassOfModule, pytest.Class):
+    """Any other class."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_setup(item):
+    """Call ``setUp`` of a class that is no ``TestCase``, which nose did."""
+    instance = getattr(item, "instance", None)
+    if instance is not None and not isinstance(instance, unittest.TestCase):
+        getattr(instance, "setUp", lambda: None)()
 
 
 class YieldedTests(pytest.Collector):
