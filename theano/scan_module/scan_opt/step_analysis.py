@@ -13,6 +13,7 @@ from pytensor.tensor.math import Dot
 from pytensor.tensor.shape import Shape_i
 from pytensor.tensor.type import TensorType
 
+from theano.scan_module.fixed_shapes import sized_by_inputs
 from theano.scan_module.loop import Loop
 from theano.scan_module.shape_only_uses import with_shapes_from_outside
 from theano.schedule.lazy_shapes import LazyShapeFeature
@@ -56,6 +57,7 @@ class StepAnalysis:
         self._varying: dict[Variable, bool] = {}
         self._outer_values = {entry.inner: entry.outer for entry in loop.invariants}
         self._shapes: LazyShapeFeature | None = None
+        self._sized = self.varying_inputs | sized_by_inputs(loop.inner_outputs)
         for node in io_toposort(loop.inner_inputs, loop.inner_outputs):
             varies = any(self.varies(argument) for argument in node.inputs)
             for output in node.outputs:
@@ -86,7 +88,7 @@ class StepAnalysis:
         """Whether the value has the same shape in every step, as far as can be told."""
         if not isinstance(variable.type, TensorType):
             return False
-        if variable in self.varying_inputs or None not in variable.type.shape:
+        if variable in self._sized or None not in variable.type.shape:
             return True
         shape = self._symbolic_shape(variable)
         return shape is not None and all(self._is_fixed(length) for length in shape)
