@@ -14,10 +14,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pytensor.graph.basic import Apply, Variable
-from pytensor.graph.replace import clone_replace
 from pytensor.scan.op import Scan as PyTensorScan
 from pytensor.scan.op import ScanInfo
 
+from theano.scan_module.step_copy import copied
 from theano.scan_module.stored_copy import apart_from, without_copy
 
 MIT_MOT, MIT_SOT, SIT_SOT = "mit_mot", "mit_sot", "sit_sot"
@@ -273,9 +273,9 @@ def take_apart(node: Apply) -> Loop:
     op = node.op
     info: ScanInfo = op.info
     inner_inputs = [fresh_like(variable) for variable in op.inner_inputs]
-    inner_outputs = clone_replace(
+    inner_outputs = copied(
         [without_copy(output) for output in op.inner_outputs],
-        replace=dict(zip(op.inner_inputs, inner_inputs, strict=True)),
+        dict(zip(op.inner_inputs, inner_inputs, strict=True)),
     )
     inputs, outputs = iter(inner_inputs), iter(inner_outputs)
     outer_inputs, outer_outputs = iter(node.inputs), iter(node.outputs)

@@ -1,0 +1,38 @@
+"""A copy of a step's graph around other inputs, made node by node and without checks.
+
+A loop is taken apart by each rewrite that looks at it. PyTensor's copy serves arbitrary
+replacements and checks their types; here they are the same by construction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.traversal import toposort
+
+
+def copied(outputs: Iterable[Variable], inputs: Mapping[Variable, Variable]) -> list[Variable]:
+    """Copies of values of a step that are computed from other inputs.
+
+    Parameters
+    ----------
+    outputs
+        The values.
+    inputs
+        What takes the place of each input, of the same type. Constants are shared.
+    """
+    outputs = list(outputs)
+    known = dict(inputs)
+    for node in toposort(outputs, blockers=known):
+        arguments = [known.get(variable, variable) for variable in node.inputs]
+        made = Apply(node.op, arguments, [_like(variable) for variable in node.outputs])
+        vars(made.tag).update(vars(node.tag))
+        known.update(zip(node.outputs, made.outputs, strict=True))
+    return [known.get(variable, variable) for variable in outputs]
+
+
+def _like(variable: Variable) -> Variable:
+    made = type(variable)(variable.type, None, None, name=variable.name)
+    vars(made.tag).update(vars(variable.tag))
+    return made
