@@ -1,0 +1,213 @@
+"""The schedule: PyTensor's rewrites, run with fewer visits and fewer shapes, to the same end."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.rewriting.basic import EquilibriumGraphRewriter, MergeOptimizer, node_rewriter
+from pytensor.tensor.rewriting.shape import ShapeFeature
+
+import theano
+import theano.tensor as T
+from tests_scan_grad import networks
+from tests_scan_grad.loop_counts import theano_scan
+from theano.scan_module.scan_report import scan_report
+from theano.schedule.equilibrium import Equilibrium
+from theano.schedule.lazy_shapes import LazyShapeFeature
+
+
+class PyTensorsSchedule(theano.Mode):
+    """The same rewrites, run by PyTensor's classes."""
+
+    @property
+    def optimizer(self):
+        return self.optdb.query(self._optimizer)
+
+
+class Sized(theano.Op):
+    """Its input; counts how often it is asked for its shape."""
+
+    __props__ = ()
+    asked: Counter = Counter()
+
+    def make_node(self, x):
+        x = T.as_tensor_variable(x)
+        return theano.Apply(self, [x], [x.type()])
+
+    def perform(self, node, inputs, output_storage):
+        output_storage[0][0] = inputs[0].copy()
+
+    def infer_shape(self, fgraph, node, shapes):
+        Sized.asked["shape"] += 1
+        return shapes
+
+
+class Unsized(theano.Op):
+    """Its input, without a shape that could be told beforehand."""
+
+    __props__ = ()
+
+    def make_node(self, x):
+        x = T.as_tensor_variable(x)
+        return theano.Apply(self, [x], [x.type()])
+
+    def perform(self, node, inputs, output_storage):
+        output_storage[0][0] = inputs[0].copy()
+
+
+GOLDEN = [
+    networks.gated_rnn,
+    networks.lstm,
+    networks.plain_rnn,
+    networks.bidirectional,
+    networks.stacked,
+    networks.attention,
+    networks.tied_weights,
+]
+
+
+@pytest.mark.parametrize("build", GOLDEN, ids=lambda build: build.__name__)
+def test_golden_networks_become_what_pytensors_schedule_makes_of_them(build):
+    network = build(theano_scan)
+    outputs = [network.cost, *theano.grad(network.cost, network.weights)]
+    ours, theirs = (
+        theano.function(network.inputs, outputs, mode=mode("py", "fast_run"))
+        for mode in (theano.Mode, PyTensorsSchedule)
+    )
+    assert scan_report(ours) == scan_report(theirs)
+    assert operations(ours) == operations(theirs)
+    for got, expected in zip(ours(*network.values), theirs(*network.values), strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-12)
+
+
+def operations(function):
+    """How often each operation is in a function's graph; loops by what is in their steps."""
+    return Counter(str(node.op) for node in function.maker.fgraph.apply_nodes)
+
+
+def test_shapes_that_nobody_reads_are_not_worked_out():
+    Sized.asked.clear()
+    x = T.matrix("x")
+    theano.function([x], T.exp(Sized()(x)) * 2)
+    assert Sized.asked["shape"] == 0
+
+
+def test_a_shape_that_is_read_is_worked_out_without_the_values():
+    x = T.matrix("x")
+    rows = theano.function([x], (Sized()(x) + 1).shape[0])
+    assert not any(isinstance(node.op, Sized) for node in rows.maker.fgraph.apply_nodes)
+    assert rows(np.ones((3, 2))) == 3
+
+
+def lengths(feature, variable):
+    """The shape of a variable, written with the names of the inputs."""
+    return [theano.pp(length) for length in feature.shape_of[variable]]
+
+
+def test_lazy_shapes_are_those_of_pytensor():
+    x, y = T.matrix("x"), T.matrix("y")
+    outputs = [x.dot(y), T.exp(x)[1:, None], T.concatenate([x, y.T]), x.sum(axis=0), T.eye(3)]
+    told = []
+    for feature in (ShapeFeature(), LazyShapeFeature()):
+        graph = FunctionGraph([x, y], outputs, clone=False, features=[feature])
+        told.append([lengths(feature, variable) for variable in graph.outputs])
+    assert told[0] == told[1]
+
+
+def test_what_takes_a_place_has_the_shape_of_what_was_there():
+    for asked_before in (True, False):
+        x = T.matrix("x")
+        before, after = T.exp(x), Unsized()(x)
+        graph = FunctionGraph([x], [before * 2], clone=False)
+        feature = LazyShapeFeature()
+        graph.attach_feature(feature)
+        if asked_before:
+            assert lengths(feature, before) == lengths(feature, x)
+        graph.replace(before, after)
+        assert lengths(feature, after) == lengths(feature, x)
+
+
+def test_deep_graphs_are_worked_out_without_recursion():
+    x = y = T.vector("x")
+    for _ in range(3000):
+        y = T.exp(y)
+    feature = LazyShapeFeature()
+    FunctionGraph([x], [y], clone=False, features=[feature])
+    assert lengths(feature, y) == lengths(feature, x)
+
+
+@pytest.mark.parametrize(
+    "x, y, same",
+    [
+        (lambda a, b: a + 1, lambda a, b: T.exp(a), True),
+        (lambda a, b: T.exp(a), lambda a, b: T.exp(b), False),
+        (lambda a, b: a[:2], lambda a, b: b[:2], False),
+        (lambda a, b: T.zeros((2, 3)), lambda a, b: T.ones((2, 3)), True),
+        (lambda a, b: T.zeros(T.constant(2) + 1), lambda a, b: T.ones(3), True),
+        (lambda a, b: T.zeros(T.constant(2) + 1), lambda a, b: T.ones(4), False),
+    ],
+)
+def test_same_shape(x, y, same):
+    a, b = T.vector("a"), T.vector("b")
+    compared = []
+    for feature in (ShapeFeature(), LazyShapeFeature()):
+        graph = FunctionGraph([a, b], [x(a, b), y(a, b)], clone=False, features=[feature])
+        compared.append(feature.same_shape(*graph.outputs))
+    assert compared == [same, same]
+
+
+def counting_rewriter(visits):
+    """Takes one exp off the end of a chain of exps under a tanh, one a sweep."""
+
+    @node_rewriter(None)
+    def shorten(fgraph, node):
+        visits[node.op] += 1
+        if node.op == T.tanh and node.inputs[0].owner and node.inputs[0].owner.op == T.exp:
+            return [T.tanh(node.inputs[0].owner.inputs[0])]
+        return None
+
+    return shorten
+
+
+def equilibria(visits):
+    rewriters = [counting_rewriter(visits)]
+    theirs = EquilibriumGraphRewriter(
+        rewriters, max_use_ratio=10.0, cleanup_rewriters=[MergeOptimizer()]
+    )
+    theirs.name = "equilibrium"
+    return theirs, Equilibrium(theirs)
+
+
+def test_later_sweeps_visit_what_changed():
+    length, others = 30, 200
+    visits = []
+    for which in (0, 1):
+        x = y = T.vector("x")
+        for _ in range(length):
+            y = T.exp(y)
+        unrelated = x
+        for _ in range(others):
+            unrelated = T.sin(unrelated)
+        graph = FunctionGraph([x], [T.tanh(y), unrelated], clone=False)
+        counted = Counter()
+        equilibria(counted)[which].rewrite(graph)
+        assert graph.outputs[0].owner.inputs[0] is x
+        visits.append(counted)
+    theirs, ours = visits
+    assert theirs[T.sin] > length * others
+    assert ours[T.sin] <= 3 * others
+
+
+def test_a_rewrite_without_end_is_said(monkeypatch):
+    @node_rewriter([T.exp, T.sin])
+    def there_and_back(fgraph, node):
+        return [(T.sin if node.op == T.exp else T.exp)(node.inputs[0])]
+
+    theirs = EquilibriumGraphRewriter([there_and_back], max_use_ratio=10.0)
+    theirs.name = "endless"
+    x = T.vector("x")
+    graph = FunctionGraph([x], [T.exp(x)], clone=False)
+    with pytest.raises(AssertionError, match="endless: .*there_and_back.* was applied"):
+        with theano.change_flags(on_opt_error="raise"):
+            Equilibrium(theirs).rewrite(graph)
