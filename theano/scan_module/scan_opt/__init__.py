@@ -21,6 +21,7 @@ from theano.scan_module.scan_opt.shrink_cotangent_buffer import (
     TRIM_EMPTY_BUFFERS,
     ShrinkCotangentBuffer,
 )
+from theano.scan_module.scan_opt.steps_for_fast_compile import StepsForFastCompile
 from theano.scan_module.scan_opt.unify_forward_loops import UnifyForwardLoops
 
 __all__ = ["REWRITES", "ScanMerge"]
@@ -37,6 +38,7 @@ REWRITES = (
     ("MergeDots", MergeDots(), 0.08, (FAST_RUN_TAG,)),
     # after PyTensor has trimmed the buffers of states whose steps nobody reads
     ("trim_empty_buffers", TRIM_EMPTY_BUFFERS, 1.613, (FAST_RUN_TAG,)),
+    ("steps_for_fast_compile", StepsForFastCompile(), 199, (FAST_COMPILE_TAG,)),
     ("loops_are_ours", LoopsAreOurs(), 200, (FAST_RUN_TAG, FAST_COMPILE_TAG)),
 )
 
