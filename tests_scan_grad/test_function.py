@@ -69,9 +69,8 @@ def test_givens(x, y):
 @pytest.mark.filterwarnings("error")
 def test_no_default_updates():
     state, other = theano.shared(0, name="state"), theano.shared(0, name="other")
-    with pytest.warns(DeprecationWarning):
-        state.default_update = state + 1
-        other.default_update = other + 1
+    state.default_update = state + 1
+    other.default_update = other + 1
 
     def values_after(**kwargs):
         state.set_value(0)
@@ -148,6 +147,19 @@ def test_param_is_deprecated(x, y):
     with pytest.warns(UserWarning, match="theano.In"):
         parameter = theano.Param(y, default=2.0)
     assert theano.function([x, parameter], x.sum() * y)(ONES) == 12
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_default_update_can_be_taken_away():
+    count = theano.shared(0)
+    count.default_update = count + 1
+    theano.function([], count)()
+    assert count.get_value() == 1
+    del count.default_update
+    theano.function([], count)()
+    assert count.get_value() == 1 and count.default_update is None
+    with pytest.raises(TypeError):
+        count.default_update = T.dvector()
 
 
 def test_what_is_borrowed_is_not_copied():

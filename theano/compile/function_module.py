@@ -20,6 +20,7 @@ from pytensor.compile.executor import AliasedMemoryError, _pickle_Function
 from pytensor.compile.executor import Function as PyTensorFunction
 from pytensor.compile.io import In
 from pytensor.compile.maker import FunctionMaker, UnusedInputError
+from pytensor.compile.ops import deep_copy_op
 from pytensor.link.basic import Container
 from pytensor.tensor.basic import Eye
 from pytensor.tensor.type import TensorType
@@ -40,6 +41,7 @@ __all__ = [
     "Supervisor",
     "UnusedInputError",
     "alias_root",
+    "deep_copy_op",
     "infer_reuse_pattern",
     "insert_deepcopy",
     "view_tree_set",

@@ -7,15 +7,40 @@ from pytensor.compile.sharedvalue import SharedVariable, shared_constructor
 from pytensor.compile.sharedvalue import shared as pytensor_shared
 from pytensor.link.basic import Container
 from pytensor.link.c.type import generic
+from pytensor.tensor.sharedvar import TensorSharedVariable as PyTensorSharedVariable
+
+from theano.gof.instances import including_instances_of
 
 __all__ = [
     "Container",
     "SharedVariable",
+    "TensorSharedVariable",
     "generic",
     "register_constructor",
     "shared",
     "shared_constructor",
 ]
+
+
+@including_instances_of(PyTensorSharedVariable)
+class TensorSharedVariable(PyTensorSharedVariable):
+    """A tensor whose value lives between calls of functions; `shared` makes it."""
+
+    @property
+    def default_update(self):
+        """What the functions that use the variable replace its value by, if they are not told."""
+        return self._default_update
+
+    @default_update.setter
+    def default_update(self, value):
+        if value is not None:
+            value = self.type.filter_variable(value, allow_convert=True)
+        self._default_update = value
+
+    @default_update.deleter
+    def default_update(self):
+        self._default_update = None
+
 
 # For the types of values that Theano holds and PyTensor refuses.
 _constructors: dict[type, Callable[..., SharedVariable]] = {}
@@ -78,4 +103,11 @@ def shared(
     if broadcastable:
         kwargs["shape"] = tuple(1 if one else None for one in broadcastable)
     constructor = _constructors.get(type(value), pytensor_shared)
-    return constructor(value, name=name, strict=strict, allow_downcast=allow_downcast, **kwargs)
+    made = constructor(value, name=name, strict=strict, allow_downcast=allow_downcast, **kwargs)
+    if type(made) is not PyTensorSharedVariable:
+        return made
+    # With a container, PyTensor takes neither a value nor whether it is strict.
+    no_value: Any = None
+    variable = TensorSharedVariable(made.type, no_value, no_value, None, made.container, made.name)
+    variable.tag = made.tag
+    return variable

@@ -3,11 +3,12 @@
 
 from pytensor.compile.sharedvalue import SharedVariable, shared_constructor
 from pytensor.tensor.sharedvar import (
-    TensorSharedVariable,
     load_shared_variable,
     scalar_constructor,
     tensor_constructor,
 )
+
+from theano.compile.sharedvalue import TensorSharedVariable
 
 # A shared scalar is a shared tensor of no dimensions.
 ScalarSharedVariable = TensorSharedVariable
