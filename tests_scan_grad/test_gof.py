@@ -142,6 +142,28 @@ def test_operator_in_c():
     assert theano.function([x], Increment()(x), mode="FAST_RUN")(2.5) == 3
 
 
+class OldSignatures(theano.Op):
+    """Half of a vector, with further methods as Theano 1.0 called them."""
+
+    __props__ = ()
+    itypes = [T.dvector]
+    otypes = [T.dvector]
+
+    def perform(self, node, inputs, output_storage, params=None):
+        output_storage[0][0] = inputs[0] / 2 if params is None else params
+
+    def do_constant_folding(self, node):
+        return len(node.inputs) > 1
+
+
+def test_methods_with_signatures_of_theano():
+    x = T.dvector("x")
+    f = theano.function([x], [OldSignatures()(x), OldSignatures()(T.constant(V))])
+    values = f(X)
+    np.testing.assert_array_equal(values, [X / 2, V / 2])
+    assert len([node for node in f.maker.fgraph.apply_nodes if node.op == OldSignatures()]) == 2
+
+
 class Doubled(theano.compile.ops.DeepCopyOp):
     """An operator of the library with another computation."""
 

@@ -45,19 +45,25 @@ def _without_keywords(method: Callable) -> Callable:
     return adapted
 
 
+# Methods to which PyTensor passes the graph first: name -> how many parameters Theano's had
+_METHODS_WITHOUT_GRAPH = {"infer_shape": 3, "do_constant_folding": 2}
+
+
 def _without_function_graph(method: Callable) -> Callable:
     @functools.wraps(method)
-    def adapted(self, fgraph, node, shapes):
-        return method(self, node, shapes)
+    def adapted(self, fgraph, *args):
+        return method(self, *args)
 
     return adapted
 
 
 def _with_parameters(perform: Callable) -> Callable:
-    """A method that PyTensor calls without the parameters, which the node knows."""
+    """A method that PyTensor calls without the parameters, which the operator knows."""
 
     @functools.wraps(perform)
     def adapted(self, node, inputs, output_storage):
+        if self.params_type is None:
+            return perform(self, node, inputs, output_storage)
         parameters = self.params_type.filter(self.get_params(node))
         return perform(self, node, inputs, output_storage, parameters)
 
@@ -72,8 +78,9 @@ def _adapt(cls: type) -> None:
             setattr(cls, name, _without_keywords(defined[name]))
     if "perform" in defined and len(inspect.signature(defined["perform"]).parameters) == 5:
         cls.perform = _with_parameters(defined["perform"])  # type: ignore[attr-defined]
-    if "infer_shape" in defined and len(inspect.signature(defined["infer_shape"]).parameters) == 3:
-        cls.infer_shape = _without_function_graph(defined["infer_shape"])  # type: ignore[attr-defined]
+    for name, count in _METHODS_WITHOUT_GRAPH.items():
+        if name in defined and len(inspect.signature(defined[name]).parameters) == count:
+            setattr(cls, name, _without_function_graph(defined[name]))
 
 
 @including_instances_of(_PyTensorOp)
@@ -149,6 +156,10 @@ class Op(PureOp, _PyTensorCOp):
 
     def c_code(self, node, name, inputs, outputs, sub):
         raise MethodNotDefined("c_code", type(self), type(self).__name__)
+
+    def c_code_cache_version(self):
+        """Return the version of the C code; none by default, so that it is not kept."""
+        return ()
 
 
 @including_instances_of(_PyTensorExternalCOp)
