@@ -58,6 +58,28 @@ def test_a_rewrite_is_asked_with_and_without_the_graph(rewrite):
     assert operators(graph) == [alone[0].owner.op]
 
 
+def test_a_rewrite_sees_the_graph_and_who_uses_a_variable():
+    x = T.dvector("x")
+    seen = {}
+
+    @local_optimizer([T.exp])
+    def only_looks(node):
+        if node.op == T.exp:
+            (user,) = [user for user, _ in node.outputs[0].clients if user != "output"]
+            seen["clients"] = node.outputs[0].clients
+            seen["user"] = user.op
+            seen["of input"] = len(node.inputs[0].clients)
+            seen["graph"] = node.fgraph
+        return False
+
+    y = T.exp(x)
+    graph = FunctionGraph([x], [y, T.sin(y), T.cos(x)], clone=False)
+    TopoOptimizer(only_looks).optimize(graph)
+    assert seen["graph"] is graph and seen["user"] == T.sin and seen["of input"] == 2
+    assert ("output", 0) in seen["clients"] and len(seen["clients"]) == 2
+    assert not hasattr(y.owner, "fgraph") and not hasattr(y, "clients")
+
+
 def test_local_optimizer_refuses_what_is_no_operator():
     with pytest.raises(ValueError, match="None for all"):
         local_optimizer([])

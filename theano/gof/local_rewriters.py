@@ -6,11 +6,12 @@ made here may be written either way and asked either way.
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from pytensor.graph.basic import Apply
-from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.fg import FunctionGraph, Output
 from pytensor.graph.op import Op
 from pytensor.graph.rewriting.basic import (
     NodeRewriter,
@@ -34,12 +35,35 @@ def _asked_either_way(transform: Callable) -> Callable:
     @functools.wraps(transform)
     def asked(self, *args, **options):
         if not with_graph:
-            return transform(self, args[-1])
+            with _knowing_its_graph(args[-1], args[0] if len(args) > 1 else None):
+                return transform(self, args[-1])
         if len(args) == 1:
             args = (graph_around(args[0]), *args)
         return transform(self, *args, **options)
 
     return asked
+
+
+@contextmanager
+def _knowing_its_graph(node: Apply, fgraph: FunctionGraph | None) -> Iterator[None]:
+    """Give a node, its inputs and its outputs the attributes that Theano's had in a graph."""
+    if fgraph is None:
+        yield
+        return
+    variables = {*node.inputs, *node.outputs}
+    node.fgraph = fgraph  # type: ignore[attr-defined]
+    for variable in variables:
+        variable.clients = [  # type: ignore[attr-defined]
+            ("output", user.op.idx) if isinstance(user.op, Output) else (user, position)
+            for user, position in fgraph.clients.get(variable, ())
+        ]
+    try:
+        yield
+    finally:
+        # a rewrite that asks another one finds them gone
+        vars(node).pop("fgraph", None)
+        for variable in variables:
+            vars(variable).pop("clients", None)
 
 
 def _takes_graph(transform: Callable) -> bool:
@@ -55,7 +79,9 @@ class LocalOptimizer(NodeRewriter):
 
     A subclass defines ``transform(self, node)``, which returns False, or the variables that
     replace the outputs of `node`, or a dictionary from old to new variables; and may define
-    `tracks`, which returns the operators it is for, or None for all.
+    `tracks`, which returns the operators it is for, or None for all. While a graph is rewritten,
+    ``node.fgraph`` is the graph, and ``variable.clients`` lists who uses an input or output of
+    `node`: pairs of an application, or 'output', and a position.
     """
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
