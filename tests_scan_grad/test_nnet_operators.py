@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import theano
 import theano.tensor as T
 from theano.tensor.nnet import neighbours
+from theano.tensor.signal import conv
 
 # Graphs are small and each is run once, so compiling is what takes the time.
 compiled = functools.partial(theano.function, mode="FAST_COMPILE")
@@ -106,3 +107,22 @@ def test_windows_put_together_again():
         assert_array_equal(again(IMAGES), expected)
     with pytest.raises(NotImplementedError, match="wrap"):
         neighbours.images2neibs(x, (2, 2), mode="wrap")
+
+
+def test_convolution_of_images_without_channels():
+    image, images = T.dmatrix("image"), T.dtensor3("images")
+    kernel, kernels = T.dmatrix("kernel"), T.dtensor3("kernels")
+    x, w = RNG.normal(size=(2, 4, 5)), RNG.normal(size=(3, 2, 2))
+    inputs = [image, images, kernel, kernels]
+    pairs = [(image, kernel), (images, kernel), (image, kernels), (images, kernels)]
+    single, batch, several, both = compiled(inputs, [conv.conv2d(*pair) for pair in pairs])(
+        x[1], x, w[2], w
+    )
+    windows = np.lib.stride_tricks.sliding_window_view(x, (2, 2), axis=(1, 2))
+    expected = np.einsum("brckl,fkl->bfrc", windows, w[:, ::-1, ::-1])
+    assert_allclose(both, expected)
+    assert_allclose(batch, expected[:, 2])
+    assert_allclose(several, expected[1])
+    assert_allclose(single, expected[1, 2])
+    with pytest.raises(TypeError, match="filters"):
+        conv.conv2d(image, T.dvector())

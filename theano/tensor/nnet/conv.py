@@ -6,6 +6,9 @@ from pytensor.tensor.variable import TensorVariable
 
 from theano.tensor.nnet import abstract_conv
 
+# In Theano, False without SciPy.
+imported_scipy_signal = True
+
 
 def conv2d(
     input: Any,
