@@ -127,6 +127,8 @@ def Rop(
     ------
     DisconnectedInputError
         An `f` does not depend on `wrt`, and `disconnected_outputs` is ``'raise'``.
+    ValueError
+        An operator between them has no derivative.
 
     Examples
     --------
@@ -142,7 +144,10 @@ def Rop(
     try:
         return _pushforward_of_operators(f, wrt, eval_points, **options)
     except NotImplementedError:
-        return pushforward(f, wrt, eval_points, use_op_pushforward=False, **options)
+        try:
+            return pushforward(f, wrt, eval_points, use_op_pushforward=False, **options)
+        except NullTypeGradError as error:
+            raise ValueError(f"Rop: an operator has no derivative: {error}") from error
 
 
 def _pushforward_of_operators(
