@@ -37,7 +37,7 @@ class _EqualSteps:
         self.op = op
         # interned by PyTensor, so that it is quickly compared
         frozen = op._frozen_fgraph  # type: ignore[attr-defined]
-        graph: FunctionGraph = op.fgraph  # type: ignore[attr-defined]
+        graph: FunctionGraph = op.fgraph  # type: ignore[attr-defined, assignment]
         self.lines = [getattr(node.outputs[0].tag, "trace", None) for node in graph.toposort()]
         self.step = frozen
         self._hash = hash(frozen)
