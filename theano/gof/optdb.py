@@ -83,6 +83,11 @@ def _check_that_free(db, name, tags) -> None:
             raise ValueError(f"The tag {tag!r} for {name!r} is the name of a rewrite")
 
 
+def _holds(db, name) -> bool:
+    # a query leaves an empty entry for each of its tags
+    return bool(db.__db__.get(name))
+
+
 class EquilibriumDB(DB, of_pytensor.EquilibriumDB):
     """Rewrites that are applied together until none changes anything.
 
@@ -157,10 +162,10 @@ class LayeredEquilibriumDB(EquilibriumDB):
         chosen.cleanup_rewriters += own.cleanup_rewriters
 
     def __getitem__(self, name):
-        return super().__getitem__(name) if super().__contains__(name) else self._base[name]
+        return super().__getitem__(name) if _holds(self, name) else self._base[name]
 
     def __contains__(self, name):
-        return super().__contains__(name) or name in self._base
+        return _holds(self, name) or name in self._base
 
 
 class SequenceDB(DB, of_pytensor.SequenceDB):
@@ -226,7 +231,7 @@ class LayeredDB(SequenceDB):
         return chosen | super().__query__(q)
 
     def __getitem__(self, name):
-        if super().__contains__(name):
+        if _holds(self, name):
             return super().__getitem__(name)
         found = self._base[name]
         if not isinstance(found, of_pytensor.EquilibriumDB):
@@ -234,7 +239,7 @@ class LayeredDB(SequenceDB):
         return self._layers.setdefault(name, LayeredEquilibriumDB(found))
 
     def __contains__(self, name):
-        return super().__contains__(name) or name in self._base
+        return _holds(self, name) or name in self._base
 
 
 class LocalGroupDB(SequenceDB):
