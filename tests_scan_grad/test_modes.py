@@ -303,3 +303,11 @@ def test_detect_nan_prints_the_node(capsys, x):
         f(-ONES)
     printed = capsys.readouterr().out
     assert "NaN detected" in printed and "Elemwise{log,no_inplace} [id A]" in printed
+
+
+def test_fast_run_by_name_includes_what_the_engine_has_no_need_of():
+    x, y = T.dvectors("x", "y")
+    mode = theano.compile.get_default_mode().including("fast_run")
+    f = theano.function([x, y], T.outer(x, y), mode=mode)
+    assert any(isinstance(node.op, T.blas.Ger) for node in f.maker.fgraph.apply_nodes)
+    np.testing.assert_array_equal(f([1, 2], [3, 4]), [[3, 4], [6, 8]])

@@ -35,7 +35,13 @@ from theano.configparser import caller_stacklevel
 from theano.gof.optdb import LayeredDB
 from theano.gof.rewrite_names import with_new_names
 from theano.schedule.arranged import arranged
-from theano.schedule.left_out import FROM_EVERY_MODE, SLOW_WITHOUT_BLAS, Tags, not_asked_for
+from theano.schedule.left_out import (
+    DONE_BY_NATIVE,
+    FROM_EVERY_MODE,
+    SLOW_WITHOUT_BLAS,
+    Tags,
+    not_asked_for,
+)
 from theano.schedule.structured_matrices import StructuredProducts
 
 __all__ = [
@@ -275,7 +281,13 @@ class Mode(PyTensorMode):
         return f"{type(self).__name__}(linker={self.provided_linker}, optimizer={name})"
 
     def including(self, *tags):
-        """Return a mode in which the rewrites with these names and tags run, too."""
+        """Return a mode in which the rewrites with these names and tags run, too.
+
+        Including ``'fast_run'`` by name includes also those rewrites that the native engine has
+        no need of, such as those to BLAS's operators.
+        """
+        if "fast_run" in tags:
+            tags = (*tags, *DONE_BY_NATIVE)
         return super().including(*with_new_names(tags))
 
     def excluding(self, *tags):

@@ -4,6 +4,7 @@
 from typing import Any
 
 from pytensor.graph.basic import Variable
+from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.op import Op
 from pytensor.graph.utils import InconsistencyError
 from pytensor.tensor.blas import (
@@ -25,6 +26,7 @@ from pytensor.tensor.blas import (
 )
 from pytensor.tensor.blas import _dot22 as _dot22
 from pytensor.tensor.blas import _dot22scalar as _dot22scalar
+from pytensor.tensor.rewriting import blas as _rewrites
 from pytensor.tensor.rewriting.blas import (
     GemmOptimizer,
     _as_scalar,
@@ -32,18 +34,25 @@ from pytensor.tensor.rewriting.blas import (
     _is_real_matrix,
     _is_real_vector,
     blas_optdb,
-    local_dot22_to_dot22scalar,
-    local_dot22_to_ger_or_gemv,
-    local_dot_to_dot22,
-    local_gemm_to_gemv,
-    local_gemm_to_ger,
-    local_inplace_gemm,
-    local_inplace_gemv,
-    local_inplace_ger,
 )
 from pytensor.tensor.rewriting.blas import _gemm_canonicalize as _terms_of_product
 
+from theano.gof.local_rewriters import OfPyTensor
 from theano.tensor.batched import batched_dot, batched_tensordot
+
+# Asked as Theano's rewrites were: ``rewrite.transform(node)``.
+local_dot22_to_dot22scalar = OfPyTensor(
+    _rewrites.local_dot22_to_dot22scalar, "local_dot22_to_dot22scalar"
+)
+local_dot22_to_ger_or_gemv = OfPyTensor(
+    _rewrites.local_dot22_to_ger_or_gemv, "local_dot22_to_ger_or_gemv"
+)
+local_dot_to_dot22 = OfPyTensor(_rewrites.local_dot_to_dot22, "local_dot_to_dot22")
+local_gemm_to_gemv = OfPyTensor(_rewrites.local_gemm_to_gemv, "local_gemm_to_gemv")
+local_gemm_to_ger = OfPyTensor(_rewrites.local_gemm_to_ger, "local_gemm_to_ger")
+local_inplace_gemm = OfPyTensor(_rewrites.local_inplace_gemm, "local_inplace_gemm")
+local_inplace_gemv = OfPyTensor(_rewrites.local_inplace_gemv, "local_inplace_gemv")
+local_inplace_ger = OfPyTensor(_rewrites.local_inplace_ger, "local_inplace_ger")
 
 
 def res_is_a(var: Variable, op: Op) -> bool:
@@ -53,4 +62,5 @@ def res_is_a(var: Variable, op: Op) -> bool:
 
 def _gemm_canonicalize(r: Variable, scale: Any, rval: list, maxclients: int | None) -> Any:
     """Write a sum of scaled matrices as a list of pairs: a scale and a matrix."""
-    return _terms_of_product(None, r, scale, rval, None)
+    graph = FunctionGraph(None, [r], clone=False)
+    return _terms_of_product(graph, r, scale, rval, maxclients)

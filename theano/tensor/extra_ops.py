@@ -9,13 +9,10 @@ from pytensor.tensor.extra_ops import *
 from pytensor.tensor.extra_ops import (
     Bartlett,
     CpuContiguous,
-    CumOp,
     FillDiagonal,
     FillDiagonalOffset,
     RavelMultiIndex,
-    Repeat,
     SearchsortedOp,
-    Unique,
     UnravelIndex,
     bartlett_,
     cpu_contiguous,
@@ -24,9 +21,8 @@ from pytensor.tensor.extra_ops import (
 )
 from pytensor.tensor.variable import TensorVariable
 
+from theano.tensor.along_any_axis import CumOp, RepeatOp, Unique
 from theano.tensor.old_operators import DiffOp
-
-RepeatOp = Repeat
 
 
 def repeat(x: Any, repeats: Any, axis: int | None = None) -> TensorVariable:
@@ -59,3 +55,27 @@ def to_one_hot(y: Any, nb_class: Any, dtype: Any = None) -> TensorVariable:
     y = pt.as_tensor_variable(y)
     zeros = pt.zeros((y.shape[0], nb_class), dtype=dtype)
     return pt.set_subtensor(zeros[pt.arange(y.shape[0]), y], np.asarray(1, dtype=zeros.dtype))
+
+
+def unravel_index(indices: Any, dims: Any, order: str = "C", ndim: int | None = None):
+    """Turn positions in a flattened array into positions along each dimension.
+
+    Parameters
+    ----------
+    indices : integer tensor
+        The positions in the flattened array.
+    dims : sequence of int or vector
+        The shape of the array.
+    order : {'C', 'F'}
+        How it is flattened.
+    ndim : int, optional
+        The number of dimensions, where `dims` is a vector of unknown length.
+
+    Returns
+    -------
+    tuple of TensorVariable
+    """
+    if ndim is not None:
+        lengths = pt.as_tensor_variable(dims)
+        dims = pt.stack([lengths[axis] for axis in range(ndim)])
+    return pt.unravel_index(indices, dims, order=order)

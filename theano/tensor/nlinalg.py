@@ -15,8 +15,6 @@ from pytensor.tensor.linalg import (
     TensorInv,
     TensorSolve,
     det,
-    eig,
-    lstsq,
     matrix_dot,
     matrix_inverse,
     matrix_power,
@@ -26,10 +24,22 @@ from pytensor.tensor.linalg import (
     tensorinv,
     tensorsolve,
 )
+from pytensor.tensor.linalg import Lstsq as _PyTensorLstsq
 from pytensor.tensor.linalg import eigh as _eigh
 from pytensor.tensor.linalg import qr as _qr
 
+from theano.gof.stand_in import StandIn
 from theano.tensor.linalg_gradients import EighGrad, _zero_disconnected
+
+eig = Eig()
+
+
+class lstsq(metaclass=StandIn, made=_PyTensorLstsq):  # noqa: N801 -- Theano's name
+    """The solution of least squares: ``lstsq()(x, y, rcond)``, with residuals, rank and spectrum."""
+
+    @staticmethod
+    def make() -> _PyTensorLstsq:
+        return _PyTensorLstsq()
 
 
 def eigh(a: Any, UPLO: str = "L"):

@@ -58,6 +58,7 @@ def restore() -> None:
     _add(np, "find_common_type", _find_common_type)
     _add(np, "in1d", np.isin)
     _add(np.testing, "dec", _NoseDecorators)
+    _add(np.linalg, "linalg", np.linalg)
     np.vstack = _of_any_iterable(np.vstack)
     for name in ("Mapping", "MutableMapping", "Sequence", "Callable", "Iterable", "Hashable"):
         _add(collections, name, getattr(collections.abc, name))
