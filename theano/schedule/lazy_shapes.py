@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pytensor.configdefaults import config
 from pytensor.graph.basic import Apply, Constant, Variable, equal_computations
 from pytensor.graph.features import AlreadyThere
 from pytensor.graph.fg import FunctionGraph
@@ -100,6 +101,11 @@ class LazyShapeFeature(ShapeFeature):
 
     def work_out(self, variable: Variable) -> None:
         """Find the shape of a variable and of all that it needs, one node at a time."""
+        # no line of the user's made what computes a shape
+        with config.change_flags(traceback__limit=0):
+            self._work_out(variable)
+
+    def _work_out(self, variable: Variable) -> None:
         waiting = [variable]
         while waiting:
             now = waiting[-1]

@@ -30,6 +30,8 @@ __all__ = ["REWRITES", "ScanMerge"]
 REWRITES = (
     ("unify_forward_loops", UnifyForwardLoops(), -0.5, (FAST_RUN_TAG, FAST_COMPILE_TAG)),
     ("record_loops", RecordLoops(), -0.49, (FAST_RUN_TAG, FAST_COMPILE_TAG)),
+    # PyTensor's cleaning has made loops anew; ours tell their shapes at less cost
+    ("cleaned_loops_are_ours", LoopsAreOurs(), 0.051, (FAST_RUN_TAG,)),
     ("HoistInvariants", HoistInvariants(), 0.052, (FAST_RUN_TAG,)),
     ("ShrinkCotangentBuffer", ShrinkCotangentBuffer(), 0.055, (FAST_RUN_TAG,)),
     ("PushOutDotAccumulate", PushOutDotAccumulate(), 0.06, (FAST_RUN_TAG,)),
