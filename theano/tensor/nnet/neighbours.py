@@ -19,6 +19,7 @@ _inside = CheckAndRaise(TypeError, "Images2Neibs: a window is larger than the im
 _consistent = CheckAndRaise(
     TypeError, "Images2Neibs: neib_shape and neib_step are not consistent with the image's shape"
 )
+_four_lengths = CheckAndRaise(ValueError, "neibs2images: expected a shape of four lengths")
 
 
 @dataclass(frozen=True)
@@ -168,12 +169,14 @@ def neibs2images(
     if mode not in ("valid", "ignore_borders"):
         raise NotImplementedError(f"neibs2images: expected mode valid or ignore_borders: {mode!r}")
     neibs, neib_shape = pt.as_tensor_variable(neibs), pt.as_tensor_variable(neib_shape)
-    shape = pt.as_tensor_variable(original_shape)
+    given = pt.as_tensor_variable(original_shape)
+    given = _four_lengths(given, pt.eq(given.shape[0], 4))
+    shape = [given[axis] for axis in range(4)]
     # A row of windows is a row of images as wide as a window: its columns are taken in turn.
     turned = pt.stack([shape[-1] // neib_shape[1], neib_shape[1]])
     rows = images2neibs(neibs.dimshuffle("x", "x", 0, 1), turned, mode=mode)
     if mode == "valid":
-        return rows.reshape(shape, ndim=4)
-    covered = pt.set_subtensor(shape[2:4], shape[2:4] // neib_shape * neib_shape)
-    after = [shape[axis] - covered[axis] for axis in (2, 3)]
-    return pad_last(rows.reshape(covered, ndim=4), (0, 0), after)
+        return rows.reshape(shape)
+    covered = [shape[axis + 2] // neib_shape[axis] * neib_shape[axis] for axis in range(2)]
+    after = [shape[axis + 2] - covered[axis] for axis in range(2)]
+    return pad_last(rows.reshape([*shape[:2], *covered]), (0, 0), after)
