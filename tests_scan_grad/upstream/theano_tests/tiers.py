@@ -57,6 +57,22 @@ QUICK = (
     "theano/gof/tests/test_fg.py",
     "theano/scan_module/tests/test_scan_checkpoints.py",
     "theano/scan_module/tests/test_scan_utils.py",
+    "theano/tensor/nnet/tests/test_nnet.py",
+    "theano/tensor/nnet/tests/test_sigm.py",
+    "theano/sandbox/linalg/tests/test_linalg.py",
+    "theano/sandbox/tests/test_multinomial.py",
+    "theano/sandbox/tests/test_multinomial_wo_replacement.py",
+    "theano/typed_list/tests/test_basic.py",
+    "theano/typed_list/tests/test_opt.py",
+    "theano/typed_list/tests/test_type.py",
+    "theano/tensor/tests/test_raw_random.py",
+    "theano/tensor/tests/test_shared_randomstreams.py",
+    "theano/tensor/nnet/tests/test_blocksparse.py",
+    "theano/tensor/nnet/tests/test_opt.py",
+    "theano/sparse/tests/test_opt.py",
+    "theano/sparse/tests/test_sp2.py",
+    "theano/sparse/tests/test_utils.py",
+    "theano/sparse/tests/test_type.py",
 )
 
 
