@@ -109,5 +109,5 @@ def shared(
     # With a container, PyTensor takes neither a value nor whether it is strict.
     no_value: Any = None
     variable = TensorSharedVariable(made.type, no_value, no_value, None, made.container, made.name)
-    variable.tag = made.tag
+    variable.tag, variable.auto_name = made.tag, made.auto_name
     return variable
