@@ -33,6 +33,7 @@ TRIALS = {
     ".venv/bin/python -m pip install '.[bench]'": None,
     ".venv/bin/python examples/char_rnn.py": "--max-minutes 0.02 --hidden 8 --sample 20 --fresh",
     ".venv/bin/python -m pytest -n 2 --dist loadfile": "--collect-only -q tests_scan_grad/test_readme.py",
+    ".venv/bin/python -m tests_scan_grad.upstream.theano_tests -j 2": "-h",
     ".venv/bin/python -m tests_scan_grad.timing gatedrnn": (
         "--batch 2 --steps 3 --dim 4 --repeats 1 --peers none"
     ),
