@@ -228,3 +228,14 @@ def test_lengths_that_differ_behind_other_operations_are_refused():
             f(np.ones(5), np.ones(6), 1.0, 1.0)
         with pytest.raises(ValueError):
             f(np.ones(6), np.ones(5), 1.0, 1.0)
+
+
+def test_tile_with_counts_that_are_not_known():
+    x, reps = T.dmatrix("x"), T.lvector("reps")
+    f = theano.function([x, reps], T.tile(x, reps, ndim=3))
+    np.testing.assert_array_equal(f(A, [2, 1]), np.tile(A, (1, 2, 1)))
+    with pytest.raises(AssertionError, match="at most ndim=3"):
+        f(A, [1, 1, 1, 1])
+    for wrong in (reps, [1.5, 2], T.dvector(), T.lmatrix()):
+        with pytest.raises(ValueError):
+            T.tile(x, wrong)

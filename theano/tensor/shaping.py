@@ -8,6 +8,7 @@ import pytensor.tensor as pt
 from pytensor.graph.basic import Variable
 from pytensor.raise_op import Assert
 from pytensor.tensor.elemwise import DimShuffle
+from pytensor.tensor.type import integer_dtypes
 from pytensor.tensor.variable import TensorVariable
 
 
@@ -116,10 +117,14 @@ def tile(x: Any, reps: Any, ndim: int | None = None) -> TensorVariable:
     Raises
     ------
     ValueError
-        `ndim` is smaller than the number of items in `reps`.
+        `ndim` is smaller than the number of items in `reps`, or is not given for a vector of
+        unknown length.
     AssertionError
         When the function runs: `ndim` is smaller than the number of items in the vector.
     """
+    _check_counts(reps)
+    if ndim is None and isinstance(reps, Variable) and reps.ndim == 1:
+        ndim = max(pt.get_vector_length(reps), pt.as_tensor_variable(x).ndim)
     if ndim is None:
         return pt.tile(x, reps)
     if isinstance(reps, Variable) and reps.ndim == 1:
@@ -131,6 +136,15 @@ def tile(x: Any, reps: Any, ndim: int | None = None) -> TensorVariable:
     if len(counts) > ndim:
         raise ValueError(f"tile: expected ndim >= len(reps), got ndim={ndim}, reps={reps}")
     return pt.tile(x, [1] * (ndim - len(counts)) + counts)
+
+
+def _check_counts(reps: Any) -> None:
+    """Raise ValueError unless `reps` is an integer, a vector of them, or a sequence of them."""
+    in_sequence = isinstance(reps, list | tuple)
+    for count in reps if in_sequence else [reps]:
+        kind = pt.as_tensor_variable(count).type
+        if kind.dtype not in integer_dtypes or kind.ndim > (0 if in_sequence else 1):
+            raise ValueError(f"tile: expected integers as reps, got {count} of {kind}")
 
 
 def transpose(x: Any, axes: Sequence[int] | None = None) -> TensorVariable:
