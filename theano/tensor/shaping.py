@@ -117,14 +117,17 @@ def tile(x: Any, reps: Any, ndim: int | None = None) -> TensorVariable:
     Raises
     ------
     ValueError
-        `ndim` is smaller than the number of items in `reps`, or is not given for a vector of
+        `ndim` is smaller than ``x.ndim`` or the number of items in `reps`, or is not given for a vector of
         unknown length.
     AssertionError
         When the function runs: `ndim` is smaller than the number of items in the vector.
     """
     _check_counts(reps)
+    x = pt.as_tensor_variable(x)
+    if ndim is not None and ndim < x.ndim:
+        raise ValueError(f"tile: expected ndim of at least {x.ndim} for {x.type}, got {ndim}")
     if ndim is None and isinstance(reps, Variable) and reps.ndim == 1:
-        ndim = max(pt.get_vector_length(reps), pt.as_tensor_variable(x).ndim)
+        ndim = max(pt.get_vector_length(reps), x.ndim)
     if ndim is None:
         return pt.tile(x, reps)
     if isinstance(reps, Variable) and reps.ndim == 1:
