@@ -137,9 +137,13 @@ class StepAnalysis:
     def _is_fixed(self, length: Variable) -> bool:
         """Whether a length follows from shapes of inputs and from invariants."""
         pending = [length]
+        seen = set()
         while pending:
             variable = pending.pop()
-            if isinstance(variable, Constant) or not self._reads_varying(variable):
+            if isinstance(variable, Constant) or variable in seen:
+                continue
+            seen.add(variable)
+            if not self._reads_varying(variable):
                 continue
             node = variable.owner
             if node is None:
