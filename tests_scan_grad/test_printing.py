@@ -135,7 +135,7 @@ def test_names_are_those_of_theano(made, expected):
 
 def test_an_operation_that_works_in_place_says_on_what():
     x = T.dvector("x")
-    f = theano.function([theano.In(x, mutable=True)], T.exp(x), mode=theano.Mode("vm"))
+    f = theano.function([theano.In(x, mutable=True)], T.exp(x), mode=theano.Mode("py"))
     assert "Elemwise{exp}[(0, 0)]" in debugprint(f, file="str")
 
 
