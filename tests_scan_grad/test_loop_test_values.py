@@ -5,7 +5,7 @@ import pytest
 
 import theano
 import theano.tensor as T
-from theano.compile.test_values import get_test_value
+from theano.gof.test_values import get_test_value
 
 X = np.arange(6.0).reshape(3, 2)
 

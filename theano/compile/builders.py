@@ -9,7 +9,7 @@ from pytensor.graph.basic import Variable
 
 from theano.compile.function import function
 from theano.compile.mode import get_mode
-from theano.compile.test_values import no_test_values
+from theano.gof.test_values import no_test_values
 
 __all__ = ["OpFromGraph"]
 

@@ -15,8 +15,8 @@ from theano.compile.function_module import Function, FunctionWithExtras
 from theano.compile.garbage import rare_collections
 from theano.compile.mode import get_mode
 from theano.compile.profiling import ProfileStats
-from theano.compile.test_values import no_test_values
 from theano.configdefaults import config
+from theano.gof.test_values import no_test_values
 from theano.link.native.overwriting import mark_overwritten
 from theano.misc.pkl_utils import StripPickler
 

@@ -1,12 +1,13 @@
 """Test values in an operator's make_node: what they are, and what is said where one is missing."""
 
-import importlib
 import warnings
 from typing import Any
 
 from pytensor.graph.basic import Variable
+from pytensor.tensor import as_tensor_variable
 
 from theano.configdefaults import config
+from theano.gof.test_values import get_test_value as _value_of
 
 
 def get_test_value(v: Any) -> Any:
@@ -21,10 +22,7 @@ def get_test_value(v: Any) -> Any:
     AttributeError
         When the variable has no test value.
     """
-    # imported here, because compiling and tensors need this package
-    if not isinstance(v, Variable):
-        v = importlib.import_module("theano.tensor").as_tensor_variable(v)
-    return importlib.import_module("theano.compile.test_values").get_test_value(v)
+    return _value_of(v if isinstance(v, Variable) else as_tensor_variable(v))
 
 
 def missing_test_message(msg: str) -> None:

@@ -2,7 +2,6 @@
 # ruff: noqa: F401 -- this file re-exports
 
 import copy
-import importlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -32,6 +31,7 @@ from pytensor.graph.traversal import apply_depends_on as _apply_depends_on
 from pytensor.tensor.blas import view_roots
 
 from theano.gof.instances import including_instances_of
+from theano.printing.names import operation_name, variable_name
 
 
 @including_instances_of(_PyTensorConstant)
@@ -133,13 +133,11 @@ def as_string(
     list of str
         What occurs several times is written the first time as ``*1 -> expression``.
     """
-    # imported here, because it needs tensors
-    names = importlib.import_module("theano.printing.names")
 
     def write_node(node, written):
-        return f"{names.operation_name(node)}({', '.join(written)})"
+        return f"{operation_name(node)}({', '.join(written)})"
 
-    leaf_formatter = leaf_formatter or names.variable_name
+    leaf_formatter = leaf_formatter or variable_name
     return _as_string(list(i), list(o), leaf_formatter, node_formatter or write_node)
 
 

@@ -15,7 +15,7 @@ from pytensor.tensor.exceptions import NotScalarConstantError
 from pytensor.tensor.subtensor import Subtensor
 
 from theano.compile.mode import get_default_mode, get_mode
-from theano.compile.test_values import compute_missing_test_values, no_test_values
+from theano.gof.test_values import compute_missing_test_values, no_test_values
 from theano.scan_module.adopt import adopt_node
 from theano.scan_module.as_written import StepRecord
 from theano.scan_module.stand_ins import StandIns

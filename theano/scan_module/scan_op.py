@@ -9,8 +9,8 @@ from pytensor.gradient import disconnected_type, pushforward
 from pytensor.graph.basic import Variable
 from pytensor.scan.op import Scan as PyTensorScan
 
-from theano.compile.test_values import tests_only_results
 from theano.configdefaults import config
+from theano.gof.test_values import tests_only_results
 from theano.scan_module.backward_loop import loop_pullback
 from theano.scan_module.forward_loops import extend_loop
 from theano.scan_module.loop import (

@@ -8,8 +8,8 @@ from typing import Any
 from pytensor.graph.basic import Variable
 from pytensor.tensor.basic import as_tensor_variable
 
-from theano.compile.test_values import get_test_value, test_values_of_user_code
 from theano.configdefaults import config
+from theano.gof.test_values import get_test_value, test_values_of_user_code
 
 
 def with_test_values(
