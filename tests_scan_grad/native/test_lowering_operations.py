@@ -217,7 +217,7 @@ UNARY = {
         pt.std(x, axis=1),
         pt.ptp(x, axis=0),
     ],
-    "views": lambda x: [ViewOp()(x), pt.specify_shape(x, (None, None)), x.copy()],
+    "views": lambda x: [ViewOp()(x + 1), pt.specify_shape(x, (None, None)), x.copy()],
     "broadcast": lambda x: [
         pt.broadcast_to(x[0], (3, x.shape[1])),
         *pt.broadcast_arrays(x, x[[0], :]),
