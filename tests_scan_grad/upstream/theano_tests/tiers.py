@@ -90,7 +90,6 @@ QUICK = (
     "theano/gof/tests/test_destroyhandler.py",
     "theano/gof/tests/test_fg.py",
     "theano/typed_list/tests/test_opt.py",
-    "theano/tensor/nnet/tests/test_blocksparse.py",
     "theano/tensor/nnet/tests/test_opt.py",
 )
 
