@@ -9,6 +9,7 @@ from theano.link.native.counters import Counters
 from theano.link.native.emit_expressions import special_functions
 from theano.link.native.emit_loop import emit_loop
 from theano.link.native.emit_segment import emit_segment
+from theano.link.native.equal_loops import EqualLoops
 from theano.link.native.ir import Assign, Map
 from theano.link.native.repeated_statements import Repeated
 from theano.link.native.segment import Segment
@@ -19,9 +20,12 @@ HERE = Path(__file__).parent
 def program_text(segments: Sequence[Segment], counters: Counters | None = None) -> str:
     """One translation unit for all segments, with counters where it is profiled."""
     functions = []
-    repeated = Repeated("statement")
+    repeated, equal = Repeated("statement"), EqualLoops()
     for segment in segments:
-        functions += [_described(loop.name, emit_loop(loop, counters)) for loop in segment.loops]
+        functions += [
+            _described(loop.name, equal.lines(loop.step.name, emit_loop(loop, counters)))
+            for loop in segment.loops
+        ]
         functions.append(_described(str(segment), emit_segment(segment, repeated, counters)))
     shared = ["\n".join([*_indented(lines), ""]) for lines in repeated.definitions()]
     counting = [counters.code()] if counters else []
