@@ -18,8 +18,8 @@ from pytensor.graph.rewriting.basic import pre_greedy_node_rewriter as _pre_gree
 from pytensor.graph.rewriting.utils import is_same_graph_with_merge
 from pytensor.graph.utils import InconsistencyError
 
+import theano  # programs take it from here
 from theano.configdefaults import config
-from theano.gof.fg import FunctionGraph
 from theano.gof.graph_rewriters import (
     EquilibriumOptimizer,
     FromFunctionOptimizer,
@@ -49,7 +49,7 @@ from theano.gof.pattern_rewriter import PatternSub
 
 def pre_constant_merge(vars: Sequence[Variable]) -> Sequence[Variable]:  # noqa: A002
     """Make equal constants in the expressions of variables one, before they are in a graph."""
-    return _pre_constant_merge(FunctionGraph([], [], clone=False), vars)
+    return _pre_constant_merge(theano.gof.FunctionGraph([], [], clone=False), vars)
 
 
 def pre_greedy_local_optimizer(
@@ -67,7 +67,7 @@ def pre_greedy_local_optimizer(
     Variable
         The expression as rewritten.
     """
-    return _pre_greedy(FunctionGraph([], [], clone=False), list_optimizations, out)
+    return _pre_greedy(theano.gof.FunctionGraph([], [], clone=False), list_optimizations, out)
 
 
 def check_chain(r: Variable | Apply, *chain: Op | type | None) -> bool:
