@@ -37,9 +37,11 @@ _OWN: list[tuple[str, Any, Kind, str]] = [
     (
         "linker",
         "native",
-        Choice(("native", "cvm", "c|py", "py", "c", "c|py_nogc", "vm", "vm_nogc", "cvm_nogc")),
-        "Linker of the mode 'Mode': native compiles whole functions to C; cvm is PyTensor's. Both "
-        "run Python where there is no compiler.",
+        Choice(
+            ("native", "xla", "cvm", "c|py", "py", "c", "c|py_nogc", "vm", "vm_nogc", "cvm_nogc")
+        ),
+        "Linker of the mode 'Mode': native compiles whole functions to C, xla through JAX; cvm is "
+        "PyTensor's. native and cvm run Python where there is no compiler.",
     ),
     (
         "optimizer",

@@ -136,6 +136,7 @@ predefined_linkers: dict[str, Callable[[], Linker]] = {
     "cvm": lambda: VMLinker(use_cloop=True),
     "cvm_nogc": lambda: VMLinker(use_cloop=True, allow_gc=False),
     "native": lambda: _native_linker(),
+    "xla": lambda: _xla_linker(),
 }
 
 _WITHOUT_COMPILER = {"c": "py", "c|py": "py", "c|py_nogc": "py", "cvm": "vm", "cvm_nogc": "vm_nogc"}
@@ -147,6 +148,11 @@ def _native_linker() -> Linker:
     return importlib.import_module("theano.link.native").NativeLinker(
         c_thunks=not _why_no_compiler()
     )
+
+
+def _xla_linker() -> Linker:
+    # Imported when first used: it needs JAX, which is optional.
+    return importlib.import_module("theano.link.xla").XLALinker()
 
 
 def make_linker(name: str) -> Linker:
@@ -305,6 +311,7 @@ named_modes: dict[str, Callable[[], PyTensorMode]] = {
     "FAST_RUN": lambda: Mode("native", OPT_FAST_RUN),
     "FAST_COMPILE": lambda: Mode(VMLinker(use_cloop=False, c_thunks=False), OPT_FAST_COMPILE),
     "NATIVE": lambda: Mode("native", OPT_FAST_RUN),
+    "XLA": lambda: Mode("xla", OPT_FAST_RUN),
     "DebugMode": lambda: _debugging_mode("debugmode", "DebugMode"),
     "DEBUG_MODE": lambda: predefined_modes["DEBUG_MODE"],
     "NanGuardMode": lambda: _debugging_mode("nanguardmode", "NanGuardMode"),

@@ -1,0 +1,16 @@
+"""The XLA engine: a function's graph, with this package's own gradient, as programs of XLA.
+
+It needs JAX, which is imported when a function is compiled.
+
+Examples
+--------
+>>> import theano
+>>> import theano.tensor as T
+>>> x = T.matrix("x")
+>>> f = theano.function([x], T.tanh(x).sum(), mode="XLA")
+"""
+
+import theano.link.xla.lowering  # noqa: F401 -- fills the table
+from theano.link.xla.linker import XLALinker
+
+__all__ = ["XLALinker"]

@@ -1,0 +1,65 @@
+"""What a lowering may ask of the engine, and how it says that it cannot do something."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+
+class CannotLower(Exception):
+    """XLA has no program for an operation as it is used here; the text says why."""
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """A condition that is known only when the program runs.
+
+    Attributes
+    ----------
+    holds
+        A traced boolean scalar.
+    error
+        What is raised when it is false.
+    """
+
+    holds: Any
+    error: Exception
+
+
+@dataclass(frozen=True)
+class Context:
+    """Where and how a graph is traced.
+
+    Attributes
+    ----------
+    precision
+        Of products: a ``jax.lax.Precision``.
+    in_loop
+        Whether the graph is the step of a loop.
+    requirements
+        What must hold when the program runs; the linker checks it after the segment.
+    """
+
+    precision: Any = None
+    in_loop: bool = False
+    requirements: list[Requirement] = field(default_factory=list)
+
+    def require(self, holds: Any, error: Exception) -> None:
+        """Have `error` raised where `holds` is false: now, or once its value is known."""
+        if is_traced(holds):
+            self.requirements.append(Requirement(holds, error))
+        elif not np.all(holds):
+            raise error
+
+    def of_step(self) -> Context:
+        """The context of a loop's step, whose requirements the loop hands on."""
+        return replace(self, in_loop=True, requirements=[])
+
+
+def is_traced(value: Any) -> bool:
+    """Whether a value is JAX's, and so perhaps not known before the program runs."""
+    import jax
+
+    return isinstance(value, jax.Array)

@@ -1,0 +1,114 @@
+"""One stage of a function as an XLA program, made anew for each shape and static value."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from theano.link.xla.context import CannotLower, Context, is_traced
+from theano.link.xla.interpret import compute, value_of
+from theano.link.xla.plan import Stage
+
+
+@dataclass(frozen=True)
+class Specialisation:
+    """The program for some shapes and static values.
+
+    Attributes
+    ----------
+    call
+        Takes the dynamic inputs; returns the outputs and one truth value for each error.
+    errors
+        What is raised where the truth value is false.
+    donates
+        Whether the call uses up the inputs that may be overwritten.
+    """
+
+    call: Any
+    errors: tuple[Exception, ...]
+    donates: bool
+
+
+class DeviceProgram:
+    """Runs a stage on the device.
+
+    Parameters
+    ----------
+    stage : Stage
+    overwritten : collection of int
+        Positions of the inputs whose memory the outputs may take.
+    precision
+        Of products.
+    """
+
+    def __init__(self, stage: Stage, overwritten: Collection[int], precision: Any):
+        self.stage, self.overwritten, self.precision = stage, tuple(overwritten), precision
+        self.specialisations: dict[Any, Specialisation] = {}
+
+    def __call__(self, values: Sequence[Any], static: Sequence[Any]) -> list[Any]:
+        """Compute the outputs from values of the inputs; NumPy arrays are transferred."""
+        key = (
+            tuple((value.shape, value.dtype) for value in values),
+            tuple(map(_hashable, static)),
+        )
+        program = self.specialisations.get(key)
+        if program is None:
+            program = self.specialisations[key] = self._specialised(values, static)
+        *outputs, holds = program.call(*values)
+        if program.errors:
+            for held, error in zip(np.asarray(holds), program.errors, strict=True):
+                if not held:
+                    raise type(error)(*error.args)
+        return outputs
+
+    def _specialised(self, values: Sequence[Any], static: Sequence[Any]) -> Specialisation:
+        import jax
+        from jax.extend.core import jaxpr_as_fun
+
+        errors: list[Exception] = []
+        traced = jax.make_jaxpr(lambda *given: self._trace(given, static, errors))(*values)
+        # What a failed requirement leaves behind must be what was there before the call.
+        donates = bool(self.overwritten) and not errors
+        call = jax.jit(jaxpr_as_fun(traced), donate_argnums=self.overwritten if donates else ())
+        return Specialisation(call, tuple(errors), donates)
+
+    def _trace(
+        self, given: Sequence[Any], static: Sequence[Any], errors: list[Exception]
+    ) -> list[Any]:
+        import jax.numpy as jnp
+
+        context = Context(self.precision)
+        known = dict(zip(self.stage.inputs, given, strict=True))
+        known.update(zip(self.stage.static, static, strict=True))
+        compute(self.stage.nodes, known, context)
+        outputs = [
+            _as_output(value_of(variable, known), variable, given)
+            for variable in self.stage.outputs
+        ]
+        errors.extend(requirement.error for requirement in context.requirements)
+        holds = [jnp.all(requirement.holds) for requirement in context.requirements]
+        return [*outputs, jnp.stack(holds) if holds else jnp.ones(0, bool)]
+
+
+def _as_output(value: Any, variable: Any, given: Sequence[Any]) -> Any:
+    """A value as the program gives it: an array of its own, never the memory of an input."""
+    import jax.numpy as jnp
+
+    if any(value is other for other in given):
+        return jnp.array(value, copy=True)
+    if is_traced(value):
+        return value
+    if not isinstance(value, np.ndarray | np.generic | int | float | complex):
+        raise CannotLower(f"a value of type {variable.type} cannot leave an XLA program")
+    return jnp.asarray(value, dtype=variable.type.dtype)
+
+
+def _hashable(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return (value.shape, value.dtype.str, value.tobytes())
+    if isinstance(value, slice):
+        return ("slice", value.start, value.stop, value.step)
+    return value

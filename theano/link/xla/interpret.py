@@ -1,0 +1,106 @@
+"""The walk over a graph: concrete nodes run in NumPy, the others are traced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from pytensor.graph.basic import Apply, Constant, Variable
+from pytensor.scalar.basic import ScalarType
+from pytensor.tensor.type import TensorType
+
+from theano.link.xla.context import CannotLower, Context, is_traced
+from theano.link.xla.lowering.table import rule_of
+
+
+class NodeFailed(Exception):
+    """Tracing a node failed; the cause is what was raised."""
+
+    def __init__(self, node: Apply, inputs: Sequence[Any]):
+        super().__init__(node)
+        self.node, self.inputs = node, inputs
+
+
+def interpret(graph: Any, values: Sequence[Any], context: Context) -> list[Any]:
+    """Compute the outputs of a function graph from values of its inputs.
+
+    Parameters
+    ----------
+    graph : FunctionGraph
+    values : sequence
+        Of each input, concrete or traced.
+    context : Context
+
+    Returns
+    -------
+    list
+        The value of each output, concrete or traced.
+    """
+    known = dict(zip(graph.inputs, values, strict=True))
+    compute(graph.toposort(), known, context)
+    return [value_of(variable, known) for variable in graph.outputs]
+
+
+def compute(nodes: Iterable[Apply], known: dict[Variable, Any], context: Context) -> None:
+    """Add to `known` the values of the nodes' outputs; what is known already is kept."""
+    for node in nodes:
+        if all(variable in known for variable in node.outputs):
+            continue
+        inputs = [value_of(variable, known) for variable in node.inputs]
+        try:
+            results = run_node(node, inputs, context)
+        except NodeFailed:
+            raise
+        except Exception as error:
+            raise NodeFailed(node, inputs) from error
+        for variable, result in zip(node.outputs, results, strict=True):
+            known.setdefault(variable, result)
+
+
+def value_of(variable: Variable, known: Mapping[Variable, Any]) -> Any:
+    """The value of a variable that is known or constant."""
+    if variable in known:
+        return known[variable]
+    if isinstance(variable, Constant):
+        return variable.data
+    raise CannotLower(f"nothing gives the value of {variable}")
+
+
+def run_node(node: Apply, inputs: list[Any], context: Context) -> list[Any]:
+    """Return the values of a node's outputs, of their declared dtypes."""
+    rule = rule_of(node.op)
+    if not rule.even_if_concrete and not any(is_traced(value) for value in inputs):
+        return performed(node, inputs)
+    results = rule.lower(node.op, node, inputs, context)
+    if not isinstance(results, list | tuple):
+        results = [results]
+    return [_of_declared_type(r, v) for r, v in zip(results, node.outputs, strict=True)]
+
+
+def performed(node: Apply, inputs: Sequence[Any]) -> list[Any]:
+    """Run a node in NumPy."""
+    cells: list[list[Any]] = [[None] for _ in node.outputs]
+    node.op.perform(
+        node, [_as_given(x, v) for x, v in zip(inputs, node.inputs, strict=True)], cells
+    )
+    return [_of_declared_type(cell[0], v) for cell, v in zip(cells, node.outputs, strict=True)]
+
+
+def _as_given(value: Any, variable: Variable) -> Any:
+    if isinstance(variable.type, TensorType):
+        return np.asarray(value, dtype=variable.type.dtype)
+    return value
+
+
+def _of_declared_type(value: Any, variable: Variable) -> Any:
+    if not isinstance(variable.type, TensorType | ScalarType):
+        return value
+    dtype = np.dtype(variable.type.dtype)
+    if is_traced(value):
+        value = value if value.dtype == dtype else value.astype(dtype)
+    elif isinstance(variable.type, TensorType):
+        value = np.asarray(value, dtype=dtype)
+    if isinstance(variable.type, TensorType) and value.ndim != variable.type.ndim:
+        raise CannotLower(f"{value.ndim} dimensions where {variable.type} was declared")
+    return value

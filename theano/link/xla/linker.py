@@ -1,0 +1,87 @@
+"""The linker of mode 'XLA': a function's graph as programs of the device and of the host."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from typing import Any
+
+from pytensor.graph.basic import Variable
+from pytensor.graph.fg import FunctionGraph
+from pytensor.link.basic import Container, Linker
+from pytensor.link.utils import map_storage
+
+from theano.link.xla.jax_library import require_jax
+from theano.link.xla.machine import Machine
+
+# What is written for other engines: products for BLAS's operators, C code, memory used again.
+# XLA fuses, and reuses memory, by itself.
+LEFT_OUT = (
+    "cxx_only",
+    "BlasOpt",
+    "inplace",
+    "fusion",
+    "local_careduce_fusion",
+    "scan_make_inplace",
+    "scan_reduce_trace_prealloc",
+)
+
+
+class XLALinker(Linker):
+    """Compiles a graph with XLA, through JAX, for the device that it is told or the default one.
+
+    Parameters
+    ----------
+    device : str, optional
+        Such as 'cuda0' or 'xla:cpu'; by default the flag `device`, where it names one of XLA's,
+        and otherwise 'xla:cpu'.
+
+    Examples
+    --------
+    >>> import theano
+    >>> import theano.tensor as T
+    >>> x = T.matrix("x")
+    >>> f = theano.function([x], T.tanh(x).sum(), mode="XLA")
+    """
+
+    required_rewrites = ("minimum_compile",)
+    incompatible_rewrites = LEFT_OUT
+
+    def __init__(self, device: str | None = None, **kwargs: Any):
+        super().__init__(**kwargs)
+        require_jax()
+        self.device = device
+        self.fgraph: FunctionGraph | None = None
+        self.machine: Machine | None = None
+
+    def accept(
+        self, fgraph: FunctionGraph, no_recycling: Sequence[Variable] | None = None, profile=None
+    ) -> XLALinker:
+        """Tie a linker to a graph: this one, or a copy if it is tied to another already."""
+        if self.fgraph is not None and self.fgraph is not fgraph:
+            other = copy(self)
+            other.fgraph = None
+            return other.accept(fgraph, no_recycling, profile)
+        self.fgraph = fgraph
+        return self
+
+    def make_thunk(self, input_storage=None, output_storage=None, storage_map=None, **kwargs):
+        """Make what runs the graph, and the containers of its inputs and outputs."""
+        fgraph = self.fgraph
+        assert fgraph is not None
+        order = self.schedule(fgraph)
+        input_storage, output_storage, storage_map = map_storage(
+            fgraph, order, input_storage, output_storage, storage_map
+        )
+        self.machine = Machine(fgraph, order, storage_map, self.device)
+        return (
+            self.machine,
+            [Container(v, cell) for v, cell in zip(fgraph.inputs, input_storage, strict=True)],
+            [
+                Container(v, cell, readonly=True)
+                for v, cell in zip(fgraph.outputs, output_storage, strict=True)
+            ],
+        )
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"

@@ -1,0 +1,142 @@
+"""The table of lowerings: an op's class -> the function that traces it with JAX.
+
+A lowering is ``function(op, node, inputs, context)``; it returns the value of the node's output,
+or the list of their values. A value is either
+
+* traced: a ``jax.Array`` (under ``jit`` a tracer). Its shape is known, its elements are not;
+* concrete: a NumPy array or scalar, a Python number, ``None``, a slice or another object.
+
+A node whose inputs are all concrete runs its own ``perform`` in NumPy, so that what shapes and
+lengths are made of stays known; a lowering is asked then only if it was registered with
+``even_if_concrete`` (a constructor of large arrays, a loop). Results need not have the declared
+dtype: `interpret` casts them. ``context.require`` states what can only be checked when the
+program runs; ``CannotLower`` has the node run on the host, with its text as the reason; any other
+exception is the user's error and reaches him as it is.
+
+``concrete`` says which inputs must be concrete: positions, or a function of the node that gives
+them. The planner makes them static arguments, or cuts the graph before the node.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any
+
+from pytensor.graph.basic import Apply
+from pytensor.graph.op import Op
+
+from theano.link.xla.context import CannotLower, Context
+from theano.link.xla.jax_library import settings_kept
+
+Lowering = Callable[[Any, Apply, list[Any], Context], Any]
+Positions = Collection[int] | Callable[[Apply], Collection[int]]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How nodes of a class of ops are traced, and what must be known for that.
+
+    Attributes
+    ----------
+    lower
+        The lowering.
+    concrete
+        The inputs that must be concrete.
+    even_if_concrete
+        Whether the lowering is asked also where all inputs are concrete.
+    why_not
+        Answers, for a node, why it cannot be traced at all, or None.
+    """
+
+    lower: Lowering
+    concrete: Positions = ()
+    even_if_concrete: bool = False
+    why_not: Callable[[Apply], str | None] | None = None
+
+
+_RULES: dict[type[Op], Rule] = {}
+
+
+def lowers(*classes: type[Op], **settings: Any) -> Callable[[Lowering], Lowering]:
+    """Register the decorated function as the lowering of these classes and their subclasses.
+
+    Parameters
+    ----------
+    *classes : type
+    **settings
+        ``concrete``, ``even_if_concrete`` and ``why_not`` of `Rule`.
+
+    Examples
+    --------
+    >>> from pytensor.tensor.shape import Shape_i
+    >>> @lowers(Shape_i)
+    ... def length(op, node, inputs, context):
+    ...     return inputs[0].shape[op.i]
+    """
+
+    def register(function: Lowering) -> Lowering:
+        for op_class in classes:
+            _RULES[op_class] = Rule(function, **settings)
+        return function
+
+    return register
+
+
+def rule_of(op: Op) -> Rule:
+    """Return the rule of the op's class, or of the nearest class above it."""
+    for op_class in type(op).__mro__:
+        if op_class in _RULES:
+            return _RULES[op_class]
+    return _FALLBACK
+
+
+def concrete_inputs(node: Apply) -> Collection[int]:
+    """Positions of the inputs that must be known when the node is traced."""
+    wanted = rule_of(node.op).concrete
+    return wanted(node) if callable(wanted) else wanted
+
+
+def why_not(node: Apply) -> str | None:
+    """Why a node cannot be part of an XLA program, or None if nothing speaks against it."""
+    rule = rule_of(node.op)
+    return rule.why_not(node) if rule.why_not else None
+
+
+def _jax_funcify() -> Any:
+    with settings_kept(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from pytensor.link.jax.dispatch import jax_funcify
+    return jax_funcify
+
+
+def _by_pytensor(op: Op, node: Apply, inputs: list[Any], context: Context) -> Any:
+    """Trace by PyTensor's own function for the op."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return _jax_funcify()(op, node=node)(*inputs)
+    except Exception as error:
+        text = str(error).strip().splitlines() or [""]
+        raise CannotLower(f"{type(error).__name__}: {text[0]}") from error
+
+
+def _unknown_to_pytensor(node: Apply) -> str | None:
+    function = _jax_funcify()
+    if function.dispatch(type(node.op)) is function.dispatch(object):
+        return "there is no lowering for it"
+    return None
+
+
+_FALLBACK = Rule(_by_pytensor, why_not=_unknown_to_pytensor)
+
+
+def runs_on_host(*classes: type[Op], why: str) -> None:
+    """Say that ops of these classes are never traced, and why."""
+
+    def refuse(op: Op, node: Apply, inputs: list[Any], context: Context) -> Any:
+        raise CannotLower(why)
+
+    for op_class in classes:
+        _RULES[op_class] = Rule(refuse, why_not=lambda node: why)

@@ -1,0 +1,148 @@
+"""Runs the stages of a compiled function one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from pytensor.graph.basic import Apply, Constant, Variable
+
+from theano.link.xla.context import CannotLower, Context, is_traced
+from theano.link.xla.device_program import DeviceProgram
+from theano.link.xla.device_values import DeviceValues
+from theano.link.xla.host import HostProgram
+from theano.link.xla.interpret import NodeFailed, compute
+from theano.link.xla.plan import Plan, Stage, make_plan
+
+
+class Machine:
+    """A compiled function as it runs; what XLA proves unable to trace moves to the host.
+
+    Attributes
+    ----------
+    plan
+        What runs where.
+    programs
+        One for each stage.
+    nodes, thunks, position_of_error
+        What failed in the last call, for the message; the position is set only then.
+    """
+
+    # PyTensor's functions and profiles read these.
+    allow_gc = True
+
+    def __init__(
+        self, fgraph: Any, order: Sequence[Apply], storage_map: Any, device: str | None = None
+    ):
+        self.fgraph, self.order, self.storage_map = fgraph, order, storage_map
+        self.values = DeviceValues(fgraph, storage_map, device)
+        self.nodes: list[Apply] = []
+        self.thunks: list[Any] = []
+        self._refused: dict[Apply, str] = {}
+        self._use(self._planned({}))
+
+    def _planned(self, refused: dict[Apply, str]) -> tuple[Plan, list[Any]]:
+        plan = make_plan(self.fgraph, self.order, refused)
+        return plan, [self._program(stage, stage is plan.stages[-1]) for stage in plan.stages]
+
+    def _use(self, planned: tuple[Plan, list[Any]]) -> None:
+        self.plan, self.programs = planned
+
+    def _program(self, stage: Stage, last: bool) -> Any:
+        if not stage.on_device:
+            return None
+        # A stage that may still be run again, or whose values are read again, keeps its inputs.
+        overwritten = self.values.overwritten(stage.inputs) if last else ()
+        return DeviceProgram(stage, overwritten, self.values.precision)
+
+    def __call__(self) -> None:
+        # PyTensor takes it that a node failed where this is set.
+        vars(self).pop("position_of_error", None)
+        with self.values.device_in_use():
+            outputs = self._run()
+        self.values.store(outputs)
+
+    def _run(self) -> list[Any]:
+        refused: dict[Apply, str] = {}
+        planned = self.plan, self.programs
+        while True:
+            try:
+                outputs = self._run_stages(*planned)
+            except NodeFailed as failure:
+                reason = failure.__cause__
+                assert reason is not None
+                if not isinstance(reason, CannotLower):
+                    self._blame(failure.node, failure.inputs)
+                    raise reason from None
+                refused[failure.node] = str(reason)
+                planned = self._planned({**self._refused, **refused})
+                continue
+            if refused:
+                # the host could do it, so that it was no mistake of the caller
+                self._refused.update(refused)
+                self._use(planned)
+            return outputs
+
+    def _run_stages(self, plan: Plan, programs: list[Any]) -> list[Any]:
+        known: dict[Variable, Any] = self.values.given()
+        known.update(_known_before_call(plan.before_call, known))
+        for position, (stage, program) in enumerate(zip(plan.stages, programs, strict=True)):
+            if program is None:
+                program = programs[position] = HostProgram(stage)
+            if stage.on_device:
+                values = [self.values.on_device(v, known) for v in stage.inputs]
+                static = [_on_host(v, known) for v in stage.static]
+                outputs = program(values, static)
+            else:
+                outputs = self._run_on_host(stage, program, known)
+            known.update(zip(stage.outputs, outputs, strict=True))
+        return [_known(variable, known) for variable in self.fgraph.outputs]
+
+    def _run_on_host(self, stage: Stage, program: Any, known: dict[Variable, Any]) -> list[Any]:
+        try:
+            return program([_on_host(v, known) for v in stage.inputs])
+        except Exception:
+            failed = program.failed()
+            if failed is not None:
+                self._blame(*failed)
+            raise
+
+    def _blame(self, node: Apply, inputs: Sequence[Any]) -> None:
+        self.nodes = [node]
+        boxes = [[value] for value in inputs]
+        self.thunks = [SimpleNamespace(inputs=boxes, outputs=[])]
+        self.position_of_error = 0
+
+
+def _known(variable: Variable, known: dict[Variable, Any]) -> Any:
+    return variable.data if isinstance(variable, Constant) else known[variable]
+
+
+def _on_host(variable: Variable, known: dict[Variable, Any]) -> Any:
+    value = _known(variable, known)
+    return np.asarray(value) if is_traced(value) else value
+
+
+def _known_before_call(
+    variables: Sequence[Variable], given: dict[Variable, Any]
+) -> dict[Variable, Any]:
+    """The variables that NumPy can tell from the inputs."""
+    known: dict[Variable, Any] = {}
+
+    def add(variable: Variable) -> None:
+        if variable in known or isinstance(variable, Constant):
+            return
+        if variable.owner is None:
+            value = given[variable]
+            # of large arrays only the shape is asked for
+            known[variable] = np.asarray(value) if is_traced(value) and value.ndim < 2 else value
+            return
+        for source in variable.owner.inputs:
+            add(source)
+        compute([variable.owner], known, Context())
+
+    for variable in variables:
+        add(variable)
+    return {variable: known[variable] for variable in variables}

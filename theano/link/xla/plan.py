@@ -1,0 +1,177 @@
+"""Cuts a graph into stages: what runs on the device in one program, what on the host between.
+
+Stages alternate: those with an even number run on the device, those with an odd one on the host.
+Each node is in the first stage that its inputs allow; nodes of the device are then moved to the
+stage of what reads them, so that as few programs as possible do the work.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pytensor.graph.basic import Apply, Constant, Variable
+
+from theano.link.xla.lowering.table import concrete_inputs, why_not
+from theano.link.xla.static_inputs import SHAPES, StaticValues
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Nodes that run together.
+
+    Attributes
+    ----------
+    on_device
+        Whether they are one XLA program.
+    nodes
+        In an order in which they can run.
+    inputs
+        What they read that they do not make, without the static ones.
+    static
+        What the program is specialised by; only on the device.
+    outputs
+        What is read after them.
+    """
+
+    on_device: bool
+    nodes: tuple[Apply, ...]
+    inputs: tuple[Variable, ...]
+    static: tuple[Variable, ...]
+    outputs: tuple[Variable, ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The stages of a function, and why nodes are on the host.
+
+    Attributes
+    ----------
+    before_call
+        Variables that NumPy computes from the inputs before the stages run.
+    reasons
+        For each node on the host, why.
+    cuts
+        Values that a stage must know and that an earlier one computes.
+    """
+
+    stages: tuple[Stage, ...]
+    before_call: tuple[Variable, ...]
+    reasons: Mapping[Apply, str]
+    cuts: tuple[Variable, ...]
+
+
+def make_plan(fgraph: Any, order: Sequence[Apply], refused: Mapping[Apply, str]) -> Plan:
+    """Plan a function.
+
+    Parameters
+    ----------
+    fgraph : FunctionGraph
+    order : sequence of Apply
+        All nodes, in an order in which they can run.
+    refused : mapping
+        Nodes that proved impossible to trace, and why.
+    """
+    reasons = dict(refused)
+    for node in order:
+        reason = None if node in reasons else why_not(node)
+        if reason is not None:
+            reasons[node] = reason
+    known = StaticValues(fgraph.inputs, reasons)
+    must_know = {n: known.unknown_inputs(n) if n not in reasons else set() for n in order}
+    stage_of = _first_stages(order, reasons, must_know)
+    _move_to_readers(fgraph, order, reasons, must_know, stage_of)
+    numbered: dict[int, list[Apply]] = defaultdict(list)
+    for node in order:
+        numbered[stage_of[node]].append(node)
+    stages = []
+    for number in sorted(numbered):
+        wanted = {v for n in numbered[number] for v in _cut_values(n, must_know, stage_of, known)}
+        stages.append(_stage(fgraph, numbered[number], number, stage_of, wanted | known.static))
+    cuts = tuple(dict.fromkeys(v for node in order for v in must_know[node]))
+    static = [v for stage in stages for v in stage.static if v in known.static]
+    return Plan(tuple(stages), tuple(dict.fromkeys(static)), reasons, cuts)
+
+
+def _first_stages(
+    order: Sequence[Apply],
+    reasons: Mapping[Apply, str],
+    must_know: Mapping[Apply, set[Variable]],
+) -> dict[Apply, int]:
+    stage_of: dict[Apply, int] = {}
+    for node in order:
+        on_host = node in reasons
+        number = -1 if on_host else 0
+        for variable in node.inputs:
+            if variable.owner is not None:
+                number = max(number, stage_of[variable.owner] + (variable in must_know[node]))
+        stage_of[node] = number + (number % 2 != on_host)
+    return stage_of
+
+
+def _move_to_readers(
+    fgraph: Any,
+    order: Sequence[Apply],
+    reasons: Mapping[Apply, str],
+    must_know: Mapping[Apply, set[Variable]],
+    stage_of: dict[Apply, int],
+) -> None:
+    for node in reversed(order):
+        if node in reasons:
+            continue
+        latest = []
+        for variable in node.outputs:
+            for reader, _ in fgraph.clients[variable]:
+                if reader not in stage_of:
+                    latest.append(stage_of[node])
+                    continue
+                number = stage_of[reader] - (variable in must_know[reader])
+                latest.append(number - number % 2)
+        stage_of[node] = max(stage_of[node], min(latest, default=0))
+
+
+def _cut_values(
+    node: Apply,
+    must_know: Mapping[Apply, set[Variable]],
+    stage_of: Mapping[Apply, int],
+    known: StaticValues,
+) -> set[Variable]:
+    """What the node must know that comes from an earlier stage."""
+    values = set(must_know[node])
+    pending = [node.inputs[k] for k in concrete_inputs(node)]
+    while pending:
+        variable = pending.pop()
+        if isinstance(variable, Constant) or variable in values or variable in known.static:
+            continue
+        owner = variable.owner
+        if owner is not None and stage_of[owner] < stage_of[node]:
+            values.add(variable)
+        elif owner is not None and not isinstance(owner.op, SHAPES):
+            pending.extend(owner.inputs)
+    return values
+
+
+def _stage(
+    fgraph: Any,
+    nodes: list[Apply],
+    number: int,
+    stage_of: Mapping[Apply, int],
+    concrete: set[Variable],
+) -> Stage:
+    on_device = number % 2 == 0
+    made = {variable for node in nodes for variable in node.outputs}
+    if on_device:
+        # what is known before the call need not be made of anything
+        nodes = [node for node in nodes if not all(v in concrete for v in node.outputs)]
+    read = dict.fromkeys(v for node in nodes for v in node.inputs if not isinstance(v, Constant))
+    static = [v for v in read if v in concrete] if on_device else []
+    inputs = [v for v in read if v not in made and v not in static]
+    outputs = [
+        v
+        for node in nodes
+        for v in node.outputs
+        if any(stage_of.get(reader, number + 1) != number for reader, _ in fgraph.clients[v])
+    ]
+    return Stage(on_device, tuple(nodes), tuple(inputs), tuple(static), tuple(outputs))
