@@ -18,6 +18,7 @@ from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.scalar.basic import ScalarType
 from pytensor.tensor.shape import Shape, Shape_i
 from pytensor.tensor.type import TensorType, discrete_dtypes
+from pytensor.tensor.type_other import NoneTypeT, SliceType
 
 from theano.link.xla.lowering.table import concrete_inputs, why_not
 
@@ -105,4 +106,4 @@ def _is_small(variable: Variable) -> bool:
     kind: Any = variable.type
     if isinstance(kind, TensorType):
         return kind.ndim == 0 or (kind.ndim == 1 and kind.dtype in discrete_dtypes)
-    return isinstance(kind, ScalarType) or type(kind).__name__ in ("NoneTypeT", "SliceType")
+    return isinstance(kind, ScalarType | NoneTypeT | SliceType)

@@ -1,6 +1,28 @@
 """One file for each family of operators; importing this fills the table."""
 
-from theano.link.xla.lowering import shapes
+from theano.link.xla.lowering import (
+    advanced_indexing,
+    elementwise,
+    graphs,
+    indexing,
+    products,
+    random_draws,
+    reductions,
+    shapes,
+    sorting,
+)
 from theano.link.xla.lowering.table import lowers, runs_on_host
 
-__all__ = ["lowers", "runs_on_host", "shapes"]
+__all__ = [
+    "advanced_indexing",
+    "elementwise",
+    "graphs",
+    "indexing",
+    "lowers",
+    "products",
+    "random_draws",
+    "reductions",
+    "runs_on_host",
+    "shapes",
+    "sorting",
+]

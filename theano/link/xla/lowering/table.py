@@ -26,6 +26,9 @@ from typing import Any
 
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
+from pytensor.scalar.basic import ScalarType
+from pytensor.tensor.type import TensorType
+from pytensor.tensor.type_other import NoneTypeT, SliceType
 
 from theano.link.xla.context import CannotLower, Context
 from theano.link.xla.jax_library import settings_kept
@@ -56,11 +59,13 @@ class Rule:
     why_not: Callable[[Apply], str | None] | None = None
 
 
-_RULES: dict[type[Op], Rule] = {}
+_RULES: dict[type, Rule] = {}
 
 
-def lowers(*classes: type[Op], **settings: Any) -> Callable[[Lowering], Lowering]:
-    """Register the decorated function as the lowering of these classes and their subclasses.
+def lowers(*classes: type, **settings: Any) -> Callable[[Lowering], Lowering]:
+    """Register the decorated function as the lowering of these classes.
+
+    It is that of their subclasses, too, unless they say anew what they compute.
 
     Parameters
     ----------
@@ -85,10 +90,12 @@ def lowers(*classes: type[Op], **settings: Any) -> Callable[[Lowering], Lowering
 
 
 def rule_of(op: Op) -> Rule:
-    """Return the rule of the op's class, or of the nearest class above it."""
+    """Return the rule of the op's class, or of the class that says what the op computes."""
     for op_class in type(op).__mro__:
         if op_class in _RULES:
             return _RULES[op_class]
+        if "perform" in vars(op_class):
+            break
     return _FALLBACK
 
 
@@ -100,8 +107,15 @@ def concrete_inputs(node: Apply) -> Collection[int]:
 
 def why_not(node: Apply) -> str | None:
     """Why a node cannot be part of an XLA program, or None if nothing speaks against it."""
+    for variable in (*node.inputs, *node.outputs):
+        if not isinstance(variable.type, _TRACED_TYPES):
+            return f"a value of type {variable.type} stays on the host"
     rule = rule_of(node.op)
     return rule.why_not(node) if rule.why_not else None
+
+
+# None and slices are parts of indices.
+_TRACED_TYPES = (TensorType, ScalarType, NoneTypeT, SliceType)
 
 
 def _jax_funcify() -> Any:
@@ -132,7 +146,7 @@ def _unknown_to_pytensor(node: Apply) -> str | None:
 _FALLBACK = Rule(_by_pytensor, why_not=_unknown_to_pytensor)
 
 
-def runs_on_host(*classes: type[Op], why: str) -> None:
+def runs_on_host(*classes: type, why: str) -> None:
     """Say that ops of these classes are never traced, and why."""
 
     def refuse(op: Op, node: Apply, inputs: list[Any], context: Context) -> Any:

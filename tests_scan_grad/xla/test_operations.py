@@ -1,0 +1,43 @@
+"""Operations in mode 'XLA' give the values, dtypes and shapes that the Python linker gives."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import theano
+import theano.tensor as T
+from tests_scan_grad.xla.operations import GROUPS, Case
+
+pytest.importorskip("jax")
+
+CASES = [
+    pytest.param(case, id=f"{group}: {case.name}") for group in GROUPS for case in GROUPS[group]
+]
+
+
+def variables_of(values):
+    return [T.TensorType(v.dtype, [n == 1 for n in v.shape])(f"x{k}") for k, v in enumerate(values)]
+
+
+def tolerance(dtype):
+    return {"float32": 2e-6, "float64": 1e-12}.get(str(dtype), 0)
+
+
+@pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")
+@pytest.mark.parametrize("case", CASES)
+def test_operation(case: Case):
+    values = [np.asarray(value) for value in case.values]
+    variables = variables_of(values)
+    outputs = case.build(*variables)
+    outputs = list(outputs) if isinstance(outputs, list | tuple) else [outputs]
+    expected = theano.function(variables, outputs, mode=theano.Mode("py", "fast_compile"))(*values)
+    compiled = theano.function(variables, outputs, mode="XLA")
+    found = compiled(*values)
+    for ours, theirs in zip(found, expected, strict=True):
+        assert ours.dtype == theirs.dtype
+        assert ours.shape == theirs.shape
+        np.testing.assert_allclose(
+            ours, theirs, rtol=tolerance(ours.dtype), atol=tolerance(ours.dtype), equal_nan=True
+        )
+    assert bool(compiled.vm.plan.reasons) == case.on_host, compiled.vm.plan.reasons

@@ -1,0 +1,142 @@
+"""Indexing by arrays of integers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from pytensor.graph.basic import Constant
+from pytensor.tensor.subtensor import (
+    AdvancedIncSubtensor,
+    AdvancedIncSubtensor1,
+    AdvancedSubtensor,
+    AdvancedSubtensor1,
+    indices_from_subtensor,
+)
+
+from theano.link.xla.context import CannotLower, Context, is_traced
+from theano.link.xla.lowering.indexing import slice_bounds
+from theano.link.xla.lowering.table import lowers
+
+
+def _in_bounds(index: Any, n: int, axis: int, context: Context) -> Any:
+    """Positions that count from the start, after a check that there are such elements."""
+    import jax.numpy as jnp
+
+    error = IndexError(f"index out of bounds: dimension {axis} has length {n}")
+    if not is_traced(index):
+        index = np.asarray(index)
+        if index.size and not (-n <= index.min() and index.max() < n):
+            raise IndexError(
+                f"index {index.max() if index.max() >= n else index.min()} is out of bounds for "
+                f"axis {axis} with size {n}"
+            )
+        return np.where(index < 0, index + n, index)
+    index = index.astype("int64")
+    if index.size:
+        context.require(jnp.all((index >= -n) & (index < n)), error)
+    return jnp.where(index < 0, index + n, index)
+
+
+def _indices(shape: tuple[int, ...], given: Any, context: Context) -> tuple[Any, ...]:
+    """Indices as JAX takes them: checked, positive, masks as positions."""
+    checked: list[Any] = []
+    for index in given:
+        if index is None:
+            raise CannotLower("a new dimension among indices")
+        if isinstance(index, slice):
+            parts = (index.start, index.stop, index.step)
+            if any(is_traced(part) for part in parts):
+                raise CannotLower("a slice whose length is computed on the device")
+            checked.append(slice(*(None if part is None else int(part) for part in parts)))
+        elif np.result_type(index).kind == "b":
+            checked.extend(_of_mask(index, shape, len(checked)))
+        else:
+            axis = len(checked)
+            checked.append(_in_bounds(index, shape[axis], axis, context))
+    return tuple(checked)
+
+
+def _of_mask(mask: Any, shape: tuple[int, ...], axis: int) -> tuple[Any, ...]:
+    if is_traced(mask):
+        raise CannotLower("a mask whose number of true elements is computed on the device")
+    covered = shape[axis : axis + mask.ndim]
+    if covered != mask.shape:
+        raise IndexError(
+            f"boolean index did not match indexed array along axis {axis}; "
+            f"its shape is {mask.shape}, of the array {covered}"
+        )
+    return mask.nonzero()
+
+
+def _why_not(node) -> str | None:
+    for variable in node.inputs[1:]:
+        if getattr(variable.type, "dtype", None) == "bool" and not isinstance(variable, Constant):
+            first = isinstance(node.op, AdvancedIncSubtensor) and variable is node.inputs[1]
+            if not first:
+                return "the length of what a mask selects is known only when it runs"
+    return None
+
+
+def _gather(x: Any, indices: tuple[Any, ...]) -> Any:
+    import jax.numpy as jnp
+
+    return jnp.asarray(x).at[indices].get(mode="clip", wrap_negative_indices=False)
+
+
+@lowers(AdvancedSubtensor1)
+def rows(op, node, inputs, context):
+    """Elements of the first dimension."""
+    x, index = inputs
+    return _gather(x, _indices(np.shape(x), (index,), context))
+
+
+@lowers(AdvancedSubtensor, concrete=slice_bounds, why_not=_why_not)
+def elements(op, node, inputs, context):
+    """The elements at arrays of positions, numbers and slices."""
+    x, *values = inputs
+    return _gather(x, _indices(np.shape(x), indices_from_subtensor(values, op.idx_list), context))
+
+
+@lowers(AdvancedIncSubtensor1)
+def rows_replaced(op, node, inputs, context):
+    """An array in which elements of the first dimension are set, or added to."""
+    x, y, index = inputs
+    op._check_runtime_broadcasting(node, x, y, index)
+    return _scattered(op, node, x, y, _indices(np.shape(x), (index,), context))
+
+
+@lowers(AdvancedIncSubtensor, concrete=slice_bounds, why_not=_why_not)
+def elements_replaced(op, node, inputs, context):
+    """An array in which elements at arrays of positions are set, or added to."""
+    x, y, *values = inputs
+    indices = _indices(np.shape(x), indices_from_subtensor(values, op.idx_list), context)
+    return _scattered(op, node, x, y, indices)
+
+
+def _scattered(op, node, x: Any, y: Any, indices: tuple[Any, ...]) -> Any:
+    import jax.numpy as jnp
+
+    dtype = node.outputs[0].type.dtype
+    x, y = jnp.asarray(x, dtype=dtype), jnp.asarray(y, dtype=dtype)
+    selected = _shape_of(x.shape, indices)
+    own = (1,) * (len(selected) - y.ndim) + y.shape
+    if y.ndim > len(selected) or any(m not in (1, n) for m, n in zip(own, selected, strict=True)):
+        raise ValueError(
+            f"{op}: could not broadcast a value of shape {y.shape} to the elements' shape {selected}"
+        )
+    at = x.at[indices]
+    settings = {"mode": "clip", "wrap_negative_indices": False}
+    if op.set_instead_of_inc:
+        return at.set(y, **settings)
+    if getattr(op, "ignore_duplicates", False):
+        return at.set(at.get(**settings) + y, **settings)
+    return at.add(y, **settings)
+
+
+def _shape_of(shape: tuple[int, ...], indices: tuple[Any, ...]) -> tuple[int, ...]:
+    """The shape of what is selected, without computing it."""
+    import jax
+
+    x = jax.ShapeDtypeStruct(shape, "int8")
+    return jax.eval_shape(lambda a: a.at[indices].get(mode="clip"), x).shape
