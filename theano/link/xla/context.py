@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -40,11 +41,14 @@ class Context:
         Whether the graph is the step of a loop.
     requirements
         What must hold when the program runs; the linker checks it after the segment.
+    known
+        The values of the graph's variables so far.
     """
 
     precision: Any = None
     in_loop: bool = False
     requirements: list[Requirement] = field(default_factory=list)
+    known: Mapping[Any, Any] = field(default_factory=dict)
 
     def require(self, holds: Any, error: Exception) -> None:
         """Have `error` raised where `holds` is false: now, or once its value is known."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,7 @@ def interpret(graph: Any, values: Sequence[Any], context: Context) -> list[Any]:
 
 def compute(nodes: Iterable[Apply], known: dict[Variable, Any], context: Context) -> None:
     """Add to `known` the values of the nodes' outputs; what is known already is kept."""
+    context = replace(context, known=known)
     for node in nodes:
         if all(variable in known for variable in node.outputs):
             continue

@@ -1,5 +1,6 @@
 """One file for each family of operators; importing this fills the table."""
 
+from theano.link.xla import loop
 from theano.link.xla.lowering import (
     advanced_indexing,
     elementwise,
@@ -18,6 +19,7 @@ __all__ = [
     "elementwise",
     "graphs",
     "indexing",
+    "loop",
     "lowers",
     "products",
     "random_draws",

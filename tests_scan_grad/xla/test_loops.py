@@ -1,0 +1,178 @@
+"""Loops of mode 'XLA': every kind of state, sequences, lengths, nested loops, errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import theano
+import theano.tensor as T
+from tests_scan_grad.xla.loop_programs import agree, loops_on_host
+
+pytest.importorskip("jax")
+
+RNG = np.random.default_rng(4)
+X = RNG.standard_normal((6, 3))
+W = 0.5 * RNG.standard_normal((3, 3))
+LENGTHS = (1, 2, 3)
+
+
+def scanned(step, **kwargs):
+    """The outputs of a loop as a list."""
+    outputs, _ = theano.scan(step, return_list=True, **kwargs)
+    return outputs
+
+
+def test_a_state_with_one_tap_at_lengths_from_none_up():
+    x, h0, w, n = T.dmatrix("x"), T.dvector("h0"), T.dmatrix("w"), T.lscalar("n")
+    (h,) = scanned(
+        lambda x, h, w: T.tanh(x + h.dot(w)),
+        sequences=[x],
+        outputs_info=[h0],
+        non_sequences=[w],
+        n_steps=n,
+    )
+    gradients = theano.grad((h**2).sum(), [x, h0, w])
+    f = agree([x, h0, w, n], [h, *gradients], *((X, X[0], W, k) for k in LENGTHS))
+    # PyTensor's reference gives results of no step as many dimensions of length 0
+    results = [np.asarray(result) for result in f(X, X[0], W, 0)]
+    assert [result.shape for result in results] == [(0, 3), (6, 3), (3,), (3, 3)]
+    assert not any(result.any() for result in results)
+
+
+def test_no_step_leaves_what_was_there():
+    x, n = T.dmatrix("x"), T.lscalar("n")
+    total = theano.shared(np.ones(3), "total")
+    (squares, h), updates = theano.scan(
+        lambda x, h: ([x**2, h + x], {total: total + x}),
+        sequences=[x],
+        outputs_info=[None, x[0]],
+        n_steps=n,
+    )
+    f = theano.function([x, n], [squares, h], updates=updates, mode="XLA")
+    results = f(X, 0)
+    assert [np.shape(result) for result in results] == [(0, 3), (0, 3)]
+    np.testing.assert_array_equal(total.get_value(), np.ones(3))
+
+
+@pytest.mark.parametrize("read", (slice(None), slice(-1, None), slice(-2, None), slice(-4, None)))
+def test_states_with_several_taps_and_traces_of_which_few_rows_are_read(read):
+    x, h0, w = T.dmatrix("x"), T.dmatrix("h0"), T.dmatrix("w")
+    h, squares = scanned(
+        lambda x, before, long_before, w: (T.tanh(x + before.dot(w) + long_before), before**2),
+        sequences=[x],
+        outputs_info=[{"initial": h0, "taps": [-1, -3]}, None],
+        non_sequences=[w],
+    )
+    agree([x, h0, w], [h[read], squares[read]], (X, X[:3], W))
+
+
+def test_gradients_of_near_and_far_taps():
+    x, h0 = T.dmatrix("x"), T.dmatrix("h0")
+    for taps in ([-1, -2], [-6], [-3, -6]):
+        (h,) = scanned(
+            lambda x, *taps: T.tanh(x + 0.5 * sum(taps)),
+            sequences=[x],
+            outputs_info=[{"initial": h0, "taps": taps}],
+        )
+        reach = -min(taps)
+        gradients = theano.grad((h**2).sum() + h[-1].sum(), [x, h0])
+        agree([x, h0], gradients, (X, X[:reach]), (X[:1], X[:reach]))
+
+
+def test_traces_of_all_steps_and_of_the_last_ones():
+    x = T.dmatrix("x")
+    squares, sums = scanned(lambda x: [x**2, x.sum()], sequences=[x])
+    agree([x], [squares, squares[-1], sums[-2:], sums[::-1]], (X,), (X[:2],))
+
+
+def test_sequences_with_taps_backwards_and_of_other_lengths():
+    x, y = T.dmatrix("x"), T.dmatrix("y")
+    for backwards in (False, True):
+        (s,) = scanned(
+            lambda before, now, after, y: before * now - after + y,
+            sequences=[{"input": x, "taps": [-1, 0, 2]}, y],
+            go_backwards=backwards,
+        )
+        agree([x, y], [s, *theano.grad((s**2).sum(), [x, y])], (X, X[:2]))
+
+
+def test_a_truncated_gradient():
+    x, h0 = T.dmatrix("x"), T.dvector("h0")
+    (h,) = scanned(
+        lambda x, h: T.tanh(x + h), sequences=[x], outputs_info=[h0], truncate_gradient=2
+    )
+    agree([x, h0], theano.grad(h[-1].sum(), [x, h0]), (X, X[0]))
+
+
+def test_shared_variables_that_the_step_updates():
+    n = T.lscalar("n")
+    count = theano.shared(np.int64(3), "count")
+    total = theano.shared(np.zeros(3), "total")
+    vector = theano.shared(X[0], "vector")
+    outputs, updates = theano.scan(
+        lambda: (count * 2, {count: count + 1, total: total + count * vector}), n_steps=n
+    )
+    agree([n], [outputs], (1,), (3,), updates=list(updates.items()))
+
+
+def test_lengths_that_the_step_is_given_are_known_in_it():
+    x, k = T.dvector("x"), T.lscalar("k")
+    (h,) = scanned(
+        lambda h, x, k: h + x[:k].sum() * T.ones((k,)).sum(),
+        outputs_info=[T.zeros((), "float64")],
+        non_sequences=[x, k],
+        n_steps=3,
+    )
+    agree([x, k], [h], (X[0], 2), (X[0], 1))
+
+
+def test_integers_and_numbers_keep_their_types():
+    i = T.ivector("i")
+    counts, means = scanned(
+        lambda i, count: [T.cast(count + i, "int32"), T.cast(i, "float32") / 3],
+        sequences=[i],
+        outputs_info=[T.constant(1, dtype="int32"), None],
+    )
+    agree([i], [counts, means], (np.arange(4, dtype="int32"),))
+
+
+@pytest.mark.parametrize(
+    "values, error, message",
+    (
+        ((X, -1), IndexError, "negative number of step"),
+        ((X, 7), ValueError, "required number of steps is 7"),
+    ),
+)
+def test_numbers_of_steps_that_cannot_be(values, error, message):
+    x, n = T.dmatrix("x"), T.lscalar("n")
+    (s,) = scanned(lambda x, s: T.tanh(s + x), sequences=[x], outputs_info=[x[0]], n_steps=n)
+    f = theano.function([x, n], s, mode="XLA")
+    with pytest.raises(error, match=message):
+        f(*values)
+
+
+def test_loops_inside_loops_and_their_gradients():
+    x, w = T.dmatrix("x"), T.dmatrix("w")
+
+    def step(x, h, w):
+        inner = scanned(
+            lambda x_k, g: T.tanh(x_k + g.sum()), sequences=[x], outputs_info=[h[0]]
+        )[0]
+        power = scanned(lambda p, w: p.dot(w), outputs_info=[h], non_sequences=[w], n_steps=2)[0]
+        return T.tanh(power[-1] + inner[-1])
+
+    (h,) = scanned(step, sequences=[x], outputs_info=[x[0]], non_sequences=[w])
+    agree([x, w], [h, *theano.grad((h**2).sum(), [x, w])], (X[:3], W))
+
+
+def test_an_index_out_of_range_in_some_step_is_an_error():
+    x, i = T.dmatrix("x"), T.lvector("i")
+    (sums,) = scanned(
+        lambda i, s, x: s + x[i], sequences=[i], outputs_info=[x[0]], non_sequences=[x]
+    )
+    f = theano.function([x, i], sums, mode="XLA")
+    np.testing.assert_allclose(f(X, [1, -6, 5])[-1], 2 * X[0] + X[1] + X[5])
+    assert loops_on_host(f) == []
+    with pytest.raises(IndexError):
+        f(X, [1, 6, 0])

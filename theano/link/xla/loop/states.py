@@ -1,0 +1,278 @@
+"""What a loop keeps from step to step: states, and traces of its steps' results.
+
+PyTensor's buffers hold initial rows, then one row a step; one that is shorter than that is
+circular, and holds the last rows in order when the loop is over. Each kind of storage has
+
+* ``start()``: what the first step is given,
+* ``read(kept, step)``: the rows that the step reads, one for each tap,
+* ``write(kept, step, values)``: what is kept after the step,
+* ``finish(kept, steps)``: the output after that many steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from theano.link.xla.context import CannotLower
+
+# As many rows may be kept side by side and moved up at each step; more stay in a buffer.
+ROWS_MOVED = 3
+
+
+@dataclass(frozen=True)
+class Storage:
+    """What all kinds have.
+
+    Attributes
+    ----------
+    initial
+        The buffer as it was given, which is the output of a loop without steps.
+    """
+
+    initial: Any
+
+    @property
+    def value_count(self) -> int:
+        """How many results of a step it takes."""
+        return 1
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of one result."""
+        return self.initial.shape[1:]
+
+    def fitted(self, value: Any) -> Any:
+        """A step's result in the shape of a row, as NumPy would assign it."""
+        import jax.numpy as jnp
+
+        if value.shape == self.shape:
+            return value
+        try:
+            return jnp.broadcast_to(value, self.shape)
+        except ValueError:
+            raise ValueError(
+                f"An output of the Scan has changed shape: from {self.shape} to {value.shape}"
+            ) from None
+
+
+@dataclass(frozen=True)
+class LastRows(Storage):
+    """A state or trace of which nothing but the last few rows is asked for.
+
+    Attributes
+    ----------
+    initial
+        Its first ``history`` rows are the initial ones.
+    taps
+        What the step reads: -1 is the row of the step before.
+    history
+        How many steps the taps reach back.
+    """
+
+    taps: tuple[int, ...]
+    history: int
+
+    def start(self) -> tuple[Any, ...]:
+        count = len(self.initial)
+        # rows that no step has made yet are the oldest: they have gone when the loop is over
+        order = (*range(self.history, count), *range(self.history))
+        return tuple(self.initial[row] for row in order)
+
+    def read(self, kept: Any, step: Any) -> list[Any]:
+        return [kept[tap] for tap in self.taps]
+
+    def write(self, kept: Any, step: Any, values: Sequence[Any]) -> Any:
+        return (*kept, *values)[1:]
+
+    def finish(self, kept: Any, steps: Any) -> Any:
+        import jax.numpy as jnp
+
+        return jnp.stack(kept)
+
+
+@dataclass(frozen=True)
+class Rows(Storage):
+    """A state or trace in its buffer, which is circular where it is shorter than the loop.
+
+    Attributes
+    ----------
+    initial, taps, history
+        As for `LastRows`.
+    steps
+        How many steps the loop makes at most.
+    """
+
+    taps: tuple[int, ...]
+    history: int
+    steps: int
+
+    @property
+    def is_circular(self) -> bool:
+        return len(self.initial) < self.steps + self.history
+
+    def _row(self, step: Any, offset: int) -> Any:
+        position = step + (self.history + offset)
+        return position % len(self.initial) if self.is_circular else position
+
+    def start(self) -> tuple[Any, ...]:
+        # the row of the step before is kept beside the buffer, which is then only written
+        if -1 in self.taps:
+            return self.initial, self.initial[self.history - 1]
+        return (self.initial,)
+
+    def read(self, kept: Any, step: Any) -> list[Any]:
+        return [
+            kept[1] if tap == -1 else row_of(kept[0], self._row(step, tap)) for tap in self.taps
+        ]
+
+    def write(self, kept: Any, step: Any, values: Sequence[Any]) -> Any:
+        (value,) = values
+        rows = with_row(kept[0], value, self._row(step, 0))
+        return (rows, value)[: len(kept)]
+
+    def finish(self, kept: Any, steps: Any) -> Any:
+        import jax.numpy as jnp
+
+        rows, written = kept[0], steps + self.history
+        if self.is_circular:
+            # the oldest row is the one that would be overwritten next
+            return jnp.roll(rows, -(written % len(rows)), axis=0)
+        if len(rows) > self.steps + self.history:
+            positions = jnp.arange(len(rows)).reshape((-1,) + (1,) * (rows.ndim - 1))
+            return jnp.where(positions < written, rows, jnp.zeros((), rows.dtype))
+        return rows
+
+
+@dataclass(frozen=True)
+class MovingWindow(Storage):
+    """Several rows of a buffer, read and written at each step, a row further each time (mit-mot).
+
+    A row enters the window from the buffer as it was given, is read and written there for some
+    steps, and is final when it leaves.
+
+    Attributes
+    ----------
+    reads, writes
+        Which rows a step reads and writes, counted from the row ``origin + step``.
+    steps
+        How many steps the loop makes.
+    """
+
+    reads: tuple[int, ...]
+    writes: tuple[int, ...]
+    steps: int
+    first: int = field(init=False)
+    past: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        origin = -min(self.reads)
+        taps = (*self.reads, *self.writes)
+        object.__setattr__(self, "first", origin + min(taps))
+        object.__setattr__(self, "past", origin + max(taps))
+        if origin < 0 or self.first < 0 or self.past + self.steps > len(self.initial):
+            raise CannotLower(
+                f"a buffer of {len(self.initial)} rows where {self.steps} steps read the rows "
+                f"{self.reads} and write the rows {self.writes} around their own"
+            )
+
+    @property
+    def value_count(self) -> int:
+        return len(self.writes)
+
+    def _slot(self, tap: int) -> int:
+        return tap - min(*self.reads, *self.writes)
+
+    def start(self) -> Any:
+        import jax.numpy as jnp
+
+        window = tuple(self.initial[row] for row in range(self.first, self.past))
+        left = jnp.zeros((self.steps, *self.initial.shape[1:]), self.initial.dtype)
+        return left, window
+
+    def _inside(self, kept: Any, step: Any) -> list[Any]:
+        return [*kept[1], row_of(self.initial, step + self.past)]
+
+    def read(self, kept: Any, step: Any) -> list[Any]:
+        window = self._inside(kept, step)
+        return [window[self._slot(tap)] for tap in self.reads]
+
+    def write(self, kept: Any, step: Any, values: Sequence[Any]) -> Any:
+        window = self._inside(kept, step)
+        for tap, value in zip(self.writes, values, strict=True):
+            window[self._slot(tap)] = value
+        leaving, *staying = window
+        return with_row(kept[0], leaving, step), tuple(staying)
+
+    def finish(self, kept: Any, steps: Any) -> Any:
+        import jax.numpy as jnp
+
+        left, window = kept
+        parts = [self.initial[: self.first], left, *(row[None] for row in window)]
+        return jnp.concatenate([*parts, self.initial[self.past + self.steps :]])
+
+
+@dataclass(frozen=True)
+class WideWindow(MovingWindow):
+    """The same for rows so far apart that moving all between them at each step is no good."""
+
+    def start(self) -> Any:
+        return self.initial
+
+    def _position(self, step: Any, tap: int) -> Any:
+        return step + (self.first + self._slot(tap))
+
+    def read(self, kept: Any, step: Any) -> list[Any]:
+        return [row_of(kept, self._position(step, tap)) for tap in self.reads]
+
+    def write(self, kept: Any, step: Any, values: Sequence[Any]) -> Any:
+        for tap, value in zip(self.writes, values, strict=True):
+            kept = with_row(kept, value, self._position(step, tap))
+        return kept
+
+    def finish(self, kept: Any, steps: Any) -> Any:
+        return kept
+
+
+@dataclass(frozen=True)
+class Value(Storage):
+    """A state of which there are no rows, only the newest value, of any shape."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.initial.shape
+
+    def fitted(self, value: Any) -> Any:
+        if value.shape != self.shape:
+            raise CannotLower(f"a state that changes its shape, {self.shape} to {value.shape}")
+        return value
+
+    def start(self) -> Any:
+        return self.initial
+
+    def read(self, kept: Any, step: Any) -> list[Any]:
+        return [kept]
+
+    def write(self, kept: Any, step: Any, values: Sequence[Any]) -> Any:
+        (value,) = values
+        return value
+
+    def finish(self, kept: Any, steps: Any) -> Any:
+        return kept
+
+
+def row_of(rows: Any, position: Any) -> Any:
+    """One row, at a position that is in range."""
+    from jax import lax
+
+    return lax.dynamic_index_in_dim(rows, position, keepdims=False, allow_negative_indices=False)
+
+
+def with_row(rows: Any, row: Any, position: Any) -> Any:
+    """The rows with one of them replaced."""
+    from jax import lax
+
+    return lax.dynamic_update_index_in_dim(
+        rows, row, position, axis=0, allow_negative_indices=False
+    )

@@ -1,0 +1,90 @@
+"""The step of a loop, traced once for the shapes that its rows have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pytensor.graph.fg import FunctionGraph
+from pytensor.tensor.type import TensorType
+
+from theano.link.xla.context import CannotLower, Context, is_traced
+from theano.link.xla.interpret import NodeFailed, interpret
+
+
+@dataclass(frozen=True)
+class TracedStep:
+    """A step as a function of rows.
+
+    Attributes
+    ----------
+    program
+        From the rows, one after the other, to the results and what must hold.
+    results
+        The shape and dtype of each result.
+    errors
+        What is raised where something does not hold.
+    """
+
+    program: Any
+    results: tuple[Any, ...]
+    errors: tuple[Exception, ...]
+
+    def __call__(self, rows: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        """The results of a step, and for each error whether all is well."""
+        values = self.program(*rows)
+        return values[: len(self.results)], values[len(self.results) :]
+
+
+def traced_step(
+    graph: FunctionGraph, rows: Sequence[Any], invariants: Sequence[Any], context: Context
+) -> TracedStep:
+    """Trace a step.
+
+    Parameters
+    ----------
+    graph
+        Its inputs are rows, then invariants.
+    rows
+        Arrays, or what has their shape and dtype.
+    invariants
+        Concrete ones stay so: shapes may be made of them.
+    context
+        Of the graph that the loop is in.
+    """
+    import jax
+    import jax.numpy as jnp
+    from jax.extend.core import jaxpr_as_fun
+
+    errors: list[Exception] = []
+
+    def run(*given: Any) -> tuple[list[Any], list[Any]]:
+        inside = context.of_step()
+        results = interpret(graph, [*given, *invariants], inside)
+        errors[:] = [requirement.error for requirement in inside.requirements]
+        arrays = [as_array(r, v) for r, v in zip(results, graph.outputs, strict=True)]
+        return arrays, [jnp.all(requirement.holds) for requirement in inside.requirements]
+
+    try:
+        traced, shapes = jax.make_jaxpr(run, return_shape=True)(*rows)
+    except NodeFailed as failure:
+        reason = failure.__cause__
+        if isinstance(reason, CannotLower):
+            # the loop as a whole moves to the host
+            raise CannotLower(f"{failure.node.op} in its step: {reason}") from None
+        raise
+    return TracedStep(jaxpr_as_fun(traced), tuple(shapes[0]), tuple(errors))
+
+
+def as_array(value: Any, variable: Any) -> Any:
+    """A value of a tensor variable as an array that a loop may carry."""
+    import jax.numpy as jnp
+    from jax import lax
+
+    if not isinstance(variable.type, TensorType):
+        raise CannotLower(f"a value of type {variable.type} in a loop")
+    if is_traced(value):
+        # never of a weak type, which the loop's state would not have
+        return lax.convert_element_type(value, variable.type.dtype)
+    return jnp.asarray(value, dtype=variable.type.dtype)
