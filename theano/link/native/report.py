@@ -26,13 +26,13 @@ class LoopRecord:
 
 @dataclass(frozen=True)
 class CallRecord:
-    """A node outside of loops that Python runs, and why."""
+    """A node outside of loops that PyTensor runs, by its C code or by Python, and why."""
 
     operation: str
     reason: str
 
     def __str__(self) -> str:
-        return f"{self.operation}: by Python, because the engine has no code for {self.reason}"
+        return f"{self.operation}: by PyTensor, because the engine has no code for {self.reason}"
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,10 @@ class EngineReport:
     def __str__(self) -> str:
         counts = Counter(map(str, [*self.loops, *self.calls]))
         repeated = [f"{n} times {line}" if n > 1 else line for line, n in counts.items()]
-        lines = [f"{len(self.segments)} native segments of {list(self.segments)} nodes"]
+        plural = "" if len(self.segments) == 1 else "s"
+        lines = [f"{len(self.segments) or 'no'} native segment{plural}"]
+        if self.segments:
+            lines[0] += f"; nodes: {' + '.join(map(str, self.segments))}"
         return "\n".join([*lines, *repeated])
 
 

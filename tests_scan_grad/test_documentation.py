@@ -1,0 +1,88 @@
+"""The pages of ``doc/``: they build without a warning, and each example prints what they say."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests_scan_grad.fresh_process import ROOT
+from tests_scan_grad.page_examples import blocks_of, examples_of, run_examples, with_outputs
+
+FOLDER = ROOT / "doc"
+INDEX = (FOLDER / "index.md").read_text()
+PAGES = ["index", *re.findall(r"^([a-z0-9_]+)$", INDEX, re.MULTILINE)]
+# python2: what a program was; nothing runs it
+KINDS = {"python", "python2", "text", "ini", "sh"}
+# Commands that the pages name, which other tests run.
+COMMANDS = {
+    "python3 -m venv .venv",
+    ".venv/bin/python -m pip install .",
+}
+
+
+def page_text(name):
+    return (FOLDER / f"{name}.md").read_text()
+
+
+def test_pages_build_without_a_warning(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "sphinx", "-q", "-W", "-n", "--keep-going", FOLDER, tmp_path],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr
+    assert all((tmp_path / f"{name}.html").exists() for name in PAGES)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_examples_print_what_the_page_says(name):
+    page = page_text(name)
+    assert {block.kind for block in blocks_of(page)} <= KINDS
+    for example, printed in zip(examples_of(page), run_examples(page, ROOT), strict=True):
+        assert example.agrees(printed), f"{example.program.text}\nprinted\n{printed}"
+
+
+def test_commands_are_known():
+    blocks = [block for name in PAGES for block in blocks_of(page_text(name))]
+    named = {line for block in blocks if block.kind == "sh" for line in block.text.splitlines()}
+    assert named == COMMANDS
+
+
+def test_pages_name_files_that_exist():
+    pattern = r"`((?:theano|tests_scan_grad|examples|doc|patches)/[\w/.]+)`"
+    named = {path for name in PAGES for path in re.findall(pattern, page_text(name))}
+    assert named and not [path for path in named if not (ROOT / path).exists()]
+
+
+def test_a_wrong_output_is_seen_and_mended():
+    page = "```python\nprint(1 + 1)\n```\n\n```text\n3\n```\n\n```python\nprint('a', 'b')\n```\n"
+    printed = run_examples(page, ROOT)
+    assert printed == ["2\n", "a b\n"]
+    assert [
+        example.agrees(text) for example, text in zip(examples_of(page), printed, strict=False)
+    ] == [False] * 2
+    mended = with_outputs(page, printed)
+    assert [example.expected for example in examples_of(mended)] == printed
+
+
+def test_an_error_of_an_example_is_told():
+    with pytest.raises(RuntimeError, match="example 2 of 2:(.|\n)*ZeroDivisionError"):
+        run_examples("```python\na = 0\n```\n\n```python\n1 / a\n```\n", ROOT)
+
+
+def test_pictures_of_loops_are_what_the_script_draws(tmp_path):
+    done = subprocess.run(
+        [sys.executable, FOLDER / "pictures" / "gated_loops.py", tmp_path],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr
+    drawn = {picture.name: picture.read_text() for picture in tmp_path.iterdir()}
+    assert len(drawn) == 2
+    for name, picture in drawn.items():
+        assert picture == (FOLDER / "pictures" / name).read_text()
