@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from pytensor.graph.basic import Apply
 
 
 class CannotLower(Exception):
@@ -23,10 +24,13 @@ class Requirement:
         A traced boolean scalar.
     error
         What is raised when it is false.
+    node
+        Whose condition it is.
     """
 
     holds: Any
     error: Exception
+    node: Apply | None = None
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,10 @@ class Context:
             self.requirements.append(Requirement(holds, error))
         elif not np.all(holds):
             raise error
+
+    def of_branch(self) -> Context:
+        """The context of a branch, whose requirements matter only if it is taken."""
+        return replace(self, requirements=[])
 
     def of_step(self) -> Context:
         """The context of a loop's step, whose requirements the loop hands on."""

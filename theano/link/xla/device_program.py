@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from theano.link.xla.context import CannotLower, Context, is_traced
-from theano.link.xla.interpret import compute, value_of
+from theano.link.xla.context import CannotLower, Context, Requirement, is_traced
+from theano.link.xla.interpret import NodeFailed, compute, value_of
 from theano.link.xla.plan import Stage
 
 
@@ -20,15 +21,15 @@ class Specialisation:
     Attributes
     ----------
     call
-        Takes the dynamic inputs; returns the outputs and one truth value for each error.
-    errors
-        What is raised where the truth value is false.
+        Takes the dynamic inputs; returns the outputs and one truth value for each requirement.
+    required
+        What is raised where the truth value is false, and of which node.
     donates
         Whether the call uses up the inputs that may be overwritten.
     """
 
     call: Any
-    errors: tuple[Exception, ...]
+    required: tuple[Requirement, ...]
     donates: bool
 
 
@@ -58,37 +59,38 @@ class DeviceProgram:
         if program is None:
             program = self.specialisations[key] = self._specialised(values, static)
         *outputs, holds = program.call(*values)
-        if program.errors:
-            for held, error in zip(np.asarray(holds), program.errors, strict=True):
+        if program.required:
+            for held, requirement in zip(np.asarray(holds), program.required, strict=True):
                 if not held:
-                    raise type(error)(*error.args)
+                    assert requirement.node is not None
+                    raise NodeFailed(requirement.node, []) from copy(requirement.error)
         return outputs
 
     def _specialised(self, values: Sequence[Any], static: Sequence[Any]) -> Specialisation:
         import jax
         from jax.extend.core import jaxpr_as_fun
 
-        errors: list[Exception] = []
-        traced = jax.make_jaxpr(lambda *given: self._trace(given, static, errors))(*values)
+        required: list[Requirement] = []
+        traced = jax.make_jaxpr(lambda *given: self._trace(given, static, required))(*values)
         # What a failed requirement leaves behind must be what was there before the call.
-        donates = bool(self.overwritten) and not errors
+        donates = bool(self.overwritten) and not required
         call = jax.jit(jaxpr_as_fun(traced), donate_argnums=self.overwritten if donates else ())
-        return Specialisation(call, tuple(errors), donates)
+        return Specialisation(call, tuple(required), donates)
 
     def _trace(
-        self, given: Sequence[Any], static: Sequence[Any], errors: list[Exception]
+        self, given: Sequence[Any], static: Sequence[Any], required: list[Requirement]
     ) -> list[Any]:
         import jax.numpy as jnp
 
         context = Context(self.precision)
         known = dict(zip(self.stage.inputs, given, strict=True))
         known.update(zip(self.stage.static, static, strict=True))
-        compute(self.stage.nodes, known, context)
+        compute(self.stage.nodes, known, context, self.stage.outputs)
         outputs = [
             _as_output(value_of(variable, known), variable, given)
             for variable in self.stage.outputs
         ]
-        errors.extend(requirement.error for requirement in context.requirements)
+        required.extend(replace(r, holds=None) for r in context.requirements)
         holds = [jnp.all(requirement.holds) for requirement in context.requirements]
         return [*outputs, jnp.stack(holds) if holds else jnp.ones(0, bool)]
 

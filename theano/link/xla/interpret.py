@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from pytensor.graph.basic import Apply, Constant, Variable
+from pytensor.ifelse import IfElse
 from pytensor.scalar.basic import ScalarType
 from pytensor.tensor.type import TensorType
 
+from theano.link.xla.branches import Place, choose, places_of
 from theano.link.xla.context import CannotLower, Context, is_traced
 from theano.link.xla.lowering.table import rule_of
 
@@ -39,25 +41,54 @@ def interpret(graph: Any, values: Sequence[Any], context: Context) -> list[Any]:
         The value of each output, concrete or traced.
     """
     known = dict(zip(graph.inputs, values, strict=True))
-    compute(graph.toposort(), known, context)
+    compute(graph.toposort(), known, context, graph.outputs)
     return [value_of(variable, known) for variable in graph.outputs]
 
 
-def compute(nodes: Iterable[Apply], known: dict[Variable, Any], context: Context) -> None:
-    """Add to `known` the values of the nodes' outputs; what is known already is kept."""
-    context = replace(context, known=known)
-    for node in nodes:
-        if all(variable in known for variable in node.outputs):
-            continue
-        inputs = [value_of(variable, known) for variable in node.inputs]
+def compute(
+    nodes: Sequence[Apply],
+    known: dict[Variable, Any],
+    context: Context,
+    wanted: Sequence[Variable] = (),
+) -> None:
+    """Add to `known` the values of the nodes' outputs; what is known already is kept.
+
+    Parameters
+    ----------
+    nodes
+        In an order in which they can run.
+    wanted
+        The variables that are asked for; other ones may stay unknown if a choice between values
+        leaves them out.
+    """
+    places = places_of(nodes, wanted)
+
+    def compute_at(place: Place, known: dict[Variable, Any], context: Context) -> None:
+        context = replace(context, known=known)
+        for node in nodes:
+            if places.get(node, ()) == place and not all(v in known for v in node.outputs):
+                for variable, result in zip(
+                    node.outputs, results_of(node, known, context), strict=True
+                ):
+                    known.setdefault(variable, result)
+
+    def results_of(node: Apply, known: dict[Variable, Any], context: Context) -> list[Any]:
+        inputs: list[Any] = []
+        before = len(context.requirements)
         try:
+            if isinstance(node.op, IfElse):
+                return choose(node, places[node], known, context, compute_at)
+            inputs = [value_of(variable, known) for variable in node.inputs]
             results = run_node(node, inputs, context)
+            for k, required in enumerate(context.requirements[before:], start=before):
+                context.requirements[k] = replace(required, node=required.node or node)
+            return results
         except NodeFailed:
             raise
         except Exception as error:
             raise NodeFailed(node, inputs) from error
-        for variable, result in zip(node.outputs, results, strict=True):
-            known.setdefault(variable, result)
+
+    compute_at((), known, context)
 
 
 def value_of(variable: Variable, known: Mapping[Variable, Any]) -> Any:

@@ -13,6 +13,7 @@ from pytensor.link.utils import map_storage
 
 from theano.link.xla.jax_library import require_jax
 from theano.link.xla.machine import Machine
+from theano.link.xla.windows import TAG
 
 # What is written for other engines: products for BLAS's operators, C code, memory used again.
 # XLA fuses, and reuses memory, by itself.
@@ -44,7 +45,7 @@ class XLALinker(Linker):
     >>> f = theano.function([x], T.tanh(x).sum(), mode="XLA")
     """
 
-    required_rewrites = ("minimum_compile",)
+    required_rewrites = ("minimum_compile", TAG)
     incompatible_rewrites = LEFT_OUT
 
     def __init__(self, device: str | None = None, **kwargs: Any):

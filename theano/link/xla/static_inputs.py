@@ -56,7 +56,7 @@ class StaticValues:
         return {variable for variable in wanted if not self._made_known(variable)}
 
     def _made_known(self, variable: Variable) -> bool:
-        if self._is_known_in_trace(variable):
+        if self.is_known_in_trace(variable):
             return True
         if self._is_known_before_call(variable):
             self.static.add(variable)
@@ -71,7 +71,7 @@ class StaticValues:
     def _is_traced(self, node: Apply) -> bool:
         return node not in self.refused and why_not(node) is None
 
-    def _is_known_in_trace(self, variable: Variable) -> bool:
+    def is_known_in_trace(self, variable: Variable) -> bool:
         """Whether constants and shapes are all that it is made of."""
         if isinstance(variable, Constant):
             return True
@@ -80,7 +80,7 @@ class StaticValues:
             return False
         if variable not in self._in_trace:
             self._in_trace[variable] = self._is_traced(node) and (
-                isinstance(node.op, SHAPES) or all(self._is_known_in_trace(x) for x in node.inputs)
+                isinstance(node.op, SHAPES) or all(self.is_known_in_trace(x) for x in node.inputs)
             )
         return self._in_trace[variable]
 

@@ -11,6 +11,7 @@ from theano.link.xla.lowering import (
     reductions,
     shapes,
     sorting,
+    windows,
 )
 from theano.link.xla.lowering.table import lowers, runs_on_host
 
@@ -27,4 +28,5 @@ __all__ = [
     "runs_on_host",
     "shapes",
     "sorting",
+    "windows",
 ]

@@ -108,7 +108,7 @@ def concrete_inputs(node: Apply) -> Collection[int]:
 def why_not(node: Apply) -> str | None:
     """Why a node cannot be part of an XLA program, or None if nothing speaks against it."""
     for variable in (*node.inputs, *node.outputs):
-        if not isinstance(variable.type, _TRACED_TYPES):
+        if not isinstance(variable.type, _TRACED_TYPES) and not hasattr(variable.type, "device"):
             return f"a value of type {variable.type} stays on the host"
     rule = rule_of(node.op)
     return rule.why_not(node) if rule.why_not else None
