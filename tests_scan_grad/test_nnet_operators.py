@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import theano
 import theano.tensor as T
+from tests_scan_grad.loop_counts import loops, products
 from theano.tensor.nnet import neighbours
 from theano.tensor.signal import conv
 
@@ -126,3 +127,84 @@ def test_convolution_of_images_without_channels():
     assert_allclose(single, expected[1, 2])
     with pytest.raises(TypeError, match="filters"):
         conv.conv2d(image, T.dvector())
+
+
+def cost_of_classes(x, y, b=0):
+    return -T.mean(T.log(T.nnet.softmax(x + b))[T.arange(y.shape[0]), y])
+
+
+def test_the_cost_and_its_gradient_share_one_softmax():
+    x, b, y = T.dmatrix("x"), T.dvector("b"), T.lvector("y")
+    cost = cost_of_classes(x, y, b)
+    f = theano.function([x, b, y], [cost, *theano.grad(cost, [x, b])])
+    operators = [node.op for node in f.maker.fgraph.toposort()]
+    assert T.nnet.crossentropy_softmax_argmax_1hot_with_bias in operators
+    assert T.nnet.crossentropy_softmax_1hot_with_bias_dx in operators
+    assert not {T.nnet.softmax_op, T.nnet.softmax_with_bias}.intersection(operators)
+    bias = np.array([0.5, -1.0, 0.0])
+    cost, of_scores, of_bias = f(SCORES, bias, CLASSES)
+    weights = np.exp(SCORES + bias)
+    probabilities = weights / weights.sum(1, keepdims=True)
+    expected = (probabilities - np.eye(3)[CLASSES]) / 4
+    assert_allclose(cost, -np.log(probabilities[range(4), CLASSES]).mean())
+    assert_allclose(of_scores, expected)
+    assert_allclose(of_bias, expected.sum(0), atol=1e-15)
+    with pytest.raises(ValueError, match="a column for each row"):
+        f(SCORES, bias, CLASSES[:1])
+
+
+@pytest.mark.parametrize("mode", ["FAST_RUN", "FAST_COMPILE"])
+def test_crossentropy_is_exact_in_each_mode(mode):
+    x, y = T.dmatrix("x"), T.lvector("y")
+    cost = T.nnet.crossentropy_categorical_1hot(T.nnet.softmax(x), y).sum()
+    f = theano.function([x, y], [cost, theano.grad(cost, x)], mode=mode)
+    value, slope = f([[1000.0, 0.0]], [1])
+    assert value == 1000
+    assert_array_equal(slope, [[1, -1]])
+
+
+def of_chosen_probabilities(x, y):
+    return -T.log(T.nnet.softmax(x)[T.arange(y.shape[0]), y])
+
+
+@pytest.mark.parametrize(
+    "cost",
+    [
+        lambda x, y, a: a * cost_of_classes(x, y),
+        lambda x, y, a: of_chosen_probabilities(x, y).sum() / a,
+        lambda x, y, a: (of_chosen_probabilities(x, y) * T.sqr(y)).mean() * -a,
+    ],
+)
+def test_gradients_are_exact_where_a_probability_vanishes(cost):
+    x, y, a = T.dmatrix("x"), T.lvector("y"), T.dscalar("a")
+    slope = theano.grad(cost(x, y, a), x)
+    f = theano.function([x, y, a], slope)
+    operators = [node.op for node in f.maker.fgraph.toposort()]
+    assert T.nnet.crossentropy_softmax_1hot_with_bias_dx in operators
+    assert np.isfinite(f(SCORES * 1000, CLASSES, 0.5)).all()
+    plain = theano.function([x, y, a], slope, mode=theano.Mode("py", None))
+    assert_allclose(f(SCORES, CLASSES, 0.5), plain(SCORES, CLASSES, 0.5), atol=1e-12)
+
+
+def test_the_largest_is_found_before_an_increasing_function():
+    x, b = T.dmatrix("x"), T.dvector("b")
+    probabilities = T.nnet.softmax_with_bias(T.tanh(x), b)
+    f = theano.function([x, b], [T.argmax(probabilities, 1), T.argmax(T.nnet.sigmoid(x), 0)])
+    operators = [node.op for node in f.maker.fgraph.toposort()]
+    assert T.nnet.softmax_with_bias not in operators and T.nnet.sigmoid not in operators
+    by_row, by_column = f(50 + SCORES, np.zeros(3))
+    assert_array_equal(by_row, np.tanh(50 + SCORES).argmax(1))
+    # the logistic function rounds all of them to 1
+    assert_array_equal(by_column, SCORES.argmax(0))
+    across = theano.function([x], T.argmax(T.nnet.softmax(x), 0))
+    weights = np.exp(SCORES)
+    assert_array_equal(across(SCORES), (weights / weights.sum(1, keepdims=True)).argmax(0))
+
+
+def test_products_below_and_above_a_softmax_leave_the_loop():
+    x, h, w = T.dtensor3("x"), T.dmatrix("h"), T.dmatrix("w")
+    states, _ = theano.scan(
+        lambda x, h, w: T.tanh(h * T.nnet.softmax(T.dot(x, w))), [x], [h], non_sequences=[w]
+    )
+    f = theano.function([x, h, w], theano.grad(states.sum(), w))
+    assert [products(node.op.fgraph) for node in loops(f)] == [0, 0]

@@ -18,11 +18,12 @@ from pytensor.tensor.type import TensorType
 
 from theano.scan_module.loop import Loop, Trace
 from theano.schedule.lazy_shapes import LazyShapeFeature
+from theano.tensor.nnet.row_operators import RowOperator
 
 # What they compute is as large as the shapes of the operands say, whatever is in the operands.
 _SIZED_BY_OPERANDS = (
     *(Elemwise, DimShuffle, CAReduce, Dot, Softmax, LogSoftmax),
-    *(IncSubtensor, AdvancedSubtensor1),
+    *(IncSubtensor, AdvancedSubtensor1, RowOperator),
 )
 # The same, if all operands but these are constants: first, last
 _SIZED_IF_CONSTANT = {Subtensor: slice(1, None), Join: slice(0, 1)}

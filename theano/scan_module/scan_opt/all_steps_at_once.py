@@ -24,6 +24,7 @@ from pytensor.tensor.type import TensorType
 
 from theano.scan_module.scan_opt.gathers import is_gather
 from theano.scan_module.scan_opt.step_analysis import StepAnalysis
+from theano.tensor.nnet.row_operators import SoftmaxGrad
 
 # What an argument becomes: its stacked values if it varies, else its invariant value.
 Arguments = list[tuple[bool, Variable]]
@@ -92,6 +93,7 @@ RULES: dict[type, Callable[[Apply, Arguments], Variable | None]] = {
     Subtensor: _slice,
     Softmax: _softmax,
     LogSoftmax: _softmax,
+    SoftmaxGrad: _softmax,
 }
 
 

@@ -9,6 +9,7 @@ from theano.tensor.nnet import (
     neighbours,
     nnet,
     row_operators,
+    row_rewrites,
     sigm,
 )
 from theano.tensor.nnet.abstract_conv import (

@@ -8,17 +8,20 @@ from pytensor.tensor.variable import TensorVariable
 
 from theano.tensor.batched import batched_dot
 from theano.tensor.nnet.row_operators import *  # noqa: F403 -- here, too, in Theano
-from theano.tensor.nnet.row_operators import Softmax, as_matrix_of_floats
+from theano.tensor.nnet.row_operators import (
+    as_matrix_of_floats,
+    crossentropy_categorical_1hot,
+    crossentropy_softmax_argmax_1hot_with_bias,
+    softmax_op,
+)
 from theano.tensor.nnet.sigm import as_float, sigmoid, softplus
 
 __all__ = [
     "binary_crossentropy",
     "categorical_crossentropy",
     "confusion_matrix",
-    "crossentropy_categorical_1hot",
     "crossentropy_softmax_1hot",
     "crossentropy_softmax_1hot_with_bias",
-    "crossentropy_softmax_argmax_1hot_with_bias",
     "crossentropy_softmax_max_and_argmax_1hot",
     "crossentropy_softmax_max_and_argmax_1hot_with_bias",
     "elu",
@@ -30,7 +33,6 @@ __all__ = [
     "sigmoid_binary_crossentropy",
     "softmax",
     "softmax_graph",
-    "softmax_with_bias",
     "softplus",
     "softsign",
 ]
@@ -59,7 +61,7 @@ def softmax(c: Any) -> TensorVariable:
     >>> T.nnet.softmax(T.constant([0.0, 0.0])).eval().tolist()
     [[0.5, 0.5]]
     """
-    return special.softmax(as_matrix_of_floats(c, "softmax"), axis=-1)
+    return softmax_op(c)
 
 
 def logsoftmax(c: Any) -> TensorVariable:
@@ -70,11 +72,6 @@ def logsoftmax(c: Any) -> TensorVariable:
 def softmax_graph(c: Any) -> TensorVariable:
     """Return `softmax` of a matrix: in Theano, the same from simpler operators."""
     return softmax(c)
-
-
-def softmax_with_bias(x: Any, b: Any) -> TensorVariable:
-    """Return `softmax` of the rows of the matrix `x`, with the vector `b` added to each."""
-    return softmax(pt.as_tensor_variable(x) + b)
 
 
 def relu(x: Any, alpha: Any = 0) -> TensorVariable:
@@ -183,39 +180,6 @@ def categorical_crossentropy(coding_dist: Any, true_dist: Any) -> TensorVariable
     )
 
 
-def crossentropy_categorical_1hot(coding_dist: Any, true_one_of_n: Any) -> TensorVariable:
-    """Return the cross-entropy of each predicted distribution with a class number.
-
-    Parameters
-    ----------
-    coding_dist : matrix of shape (N, K)
-    true_one_of_n : integer vector of shape (N,)
-
-    Returns
-    -------
-    vector of shape (N,)
-
-    Raises
-    ------
-    TypeError
-        The arguments are not a matrix and a vector of integers.
-    """
-    coding_dist = pt.as_tensor_variable(coding_dist)
-    classes = pt.as_tensor_variable(true_one_of_n)
-    if coding_dist.ndim != 2 or classes.ndim != 1 or "int" not in classes.dtype:
-        raise TypeError(
-            "crossentropy_categorical_1hot: expected a matrix of probabilities and a vector of "
-            f"integers, got {coding_dist.type} and {classes.type}"
-        )
-    rows = pt.arange(classes.shape[0])
-    node = coding_dist.owner
-    if node is not None and isinstance(node.op, Softmax) and node.op.axis == (1,):
-        # Without this, a probability that is rounded to 0 has the cost inf, the gradient nan.
-        return -logsoftmax(node.inputs[0])[rows, classes]
-    # The choice comes before the logarithm: probabilities of 0 elsewhere do not matter.
-    return -pt.log(coding_dist[rows, classes])
-
-
 def crossentropy_softmax_1hot_with_bias(x: Any, b: Any, y_idx: Any, **kwargs: Any):
     """Return ``(cost, probabilities)`` for the scores ``x + b`` and the classes `y_idx`.
 
@@ -229,21 +193,13 @@ def crossentropy_softmax_1hot_with_bias(x: Any, b: Any, y_idx: Any, **kwargs: An
     -------
     tuple of a vector of shape (N,) and a matrix of shape (N, K)
     """
-    return crossentropy_softmax_1hot(pt.as_tensor_variable(x) + b, y_idx, **kwargs)
+    return crossentropy_softmax_argmax_1hot_with_bias(x, b, y_idx, **kwargs)[:2]
 
 
 def crossentropy_softmax_1hot(x: Any, y_idx: Any):
     """Return ``(cost, probabilities)`` for the scores `x` and the classes `y_idx`."""
     scores = as_matrix_of_floats(x, "crossentropy_softmax_1hot")
-    classes = pt.as_tensor_variable(y_idx)
-    chosen = logsoftmax(scores)[pt.arange(classes.shape[0]), classes]
-    return -chosen, softmax(scores)
-
-
-def crossentropy_softmax_argmax_1hot_with_bias(x: Any, b: Any, y_idx: Any):
-    """Return ``(cost, probabilities, most probable class)`` for the scores ``x + b``."""
-    cost, probabilities = crossentropy_softmax_1hot_with_bias(x, b, y_idx)
-    return cost, probabilities, pt.argmax(probabilities, axis=-1)
+    return crossentropy_softmax_1hot_with_bias(scores, pt.zeros_like(scores[0]), y_idx)
 
 
 def crossentropy_softmax_max_and_argmax_1hot_with_bias(x: Any, b: Any, y_idx: Any):

@@ -1,0 +1,381 @@
+"""Rewrites of softmax and its costs into Theano's operators on rows.
+
+They compute the cost of a class without an overflow, and its gradient without dividing by a
+probability that may be 0.
+"""
+
+from collections.abc import Sequence
+
+import pytensor.tensor as pt
+from pytensor.graph.basic import Apply, Constant, Variable
+from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.rewriting.basic import copy_stack_trace, node_rewriter
+from pytensor.tensor import special
+from pytensor.tensor.basic import Alloc, ARange, MakeVector
+from pytensor.tensor.elemwise import DimShuffle, Elemwise
+from pytensor.tensor.exceptions import NotScalarConstantError
+from pytensor.tensor.math import Argmax
+from pytensor.tensor.rewriting.math import local_mul_canonizer
+from pytensor.tensor.subtensor import AdvancedIncSubtensor, AdvancedSubtensor
+from pytensor.tensor.variable import TensorVariable
+
+from theano.tensor.nnet.row_operators import (
+    CrossentropyCategorical1Hot,
+    CrossentropyCategorical1HotGrad,
+    CrossentropySoftmax1HotWithBiasDx,
+    CrossentropySoftmaxArgmax1HotWithBias,
+    LogSoftmax,
+    Softmax,
+    SoftmaxGrad,
+    SoftmaxWithBias,
+    crossentropy_softmax_1hot_with_bias_dx,
+    crossentropy_softmax_argmax_1hot_with_bias,
+    softmax_op,
+    softmax_with_bias,
+)
+from theano.tensor.rewrite_registration import register_canonicalize, register_specialize
+
+Scores = tuple[Variable, Variable]
+
+
+def _is_constant(variable: Variable, value: float) -> bool:
+    try:
+        found = pt.get_underlying_scalar_constant_value(variable)
+    except NotScalarConstantError:
+        return False
+    return bool(found == value)
+
+
+def _of_rows(node: Apply | None, operator: type) -> bool:
+    """Whether a node is a softmax, or its logarithm, of each row of a matrix."""
+    return node is not None and isinstance(node.op, operator) and node.op.axis == (1,)
+
+
+def _is_row(variable: Variable) -> bool:
+    return tuple(variable.type.broadcastable) == (True, False)
+
+
+def _total(terms: Sequence[Variable]) -> Variable:
+    return terms[0] if len(terms) == 1 else pt.add(*terms)
+
+
+def _split_bias(scores: Variable) -> Scores | None:
+    """A matrix and a vector whose sum the scores are, if they are such a sum."""
+    node = scores.owner
+    if node is None or node.op != pt.add:
+        return None
+    rows = [term for term in node.inputs if _is_row(term)]
+    others = [term for term in node.inputs if not _is_row(term)] or [rows.pop()]
+    matrix = _total(others)
+    if not rows or matrix.type.broadcastable != scores.type.broadcastable:
+        return None
+    return matrix, _total([_as_vector(row) for row in rows])
+
+
+def _as_vector(row: Variable) -> Variable:
+    node = row.owner
+    if node is not None and isinstance(node.op, DimShuffle) and node.op.new_order == ("x", 0):
+        return node.inputs[0]
+    return row.dimshuffle(1)
+
+
+def _scores_of(softmax: Variable) -> Scores | None:
+    """The scores of a softmax of rows and their bias, zeros where they have none."""
+    node = softmax.owner
+    if node is not None and isinstance(node.op, SoftmaxWithBias):
+        matrix, bias = node.inputs
+        return matrix, bias
+    if not _of_rows(node, Softmax):
+        return None
+    return _split_bias(node.inputs[0]) or (node.inputs[0], pt.zeros_like(node.inputs[0][0]))
+
+
+def _counts_rows(fgraph: FunctionGraph, rows: Variable, classes: Variable) -> bool:
+    """Whether `rows` is 0, 1, 2 … for each element of the vector `classes`."""
+    if classes.type.ndim != 1 or rows.type.ndim != 1:
+        return False
+    if classes.type.shape == (1,) and isinstance(rows, Constant):
+        return rows.data.tolist() == [0]
+    if rows.owner is None or not isinstance(rows.owner.op, ARange):
+        return False
+    start, stop, step = rows.owner.inputs
+    shapes = getattr(fgraph, "shape_feature", None)
+    return (
+        shapes is not None
+        and _is_constant(start, 0)
+        and _is_constant(step, 1)
+        and (shapes.same_shape(rows, classes) or stop is shapes.shape_of[classes][0])
+    )
+
+
+def _cost(fgraph: FunctionGraph, softmax: Variable, rows: Variable, classes: Variable, like):
+    """The logarithm of one probability of each row; None where it is not one of each."""
+    scores = _scores_of(softmax)
+    if scores is None or not _counts_rows(fgraph, rows, classes):
+        return None
+    minus = crossentropy_softmax_argmax_1hot_with_bias(*scores, classes)[0]
+    result = -minus
+    copy_stack_trace(like, [minus, result])
+    return [result]
+
+
+def _pair_of_indices(node: Apply, first: int) -> tuple[Variable, Variable] | None:
+    """The rows and columns by which a node chooses elements of a matrix."""
+    indices = node.inputs[first:]
+    if tuple(node.op.idx_list) != (0, 1) or len(indices) != 2:
+        return None
+    rows, columns = indices
+    are_vectors = all(index.type.ndim == 1 and "int" in index.type.dtype for index in indices)
+    return (rows, columns) if are_vectors else None
+
+
+@register_specialize("fast_compile")
+@node_rewriter([Softmax, special.Softmax])
+def local_softmax_with_bias(fgraph, node):
+    """``softmax(matrix + vector)`` becomes one operator."""
+    if not _of_rows(node, Softmax):
+        return None
+    scores = _split_bias(node.inputs[0])
+    if scores is None:
+        return None
+    result = softmax_with_bias(*scores)
+    if result.type != node.outputs[0].type:
+        return None
+    copy_stack_trace(node.outputs, result)
+    return [result]
+
+
+@register_canonicalize
+@node_rewriter([SoftmaxWithBias])
+def local_softmax_without_bias(fgraph, node):
+    """The operator becomes a softmax of a sum, which other rewrites look for."""
+    result = softmax_op(pt.add(node.inputs[0], node.inputs[1].dimshuffle("x", 0)))
+    copy_stack_trace(node.outputs, result)
+    return [result] if result.type == node.outputs[0].type else None
+
+
+@register_specialize("fast_compile")
+@node_rewriter([CrossentropyCategorical1Hot])
+def crossentropy_to_crossentropy_with_softmax(fgraph, node):
+    """The cost of a softmax is computed from the scores, together with the softmax."""
+    softmax, classes = node.inputs
+    scores = _scores_of(softmax)
+    if scores is None:
+        return None
+    cost, probabilities, _ = crossentropy_softmax_argmax_1hot_with_bias(*scores, classes)
+    copy_stack_trace([*node.outputs, softmax], [cost, probabilities])
+    return {node.outputs[0]: cost, softmax: probabilities}
+
+
+@register_specialize("fast_compile")
+@node_rewriter([SoftmaxGrad])
+def local_softmax_grad_to_crossentropy_with_softmax_grad(fgraph, node):
+    """The gradient of a cost of a softmax with respect to the scores is one operator."""
+    of_softmax, softmax = node.inputs
+    cost_node = of_softmax.owner
+    if cost_node is None or not isinstance(cost_node.op, CrossentropyCategorical1HotGrad):
+        return None
+    of_cost, probabilities, classes = cost_node.inputs
+    if probabilities is not softmax:
+        return None
+    result = crossentropy_softmax_1hot_with_bias_dx(_without_alloc(of_cost), softmax, classes)
+    copy_stack_trace(node.outputs, result)
+    return [result]
+
+
+@register_specialize
+@node_rewriter([AdvancedSubtensor, pt.log])
+def local_advanced_indexing_crossentropy_onehot(fgraph, node):
+    """``log(softmax(x))[arange(n), y]`` and ``log(softmax(x)[arange(n), y])`` are costs."""
+    chosen = node if isinstance(node.op, AdvancedSubtensor) else node.inputs[0].owner
+    if chosen is None or not isinstance(chosen.op, AdvancedSubtensor):
+        return None
+    indices = _pair_of_indices(chosen, 1)
+    values = chosen.inputs[0]
+    if indices is None or values.owner is None:
+        return None
+    if node is not chosen:
+        return _cost(fgraph, values, *indices, node.outputs)
+    if values.owner.op == pt.log:
+        return _cost(fgraph, values.owner.inputs[0], *indices, node.outputs)
+    if _of_rows(values.owner, LogSoftmax):
+        return _cost(fgraph, softmax_op(values.owner.inputs[0]), *indices, node.outputs)
+    return None
+
+
+@register_specialize
+@node_rewriter([SoftmaxGrad])
+def local_advanced_indexing_crossentropy_onehot_grad(fgraph, node):
+    """The gradient of such a cost with respect to the scores is one operator.
+
+    The gradient with respect to the softmax has a single element in each row, which is divided
+    by the probability at that place, before it is put there or after.
+    """
+    of_softmax, softmax = node.inputs
+    if softmax.owner is None or not isinstance(softmax.owner.op, Softmax | SoftmaxWithBias):
+        return None
+    factors, divisors = _factors(of_softmax)
+    placed = [factor for factor in factors if _placed_in_zeros(factor)]
+    if len(placed) != 1:
+        return None
+    placing = placed[0].owner
+    indices = _pair_of_indices(placing, 2)
+    if indices is None or not _counts_rows(fgraph, *indices):
+        return None
+    factors.remove(placed[0])
+    own_factors, own_divisors = _factors(placing.inputs[1])
+    for all_divisors, is_probability in (
+        (divisors, lambda value: value is softmax),
+        (own_divisors, lambda value: _is_choice(value, softmax, indices)),
+    ):
+        found = [value for value in all_divisors if is_probability(value)]
+        if found:
+            all_divisors.remove(found[0])
+            break
+    else:
+        return None
+    if not all(all(factor.type.broadcastable) for factor in (*factors, *divisors)):
+        return None
+    factors, divisors = [*factors, *own_factors], [*divisors, *own_divisors]
+    of_cost = _negated_quotient(
+        [_flat(f) for f in factors], [_flat(d) for d in divisors], softmax.type.dtype
+    )
+    if of_cost.type.ndim > 1 or of_cost.type.dtype != softmax.type.dtype:
+        return None
+    result = crossentropy_softmax_1hot_with_bias_dx(of_cost, softmax, indices[1])
+    copy_stack_trace(node.outputs, result)
+    return [result]
+
+
+def _placed_in_zeros(variable: Variable) -> bool:
+    node = variable.owner
+    return (
+        node is not None
+        and isinstance(node.op, AdvancedIncSubtensor)
+        and _is_constant(node.inputs[0], 0)
+    )
+
+
+def _is_choice(variable: Variable, softmax: Variable, indices: tuple) -> bool:
+    """Whether a vector is the softmax at the given places."""
+    node = variable.owner
+    return (
+        node is not None
+        and isinstance(node.op, AdvancedSubtensor)
+        and node.inputs[0] is softmax
+        and _pair_of_indices(node, 1) == indices
+    )
+
+
+def _factors(variable: Variable) -> tuple[list[Variable], list[Variable]]:
+    """What a value is the product of, and what is divided by."""
+    node = variable.owner
+    if node is not None and node.op == pt.neg:
+        factors, divisors = _factors(node.inputs[0])
+        return [pt.constant(-1, dtype=variable.type.dtype), *factors], divisors
+    return local_mul_canonizer.get_num_denum(variable)
+
+
+def _negated_quotient(factors: list[Variable], divisors: list[Variable], dtype: str):
+    signs = [factor for factor in factors if _is_constant(factor, -1)]
+    others = [f for f in factors if f not in signs and not _is_constant(f, 1)]
+    sign = pt.constant((-1) ** (len(signs) + 1), dtype=dtype)
+    result = _product([*others, sign] if len(signs) % 2 == 0 or not others else others)
+    return result / _product(divisors) if divisors else result
+
+
+def _product(factors: list[Variable]) -> TensorVariable:
+    return factors[0] if len(factors) == 1 else pt.mul(*factors)
+
+
+def _flat(variable: Variable) -> Variable:
+    """A number where all dimensions have length 1."""
+    if not variable.type.ndim or not all(variable.type.broadcastable):
+        return variable
+    node = variable.owner
+    if isinstance(variable, Constant):
+        return pt.constant(variable.data.reshape(()), dtype=variable.type.dtype)
+    if node is not None and isinstance(node.op, MakeVector):
+        return node.inputs[0].astype(node.op.dtype)
+    if node is not None and isinstance(node.op, DimShuffle) and not node.inputs[0].type.ndim:
+        return node.inputs[0]
+    if node is not None and isinstance(node.op, Elemwise):
+        return node.op.make_node(*[_flat(value) for value in node.inputs]).outputs[0]
+    return variable.dimshuffle(())
+
+
+def _without_alloc(gradients: Variable) -> Variable:
+    """The number that a vector is filled with, if it is."""
+    node = gradients.owner
+    if node is not None and isinstance(node.op, Alloc) and all(node.inputs[0].type.broadcastable):
+        return _flat(node.inputs[0])
+    return gradients
+
+
+@register_specialize
+@node_rewriter([CrossentropySoftmax1HotWithBiasDx])
+def local_useless_crossentropy_softmax_1hot_with_bias_dx_alloc(fgraph, node):
+    """A gradient that is the same for all rows needs no vector."""
+    of_cost, softmax, classes = node.inputs
+    number = _without_alloc(of_cost)
+    if number is of_cost or not fgraph.shape_feature.same_shape(of_cost, softmax, 0, 0):
+        return None
+    result = crossentropy_softmax_1hot_with_bias_dx(number, softmax, classes)
+    copy_stack_trace(node.outputs, result)
+    return [result]
+
+
+@register_specialize
+@node_rewriter([SoftmaxGrad])
+def local_logsoftmax_grad(fgraph, node):
+    """The gradient of the logarithm of a softmax divides by no probability."""
+    of_softmax, softmax = node.inputs
+    division = of_softmax.owner
+    if division is None or division.op != pt.true_div or division.inputs[1] is not softmax:
+        return None
+    of_logarithm, axis = division.inputs[0], node.op.axis
+    if of_logarithm.type.broadcastable != softmax.type.broadcastable:
+        of_logarithm = pt.alloc(of_logarithm, *softmax.shape)
+    result = of_logarithm - of_logarithm.sum(axis=axis, keepdims=True) * softmax
+    copy_stack_trace(node.outputs, result)
+    return [result]
+
+
+@register_specialize
+@node_rewriter([Softmax, special.Softmax, SoftmaxWithBias])
+def graph_merge_softmax_with_crossentropy_softmax(fgraph, node):
+    """A softmax of scores whose cost is computed, too, comes from the operator of the cost."""
+    scores, *bias = node.inputs
+    for reader, _ in fgraph.clients[scores]:
+        if not isinstance(reader.op, CrossentropySoftmaxArgmax1HotWithBias):
+            continue
+        same_bias = reader.inputs[1] is bias[0] if bias else _is_constant(reader.inputs[1], 0)
+        if reader.inputs[0] is scores and same_bias and (bias or _of_rows(node, Softmax)):
+            copy_stack_trace(node.outputs, reader.outputs[1])
+            return [reader.outputs[1]]
+    return None
+
+
+# Where they are largest is where what they are applied to is largest; a logarithm is not among
+# them, which is NaN for negative numbers.
+_INCREASING = (pt.exp, pt.sigmoid, pt.softplus, pt.tanh)
+
+
+@register_specialize
+@node_rewriter([Argmax])
+def local_argmax_pushdown(fgraph, node):
+    """The place of the largest value is found before an increasing function is applied."""
+    values = node.inputs[0]
+    if values.owner is None:
+        return None
+    operator = values.owner.op
+    if operator in _INCREASING or _of_rows(values.owner, Softmax) and node.op.axis == (1,):
+        below = values.owner.inputs[0]
+    elif isinstance(operator, SoftmaxWithBias) and node.op.axis == (1,):
+        matrix, bias = values.owner.inputs
+        below = pt.add(matrix, bias.dimshuffle("x", 0))
+    else:
+        return None
+    result = node.op(below)
+    copy_stack_trace(node.outputs, result)
+    return [result]
