@@ -318,7 +318,8 @@ def local_useless_crossentropy_softmax_1hot_with_bias_dx_alloc(fgraph, node):
     """A gradient that is the same for all rows needs no vector."""
     of_cost, softmax, classes = node.inputs
     number = _without_alloc(of_cost)
-    if number is of_cost or not fgraph.shape_feature.same_shape(of_cost, softmax, 0, 0):
+    shapes = getattr(fgraph, "shape_feature", None)
+    if number is of_cost or shapes is None or not shapes.same_shape(of_cost, softmax, 0, 0):
         return None
     result = crossentropy_softmax_1hot_with_bias_dx(number, softmax, classes)
     copy_stack_trace(node.outputs, result)
