@@ -1,0 +1,1 @@
+"""Theano 1.0's `theano.gpuarray`."""

@@ -1,0 +1,254 @@
+"""Moving values between the host and devices within a graph."""
+
+from collections import deque
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+from pytensor.gradient import DisconnectedType, disconnected_type
+from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.op import Op
+from pytensor.tensor.type import TensorType
+
+import theano.tensor as T
+from theano.gpuarray.contexts import ContextNotDefined, get_context
+from theano.gpuarray.type import GpuArrayConstant, GpuArrayType, on_device
+
+__all__ = [
+    "GpuAllocEmpty",
+    "GpuFromHost",
+    "GpuToGpu",
+    "HostFromGpu",
+    "as_gpuarray_variable",
+    "gpu_contiguous",
+    "gpu_from_host",
+    "host_from_gpu",
+    "infer_context_name",
+]
+
+
+class _Transfer(Op):
+    """Moves a value; its elements stay as they are."""
+
+    def infer_shape(self, fgraph, node, input_shapes):
+        return input_shapes
+
+    def connection_pattern(self, node):
+        return [[True]]
+
+    def do_constant_folding(self, fgraph, node):
+        # the result is on a device, or taken from it when the function runs
+        return False
+
+    def R_op(self, inputs, eval_points):  # noqa: N802 -- PyTensor's name
+        return [None if point is None else self(point) for point in eval_points]
+
+    def _gradient(self, output_gradient, move):
+        if isinstance(output_gradient.type, DisconnectedType):
+            return [disconnected_type()]
+        return [move(output_gradient)]
+
+
+class HostFromGpu(_Transfer):
+    """Takes a value from a device to the host."""
+
+    __props__ = ()
+
+    def make_node(self, x):
+        if not isinstance(x.type, GpuArrayType):
+            raise TypeError(f"HostFromGpu: a variable on a device is needed; got {x.type}")
+        return Apply(self, [x], [x.type.on_host()])
+
+    def perform(self, node, inputs, output_storage):
+        output_storage[0][0] = np.array(inputs[0])
+
+    def L_op(self, inputs, outputs, output_gradients):  # noqa: N802 -- PyTensor's name
+        context_name = inputs[0].type.context_name
+        return self._gradient(
+            output_gradients[0], lambda g: as_gpuarray_variable(g, context_name)
+        )
+
+
+class GpuFromHost(_Transfer):
+    """Takes a value from the host to the device of a context.
+
+    Parameters
+    ----------
+    context_name : str or None
+    """
+
+    __props__ = ("context_name",)
+
+    def __init__(self, context_name: Hashable):
+        self.context_name = context_name
+
+    def make_node(self, x):
+        if not isinstance(x.type, TensorType):
+            raise TypeError(f"GpuFromHost: a tensor is needed; got {x.type}")
+        return Apply(self, [x], [GpuArrayType(x.dtype, x.type.shape, self.context_name)()])
+
+    def perform(self, node, inputs, output_storage):
+        output_storage[0][0] = on_device(inputs[0], get_context(self.context_name).device)
+
+    def L_op(self, inputs, outputs, output_gradients):  # noqa: N802 -- PyTensor's name
+        return self._gradient(output_gradients[0], T.as_tensor_variable)
+
+
+class GpuToGpu(_Transfer):
+    """Takes a value from one device to that of a context.
+
+    Parameters
+    ----------
+    context_name : str or None
+    """
+
+    __props__ = ("context_name",)
+
+    def __init__(self, context_name: Hashable):
+        self.context_name = context_name
+
+    def make_node(self, x):
+        if not isinstance(x.type, GpuArrayType):
+            raise TypeError(f"GpuToGpu: a variable on a device is needed; got {x.type}")
+        return Apply(self, [x], [GpuArrayType(x.dtype, x.type.shape, self.context_name)()])
+
+    def perform(self, node, inputs, output_storage):
+        output_storage[0][0] = on_device(inputs[0], get_context(self.context_name).device)
+
+    def L_op(self, inputs, outputs, output_gradients):  # noqa: N802 -- PyTensor's name
+        context_name = inputs[0].type.context_name
+        return self._gradient(
+            output_gradients[0], lambda g: as_gpuarray_variable(g, context_name)
+        )
+
+
+host_from_gpu = HostFromGpu()
+
+
+def gpu_from_host(context_name: Hashable) -> GpuFromHost:
+    """Return the operator that takes values from the host to a context."""
+    return GpuFromHost(context_name)
+
+
+def as_gpuarray_variable(x: Any, context_name: Hashable) -> Any:
+    """Return `x` as a variable on the device of a context.
+
+    Parameters
+    ----------
+    x : Variable, array or number
+        A variable is moved; what it was moved from before is used, where that is there already.
+    context_name : str or None
+        Name of the context.
+
+    Returns
+    -------
+    GpuArrayVariable or GpuArrayConstant
+
+    Raises
+    ------
+    ContextNotDefined
+        When no device is mapped to the name.
+    TypeError
+        When `x` cannot be on a device.
+    """
+    get_context(context_name)
+    if not isinstance(x, Variable):
+        array = x if hasattr(x, "devices") else np.asarray(x)
+        shape = tuple(1 if length == 1 else None for length in array.shape)
+        kind = GpuArrayType(str(array.dtype), shape, context_name)
+        return GpuArrayConstant(kind, kind.filter(array))
+    source: Any = x
+    while True:
+        if isinstance(source.type, GpuArrayType) and source.type.context_name == context_name:
+            return source
+        if source.owner is None or not isinstance(source.owner.op, _Transfer):
+            break
+        source = source.owner.inputs[0]
+    if isinstance(x.owner and x.owner.op, HostFromGpu):
+        x = x.owner.inputs[0]
+    if isinstance(x.type, GpuArrayType):
+        return GpuToGpu(context_name)(x)
+    return GpuFromHost(context_name)(T.as_tensor_variable(x))
+
+
+def infer_context_name(*variables: Any) -> Hashable:
+    """Return the name of the context in which variables are, or else the default context's.
+
+    Parameters
+    ----------
+    *variables : Variable
+        The first one that is on a device, or computed from it alone, decides.
+
+    Returns
+    -------
+    str or None
+
+    Raises
+    ------
+    ValueError
+        When none is on a device and there is no default context.
+    """
+    pending = deque(variables)
+    while pending:
+        variable = pending.popleft()
+        if isinstance(variable.type, GpuArrayType):
+            return variable.type.context_name
+        if hasattr(variable.tag, "context_name"):
+            return variable.tag.context_name
+        if variable.owner is not None and len(variable.owner.inputs) == 1:
+            pending.extend(variable.owner.inputs)
+    try:
+        get_context(None)
+    except ContextNotDefined as error:
+        raise ValueError("Could not infer context from inputs") from error
+    return None
+
+
+def gpu_contiguous(x: Any) -> Any:
+    """Return `x` on its device; arrays there always lie in one piece.
+
+    Parameters
+    ----------
+    x : Variable
+
+    Returns
+    -------
+    GpuArrayVariable
+    """
+    return as_gpuarray_variable(x, infer_context_name(x))
+
+
+class GpuAllocEmpty(Op):
+    """Makes an array on a device whose elements may be anything; here they are 0.
+
+    Parameters
+    ----------
+    dtype : str
+    context_name : str or None
+    """
+
+    __props__ = ("dtype", "context_name")
+
+    def __init__(self, dtype: str, context_name: Hashable):
+        self.dtype, self.context_name = str(dtype), context_name
+
+    def make_node(self, *lengths):
+        lengths = [T.as_tensor_variable(length) for length in lengths]
+        if any(length.ndim or not length.dtype.startswith(("int", "uint")) for length in lengths):
+            raise TypeError("GpuAllocEmpty: each length should be an integer scalar")
+        return Apply(
+            self, lengths, [GpuArrayType(self.dtype, (None,) * len(lengths), self.context_name)()]
+        )
+
+    def perform(self, node, inputs, output_storage):
+        shape = tuple(int(length) for length in inputs)
+        output_storage[0][0] = node.outputs[0].type.value_zeros(shape)
+
+    def infer_shape(self, fgraph, node, input_shapes):
+        return [node.inputs]
+
+    def connection_pattern(self, node):
+        return [[False] for _ in node.inputs]
+
+    def do_constant_folding(self, fgraph, node):
+        return False
