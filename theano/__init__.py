@@ -68,6 +68,10 @@ from theano.version import version as __version__
 _LAZY = ("d3viz", "ifelse", "raise_op", "sandbox", "sparse", "typed_list", "gpuarray")
 
 
+if config.contexts or config.init_gpu_device:
+    importlib.import_module("theano.gpuarray")
+
+
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
         try:

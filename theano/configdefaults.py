@@ -26,6 +26,13 @@ def _check_device(value: str) -> str | None:
     return f"valid devices are {', '.join(_DEVICES)}, with a number where there are several"
 
 
+def _check_contexts(value: str) -> str | None:
+    parts = (part.partition("->") for part in value.split(";") if part.strip())
+    if all(name.strip() and device.strip() for name, _, device in parts):
+        return None
+    return "expected name->device;name->device, such as dev0->cuda0;dev1->cuda1"
+
+
 # Held by this package: (name, default, kind, doc).
 _OWN: list[tuple[str, Any, Kind, str]] = [
     (
@@ -85,6 +92,36 @@ _OWN: list[tuple[str, Any, Kind, str]] = [
         False,
         Truth(),
         "Raise an error at import if the device asked for is missing.",
+    ),
+    (
+        "contexts",
+        "",
+        Text(_check_contexts, "name->device;name->device"),
+        "Names of devices for graphs: dev0->cuda0;dev1->cuda1.",
+    ),
+    (
+        "init_gpu_device",
+        "",
+        Text(),
+        "Device of the default context, without computing on it unless a graph says so.",
+    ),
+    (
+        "print_active_device",
+        True,
+        Truth(),
+        "Write to stderr which device a context is mapped to.",
+    ),
+    (
+        "gpuarray.preallocate",
+        0.0,
+        Number(float),
+        "Memory to take from a GPU at once: up to 1 a part of it, above 1 MiB; below 0 none is kept.",
+    ),
+    (
+        "dnn.enabled",
+        "auto",
+        Choice(("auto", "True", "False", "no_check")),
+        "Whether cuDNN may be used; no_check: without looking for it.",
     ),
     (
         "scan.save",
@@ -287,6 +324,8 @@ _CANNOT_CHANGE = {
     "base_compiledir",
     "compiledir_format",
     "compiledir",
+    "contexts",
+    "init_gpu_device",
 }
 
 _NO_GPU = "this version computes on the CPU only"
@@ -298,12 +337,8 @@ _WITHOUT_EFFECT: list[tuple[str, dict[str, Any]]] = [
     (
         _NO_GPU,
         {
-            "init_gpu_device": "",
-            "contexts": "",
-            "print_active_device": True,
             "assert_no_cpu_op": "ignore",
             "gpuarray.sync": False,
-            "gpuarray.preallocate": 0.0,
             "gpuarray.sched": "default",
             "gpuarray.single_stream": True,
             "gpuarray.cache_path": "",
@@ -322,7 +357,6 @@ _WITHOUT_EFFECT: list[tuple[str, dict[str, Any]]] = [
             "magma.include_path": "",
             "magma.library_path": "",
             "magma.enabled": False,
-            "dnn.enabled": "auto",
             "dnn.base_path": "",
             "dnn.include_path": "",
             "dnn.library_path": "",
@@ -407,7 +441,7 @@ def python_int_bitwidth() -> int:
 
 def _register_table() -> None:
     for name, default, kind, doc in _OWN:
-        config.add(Flag(name, default, kind, doc))
+        config.add(Flag(name, default, kind, doc, mutable=name not in _CANNOT_CHANGE))
     for name, kind, doc in _FORWARDED:
         mutable = name not in _CANNOT_CHANGE
         config.add(Flag(name, None, kind, doc, name.replace(".", "__"), mutable))

@@ -1,8 +1,10 @@
 """Variables whose value lives between calls of the functions that use them."""
 
+import importlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 from pytensor.compile.sharedvalue import SharedVariable, shared_constructor
 from pytensor.compile.sharedvalue import shared as pytensor_shared
 from pytensor.link.basic import Container
@@ -75,7 +77,7 @@ def shared(
     broadcastable : sequence of bool, optional
         For an array, which dimensions always have length 1; by default none.
     target : str, optional
-        Where the value lives: 'cpu'.
+        Where the value lives: 'cpu', or the name of a context, a device's.
     **kwargs
         For the constructor of the value's type: ``borrow=True`` uses an array without a copy.
 
@@ -87,8 +89,8 @@ def shared(
     ------
     TypeError
         When `value` is symbolic.
-    ValueError
-        When `target` is not there.
+    ContextNotDefined
+        When no device is mapped to `target`.
 
     Examples
     --------
@@ -99,7 +101,18 @@ def shared(
     (2, 3)
     """
     if target not in (None, "cpu"):
-        raise ValueError(f"shared: no target {target!r}; this version computes on 'cpu' only")
+        # Imported when first used: it needs JAX, which is optional.
+        devices = importlib.import_module("theano.gpuarray")
+        value = np.asarray(value) if isinstance(value, int | float | np.generic) else value
+        return devices.gpuarray_shared_constructor(
+            value,
+            name,
+            strict,
+            allow_downcast,
+            broadcastable=broadcastable,
+            target=target,
+            **kwargs,
+        )
     if broadcastable:
         kwargs["shape"] = tuple(1 if one else None for one in broadcastable)
     constructor = _constructors.get(type(value), pytensor_shared)

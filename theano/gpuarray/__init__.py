@@ -1,1 +1,89 @@
-"""Theano 1.0's `theano.gpuarray`."""
+"""Theano 1.0's `theano.gpuarray`: variables and computation on named devices.
+
+The engine is `theano.link.xla`. The flags `device`, `contexts` and `init_gpu_device` say which
+devices there are; they are mapped when this package is imported.
+"""
+
+from collections.abc import Hashable
+from typing import Any
+
+from pytensor.tensor.basic import register_transfer
+
+from theano.gpuarray import dnn, lowering
+from theano.gpuarray.basic_ops import (
+    GpuAllocEmpty,
+    GpuFromHost,
+    GpuToGpu,
+    HostFromGpu,
+    as_gpuarray_variable,
+    host_from_gpu,
+)
+from theano.gpuarray.contexts import list_contexts
+from theano.gpuarray.devices import devices, init_dev, start_from_flags, use
+from theano.gpuarray.type import (
+    ContextNotDefined,
+    GpuArrayConstant,
+    GpuArraySharedVariable,
+    GpuArrayType,
+    GpuArrayVariable,
+    get_context,
+    gpuarray_shared_constructor,
+    reg_context,
+)
+
+__all__ = [
+    "ContextNotDefined",
+    "GpuAllocEmpty",
+    "GpuArrayConstant",
+    "GpuArraySharedVariable",
+    "GpuArrayType",
+    "GpuArrayVariable",
+    "GpuFromHost",
+    "GpuToGpu",
+    "HostFromGpu",
+    "as_gpuarray_variable",
+    "dnn",
+    "get_context",
+    "gpuarray_shared_constructor",
+    "host_from_gpu",
+    "init_dev",
+    "lowering",
+    "list_contexts",
+    "pygpu_activated",
+    "reg_context",
+    "transfer",
+    "use",
+]
+
+
+def transfer(x: Any, target: Hashable) -> Any:
+    """Return `x` on the device of a context: what ``x.transfer(target)`` calls.
+
+    Parameters
+    ----------
+    x : Variable
+    target : str
+        Name of the context.
+
+    Returns
+    -------
+    GpuArrayVariable
+
+    Raises
+    ------
+    ContextNotDefined
+        When no device is mapped to the name.
+    """
+    return as_gpuarray_variable(x, target)
+
+
+# Only what the user transfers to a target that PyTensor does not know comes here.
+register_transfer(transfer)
+start_from_flags()
+
+
+def __getattr__(name: str) -> Any:
+    # Whether a device is in use, by the name that programs ask for
+    if name == "pygpu_activated":
+        return bool(devices)
+    raise AttributeError(f"module 'theano.gpuarray' has no attribute {name!r}")

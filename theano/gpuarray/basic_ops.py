@@ -40,13 +40,20 @@ class _Transfer(Op):
         # the result is on a device, or taken from it when the function runs
         return False
 
-    def R_op(self, inputs, eval_points):  # noqa: N802 -- PyTensor's name
-        return [None if point is None else self(point) for point in eval_points]
+    def pushforward(self, inputs, outputs, tangents):
+        return [_as_type_of(t, v) for t, v in zip(tangents, outputs, strict=True)]
 
-    def _gradient(self, output_gradient, move):
-        if isinstance(output_gradient.type, DisconnectedType):
-            return [disconnected_type()]
-        return [move(output_gradient)]
+    def pullback(self, inputs, outputs, cotangents):
+        return [_as_type_of(c, v) for c, v in zip(cotangents, inputs, strict=True)]
+
+
+def _as_type_of(derivative: Variable, variable: Variable) -> Any:
+    """Move a derivative to where the variable is that it belongs to."""
+    if isinstance(derivative.type, DisconnectedType):
+        return disconnected_type()
+    if isinstance(variable.type, GpuArrayType):
+        return as_gpuarray_variable(derivative, variable.type.context_name)
+    return T.as_tensor_variable(derivative)
 
 
 class HostFromGpu(_Transfer):
@@ -61,12 +68,6 @@ class HostFromGpu(_Transfer):
 
     def perform(self, node, inputs, output_storage):
         output_storage[0][0] = np.array(inputs[0])
-
-    def L_op(self, inputs, outputs, output_gradients):  # noqa: N802 -- PyTensor's name
-        context_name = inputs[0].type.context_name
-        return self._gradient(
-            output_gradients[0], lambda g: as_gpuarray_variable(g, context_name)
-        )
 
 
 class GpuFromHost(_Transfer):
@@ -90,9 +91,6 @@ class GpuFromHost(_Transfer):
     def perform(self, node, inputs, output_storage):
         output_storage[0][0] = on_device(inputs[0], get_context(self.context_name).device)
 
-    def L_op(self, inputs, outputs, output_gradients):  # noqa: N802 -- PyTensor's name
-        return self._gradient(output_gradients[0], T.as_tensor_variable)
-
 
 class GpuToGpu(_Transfer):
     """Takes a value from one device to that of a context.
@@ -114,12 +112,6 @@ class GpuToGpu(_Transfer):
 
     def perform(self, node, inputs, output_storage):
         output_storage[0][0] = on_device(inputs[0], get_context(self.context_name).device)
-
-    def L_op(self, inputs, outputs, output_gradients):  # noqa: N802 -- PyTensor's name
-        context_name = inputs[0].type.context_name
-        return self._gradient(
-            output_gradients[0], lambda g: as_gpuarray_variable(g, context_name)
-        )
 
 
 host_from_gpu = HostFromGpu()

@@ -113,8 +113,7 @@ class GpuArrayType(Type, HasDataType, HasShape):
         if data.dtype != self.numpy_dtype:
             return self.filter(np.asarray(data), strict, allow_downcast)
         if data.ndim != self.ndim or any(
-            want not in (None, length)
-            for want, length in zip(self.shape, data.shape, strict=False)
+            want not in (None, length) for want, length in zip(self.shape, data.shape, strict=False)
         ):
             raise TypeError(f"{self} expected the shape {self.shape}, got {data.shape}")
         if data.devices() == {self.device}:
@@ -302,9 +301,6 @@ class GpuArraySharedVariable(_Operators, SharedVariable):
 
 GpuArrayType.variable_type = GpuArrayVariable
 GpuArrayType.constant_type = GpuArrayConstant
-GpuArrayType.Variable = GpuArrayVariable
-GpuArrayType.Constant = GpuArrayConstant
-GpuArrayType.SharedVariable = GpuArraySharedVariable
 
 
 def _as_tensor(x, name, ndim, **kwargs):

@@ -2,4 +2,12 @@
 # ruff: noqa: F401 -- this file re-exports
 
 from theano.gpuarray.dnn.conversion import params_from_scan, params_to_scan
+from theano.gpuarray.dnn.functions import (
+    dnn_batch_normalization_test,
+    dnn_batch_normalization_train,
+    dnn_conv,
+    dnn_conv3d,
+    dnn_pool,
+)
+from theano.gpuarray.dnn.presence import dnn_available, dnn_present, dnn_version, version
 from theano.gpuarray.dnn.rnn_block import RNNBlock

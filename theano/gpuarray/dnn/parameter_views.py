@@ -44,7 +44,7 @@ class WrittenThrough:
     @property
     def dtype(self) -> np.dtype:
         """Type of the elements."""
-        return np.dtype(self.variable.dtype)
+        return np.dtype(self.variable.type.dtype)
 
     def __len__(self) -> int:
         return len(self.positions)

@@ -14,6 +14,7 @@ from theano.link.xla.device_program import DeviceProgram
 from theano.link.xla.device_values import DeviceValues
 from theano.link.xla.host import HostProgram
 from theano.link.xla.interpret import NodeFailed, compute
+from theano.link.xla.jax_library import declared_precision
 from theano.link.xla.plan import Plan, Stage, make_plan
 
 
@@ -60,9 +61,8 @@ class Machine:
     def __call__(self) -> None:
         # PyTensor takes it that a node failed where this is set.
         vars(self).pop("position_of_error", None)
-        with self.values.device_in_use():
-            outputs = self._run()
-        self.values.store(outputs)
+        with declared_precision():
+            self.values.store(self._run())
 
     def _run(self) -> list[Any]:
         refused: dict[Apply, str] = {}
@@ -92,9 +92,10 @@ class Machine:
             if program is None:
                 program = programs[position] = HostProgram(stage)
             if stage.on_device:
-                values = [self.values.on_device(v, known) for v in stage.inputs]
-                static = [_on_host(v, known) for v in stage.static]
-                outputs = program(values, static)
+                with self.values.device_in_use(stage.device):
+                    values = [self.values.on_device(v, known, stage.device) for v in stage.inputs]
+                    static = [_on_host(v, known) for v in stage.static]
+                    outputs = program(values, static)
             else:
                 outputs = self._run_on_host(stage, program, known)
             known.update(zip(stage.outputs, outputs, strict=True))

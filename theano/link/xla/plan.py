@@ -2,7 +2,8 @@
 
 Stages alternate: those with an even number run on the device, those with an odd one on the host.
 Each node is in the first stage that its inputs allow; nodes of the device are then moved to the
-stage of what reads them, so that as few programs as possible do the work.
+stage of what reads them, so that as few programs as possible do the work. Where the graph names
+devices, a stage has a part for each of them, and further parts after each move.
 """
 
 from __future__ import annotations
@@ -15,7 +16,11 @@ from typing import Any
 from pytensor.graph.basic import Apply, Constant, Variable
 
 from theano.link.xla.lowering.table import concrete_inputs, why_not
+from theano.link.xla.places import parts_of_stages, places_of
 from theano.link.xla.static_inputs import SHAPES, StaticValues
+
+# The number of a stage, of the moves in it, and of a device
+Part = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,8 @@ class Stage:
         What the program is specialised by; only on the device.
     outputs
         What is read after them.
+    device
+        The device of JAX that the graph names for them, if it names one.
     """
 
     on_device: bool
@@ -41,6 +48,7 @@ class Stage:
     inputs: tuple[Variable, ...]
     static: tuple[Variable, ...]
     outputs: tuple[Variable, ...]
+    device: Any = None
 
 
 @dataclass(frozen=True)
@@ -83,13 +91,17 @@ def make_plan(fgraph: Any, order: Sequence[Apply], refused: Mapping[Apply, str])
     must_know = {n: known.unknown_inputs(n) if n not in reasons else set() for n in order}
     stage_of = _first_stages(order, reasons, must_know)
     _move_to_readers(fgraph, order, reasons, must_know, stage_of)
-    numbered: dict[int, list[Apply]] = defaultdict(list)
+    places = places_of(fgraph, order, reasons)
+    part_of = parts_of_stages(order, stage_of, places)
+    numbered: dict[Part, list[Apply]] = defaultdict(list)
     for node in order:
-        numbered[stage_of[node]].append(node)
+        numbered[part_of[node]].append(node)
     stages = []
-    for number in sorted(numbered):
-        wanted = {v for n in numbered[number] for v in _cut_values(n, must_know, stage_of, known)}
-        stages.append(_stage(fgraph, numbered[number], number, stage_of, wanted | known.static))
+    for part in sorted(numbered):
+        nodes = numbered[part]
+        wanted = {v for node in nodes for v in _cut_values(node, must_know, part_of, known)}
+        device = places.get(nodes[0])
+        stages.append(_stage(fgraph, nodes, part, part_of, wanted | known.static, device))
     cuts = tuple(dict.fromkeys(v for node in order for v in must_know[node]))
     static = [v for stage in stages for v in stage.static if v in known.static]
     return Plan(tuple(stages), tuple(dict.fromkeys(static)), reasons, cuts)
@@ -135,7 +147,7 @@ def _move_to_readers(
 def _cut_values(
     node: Apply,
     must_know: Mapping[Apply, set[Variable]],
-    stage_of: Mapping[Apply, int],
+    part_of: Mapping[Apply, Part],
     known: StaticValues,
 ) -> set[Variable]:
     """What the node must know that comes from an earlier stage."""
@@ -146,7 +158,7 @@ def _cut_values(
         if isinstance(variable, Constant) or variable in values or variable in known.static:
             continue
         owner = variable.owner
-        if owner is not None and stage_of[owner] < stage_of[node]:
+        if owner is not None and part_of[owner] < part_of[node]:
             values.add(variable)
         elif owner is not None and not isinstance(owner.op, SHAPES):
             pending.extend(owner.inputs)
@@ -156,11 +168,12 @@ def _cut_values(
 def _stage(
     fgraph: Any,
     nodes: list[Apply],
-    number: int,
-    stage_of: Mapping[Apply, int],
+    part: Part,
+    part_of: Mapping[Apply, Part],
     concrete: set[Variable],
+    device: Any,
 ) -> Stage:
-    on_device = number % 2 == 0
+    on_device = part[0] % 2 == 0
     made = {variable for node in nodes for variable in node.outputs}
     if on_device:
         # what is known before the call need not be made of anything
@@ -172,6 +185,6 @@ def _stage(
         v
         for node in nodes
         for v in node.outputs
-        if any(stage_of.get(reader, number + 1) != number for reader, _ in fgraph.clients[v])
+        if any(part_of.get(reader) != part for reader, _ in fgraph.clients[v])
     ]
-    return Stage(on_device, tuple(nodes), tuple(inputs), tuple(static), tuple(outputs))
+    return Stage(on_device, tuple(nodes), tuple(inputs), tuple(static), tuple(outputs), device)
