@@ -114,6 +114,20 @@ def check_other_linkers_transfer_too():
         np.testing.assert_allclose(on_host, np.exp(X), rtol=1e-12)
 
 
+def check_loop_on_a_device():
+    w = theano.shared(0.1 * np.ones((2, 2)), target="dev1")
+    x = T.matrix("x")
+    h, _ = theano.scan(lambda x, h: T.tanh(x + h.dot(w)), x, T.zeros(2))
+    cost = (h**2).sum()
+    f = theano.function([x], [cost, T.grad(cost, w)])
+    plain = T.matrix("w")
+    h, _ = theano.scan(lambda x, h: T.tanh(x + h.dot(plain)), x, T.zeros(2))
+    cost = (h**2).sum()
+    g = theano.function([x, plain], [cost, T.grad(cost, plain)], mode="FAST_COMPILE")
+    for ours, expected in zip(f(X), g(X, w.get_value()), strict=True):
+        np.testing.assert_allclose(ours, expected, rtol=1e-9)
+
+
 def check_split_params_writes_to_the_device():
     from theano.gpuarray.dnn import RNNBlock
 
