@@ -18,6 +18,10 @@ KINDS = {"python", "python2", "text", "ini", "sh"}
 COMMANDS = {
     "python3 -m venv .venv",
     ".venv/bin/python -m pip install .",
+    ".venv/bin/python -m pip install -e '.[test]'",
+    ".venv/bin/python -m pytest -n 2 --dist loadfile",
+    ".venv/bin/python -m sphinx -W -n doc build/doc",
+    ".venv/bin/python -m tests_scan_grad.page_examples doc/start.md",
 }
 
 

@@ -91,6 +91,14 @@ def test_grad_of_what_does_not_depend_on_the_variable():
         theano.grad(T.dvector(), x)
 
 
+def test_error_names_what_the_cost_does_not_depend_on():
+    x, chosen = T.vector("x"), T.iscalar("chosen")
+    with pytest.raises(
+        DisconnectedInputError, match="^grad: the cost does not depend on chosen, or"
+    ):
+        theano.grad(x[chosen], [x, chosen])
+
+
 def test_known_grads_and_consider_constant_argument():
     x, g = T.dvectors("x", "g")
     y = x**2

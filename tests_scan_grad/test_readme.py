@@ -31,6 +31,9 @@ TRIALS = {
     ".venv/bin/python -m pip install .": None,
     ".venv/bin/python -m pip install -e '.[test]'": None,
     ".venv/bin/python -m pip install '.[bench]'": None,
+    ".venv/bin/python -m pip install '.[doc]'": None,
+    # test_documentation.py builds them
+    ".venv/bin/python -m sphinx doc build/doc": None,
     ".venv/bin/python examples/char_rnn.py": "--max-minutes 0.02 --hidden 8 --sample 20 --fresh",
     ".venv/bin/python -m pytest -n 2 --dist loadfile": "--collect-only -q tests_scan_grad/test_readme.py",
     ".venv/bin/python -m tests_scan_grad.upstream.theano_tests -j 2": "-h",
@@ -78,7 +81,7 @@ def test_extras_that_readme_installs_exist():
 
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = set(re.findall(r"\[(\w+)\]'", " ".join(COMMANDS)))
-    assert extras == {"test", "bench"} and extras <= set(declared["optional-dependencies"])
+    assert extras == {"test", "bench", "doc"} and extras <= set(declared["optional-dependencies"])
 
 
 def test_ci_runs_the_test_command_of_readme():

@@ -277,7 +277,7 @@ def test_third_derivative():
 def test_hessian():
     h = T.vector("h")
     cost = theano_scan(lambda h, w: T.tanh(w.dot(h)), None, [h], [W], n_steps=3)[-1].sum()
-    # the loop over the rows of the Hessian is PyTensor's, and would be compiled to C
+    # the loop over the rows of the Hessian has the default mode, and would be compiled to C
     with pytensor.config.change_flags(cxx=""):
         hessian = theano.function([h, W], theano.gradient.hessian(cost, h), mode=python_mode())
     slope = theano.function([h, W], theano.grad(cost, h), mode=python_mode())
@@ -285,6 +285,25 @@ def test_hessian():
     step = 1e-5 * np.eye(COLUMNS)
     expected = [(slope(at + e, w) - slope(at - e, w)) / 2e-5 for e in step]
     np.testing.assert_allclose(hessian(at, w), expected, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("linker", ["native", "vm"])
+def test_hessian_by_a_state_that_is_a_number(linker):
+    p = T.vector("p")
+    orbit, _ = theano.scan(
+        lambda value, rate: rate * value * (1 - value), None, [p[0]], [p[1]], n_steps=2
+    )
+    mode = Mode(linker)
+    # PyTensor's rewrite that trims buffers fails for a value that lost its dimension
+    with theano.config.change_flags(on_opt_error="raise", linker=linker):
+        hessian = theano.function([p], theano.gradient.hessian(orbit[-1], p), mode=mode)
+    x, r = 0.3, 3.2
+    f = x - x**2
+    slope = 1 - 2 * x
+    # the second value is r**2 * f - r**3 * f**2
+    by_both = 2 * r * slope - 6 * r**2 * f * slope
+    by_x = -2 * r**2 - r**3 * (2 * slope**2 - 4 * f)
+    np.testing.assert_allclose(hessian([x, r]), [[by_x, by_both], [by_both, 2 * f - 6 * r * f**2]])
 
 
 @pytest.mark.parametrize("wrt", range(3), ids=["sequence", "state", "invariant"])

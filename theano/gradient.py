@@ -1,6 +1,6 @@
 """Theano 1.0's `theano.gradient`: symbolic derivatives, and ways to shape them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pytensor.compile.ops import ViewOp
@@ -17,12 +17,9 @@ from pytensor.gradient import (
     disconnected_grad,
     disconnected_grad_,
     disconnected_type,
-    grad,
     grad_not_implemented,
     grad_scale,
     grad_undefined,
-    hessian,
-    jacobian,
     mode_not_slow,
     numeric_grad,
     pullback,
@@ -33,6 +30,9 @@ from pytensor.gradient import (
     zero_grad,
     zero_grad_,
 )
+from pytensor.gradient import grad as _grad
+from pytensor.gradient import hessian as _hessian
+from pytensor.gradient import jacobian as _jacobian
 from pytensor.gradient import verify_grad as _verify_grad
 from pytensor.graph.basic import Variable
 from pytensor.graph.null_type import NullType, null_type
@@ -42,7 +42,8 @@ from pytensor.tensor.basic import MakeVector
 from pytensor.tensor.math import clip
 from pytensor.tensor.type import discrete_dtypes
 
-from theano.compile.mode import get_mode
+from theano.compile.mode import get_default_mode, get_mode
+from theano.scan_module.adopt import read_from_our_loop
 
 __all__ = [
     "ConsiderConstant",
@@ -91,6 +92,125 @@ consider_constant = zero_grad
 consider_constant_ = zero_grad_
 
 Variables = Variable | Sequence[Variable]
+
+
+def grad(
+    cost: Variable | None,
+    wrt: Variables,
+    consider_constant: Sequence[Variable] | None = None,
+    disconnected_inputs: str = "raise",
+    add_names: bool = True,
+    known_grads: Mapping[Variable, Variable] | None = None,
+    return_disconnected: str = "zero",
+    null_gradients: str = "raise",
+) -> Any:
+    """The gradient of a cost by a variable, or by each of several.
+
+    Parameters
+    ----------
+    cost
+        A scalar; None if ``known_grads`` is given.
+    wrt
+        A variable or a list of variables.
+    consider_constant
+        Variables that are taken for constants.
+    disconnected_inputs : {'raise', 'warn', 'ignore'}
+        What to do about a variable that the cost does not depend on.
+    add_names
+        Whether a gradient is named after the cost and the variable.
+    known_grads
+        Gradients by variables, to start from.
+    return_disconnected : {'zero', 'none', 'disconnected'}
+        What is returned for a variable that the cost does not depend on.
+    null_gradients : {'raise', 'return'}
+        What to do about a variable whose gradient is not defined.
+
+    Returns
+    -------
+    Variable, or list or tuple of variables, as ``wrt`` is
+
+    Raises
+    ------
+    DisconnectedInputError
+        If the cost does not depend on a variable, which the message names.
+    """
+
+    def derive(disconnected_inputs: str, return_disconnected: str) -> Any:
+        return _grad(
+            cost,
+            wrt,
+            consider_constant,
+            disconnected_inputs,
+            add_names,
+            known_grads,
+            return_disconnected,
+            null_gradients,
+        )
+
+    try:
+        return derive(disconnected_inputs, return_disconnected)
+    except DisconnectedInputError as error:
+        found = zip(_listed(wrt), _listed(derive("ignore", "none")), strict=True)
+        names = ", ".join(str(variable) for variable, gradient in found if gradient is None)
+        raise DisconnectedInputError(
+            f"grad: the cost does not depend on {names}, or only through operations that have no"
+            " gradient, such as a comparison or an index. Leave it out of wrt, or pass"
+            f" disconnected_inputs='ignore' for a gradient of zeros.\n{str(error).strip()}"
+        ) from None
+
+
+def jacobian(
+    expression: Variable,
+    wrt: Variables,
+    consider_constant: Sequence[Variable] | None = None,
+    disconnected_inputs: str = "raise",
+) -> Any:
+    """The gradients of each element of a vector, in a loop over the elements.
+
+    Parameters
+    ----------
+    expression
+        A vector or a scalar.
+    wrt, consider_constant, disconnected_inputs
+        As of `grad`.
+
+    Returns
+    -------
+    Variable, or list or tuple of variables, as ``wrt`` is
+        An element's gradient in each row.
+    """
+    return _on_our_loops(_jacobian(expression, wrt, consider_constant, disconnected_inputs))
+
+
+def hessian(
+    cost: Variable,
+    wrt: Variables,
+    consider_constant: Sequence[Variable] | None = None,
+    disconnected_inputs: str = "raise",
+) -> Any:
+    """The second derivatives of a cost by each vector, in a loop over the vector's elements.
+
+    Parameters
+    ----------
+    cost
+        A scalar.
+    wrt
+        A vector or a list of vectors.
+    consider_constant, disconnected_inputs
+        As of `grad`.
+
+    Returns
+    -------
+    Variable, or list or tuple of variables, as ``wrt`` is
+    """
+    return _on_our_loops(_hessian(cost, wrt, consider_constant, disconnected_inputs))
+
+
+def _on_our_loops(results: Any) -> Any:
+    """Results of loops that PyTensor made, read from loops of ours, whose steps have our modes."""
+    adopted: dict = {}
+    read = [read_from_our_loop(value, adopted, get_default_mode()) for value in _listed(results)]
+    return as_list_or_tuple(isinstance(results, list), isinstance(results, tuple), read)
 
 
 def Rop(

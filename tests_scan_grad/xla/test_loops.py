@@ -156,9 +156,7 @@ def test_loops_inside_loops_and_their_gradients():
     x, w = T.dmatrix("x"), T.dmatrix("w")
 
     def step(x, h, w):
-        inner = scanned(
-            lambda x_k, g: T.tanh(x_k + g.sum()), sequences=[x], outputs_info=[h[0]]
-        )[0]
+        inner = scanned(lambda x_k, g: T.tanh(x_k + g.sum()), sequences=[x], outputs_info=[h[0]])[0]
         power = scanned(lambda p, w: p.dot(w), outputs_info=[h], non_sequences=[w], n_steps=2)[0]
         return T.tanh(power[-1] + inner[-1])
 

@@ -9,6 +9,7 @@ from typing import Any
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.traversal import io_toposort
 from pytensor.scan.op import Scan as PyTensorScan
+from pytensor.tensor.subtensor import Subtensor
 
 from theano.scan_module.loop import take_apart
 from theano.scan_module.scan_op import Scan
@@ -60,6 +61,35 @@ def adopt_node(node: Apply, mode: Any = None) -> Apply:
     loop = loop.with_inner_outputs(_adopted(loop.inner_outputs))
     settings = replace(loop.settings, mode=loop.settings.mode or mode)
     return replace(loop, settings=settings).build(Scan).node
+
+
+def read_from_our_loop(value: Variable, adopted: dict[Apply, Apply], mode: Any) -> Variable:
+    """A result of PyTensor's scan, which is a slice of a loop's output, read from a loop of ours.
+
+    Parameters
+    ----------
+    value
+        The result; it is returned as it is if no loop of PyTensor computes it.
+    adopted
+        The loops that became ours so far, by those that they were; new ones are added.
+    mode
+        The mode that compiles the step, if the op names none.
+    """
+    slices = []
+    source = value
+    while source.owner is not None and isinstance(source.owner.op, Subtensor):
+        slices.append(source.owner)
+        source = source.owner.inputs[0]
+    node = source.owner
+    if node is None or type(node.op) is not PyTensorScan:
+        return value
+    if node not in adopted:
+        adopted[node] = adopt_node(node, mode)
+    result = adopted[node].outputs[node.outputs.index(source)]
+    for slice_node in reversed(slices):
+        result = slice_node.clone_with_new_inputs([result, *slice_node.inputs[1:]]).outputs[0]
+    result.name = value.name
+    return result
 
 
 def _adopted(outputs: list[Variable]) -> list[Variable]:

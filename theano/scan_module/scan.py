@@ -6,17 +6,15 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.basic import Apply
 from pytensor.scan.basic import get_updates_and_outputs
 from pytensor.scan.basic import scan as pytensor_scan
-from pytensor.scan.op import Scan as PyTensorScan
 from pytensor.tensor.basic import get_scalar_constant_value
 from pytensor.tensor.exceptions import NotScalarConstantError
-from pytensor.tensor.subtensor import Subtensor
 
 from theano.compile.mode import get_default_mode, get_mode
 from theano.gof.test_values import compute_missing_test_values, no_test_values
-from theano.scan_module.adopt import adopt_node
+from theano.scan_module.adopt import read_from_our_loop
 from theano.scan_module.as_written import StepRecord
 from theano.scan_module.stand_ins import StandIns
 from theano.scan_module.step_test_values import with_test_values
@@ -137,9 +135,9 @@ def scan(
     updates = dict(zip(updates, connected[len(outputs) :], strict=True))
     step_mode = get_default_mode() if mode is None else get_mode(mode)
     adopted: dict[Apply, Apply] = {}
-    new_outputs = [_of_our_loop(output, adopted, step_mode) for output in outputs]
+    new_outputs = [read_from_our_loop(output, adopted, step_mode) for output in outputs]
     new_updates = OrderedUpdates(
-        (shared, _of_our_loop(value, adopted, step_mode)) for shared, value in updates.items()
+        (shared, read_from_our_loop(value, adopted, step_mode)) for shared, value in updates.items()
     )
     for node in adopted.values():
         step.attach(node.op)
@@ -213,22 +211,3 @@ def _arrays_replaced(entries: Any, key: str, stand_ins: StandIns) -> Any:
 def _taps(sequence: dict[str, Any]) -> list[int]:
     taps = sequence.get("taps", 0)
     return list(taps) if isinstance(taps, list | tuple) else [taps]
-
-
-def _of_our_loop(value: Variable, adopted: dict[Apply, Apply], step_mode: Any) -> Variable:
-    """A result of PyTensor's scan, which is a slice of a loop's output, on a loop of ours."""
-    slices = []
-    source = value
-    while source.owner is not None and isinstance(source.owner.op, Subtensor):
-        slices.append(source.owner)
-        source = source.owner.inputs[0]
-    node = source.owner
-    if node is None or type(node.op) is not PyTensorScan:
-        return value
-    if node not in adopted:
-        adopted[node] = adopt_node(node, step_mode)
-    result = adopted[node].outputs[node.outputs.index(source)]
-    for slice_node in reversed(slices):
-        result = slice_node.clone_with_new_inputs([result, *slice_node.inputs[1:]]).outputs[0]
-    result.name = value.name
-    return result

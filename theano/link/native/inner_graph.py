@@ -9,11 +9,12 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.rewriting.db import RewriteDatabaseQuery
 from pytensor.scan.op import Scan
 
+from theano.compile.mode import FAST_RUN_TAG
 from theano.schedule import arranged
 from theano.schedule.left_out import FROM_EVERY_MODE
 
 _REWRITES = RewriteDatabaseQuery(
-    include=["fast_run"],
+    include=["fast_run", FAST_RUN_TAG],
     # Element-wise operations and products are joined by the engine, which sees more.
     exclude=["inplace", "fusion", "BlasOpt", "scan_make_inplace", "cxx_only", *FROM_EVERY_MODE],
 )

@@ -14,6 +14,7 @@ from theano.scan_module.scan_opt.hoist_from_sequences import HoistFromSequences
 from theano.scan_module.scan_opt.hoist_invariants import HoistInvariants
 from theano.scan_module.scan_opt.loops_are_ours import LoopsAreOurs
 from theano.scan_module.scan_opt.merge_dots import MergeDots
+from theano.scan_module.scan_opt.pad_initial_values import PAD_INITIAL_VALUES
 from theano.scan_module.scan_opt.push_out_dot_accumulate import PushOutDotAccumulate
 from theano.scan_module.scan_opt.push_out_traced_products import PushOutTracedProducts
 from theano.scan_module.scan_opt.record_loops import RecordLoops
@@ -38,6 +39,8 @@ REWRITES = (
     ("PushOutTracedProducts", PushOutTracedProducts(), 0.065, (FAST_RUN_TAG,)),
     ("HoistFromSequences", HoistFromSequences(), 0.07, (FAST_RUN_TAG,)),
     ("MergeDots", MergeDots(), 0.08, (FAST_RUN_TAG,)),
+    # before PyTensor trims the buffers of states whose steps nobody reads
+    ("pad_initial_values", PAD_INITIAL_VALUES, 1.6115, (FAST_RUN_TAG,)),
     # after PyTensor has trimmed the buffers of states whose steps nobody reads
     ("trim_empty_buffers", TRIM_EMPTY_BUFFERS, 1.613, (FAST_RUN_TAG,)),
     ("steps_for_fast_compile", StepsForFastCompile(), 199, (FAST_COMPILE_TAG,)),
