@@ -409,3 +409,17 @@ def test_pool_2d_says_what_is_wrong():
         pool_2d(x, (2, 2), ignore_border=False, pad=(1, 1))
     with pytest.warns(UserWarning, match="ignore_border is not given"):
         pool_2d(x, (2, 2))
+
+
+def test_older_conv2d_takes_constants_and_checks_shapes_when_it_runs():
+    image, filters = np.ones((2, 3, 6, 5)), np.ones((4, 3, 2, 2))
+    x, w = T.dtensor4(), T.dtensor4()
+    result = T.nnet.conv.conv2d(x, w, (2, 3, T.constant(6), None), T.constant([4, 3, 2, 2]))
+    f = theano.function([x, w], result)
+    np.testing.assert_allclose(f(image, filters), np.full((2, 4, 5, 4), 12.0))
+    with pytest.raises(ValueError, match="expected input of length 6 in dimension 2"):
+        f(image[:, :, :5], filters)
+    with pytest.raises(AssertionError, match="image_shape has 3 channels, filter_shape 2"):
+        T.nnet.conv.conv2d(x, w, (2, 3, 6, 5), (4, 2, 2, 2))
+    with pytest.warns(UserWarning, match="unroll_patch told Theano's C loops"):
+        T.nnet.conv.conv2d(x, w, unroll_patch=True)

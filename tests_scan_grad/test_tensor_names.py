@@ -322,3 +322,18 @@ def test_split_into_one_part_of_a_length_that_is_an_input():
     x, lengths = T.dmatrix("x"), T.ivector("lengths")
     part = T.split(x, lengths, n_splits=1)
     np.testing.assert_array_equal(theano.function([x, lengths], part)(A, [len(A)]), A)
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+def test_solving_with_a_cholesky_factor_is_triangular_and_still_checks_the_factor(transposed):
+    a, b = T.dmatrix("a"), T.dvector("b")
+    factor = T.slinalg.cholesky(a)
+    f = theano.function([a, b], T.slinalg.solve(factor.T if transposed else factor, b))
+    operators = {type(node.op).__name__ for node in f.maker.fgraph.apply_nodes}
+    assert "SolveTriangular" in operators and "Solve" not in operators
+    square = np.array([[4.0, 1.0], [1.0, 3.0]])
+    expected = np.linalg.cholesky(square)
+    expected = expected.T if transposed else expected
+    np.testing.assert_allclose(f(square, [1.0, 2.0]), np.linalg.solve(expected, [1.0, 2.0]))
+    with pytest.raises(np.linalg.LinAlgError, match="not positive definite"):
+        f(-square, [1.0, 2.0])

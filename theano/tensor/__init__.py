@@ -19,6 +19,7 @@ from theano.tensor import (
     fourier,
     inplace,
     io,
+    linalg_rewrites,
     nlinalg,
     opt,
     raw_random,
