@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -47,12 +48,15 @@ class Context:
         What must hold when the program runs; the linker checks it after the segment.
     known
         The values of the graph's variables so far.
+    marks
+        Numbers that no other buffer is filled with.
     """
 
     precision: Any = None
     in_loop: bool = False
     requirements: list[Requirement] = field(default_factory=list)
     known: Mapping[Any, Any] = field(default_factory=dict)
+    marks: Iterator[int] = field(default_factory=lambda: count(1))
 
     def require(self, holds: Any, error: Exception) -> None:
         """Have `error` raised where `holds` is false: now, or once its value is known."""

@@ -45,7 +45,8 @@ class XLALinker(Linker):
     >>> f = theano.function([x], T.tanh(x).sum(), mode="XLA")
     """
 
-    required_rewrites = ("minimum_compile", TAG)
+    # Traces of which few rows are read are shortened, to those rows and no more.
+    required_rewrites = ("minimum_compile", "scan_save_mem_no_prealloc", TAG)
     incompatible_rewrites = LEFT_OUT
 
     def __init__(self, device: str | None = None, **kwargs: Any):

@@ -11,6 +11,7 @@ from pytensor.scan.op import Scan
 
 from theano.link.native.inner_graph import prepared
 from theano.link.xla.context import CannotLower, Context
+from theano.link.xla.loop.invariants import invariants_of
 from theano.link.xla.loop.known_inputs import known_inputs, why_no_loop
 from theano.link.xla.loop.sequences import Sequence as RowSequence
 from theano.link.xla.loop.sequences import sequence_of
@@ -21,6 +22,7 @@ from theano.link.xla.loop.states import (
     Rows,
     Value,
     WideWindow,
+    unwritten,
 )
 from theano.link.xla.loop.step import TracedStep, as_array, traced_step
 from theano.link.xla.lowering.table import lowers
@@ -70,7 +72,7 @@ class LoopInputs:
             arrays(first_state, first_untraced - first_state),
             arrays(first_untraced, info.n_untraced_sit_sot),
             [int(length) for length in inputs[first_length:first_invariant]],
-            list(inputs[first_invariant:]),
+            invariants_of(node.inputs[first_invariant:], inputs[first_invariant:], context.known),
         )
 
 
@@ -100,7 +102,9 @@ def lower_scan(op: Scan, node: Apply, inputs: list[Any], context: Context) -> li
     if op.info.as_while and not _lengths_are_known(op, parts):
         raise CannotLower("its values decide how many rows its results have")
     step = traced_step(prepared(op), _row_types(op, parts), parts.invariants, context)
-    loop = Loop(parts.steps, parts.sequences, _kept(op, parts, step), step, op.info.as_while)
+    loop = Loop(
+        parts.steps, parts.sequences, _kept(op, parts, step, context), step, op.info.as_while
+    )
     if parts.steps == 0:
         return [storage.initial for storage in loop.kept]
     outputs, well = loop.run()
@@ -140,11 +144,11 @@ def _row_types(op: Scan, parts: LoopInputs) -> list[Any]:
     return rows + [ShapeDtypeStruct(value.shape, value.dtype) for value in parts.untraced]
 
 
-def _kept(op: Scan, parts: LoopInputs, step: TracedStep) -> list[Any]:
+def _kept(op: Scan, parts: LoopInputs, step: TracedStep, context: Context) -> list[Any]:
     """The storage of each output, in the order of the step's results."""
     info = op.info
     kept: list[Any] = [
-        _window(buffer, tuple(reads), tuple(writes), parts.steps)
+        _window(buffer, tuple(reads), tuple(writes), parts.steps, next(context.marks))
         for buffer, reads, writes in zip(
             parts.mit_mots, info.mit_mot_in_slices, info.mit_mot_out_slices, strict=True
         )
@@ -156,16 +160,18 @@ def _kept(op: Scan, parts: LoopInputs, step: TracedStep) -> list[Any]:
     ]
     first = info.n_mit_mot_outs + info.n_mit_sot + info.n_sit_sot
     kept += [
-        _trace(op, result, length, parts.steps)
+        _trace(op, result, length, parts.steps, next(context.marks))
         for result, length in zip(step.results[first:], parts.lengths, strict=False)
     ]
     return kept + [Value(value) for value in parts.untraced]
 
 
-def _window(buffer: Any, reads: tuple[int, ...], writes: tuple[int, ...], steps: int) -> Any:
+def _window(
+    buffer: Any, reads: tuple[int, ...], writes: tuple[int, ...], steps: int, mark: int
+) -> Any:
     taps = (*reads, *writes)
     kind = MovingWindow if max(taps) - min(taps) <= ROWS_MOVED else WideWindow
-    return kind(buffer, reads, writes, steps)
+    return kind(buffer, reads, writes, steps, mark)
 
 
 def _rows(op: Scan, buffer: Any, taps: tuple[int, ...], history: int, steps: int) -> Any:
@@ -181,12 +187,11 @@ def _rows(op: Scan, buffer: Any, taps: tuple[int, ...], history: int, steps: int
     return Rows(buffer, taps, history, steps)
 
 
-def _trace(op: Scan, result: Any, length: int, steps: int) -> Any:
-    import jax.numpy as jnp
-
+def _trace(op: Scan, result: Any, length: int, steps: int, mark: int) -> Any:
     # a loop without steps has no rows, however many were asked for
     rows = length if steps else 0
-    return _rows(op, jnp.zeros((rows, *result.shape), result.dtype), (), 0, steps)
+    buffer = unwritten((rows, *result.shape), result.dtype, mark)
+    return _rows(op, buffer, (), 0, steps)
 
 
 @dataclass(frozen=True)

@@ -158,11 +158,14 @@ class MovingWindow(Storage):
         Which rows a step reads and writes, counted from the row ``origin + step``.
     steps
         How many steps the loop makes.
+    mark
+        What memory is filled with that is written before it is read.
     """
 
     reads: tuple[int, ...]
     writes: tuple[int, ...]
     steps: int
+    mark: int
     first: int = field(init=False)
     past: int = field(init=False)
 
@@ -185,10 +188,8 @@ class MovingWindow(Storage):
         return tap - min(*self.reads, *self.writes)
 
     def start(self) -> Any:
-        import jax.numpy as jnp
-
         window = tuple(self.initial[row] for row in range(self.first, self.past))
-        left = jnp.zeros((self.steps, *self.initial.shape[1:]), self.initial.dtype)
+        left = unwritten((self.steps, *self.shape), self.initial.dtype, self.mark)
         return left, window
 
     def _inside(self, kept: Any, step: Any) -> list[Any]:
@@ -260,6 +261,17 @@ class Value(Storage):
 
     def finish(self, kept: Any, steps: Any) -> Any:
         return kept
+
+
+def unwritten(shape: tuple[int, ...], dtype: Any, mark: int) -> Any:
+    """Memory for rows that will be written before they are read.
+
+    XLA makes one array of equal ones, and copies it for each loop that writes to it; buffers with
+    marks of their own are filled once and not copied.
+    """
+    import jax.numpy as jnp
+
+    return jnp.full(shape, mark, dtype)
 
 
 def row_of(rows: Any, position: Any) -> Any:

@@ -11,6 +11,7 @@ from pytensor.tensor.type import TensorType
 
 from theano.link.xla.context import CannotLower, Context, is_traced
 from theano.link.xla.interpret import NodeFailed, interpret
+from theano.link.xla.loop.invariants import read
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def traced_step(
 
     def run(*given: Any) -> tuple[list[Any], list[Any]]:
         inside = context.of_step()
-        results = interpret(graph, [*given, *invariants], inside)
+        results = interpret(graph, [*given, *map(read, invariants)], inside)
         errors[:] = [requirement.error for requirement in inside.requirements]
         arrays = [as_array(r, v) for r, v in zip(results, graph.outputs, strict=True)]
         return arrays, [jnp.all(requirement.holds) for requirement in inside.requirements]
