@@ -7,7 +7,7 @@ import pytest
 
 import theano
 import theano.tensor as T
-from tests_scan_grad.xla.loop_programs import agree, loops_on_host
+from tests_scan_grad.xla.loop_programs import agree
 
 pytest.importorskip("jax")
 
