@@ -68,7 +68,7 @@ from theano.version import version as __version__
 _LAZY = ("d3viz", "ifelse", "raise_op", "sandbox", "sparse", "typed_list", "gpuarray")
 
 
-if config.contexts or config.init_gpu_device:
+if config.contexts or config.init_gpu_device or config.device.startswith(("cuda", "xla")):
     importlib.import_module("theano.gpuarray")
 
 

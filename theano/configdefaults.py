@@ -1,6 +1,7 @@
 """The table of flags. How flags are read, checked and set is in `theano.configparser`."""
 
 import struct
+import warnings
 from typing import Any
 
 from theano.configparser import (
@@ -10,18 +11,22 @@ from theano.configparser import (
     Kind,
     Number,
     Text,
+    TheanoConfigWarning,
     Truth,
+    caller_stacklevel,
     config,
     forward_to_pytensor,
     user_settings,
 )
 from theano.platform_name import short_platform  # noqa: F401 -- Theano had it here
 
-_DEVICES = ("cpu", "gpu", "cuda", "opencl")
+_DEVICES = ("cpu", "cuda", "xla:cpu")
+# Of Theano's back-ends before 1.0, which nothing replaces under these names
+_GONE = ("gpu", "opencl")
 
 
 def _check_device(value: str) -> str | None:
-    if value.rstrip("0123456789:") in _DEVICES:
+    if value.rstrip("0123456789:") in (*_DEVICES, *_GONE):
         return None
     return f"valid devices are {', '.join(_DEVICES)}, with a number where there are several"
 
@@ -122,6 +127,12 @@ _OWN: list[tuple[str, Any, Kind, str]] = [
         "auto",
         Choice(("auto", "True", "False", "no_check")),
         "Whether cuDNN may be used; no_check: without looking for it.",
+    ),
+    (
+        "xla.tf32",
+        False,
+        Truth(),
+        "Let a GPU compute products of float32 with 10 bits of mantissa, as TF32, which is faster.",
     ),
     (
         "scan.save",
@@ -445,8 +456,9 @@ def _register_table() -> None:
     for name, kind, doc in _FORWARDED:
         mutable = name not in _CANNOT_CHANGE
         config.add(Flag(name, None, kind, doc, name.replace(".", "__"), mutable))
-    device = Text(_check_device, "cpu | gpu | cuda | opencl, with a number")
-    config.add(Flag("device", "cpu", device, "Device that computes.", None, False, _NO_GPU))
+    device = Text(_check_device, "cpu | cuda | xla:cpu, with a number")
+    doc = "Device that computes: cuda and xla:cpu by XLA, on a GPU and on the CPU."
+    config.add(Flag("device", "cpu", device, doc, None, False))
     for reason, defaults in _WITHOUT_EFFECT:
         for name, default in defaults.items():
             doc = f"Accepted without effect: {reason}."
@@ -465,8 +477,11 @@ def _load_user_settings() -> None:
     for name, value in settings.items():
         if not config.flags[name].pytensor:
             config.keep(config.flags[name], value)
-    if config.force_device and config.device != "cpu":
-        raise RuntimeError(f"force_device=True, but device={config.device} is missing: {_NO_GPU}")
+    if config.device.startswith(_GONE):
+        complaint = f"device={config.device} has no effect: use device=cuda for a GPU"
+        if config.force_device:
+            raise RuntimeError(f"force_device=True, but {complaint}")
+        warnings.warn(f"The flag {complaint}", TheanoConfigWarning, stacklevel=caller_stacklevel())
 
 
 _register_table()

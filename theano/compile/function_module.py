@@ -32,6 +32,7 @@ from theano.compile.call_errors import (
     signature,
     title,
 )
+from theano.compile.device_cells import bring_home, on_host, wait_for
 
 __all__ = [
     "AliasedMemoryError",
@@ -59,7 +60,7 @@ class Values:
         self._function, self._finder = function, function.finder
 
     def __getitem__(self, key: Any) -> Any:
-        return self._container(key).value
+        return on_host(self._container(key).value)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self._container(key).value = value
@@ -163,12 +164,19 @@ class Function(PyTensorFunction):
         return copied
 
     def sync_shared(self) -> None:
-        """Wait until the shared variables hold their new values; on a CPU they always do."""
+        """Wait until the shared variables hold their new values; on a device they may not yet."""
+        wait_for(self._shared_cells)
+
+    @cached_property
+    def _shared_cells(self) -> list[list[Any]]:
+        return [box.storage for box in self.input_storage if box.implicit]  # type: ignore[attr-defined]
 
     def __call__(self, *args, **kwargs):
         if kwargs and "output_subset" in kwargs:
             return self._subset(kwargs.pop("output_subset"), args, kwargs)
         with self._one_by_one:
+            if not getattr(self.vm, "reads_device_values", False):
+                bring_home(self._shared_cells)
             try:
                 return super().__call__(*args, **kwargs)
             except Exception as error:
@@ -278,6 +286,11 @@ class FunctionWithExtras(Function):
         return dict(zip(self.output_keys, outputs, strict=True))
 
 
+def _pickled(function: Function) -> Any:
+    bring_home(function._shared_cells)
+    return _pickle_Function(function)
+
+
 for _class in (Function, FunctionWithExtras):
     # PyTensor registers its own class only, and copyreg ignores inheritance.
-    copyreg.pickle(_class, _pickle_Function)
+    copyreg.pickle(_class, _pickled)

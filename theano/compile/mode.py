@@ -308,7 +308,8 @@ class Mode(PyTensorMode):
 # Modes that the flags shape are made anew at each use, so that flags can change.
 named_modes: dict[str, Callable[[], PyTensorMode]] = {
     "Mode": Mode,
-    "FAST_RUN": lambda: Mode("native", OPT_FAST_RUN),
+    # on a device if the flags ask for one
+    "FAST_RUN": lambda: Mode("xla" if config.linker == "xla" else "native", OPT_FAST_RUN),
     "FAST_COMPILE": lambda: Mode(VMLinker(use_cloop=False, c_thunks=False), OPT_FAST_COMPILE),
     "NATIVE": lambda: Mode("native", OPT_FAST_RUN),
     "XLA": lambda: Mode("xla", OPT_FAST_RUN),

@@ -11,6 +11,7 @@ from pytensor.link.basic import Container
 from pytensor.link.c.type import generic
 from pytensor.tensor.sharedvar import TensorSharedVariable as PyTensorSharedVariable
 
+from theano.compile.device_cells import bring_home, copy_on_device, is_on_device, on_host
 from theano.gof.instances import including_instances_of
 
 __all__ = [
@@ -26,7 +27,57 @@ __all__ = [
 
 @including_instances_of(PyTensorSharedVariable)
 class TensorSharedVariable(PyTensorSharedVariable):
-    """A tensor whose value lives between calls of functions; `shared` makes it."""
+    """A tensor whose value lives between calls of functions; `shared` makes it.
+
+    Where functions run on a device, the value stays there from call to call.
+    """
+
+    # What tells an engine that it may leave the value on its device
+    keeps_device_values = True
+
+    def get_value(self, borrow=False, return_internal_type=False):
+        """Return the value.
+
+        Parameters
+        ----------
+        borrow : bool
+            Whether NumPy's array may be the variable's own memory; of a value on a device, a copy
+            is returned in any case.
+        return_internal_type : bool
+            Whether to return a value that is on a device as the device's array, a ``jax.Array``.
+
+        Returns
+        -------
+        array
+        """
+        value = self.container.storage[0]
+        if not is_on_device(value):
+            return super().get_value(borrow, return_internal_type)
+        return copy_on_device(value) if return_internal_type else on_host(value)
+
+    def set_value(self, new_value, borrow=False):
+        """Replace the value, in all functions that use the variable.
+
+        Parameters
+        ----------
+        new_value : array
+            NumPy's or a device's; it is converted to the variable's type.
+        borrow : bool
+            Whether NumPy's array may become the variable's own memory.
+        """
+        if is_on_device(new_value):
+            new_value, borrow = on_host(new_value), True
+        super().set_value(new_value, borrow)
+
+    def zero(self, borrow=False):
+        """Replace the value by zeros of the same shape; with `borrow` in the same memory."""
+        bring_home([self.container.storage])
+        super().zero(borrow)
+
+    def __getstate__(self):
+        # what is pickled can be read where there is no such device
+        bring_home([self.container.storage])
+        return super().__getstate__()
 
     @property
     def default_update(self):

@@ -12,5 +12,6 @@ Examples
 
 import theano.link.xla.lowering  # noqa: F401 -- fills the table
 from theano.link.xla.linker import XLALinker
+from theano.link.xla.report import report
 
-__all__ = ["XLALinker"]
+__all__ = ["XLALinker", "report"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -57,8 +58,11 @@ class DeviceProgram:
         )
         program = self.specialisations.get(key)
         if program is None:
-            program = self.specialisations[key] = self._specialised(values, static)
-        *outputs, holds = program.call(*values)
+            program = self._specialised(values, static)
+            *outputs, holds = _first_call(program.call, values)
+            self.specialisations[key] = program
+        else:
+            *outputs, holds = program.call(*values)
         if program.required:
             for held, requirement in zip(np.asarray(holds), program.required, strict=True):
                 if not held:
@@ -86,20 +90,27 @@ class DeviceProgram:
         known = dict(zip(self.stage.inputs, given, strict=True))
         known.update(zip(self.stage.static, static, strict=True))
         compute(self.stage.nodes, known, context, self.stage.outputs)
-        outputs = [
-            _as_output(value_of(variable, known), variable, given)
-            for variable in self.stage.outputs
-        ]
+        outputs: list[Any] = []
+        for variable in self.stage.outputs:
+            value = _as_output(value_of(variable, known), variable, [*given, *outputs])
+            outputs.append(value)
         required.extend(replace(r, holds=None) for r in context.requirements)
         holds = [jnp.all(requirement.holds) for requirement in context.requirements]
         return [*outputs, jnp.stack(holds) if holds else jnp.ones(0, bool)]
 
 
-def _as_output(value: Any, variable: Any, given: Sequence[Any]) -> Any:
-    """A value as the program gives it: an array of its own, never the memory of an input."""
+def _first_call(call: Any, values: Sequence[Any]) -> Any:
+    """Compile and run; where a result has no use for an input's memory, JAX warns."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Some donated buffers were not usable")
+        return call(*values)
+
+
+def _as_output(value: Any, variable: Any, others: Sequence[Any]) -> Any:
+    """A value as the program gives it: an array of its own, not an input's or another output's."""
     import jax.numpy as jnp
 
-    if any(value is other for other in given):
+    if any(value is other for other in others):
         return jnp.array(value, copy=True)
     if is_traced(value):
         return value

@@ -1,28 +1,62 @@
-"""Values on the device: those of shared variables live there from call to call."""
+"""Values on the device: those of shared variables live there from call to call.
+
+An update takes the memory of the value that it replaces: a program that runs last gets it as an
+input that it may overwrite. No other variable has that memory, for whatever a program returns is
+an array of its own, and what users set or get is copied.
+"""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
 from pytensor.graph.basic import Variable
 from pytensor.tensor.type import TensorType
 
+from theano.compile.device_cells import keep
+from theano.configdefaults import config
 from theano.link.xla.context import is_traced
 from theano.link.xla.device_names import find_device
-from theano.link.xla.jax_library import require_jax
+from theano.link.xla.jax_library import declared_precision, require_jax
 from theano.link.xla.places import device_of
 
 
 class DeviceValues:
-    """Moves the values of a function between its storage and its devices."""
+    """Moves the values of a function between its storage and its devices.
+
+    Parameters
+    ----------
+    fgraph : FunctionGraph
+    storage_map : dict
+    device : str, optional
+        Name of the device; by default that of the flags.
+
+    Attributes
+    ----------
+    precision
+        Of products.
+    """
 
     def __init__(self, fgraph: Any, storage_map: Any, device: str | None):
         self.fgraph, self.storage_map = fgraph, storage_map
-        self.precision = require_jax().lax.Precision.HIGHEST
-        self.device = find_device(device or "xla:cpu")
+        self.tf32 = bool(config.xla.tf32)
+        precision = require_jax().lax.Precision
+        self.precision = precision.DEFAULT if self.tf32 else precision.HIGHEST
+        self.device = find_device(device or default_device())
+        # output -> the shared variable that it replaces; the results come before them
+        self.updated: dict[int, Variable] = {
+            k: fgraph.inputs[position] for k, position in (fgraph.update_mapping or {}).items()
+        }
+        self._kept = {v for v in fgraph.inputs if getattr(v, "keeps_device_values", False)}
+
+    @contextlib.contextmanager
+    def precision_in_use(self) -> Iterator[None]:
+        """Have JAX compute in the declared dtypes, with the flags' precision."""
+        with declared_precision(self.tf32):
+            yield
 
     @contextlib.contextmanager
     def device_in_use(self, named: Any) -> Iterator[None]:
@@ -30,35 +64,69 @@ class DeviceValues:
         with require_jax().default_device(named or self.device):
             yield
 
+    def device_name(self, named: Any) -> str:
+        """The name of the device that the graph names, or of the engine's own."""
+        device = named or self.device
+        kind = {"cpu": "xla:cpu", "gpu": "cuda"}.get(device.platform, device.platform)
+        return f"{kind}{device.id}" if device.id else kind
+
     def given(self) -> dict[Variable, Any]:
         """The value of each input of the function, where it is."""
         return {variable: self.storage_map[variable][0] for variable in self.fgraph.inputs}
 
+    def copies_of_outputs(self, known: dict[Variable, Any]) -> dict[Variable, Any]:
+        """Copies of those inputs that are outputs, too: a program may overwrite the inputs."""
+        same = {variable for variable in self.fgraph.outputs if variable in known}
+        return {variable: deepcopy(known[variable]) for variable in same}
+
     def overwritten(self, inputs: Sequence[Variable]) -> list[int]:
-        return []
+        """Positions of the inputs whose value is replaced after the call, and nobody's else."""
+        replaced = set(self.updated.values()) & self._kept
+        return [k for k, variable in enumerate(inputs) if variable in replaced]
 
     def on_device(self, variable: Variable, known: dict[Variable, Any], named: Any) -> Any:
         """The value of a variable, moved to the device that is to read it if it is elsewhere."""
         value, device = known[variable], named or self.device
+        if is_traced(value) and value.devices() == {device}:
+            return value
+        if variable in self._kept:
+            known[variable] = _moved(value, device)
+            keep(self.storage_map[variable], known[variable])
+            return known[variable]
         if is_traced(value):
-            return value if value.devices() == {device} else _moved(value, device)
+            return _moved(value, device)
         value = np.asarray(value, dtype=variable.type.dtype)
         # A program takes NumPy's arrays to the device in use, which costs less than to move them.
         return value if named is None else _moved(value, named)
 
     def store(self, outputs: Sequence[Any]) -> None:
         """Put the outputs into the function's storage: on the host unless their type says where."""
-        for variable, value in zip(self.fgraph.outputs, outputs, strict=True):
+        fetched = False
+        for k, (variable, value) in enumerate(zip(self.fgraph.outputs, outputs, strict=True)):
             device = device_of(variable)
             if device is not None:
                 there = is_traced(value) and value.devices() == {device}
                 value = value if there else _moved(value, device)
+            elif is_traced(value) and self.updated.get(k) in self._kept:
+                keep(self.storage_map[variable], value)
+                continue
             elif is_traced(value):
-                value = np.array(value)
+                value, fetched = np.array(value), True
             elif isinstance(variable.type, TensorType):
                 value = np.asarray(value)
             self.storage_map[variable][0] = value
+        if not fetched and self.device.platform == "cpu":
+            # the program may still read the caller's arrays, which are the caller's again now
+            require_jax().block_until_ready([v for v in outputs if is_traced(v)])
+
+
+def default_device() -> str:
+    """The name of the device that functions use if they are not told otherwise."""
+    if config.device.startswith(("cuda", "xla")):
+        return config.device
+    return config.init_gpu_device or "xla:cpu"
 
 
 def _moved(value: Any, device: Any) -> Any:
-    return require_jax().device_put(value, device)
+    # a copy in any case: NumPy's array may be the caller's
+    return require_jax().device_put(value, device, may_alias=False)

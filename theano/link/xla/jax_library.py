@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import sys
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -37,12 +39,23 @@ def declared_precision(tf32: bool = False) -> Iterator[None]:
         yield
 
 
-@contextlib.contextmanager
-def settings_kept() -> Iterator[None]:
-    """Undo what importing a module changes in JAX's global settings."""
+def import_keeping_settings(name: str) -> Any:
+    """Import a module, and undo what that changes in JAX's global settings.
+
+    The import runs in a thread of its own, where the settings are the global ones whatever the
+    caller has set for itself.
+    """
+    if name not in sys.modules:
+        worker = threading.Thread(target=_import_and_restore, args=(name,))
+        worker.start()
+        worker.join()
+    return importlib.import_module(name)
+
+
+def _import_and_restore(name: str) -> None:
     jax = require_jax()
     before = jax.config.jax_enable_x64
     try:
-        yield
+        importlib.import_module(name)
     finally:
         jax.config.update("jax_enable_x64", before)

@@ -85,5 +85,9 @@ class XLALinker(Linker):
             ],
         )
 
+    def __getstate__(self) -> dict[str, Any]:
+        # what was compiled belongs to this process
+        return {**vars(self), "machine": None}
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,7 +15,6 @@ from theano.link.xla.device_program import DeviceProgram
 from theano.link.xla.device_values import DeviceValues
 from theano.link.xla.host import HostProgram
 from theano.link.xla.interpret import NodeFailed, compute
-from theano.link.xla.jax_library import declared_precision
 from theano.link.xla.plan import Plan, Stage, make_plan
 
 
@@ -33,6 +33,8 @@ class Machine:
 
     # PyTensor's functions and profiles read these.
     allow_gc = True
+    # This package's functions do: shared variables need not be brought to the host before a call.
+    reads_device_values = True
 
     def __init__(
         self, fgraph: Any, order: Sequence[Apply], storage_map: Any, device: str | None = None
@@ -61,7 +63,7 @@ class Machine:
     def __call__(self) -> None:
         # PyTensor takes it that a node failed where this is set.
         vars(self).pop("position_of_error", None)
-        with declared_precision():
+        with self.values.precision_in_use(), _named_memory_errors(self.values):
             self.values.store(self._run())
 
     def _run(self) -> list[Any]:
@@ -87,6 +89,7 @@ class Machine:
 
     def _run_stages(self, plan: Plan, programs: list[Any]) -> list[Any]:
         known: dict[Variable, Any] = self.values.given()
+        passed_on = self.values.copies_of_outputs(known)
         known.update(_known_before_call(plan.before_call, known))
         for position, (stage, program) in enumerate(zip(plan.stages, programs, strict=True)):
             if program is None:
@@ -99,6 +102,7 @@ class Machine:
             else:
                 outputs = self._run_on_host(stage, program, known)
             known.update(zip(stage.outputs, outputs, strict=True))
+        known.update(passed_on)
         return [_known(variable, known) for variable in self.fgraph.outputs]
 
     def _run_on_host(self, stage: Stage, program: Any, known: dict[Variable, Any]) -> list[Any]:
@@ -115,6 +119,20 @@ class Machine:
         boxes = [[value] for value in inputs]
         self.thunks = [SimpleNamespace(inputs=boxes, outputs=[])]
         self.position_of_error = 0
+
+
+@contextlib.contextmanager
+def _named_memory_errors(values: DeviceValues) -> Iterator[None]:
+    """Raise MemoryError, as Python does, where the device has no more memory."""
+    try:
+        yield
+    except RuntimeError as error:
+        if "RESOURCE_EXHAUSTED" not in str(error):
+            raise
+        raise MemoryError(
+            f"{values.device_name(None)} has not enough memory for this call: {error} "
+            "Smaller batches, shorter sequences or theano.scan_checkpoints need less."
+        ) from error
 
 
 def _known(variable: Variable, known: dict[Variable, Any]) -> Any:

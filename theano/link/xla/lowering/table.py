@@ -31,7 +31,7 @@ from pytensor.tensor.type import TensorType
 from pytensor.tensor.type_other import NoneTypeT, SliceType
 
 from theano.link.xla.context import CannotLower, Context
-from theano.link.xla.jax_library import settings_kept
+from theano.link.xla.jax_library import import_keeping_settings
 
 Lowering = Callable[[Any, Apply, list[Any], Context], Any]
 Positions = Collection[int] | Callable[[Apply], Collection[int]]
@@ -119,10 +119,7 @@ _TRACED_TYPES = (TensorType, ScalarType, NoneTypeT, SliceType)
 
 
 def _jax_funcify() -> Any:
-    with settings_kept(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from pytensor.link.jax.dispatch import jax_funcify
-    return jax_funcify
+    return import_keeping_settings("pytensor.link.jax.dispatch").jax_funcify
 
 
 def _by_pytensor(op: Op, node: Apply, inputs: list[Any], context: Context) -> Any:

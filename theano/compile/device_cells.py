@@ -1,0 +1,56 @@
+"""Values of shared variables that an engine keeps on its device, and how others get them.
+
+The engine leaves an array of its device in the variable's storage. Engines that compute with
+NumPy's arrays call `bring_home` before they run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+# Whether any value was left on a device: programs that use none need not look.
+_in_use = False
+
+
+def keep(cell: list[Any], value: Any) -> None:
+    """Put an array of a device into storage."""
+    global _in_use
+    _in_use = True
+    cell[0] = value
+
+
+def is_on_device(value: Any) -> bool:
+    """Whether a value is an array of a device, which JAX made."""
+    return hasattr(value, "addressable_shards")
+
+
+def on_host(value: Any) -> Any:
+    """An array of NumPy's with the elements of one of a device; other values as they are."""
+    return np.array(value) if is_on_device(value) else value
+
+
+def copy_on_device(value: Any) -> Any:
+    """Another array of the same device: programs may use the memory of the first again."""
+    import jax
+
+    with jax.enable_x64(True):
+        return value.copy()
+
+
+def bring_home(cells: Iterable[list[Any]]) -> None:
+    """Replace the arrays of devices in storage by NumPy's."""
+    if _in_use:
+        for cell in cells:
+            if is_on_device(cell[0]):
+                cell[0] = np.array(cell[0])
+
+
+def wait_for(cells: Iterable[list[Any]]) -> None:
+    """Wait until the arrays in storage are computed."""
+    if _in_use:
+        for cell in cells:
+            if is_on_device(cell[0]):
+                cell[0].block_until_ready()

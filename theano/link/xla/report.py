@@ -1,0 +1,115 @@
+"""What the engine did with the graph of a compiled function."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from theano.link.xla.machine import Machine
+
+
+@dataclass(frozen=True)
+class StageRecord:
+    """A stage of a function.
+
+    Attributes
+    ----------
+    device
+        The device that runs it; None is the host.
+    operations
+        How many nodes it has.
+    programs
+        How many programs XLA has made of it: one for each shape and static value so far.
+    static
+        The variables by whose values programs are specialised.
+    """
+
+    device: str | None
+    operations: int
+    programs: int
+    static: tuple[str, ...]
+
+    def __str__(self) -> str:
+        if self.device is None:
+            return f"on the host: {self.operations} operations"
+        line = f"on {self.device}: {self.operations} operations, {self.programs} programs so far"
+        return line + (f", one for each value of {', '.join(self.static)}" if self.static else "")
+
+
+@dataclass(frozen=True)
+class HostRecord:
+    """An operation that stayed on the host, and why."""
+
+    operation: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.operation}: on the host, because {self.reason}"
+
+
+@dataclass(frozen=True)
+class EngineReport:
+    """The stages of a function, in the order in which they run.
+
+    Attributes
+    ----------
+    host
+        The operations that stayed on the host.
+    cuts
+        Values that a stage must know and that an earlier one computes.
+    """
+
+    stages: tuple[StageRecord, ...]
+    host: tuple[HostRecord, ...]
+    cuts: tuple[str, ...]
+
+    def __str__(self) -> str:
+        counts = Counter(map(str, self.host))
+        repeated = [f"{n} times {line}" if n > 1 else line for line, n in counts.items()]
+        cuts = [f"{cut}: its value must be known before the next stage" for cut in self.cuts]
+        return "\n".join([*map(str, self.stages), *repeated, *cuts])
+
+
+def report(function: Any) -> EngineReport:
+    """What the engine did with a function: its stages, and what stayed on the host and why.
+
+    Parameters
+    ----------
+    function
+        What ``theano.function`` returned.
+
+    Returns
+    -------
+    EngineReport
+
+    Raises
+    ------
+    TypeError
+        When the function was compiled with another engine.
+
+    Examples
+    --------
+    >>> import theano
+    >>> import theano.tensor as T
+    >>> from theano.link.xla import report
+    >>> x = T.vector("x")
+    >>> print(report(theano.function([x], x * 2, mode="XLA")))
+    on xla:cpu: 1 operations, 0 programs so far
+    """
+    machine = function.vm
+    if not isinstance(machine, Machine):
+        raise TypeError(
+            f"the function was compiled with {function.maker.linker}, not with the XLA engine"
+        )
+    stages = [
+        StageRecord(
+            machine.values.device_name(stage.device) if stage.on_device else None,
+            len(stage.nodes),
+            len(program.specialisations) if stage.on_device else 0,
+            tuple(map(str, stage.static)),
+        )
+        for stage, program in zip(machine.plan.stages, machine.programs, strict=True)
+    ]
+    host = [HostRecord(str(node.op), why) for node, why in machine.plan.reasons.items()]
+    return EngineReport(tuple(stages), tuple(host), tuple(map(str, machine.plan.cuts)))
