@@ -21,6 +21,7 @@ COMMANDS = {
     ".venv/bin/python -m pip install -e '.[test]'",
     ".venv/bin/python -m pytest -n 2 --dist loadfile",
     ".venv/bin/python -m sphinx -W -n doc build/doc",
+    ".venv/bin/python -m tests_scan_grad.timing --list",
     ".venv/bin/python -m tests_scan_grad.page_examples doc/start.md",
 }
 
@@ -90,3 +91,10 @@ def test_pictures_of_loops_are_what_the_script_draws(tmp_path):
     assert len(drawn) == 2
     for name, picture in drawn.items():
         assert picture == (FOLDER / "pictures" / name).read_text()
+
+
+def test_pictures_of_times_can_be_drawn(tmp_path):
+    script = FOLDER / "pictures" / "timings.py"
+    subprocess.run([sys.executable, script, tmp_path], check=True, timeout=600)
+    drawn = {picture.name for picture in tmp_path.iterdir()}
+    assert drawn == {picture.name for picture in script.parent.glob("timings_*.svg")}

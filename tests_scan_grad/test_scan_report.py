@@ -12,6 +12,7 @@ from pytensor.link.vm import VMLinker
 
 import theano
 import theano.tensor as T
+from theano.sandbox.rng_mrg import MRG_RandomStreams
 from theano.scan_module import scan_report, until
 from theano.scan_module.scan_report import LoopReport, ProductLeft, SavedValue, ScanReport
 
@@ -216,6 +217,22 @@ def test_accumulator_that_is_read_step_by_step_stays():
     assert refusal.subject == "sum over the steps of a[t].dot(b[t])"
     assert refusal.detail == "not only its last value is read"
     assert loop.pushed_out == ()
+
+
+def test_sum_of_draws_is_described():
+    # the parts of the generator's output are slices by products of lengths, such as prod([4])
+    stream = MRG_RandomStreams(1)
+    walk, updates = theano.scan(
+        lambda position: position + stream.normal((4,)),
+        outputs_info=T.zeros(4),
+        n_steps=3,
+        mode=MODE,
+    )
+    with theano.config.change_flags(on_opt_error="raise"):
+        f = theano.function([], walk[-1], updates=updates, mode=MODE)
+    [loop] = scan_report(f).loops
+    [decision] = loop.decisions
+    assert decision.subject.startswith("sum over the steps of ")
 
 
 def test_loop_that_vanished():

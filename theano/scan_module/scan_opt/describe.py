@@ -157,11 +157,17 @@ def _is_head(variable: Variable) -> bool:
 
 
 def _number(value) -> object:
+    """The integer that a part of an index is, None if it is not known."""
     while isinstance(value, Variable) and not isinstance(value, Constant):
-        if value.owner is None or len(value.owner.inputs) != 1:
+        if value.owner is None or not _is_conversion(value.owner.op):
             return None
         value = value.owner.inputs[0]
     return int(value.data) if isinstance(value, Constant) else value
+
+
+def _is_conversion(op) -> bool:
+    scalar_op = op.scalar_op if isinstance(op, Elemwise) else op
+    return isinstance(scalar_op, Cast | ScalarFromTensor | TensorFromScalar)
 
 
 def _initial_name(state: State, position: int, names: Names) -> str:
