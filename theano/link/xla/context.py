@@ -16,6 +16,17 @@ class CannotLower(Exception):
 
 
 @dataclass(frozen=True)
+class Ragged:
+    """An array of which only the first rows are there; how many, running the program tells.
+
+    Nothing reads it in the program that makes it.
+    """
+
+    rows: Any
+    length: Any
+
+
+@dataclass(frozen=True)
 class Requirement:
     """A condition that is known only when the program runs.
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from theano.link.xla.context import CannotLower, Context, Requirement, is_traced
+from theano.link.xla.context import CannotLower, Context, Ragged, Requirement, is_traced
 from theano.link.xla.interpret import NodeFailed, compute, value_of
 from theano.link.xla.plan import Stage
 
@@ -23,6 +23,8 @@ class Specialisation:
     ----------
     call
         Takes the dynamic inputs; returns the outputs and one truth value for each requirement.
+    ragged
+        Positions of the outputs that are cut to a length which the call returns after the outputs.
     required
         What is raised where the truth value is false, and of which node.
     donates
@@ -30,6 +32,7 @@ class Specialisation:
     """
 
     call: Any
+    ragged: tuple[int, ...]
     required: tuple[Requirement, ...]
     donates: bool
 
@@ -68,21 +71,31 @@ class DeviceProgram:
                 if not held:
                     assert requirement.node is not None
                     raise NodeFailed(requirement.node, []) from copy(requirement.error)
+        outputs, lengths = outputs[: len(self.stage.outputs)], outputs[len(self.stage.outputs) :]
+        for position, length in zip(program.ragged, lengths, strict=True):
+            outputs[position] = outputs[position][: int(length)]
         return outputs
 
     def _specialised(self, values: Sequence[Any], static: Sequence[Any]) -> Specialisation:
         import jax
         from jax.extend.core import jaxpr_as_fun
 
+        ragged: list[int] = []
         required: list[Requirement] = []
-        traced = jax.make_jaxpr(lambda *given: self._trace(given, static, required))(*values)
+        traced = jax.make_jaxpr(lambda *given: self._trace(given, static, ragged, required))(
+            *values
+        )
         # What a failed requirement leaves behind must be what was there before the call.
         donates = bool(self.overwritten) and not required
         call = jax.jit(jaxpr_as_fun(traced), donate_argnums=self.overwritten if donates else ())
-        return Specialisation(call, tuple(required), donates)
+        return Specialisation(call, tuple(ragged), tuple(required), donates)
 
     def _trace(
-        self, given: Sequence[Any], static: Sequence[Any], required: list[Requirement]
+        self,
+        given: Sequence[Any],
+        static: Sequence[Any],
+        ragged: list[int],
+        required: list[Requirement],
     ) -> list[Any]:
         import jax.numpy as jnp
 
@@ -91,12 +104,17 @@ class DeviceProgram:
         known.update(zip(self.stage.static, static, strict=True))
         compute(self.stage.nodes, known, context, self.stage.outputs)
         outputs: list[Any] = []
-        for variable in self.stage.outputs:
-            value = _as_output(value_of(variable, known), variable, [*given, *outputs])
-            outputs.append(value)
+        lengths: list[Any] = []
+        for position, variable in enumerate(self.stage.outputs):
+            value = value_of(variable, known)
+            if isinstance(value, Ragged):
+                ragged.append(position)
+                lengths.append(value.length)
+                value = value.rows
+            outputs.append(_as_output(value, variable, [*given, *outputs]))
         required.extend(replace(r, holds=None) for r in context.requirements)
         holds = [jnp.all(requirement.holds) for requirement in context.requirements]
-        return [*outputs, jnp.stack(holds) if holds else jnp.ones(0, bool)]
+        return [*outputs, *lengths, jnp.stack(holds) if holds else jnp.ones(0, bool)]
 
 
 def _first_call(call: Any, values: Sequence[Any]) -> Any:

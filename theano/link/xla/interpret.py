@@ -13,7 +13,7 @@ from pytensor.scalar.basic import ScalarType
 from pytensor.tensor.type import TensorType
 
 from theano.link.xla.branches import Place, choose, places_of
-from theano.link.xla.context import CannotLower, Context, is_traced
+from theano.link.xla.context import CannotLower, Context, Ragged, is_traced
 from theano.link.xla.lowering.table import rule_of
 
 
@@ -102,6 +102,8 @@ def value_of(variable: Variable, known: Mapping[Variable, Any]) -> Any:
 
 def run_node(node: Apply, inputs: list[Any], context: Context) -> list[Any]:
     """Return the values of a node's outputs, of their declared dtypes."""
+    if any(isinstance(value, Ragged) for value in inputs):
+        raise CannotLower("it reads rows of a loop whose values decide how many there are")
     rule = rule_of(node.op)
     if not rule.even_if_concrete and not any(is_traced(value) for value in inputs):
         return performed(node, inputs)
@@ -127,7 +129,7 @@ def _as_given(value: Any, variable: Variable) -> Any:
 
 
 def _of_declared_type(value: Any, variable: Variable) -> Any:
-    if not isinstance(variable.type, TensorType | ScalarType):
+    if isinstance(value, Ragged) or not isinstance(variable.type, TensorType | ScalarType):
         return value
     dtype = np.dtype(variable.type.dtype)
     if is_traced(value):

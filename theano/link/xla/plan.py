@@ -15,6 +15,7 @@ from typing import Any
 
 from pytensor.graph.basic import Apply, Constant, Variable
 
+from theano.link.xla.loop.early_stop import outputs_of_unknown_length
 from theano.link.xla.lowering.table import concrete_inputs, why_not
 from theano.link.xla.places import parts_of_stages, places_of
 from theano.link.xla.static_inputs import SHAPES, StaticValues
@@ -89,8 +90,9 @@ def make_plan(fgraph: Any, order: Sequence[Apply], refused: Mapping[Apply, str])
             reasons[node] = reason
     known = StaticValues(fgraph.inputs, reasons)
     must_know = {n: known.unknown_inputs(n) if n not in reasons else set() for n in order}
-    stage_of = _first_stages(order, reasons, must_know)
-    _move_to_readers(fgraph, order, reasons, must_know, stage_of)
+    must_follow = _with_cut_lengths(order, reasons, must_know)
+    stage_of = _first_stages(order, reasons, must_follow)
+    _move_to_readers(fgraph, order, reasons, must_follow, stage_of)
     places = places_of(fgraph, order, reasons)
     part_of = parts_of_stages(order, stage_of, places)
     numbered: dict[Part, list[Apply]] = defaultdict(list)
@@ -107,10 +109,21 @@ def make_plan(fgraph: Any, order: Sequence[Apply], refused: Mapping[Apply, str])
     return Plan(tuple(stages), tuple(dict.fromkeys(static)), reasons, cuts)
 
 
-def _first_stages(
+def _with_cut_lengths(
     order: Sequence[Apply],
     reasons: Mapping[Apply, str],
     must_know: Mapping[Apply, set[Variable]],
+) -> dict[Apply, set[Variable]]:
+    """What an earlier stage must have made: also arrays whose lengths only their making tells."""
+    made = [node for node in order if node not in reasons]
+    unsettled = {variable for node in made for variable in outputs_of_unknown_length(node)}
+    return {node: must_know[node] | unsettled.intersection(node.inputs) for node in order}
+
+
+def _first_stages(
+    order: Sequence[Apply],
+    reasons: Mapping[Apply, str],
+    must_follow: Mapping[Apply, set[Variable]],
 ) -> dict[Apply, int]:
     stage_of: dict[Apply, int] = {}
     for node in order:
@@ -118,7 +131,7 @@ def _first_stages(
         number = -1 if on_host else 0
         for variable in node.inputs:
             if variable.owner is not None:
-                number = max(number, stage_of[variable.owner] + (variable in must_know[node]))
+                number = max(number, stage_of[variable.owner] + (variable in must_follow[node]))
         stage_of[node] = number + (number % 2 != on_host)
     return stage_of
 
@@ -127,7 +140,7 @@ def _move_to_readers(
     fgraph: Any,
     order: Sequence[Apply],
     reasons: Mapping[Apply, str],
-    must_know: Mapping[Apply, set[Variable]],
+    must_follow: Mapping[Apply, set[Variable]],
     stage_of: dict[Apply, int],
 ) -> None:
     for node in reversed(order):
@@ -139,7 +152,7 @@ def _move_to_readers(
                 if reader not in stage_of:
                     latest.append(stage_of[node])
                     continue
-                number = stage_of[reader] - (variable in must_know[reader])
+                number = stage_of[reader] - (variable in must_follow[reader])
                 latest.append(number - number % 2)
         stage_of[node] = max(stage_of[node], min(latest, default=0))
 

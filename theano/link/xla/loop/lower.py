@@ -10,7 +10,8 @@ from pytensor.graph.basic import Apply
 from pytensor.scan.op import Scan
 
 from theano.link.native.inner_graph import prepared
-from theano.link.xla.context import CannotLower, Context
+from theano.link.xla.context import Context
+from theano.link.xla.loop.early_stop import stopped
 from theano.link.xla.loop.invariants import invariants_of
 from theano.link.xla.loop.known_inputs import known_inputs, why_no_loop
 from theano.link.xla.loop.sequences import Sequence as RowSequence
@@ -99,8 +100,6 @@ def _sequence(
 def lower_scan(op: Scan, node: Apply, inputs: list[Any], context: Context) -> list[Any]:
     """A loop, whose step is traced once."""
     parts = LoopInputs.of(op, node, inputs, context)
-    if op.info.as_while and not _lengths_are_known(op, parts):
-        raise CannotLower("its values decide how many rows its results have")
     step = traced_step(prepared(op), _row_types(op, parts), parts.invariants, context)
     loop = Loop(
         parts.steps, parts.sequences, _kept(op, parts, step, context), step, op.info.as_while
@@ -117,15 +116,6 @@ def _histories(op: Scan) -> list[int]:
     """How far back the taps of the mit-sots and sit-sots reach."""
     info = op.info
     return [-min(taps) for taps in (*info.mit_sot_in_slices, *info.sit_sot_in_slices)]
-
-
-def _lengths_are_known(op: Scan, parts: LoopInputs) -> bool:
-    """Whether the outputs of a loop that may stop have as many rows after any number of steps."""
-    least = min(parts.steps, 1)
-    return all(length <= least for length in parts.lengths) and all(
-        len(buffer) <= history + least
-        for buffer, history in zip(parts.states, _histories(op), strict=True)
-    )
 
 
 def _row_types(op: Scan, parts: LoopInputs) -> list[Any]:
@@ -148,7 +138,7 @@ def _kept(op: Scan, parts: LoopInputs, step: TracedStep, context: Context) -> li
     """The storage of each output, in the order of the step's results."""
     info = op.info
     kept: list[Any] = [
-        _window(buffer, tuple(reads), tuple(writes), parts.steps, next(context.marks))
+        _window(op, buffer, tuple(reads), tuple(writes), parts.steps, next(context.marks))
         for buffer, reads, writes in zip(
             parts.mit_mots, info.mit_mot_in_slices, info.mit_mot_out_slices, strict=True
         )
@@ -167,11 +157,11 @@ def _kept(op: Scan, parts: LoopInputs, step: TracedStep, context: Context) -> li
 
 
 def _window(
-    buffer: Any, reads: tuple[int, ...], writes: tuple[int, ...], steps: int, mark: int
+    op: Scan, buffer: Any, reads: tuple[int, ...], writes: tuple[int, ...], steps: int, mark: int
 ) -> Any:
     taps = (*reads, *writes)
-    kind = MovingWindow if max(taps) - min(taps) <= ROWS_MOVED else WideWindow
-    return kind(buffer, reads, writes, steps, mark)
+    moved = max(taps) - min(taps) <= ROWS_MOVED and not op.info.as_while
+    return (MovingWindow if moved else WideWindow)(buffer, reads, writes, steps, mark)
 
 
 def _rows(op: Scan, buffer: Any, taps: tuple[int, ...], history: int, steps: int) -> Any:
@@ -237,6 +227,8 @@ class Loop:
             )
             steps = self.steps
         outputs = [s.finish(k, steps) for s, k in zip(self.kept, kept, strict=True)]
+        if self.may_stop:
+            outputs = [stopped(s, rows, steps) for s, rows in zip(self.kept, outputs, strict=True)]
         return outputs, list(well)
 
     def _one_step(self, state: Any) -> Any:

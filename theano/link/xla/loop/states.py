@@ -138,7 +138,8 @@ class Rows(Storage):
         rows, written = kept[0], steps + self.history
         if self.is_circular:
             # the oldest row is the one that would be overwritten next
-            return jnp.roll(rows, -(written % len(rows)), axis=0)
+            oldest = jnp.where(written > len(rows), written % len(rows), 0)
+            return jnp.roll(rows, -oldest, axis=0)
         if len(rows) > self.steps + self.history:
             positions = jnp.arange(len(rows)).reshape((-1,) + (1,) * (rows.ndim - 1))
             return jnp.where(positions < written, rows, jnp.zeros((), rows.dtype))

@@ -1,0 +1,73 @@
+"""Loops that stop early: how many rows their results have is known when they have run.
+
+Such a loop runs on the device in buffers of as many rows as it may make. A program of XLA cannot
+have arrays of other lengths for other values, so that the program ends with the loop: its results
+are cut to their lengths, and what reads them is a program of its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pytensor.graph.basic import Apply, Constant, Variable
+from pytensor.scalar.basic import ScalarMinimum
+from pytensor.scan.op import Scan
+from pytensor.tensor.basic import Alloc, AllocEmpty
+from pytensor.tensor.elemwise import Elemwise
+from pytensor.tensor.subtensor import IncSubtensor
+
+from theano.link.xla.context import Ragged
+from theano.link.xla.loop.states import Rows
+
+
+def outputs_of_unknown_length(node: Apply) -> list[Variable]:
+    """The outputs of a node of which compiling does not tell how many rows they have."""
+    if not isinstance(node.op, Scan) or not node.op.info.as_while:
+        return []
+    op, info = node.op, node.op.info
+    first = op.seqs_arg_offset + info.n_mit_mot
+    buffers = node.inputs[first : op.untraced_sit_sot_arg_offset]
+    taps = (*info.mit_sot_in_slices, *info.sit_sot_in_slices)
+    known = [
+        _at_most(_rows_of(buffer), 1 - min(reads))
+        for buffer, reads in zip(buffers, taps, strict=True)
+    ]
+    first = op.nit_sot_arg_offset
+    known += [_at_most(length, 1) for length in node.inputs[first : first + info.n_nit_sot]]
+    outputs = node.outputs[info.n_mit_mot : len(node.outputs) - info.n_untraced_sit_sot]
+    return [output for output, is_known in zip(outputs, known, strict=True) if not is_known]
+
+
+def _rows_of(buffer: Variable) -> Variable | None:
+    """The number of rows of a buffer, as PyTensor allocates it."""
+    node = buffer.owner
+    while node is not None and isinstance(node.op, IncSubtensor):
+        node = node.inputs[0].owner
+    if node is None or not isinstance(node.op, Alloc | AllocEmpty):
+        return None
+    return node.inputs[0 if isinstance(node.op, AllocEmpty) else 1]
+
+
+def _at_most(length: Variable | None, bound: int) -> bool:
+    """Whether a number is known to be no larger, being constant or a minimum with a constant."""
+    if length is None:
+        return False
+    if isinstance(length, Constant):
+        return int(length.data) <= bound
+    node = length.owner
+    if node is None or not isinstance(node.op, Elemwise):
+        return False
+    return isinstance(node.op.scalar_op, ScalarMinimum) and any(
+        _at_most(x, bound) for x in node.inputs
+    )
+
+
+def stopped(storage: Any, output: Any, steps: Any) -> Any:
+    """An output of a loop that stopped after some steps, with the number of its rows."""
+    import jax.numpy as jnp
+
+    if not isinstance(storage, Rows) or len(output) <= storage.history + 1:
+        return output
+    rows = len(output)
+    left_out = jnp.where(rows > steps + storage.history, storage.steps - steps, 0)
+    return Ragged(output, jnp.maximum(rows - left_out, 0))
