@@ -28,7 +28,10 @@ def in_folder_tests(path: str) -> bool:
 
 
 def source_distribution(
-    project: str, version: str, wanted: Callable[[str], bool] = in_folder_tests
+    project: str,
+    version: str,
+    wanted: Callable[[str], bool] = in_folder_tests,
+    part: str = "sdist",
 ) -> Path:
     """The folder with the tests of a project's source distribution, fetched by the project's name.
 
@@ -38,6 +41,8 @@ def source_distribution(
         What to fetch.
     wanted
         Says of a path in the distribution whether the file belongs to the tests.
+    part
+        Name in the cache of what is wanted.
 
     Raises
     ------
@@ -62,7 +67,7 @@ def source_distribution(
                 ) from error
         return archives[0]
 
-    return _cached(f"{project}-{version}-sdist", download, wanted)
+    return _cached(f"{project}-{version}-{part}", download, wanted)
 
 
 def _from_index(project: str, version: str, folder: Path) -> Path:

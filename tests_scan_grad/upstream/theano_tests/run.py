@@ -36,7 +36,11 @@ def is_test(path: str) -> bool:
 
 
 def run_module(
-    module: str, options: tuple[str, ...] = (), deselected: Sequence[str] = ()
+    module: str,
+    options: tuple[str, ...] = (),
+    deselected: Sequence[str] = (),
+    folder: Path | None = None,
+    flags: str = "",
 ) -> dict[str, Outcome]:
     """Run the tests of a module.
 
@@ -48,6 +52,10 @@ def run_module(
         Further options of pytest; with some, pytest's output is shown.
     deselected
         Tests that are not run.
+    folder
+        Where the tests are; by default those but for GPUs.
+    flags
+        Theano's flags.
 
     Returns
     -------
@@ -59,26 +67,27 @@ def run_module(
     NotFetchedError
         When the tests cannot be had.
     """
-    folder = fetched()
+    folder = folder or fetched()
     with tempfile.TemporaryDirectory() as scratch:
         lines = Path(scratch) / "outcomes"
         command = pytest_command(sys.executable, folder, lines)
         command += ["-p", "tests_scan_grad.upstream.theano_tests.plugin"]
         command += [f"--deselect={test}" for test in deselected]
-        ended = _run([*command, *options, str(folder / module)], scratch, quiet=not options)
+        command += [*options, str(folder / module)]
+        ended = _run(command, scratch, quiet=not options, flags=flags)
         outcomes = read_outcomes(lines)
     if ended:
         outcomes[module] = Outcome("failed", ended)
     return outcomes
 
 
-def _run(command: list[str], folder: str, quiet: bool) -> str:
+def _run(command: list[str], folder: str, quiet: bool, flags: str) -> str:
     """Run pytest; returns how it ended if not as it should."""
     try:
         done = subprocess.run(
             command,
             cwd=folder,
-            env=_environment(),
+            env=_environment(flags),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE if quiet else None,
             stderr=subprocess.STDOUT if quiet else None,
@@ -107,8 +116,8 @@ def read_outcomes(lines: Path) -> dict[str, Outcome]:
     return {test: Outcome(state, message) for test, state, message in map(json.loads, written)}
 
 
-def _environment() -> dict[str, str]:
+def _environment(flags: str) -> dict[str, str]:
     dropped = ("THEANO_FLAGS", "PYTEST_ADDOPTS", "PYTEST_XDIST_WORKER", "PYTEST_CURRENT_TEST")
     kept = {name: value for name, value in os.environ.items() if name not in dropped}
     path = os.pathsep.join([str(ROOT), str(REMOVED_MODULES)])
-    return kept | {"PYTHONPATH": path, "THEANORC": os.devnull}
+    return kept | {"PYTHONPATH": path, "THEANORC": os.devnull, "THEANO_FLAGS": flags}
