@@ -135,6 +135,12 @@ _OWN: list[tuple[str, Any, Kind, str]] = [
         "Let a GPU compute products of float32 with 10 bits of mantissa, as TF32, which is faster.",
     ),
     (
+        "experimental.unpickle_gpu_on_cpu",
+        False,
+        Truth(),
+        "Read the arrays of devices that Theano pickled as NumPy's.",
+    ),
+    (
         "scan.save",
         "auto",
         Choice(("auto", "all", "none")),
@@ -379,7 +385,6 @@ _WITHOUT_EFFECT: list[tuple[str, dict[str, Any]]] = [
             "dnn.conv.algo_bwd_data": "none",
             "dnn.conv.algo_bwd_filter": "none",
             "dnn.conv.precision": "as_input_f32",
-            "experimental.unpickle_gpu_on_cpu": False,
             "pycuda.init": False,
             "ctc.root": "",
         },

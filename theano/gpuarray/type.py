@@ -20,6 +20,7 @@ from theano.gpuarray.contexts import (
     list_contexts,
     reg_context,
 )
+from theano.gpuarray.pickling import GpuArray_unpickler
 
 __all__ = [
     "ContextNotDefined",
@@ -27,6 +28,7 @@ __all__ = [
     "GpuArraySharedVariable",
     "GpuArrayType",
     "GpuArrayVariable",
+    "GpuArray_unpickler",
     "_unreg_context",
     "get_context",
     "gpu_supported",
