@@ -7,7 +7,9 @@ import pytest
 
 import theano
 import theano.tensor as T
+from tests_scan_grad.loop_runs import unrewritten_mode
 from tests_scan_grad.xla.loop_programs import agree, loops_on_host
+from theano.compile.mode import get_mode
 
 pytest.importorskip("jax")
 
@@ -135,6 +137,25 @@ def test_integers_and_numbers_keep_their_types():
         outputs_info=[T.constant(1, dtype="int32"), None],
     )
     agree([i], [counts, means], (np.arange(4, dtype="int32"),))
+
+
+def test_loops_that_neither_engine_lowers_run_by_python_on_the_host():
+    x, ends = T.dvector("x"), T.lvector("ends")
+    (s,) = scanned(
+        lambda end, s, x: T.tanh(s * x[:end].sum()),
+        sequences=[ends],
+        outputs_info=[T.ones((), "float64")],
+        non_sequences=[x],
+        mode=get_mode("XLA"),
+    )
+    outputs = [s, theano.grad(s.sum(), x)]
+    ours = theano.function([x, ends], outputs, mode="XLA")
+    reference = theano.function([x, ends], outputs, mode=unrewritten_mode())
+    for result, wanted in zip(ours(X[0], [1, 3, 2]), reference(X[0], [1, 3, 2]), strict=True):
+        np.testing.assert_allclose(result, wanted, rtol=1e-12)
+    reasons = loops_on_host(ours)
+    assert len(reasons) == 2
+    assert all("differs between steps" in reason for reason in reasons)
 
 
 @pytest.mark.parametrize(

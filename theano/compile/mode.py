@@ -422,6 +422,18 @@ _FLAGS_OF_DEFAULT_MODE = (
 _default_modes: dict[tuple, PyTensorMode] = {}
 
 
+def get_step_mode(mode: str | PyTensorMode | None) -> PyTensorMode:
+    """Return the mode that compiles the step of a loop, where the loop is not compiled as a whole.
+
+    An engine that compiles whole functions only says so by ``compiles_steps = False``; then it is
+    the native one. ``None`` is the default mode.
+    """
+    chosen = get_default_mode() if mode is None else get_mode(mode)
+    if getattr(chosen.linker, "compiles_steps", True):
+        return chosen
+    return Mode("native", chosen.provided_optimizer)
+
+
 def _unknown(what: str, name: object, known: Iterable[str]) -> str:
     known = list(dict.fromkeys(known))
     spelled = {candidate.lower(): candidate for candidate in known}

@@ -12,7 +12,7 @@ from pytensor.scan.basic import scan as pytensor_scan
 from pytensor.tensor.basic import get_scalar_constant_value
 from pytensor.tensor.exceptions import NotScalarConstantError
 
-from theano.compile.mode import get_default_mode, get_mode
+from theano.compile.mode import get_step_mode
 from theano.gof.test_values import compute_missing_test_values, no_test_values
 from theano.scan_module.adopt import read_from_our_loop
 from theano.scan_module.as_written import StepRecord
@@ -111,6 +111,7 @@ def scan(
     if go_backwards:
         sequences = _first_of_one_step(sequences, n_steps)
     stand_ins = StandIns()
+    step_mode = get_step_mode(mode)
     with warnings.catch_warnings(), no_test_values():
         # PyTensor is going to stop returning updates; Theano's scan always does
         warnings.filterwarnings("ignore", "Scan return signature will change", DeprecationWarning)
@@ -122,7 +123,7 @@ def scan(
             n_steps=n_steps,
             truncate_gradient=truncate_gradient,
             go_backwards=go_backwards,
-            mode=mode,
+            mode=None if mode is None else step_mode,
             name=name,
             profile=profile,
             allow_gc=allow_gc,
@@ -133,7 +134,6 @@ def scan(
     connected = stand_ins.connect([*(outputs or []), *updates.values()])
     outputs = connected[: len(outputs or [])]
     updates = dict(zip(updates, connected[len(outputs) :], strict=True))
-    step_mode = get_default_mode() if mode is None else get_mode(mode)
     adopted: dict[Apply, Apply] = {}
     new_outputs = [read_from_our_loop(output, adopted, step_mode) for output in outputs]
     new_updates = OrderedUpdates(

@@ -48,6 +48,8 @@ class XLALinker(Linker):
     # Traces of which few rows are read are shortened, to those rows and no more.
     required_rewrites = ("minimum_compile", "scan_save_mem_no_prealloc", TAG)
     incompatible_rewrites = LEFT_OUT
+    # A step is part of its loop's program, or the host's.
+    compiles_steps = False
 
     def __init__(self, device: str | None = None, **kwargs: Any):
         super().__init__(**kwargs)
