@@ -1,6 +1,8 @@
 """The pages of ``doc/``: they build without a warning, and each example prints what they say."""
 
+import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -13,11 +15,12 @@ FOLDER = ROOT / "doc"
 INDEX = (FOLDER / "index.md").read_text()
 PAGES = ["index", *re.findall(r"^([a-z0-9_]+)$", INDEX, re.MULTILINE)]
 # python2: what a program was; nothing runs it
-KINDS = {"python", "python2", "text", "ini", "sh"}
+KINDS = {"python", "python2", "text", "ini", "sh", "diff"}
 # Commands that the pages name, which other tests run.
 COMMANDS = {
     "python3 -m venv .venv",
     ".venv/bin/python -m pip install .",
+    ".venv/bin/python examples/char_rnn.py --fresh --max-minutes 2",
     ".venv/bin/python -m pip install -e '.[test]'",
     ".venv/bin/python -m pytest -n 2 --dist loadfile",
     ".venv/bin/python -m sphinx -W -n doc build/doc",
@@ -76,6 +79,37 @@ def test_a_wrong_output_is_seen_and_mended():
 def test_an_error_of_an_example_is_told():
     with pytest.raises(RuntimeError, match="example 2 of 2:(.|\n)*ZeroDivisionError"):
         run_examples("```python\na = 0\n```\n\n```python\n1 / a\n```\n", ROOT)
+
+
+def changed(text, change):
+    """The text with each hunk of a change made: lines with a minus replaced by those with a plus."""
+    for hunk in re.split(r"^@@\n", change, flags=re.MULTILINE):
+        lines = hunk.splitlines(keepends=True)
+        before = "".join(line[1:] for line in lines if line[0] != "+")
+        assert text.count(before) == 1, f"not found once:\n{before}"
+        text = text.replace(before, "".join(line[1:] for line in lines if line[0] != "-"))
+    return text
+
+
+def test_the_change_of_the_example_trains(tmp_path):
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    [change] = [block.text for block in blocks_of(page_text("start")) if block.kind == "diff"]
+    name, hunks = change.split("\n", 1)
+    path = tmp_path / name.removeprefix("--- ")
+    path.write_text(changed(path.read_text(), hunks))
+    (tmp_path / "text").write_text("the quick brown fox jumps over the lazy dog\n" * 1000)
+    options = "--text text --max-minutes 0.02 --hidden 8 --sample 20 --checkpoint saved"
+    done = subprocess.run(
+        [sys.executable, "examples/char_rnn.py", *options.split()],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "sample of 20 characters" in done.stdout
 
 
 def test_pictures_of_loops_are_what_the_script_draws(tmp_path):
