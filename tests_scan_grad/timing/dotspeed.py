@@ -10,7 +10,7 @@ import numpy as np
 
 from . import peers_jax, peers_torch
 from .experiment import Experiment, Problem, Program, Sizes
-from .graph_library import GraphLibrary, compiled, our_c_vm, plain_pytensor
+from .graph_library import GraphLibrary, compiled, our_engine, plain_pytensor
 
 
 def product_of(library: GraphLibrary, a, b):
@@ -71,7 +71,7 @@ def problems(sizes: Sizes) -> Iterator[Problem]:
             + (" + c" if build is product_plus else "")
             + ", orders {} {}".format(*orders),
             results=("product",),
-            methods={"theano": partial(compiled, our_c_vm(), build, arrays)},
+            methods={"theano": partial(compiled, our_engine(), build, arrays)},
             peers=peers_of(build, arrays),
             dtype=sizes.dtype,
         )

@@ -97,6 +97,8 @@ class Problem:
         For the first method, the ratio to another program that is wanted at most.
     goal_seconds
         The time that is wanted of the first method at most.
+    floors
+        Seconds below which no program can be, by what bounds it.
     """
 
     label: str
@@ -108,6 +110,7 @@ class Problem:
     steps: int | None = None
     goals: Mapping[str, float] = field(default_factory=dict)
     goal_seconds: float | None = None
+    floors: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -68,6 +68,11 @@ def our_c_vm() -> GraphLibrary:
     return ours(theano.Mode("cvm", "fast_run"))
 
 
+def our_engine() -> GraphLibrary:
+    """Return Theano with PyTensor's C VM, or with the engine of the device that the flags name."""
+    return ours() if theano.config.linker == "xla" else our_c_vm()
+
+
 def compiled(
     library: GraphLibrary,
     build: Callable[[GraphLibrary, Sequence[Any]], list[Any]],

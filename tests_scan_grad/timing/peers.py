@@ -9,6 +9,7 @@ from .experiment import Experiment, TimingError
 # The package of each peer. NumPy and PyTensor are this package's own requirements.
 PACKAGES = {
     "torch": "torch",
+    "torch.compile": "torch",
     "gru": "torch",
     "jax": "jax",
     "pytensor": "pytensor",

@@ -26,15 +26,15 @@ def to_numpy(results) -> list[np.ndarray]:
     return [np.asarray(result) for result in results]
 
 
-def compiled(function: Callable, arrays: Sequence[np.ndarray]) -> Program:
-    """Compile a function of these arrays, ahead of its first call, on JAX's CPU."""
+def compiled(function: Callable, arrays: Sequence[np.ndarray], device: str = "cpu") -> Program:
+    """Compile a function of these arrays, ahead of its first call, on a device of JAX's."""
     import jax
 
-    cpu = jax.local_devices(backend="cpu")[0]
+    place = jax.local_devices(backend=device)[0]
     # JAX computes in float32 unless it is asked not to; float64 runs need float64.
     with jax.enable_x64(True):
         start = time.perf_counter()
-        values = [jax.device_put(array, cpu) for array in arrays]
+        values = [jax.device_put(array, place) for array in arrays]
         program = jax.jit(function).lower(*values).compile()
         seconds = time.perf_counter() - start
     return Program(
@@ -57,6 +57,7 @@ def loop_gradient(
     arrays: dict[str, np.ndarray],
     positions: Sequence[int],
     with_cost: bool = False,
+    device: str = "cpu",
 ) -> Program:
     """Return a program for a cost's gradient by the arrays at these positions."""
     import jax
@@ -67,7 +68,7 @@ def loop_gradient(
         value, gradients = derived(*values)
         return [value, *gradients] if with_cost else gradients
 
-    return compiled(function, list(arrays.values()))
+    return compiled(function, list(arrays.values()), device)
 
 
 def product(arrays: dict[str, np.ndarray]) -> Program:

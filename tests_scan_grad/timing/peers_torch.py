@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +21,7 @@ def operations() -> SimpleNamespace:
 
 def to_numpy(results) -> list[np.ndarray]:
     """Return PyTorch's results as arrays."""
-    return [result.detach().numpy() for result in results]
+    return [result.detach().cpu().numpy() for result in results]
 
 
 def scan(body: Callable, carry, sequences: tuple):
@@ -52,23 +54,50 @@ def loop_gradient(
     arrays: dict[str, np.ndarray],
     positions: Sequence[int],
     with_cost: bool = False,
+    device: str = "cpu",
 ) -> Program:
     """Return a program for a cost's gradient by the arrays at these positions."""
     import torch
 
     library = operations()
-    tensors = [torch.from_numpy(array) for array in arrays.values()]
+    tensors = [torch.from_numpy(array).to(device) for array in arrays.values()]
     parameters = [tensors[position].requires_grad_(True) for position in positions]
 
     def call():
         value = cost(scan, library, *tensors)
         gradients = torch.autograd.grad(value, parameters)
+        finish(device)
         return [value, *gradients] if with_cost else gradients
 
     return Program(call=call, to_numpy=to_numpy)
 
 
-def gru(arrays: dict[str, np.ndarray], differentiate: bool) -> Program:
+def finish(device: str) -> None:
+    """Wait for a GPU, which computes while Python goes on."""
+    import torch
+
+    if device == "cuda":
+        torch.cuda.synchronize()
+
+
+def compiled_step_cost(cell: Any, scan: Callable, library: Any, *arguments: Any) -> Any:
+    """Return the sum of a cell's last state, by a loop whose step is compiled."""
+    import torch
+
+    sequences, h, weights = cell.split(arguments)
+    step = compiled_step(cell.step, torch.compile)
+    for slices in zip(*sequences, strict=True):
+        h = step(library, *slices, h, *weights)
+    return h.sum()
+
+
+@cache
+def compiled_step(step: Callable, compile_function: Callable) -> Callable:
+    """Compile a step once: every call would otherwise begin anew."""
+    return compile_function(step)
+
+
+def gru(arrays: dict[str, np.ndarray], differentiate: bool, device: str = "cpu") -> Program:
     """Return a program for ``torch.nn.GRU`` on the sequence ``x``: a cell of its own.
 
     Its reset gate follows the product, so its results are not a gated RNN's; and the
@@ -76,16 +105,19 @@ def gru(arrays: dict[str, np.ndarray], differentiate: bool) -> Program:
     """
     import torch
 
-    x, h0 = torch.from_numpy(arrays["x"]), torch.from_numpy(arrays["h0"])[None]
+    x, h0 = (torch.from_numpy(arrays[name]).to(device) for name in ("x", "h0"))
+    h0 = h0[None]
     dim = h0.shape[-1]
-    module = torch.nn.GRU(dim, dim, bias=False, dtype=x.dtype)
+    module = torch.nn.GRU(dim, dim, bias=False, dtype=x.dtype, device=device)
 
     def call():
         with torch.set_grad_enabled(differentiate):
             cost = module(x, h0)[1].sum()
         if not differentiate:
             return [cost]
-        return [cost, *torch.autograd.grad(cost, [module.weight_hh_l0])]
+        gradients = torch.autograd.grad(cost, [module.weight_hh_l0])
+        finish(device)
+        return [cost, *gradients]
 
     return Program(call=call, to_numpy=to_numpy)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import peers_jax, peers_torch
 from .experiment import Experiment, Problem, Sizes
-from .graph_library import GraphLibrary, compiled, our_c_vm, plain_pytensor
+from .graph_library import GraphLibrary, compiled, our_engine, plain_pytensor
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def problems(cell: Cell, methods: Mapping[str, Callable], sizes: Sizes) -> Itera
         label=f"gradient of {', '.join(cell.weights)}",
         results=tuple(f"d{name}" for name in cell.weights),
         methods={
-            name: partial(compiled, our_c_vm(), build, arrays) for name, build in methods.items()
+            name: partial(compiled, our_engine(), build, arrays) for name, build in methods.items()
         },
         peers={
             "torch": partial(peers_torch.loop_gradient, carried, arrays, cell.positions),

@@ -10,6 +10,7 @@ NAMES = (
     "compile",
     "dotspeed",
     "gatedrnn",
+    "gpu",
     "loops",
     "rnn",
 )

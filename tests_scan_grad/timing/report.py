@@ -140,11 +140,12 @@ def agreement(run: dict[str, Any]) -> str:
 def usual_body(run: dict[str, Any]) -> list[str]:
     """Return the tables of methods and peers, and what their columns mean."""
     first = run["problems"][0]["rows"][0]
+    engine = "PyTensor's C VM" if first["profile"] else "the XLA engine"
     return [
         *tables(run),
         "",
         "A ratio is this method's time over the peer's: below 1, the method is faster.",
-        "Methods run in PyTensor's C VM, with this project's gradient and rewrites.",
+        f"Methods run in {engine}, with this project's gradient and rewrites.",
         "Times are the least of interleaved samples; the split is of one profiled call.",
         "fwd, bwd, outside: products in the forward loop's step, the backward loop's, no loop's.",
         f"peak: {first['peak_measured_as']}, in a process of its own, inputs not counted.",

@@ -84,7 +84,8 @@ def row(
     seconds = min(samples[name])
     own = name in problem.methods
     profile = None
-    if dissected and program.function is not None:
+    # only a virtual machine of PyTensor's tells the time of each node
+    if dissected and hasattr(getattr(program.function, "vm", None), "call_times"):
         profile = asdict(loop_profile(program.function, program.arguments))
     return {
         "name": name,
@@ -128,6 +129,7 @@ def run_problem(
         "steps": problem.steps,
         "goals": dict(problem.goals),
         "goal_seconds": problem.goal_seconds,
+        "floors": dict(problem.floors),
         "left_out": left_out,
         "cores_used_by_others": other.cores,
         "rows": [row(name, problem, programs, samples, errors, dissected) for name in programs],
