@@ -32,12 +32,14 @@ WRONG_ARGUMENTS = {
         "initial state",
     ),
     "state that loses a dimension": (
-        lambda: theano.scan(lambda h: h.sum(), None, [H], n_steps=2),
-        "dimension",
+        lambda: theano.scan(lambda h: h.sum(), None, [H], n_steps=2, name="sums"),
+        "^scan 'sums': a state keeps its number of dimensions, but the initial value of output 0 has 2,"
+        " and the step returns 0$",
     ),
     "state that changes its dtype": (
-        lambda: theano.scan(lambda h: h * 0.5, None, [T.imatrix("i")], n_steps=2),
-        "dtype int32",
+        lambda: theano.scan(lambda i: [i.sum(), i * 0.5], None, [None, T.imatrix("i")], n_steps=2),
+        "^scan: a state keeps its type, but the initial value of output 1 has dtype int32, and the"
+        " step returns float64. ",
     ),
     "step that returns a number": (
         lambda: theano.scan(lambda x: 3.0, [X]),

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 from pytensor.graph.basic import Apply
-from pytensor.scan.basic import get_updates_and_outputs
 from pytensor.scan.basic import scan as pytensor_scan
 from pytensor.tensor.basic import get_scalar_constant_value
 from pytensor.tensor.exceptions import NotScalarConstantError
@@ -17,6 +16,7 @@ from theano.gof.test_values import compute_missing_test_values, no_test_values
 from theano.scan_module.adopt import read_from_our_loop
 from theano.scan_module.as_written import StepRecord
 from theano.scan_module.stand_ins import StandIns
+from theano.scan_module.step_results import clearer_errors, counted
 from theano.scan_module.step_test_values import with_test_values
 from theano.updates import OrderedUpdates
 
@@ -101,7 +101,7 @@ def scan(
     >>> theano.function([a], slope)([1.0, 2.0, 3.0])
     array([ 3., 12., 27.])
     """
-    fn = with_test_values(_checked(fn, outputs_info, name), sequences, outputs_info, non_sequences)
+    fn = with_test_values(counted(fn, outputs_info, name), sequences, outputs_info, non_sequences)
     fn = step = StepRecord(fn, outputs_info)
     if (steps := _constant_steps(n_steps)) is not None and steps < 0:
         raise IndexError(
@@ -112,7 +112,11 @@ def scan(
         sequences = _first_of_one_step(sequences, n_steps)
     stand_ins = StandIns()
     step_mode = get_step_mode(mode)
-    with warnings.catch_warnings(), no_test_values():
+    with (
+        warnings.catch_warnings(),
+        no_test_values(),
+        clearer_errors(step, outputs_info, name),
+    ):
         # PyTensor is going to stop returning updates; Theano's scan always does
         warnings.filterwarnings("ignore", "Scan return signature will change", DeprecationWarning)
         outputs, updates = pytensor_scan(
@@ -147,29 +151,6 @@ def scan(
     if return_list or len(new_outputs) > 1:
         return new_outputs, new_updates
     return new_outputs[0], new_updates
-
-
-def _checked(fn: Callable, outputs_info: Any, name: str | None) -> Callable:
-    """The step function, with the number of its outputs checked."""
-    if outputs_info is None or (isinstance(outputs_info, list | tuple) and not outputs_info):
-        return fn
-    expected = len(outputs_info) if isinstance(outputs_info, list | tuple) else 1
-
-    def step(*arguments):
-        result = fn(*arguments)
-        _, outputs, _ = get_updates_and_outputs(result)
-        if len(outputs) != expected:
-            code = getattr(fn, "__code__", None)
-            where = f" ({code.co_filename}, line {code.co_firstlineno})" if code else ""
-            raise ValueError(
-                f"scan{f' {name!r}' if name else ''}: the step function"
-                f" {getattr(fn, '__name__', fn)}{where} returned {len(outputs)} output(s), but"
-                f" outputs_info has {expected} entr{'y' if expected == 1 else 'ies'}; give one"
-                " entry per output, None for an output that no step reads."
-            )
-        return result
-
-    return step
 
 
 def _first_of_one_step(sequences: Any, n_steps: Any) -> Any:
