@@ -27,7 +27,7 @@ NAMES_OF_THEANO = """
 """.split()
 
 STATE_OF_PYTENSOR = """
-import json, pytensor, re
+import json, pytensor, pytensor.sparse, re
 from pytensor.compile.mode import get_default_mode, optdb, predefined_modes, predefined_linkers
 from pytensor.graph.op import Op
 
@@ -84,8 +84,22 @@ def test_import_loads_nothing_heavy():
         "print(sorted({name.split('.')[0] for name in set(sys.modules) - before}))"
     )
     (added,) = printed_by(code)
-    for heavy in ("torch", "jax", "numba", "sympy", "scipy", "matplotlib", "pytest", "pandas"):
+    for heavy in ("torch", "jax", "numba", "sympy", "matplotlib", "pytest", "pandas"):
         assert f"'{heavy}'" not in added
+
+
+def test_compilation_imports_nothing_and_runs_nothing_but_the_c_compiler():
+    code = (
+        "import sys, theano, theano.tensor as T; theano.function([], [], mode='NATIVE')\n"
+        "ran = []\n"
+        "sys.addaudithook(lambda event, args: event == 'subprocess.Popen' and ran.append(args[1]))\n"
+        "before = set(sys.modules); x = T.matrix('x'); W = theano.shared(x.type.filter([[1.0]]))\n"
+        "y = theano.scan(lambda v, h, W: T.tanh(v + h.dot(W)), x, x[0], W)[0].sum()\n"
+        "f = theano.function([x], y, updates=[(W, W - theano.grad(y, W))], mode='NATIVE')\n"
+        "print(sorted(set(sys.modules) - before))\n"
+        "print([command for command in ran if '-fPIC' not in command])"
+    )
+    assert printed_by(code) == ["[]", "[]"]
 
 
 def test_import_is_silent_and_first_or_second():

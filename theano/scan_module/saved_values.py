@@ -41,6 +41,8 @@ from pytensor.tensor.subtensor import (
 )
 from pytensor.tensor.type import TensorType
 
+from theano.scan_module.minimum_cut import behind_the_cut
+
 # Computing these again costs about as much as reading the result from memory.
 CHEAP_OPS = (
     Elemwise,
@@ -279,10 +281,6 @@ def _minimum_cut(
     needed: set[Variable],
     storable: Collection[Variable],
 ) -> list[Variable]:
-    # SciPy takes as long to import as the rest of this package, and only gradients need it.
-    from scipy.sparse import csr_matrix
-    from scipy.sparse.csgraph import breadth_first_order, maximum_flow
-
     sizes = _sizes(region)
     position = {variable: k for k, variable in enumerate(region)}
     source, sink = 2 * len(region), 2 * len(region) + 1
@@ -297,17 +295,8 @@ def _minimum_cut(
         for argument in () if variable.owner is None else variable.owner.inputs:
             if argument in position:
                 edges[2 * position[argument] + 1, entry] = UNBOUNDED
-    rows, columns = zip(*edges, strict=True)
-    capacity = csr_matrix(
-        (np.array(list(edges.values()), dtype=np.int32), (rows, columns)),
-        shape=(sink + 1, sink + 1),
-    )
-    flow = maximum_flow(capacity, source, sink).flow
-    residual = (capacity - flow).astype(np.int64)
-    residual.data[residual.data < 0] = 0
-    residual.eliminate_zeros()
     # values from which the sink can still be reached lie behind the cut that is nearest to it
-    behind = set(breadth_first_order(residual.T.tocsr(), sink, return_predecessors=False).tolist())
+    behind = behind_the_cut(edges, source, sink)
     return [
         variable
         for variable, k in position.items()

@@ -28,7 +28,7 @@ _REPLACED = (
 FROM_EVERY_MODE = (*_REPLACED, *WRONG_REWRITES, *BY_NAME)
 
 # What the native engine does by itself, from a graph of plain products and element-wise
-# operations: rewrite -> the tags by which a user asks for it all the same.
+# operations, or has no use for: rewrite -> the tags by which a user asks for it all the same.
 Tags = Mapping[str, frozenset[str]]
 _GEMM: Tags = {
     "gemm_optimizer": frozenset({"gemm_optimizer", "GemmOptimizer", "BlasOpt"}),
@@ -43,6 +43,8 @@ DONE_BY_NATIVE: Tags = {
     "scan_make_inplace": frozenset({"scan_make_inplace", "inplace"}),
     "add_mul_fusion": frozenset({"add_mul_fusion", "fusion"}),
     "elemwise_fusion": frozenset({"elemwise_fusion", "fusion"}),
+    # asks at the first difference which BLAS there is: PyTensor runs the C++ compiler seven times
+    "local_usmm": frozenset({"local_usmm"}),
 }
 
 # Without a BLAS to link to, PyTensor's C code makes a product plus an addend through NumPy, copies

@@ -7,6 +7,7 @@ from pytensor.tensor import einsum, linalg, pad
 import theano
 from theano import compile, config, gof, gradient, printing  # noqa: A004
 from theano import scalar as scal
+from theano.compile.blas_messages import no_blas_remarks
 from theano.gradient import hessian, jacobian
 from theano.tensor import (
     basic,
@@ -91,3 +92,8 @@ from theano.tensor.type_other import (
 from theano.tensor.var import AsTensorError, TensorConstantSignature
 
 from theano.tensor import nnet, signal  # isort: skip -- they are built on the names above
+
+with no_blas_remarks():
+    # PyTensor asks whether matrices are sparse at the first constant that it looks at: with SciPy,
+    # half of the time that a small function takes to compile.
+    import pytensor.sparse

@@ -36,8 +36,10 @@ FLAGS = (
 
 @functools.cache
 def _compiler_version(path: str) -> str:
-    answer = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
-    return answer.stdout
+    """What tells one compiler from the next of the same name, without running it."""
+    compiler = Path(path).resolve()
+    about = compiler.stat()
+    return f"{compiler} {about.st_size} {about.st_mtime_ns}"
 
 
 @functools.cache
