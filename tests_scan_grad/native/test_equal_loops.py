@@ -12,7 +12,7 @@ import theano.tensor as T
 def defined(function):
     """How many loops a function's C text defines, and how many it calls as another."""
     text = theano.link.native.source(function)
-    return len(re.findall(r"^static int64_t segment\d+_l\d+\(", text, re.M)), text.count(
+    return len(re.findall(r"^TN_SHARED int64_t segment\d+_l\d+\(.*\)$", text, re.M)), text.count(
         "\n#define segment"
     )
 

@@ -15,6 +15,7 @@ import os
 import platform
 import subprocess
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from theano.link.native.ir import CannotLower
@@ -30,7 +31,6 @@ FLAGS = (
     "-fno-math-errno",
     "-fno-trapping-math",
     "-fPIC",
-    "-shared",
 )
 
 
@@ -52,8 +52,13 @@ def _processor() -> str:
     return next((line for line in lines if line.startswith("flags")), platform.machine())
 
 
-def library(source: str) -> ctypes.CDLL:
+def library(source: str, parts: int = 1) -> ctypes.CDLL:
     """The library of a C text, compiled unless the cache holds it.
+
+    Parameters
+    ----------
+    parts
+        As how many texts it may be compiled side by side, with TN_PART as the number of each.
 
     Raises
     ------
@@ -70,22 +75,46 @@ def library(source: str) -> ctypes.CDLL:
         return ctypes.CDLL(str(folder / name))
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        return ctypes.CDLL(str(_compile(path, source, folder, name)))
+        return ctypes.CDLL(str(_compile(path, source, parts, folder, name)))
     except OSError:
         # A folder that is read-only or full: this process builds for itself.
         with tempfile.TemporaryDirectory(prefix="theano-native-") as own:
-            return ctypes.CDLL(str(_compile(path, source, Path(own), name)))
+            return ctypes.CDLL(str(_compile(path, source, parts, Path(own), name)))
 
 
-def _compile(compiler: str, source: str, folder: Path, name: str) -> Path:
+def _compile(compiler: str, source: str, parts: int, folder: Path, name: str) -> Path:
     with tempfile.TemporaryDirectory(prefix="building-", dir=folder) as work:
-        made = Path(work) / name
-        command = [compiler, *FLAGS, "-x", "c", "-", "-o", str(made), "-lm"]
-        answer = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
-        if answer.returncode:
-            if "No space left on device" in answer.stderr:
-                raise OSError(answer.stderr)
-            raise CannotLower(f"what the C compiler refuses: {answer.stderr.strip()[:2000]}")
+        text, made = Path(work) / "loop.c", Path(work) / name
+        text.write_text(source)
+        if parts == 1 or len(os.sched_getaffinity(0)) == 1:
+            _run([[compiler, *FLAGS, "-shared", str(text), "-o", str(made), "-lm"]])
+        else:
+            objects = [str(text.with_name(f"{part}.o")) for part in range(parts)]
+            _run(
+                [compiler, *FLAGS, "-c", f"-DTN_PART={part}", str(text), "-o", target]
+                for part, target in enumerate(objects)
+            )
+            _run([[compiler, *FLAGS, "-shared", *objects, "-o", str(made), "-lm"]])
         seal(made)
         os.replace(made, folder / name)
     return folder / name
+
+
+def _run(commands: Iterable[list[str]]) -> None:
+    """Run commands of the compiler at the same time; what one complains of is an error."""
+    running = [
+        subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for command in commands
+    ]
+    complaints = [(process.communicate()[1], process.returncode) for process in running]
+    for complaint, status in complaints:
+        if status and "No space left on device" in complaint:
+            raise OSError(complaint)
+        if status:
+            raise CannotLower(f"what the C compiler refuses: {complaint.strip()[:2000]}")

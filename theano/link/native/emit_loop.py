@@ -64,7 +64,7 @@ class _Emitter:
         arguments = "const int64_t *numbers, void *const *arrays, int64_t *result"
         if self.sharing is None:
             return [
-                f"static int64_t {name}({arguments})",
+                f"TN_SHARED int64_t {name}({arguments})",
                 "{",
                 "enum { thread = 0, threads = 1 };",
                 *self._body(["tn_watch own, *const watch = &own;"]),
@@ -81,7 +81,7 @@ class _Emitter:
             "if (!thread) call->status = status;",
             "}",
             "",
-            f"static int64_t {name}({arguments})",
+            f"TN_SHARED int64_t {name}({arguments})",
             "{",
             f"return {name}_part(numbers, arrays, result, 0, 0, 0);",
             "}",

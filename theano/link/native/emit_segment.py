@@ -19,6 +19,9 @@ from theano.link.native.repeated_statements import Repeated
 from theano.link.native.scalar_types import C_TYPES
 from theano.link.native.segment import Segment
 
+# A segment of more lines only calls what others do: the C compiler need not optimize it, which
+# takes longer than all that it calls.
+LINES_WORTH_OPTIMIZING = 150
 CONVERT = -1_000_000
 REFUSED = -2_000_000
 
@@ -34,10 +37,7 @@ def emit_segment(
         statements.append((statement, emit_statement(step, statement)))
         if counters:
             statements += [(Line(line), [line]) for line in counters.after(step, position)]
-    return [
-        f"int64_t {segment.name}(void *const *cells, const tn_runtime *runtime, "
-        "const void *array_type, char *work, int64_t *result, int64_t run)",
-        "{",
+    before = [
         *_inputs(segment),
         *step.sizes.lines,
         "/* work memory */",
@@ -49,7 +49,17 @@ def emit_segment(
         *memory.pointers,
         "int64_t status = 0;",
         *(["enum { thread = 0 };", CLOCK] if counters else []),
-        *repeated.replace(segment, statements),
+    ]
+    long = len(before) + len(statements) > LINES_WORTH_OPTIMIZING
+    calls = repeated.replace(segment, statements, fewest=1 if long else 2)
+    once = long and not any(line.startswith("for (") for line in calls)
+    return [
+        f"{'TN_ONCE ' if once else ''}int64_t {segment.name}(void *const *cells, "
+        "const tn_runtime *runtime, const void *array_type, char *work, int64_t *result, "
+        "int64_t run)",
+        "{",
+        *before,
+        *calls,
         *(["end:"] if step.errors or step.loops else []),
         *_rows_reached(segment),
         "return status;",

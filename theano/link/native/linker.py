@@ -111,11 +111,11 @@ class NativeLinker(VMLinker):
         try:
             if not layout_is_known():
                 raise CannotLower("anything, because this Python keeps arrays in another way")
-            return program, library(program.source)
+            return program, library(program.source, program.source_parts)
         except CannotLower as reason:
             parts = [Part((node,), False) for node in order]
             reasons = {node: str(reason) for node in order}
-            return Program(parts, [None] * len(parts), "", reasons), None
+            return Program(parts, [None] * len(parts), "", 1, reasons), None
 
 
 class NativeCode(Op):

@@ -31,6 +31,8 @@ class Program:
 
     Attributes
     ----------
+    source, source_parts
+        The C text, and in how many parts it may be compiled.
     reasons
         Why nodes that Python runs have no native code.
     """
@@ -38,6 +40,7 @@ class Program:
     parts: list[Part]
     segments: list[Segment | None]
     source: str
+    source_parts: int
     reasons: dict[Apply, str] = field(default_factory=dict)
 
 
@@ -74,7 +77,7 @@ def make_program(
         break
     chosen = [segments[part.nodes] if part.native else None for part in parts]
     source = program_text([segment for segment in chosen if segment is not None], counters)
-    return Program(parts, chosen, source, reasons)
+    return Program(parts, chosen, source.text, source.parts, reasons)
 
 
 def why_not(node: Apply) -> str:
