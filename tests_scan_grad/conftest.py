@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
+import theano
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
@@ -24,6 +26,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # Each run rewrites what it tests, and leaves nothing for the next.
+    theano.config.cache_optimizations = False
     # The same loops in each run, unless a seed asks for others.
     seeded = config.getoption("--hypothesis-seed", default=None) is not None
     settings.register_profile(

@@ -141,6 +141,12 @@ _OWN: list[tuple[str, Any, Kind, str]] = [
         "Read the arrays of devices that Theano pickled as NumPy's.",
     ),
     (
+        "cache_optimizations",
+        True,
+        Truth(),
+        "Keep rewritten graphs on disk, beside compiled code, for the next process.",
+    ),
+    (
         "scan.save",
         "auto",
         Choice(("auto", "all", "none")),
@@ -426,7 +432,6 @@ _WITHOUT_EFFECT: list[tuple[str, dict[str, Any]]] = [
             "print_test_value": False,
             "compute_test_value_opt": "off",
             "reoptimize_unpickled_function": False,
-            "cache_optimizations": False,
             "unittests.rseed": "666",
             "metaopt.verbose": 0,
             "metaopt.optimizer_excluding": "",

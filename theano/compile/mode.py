@@ -10,6 +10,7 @@ import os
 import sysconfig
 import warnings
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 from pytensor.compile.aliasing import Supervisor
@@ -42,6 +43,7 @@ from theano.schedule.left_out import (
     Tags,
     not_asked_for,
 )
+from theano.schedule.stored_graphs import StoredGraphs
 from theano.schedule.structured_matrices import StructuredProducts
 
 __all__ = [
@@ -233,6 +235,11 @@ def _unneeded(linker: Linker) -> Tags:
         return {} if pytensor_config.blas__ldflags else SLOW_WITHOUT_BLAS
 
 
+def folder_of_graphs() -> Path:
+    """Folder of rewritten graphs: ``graphs`` in the flag ``base_compiledir``."""
+    return Path(pytensor_config.base_compiledir) / "graphs"
+
+
 class Mode(PyTensorMode):
     """Rewrites and an engine: how `theano.function` compiles a graph.
 
@@ -280,7 +287,19 @@ class Mode(PyTensorMode):
         if not isinstance(query, RewriteDatabaseQuery):
             return super().optimizer
         query = query.excluding(*not_asked_for(query, _unneeded(self.linker)))
-        return arranged(self.optdb.query(query))
+        rewriter = arranged(self.optdb.query(query))
+        if not self._results_are_stored():
+            return rewriter
+        return StoredGraphs(rewriter, folder_of_graphs())
+
+    def _results_are_stored(self) -> bool:
+        """Whether rewritten graphs are kept on disk: where nobody watches how they are made."""
+        watched = (
+            pytensor_config.profile_optimizer
+            or pytensor_config.optimizer_verbose
+            or config.compute_test_value != "off"
+        )
+        return config.cache_optimizations and hasattr(self.linker, "does_itself") and not watched
 
     def __str__(self):
         name = getattr(self.provided_optimizer, "name", None) or self.provided_optimizer

@@ -104,6 +104,11 @@ class LoopHistory(Feature):
         """A copy, for a copy of the graph."""
         return LoopHistory(list(self.decisions), list(self.records), self.inputs)
 
+    def remembered(self) -> list[Variable]:
+        """What the records have of the graph as it was; makes this go where its graph goes."""
+        loops = [record.loop for record in self.records]
+        return [v for loop in loops for v in (*loop.outer_inputs, *loop.outputs) if v is not None]
+
     @contextmanager
     def visiting(self, node: Apply) -> Iterator[None]:
         """While this lasts, loops that join the graph come from ``node``."""

@@ -1,0 +1,181 @@
+"""Rewritten graphs on disk: what is read is what would be made, and only where nothing changed."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from tests_scan_grad.fresh_process import printed_by
+
+import theano
+import theano.tensor as T
+from theano.schedule import equilibrium, stored_graphs
+
+PROGRAM = """
+import json, os
+import theano
+from theano.schedule import equilibrium, stored_graphs
+from tests_scan_grad.timing import compile_networks, compile_programs
+
+stored_graphs.SECONDS_WORTH_STORING = 0
+rounds = []
+until = equilibrium._Run.until_nothing_changes
+equilibrium._Run.until_nothing_changes = lambda run: rounds.append(1) or until(run)
+made = []
+function = theano.function
+theano.function = lambda *args, **kwargs: made.append(function(*args, **kwargs)) or made[0]
+network = compile_networks.NETWORKS[os.environ["NETWORK"]]()
+step = compile_programs.ours(network, mode="NATIVE")
+of_outer_graph = len(rounds)
+arrays = network.arrays()
+costs = [float(step(arrays)), float(step(arrays))]
+order = [str(node.op) for node in made[0].maker.fgraph.toposort()]
+report = str(theano.scan_module.scan_report(made[0]))
+print(json.dumps([of_outer_graph, costs, order, report]))
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Where graphs are put, however little time they took."""
+    monkeypatch.setattr(stored_graphs, "SECONDS_WORTH_STORING", 0)
+    monkeypatch.setattr(theano.config, "cache_optimizations", True)
+    monkeypatch.setattr("theano.compile.mode.folder_of_graphs", lambda: tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def rounds(monkeypatch):
+    """One item for each equilibrium that rewrites a graph."""
+    found = []
+    until = equilibrium._Run.until_nothing_changes
+    monkeypatch.setattr(
+        equilibrium._Run,
+        "until_nothing_changes",
+        lambda run: found.append(run.rewriter.name) or until(run),
+    )
+    return found
+
+
+def files(folder):
+    return sorted(path.name for path in folder.glob("*"))
+
+
+@pytest.mark.parametrize("network", ["gated", "lstm-2", "perceptron"])
+def test_the_next_process_reads_the_same_graph(network, tmp_path):
+    variables = {"PYTENSOR_FLAGS": f"base_compiledir={tmp_path}", "NETWORK": network}
+    first = json.loads(printed_by(PROGRAM, **variables)[-1])
+    second = json.loads(printed_by(PROGRAM, **variables)[-1])
+    assert first[0] > second[0]
+    assert second[1:] == first[1:]
+
+
+def compiled(power=2.0, **options):
+    x = T.vector("x")
+    weight = theano.shared(np.ones(3), "weight")
+    cost = ((x * weight) ** power).sum()
+    update = (weight, weight - 0.1 * theano.grad(cost, weight))
+    return theano.function([x], cost, updates=[update], mode="NATIVE", **options), weight
+
+
+def compiled_in_turn(rounds, powers=(2.0, 2.0), between=lambda weight: None):
+    """Functions compiled in the same line, and how often a graph was rewritten for each."""
+    found = []
+    for power in powers:
+        rounds.clear()
+        function, weight = compiled(power)
+        found.append((function, weight, len(rounds)))
+        between(weight)
+    return found
+
+
+def test_a_graph_is_rewritten_once(folder, rounds):
+    (first, weight, made), (second, other, read) = compiled_in_turn(rounds)
+    assert made and not read and len(files(folder)) == 1
+    value = np.arange(3.0)
+    np.testing.assert_array_equal(first(value), second(value))
+    np.testing.assert_array_equal(weight.get_value(), other.get_value())
+    np.testing.assert_array_equal(first(value), second(value))
+
+
+def test_values_of_shared_variables_do_not_matter_and_constants_do(folder, rounds):
+    def clear(weight):
+        weight.set_value(np.zeros(3))
+
+    _, (_, _, read), (cubed, weight, made) = compiled_in_turn(rounds, (2.0, 2.0, 3.0), clear)
+    assert not read and made and len(files(folder)) == 2
+    weight.set_value(np.ones(3))
+    np.testing.assert_allclose(cubed([1.0, 2.0, 3.0]), 36.0)
+
+
+def test_flags_and_modes_matter(folder, rounds):
+    for memory in (0.0, 1.0):
+        with theano.config.change_flags(**{"scan.push_out_memory": memory}):
+            compiled()
+    assert len(files(folder)) == 2
+    x = T.vector("x")
+    for mode in ("NATIVE", theano.Mode("native", "fast_run").excluding("canonicalize")):
+        theano.function([x], x + 0, mode=mode)
+    assert len(files(folder)) == 4
+
+
+def test_a_damaged_file_is_written_again(folder, rounds):
+    def damage(_):
+        (path,) = folder.glob("*")
+        content = path.read_bytes()
+        assert content not in damaged
+        damaged.append(content[:100] + b"damage" + content[106:])
+        path.write_bytes(damaged[-1])
+
+    damaged = []
+    _, (function, _, made) = compiled_in_turn(rounds, between=damage)
+    assert made and len(damaged) == 2
+    np.testing.assert_allclose(function([1.0, 2.0, 3.0]), 14.0)
+
+
+def test_what_the_user_wrote_is_not_stored(folder):
+    @theano.compile.ops.as_op(itypes=[T.dvector], otypes=[T.dvector])
+    def doubled(value):
+        return 2 * value
+
+    x = T.dvector("x")
+    function = theano.function([x], doubled(x) + 1, mode="NATIVE")
+    assert files(folder) == []
+    np.testing.assert_array_equal(function([1.0]), [3.0])
+
+
+def test_the_oldest_go_when_there_are_many(folder, monkeypatch):
+    monkeypatch.setattr(stored_graphs, "MOST_FILES", 2)
+    for power in (2.0, 3.0, 4.0):
+        compiled(power)
+    assert len(files(folder)) == 2
+
+
+def test_without_the_flag_nothing_is_stored(folder, monkeypatch):
+    monkeypatch.setattr(theano.config, "cache_optimizations", False)
+    compiled()
+    assert files(folder) == []
+
+
+def test_the_loops_of_a_graph_that_was_read_are_reported(folder, rounds):
+    def reported():
+        x, w = T.matrix("x"), theano.shared(np.eye(3) / 2, "w")
+        h, _ = theano.scan(
+            lambda v, h, w: T.tanh(v + h.dot(w)),
+            sequences=[x],
+            outputs_info=[T.zeros_like(x[0])],
+            non_sequences=[w],
+            name="simple",
+        )
+        function = theano.function([x], [h, theano.grad(h.sum(), w)], mode="NATIVE")
+        return function(np.eye(3)), str(theano.scan_module.scan_report(function))
+
+    found = []
+    for _ in range(2):
+        rounds.clear()
+        found.append((*reported(), len(rounds)))
+    (values, report, made), (again, same, read) = found
+    assert read < made and same == report and "simple" in report
+    for value, other in zip(values, again, strict=True):
+        np.testing.assert_array_equal(value, other)

@@ -1,0 +1,315 @@
+"""Rewritten graphs on disk: a graph that was rewritten once is read the next time.
+
+The name of a file is a hash of all that decides what becomes of a graph: the graph, the rewrites,
+the flags, and the versions. Graphs are described by pickling their nodes in the order of
+computation, so that long graphs need no deep recursion. What a graph holds may come from this
+package, PyTensor and NumPy only: code of the user's may change while its name stays.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import io
+import logging
+import os
+import pickle
+import platform
+import re
+import tempfile
+import time
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+import pytensor
+from pytensor.configdefaults import config
+from pytensor.graph.basic import Variable
+from pytensor.graph.destroyhandler import DestroyHandler
+from pytensor.graph.features import AlreadyThere
+from pytensor.graph.fg import FunctionGraph, Output
+from pytensor.graph.rewriting.basic import (
+    EquilibriumGraphRewriter,
+    GraphRewriter,
+    Rewriter,
+    SequentialGraphRewriter,
+)
+from pytensor.graph.traversal import toposort
+
+from theano.configparser import config as own_config
+
+_log = logging.getLogger(__name__)
+
+# Rewriting that takes less is not worth a file.
+SECONDS_WORTH_STORING = 0.1
+# The files that were not read for longest go when there are more.
+MOST_FILES = 100
+
+_KNOWN_CODE = {
+    "theano",
+    "pytensor",
+    "numpy",
+    "builtins",
+    "collections",
+    "copyreg",
+    "functools",
+    "pathlib",
+}
+# flags of the C++ compiler's, which PyTensor would look for, and of places on disk
+_NOT_OF_GRAPHS = ("blas", "cxx", "gcc", "cmodule", "compile", "base_compiledir", "unpickle")
+
+
+_ADDRESS = re.compile(r" at 0x\w+")
+_DIGEST = hashlib.sha256().digest_size
+
+
+class NotStored(Exception):
+    """A graph holds what is not known to stay the same under its name."""
+
+
+_NOT_STORABLE = (NotStored, pickle.PicklingError, RecursionError, TypeError, AttributeError)
+
+
+class StoredGraphs(SequentialGraphRewriter):
+    """Rewrites whose results are kept in a folder.
+
+    Parameters
+    ----------
+    rewriter
+        The rewrites.
+    folder
+        Where the results are, and are put.
+    """
+
+    def __init__(self, rewriter: SequentialGraphRewriter, folder: Path):
+        super().__init__(*rewriter.data, failure_callback=rewriter.failure_callback)
+        self.name, self._folder = rewriter.name, folder
+
+    def apply(self, fgraph: FunctionGraph) -> Any:
+        """Rewrite the graph, or make it what is stored of it."""
+        try:
+            name = f"graph-{_hash_of(fgraph, self)}.pickle"
+        except _NOT_STORABLE as why:
+            _log.debug("a graph is not stored: %s", why)
+            return super().apply(fgraph)
+        inputs = list(fgraph.inputs)
+        if _read(self._folder / name, fgraph, inputs):
+            return None
+        start = time.perf_counter()
+        result = super().apply(fgraph)
+        if time.perf_counter() - start > SECONDS_WORTH_STORING:
+            _write(self._folder, name, fgraph, inputs)
+        return result
+
+
+# ---- what a graph is called ----
+
+
+class _Pickler(pickle.Pickler):
+    """Writes inputs as their positions, and refuses code that is not known."""
+
+    def __init__(self, file: io.BytesIO, inputs: Sequence[Variable]):
+        super().__init__(file, protocol=5)
+        self._positions = {id(variable): k for k, variable in enumerate(inputs)}
+
+    def reducer_override(self, value: Any) -> Any:
+        position = self._positions.get(id(value))
+        if position is not None:
+            return given_input, (position,)
+        if isinstance(value, FunctionGraph):
+            return _inner_graph, _parts_of(value)
+        if isinstance(value, type | FunctionType):
+            _check_known(value)
+        return NotImplemented
+
+
+class _KeyPickler(_Pickler):
+    """Writes what a graph is called: how many variables there were before it is left out."""
+
+    def reducer_override(self, value: Any) -> Any:
+        written = super().reducer_override(value)
+        if written is not NotImplemented or not isinstance(value, Variable):
+            return written
+        make, arguments, *state = value.__reduce_ex__(5)
+        if state and isinstance(state[0], dict):
+            state[0] = {**state[0], "auto_name": None}
+        return make, arguments, *state
+
+
+def _check_known(code: Any) -> None:
+    if (code.__module__ or "builtins").partition(".")[0] not in _KNOWN_CODE:
+        raise NotStored(f"{code.__module__}.{code.__qualname__} may change")
+
+
+def given_input(position: int) -> Variable:
+    """Stands in a file for an input; readers put the graph's own in its place."""
+    raise RuntimeError(f"input {position} of a stored graph is read without its graph")
+
+
+def _parts_of(graph: FunctionGraph) -> tuple:
+    return list(graph.inputs), graph.toposort(), list(graph.outputs)
+
+
+def _inner_graph(inputs: list, order: list, outputs: list) -> FunctionGraph:
+    return FunctionGraph(inputs, outputs, clone=False)
+
+
+def _hash_of(fgraph: FunctionGraph, rewriter: SequentialGraphRewriter) -> str:
+    if _carried(fgraph):
+        raise NotStored("a graph that was rewritten before")
+    features = sorted(type(feature).__name__ for feature in fgraph._features)
+    protected = [
+        [v in getattr(feature, "protected", ()) for v in fgraph.inputs]
+        for feature in fgraph._features
+    ]
+    about = [
+        [(v.type, v.name) for v in fgraph.inputs],
+        (fgraph.update_mapping, features, protected),
+        _rewrites(rewriter),
+        _flags(),
+        _code(),
+    ]
+    file = io.BytesIO()
+    _KeyPickler(file, fgraph.inputs).dump([about, *_parts_of(fgraph)[1:]])
+    return hashlib.sha256(file.getbuffer()).hexdigest()[:32]
+
+
+def _rewrites(rewriter: Rewriter) -> list[str]:
+    found = []
+    for part in _all_parts(rewriter):
+        _check_known(type(part))
+        function = getattr(part, "fn", None)
+        if function is not None:
+            _check_known(function)
+        found.append(_label(part))
+    return found
+
+
+def _label(rewriter: Rewriter) -> str:
+    text = "" if isinstance(rewriter, SequentialGraphRewriter) else _ADDRESS.sub("", str(rewriter))
+    return f"{type(rewriter).__name__} {getattr(rewriter, 'name', '')} {text}"
+
+
+def _all_parts(rewriter: Any) -> Iterator[Any]:
+    yield rewriter
+    parts: list = []
+    if isinstance(rewriter, SequentialGraphRewriter):
+        parts = list(rewriter.data)
+    elif isinstance(rewriter, EquilibriumGraphRewriter):
+        parts = [
+            *rewriter.global_rewriters,
+            *rewriter.final_rewriters,
+            *rewriter.cleanup_rewriters,
+            *sorted(rewriter.node_tracker.get_rewriters(), key=_label),
+        ]
+    elif isinstance(getattr(rewriter, "node_rewriter", None), Rewriter):
+        parts = [rewriter.node_rewriter]
+    else:
+        parts = list(getattr(rewriter, "rewrites", ()))
+    for part in parts:
+        yield from _all_parts(part)
+
+
+def _flags() -> list[tuple[str, str]]:
+    own = [
+        (name, str(own_config.read(name)))
+        for name, flag in own_config.flags.items()
+        if not flag.pytensor and not flag.no_effect
+    ]
+    return own + [
+        (name, str(flag.__get__(config, None)))
+        for name, flag in config._config_var_dict.items()
+        if not name.startswith(_NOT_OF_GRAPHS)
+    ]
+
+
+@functools.cache
+def _code() -> tuple:
+    """The versions of what rewrites graphs; of this package, when its files were written."""
+    package = Path(__file__).parents[1]
+    files = sorted(package.rglob("*.py"))
+    times = [(str(path), path.stat().st_mtime_ns) for path in files]
+    return (platform.python_version(), np.__version__, pytensor.__version__, times)
+
+
+# ---- files ----
+
+
+class _Unpickler(pickle.Unpickler):
+    """Reads a graph whose inputs are there."""
+
+    def __init__(self, file: io.BytesIO, inputs: Sequence[Variable]):
+        super().__init__(file)
+        self._inputs = inputs
+
+    def find_class(self, module: str, name: str) -> Any:
+        if name == given_input.__name__ and module == __name__:
+            return self._inputs.__getitem__
+        return super().find_class(module, name)
+
+
+def _write(folder: Path, name: str, fgraph: FunctionGraph, inputs: list[Variable]) -> None:
+    features = _carried(fgraph)
+    # what features remember comes first, in the order of computation, too
+    before = toposort([variable for feature in features for variable in feature.remembered()])
+    handled = hasattr(fgraph, "destroyers")
+    file = io.BytesIO()
+    try:
+        _Pickler(file, inputs).dump([list(before), *_parts_of(fgraph)[1:], features, handled])
+        packed = zlib.compress(file.getbuffer(), 1)
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=folder, delete=False) as made:
+            made.write(hashlib.sha256(packed).digest() + packed)
+        # a file is there whole, for processes that read it at the same time
+        os.replace(made.name, folder / name)
+        _remove_old(folder)
+    except (*_NOT_STORABLE, OSError) as why:
+        _log.debug("a graph is not stored: %s", why)
+
+
+def _remove_old(folder: Path) -> None:
+    files = sorted(folder.glob("graph-*.pickle"), key=lambda path: path.stat().st_mtime)
+    for path in files[:-MOST_FILES]:
+        path.unlink(missing_ok=True)
+
+
+def _read(path: Path, fgraph: FunctionGraph, inputs: list[Variable]) -> bool:
+    """Make the graph what the file holds; answers whether there is one that can be read."""
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return False
+    digest, packed = content[:_DIGEST], content[_DIGEST:]
+    if hashlib.sha256(packed).digest() != digest:
+        return False
+    with contextlib.suppress(OSError):
+        os.utime(path)
+    file = io.BytesIO(zlib.decompress(packed))
+    # no line of the user's makes what is read
+    try:
+        with config.change_flags(traceback__limit=0):
+            _, _, outputs, features, handled = _Unpickler(file, inputs).load()
+    except Exception as why:
+        # what it takes to read a graph was not there, such as a class that is defined later
+        _log.warning("the graph in %s cannot be read: %s", path, why)
+        return False
+    for old in list(dict.fromkeys(fgraph.outputs)):
+        for node, position in list(fgraph.clients[old]):
+            if isinstance(node.op, Output):
+                new = outputs[node.op.idx]
+                fgraph.change_node_input(node, position, new, reason="read from disk")
+    if handled:
+        with contextlib.suppress(AlreadyThere):
+            fgraph.attach_feature(DestroyHandler())
+    for feature in features:
+        fgraph.attach_feature(feature)
+    return True
+
+
+def _carried(fgraph: FunctionGraph) -> list[Any]:
+    """The features of a graph that go where it goes; they tell what variables they remember."""
+    return [feature for feature in fgraph._features if hasattr(feature, "remembered")]
