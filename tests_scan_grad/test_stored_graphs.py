@@ -6,10 +6,10 @@ import json
 
 import numpy as np
 import pytest
-from tests_scan_grad.fresh_process import printed_by
 
 import theano
 import theano.tensor as T
+from tests_scan_grad.fresh_process import printed_by
 from theano.schedule import equilibrium, stored_graphs
 
 PROGRAM = """

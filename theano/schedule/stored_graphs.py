@@ -34,7 +34,6 @@ from pytensor.graph.features import AlreadyThere
 from pytensor.graph.fg import FunctionGraph, Output
 from pytensor.graph.rewriting.basic import (
     EquilibriumGraphRewriter,
-    GraphRewriter,
     Rewriter,
     SequentialGraphRewriter,
 )
@@ -134,10 +133,11 @@ class _KeyPickler(_Pickler):
         written = super().reducer_override(value)
         if written is not NotImplemented or not isinstance(value, Variable):
             return written
-        make, arguments, *state = value.__reduce_ex__(5)
-        if state and isinstance(state[0], dict):
-            state[0] = {**state[0], "auto_name": None}
-        return make, arguments, *state
+        written = value.__reduce_ex__(5)
+        if isinstance(written, str) or len(written) < 3 or not isinstance(written[2], dict):
+            return written
+        make, arguments, state, *rest = written
+        return make, arguments, {**state, "auto_name": None}, *rest
 
 
 def _check_known(code: Any) -> None:
