@@ -257,7 +257,7 @@ def test_forced_device_that_is_missing_is_an_error():
 
 def test_print_lists_every_flag():
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # PyTensor's, about the BLAS it finds
+        warnings.simplefilter("error")  # PyTensor's, about the BLAS it finds
         listed = str(theano.config)
     for name in theano.config.flags:
         assert f"{name} (" in listed

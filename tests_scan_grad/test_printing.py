@@ -180,7 +180,7 @@ def test_pydotprint_says_what_to_install(monkeypatch, tmp_path):
 @pytest.mark.skipif(not theano.printing.pydot_imported, reason=theano.printing.pydot_imported_msg)
 def test_pydotprint_draws_the_steps_of_loops_too(tmp_path):
     x = T.dvector("x")
-    totals, _ = theano.scan(lambda x, s: x + s, x, T.constant(0.0), name="totals")
+    totals, _ = theano.scan(lambda x, s: x + s, x, T.zeros((), "float64"), name="totals")
     pydotprint(totals, tmp_path / "graph.svg", format="svg", scan_graphs=True)
     whole, step = sorted(path.name for path in tmp_path.iterdir())
     assert whole == "graph.svg" and step.startswith("graph_totals_")
@@ -200,3 +200,14 @@ def test_ifelse_computes_one_branch_only():
     gradient = theano.grad(ifelse(condition, 2 * x, -x), x)
     g = theano.function([condition, x], gradient, mode="FAST_RUN", on_unused_input="ignore")
     assert (g(1, 3.0), g(0, 3.0)) == (2, -1)
+
+
+@pytest.mark.skipif(not theano.printing.pydot_imported, reason=theano.printing.pydot_imported_msg)
+def test_d3viz_draws_graphs_that_are_not_compiled(tmp_path):
+    x = T.dvector("x")
+    for number, graph in enumerate(
+        [T.exp(x), [T.exp(x)], T.exp(x).owner, theano.function([x], T.exp(x))]
+    ):
+        theano.d3viz.d3viz(graph, tmp_path / f"{number}.html")
+        theano.d3viz.d3write(graph, tmp_path / f"{number}.dot")
+        assert "Elemwise" in (tmp_path / f"{number}.dot").read_text()

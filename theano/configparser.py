@@ -214,12 +214,13 @@ class TheanoConfigParser(Section):
         return change_flags(args, _config=self, **kwargs)
 
     def __str__(self) -> str:
-        rows = []
-        for name, flag in self.flags.items():
-            rows.append(
+        with warnings.catch_warnings():
+            # PyTensor looks for a BLAS, and warns that it is slow without; the native engine is not
+            warnings.simplefilter("ignore")
+            return "\n".join(
                 f"{name} ({flag.kind})\n    Doc:  {flag.doc}\n    Value:  {self.read(name)}\n"
+                for name, flag in self.flags.items()
             )
-        return "\n".join(rows)
 
 
 class change_flags:
