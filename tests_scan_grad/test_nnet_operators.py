@@ -163,6 +163,19 @@ def test_crossentropy_is_exact_in_each_mode(mode):
     assert_array_equal(slope, [[1, -1]])
 
 
+def test_crossentropy_is_exact_in_a_loop():
+    x, y = T.dtensor3("x"), T.lmatrix("y")
+    costs, _ = theano.scan(
+        lambda x, y, before: before + T.nnet.categorical_crossentropy(T.nnet.softmax(x), y).sum(),
+        [x, y],
+        [np.float64(0)],
+    )
+    f = theano.function([x, y], [costs[-1], theano.grad(costs[-1], x)])
+    value, slope = f([[[1000.0, 0.0]], [[0.0, 1000.0]]], [[1], [1]])
+    assert value == 1000
+    assert_array_equal(slope, [[[1, -1]], [[0, 0]]])
+
+
 def of_chosen_probabilities(x, y):
     return -T.log(T.nnet.softmax(x)[T.arange(y.shape[0]), y])
 

@@ -56,6 +56,7 @@ from theano.gof import (
     utils,
 )
 from theano.gradient import Lop, Rop, grad, subgraph_grad
+from theano.log_handler import disable_log_handler, logging_default_handler, theano_logger
 from theano.misc.safe_asarray import _asarray
 from theano.printing import pp, pprint
 from theano.scan_module import foldl, foldr, map, reduce, scan, scan_checkpoints  # noqa: A004
@@ -141,6 +142,7 @@ __all__ = [
     "config",
     "configdefaults",
     "configparser",
+    "disable_log_handler",
     "dot",
     "foldl",
     "foldr",
@@ -151,6 +153,7 @@ __all__ = [
     "gof",
     "grad",
     "gradient",
+    "logging_default_handler",
     "map",
     "misc",
     "object2",
@@ -170,6 +173,7 @@ __all__ = [
     "sparse_grad",
     "subgraph_grad",
     "tensor",
+    "theano_logger",
     "toolbox",
     "updates",
     "utils",

@@ -131,9 +131,14 @@ def grad(
 
     Raises
     ------
+    TypeError
+        If ``wrt`` is no variable, or holds what is none.
     DisconnectedInputError
         If the cost does not depend on a variable, which the message names.
     """
+    for variable in _listed(wrt):
+        if not isinstance(variable, Variable):
+            raise TypeError(f"grad: expected wrt to be variables, got {variable!r}")
 
     def derive(disconnected_inputs: str, return_disconnected: str) -> Any:
         return _grad(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 
 import numpy as np
 import pytensor
@@ -192,14 +193,35 @@ def test_results_that_are_kept_are_not_overwritten():
     same([first, second, part], [np.arange(3.0) + 1, np.arange(3.0) * 2, np.array([12.0, 13.0])])
 
 
-def test_shared_values_that_were_borrowed_are_not_overwritten():
+def test_a_shared_value_is_overwritten_by_what_is_computed_element_by_element():
     w = theano.shared(np.zeros(3), "w")
-    step = theano.function([], [], updates=[(w, w + 1)], mode="NATIVE")
-    step()
+    step = theano.function([], w * 5, updates=[(w, w + 1)], mode="NATIVE")
+    memory = w.get_value(borrow=True)
+    same([step(), step(), memory], [np.zeros(3), np.full(3, 5.0), np.full(3, 2.0)])
+    assert w.get_value(borrow=True) is memory
+
+
+def test_a_shared_value_that_was_borrowed_stays_where_others_replace_it():
+    w, i = theano.shared(np.zeros(3), "w"), T.lscalar("i")
+    step = theano.function([i], w[i], updates=[(w, w + 1)], mode="NATIVE")
+    step(0)
     borrowed = w.get_value(borrow=True)
     for _ in range(4):
-        step()
+        step(0)
+    with pytest.raises(IndexError):
+        step(3)
     same([borrowed, w.get_value()], [np.ones(3), np.full(3, 5.0)])
+
+
+def test_the_memory_of_the_value_before_is_used_again():
+    w = theano.shared(np.eye(3), "w")
+    step = theano.function([], [], updates=[(w, w.dot(w) + 1)], mode="NATIVE")
+    first, expected = weakref.ref(w.get_value(borrow=True)), np.eye(3)
+    for count in range(4):
+        step()
+        expected = expected.dot(expected) + 1
+        assert (w.get_value(borrow=True) is first()) == (count % 2 == 1)
+    same([w.get_value()], [expected])
 
 
 def test_rows_of_a_shared_table_are_updated_in_place():

@@ -43,6 +43,7 @@ from theano.schedule.left_out import (
     Tags,
     not_asked_for,
 )
+from theano.schedule.results_in_place import ResultsInPlace
 from theano.schedule.stored_graphs import StoredGraphs
 from theano.schedule.structured_matrices import StructuredProducts
 
@@ -104,6 +105,8 @@ _FAST_COMPILE = ("fast_compile", FAST_COMPILE_TAG)
 
 # after PyTensor's canonicalize (1), before stabilize (1.5)
 optdb.register("structured_products", StructuredProducts(), FAST_RUN_TAG, position=1.3)
+# after PyTensor's, where its is asked for: the native engine decides on memory by itself
+optdb.register("results_in_place", ResultsInPlace(), FAST_RUN_TAG, "inplace", position=75.5)
 
 OPT_FAST_RUN = _query("OPT_FAST_RUN", _FAST_RUN)
 OPT_FAST_RUN_STABLE = _query("OPT_FAST_RUN_STABLE", _FAST_RUN, require=["stable"])

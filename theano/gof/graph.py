@@ -3,17 +3,17 @@
 
 import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytensor.graph.basic import (
     Apply,
     Node,
-    Variable,
     default_node_formatter,
     equal_computations,
     op_as_string,
 )
 from pytensor.graph.basic import Constant as _PyTensorConstant
+from pytensor.graph.basic import Variable as _PyTensorVariable
 from pytensor.graph.basic import as_string as _as_string
 from pytensor.graph.basic import clone_get_equiv as _clone_get_equiv
 from pytensor.graph.rewriting.utils import is_same_graph as _is_same_graph
@@ -32,6 +32,29 @@ from pytensor.tensor.blas import view_roots
 
 from theano.gof.instances import including_instances_of
 from theano.printing.names import operation_name, variable_name
+
+
+if TYPE_CHECKING:
+    # all variables are of this class
+    from pytensor.graph.basic import Variable
+else:
+
+    @including_instances_of(_PyTensorVariable)
+    class Variable(_PyTensorVariable):
+        """What operators are applied to, and their results.
+
+        Parameters
+        ----------
+        type : Type
+        owner : Apply, optional
+            The application that it is a result of; none for an input.
+        index : int, optional
+            Which of the results.
+        name : str, optional
+        """
+
+        def __init__(self, type, owner=None, index=None, name=None):  # noqa: A002 -- Theano's name
+            super().__init__(type, owner, index, name)
 
 
 @including_instances_of(_PyTensorConstant)

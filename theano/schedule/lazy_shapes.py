@@ -15,7 +15,9 @@ from pytensor.graph.features import AlreadyThere
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.rewriting.basic import GraphRewriter
 from pytensor.graph.traversal import ancestors
+from pytensor.raise_op import CheckAndRaise
 from pytensor.tensor.basic import constant
+from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.rewriting.shape import ShapeFeature
 from pytensor.tensor.shape import Shape_i
 
@@ -95,6 +97,17 @@ class LazyShapeFeature(ShapeFeature):
             return False
         return super().same_shape(x, y, dim_x, dim_y)
 
+    def get_node_infer_shape(self, node: Apply) -> Any:
+        """The shapes of what a node computes.
+
+        Element by element, operands have one shape, or computing fails and says so: their
+        lengths are not compared once more where only the shape is asked for.
+        """
+        shapes = super().get_node_infer_shape(node)
+        if not isinstance(node.op, Elemwise):
+            return shapes
+        return [tuple(_without_check(length) for length in shape) for shape in shapes]
+
     def _know(self, variable: Variable) -> None:
         if variable not in self.shape_of:
             self.work_out(variable)
@@ -136,6 +149,11 @@ class LazyShapeFeature(ShapeFeature):
         if before is not None and not tells_all(self.shape_of[variable], variable):
             self._know(before)
             self.update_shape(variable, before)
+
+
+def _without_check(length: Variable) -> Variable:
+    checked = length.owner is not None and isinstance(length.owner.op, CheckAndRaise)
+    return length.owner.inputs[0] if checked else length
 
 
 def tells_all(shape: tuple[Variable, ...] | None, variable: Variable) -> bool:

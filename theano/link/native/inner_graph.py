@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from pytensor.compile.mode import optdb
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.rewriting.db import RewriteDatabaseQuery
 from pytensor.scan.op import Scan
 
-from theano.compile.mode import FAST_RUN_TAG
+from theano.compile.mode import FAST_RUN_TAG, optdb
 from theano.schedule import arranged
 from theano.schedule.left_out import FROM_EVERY_MODE
 

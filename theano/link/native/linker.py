@@ -63,6 +63,10 @@ class NativeLinker(VMLinker):
         counters = Counters() if self.profile else None
         program, compiled = self._compile(fgraph, order, counters)
         self.report = report_of(program)
+        states = {
+            fgraph.outputs[output]: storage_map[fgraph.inputs[state]]
+            for output, state in (fgraph.update_mapping or {}).items()
+        }
         units = []
         for part, segment in zip(program.parts, program.segments, strict=True):
             if segment is None:
@@ -70,7 +74,9 @@ class NativeLinker(VMLinker):
                 thunk = make_thunk(node, storage_map, compute_map, bool(self.c_thunks))
                 units.append(Unit(node, thunk, bool(thunk.lazy)))
             else:
-                units.append(_native_unit(part, segment, compiled, storage_map, compute_map))
+                units.append(
+                    _native_unit(part, segment, compiled, storage_map, compute_map, states)
+                )
         made_by = {node: k for k, part in enumerate(program.parts) for node in part.nodes}
         _connect(fgraph, program.parts, units, made_by, storage_map, compute_map)
         if self.profile:
@@ -139,11 +145,15 @@ class NativeCode(Op):
         return f"NativeCode{{{self.segment}}}"
 
 
-def _native_unit(part: Part, segment: Segment, compiled, storage_map, compute_map) -> Unit:
+def _native_unit(part: Part, segment: Segment, compiled, storage_map, compute_map, states) -> Unit:
     given = [variable for _, variable in segment.inputs if variable is not None]
     made = [output.variable for output in segment.outputs]
     native = NativeSegment(
-        segment, compiled, [storage_map[v] for v in given], [storage_map[v] for v in made]
+        segment,
+        compiled,
+        [storage_map[v] for v in given],
+        [storage_map[v] for v in made],
+        [states.get(v) for v in made],
     )
     run: Any = in_own_way(native, replay(part.nodes, storage_map, compute_map))
     run.inputs = [storage_map[variable] for variable in given]

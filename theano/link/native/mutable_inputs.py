@@ -1,13 +1,14 @@
 """Results that take the memory of inputs which the caller lets be overwritten.
 
-Check: the input is passed as mutable, is no state, and all that reads it is in the segment; the
-result is computed from it element by element, as the last use of the input and the first of the
-result; and nothing in the segment can fail, so that no call leaves an input half overwritten.
+Check: the input is passed as mutable, or is a shared variable that gets a new value; all that
+reads it is in the segment; the result is computed from it element by element, as the last use of
+the input and the first of the result; and nothing in the segment can fail, nor, for a shared
+variable, anything else in the function, so that no call leaves an input half overwritten.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from pytensor.compile.sharedvalue import SharedVariable
@@ -20,43 +21,64 @@ from theano.link.native.share_memory import last_uses
 from theano.link.native.views import views_of
 
 
-def mutable_inputs(fgraph: FunctionGraph, nodes: Collection[Apply]) -> set[Variable]:
-    """The inputs that may be overwritten once these nodes have run."""
+def mutable_inputs(
+    fgraph: FunctionGraph, nodes: Collection[Apply]
+) -> dict[Variable, Variable | None]:
+    """The inputs that may be overwritten once these nodes have run.
+
+    With a shared variable comes its next value, which is the first to take its memory.
+    """
     supervisor = getattr(fgraph, "_supervisor", None)
     if supervisor is None:
-        return set()
-    updated: Any = (fgraph.update_mapping or {}).values()
-    states = {fgraph.inputs[k] for k in updated}
-    kept = {*supervisor.protected, *states}
-    return {
-        variable
-        for variable in fgraph.inputs
-        if variable not in kept
-        and not isinstance(variable, SharedVariable)
-        and all(node in nodes for node, _ in fgraph.clients[variable])
-    }
+        return {}
+    updates: Any = fgraph.update_mapping or {}
+    states = {fgraph.inputs[k]: fgraph.outputs[result] for result, k in updates.items()}
+    found: dict[Variable, Variable | None] = {}
+    for variable in fgraph.inputs:
+        if not all(node in nodes for node, _ in fgraph.clients[variable]):
+            continue
+        if isinstance(variable, SharedVariable):
+            if variable in states and len(nodes) == len(fgraph.apply_nodes):
+                found[variable] = states[variable]
+        elif variable not in states and variable not in supervisor.protected:
+            found[variable] = None
+    return found
 
 
-def compute_into_inputs(segment: Segment, mutable: Collection[Variable]) -> None:
+def compute_into_inputs(segment: Segment, mutable: Mapping[Variable, Variable | None]) -> None:
     """Have outputs of a segment take the memory of such inputs."""
     step = segment.step
     if not mutable or step.loops or step.errors:
         return
     overwritten = {output.overwrites for output in segment.outputs}
     places = {
-        argument.name: k
+        argument.name: (k, mutable[variable])
         for k, (argument, variable) in enumerate(segment.inputs)
-        if variable in mutable and k not in overwritten
+        if variable is not None and variable in mutable and k not in overwritten
     }
-    last, first = last_uses(step.statements), _first_uses(step.statements)
-    for position, statement in enumerate(step.statements):
-        for source, result in _element_by_element(statement):
-            name, output = source.buffer.name, _output_of(result, segment.outputs)
-            if name not in places or output is None or output.overwrites is not None:
+    for wanted in (lambda result, next_value: result is next_value, lambda *_: True):
+        for output, name in _candidates(segment):
+            k, next_value = places.get(name, (None, None))
+            if (
+                k is None
+                or output.overwrites is not None
+                or not wanted(output.variable, next_value)
+            ):
                 continue
-            alone = last[source.buffer] <= position == first[output.buffer]
-            if alone and source.dtype == result.dtype:
-                output.overwrites, output.element_by_element = places.pop(name), True
+            output.overwrites, output.element_by_element = k, True
+            del places[name]
+
+
+def _candidates(segment: Segment) -> Iterator[tuple[Output, str]]:
+    """Outputs that may be computed in the memory of an input, and the name of the input."""
+    statements = segment.step.statements
+    last, first = last_uses(statements), _first_uses(statements)
+    for position, statement in enumerate(statements):
+        for source, result in _element_by_element(statement):
+            output = _output_of(result, segment.outputs)
+            if output is not None and source.dtype == result.dtype:
+                if last[source.buffer] <= position == first[output.buffer]:
+                    yield output, source.buffer.name
 
 
 def _element_by_element(statement: Statement) -> Iterator[tuple[View, Buffer]]:

@@ -63,6 +63,8 @@ class NativeSegment:
         The lowered segment, and the library that holds its function.
     inputs, outputs
         The cells of those variables, in the order of the segment's.
+    states
+        For each output the cell of the state that it is the next value of, or none.
     """
 
     def __init__(
@@ -71,6 +73,7 @@ class NativeSegment:
         library: ctypes.CDLL,
         inputs: Sequence[list],
         outputs: Sequence[list],
+        states: Sequence[list | None] | None = None,
     ):
         self.segment, self._library, self._table = segment, library, runtime_table()
         watch_signals()
@@ -85,6 +88,7 @@ class NativeSegment:
         self.outputs = list(outputs)
         cells = [*self.inputs, *self.outputs]
         self._cells = (ctypes.c_void_p * len(cells))(*map(id, cells))
+        self._states = states or [None] * len(self.outputs)
         self._kept: list[np.ndarray | None] = [None] * len(self.outputs)
         self._dtypes = [np.dtype(output.argument.dtype) for output in segment.outputs]
         self._overwrites = [
@@ -164,7 +168,10 @@ class NativeSegment:
             raise kind(f"{text}, in step {self._result[0]}" if "loop" in text else text)
 
     def _make_outputs(self, overwrite: bool) -> None:
-        """Arrays for the outputs; those of the call before, if nobody has them any more."""
+        """Arrays for the outputs; those of the call before, if nobody has them any more.
+
+        The next value of a state takes the place of its value, which is kept for the next call.
+        """
         position = FIRST_RESULT
         for k, (cell, dtype, rank) in enumerate(
             zip(self.outputs, self._dtypes, self._ranks, strict=True)
@@ -180,7 +187,11 @@ class NativeSegment:
             self._kept[k] = None
             if array is None or array.shape != shape or sys.getrefcount(array) > _UNUSED:
                 array = np.empty(shape, dtype)
-            self._kept[k] = cell[0] = array
+            state, cell[0] = self._states[k], array
+            if state is None:
+                self._kept[k] = array
+            elif _is_whole(state[0], dtype):
+                self._kept[k] = state[0]
 
     def _may_fill(self, k: int, taken: list, shape: tuple[int, ...]) -> bool:
         """Whether an output may take the memory of an input."""
@@ -200,6 +211,18 @@ class NativeSegment:
             if rank and self._result[position] < len(cell[0]):
                 cell[0] = cell[0][: self._result[position]]
             position += rank
+
+
+def _is_whole(value: Any, dtype: np.dtype) -> bool:
+    """Whether a value is an array with memory of its own, as outputs have it."""
+    return (
+        type(value) is np.ndarray
+        and value.dtype == dtype
+        and value.dtype.isnative
+        and value.flags.owndata
+        and value.flags.c_contiguous
+        and value.flags.writeable
+    )
 
 
 def _fits(value: np.ndarray, argument: Any) -> bool:

@@ -1,0 +1,68 @@
+"""Element-wise results of a function in the memory of an operand that nothing else needs.
+
+The engine decides by itself where values inside of a function lie, and a graph with many operators
+in place takes longer to rewrite; so only those that compute what the function returns are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from pytensor.graph.basic import Apply
+from pytensor.graph.features import ReplaceValidate
+from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.rewriting.basic import GraphRewriter, copy_stack_trace
+from pytensor.graph.utils import InconsistencyError
+from pytensor.tensor.elemwise import Elemwise
+
+
+class ResultsInPlace(GraphRewriter):
+    """Operators whose results are returned overwrite an operand that only they read."""
+
+    name = "results_in_place"
+
+    def add_requirements(self, fgraph: FunctionGraph) -> None:
+        """Let changes be taken back."""
+        fgraph.attach_feature(ReplaceValidate())
+
+    def apply(self, fgraph: FunctionGraph) -> None:
+        """Replace the operators: all at once, or one by one if the graph forbids one of them."""
+        before = fgraph.checkpoint()  # type: ignore[attr-defined]
+        self._replace(fgraph, fgraph.replace)
+        try:
+            fgraph.validate()  # type: ignore[attr-defined]
+        except InconsistencyError:
+            fgraph.revert(before)  # type: ignore[attr-defined]
+            self._replace(fgraph, fgraph.replace_validate)  # type: ignore[attr-defined]
+
+    def _replace(self, fgraph: FunctionGraph, replace: Callable) -> None:
+        for node in dict.fromkeys(output.owner for output in fgraph.outputs):
+            position = None if node is None else _overwritten_operand(fgraph, node)
+            if node is None or position is None:
+                continue
+            op: Any = node.op
+            in_place = Elemwise(op.scalar_op, {0: position}, nfunc_spec=op.nfunc_spec)
+            result = in_place.make_node(*node.inputs).outputs[0]
+            copy_stack_trace(node.outputs[0], result)
+            with suppress(InconsistencyError):
+                replace(node.outputs[0], result, reason=self.name)
+
+
+def _overwritten_operand(fgraph: FunctionGraph, node: Apply) -> int | None:
+    """The first operand that has the type of the result and is of use to nothing else."""
+    if type(node.op) is not Elemwise or node.op.inplace_pattern or len(node.outputs) != 1:
+        return None
+    result = node.outputs[0].type
+    for position, operand in enumerate(node.inputs):
+        maker = operand.owner
+        if (
+            maker is not None
+            and len(fgraph.clients[operand]) == 1
+            and not maker.op.view_map
+            and operand.type.dtype == result.dtype
+            and operand.type.broadcastable == result.broadcastable
+        ):
+            return position
+    return None
