@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 from pytensor.compile.mode import Mode as PyTensorMode
-from pytensor.scalar.basic import Composite
+from pytensor.scalar.basic import Add, Composite, Mul
 from pytensor.tensor.blas import Gemm
 from pytensor.tensor.type import TensorType as PyTensorTensorType
 
@@ -98,11 +98,30 @@ def test_excluding_changes_the_program(x):
         assert not fused(mode=theano.Mode(optimizer="None"))
 
 
+def _is_in_place(op):
+    return isinstance(op, T.Elemwise) and bool(op.inplace_pattern)
+
+
+def test_results_are_computed_in_the_memory_of_an_operand_that_is_of_no_other_use(x):
+    product = x.dot(x)
+    outputs = [T.tanh(x + product) * 2, T.exp(x), T.exp(x.T), product - 1, product * 2]
+
+    def in_place(mode):
+        f = theano.function([x], outputs, mode=mode)
+        value = np.eye(2)
+        np.testing.assert_allclose(f(value)[0], 2 * np.tanh(2 * np.eye(2)))
+        np.testing.assert_array_equal(value, np.eye(2))
+        return [_is_in_place(output.owner.op) for output in f.maker.fgraph.outputs]
+
+    assert in_place("FAST_RUN") == [True, False, False, False, False]
+    assert in_place(get_mode("FAST_RUN").excluding("inplace")) == [False] * 5
+
+
 @pytest.mark.parametrize(
     "tag, is_its_work",
     [
         ("fusion", lambda op: isinstance(getattr(op, "scalar_op", None), Composite)),
-        ("inplace", lambda op: isinstance(op, T.Elemwise) and op.inplace_pattern),
+        ("inplace", lambda op: _is_in_place(op) and not isinstance(op.scalar_op, Add | Mul)),
         ("BlasOpt", lambda op: isinstance(op, Gemm)),
     ],
 )
