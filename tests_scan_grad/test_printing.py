@@ -187,6 +187,13 @@ def test_pydotprint_draws_the_steps_of_loops_too(tmp_path):
     assert isinstance(pydotprint(x * 2, return_image=True), bytes)
 
 
+def test_an_operation_in_place_has_its_formula():
+    x = T.dvector("x")
+    (result,) = theano.function([x], T.exp(x) * x, mode="FAST_RUN").maker.fgraph.outputs
+    assert result.owner.op.inplace_pattern
+    assert pp(result) == "(exp(x) * x)"
+
+
 def test_ifelse_computes_one_branch_only():
     def fail(op, value):
         raise RuntimeError("the branch that is not taken was computed")

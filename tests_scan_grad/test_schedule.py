@@ -5,8 +5,13 @@ from collections import Counter
 import numpy as np
 import pytest
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.rewriting.basic import EquilibriumGraphRewriter, MergeOptimizer, node_rewriter
-from pytensor.tensor.rewriting.shape import ShapeFeature
+from pytensor.graph.rewriting.basic import (
+    EquilibriumGraphRewriter,
+    GraphRewriter,
+    MergeOptimizer,
+    node_rewriter,
+)
+from pytensor.tensor.rewriting.shape import ShapeFeature, ShapeOptimizer
 
 import theano
 import theano.tensor as T
@@ -15,7 +20,14 @@ from tests_scan_grad.loop_counts import theano_scan
 from theano.scan_module.scan_op import Scan
 from theano.scan_module.scan_report import scan_report
 from theano.schedule.equilibrium import Equilibrium
-from theano.schedule.lazy_shapes import LazyShapeFeature
+from theano.schedule.lazy_shapes import LazyShapeFeature, UncheckedLengths
+
+
+class AttachShapes(GraphRewriter):
+    """Gives a graph its shapes as PyTensor works them out, all of them at once."""
+
+    def apply(self, fgraph):
+        fgraph.attach_feature(UncheckedLengths())
 
 
 class PyTensorsSchedule(theano.Mode):
@@ -23,7 +35,12 @@ class PyTensorsSchedule(theano.Mode):
 
     @property
     def optimizer(self):
-        return self.optdb.query(self._optimizer)
+        chosen = self.optdb.query(self._optimizer)
+        chosen.data = [
+            AttachShapes() if isinstance(rewriter, ShapeOptimizer) else rewriter
+            for rewriter in chosen.data
+        ]
+        return chosen
 
 
 class Sized(theano.Op):

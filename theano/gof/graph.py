@@ -33,7 +33,6 @@ from pytensor.tensor.blas import view_roots
 from theano.gof.instances import including_instances_of
 from theano.printing.names import operation_name, variable_name
 
-
 if TYPE_CHECKING:
     # all variables are of this class
     from pytensor.graph.basic import Variable

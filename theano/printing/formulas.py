@@ -14,6 +14,7 @@ from pytensor.printing import (
     set_precedence,
 )
 from pytensor.printing import pprint as pytensor_pprint
+from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.math import Sum
 
 from theano.printing.names import function_name, variable_name
@@ -31,12 +32,19 @@ class TheanoLeafPrinter(LeafPrinter):
 
 
 class TheanoDefaultPrinter(DefaultPrinter):
-    """Writes an operation that has no formula by its name."""
+    """Writes an operation that has no formula by its name.
+
+    An operation in place has the formula of the same one that is not.
+    """
 
     def process(self, output: Variable, pstate: PrinterState) -> str:
         node = output.owner
         if node is None:
             return leaf_printer.process(output, pstate)
+        if isinstance(node.op, Elemwise) and node.op.inplace_pattern:
+            formula = pstate.pprinter.printers_dict.get(Elemwise(node.op.scalar_op))
+            if formula is not None:
+                return formula.process(output, pstate)
         if output not in pstate.memo:
             with set_precedence(pstate):
                 given = ", ".join(pstate.pprinter.process(v, pstate) for v in node.inputs)

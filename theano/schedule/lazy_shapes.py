@@ -39,7 +39,22 @@ class ShapesOnDemand(dict):
         return default if shape is None else shape
 
 
-class LazyShapeFeature(ShapeFeature):
+class UncheckedLengths(ShapeFeature):
+    """PyTensor's shapes of a graph, without comparing the lengths of element-wise operands.
+
+    They have one shape, or computing fails and says so. PyTensor compares their lengths once more
+    where only the shape is asked for.
+    """
+
+    def get_node_infer_shape(self, node: Apply) -> Any:
+        """The shapes of what a node computes."""
+        shapes = super().get_node_infer_shape(node)
+        if not isinstance(node.op, Elemwise):
+            return shapes
+        return [tuple(_without_check(length) for length in shape) for shape in shapes]
+
+
+class LazyShapeFeature(UncheckedLengths):
     """PyTensor's shapes of a graph, each worked out when it is first read.
 
     A variable that takes another's place has the same shape. Where the other's is known, it is
@@ -96,17 +111,6 @@ class LazyShapeFeature(ShapeFeature):
         if not any(_can_be_folded(v.owner) for v in ancestors([*lengths_x, *lengths_y])):
             return False
         return super().same_shape(x, y, dim_x, dim_y)
-
-    def get_node_infer_shape(self, node: Apply) -> Any:
-        """The shapes of what a node computes.
-
-        Element by element, operands have one shape, or computing fails and says so: their
-        lengths are not compared once more where only the shape is asked for.
-        """
-        shapes = super().get_node_infer_shape(node)
-        if not isinstance(node.op, Elemwise):
-            return shapes
-        return [tuple(_without_check(length) for length in shape) for shape in shapes]
 
     def _know(self, variable: Variable) -> None:
         if variable not in self.shape_of:
