@@ -5,6 +5,7 @@ states and traces from step to step; ``known_inputs.py`` says what a loop must k
 traced; ``lower.py`` puts them together.
 """
 
+from theano.link.xla.loop import draws_before
 from theano.link.xla.loop.lower import lower_scan
 
-__all__ = ["lower_scan"]
+__all__ = ["draws_before", "lower_scan"]
