@@ -42,6 +42,7 @@ from pytensor.tensor.basic import MakeVector
 from pytensor.tensor.math import clip
 from pytensor.tensor.type import discrete_dtypes
 
+from theano.compile.garbage import rare_collections
 from theano.compile.mode import get_default_mode, get_mode
 from theano.scan_module.adopt import read_from_our_loop
 
@@ -141,16 +142,17 @@ def grad(
             raise TypeError(f"grad: expected wrt to be variables, got {variable!r}")
 
     def derive(disconnected_inputs: str, return_disconnected: str) -> Any:
-        return _grad(
-            cost,
-            wrt,
-            consider_constant,
-            disconnected_inputs,
-            add_names,
-            known_grads,
-            return_disconnected,
-            null_gradients,
-        )
+        with rare_collections():
+            return _grad(
+                cost,
+                wrt,
+                consider_constant,
+                disconnected_inputs,
+                add_names,
+                known_grads,
+                return_disconnected,
+                null_gradients,
+            )
 
     try:
         return derive(disconnected_inputs, return_disconnected)

@@ -25,6 +25,7 @@ from theano.scan_module.loop import (
     take_apart,
 )
 from theano.scan_module.loop_shapes import REMEMBERED, output_shapes
+from theano.scan_module.one_trace import with_one_trace
 from theano.scan_module.scan_attributes import ScanAttributes
 from theano.scan_module.step_gradient import is_connected, is_differentiable
 
@@ -64,6 +65,7 @@ class Scan(ScanAttributes):
     def __getstate__(self):
         return {name: value for name, value in vars(self).items() if name not in NOT_PICKLED}
 
+    @with_one_trace
     @tests_only_results
     def pullback(
         self,

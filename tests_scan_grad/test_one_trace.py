@@ -1,0 +1,35 @@
+"""What a gradient makes of a loop names the line that asked for it."""
+
+from __future__ import annotations
+
+from pytensor.graph.traversal import ancestors
+from pytensor.scan.op import Scan
+
+import theano
+import theano.tensor as T
+
+
+def test_all_of_a_loops_gradient_names_the_line_that_asked():
+    x, w = T.matrix("x"), T.matrix("w")
+    h, _ = theano.scan(
+        lambda v, h, w: T.tanh(v + h.dot(w)), sequences=[x], outputs_info=[x[0]], non_sequences=[w]
+    )
+    gradient = theano.grad(h.sum(), w)
+    loops = {v.owner for v in ancestors([gradient]) if v.owner and isinstance(v.owner.op, Scan)}
+    (backward,) = (node for node in loops if "grad_of" in str(node.op.name))
+    made = [*backward.outputs, *(v for n in backward.op.fgraph.toposort() for v in n.outputs)]
+    for variable in made:
+        file, _, _, line = variable.tag.trace[0][-1]
+        assert file == __file__
+        assert "theano.grad(" in line or "theano.scan(" in line or "lambda" in line
+    assert any("theano.grad(" in v.tag.trace[0][-1][3] for v in made)
+
+
+def test_without_traces_there_is_none():
+    x = T.vector("x")
+    with theano.config.change_flags(**{"traceback.limit": 0}):
+        h, _ = theano.scan(lambda v, h: h * v, sequences=[x], outputs_info=[x[0]])
+        gradient = theano.grad(h.sum(), x)
+    assert not any(
+        getattr(v.tag, "trace", None) for v in ancestors([gradient], blockers=[x]) if v.owner
+    )
