@@ -120,4 +120,6 @@ def _environment(flags: str) -> dict[str, str]:
     dropped = ("THEANO_FLAGS", "PYTEST_ADDOPTS", "PYTEST_XDIST_WORKER", "PYTEST_CURRENT_TEST")
     kept = {name: value for name, value in os.environ.items() if name not in dropped}
     path = os.pathsep.join([str(ROOT), str(REMOVED_MODULES)])
+    # as in Theano, and so that each run rewrites what it tests
+    flags = ",".join(filter(None, ["cache_optimizations=False", flags]))
     return kept | {"PYTHONPATH": path, "THEANORC": os.devnull, "THEANO_FLAGS": flags}
