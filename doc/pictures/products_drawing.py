@@ -14,8 +14,8 @@ from theano.scan_module.loop import Loop
 from theano.scan_module.scan_opt.describe import describe_product, input_names
 from theano.scan_module.scan_opt.products import is_product
 
-WIDTH, HEIGHT, GAP_X, GAP_Y, HEADING = 360, 30, 46, 12, 34
-LONGEST = 48
+WIDTH, HEIGHT, GAP_X, GAP_Y, HEADING = 200, 30, 46, 12, 34
+LONGEST = 25
 COLOURS = {
     "forward": "#d8e8f6",
     "again": "#f6cfc4",
