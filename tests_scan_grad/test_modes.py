@@ -114,6 +114,8 @@ def test_results_are_computed_in_the_memory_of_an_operand_that_is_of_no_other_us
         return [_is_in_place(output.owner.op) for output in f.maker.fgraph.outputs]
 
     assert in_place("FAST_RUN") == [True, False, False, False, False]
+    (result,) = theano.function([x], -T.exp(x), mode="FAST_RUN").maker.fgraph.outputs
+    assert result.owner.op == T.inplace.neg_inplace
     assert in_place(get_mode("FAST_RUN").excluding("inplace")) == [False] * 5
 
 

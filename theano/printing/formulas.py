@@ -42,9 +42,9 @@ class TheanoDefaultPrinter(DefaultPrinter):
         if node is None:
             return leaf_printer.process(output, pstate)
         if isinstance(node.op, Elemwise) and node.op.inplace_pattern:
-            formula = pstate.pprinter.printers_dict.get(Elemwise(node.op.scalar_op))
-            if formula is not None:
-                return formula.process(output, pstate)
+            for op, formula in pstate.pprinter.printers_dict.items():
+                if isinstance(op, Elemwise) and type(op.scalar_op) is type(node.op.scalar_op):
+                    return formula.process(output, pstate)
         if output not in pstate.memo:
             with set_precedence(pstate):
                 given = ", ".join(pstate.pprinter.process(v, pstate) for v in node.inputs)

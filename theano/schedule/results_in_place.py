@@ -15,7 +15,10 @@ from pytensor.graph.features import ReplaceValidate
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.rewriting.basic import GraphRewriter, copy_stack_trace
 from pytensor.graph.utils import InconsistencyError
+from pytensor.scalar.basic import ScalarOp
 from pytensor.tensor.elemwise import Elemwise
+
+from theano.scalar.output_types import transfer_type
 
 
 class ResultsInPlace(GraphRewriter):
@@ -42,12 +45,18 @@ class ResultsInPlace(GraphRewriter):
             position = None if node is None else _overwritten_operand(fgraph, node)
             if node is None or position is None:
                 continue
-            op: Any = node.op
-            in_place = Elemwise(op.scalar_op, {0: position}, nfunc_spec=op.nfunc_spec)
-            result = in_place.make_node(*node.inputs).outputs[0]
+            result = _in_place(node.op, position).make_node(*node.inputs).outputs[0]
             copy_stack_trace(node.outputs[0], result)
             with suppress(InconsistencyError):
                 replace(node.outputs[0], result, reason=self.name)
+
+
+def _in_place(op: Any, position: int) -> Elemwise:
+    """The operator of `theano.tensor.inplace`, where one of its kind is there."""
+    scalar_op = op.scalar_op
+    if type(scalar_op).__init__ is ScalarOp.__init__:
+        scalar_op = type(scalar_op)(transfer_type(position), name=scalar_op.name)
+    return Elemwise(scalar_op, {0: position}, nfunc_spec=op.nfunc_spec)
 
 
 def _overwritten_operand(fgraph: FunctionGraph, node: Apply) -> int | None:
