@@ -27,7 +27,7 @@ from pytensor.tensor.rewriting.math import (
     mul_calculate,
     scalarconsts_rest,
 )
-from pytensor.tensor.rewriting.shape import ShapeFeature, ShapeOptimizer, UnShapeOptimizer
+from pytensor.tensor.rewriting.shape import ShapeOptimizer, UnShapeOptimizer
 from pytensor.tensor.shape import Shape, Shape_i
 from pytensor.tensor.subtensor import get_canonical_form_slice
 
@@ -36,6 +36,7 @@ from theano.gof.local_rewriters import LocalOptGroup, OfPyTensor
 from theano.gof.opt import copy_stack_trace
 from theano.gof.rewrite_names import NEW_NAMES
 from theano.raise_op import Assert, assert_op
+from theano.schedule.lazy_shapes import LazyShapeFeature as ShapeFeature
 from theano.tensor.rewrite_registration import (
     register_canonicalize,
     register_specialize,
