@@ -231,3 +231,11 @@ def test_op_sub_and_op_remove():
 
 def test_hashtype_is_the_same_for_all_instances():
     assert T.hashtype(Cube()) == T.hashtype(Cube()) != T.hashtype(Typed())
+
+
+def test_a_variable_needs_a_type_only():
+    path = gof.Variable(gof.generic, name="path")
+    assert path.owner is None and path.index is None and str(path) == "path"
+    assert isinstance(T.vector(), theano.Variable) and isinstance(path, theano.Variable)
+    f = theano.function([path], T.as_tensor_variable(2), on_unused_input="ignore")
+    assert f("anything") == 2

@@ -192,3 +192,9 @@ def test_verify_grad_finds_a_wrong_gradient():
     T.verify_grad(T.tanh, [X], rng=rng, mode="FAST_COMPILE")
     with pytest.raises(GradientError):
         T.verify_grad(lambda x: grad_scale(x, 2.0), [X], rng=rng, mode="FAST_COMPILE")
+
+
+@pytest.mark.parametrize("wrt", ["x", None, [T.dscalar(), "x"]])
+def test_grad_is_with_respect_to_variables(wrt):
+    with pytest.raises(TypeError, match="grad: expected wrt to be variables"):
+        theano.grad(T.dscalar("x") ** 2, wrt)

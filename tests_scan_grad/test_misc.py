@@ -10,6 +10,7 @@ import pytest
 
 import theano
 import theano.tensor as T
+from tests_scan_grad.fresh_process import printed_by
 from theano.compat import DefaultOrderedDict, cmp, exc_message
 from theano.ifelse import ifelse
 from theano.misc.may_share_memory import may_share_memory
@@ -114,3 +115,19 @@ def test_an_error_that_a_graph_raises():
 def test_a_module_that_is_missing_is_a_missing_attribute():
     assert not hasattr(theano, "no_such_module")
     assert hasattr(theano, "gpuarray") == (find_spec("theano.gpuarray") is not None)
+
+
+PRINTED_MESSAGES = """
+import io, logging, theano
+theano.logging_default_handler.setStream(io.StringIO())
+stream = theano.logging_default_handler.stream
+logging.getLogger("theano.part").warning("first")
+theano.disable_log_handler()
+theano.theano_logger.addHandler(logging.NullHandler())
+logging.getLogger("theano.part").warning("second")
+print(stream.getvalue(), end="")
+"""
+
+
+def test_messages_go_to_a_handler_that_can_be_taken_away():
+    assert printed_by(PRINTED_MESSAGES) == ["WARNING (theano.part): first"]

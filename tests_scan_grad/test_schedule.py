@@ -259,3 +259,12 @@ def test_fast_compile_compiles_steps_fast_unless_they_name_a_mode(named):
     value = np.arange(6.0).reshape(2, 3)
     for got, expected in zip(*(f(value) for f in modes.values()), strict=True):
         np.testing.assert_allclose(got, expected)
+
+
+def test_lengths_of_operands_are_compared_by_what_computes_only():
+    x, y = T.dvectors("x", "y")
+    f = theano.function([x, y], (x + y).shape)
+    assert not any(isinstance(node.op, T.Elemwise) for node in f.maker.fgraph.apply_nodes)
+    assert f([1, 2], [3, 4]).tolist() == [2]
+    with pytest.raises(ValueError):
+        theano.function([x, y], x + y)([1, 2], [3, 4, 5])
