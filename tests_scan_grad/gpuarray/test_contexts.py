@@ -1,48 +1,23 @@
 """Contexts and transfers: on two virtual devices, in a process of their own."""
 
-import functools
-import json
-
 import pytest
 
 from tests_scan_grad.fresh_process import printed_by, run_python
+from tests_scan_grad.gpuarray.checks import complaints, names_of
 
 pytest.importorskip("jax")
 
-TWO = {"XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
 CONTEXTS = "contexts=dev0->xla:cpu0;dev1->xla:cpu1,print_active_device=False"
-RUN_ALL = """
-import json, traceback
-from tests_scan_grad.gpuarray.two_devices import CHECKS
-for name, check in CHECKS.items():
-    try:
-        check()
-        complaint = ""
-    except Exception:
-        complaint = traceback.format_exc()
-    print(json.dumps([name, complaint]))
-"""
-# read as text: importing the module here would use this process's JAX
-NAMES = [
-    line.split("(")[0].removeprefix("def ")
-    for line in open(__file__.replace("test_contexts", "two_devices"), encoding="utf-8")
-    if line.startswith("def check_")
-]
-
-
-@functools.cache
-def complaints() -> dict[str, str]:
-    lines = printed_by(RUN_ALL, THEANO_FLAGS=CONTEXTS, **TWO)
-    return dict(json.loads(line) for line in lines)
+NAMES = names_of("two_devices")
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_on_two_devices(name):
-    assert complaints()[name] == ""
+    assert complaints("two_devices", CONTEXTS)[name] == ""
 
 
 def test_all_checks_ran():
-    assert sorted(complaints()) == sorted(NAMES)
+    assert sorted(complaints("two_devices", CONTEXTS)) == sorted(NAMES)
 
 
 ERRORS = """

@@ -1,6 +1,7 @@
 """`theano.function`: from a graph to something that can be called."""
 
 import functools
+import importlib
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -39,6 +40,8 @@ def function(
     allow_input_downcast: bool | None = None,
     profile: bool | str | ProfileStats | None = None,
     on_unused_input: str | None = None,
+    data_parallel: Sequence | None = None,
+    devices: Sequence[str] | None = None,
 ) -> Function:
     """Compile a graph into a function.
 
@@ -68,6 +71,12 @@ def function(
         Whether, under which name, or where to count time; by default the flag `profile`.
     on_unused_input : {'raise', 'warn', 'ignore'}, optional
         What to do when an input is not used; by default the flag of that name.
+    data_parallel : list of Variable or (Variable, int), optional
+        Inputs that hold a batch, each with the dimension that does (by default the first). Each
+        device computes with its rows of them, in the mode 'XLA'; the function gives what it gives
+        on one device, to rounding.
+    devices : list of str, optional
+        The devices for that, such as 'cuda0' and 'cuda1'; by default all of the engine's kind.
 
     Returns
     -------
@@ -78,7 +87,8 @@ def function(
     TypeError
         When `inputs` is not a list, or an input, output or update has the wrong type.
     ValueError
-        When `updates` is not made of pairs, updates a variable twice, or a mode is not known.
+        When `updates` is not made of pairs, updates a variable twice, or a mode is not known;
+        when `data_parallel` names what is no input, or, in a call, an operation cannot be split.
     UnusedInputError
         When an input is not used, or is listed twice.
 
@@ -104,6 +114,8 @@ def function(
     output_keys, outputs = _split_dict(outputs)
     name = name or _caller()
     mode = get_mode(mode)
+    if data_parallel or devices:
+        mode = _split_mode(mode, inputs, data_parallel or [], devices or [])
     try:
         specs, cloned_outputs = construct_function_ins_and_outs(
             list(inputs),
@@ -209,6 +221,28 @@ def _profile(profile, name):
     if isinstance(profile, str):
         return ProfileStats(message=profile)
     return profile or None
+
+
+def _split_mode(mode, inputs, data_parallel, devices):
+    """Return the mode that splits inputs over devices."""
+    if not data_parallel:
+        raise ValueError("devices: data_parallel must name the inputs that are split over them")
+    variables = [getattr(given, "variable", given) for given in inputs]
+    axes = {}
+    for entry in data_parallel:
+        variable, axis = entry if isinstance(entry, tuple) else (entry, 0)
+        if not any(variable is other for other in variables):
+            raise ValueError(f"data_parallel: {variable} is not an input of the function")
+        if not 0 <= axis < variable.ndim:
+            raise ValueError(f"data_parallel: {variable} has no dimension {axis}")
+        axes[next(k for k, other in enumerate(variables) if other is variable)] = axis
+    # Imported when first used: it needs JAX, which is optional.
+    engine = importlib.import_module("theano.link.xla")
+    if not isinstance(mode.linker, engine.XLALinker):
+        mode = get_mode("XLA")
+    split = engine.Split(axes, tuple(devices))
+    linker = engine.XLALinker(device=mode.linker.device, split=split)
+    return type(mode)(linker=linker, optimizer=mode.provided_optimizer)
 
 
 def _caller() -> str:

@@ -11,7 +11,8 @@ Examples
 """
 
 import theano.link.xla.lowering  # noqa: F401 -- fills the table
+from theano.link.xla.data_parallel import Split
 from theano.link.xla.linker import XLALinker
 from theano.link.xla.report import report
 
-__all__ = ["XLALinker", "report"]
+__all__ = ["Split", "XLALinker", "report"]

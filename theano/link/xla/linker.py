@@ -11,6 +11,7 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.link.basic import Container, Linker
 from pytensor.link.utils import map_storage
 
+from theano.link.xla.data_parallel import Split, SplitMachine
 from theano.link.xla.jax_library import require_jax
 from theano.link.xla.machine import Machine
 from theano.link.xla.windows import TAG
@@ -36,6 +37,8 @@ class XLALinker(Linker):
     device : str, optional
         Such as 'cuda0' or 'xla:cpu'; by default the flag `device`, where it names one of XLA's,
         and otherwise 'xla:cpu'.
+    split : Split, optional
+        Which inputs' batch is split over which devices.
 
     Examples
     --------
@@ -51,10 +54,11 @@ class XLALinker(Linker):
     # A step is part of its loop's program, or the host's.
     compiles_steps = False
 
-    def __init__(self, device: str | None = None, **kwargs: Any):
+    def __init__(self, device: str | None = None, split: Split | None = None, **kwargs: Any):
         super().__init__(**kwargs)
         require_jax()
         self.device = device
+        self.split = split
         self.fgraph: FunctionGraph | None = None
         self.machine: Machine | None = None
 
@@ -77,7 +81,10 @@ class XLALinker(Linker):
         input_storage, output_storage, storage_map = map_storage(
             fgraph, order, input_storage, output_storage, storage_map
         )
-        self.machine = Machine(fgraph, order, storage_map, self.device)
+        if self.split is None:
+            self.machine = Machine(fgraph, order, storage_map, self.device)
+        else:
+            self.machine = SplitMachine(fgraph, order, storage_map, self.device, self.split)
         return (
             self.machine,
             [Container(v, cell) for v, cell in zip(fgraph.inputs, input_storage, strict=True)],

@@ -40,11 +40,14 @@ class Machine:
         self, fgraph: Any, order: Sequence[Apply], storage_map: Any, device: str | None = None
     ):
         self.fgraph, self.order, self.storage_map = fgraph, order, storage_map
-        self.values = DeviceValues(fgraph, storage_map, device)
+        self.values = self._values(fgraph, storage_map, device)
         self.nodes: list[Apply] = []
         self.thunks: list[Any] = []
         self._refused: dict[Apply, str] = {}
         self._use(self._planned({}))
+
+    def _values(self, fgraph: Any, storage_map: Any, device: str | None) -> DeviceValues:
+        return DeviceValues(fgraph, storage_map, device)
 
     def _planned(self, refused: dict[Apply, str]) -> tuple[Plan, list[Any]]:
         plan = make_plan(self.fgraph, self.order, refused)

@@ -64,6 +64,8 @@ class RowOperator(TensorSymbolicOp):
     Two of the same class and properties are equal, for whatever types they are applied to.
     """
 
+    # No row of a result depends on another row of an operand.
+    each_row_alone = True
     # for each result the operand that has its shape, and how many dimensions of it; where it
     # is not given, PyTensor works out shapes from the graph
     shapes_like: tuple[tuple[int, int], ...] = ()

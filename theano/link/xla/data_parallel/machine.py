@@ -1,0 +1,221 @@
+"""Runs a function on several devices, each with its rows of the batch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.traversal import ancestors
+
+from theano.compile.device_cells import keep
+from theano.link.xla.context import CannotLower, Context, Ragged, is_traced
+from theano.link.xla.data_parallel.parts import ALL, Rows
+from theano.link.xla.data_parallel.trace import AXIS, SplitTrace
+from theano.link.xla.device_names import find_device
+from theano.link.xla.device_values import DeviceValues
+from theano.link.xla.jax_library import require_jax
+from theano.link.xla.machine import Machine
+from theano.link.xla.plan import Plan, Stage
+
+
+@dataclass(frozen=True)
+class Split:
+    """How a function is split.
+
+    Attributes
+    ----------
+    axes
+        Position of an input -> its dimension with the batch.
+    devices
+        Names of the devices; none for all of the machine, and of its peers.
+    """
+
+    axes: Mapping[int, int]
+    devices: tuple[str, ...] = ()
+
+    def mesh(self, default: Any) -> Any:
+        """The devices as JAX takes them; `default` is one of the kind that is meant."""
+        jax = require_jax()
+        if self.devices:
+            found = [find_device(name) for name in self.devices]
+        else:
+            found = jax.devices(default.platform)
+        if len(set(found)) != len(found):
+            raise ValueError(f"devices={list(self.devices)} names a device twice")
+        return jax.sharding.Mesh(np.array(found), (AXIS,))
+
+
+class SplitValues(DeviceValues):
+    """The values of a function on all its devices."""
+
+    def __init__(self, fgraph: Any, storage_map: Any, device: str | None, split: Split):
+        super().__init__(fgraph, storage_map, device)
+        self.mesh = split.mesh(self.device)
+        self.axes = {fgraph.inputs[k]: axis for k, axis in split.axes.items()}
+
+    def overwritten(self, inputs: Sequence[Variable]) -> list[int]:
+        # A value that is on every device is not written over.
+        return []
+
+    def specification(self, variable: Variable) -> Any:
+        """Which dimension of an input is split, in JAX's terms."""
+        spec = require_jax().sharding.PartitionSpec
+        return spec(*[None] * self.axes[variable], AXIS) if variable in self.axes else spec()
+
+    def on_device(self, variable: Variable, known: dict[Variable, Any], named: Any) -> Any:
+        jax = require_jax()
+        sharding = jax.sharding.NamedSharding(self.mesh, self.specification(variable))
+        value = known[variable]
+        if is_traced(value) and value.sharding == sharding:
+            return value
+        value = np.asarray(value)
+        if variable in self.axes:
+            self._check_rows(variable, value.shape)
+        moved = jax.make_array_from_process_local_data(sharding, value)
+        if variable in self._kept:
+            keep(self.storage_map[variable], moved)
+        return moved
+
+    def _check_rows(self, variable: Variable, shape: tuple[int, ...]) -> None:
+        axis, devices = self.axes[variable], len(self.mesh.local_devices)
+        if shape[axis] % devices:
+            raise ValueError(
+                f"data_parallel: {variable} has {shape[axis]} rows in dimension {axis}, which do "
+                f"not divide over {devices} devices"
+            )
+
+    def store(self, outputs: Sequence[Any]) -> None:
+        super().store([_own_rows(value) for value in outputs])
+
+
+def _own_rows(value: Any) -> Any:
+    """Of an array that several processes share, this one's rows; any other as it is."""
+    if not is_traced(value) or value.is_fully_addressable or value.is_fully_replicated:
+        return value
+    shards = {str(shard.index): shard for shard in value.addressable_shards}
+    ordered = sorted(shards.values(), key=lambda shard: [s.start or 0 for s in shard.index])
+    axis = next(k for k, part in enumerate(value.sharding.spec) if part == AXIS)
+    return np.concatenate([np.asarray(shard.data) for shard in ordered], axis)
+
+
+class SplitProgram:
+    """The one stage of a function, as a program that runs on all devices."""
+
+    def __init__(self, stage: Stage, values: SplitValues):
+        self.stage, self.values = stage, values
+        self.specialisations: dict[Any, Any] = {}
+
+    def __call__(self, values: Sequence[Any], static: Sequence[Any]) -> list[Any]:
+        key = (
+            tuple((value.shape, value.dtype) for value in values),
+            tuple(np.asarray(value).tobytes() for value in static),
+        )
+        if key not in self.specialisations:
+            self.specialisations[key] = self._specialised(values, static)
+        call, errors = self.specialisations[key]
+        *outputs, holds = call(*values)
+        if errors:
+            held = _own_rows(holds) if is_traced(holds) else holds
+            for error, fine in zip(errors, np.asarray(held).all(axis=0), strict=True):
+                if not fine:
+                    raise error
+        return outputs
+
+    def lowered(self, values: Sequence[Any]) -> Any:
+        """The program for these inputs, as JAX lowers it."""
+        return self._specialised(values, [])[0].lower(*values)
+
+    def _specialised(self, values: Sequence[Any], static: Sequence[Any]) -> tuple[Any, list]:
+        """Trace twice: the first time tells which outputs have rows of the batch."""
+        jax = require_jax()
+        spec = jax.sharding.PartitionSpec
+        mesh, errors = self.values.mesh, []
+        inputs = tuple(map(self.values.specification, self.stage.inputs))
+        parts: list[Any] = []
+
+        def traced(*own: Any) -> list[Any]:
+            parts.clear()
+            errors.clear()
+            return self._trace(own, static, parts, errors)
+
+        def mapped(outputs: Any) -> Any:
+            return jax.shard_map(
+                traced, mesh=mesh, in_specs=inputs, out_specs=outputs, check_vma=False
+            )
+
+        jax.eval_shape(mapped(spec()), *values)
+        outputs = [
+            spec(*[None] * part.axis, AXIS) if isinstance(part, Rows) else spec() for part in parts
+        ]
+        return jax.jit(mapped([*outputs, spec(AXIS)])), errors
+
+    def _trace(
+        self, own: Sequence[Any], static: Sequence[Any], parts: list[Any], errors: list[Any]
+    ) -> list[Any]:
+        import jax.numpy as jnp
+
+        split = {v: axis for v, axis in self.values.axes.items() if v in self.stage.inputs}
+        given = dict(zip(self.stage.inputs, own, strict=True))
+        rows = {given[v].shape[axis] for v, axis in split.items()}
+        if len(rows) != 1:
+            raise ValueError(f"data_parallel: inputs have different numbers of rows: {rows}")
+        context = Context(self.values.precision)
+        trace = SplitTrace(context, self.values.mesh.size, rows.pop())
+        trace.values.update(given)
+        trace.values.update(zip(self.stage.static, static, strict=True))
+        trace.parts.update({v: Rows(axis) for v, axis in split.items()})
+        trace.run(self.stage.nodes, self.stage.outputs)
+        results = []
+        for variable in self.stage.outputs:
+            part, value = trace.parts.get(variable, ALL), trace.whole.get(variable)
+            value = trace.values[variable] if value is None else value
+            if isinstance(value, Ragged):
+                raise CannotLower("it yields as many rows as values decide")
+            if isinstance(part, Rows) and value.shape[part.axis] != trace.rows:
+                raise ValueError(
+                    f"data_parallel: the output {variable} has the batch within a dimension that "
+                    "holds more than it"
+                )
+            parts.append(part)
+            results.append(jnp.asarray(value, dtype=variable.type.dtype))
+        errors.extend(requirement.error for requirement in context.requirements)
+        holds = [jnp.all(requirement.holds) for requirement in context.requirements]
+        return [*results, jnp.stack(holds)[None] if holds else jnp.ones((1, 0), bool)]
+
+
+class SplitMachine(Machine):
+    """A function that several devices run, each on its rows of the batch."""
+
+    def __init__(
+        self,
+        fgraph: Any,
+        order: Sequence[Apply],
+        storage_map: Any,
+        device: str | None,
+        split: Split,
+    ):
+        self.split = split
+        super().__init__(fgraph, order, storage_map, device)
+
+    def _values(self, fgraph: Any, storage_map: Any, device: str | None) -> DeviceValues:
+        return SplitValues(fgraph, storage_map, device, self.split)
+
+    def _planned(self, refused: dict[Apply, str]) -> tuple[Plan, list[Any]]:
+        plan, programs = super()._planned(refused)
+        if len(plan.stages) != 1 or not plan.stages[0].on_device:
+            why = "; ".join(f"{node}: {reason}" for node, reason in plan.reasons.items())
+            raise ValueError(
+                "data_parallel: the function is not one program of the devices: "
+                + (why or "values decide lengths")
+            )
+        split = set(self.values.axes)
+        for variable in plan.before_call:
+            if split.intersection(ancestors([variable])):
+                raise ValueError(f"data_parallel: {variable} is made of lengths of the batch")
+        return plan, programs
+
+    def _program(self, stage: Stage, last: bool) -> Any:
+        return SplitProgram(stage, self.values)
