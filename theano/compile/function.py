@@ -223,7 +223,9 @@ def _profile(profile, name):
     return profile or None
 
 
-def _split_mode(mode, inputs, data_parallel, devices):
+def _split_mode(
+    mode: PyTensorMode, inputs: Sequence, data_parallel: Sequence, devices: Sequence
+) -> PyTensorMode:
     """Return the mode that splits inputs over devices."""
     if not data_parallel:
         raise ValueError("devices: data_parallel must name the inputs that are split over them")

@@ -119,9 +119,9 @@ class SplitProgram:
         *outputs, holds = call(*values)
         if errors:
             held = _own_rows(holds) if is_traced(holds) else holds
-            for error, fine in zip(errors, np.asarray(held).all(axis=0), strict=True):
-                if not fine:
-                    raise error
+            wrong = np.flatnonzero(~np.asarray(held).all(axis=0))
+            if len(wrong):
+                raise errors[wrong[0]]
         return outputs
 
     def lowered(self, values: Sequence[Any]) -> Any:
@@ -132,7 +132,8 @@ class SplitProgram:
         """Trace twice: the first time tells which outputs have rows of the batch."""
         jax = require_jax()
         spec = jax.sharding.PartitionSpec
-        mesh, errors = self.values.mesh, []
+        mesh = self.values.mesh
+        errors: list[Exception] = []
         inputs = tuple(map(self.values.specification, self.stage.inputs))
         parts: list[Any] = []
 
@@ -200,7 +201,9 @@ class SplitMachine(Machine):
         self.split = split
         super().__init__(fgraph, order, storage_map, device)
 
-    def _values(self, fgraph: Any, storage_map: Any, device: str | None) -> DeviceValues:
+    values: SplitValues
+
+    def _values(self, fgraph: Any, storage_map: Any, device: str | None) -> SplitValues:
         return SplitValues(fgraph, storage_map, device, self.split)
 
     def _planned(self, refused: dict[Apply, str]) -> tuple[Plan, list[Any]]:
