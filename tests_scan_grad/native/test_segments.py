@@ -10,7 +10,9 @@ import pytensor
 import pytensor.tensor as pt
 import pytest
 from pytensor.compile.mode import Mode
+from pytensor.graph.traversal import ancestors
 from pytensor.ifelse import ifelse
+from pytensor.scan.op import Scan
 from pytensor.scan.utils import until
 
 import theano
@@ -409,3 +411,10 @@ def test_one_function_called_by_several_threads():
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+def test_step_that_does_not_read_an_input_compiles_by_itself():
+    rows = T.dmatrix("rows")
+    states, _ = theano.scan(lambda row, before: row, rows, T.zeros(2), mode="FAST_RUN")
+    [op] = {v.owner.op for v in ancestors([states]) if v.owner and isinstance(v.owner.op, Scan)}
+    np.testing.assert_array_equal(op.fn(np.ones(2), np.zeros(2))[0], np.ones(2))

@@ -35,6 +35,9 @@ def mutable_inputs(
     states = {fgraph.inputs[k]: fgraph.outputs[result] for result, k in updates.items()}
     found: dict[Variable, Variable | None] = {}
     for variable in fgraph.inputs:
+        # the graph of a step has no entry for an input that it does not read
+        if variable not in fgraph.clients:
+            continue
         if not all(node in nodes for node, _ in fgraph.clients[variable]):
             continue
         if isinstance(variable, SharedVariable):
