@@ -351,7 +351,7 @@ _CANNOT_CHANGE = {
     "init_gpu_device",
 }
 
-_NO_GPU = "this version computes on the CPU only"
+_NO_GPU = "XLA, which runs GPUs here, has nothing of the kind"
 _NO_BUG = "the behaviour that it warned of is gone"
 _NOT_HERE = "PyTensor has nothing that it could change"
 

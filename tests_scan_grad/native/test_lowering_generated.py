@@ -13,7 +13,8 @@ from tests_scan_grad.native.generated_expressions import Expressions, Item, expr
 EXAMPLES = 25
 
 
-def _difference(actual: np.ndarray, item: Item, scale: float) -> str | None:
+def difference(actual: np.ndarray, item: Item, scale: float) -> str | None:
+    """Say how a result differs from the value that was expected, if it does."""
     expected, actual = item.value, np.asarray(actual)
     if (actual.shape, actual.dtype) != (expected.shape, expected.dtype):
         return f"{actual.dtype}{actual.shape} instead of {expected.dtype}{expected.shape}"
@@ -34,7 +35,7 @@ def compare(case: Expressions, where: str) -> None:
     # what may have been added and subtracted again on the way
     scale = 100.0
     for actual, item in zip(results, case.outputs, strict=True):
-        wrong = _difference(actual, item, scale)
+        wrong = difference(actual, item, scale)
         assert wrong is None, f"{wrong} for {item.variable.owner} in a {where}\n{case!r}"
 
 
