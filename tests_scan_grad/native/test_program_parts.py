@@ -1,0 +1,68 @@
+"""Long programs: the C of a segment leaves the work to functions, which are compiled in parts."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import theano
+import theano.tensor as T
+from theano.link.native import build, source
+
+
+def long_program():
+    """A function whose segment has statements of many kinds, and two loops."""
+    x, rows = T.matrix("x"), T.lvector("rows")
+    weights = [theano.shared(np.eye(3) * (k + 1) / 8, f"w{k}") for k in range(12)]
+    picked = x[rows]
+    h, _ = theano.scan(
+        lambda v, h, w: T.tanh(v + h.dot(w)),
+        sequences=[picked],
+        outputs_info=[T.zeros_like(x[0])],
+        non_sequences=[weights[0]],
+    )
+    for w in weights[1:]:
+        h = T.nnet.sigmoid(h.dot(w))
+    cost = (h**2).sum() + T.cumsum(picked, axis=0).max()
+    outputs = [cost, h.sum(), picked.mean(axis=0), *theano.grad(cost, weights)]
+    return [x, rows], outputs
+
+
+@pytest.fixture
+def empty_cache(tmp_path, monkeypatch):
+    monkeypatch.setattr(build, "cache_folder", lambda: tmp_path)
+
+
+def segment_of(text: str) -> str:
+    """The C function of the one segment that is not optimized."""
+    (found,) = re.findall(r"^TN_ONCE int64_t segment\d+\(.*?^}$", text, re.M | re.S)
+    return found
+
+
+@pytest.mark.parametrize("cores", [1, 4])
+def test_parts_compute_what_the_whole_does(cores, empty_cache, monkeypatch):
+    monkeypatch.setattr(build.os, "sched_getaffinity", lambda process: set(range(cores)))
+    inputs, outputs = long_program()
+    function = theano.function(inputs, outputs, mode="NATIVE")
+    reference = theano.function(inputs, outputs, mode=theano.Mode("py", "fast_run"))
+    values = np.random.default_rng(1).standard_normal((5, 3)), np.array([4, 0, 0, 2])
+    for got, expected in zip(function(*values), reference(*values), strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-12)
+    with pytest.raises(IndexError):
+        function(values[0], np.array([7]))
+
+
+def test_a_long_segment_has_no_loop_of_its_own():
+    text = source(theano.function(*long_program(), mode="NATIVE"))
+    assert "for (" not in segment_of(text)
+    assert "#if TN_IN_PART(1)" in text
+    assert len(re.findall(r"^TN_SHARED .* statement\d+\(.*\)$", text, re.M)) > 5
+
+
+def test_a_short_segment_is_one_optimized_function():
+    x = T.vector("x")
+    text = source(theano.function([x], T.exp(x) + 1, mode="NATIVE"))
+    assert re.search(r"^int64_t segment0\(", text, re.M)
+    assert not re.search(r"^#if TN_IN_PART|^TN_ONCE int64_t", text, re.M)
