@@ -167,7 +167,8 @@ class SplitProgram:
         trace = SplitTrace(context, self.values.mesh.size, rows.pop())
         trace.values.update(given)
         trace.values.update(zip(self.stage.static, static, strict=True))
-        trace.parts.update({v: Rows(axis) for v, axis in split.items()})
+        if self.values.mesh.size > 1:
+            trace.parts.update({v: Rows(axis) for v, axis in split.items()})
         trace.run(self.stage.nodes, self.stage.outputs)
         results = []
         for variable in self.stage.outputs:
