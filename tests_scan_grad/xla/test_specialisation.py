@@ -68,3 +68,21 @@ def test_a_length_that_the_device_computes_cuts_the_graph():
     np.testing.assert_allclose(f([1.0, 2.0]), np.full((5, 30), 2.0))
     assert [stage.on_device for stage in f.vm.plan.stages] == [True, True]
     assert not f.vm.plan.reasons
+
+
+def test_a_large_constant_is_moved_once_and_no_part_of_the_program():
+    table, x = T.constant(np.arange(20000.0)), T.vector("x")
+    f = theano.function([x], (x * table).sum(), mode="XLA")
+    assert float(f(np.ones(20000))) == np.arange(20000.0).sum()
+    (stage,) = f.vm.plan.stages
+    assert len(stage.inputs) == 2
+    small = theano.function([x], (x * T.constant(np.arange(3.0))).sum(), mode="XLA")
+    assert float(small(np.ones(3))) == 3
+    assert small.vm.plan.stages[0].inputs == (small.maker.fgraph.inputs[0],)
+
+
+def test_tf32_is_off_unless_the_flag_asks_for_it():
+    x = T.fmatrix("x")
+    assert str(theano.function([x], x.dot(x), mode="XLA").vm.values.precision) == "HIGHEST"
+    with theano.change_flags({"xla.tf32": True}):
+        assert str(theano.function([x], x.dot(x), mode="XLA").vm.values.precision) == "DEFAULT"

@@ -13,7 +13,7 @@ from copy import deepcopy
 from typing import Any
 
 import numpy as np
-from pytensor.graph.basic import Variable
+from pytensor.graph.basic import Constant, Variable
 from pytensor.tensor.type import TensorType
 
 from theano.compile.device_cells import keep
@@ -50,6 +50,7 @@ class DeviceValues:
         self.updated: dict[int, Variable] = {
             k: fgraph.inputs[position] for k, position in (fgraph.update_mapping or {}).items()
         }
+        self._constants: dict[tuple[Variable, Any], Any] = {}
         self._kept = {v for v in fgraph.inputs if getattr(v, "keeps_device_values", False)}
 
     @contextlib.contextmanager
@@ -86,7 +87,12 @@ class DeviceValues:
 
     def on_device(self, variable: Variable, known: dict[Variable, Any], named: Any) -> Any:
         """The value of a variable, moved to the device that is to read it if it is elsewhere."""
-        value, device = known[variable], named or self.device
+        device = named or self.device
+        if isinstance(variable, Constant):
+            if (variable, device) not in self._constants:
+                self._constants[variable, device] = _moved(variable.data, device)
+            return self._constants[variable, device]
+        value = known[variable]
         if is_traced(value) and value.devices() == {device}:
             return value
         if variable in self._kept:

@@ -191,7 +191,12 @@ def _stage(
     if on_device:
         # what is known before the call need not be made of anything
         nodes = [node for node in nodes if not all(v in concrete for v in node.outputs)]
-    read = dict.fromkeys(v for node in nodes for v in node.inputs if not isinstance(v, Constant))
+    read = dict.fromkeys(
+        v
+        for node in nodes
+        for v in node.inputs
+        if not isinstance(v, Constant) or (on_device and _is_large(v))
+    )
     static = [v for v in read if v in concrete] if on_device else []
     inputs = [v for v in read if v not in made and v not in static]
     outputs = [
@@ -201,3 +206,11 @@ def _stage(
         if any(part_of.get(reader) != part for reader, _ in fgraph.clients[v])
     ]
     return Stage(on_device, tuple(nodes), tuple(inputs), tuple(static), tuple(outputs), device)
+
+
+# Constants of more bytes are no part of a program's text: XLA would fold, and keep, them.
+LARGE_CONSTANT = 1 << 16
+
+
+def _is_large(constant: Constant) -> bool:
+    return getattr(constant.data, "nbytes", 0) > LARGE_CONSTANT
