@@ -68,9 +68,12 @@ def draw_compile(path: Path) -> None:
     figure = Figure(figsize=(9, 6), layout="constrained")
     for place, first in enumerate(("cold", "warm")):
         start = headings.index(first)
+        places = {"theano-scan": start} | {
+            name: headings.index(name, start) for name in ("PyTensor", "JAX")
+        }
         columns = {
-            name: [float(row[start + k]) / 1000 if row[start + k] else None for row in rows]
-            for k, name in enumerate(("theano-scan", "PyTensor", "JAX"))
+            name: [float(row[k]) / 1000 if row[k] else None for row in rows]
+            for name, k in places.items()
         }
         axes = figure.add_subplot(2, 1, place + 1)
         dots(axes, [row[0] for row in rows], columns)
