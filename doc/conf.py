@@ -9,9 +9,6 @@ extensions = ["myst_parser"]
 myst_heading_anchors = 3
 exclude_patterns = ["pictures/*.py"]
 
-# the pages of the devices are included when their engine is finished
-suppress_warnings = ["toc.not_included"]
-
 html_theme = "furo"
 html_title = "Theano, with fast loops"
 pygments_style = "friendly"

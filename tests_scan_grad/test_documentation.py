@@ -12,8 +12,7 @@ from tests_scan_grad.fresh_process import ROOT
 from tests_scan_grad.page_examples import blocks_of, examples_of, run_examples, with_outputs
 
 FOLDER = ROOT / "doc"
-INDEX = (FOLDER / "index.md").read_text()
-PAGES = ["index", *re.findall(r"^([a-z0-9_]+)$", INDEX, re.MULTILINE)]
+PAGES = sorted(page.stem for page in FOLDER.glob("*.md"))
 # python2: what a program was; nothing runs it
 KINDS = {"python", "python2", "text", "ini", "sh", "diff"}
 # Commands that the pages name, which other tests run.
