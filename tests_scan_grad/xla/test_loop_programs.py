@@ -60,3 +60,23 @@ def test_a_loop_of_which_only_the_last_value_is_read_keeps_no_trace():
     f(np.ones((STEPS, 3)))
     (body,) = loop_bodies(compiled_texts(f)[0])
     assert not any("dynamic-update-slice" in line for line in body)
+
+
+def test_large_transposes_are_not_written_before_a_loop():
+    size = 720
+    h0, w, n = T.dvector("h0"), T.dmatrix("w"), T.lscalar("n")
+    h = scan(lambda h, w: T.tanh(h.dot(w)), outputs_info=[h0], non_sequences=[w], n_steps=n)
+    f = theano.function([h0, w, n], theano.grad(h[-1].sum(), h0), mode="XLA")
+    generator = np.random.default_rng(1)
+    start, weights = generator.standard_normal(size), generator.standard_normal((size, size)) / 30
+    found = f(start, weights, 2)
+    first = np.tanh(start @ weights)
+    second = np.tanh(first @ weights)
+    backward = ((1 - second**2) @ weights.T * (1 - first**2)) @ weights.T
+    np.testing.assert_allclose(found, backward, rtol=1e-9, atol=1e-12)
+    text = compiled_texts(f)[0]
+    main = next(lines for name, lines in computations(text).items() if "main" in name)
+    written = [
+        line for line in main if re.search(rf"= f64\[{size},{size}\]\S* (copy|fusion)", line)
+    ]
+    assert not written, written

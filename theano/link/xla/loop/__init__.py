@@ -1,8 +1,10 @@
 """Loops: Scan as one ``while`` of XLA.
 
-``step.py`` traces the step once; ``sequences.py`` reads rows of sequences; ``states.py`` keeps
-states and traces from step to step; ``known_inputs.py`` says what a loop must know before it is
-traced; ``lower.py`` puts them together.
+``known_inputs.py`` says what a loop must know before it is traced, ``step.py`` traces the step
+once, ``sequences.py`` and ``invariants.py`` say how the step reads what it is given, ``states.py``
+keeps states and traces from step to step, and ``lower.py`` puts them together. ``early_stop.py``
+is about loops whose values decide how many steps they make, ``draws_before.py`` about those that
+draw from a generator.
 """
 
 from theano.link.xla.loop import draws_before

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.tensor.basic import Join
 from pytensor.tensor.elemwise import DimShuffle
 
@@ -58,8 +58,8 @@ def _transposed(variable: Variable, known: Mapping[Variable, Any]) -> Any:
     if isinstance(node.op, Join):
         axis, *parts = node.inputs
         matrices = [_transposed(part, known) for part in parts]
-        if all(matrix is not None for matrix in matrices):
-            return jnp.concatenate(matrices, axis=1 - int(known.get(axis, axis.data)) % 2)
+        if isinstance(axis, Constant) and all(matrix is not None for matrix in matrices):
+            return jnp.concatenate(matrices, axis=1 - int(axis.data) % 2)
     return None
 
 

@@ -37,8 +37,8 @@ class LoopInputs:
     ----------
     steps
         How many steps the loop makes, at most.
-    sequences, states, untraced, lengths, invariants
-        In the node's order; states are pairs of a kind and a buffer.
+    sequences, mit_mots, states, untraced, lengths, invariants
+        In the node's order; ``states`` are the buffers of mit-sots and sit-sots.
     """
 
     steps: int

@@ -272,7 +272,8 @@ def unwritten(shape: tuple[int, ...], dtype: Any, mark: int) -> Any:
     """
     import jax.numpy as jnp
 
-    return jnp.full(shape, mark, dtype)
+    # small enough for all types
+    return jnp.full(shape, mark % 128, dtype)
 
 
 def row_of(rows: Any, position: Any) -> Any:
