@@ -174,4 +174,41 @@ def check_one_named_device_is_enough():
     assert f(np.ones((3, 2))) == 6
 
 
+def expressions(x, y, s, w):
+    """Of a batch `x` (rows, 4), `y` (steps, rows, 4), `s` integers of the rows, and weights."""
+    n = x.shape[0]
+    yield from (x.mean(), x.sum(0), x.sum(1), x.mean(axis=0), x.var(), x.std(0), x - x.mean(0))
+    yield from (n * w.sum(), x / n, x.sum() / (n + 1), T.zeros_like(x) + 1, T.ones((n, 2)).sum())
+    yield from (x.dot(w).sum(0), x.T.dot(x), T.dot(x.T, T.tanh(x)), y.dot(w).mean((0, 1)))
+    yield from (y.dimshuffle(1, 0, 2).reshape((n, -1)), y.reshape((-1, 4)).sum(0), x.flatten())
+    yield from (y[1], y[::-1].sum(0), y[:2].mean(), x[:, 1:3], x[:, ::-1], x[::-1], x[1:], x[0])
+    yield from (w[s], w[s].sum(0), x[T.arange(n), s], T.exp(x).max(1), x.max(), x.argmax(1))
+    yield from (T.concatenate([x, x**2], axis=1), T.concatenate([x, x]), T.stack([x, x], axis=0))
+    yield from (T.switch(x > 0, x, 0).sum(), T.set_subtensor(x[:, 0], 0), T.eye(n), T.arange(n))
+    yield from (x.norm(2), T.nnet.softmax(x), x.cumsum(1), x.cumsum(0), T.sort(x, 1), T.sort(x, 0))
+    yield from (T.batched_dot(x[:, None], x[:, :, None]), T.tensordot(y, y, [[0, 1], [0, 1]]))
+    yield from (w[:n], w.reshape((n, -1)), T.alloc(w[0], n, 4), T.inc_subtensor(w[s], x), n + w)
+    yield from (T.grad(cost, w) for cost in (x.dot(w).mean(), (w[s] * x).mean(), w.sum() / n))
+    yield T.grad(T.sqr(x - x.mean(0)).mean() + (x.dot(w).sum(0) ** 2).sum(), w)
+
+
+def check_expressions_are_right_or_refused():
+    x, y, s, w = T.matrix("x"), T.tensor3("y"), T.lvector("s"), T.matrix("w")
+    inputs, values = [x, y, s, w], [drawn(4, 4), drawn(3, 4, 4), np.array([2, 0, 1, 2]), drawn(4, 4)]
+    right = 0
+    for expression in expressions(*inputs):
+        expected = theano.function(inputs, expression, on_unused_input="ignore")(*values)
+        try:
+            f = theano.function(
+                inputs, expression, data_parallel=[x, (y, 1), s], on_unused_input="ignore"
+            )
+            found = f(*values)
+        except ValueError as error:
+            assert "data_parallel: " in str(error), error
+            continue
+        np.testing.assert_allclose(found, expected, rtol=1e-9, err_msg=theano.pp(expression))
+        right += 1
+    assert right >= 40, right
+
+
 CHECKS = {name: value for name, value in globals().items() if name.startswith("check_")}
