@@ -116,6 +116,8 @@ def run_node(node: Apply, inputs: list[Any], context: Context) -> list[Any]:
 def performed(node: Apply, inputs: Sequence[Any]) -> list[Any]:
     """Run a node in NumPy."""
     cells: list[list[Any]] = [[None] for _ in node.outputs]
+    # has element-wise operations compute in the declared dtype: the inverse of 4 is no 0
+    node.op.prepare_node(node, None, None, "py")
     node.op.perform(
         node, [_as_given(x, v) for x, v in zip(inputs, node.inputs, strict=True)], cells
     )
