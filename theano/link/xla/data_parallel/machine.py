@@ -172,8 +172,9 @@ class SplitProgram:
         trace.run(self.stage.nodes, self.stage.outputs)
         results = []
         for variable in self.stage.outputs:
-            part, value = trace.parts.get(variable, ALL), trace.whole.get(variable)
-            value = trace.values[variable] if value is None else value
+            part, value = trace.parts.get(variable, ALL), trace.values[variable]
+            if part is ALL:
+                value = trace.whole.get(variable, value)
             if isinstance(value, Ragged):
                 raise CannotLower("it yields as many rows as values decide")
             if isinstance(part, Rows) and value.shape[part.axis] != trace.rows:

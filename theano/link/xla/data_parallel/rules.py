@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from pytensor.compile.builders import OpFromGraph
+from pytensor.compile.ops import DeepCopyOp, ViewOp
 from pytensor.graph.basic import Constant
 from pytensor.raise_op import CheckAndRaise
 from pytensor.scalar import basic as scalar
@@ -21,10 +22,13 @@ from pytensor.tensor.basic import (
     ScalarFromTensor,
     TensorFromScalar,
 )
+from pytensor.tensor.blas import BatchedDot
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
-from pytensor.tensor.math import Dot, Sum
+from pytensor.tensor.extra_ops import CumOp
+from pytensor.tensor.math import Argmax, Dot, Sum
 from pytensor.tensor.shape import Reshape, Shape_i, SpecifyShape
+from pytensor.tensor.sort import ArgSortOp, SortOp
 from pytensor.tensor.subtensor import (
     AdvancedIncSubtensor,
     AdvancedIncSubtensor1,
@@ -155,6 +159,33 @@ def reduced(op, node, parts, sizes):
     if not isinstance(op, Sum):
         raise CannotSplit("it reduces the batch by another operation than a sum")
     return SUMMAND
+
+
+@splits(Argmax, CumOp, SortOp, ArgSortOp)
+def along_a_dimension(op, node, parts, sizes):
+    part = parts[0]
+    if not isinstance(part, Rows):
+        raise summed(parts)
+    axis = op.axis if hasattr(op, "axis") else getattr(node.inputs[1], "data", None)
+    axes = (axis,) if isinstance(axis, int | np.integer | np.ndarray) else axis
+    if axes is None or any(int(one) % node.inputs[0].ndim == part.axis for one in axes):
+        raise CannotSplit("it goes along the batch")
+    if not isinstance(op, Argmax):
+        return part
+    return Rows(part.axis - sum(int(one) < part.axis for one in axes), part.inner)
+
+
+@splits(DeepCopyOp, ViewOp)
+def copied(op, node, parts, sizes):
+    return parts[0]
+
+
+@splits(BatchedDot)
+def batched(op, node, parts, sizes):
+    rows = _same_rows(parts)
+    if rows.axis or ALL in parts:
+        raise CannotSplit("the batch is not what it goes over")
+    return rows
 
 
 @splits(Dot)

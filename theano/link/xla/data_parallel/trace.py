@@ -140,6 +140,8 @@ class SplitTrace:
 
     def _lengths(self, node: Apply, values: list, parts: list, whole: list) -> bool:
         """Run a node on lengths, here and as it would be without the split."""
+        if isinstance(node.op, Alloc):
+            values, _ = self._data_of_all_rows(node, values, whole)
         results = run_node(node, values, replace(self.context, known=self.values))
         if any(map(is_traced, results)):
             return False
