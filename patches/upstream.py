@@ -11,13 +11,14 @@ from pathlib import Path
 from patches.release import CheckError, Release
 from tests_scan_grad.upstream.fetch import archive
 
-# What is run: the tests of scan, of graph rewriting and of what infers shapes
+# What is run: the tests of scan, of gradients, of rewriting and of what infers shapes
 TESTS = (
     "tests/scan",
     "tests/graph/rewriting",
     "tests/graph/test_replace.py",
     "tests/compile/test_builders.py",
     "tests/tensor/rewriting/test_shape.py",
+    "tests/tensor/rewriting/test_subtensor_lift.py",
     "tests/test_gradient.py",
     "tests/test_rop.py",
 )
@@ -53,7 +54,7 @@ def outcomes(release: Release, path: Path, folder: Path) -> dict[str, str]:
         command += ["-p", "record_outcomes", "--outcomes", str(recorded)]
         command += [test for test in TESTS if (copy / test).exists()]
         # The operations run in Python: nothing is compiled, and every rewrite still runs.
-        done = release.process(command, path, copy, flags="cxx=,linker=py")
+        done = release.process(command, path, copy, flags="cxx=,linker=vm")
         if not recorded.exists():
             raise CheckError(f"pytest did not run:\n{done.stdout[-4000:]}")
         found = json.loads(recorded.read_text())
