@@ -14,7 +14,8 @@ import argparse
 import os
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -57,8 +58,11 @@ def main(arguments: list[str]) -> int:
                 print(f"FAILED {error}")
                 failures += 1
                 continue
-            for what, check in checks(copies, offered, options):
-                failures += not succeeds(what, check)
+            with ThreadPoolExecutor(os.cpu_count()) as pool:
+                ended = pool.map(succeeds, *zip(*checks(copies, offered), strict=True))
+                failures += list(ended).count(False)
+            if not options.quick:
+                failures += failures_upstream(copies, options)
     print("failed" if failures else "all patches are as their messages say")
     return int(failures > 0)
 
@@ -73,7 +77,10 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     tier = parser.add_mutually_exclusive_group()
     tier.add_argument("--quick", action="store_true", help="leave out PyTensor's own tests")
     tier.add_argument("--all", action="store_true", help="run them with each patch alone, too")
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if options.archive and len(options.release or []) != 1:
+        parser.error("--archive is of one release: name it with --release")
+    return options
 
 
 def make_copies(release: Release, offered: list[Proposal], folder: Path) -> Copies:
@@ -87,20 +94,25 @@ def make_copies(release: Release, offered: list[Proposal], folder: Path) -> Copi
     )
 
 
-def checks(copies: Copies, offered: list[Proposal], options: argparse.Namespace):
-    """The checks to make, each with its name."""
+def checks(copies: Copies, offered: list[Proposal]) -> Iterator[tuple[str, Callable[[], str]]]:
+    """The checks of what the folders say, each with its name."""
     for proposal in offered:
         yield f"{proposal.name}: figures", partial(check_figures, copies, proposal)
         yield f"{proposal.name}: tests", partial(check_tests, copies, proposal)
     every_test = [path for p in offered for path in p.tests]
     yield "all together: tests", partial(check_passes, copies, copies.together, every_test)
-    if options.quick:
-        return
+
+
+def failures_upstream(copies: Copies, options: argparse.Namespace) -> int:
+    """Run PyTensor's own tests with copies; the number of copies that change how one ends."""
     changed = {"all together": copies.together}
     if options.all:
         changed |= copies.alone
+    failures = 0
     for name, path in changed.items():
-        yield f"{name}: PyTensor's tests", partial(check_upstream, copies, path, options.archive)
+        check = partial(check_upstream, copies, path, options.archive)
+        failures += not succeeds(f"{name}: PyTensor's tests", check)
+    return failures
 
 
 def succeeds(what: str, check: Callable[[], str]) -> bool:

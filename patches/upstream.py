@@ -54,7 +54,7 @@ def outcomes(release: Release, path: Path, folder: Path) -> dict[str, str]:
         command += ["-p", "record_outcomes", "--outcomes", str(recorded)]
         command += [test for test in TESTS if (copy / test).exists()]
         # The operations run in Python: nothing is compiled, and every rewrite still runs.
-        done = release.process(command, path, copy, flags="cxx=,linker=vm")
+        done = release.process(command, path, copy, flags="cxx=,mode=CVM")
         if not recorded.exists():
             raise CheckError(f"pytest did not run:\n{done.stdout[-4000:]}")
         found = json.loads(recorded.read_text())
