@@ -120,6 +120,32 @@ def check_embedding_and_clipping():
     assert found == ["all-reduce"]
 
 
+def check_gradient_of_a_loop_within_a_loop_is_refused():
+    x = T.tensor3("x")
+    U, W = weights(U=(HIDDEN, HIDDEN), W=(WIDTH, HIDDEN))
+
+    def several(x, h):
+        inner, _ = theano.scan(lambda h: T.tanh(h.dot(U) + x.dot(W)), outputs_info=h, n_steps=3)
+        return inner[-1]
+
+    h, _ = theano.scan(several, x, T.zeros((x.shape[1], HIDDEN)))
+    value = drawn(STEPS, BATCH, WIDTH)
+    alone = theano.function([x], h, mode="XLA")(value)
+    split = theano.function([x], h, data_parallel=[(x, 1)])(value)
+    np.testing.assert_allclose(split, alone, rtol=1e-9)
+    f = theano.function([x], T.grad(h.sum(), W), data_parallel=[(x, 1)])
+    assert "needs a sum over the batch" in error_of(lambda: f(value))
+
+
+def check_normalised_batch():
+    x = T.matrix("x")
+    params = W, U = weights(W=(WIDTH, HIDDEN), U=(HIDDEN, HIDDEN))
+    z = x.dot(W)
+    z = (z - z.mean(0)) / T.sqrt(z.var(0) + 1e-4)
+    cost = (T.tanh(z.dot(U)) ** 2).mean()
+    same_as_on_one_device([x], [0], [z], cost, params, [drawn(BATCH, WIDTH)])
+
+
 def check_weights_shared_by_steps_and_regularised():
     x = T.tensor3("x")
     params = U, W = weights(U=(HIDDEN, HIDDEN), W=(WIDTH, HIDDEN))
