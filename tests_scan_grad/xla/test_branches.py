@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import theano
+import theano.scalar
 import theano.tensor as T
 from theano.ifelse import ifelse
-from theano.raise_op import Assert
+from theano.raise_op import Assert, Raise
 
 pytest.importorskip("jax")
 
@@ -56,3 +57,18 @@ def test_branches_of_different_shapes_are_chosen_on_the_host():
     np.testing.assert_allclose(f(VALUES, 1.0), 2 * VALUES)
     np.testing.assert_allclose(f(VALUES, -1.0), 2 * VALUES[1:])
     assert list(f.vm.plan.reasons.values()) == ["branches of different shapes"]
+
+
+def test_a_branch_of_which_a_part_is_on_the_host_runs_only_if_it_is_taken():
+    x, c = T.vector("x"), T.scalar("c")
+    never = Raise("no", KeyError)(T.exp(x)) + 1
+    f = theano.function([x, c], ifelse(c > 0, 2 * x, never) * 3, mode="XLA")
+    np.testing.assert_allclose(f(VALUES, 1.0), 6 * VALUES)
+    with pytest.raises(KeyError, match="no"):
+        f(VALUES, -1.0)
+
+
+def test_a_scalar_that_is_returned_is_a_number():
+    x = theano.scalar.int8("x")
+    f = theano.function([x], x + x, mode="XLA")
+    assert type(f(3)) is np.int8

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from pytensor.graph.basic import Constant, Variable
+from pytensor.scalar.basic import ScalarType
 from pytensor.tensor.type import TensorType
 
 from theano.compile.device_cells import keep
@@ -118,6 +119,8 @@ class DeviceValues:
                 continue
             elif is_traced(value):
                 value, fetched = np.array(value), True
+                # a number of a scalar's type is no array
+                value = value[()] if isinstance(variable.type, ScalarType) else value
             elif isinstance(variable.type, TensorType):
                 value = np.asarray(value)
             self.storage_map[variable][0] = value

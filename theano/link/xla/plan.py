@@ -1,9 +1,9 @@
 """Cuts a graph into stages: what runs on the device in one program, what on the host between.
 
 Stages alternate: those with an even number run on the device, those with an odd one on the host.
-Each node is in the first stage that its inputs allow; nodes of the device are then moved to the
-stage of what reads them, so that as few programs as possible do the work. Where the graph names
-devices, a stage has a part for each of them, and further parts after each move.
+Each node is in the first stage that its inputs allow; then they are moved to the stage of what
+reads them, so that as few programs as possible do the work. Where the graph names devices, a stage
+has a part for each of them, and further parts after each move.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 
 from pytensor.graph.basic import Apply, Constant, Variable
 
+from theano.link.xla.branches import places_of as places_in_branches
 from theano.link.xla.loop.early_stop import outputs_of_unknown_length
 from theano.link.xla.lowering.table import concrete_inputs, why_not
 from theano.link.xla.places import parts_of_stages, places_of
@@ -88,6 +89,7 @@ def make_plan(fgraph: Any, order: Sequence[Apply], refused: Mapping[Apply, str])
         reason = None if node in reasons else why_not(node)
         if reason is not None:
             reasons[node] = reason
+    reasons.update(_choices_on_host(fgraph, order, reasons))
     known = StaticValues(fgraph.inputs, reasons)
     must_know = {n: known.unknown_inputs(n) if n not in reasons else set() for n in order}
     must_follow = _with_cut_lengths(order, reasons, must_know)
@@ -120,6 +122,20 @@ def _with_cut_lengths(
     return {node: must_know[node] | unsettled.intersection(node.inputs) for node in order}
 
 
+def _choices_on_host(
+    fgraph: Any, order: Sequence[Apply], reasons: Mapping[Apply, str]
+) -> dict[Apply, str]:
+    """Choices of which a branch is in part on the host, where only the taken one runs."""
+    found: dict[Apply, str] = {}
+    places = places_in_branches(order, fgraph.outputs)
+    for node in reasons:
+        for choice, _ in places.get(node, ()):
+            why = f"a branch of {choice.op} needs {node.op}, which is there"
+            under = [n for n, place in places.items() if choice in dict(place)]
+            found.update((n, why) for n in (choice, *under) if n not in reasons)
+    return found
+
+
 def _first_stages(
     order: Sequence[Apply],
     reasons: Mapping[Apply, str],
@@ -144,8 +160,7 @@ def _move_to_readers(
     stage_of: dict[Apply, int],
 ) -> None:
     for node in reversed(order):
-        if node in reasons:
-            continue
+        on_host = node in reasons
         latest = []
         for variable in node.outputs:
             for reader, _ in fgraph.clients[variable]:
@@ -153,8 +168,8 @@ def _move_to_readers(
                     latest.append(stage_of[node])
                     continue
                 number = stage_of[reader] - (variable in must_follow[reader])
-                latest.append(number - number % 2)
-        stage_of[node] = max(stage_of[node], min(latest, default=0))
+                latest.append(number - (number % 2 != on_host))
+        stage_of[node] = max(stage_of[node], min(latest, default=stage_of[node]))
 
 
 def _cut_values(
