@@ -102,6 +102,16 @@ def test_mapping_is_told():
     assert "Mapped name dev0 to device xla:cpu: cpu (" in done.stderr
 
 
+def test_engine_of_devices_can_be_asked_for_by_the_flag_linker():
+    program = """
+import numpy as np, theano, theano.tensor as T
+x = T.vector("x")
+f = theano.function([x], x.sum())
+print(f(np.ones(3)), type(f.maker.linker).__name__)
+"""
+    assert printed_by(program, THEANO_FLAGS="linker=xla") == ["3.0 XLALinker"]
+
+
 def test_theano_alone_does_not_import_jax():
     assert printed_by("import sys, theano; print('jax' in sys.modules)") == ["False"]
 

@@ -350,7 +350,8 @@ def _debugging_mode(module: str, name: str) -> PyTensorMode:
 with warnings.catch_warnings():
     # The warning of a missing compiler belongs to the first use.
     warnings.simplefilter("ignore")
-    FAST_RUN = named_modes["FAST_RUN"]()
+    # The engine of devices needs modules that are not imported yet.
+    FAST_RUN = named_modes["NATIVE"]()
     FAST_COMPILE = named_modes["FAST_COMPILE"]()
     _warned_of_no_compiler.clear()
 
