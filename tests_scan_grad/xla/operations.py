@@ -120,6 +120,10 @@ PAIRS = [
         Case(f"{n} of bool", f, _values((4,), (4,), dtype="bool"))
         for n, f in _INTEGER_PAIRS.items()
     ),
+    *(
+        Case(f"{name} of bool", _PAIRED[name], (np.ones(3, bool), np.array([True, False, True])))
+        for name in ("add", "mul", "maximum", "minimum", "lt", "ge", "eq")
+    ),
     Case("pow", lambda a, b: a**b, _POSITIVE + _X),
     Case("pow of int64", lambda a: a**2, _INTS[:1]),
     Case("a column and a row", lambda a, b: a + b, _values((3, 1), (1, 4))),

@@ -56,6 +56,11 @@ def _folded(function: Function) -> Function:
     return call
 
 
+def _unless_bool(name: str, of_bools: str) -> Function:
+    # a sum of two true values is a byte of 2 to XLA, and true to NumPy
+    return lambda x, y: _lax(of_bools if x.dtype == bool else name)(x, y)
+
+
 def _is_integer(x: Any) -> bool:
     return bool(np.issubdtype(x.dtype, np.integer))
 
@@ -106,8 +111,8 @@ def _gamma_part(name: str) -> Function:
 
 # Operands have the dtype of the result.
 _IN_RESULTS_DTYPE: dict[type[sb.ScalarOp], Function] = {
-    sb.Add: _folded(_lax("add")),
-    sb.Mul: _folded(_lax("mul")),
+    sb.Add: _folded(_unless_bool("add", "bitwise_or")),
+    sb.Mul: _folded(_unless_bool("mul", "bitwise_and")),
     sb.Sub: _lax("sub"),
     sb.TrueDiv: _lax("div"),
     sb.IntDiv: _floor_divided,
