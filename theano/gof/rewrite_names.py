@@ -59,7 +59,7 @@ NEW_NAMES: dict[str, tuple[str, ...]] = {
     "scanOp_remove_constants_and_unused_inputs1": ("scan_input_and_output_cleanup1",),
     "scanop_remove_constants_and_unused_inputs2": ("scan_input_and_output_cleanup2",),
     "scanOp_remove_constants_and_unused_inputs3": ("scan_input_and_output_cleanup3",),
-    "scanOp_save_mem": ("scan_save_mem", "trim_empty_buffers"),
+    "scanOp_save_mem": ("shorten_traces", "trim_empty_buffers"),
     "scan_pushout_dot1": ("PushOutDotAccumulate",),
     "specialize_device": ("local_pow_to_nested_squaring",),
 }

@@ -23,6 +23,8 @@ _REPLACED = (
     "scan_push_out_dot1",
     "scan_push_out_non_seq",
     "scan_push_out_seq",
+    "scan_reduce_trace_no_prealloc",
+    "scan_reduce_trace_prealloc",
 )
 
 FROM_EVERY_MODE = (*_REPLACED, *WRONG_REWRITES, *BY_NAME)

@@ -25,7 +25,7 @@ LEFT_OUT = (
     "fusion",
     "local_careduce_fusion",
     "scan_make_inplace",
-    "scan_reduce_trace_prealloc",
+    "shorten_traces",
 )
 
 
@@ -49,7 +49,7 @@ class XLALinker(Linker):
     """
 
     # Traces of which few rows are read are shortened, to those rows and no more.
-    required_rewrites = ("minimum_compile", "scan_save_mem_no_prealloc", TAG)
+    required_rewrites = ("minimum_compile", "shorten_traces_to_what_is_read", TAG)
     incompatible_rewrites = LEFT_OUT
     # A step is part of its loop's program, or the host's.
     compiles_steps = False

@@ -18,6 +18,10 @@ from theano.scan_module.scan_opt.pad_initial_values import PAD_INITIAL_VALUES
 from theano.scan_module.scan_opt.push_out_dot_accumulate import PushOutDotAccumulate
 from theano.scan_module.scan_opt.push_out_traced_products import PushOutTracedProducts
 from theano.scan_module.scan_opt.record_loops import RecordLoops
+from theano.scan_module.scan_opt.shorten_traces import (
+    SHORTEN_TRACES,
+    SHORTEN_TRACES_TO_WHAT_IS_READ,
+)
 from theano.scan_module.scan_opt.shrink_cotangent_buffer import (
     TRIM_EMPTY_BUFFERS,
     ShrinkCotangentBuffer,
@@ -39,9 +43,10 @@ REWRITES = (
     ("PushOutTracedProducts", PushOutTracedProducts(), 0.065, (FAST_RUN_TAG,)),
     ("HoistFromSequences", HoistFromSequences(), 0.07, (FAST_RUN_TAG,)),
     ("MergeDots", MergeDots(), 0.08, (FAST_RUN_TAG,)),
-    # before PyTensor trims the buffers of states whose steps nobody reads
     ("pad_initial_values", PAD_INITIAL_VALUES, 1.6115, (FAST_RUN_TAG,)),
-    # after PyTensor has trimmed the buffers of states whose steps nobody reads
+    ("shorten_traces", SHORTEN_TRACES, 1.612, (FAST_RUN_TAG,)),
+    # for engines that ask for it by its name
+    ("shorten_traces_to_what_is_read", SHORTEN_TRACES_TO_WHAT_IS_READ, 1.612, ()),
     ("trim_empty_buffers", TRIM_EMPTY_BUFFERS, 1.613, (FAST_RUN_TAG,)),
     ("steps_for_fast_compile", StepsForFastCompile(), 199, (FAST_COMPILE_TAG,)),
     ("loops_are_ours", LoopsAreOurs(), 200, (FAST_RUN_TAG, FAST_COMPILE_TAG)),
