@@ -158,9 +158,16 @@ def test_group_and_proxy_of_rewrites():
         gof.ProxyDB(exp_to_sinh)
 
 
-def test_a_registered_rewrite_runs_here_and_not_in_pytensor():
-    counted = Nothing()
-    theano.compile.optdb.register("a_test_that_counts", counted, 1.7, "fast_run", "only_here")
+@pytest.fixture
+def counted():
+    """A rewrite of this package's modes for as long as a test runs."""
+    rewrite = Nothing()
+    theano.compile.optdb.register("a_test_that_counts", rewrite, 1.7, "fast_run", "only_here")
+    yield rewrite
+    theano.compile.optdb.remove_tags("a_test_that_counts", "fast_run", "only_here")
+
+
+def test_a_registered_rewrite_runs_here_and_not_in_pytensor(counted):
     x = T.dvector("x")
     mode = theano.Mode(linker="py", optimizer="fast_run")
     theano.function([x], x + 1, mode=mode)

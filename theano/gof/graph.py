@@ -38,8 +38,19 @@ if TYPE_CHECKING:
     from pytensor.graph.basic import Variable
 else:
 
+    class _CountedTogether(type(_PyTensorVariable)):
+        """All variables are numbered by one counter, which is PyTensor's; it may be set here."""
+
+        @property
+        def __count__(cls):
+            return _PyTensorVariable.__count__
+
+        @__count__.setter
+        def __count__(cls, counter):
+            _PyTensorVariable.__count__ = counter
+
     @including_instances_of(_PyTensorVariable)
-    class Variable(_PyTensorVariable):
+    class Variable(_PyTensorVariable, metaclass=_CountedTogether):
         """What operators are applied to, and their results.
 
         Parameters
