@@ -70,7 +70,26 @@ class HostFromGpu(_Transfer):
         output_storage[0][0] = np.array(inputs[0])
 
 
-class GpuFromHost(_Transfer):
+class _ToContext(_Transfer):
+    """Takes a value to the device of a context."""
+
+    __props__ = ("context_name",)
+    source: type
+    needed: str
+
+    def __init__(self, context_name: Hashable):
+        self.context_name = context_name
+
+    def make_node(self, x):
+        if not isinstance(x.type, self.source):
+            raise TypeError(f"{type(self).__name__}: {self.needed} is needed; got {x.type}")
+        return Apply(self, [x], [GpuArrayType(x.dtype, x.type.shape, self.context_name)()])
+
+    def perform(self, node, inputs, output_storage):
+        output_storage[0][0] = on_device(inputs[0], get_context(self.context_name).device)
+
+
+class GpuFromHost(_ToContext):
     """Takes a value from the host to the device of a context.
 
     Parameters
@@ -78,21 +97,10 @@ class GpuFromHost(_Transfer):
     context_name : str or None
     """
 
-    __props__ = ("context_name",)
-
-    def __init__(self, context_name: Hashable):
-        self.context_name = context_name
-
-    def make_node(self, x):
-        if not isinstance(x.type, TensorType):
-            raise TypeError(f"GpuFromHost: a tensor is needed; got {x.type}")
-        return Apply(self, [x], [GpuArrayType(x.dtype, x.type.shape, self.context_name)()])
-
-    def perform(self, node, inputs, output_storage):
-        output_storage[0][0] = on_device(inputs[0], get_context(self.context_name).device)
+    source, needed = TensorType, "a tensor"
 
 
-class GpuToGpu(_Transfer):
+class GpuToGpu(_ToContext):
     """Takes a value from one device to that of a context.
 
     Parameters
@@ -100,18 +108,7 @@ class GpuToGpu(_Transfer):
     context_name : str or None
     """
 
-    __props__ = ("context_name",)
-
-    def __init__(self, context_name: Hashable):
-        self.context_name = context_name
-
-    def make_node(self, x):
-        if not isinstance(x.type, GpuArrayType):
-            raise TypeError(f"GpuToGpu: a variable on a device is needed; got {x.type}")
-        return Apply(self, [x], [GpuArrayType(x.dtype, x.type.shape, self.context_name)()])
-
-    def perform(self, node, inputs, output_storage):
-        output_storage[0][0] = on_device(inputs[0], get_context(self.context_name).device)
+    source, needed = GpuArrayType, "a variable on a device"
 
 
 host_from_gpu = HostFromGpu()

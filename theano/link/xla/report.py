@@ -31,10 +31,15 @@ class StageRecord:
     static: tuple[str, ...]
 
     def __str__(self) -> str:
+        operations = _counted(self.operations, "operation")
         if self.device is None:
-            return f"on the host: {self.operations} operations"
-        line = f"on {self.device}: {self.operations} operations, {self.programs} programs so far"
+            return f"on the host: {operations}"
+        line = f"on {self.device}: {operations}, {_counted(self.programs, 'program')} so far"
         return line + (f", one for each value of {', '.join(self.static)}" if self.static else "")
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 @dataclass(frozen=True)
@@ -95,7 +100,7 @@ def report(function: Any) -> EngineReport:
     >>> from theano.link.xla import report
     >>> x = T.vector("x")
     >>> print(report(theano.function([x], x * 2, mode="XLA")))
-    on xla:cpu: 1 operations, 0 programs so far
+    on xla:cpu: 1 operation, 0 programs so far
     """
     machine = function.vm
     if not isinstance(machine, Machine):
