@@ -15,7 +15,7 @@ from pytensor.link.vm import VMLinker
 import theano
 import theano.tensor as T
 from tests_scan_grad.built_loops import BuiltLoop, build, numbers
-from tests_scan_grad.generated_loops import LoopDescription
+from tests_scan_grad.generated_loops import LoopDescription, describe
 from theano.compile.mode import OPT_FAST_RUN, Mode
 
 RELATIVE_TOLERANCE = {"float64": 1e-9, "float32": 1e-5}
@@ -137,3 +137,24 @@ def slope_difference(compiled: CompiledLoop, run: Run) -> str | None:
     if abs(measured - expected) <= 1e-5 * max(1.0, magnitude):
         return None
     return f"the slope is {expected}, by finite differences {measured}"
+
+
+def check_against_python(loop: LoopDescription, mode: PyTensorMode) -> None:
+    """Assert that a loop and its gradients are those of PyTensor's Python linker, errors too."""
+    with theano.change_flags({"scan.save": loop.save}):
+        ours = CompiledLoop(loop, theano.scan, mode)
+        python = CompiledLoop(loop, theano.scan, rewritten_mode())
+    actual, expected = _result(ours), _result(python)
+    if isinstance(expected, IndexError):
+        assert isinstance(actual, IndexError)
+        return
+    wrong = difference(actual, expected)
+    assert wrong is None, f"{wrong}, in\n{describe(loop)}"
+
+
+def _result(compiled: CompiledLoop) -> Run | IndexError:
+    try:
+        return compiled()
+    except IndexError as error:
+        # an until stopped the loop before the step that the cost reads
+        return error
