@@ -13,7 +13,7 @@ from pytensor.tensor.type import TensorType as PyTensorTensorType
 import theano
 import theano.tensor as T
 from tests_scan_grad.fresh_process import printed_by
-from theano.compile import DebugMode, MonitorMode, NanGuardMode, get_default_mode, get_mode
+from theano.compile import DebugMode, MonitorMode, NanGuardMode, get_default_mode, get_mode, linkers
 from theano.compile import mode as mode_module
 from theano.compile.debugmode import BadThunkOutput, InvalidValueError
 from theano.compile.monitormode import detect_nan
@@ -197,7 +197,7 @@ def test_registered_linker_and_optimizer(x):
         mode = theano.Mode("linker of this test", "optimizer of this test")
         assert theano.function([x], x.sum(), mode=mode)(ONES) == 6
     finally:
-        del mode_module.predefined_linkers["linker of this test"]
+        del linkers.predefined_linkers["linker of this test"]
         del mode_module.predefined_optimizers["optimizer of this test"]
 
 
@@ -234,8 +234,8 @@ def test_without_a_c_compiler_the_default_runs_with_one_warning():
 
 
 def test_without_pythons_headers_python_runs(monkeypatch, x):
-    monkeypatch.setattr(mode_module, "_warned_of_no_compiler", set())
-    monkeypatch.setattr(mode_module.sysconfig, "get_path", lambda name: "/nowhere")
+    monkeypatch.setattr(linkers, "_warned_of_no_compiler", set())
+    monkeypatch.setattr(linkers.sysconfig, "get_path", lambda name: "/nowhere")
     with pytest.warns(UserWarning, match="Python's C headers are missing.*/nowhere"):
         f = theano.function([x], T.exp(x).sum(), mode=theano.Mode("cvm"))
     assert not f.maker.linker.use_cloop and not f.maker.linker.c_thunks

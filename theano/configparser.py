@@ -28,8 +28,8 @@ from theano.flag_kinds import (
     Text,
     Truth,
     TypedParam,
-    nearest,
 )
+from theano.nearest_name import did_you_mean
 
 __all__ = [
     "THEANO_FLAGS_DICT",
@@ -165,7 +165,7 @@ class TheanoConfigParser(Section):
         try:
             return self.flags[name]
         except KeyError:
-            hint = nearest(name, self.flags)
+            hint = did_you_mean(name, self.flags)
             raise AttributeError(f"theano.config has no flag {name!r}{hint}") from None
 
     def read(self, name: str) -> Any:
@@ -359,7 +359,7 @@ def user_settings(flags: Mapping[str, Flag]) -> dict[str, Any]:
 
 def _keep_for_later(name: str, raw: str, source: str, flags: Mapping[str, Flag]) -> None:
     """Keep what the user set of an unknown flag; a name near a known one is an error."""
-    hint = nearest(name, flags)
+    hint = did_you_mean(name, flags)
     if hint:
         raise ValueError(f"{source}: no flag {name!r}{hint}")
     message = f"{source}: Theano does not recognise the flag {name!r}, unless AddConfigVar adds it"

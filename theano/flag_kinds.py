@@ -1,9 +1,10 @@
 """Which values a flag may have: the kinds of the table, and those by which programs add flags."""
 
-import difflib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
+
+from theano.nearest_name import did_you_mean
 
 
 @dataclass(frozen=True)
@@ -16,7 +17,9 @@ class Choice:
         value = str(raw)
         if value in self.options:
             return value
-        raise ValueError(f"valid values are {listed(self.options)}{nearest(value, self.options)}")
+        raise ValueError(
+            f"valid values are {listed(self.options)}{did_you_mean(value, self.options)}"
+        )
 
     def __str__(self) -> str:
         return " | ".join(self.options)
@@ -31,7 +34,9 @@ class Truth:
             return True
         if str(raw) in ("False", "false", "0"):
             return False
-        raise ValueError(f"valid values are True and False{nearest(str(raw), ('True', 'False'))}")
+        raise ValueError(
+            f"valid values are True and False{did_you_mean(str(raw), ('True', 'False'))}"
+        )
 
     def __str__(self) -> str:
         return "True | False"
@@ -180,18 +185,6 @@ StrParam = _param_of(str, "A flag that is a string.")
 IntParam = _param_of(int, "A flag that is an integer.")
 FloatParam = _param_of(float, "A flag that is a float.")
 BoolParam = _param_of(Truth().read, "A flag that is a truth value.")
-
-
-def nearest(name: str, candidates: Iterable[str]) -> str:
-    """Return "; did you mean 'x'?" for the candidate closest to `name`, or an empty string."""
-    spelled = {candidate.lower(): candidate for candidate in candidates}
-    # A bare option also matches one inside a section: "save" is near "scan.save".
-    inside = {key.rsplit(".", 1)[-1]: spelled[key] for key in spelled if "." in key}
-    close = difflib.get_close_matches(name.lower(), spelled, n=1, cutoff=0.6)
-    if close:
-        return f"; did you mean {spelled[close[0]]!r}?"
-    close = difflib.get_close_matches(name.lower(), inside, n=1, cutoff=0.8)
-    return f"; did you mean {inside[close[0]]!r}?" if close else ""
 
 
 def listed(options: Iterable[str]) -> str:

@@ -1,11 +1,12 @@
 """What an error says when a compiled function is called: which input, where, what was expected."""
 
-import difflib
 import traceback
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytensor.compile.executor import Function as PyTensorFunction
+
+from theano.nearest_name import did_you_mean
 
 __all__ = ["explain_bad_call", "explain_failure", "mark_explained", "signature", "title"]
 
@@ -39,10 +40,9 @@ def explain_bad_call(
     names = [spec.name for _, spec, _ in explicit if spec.name]
     for name in kwargs:
         if name not in function._finder:
-            close = difflib.get_close_matches(str(name), names, n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
             return TypeError(
-                f"Unknown input {name!r} to {called}: it has {signature(function)}{hint}"
+                f"Unknown input {name!r} to {called}: it has {signature(function)}"
+                f"{did_you_mean(str(name), names)}"
             )
     for index, spec, container in explicit:
         if index < len(args):

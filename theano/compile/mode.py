@@ -1,14 +1,10 @@
-"""Modes: which rewrites run, and which engine runs the result. Both are chosen here only.
+"""Modes: which rewrites run, and which engine runs the result; the rewrites are chosen here only.
 
 Theano's default modes ask for PyTensor's tags and for tags of our own, under which this
 package's rewrites are registered. PyTensor's modes do not know our tags.
 """
 
-import difflib
 import importlib
-import os
-import sysconfig
-import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -23,19 +19,23 @@ from pytensor.compile.mode import (
     local_useless,
 )
 from pytensor.compile.mode import Mode as PyTensorMode
-from pytensor.compile.mode import optdb as _pytensor_optdb
 from pytensor.configdefaults import config as pytensor_config
 from pytensor.graph.rewriting.db import RewriteDatabaseQuery
-from pytensor.link.basic import Linker, PerformLinker
-from pytensor.link.c.basic import CLinker, OpWiseCLinker
+from pytensor.link.basic import Linker
 from pytensor.link.vm import VMLinker
 
 from theano.compile.blas_messages import no_blas_remarks
+from theano.compile.linkers import (
+    make_linker,
+    no_warning_yet,
+    predefined_linkers,
+    register_linker,
+    unknown_name,
+)
 from theano.configdefaults import config
-from theano.configparser import caller_stacklevel
-from theano.gof.optdb import LayeredDB
 from theano.gof.rewrite_names import with_new_names
 from theano.schedule.arranged import arranged
+from theano.schedule.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb
 from theano.schedule.left_out import (
     DONE_BY_NATIVE,
     FROM_EVERY_MODE,
@@ -43,9 +43,7 @@ from theano.schedule.left_out import (
     Tags,
     not_asked_for,
 )
-from theano.schedule.results_in_place import ResultsInPlace
 from theano.schedule.stored_graphs import StoredGraphs
-from theano.schedule.structured_matrices import StructuredProducts
 
 __all__ = [
     "FAST_COMPILE",
@@ -81,12 +79,6 @@ __all__ = [
     "resolve_optimizer",
 ]
 
-# What users register here, PyTensor's own modes do not see.
-optdb = LayeredDB(_pytensor_optdb)
-
-FAST_RUN_TAG = "theano_fast_run"
-FAST_COMPILE_TAG = "theano_fast_compile"
-
 
 def _query(
     name: str, include: Iterable[str], exclude: Iterable[str] = (), **kwargs: Any
@@ -102,11 +94,6 @@ def _query(
 
 _FAST_RUN = ("fast_run", FAST_RUN_TAG)
 _FAST_COMPILE = ("fast_compile", FAST_COMPILE_TAG)
-
-# after PyTensor's canonicalize (1), before stabilize (1.5)
-optdb.register("structured_products", StructuredProducts(), FAST_RUN_TAG, position=1.3)
-# after PyTensor's, where its is asked for: the native engine decides on memory by itself
-optdb.register("results_in_place", ResultsInPlace(), FAST_RUN_TAG, "inplace", position=75.5)
 
 OPT_FAST_RUN = _query("OPT_FAST_RUN", _FAST_RUN)
 OPT_FAST_RUN_STABLE = _query("OPT_FAST_RUN_STABLE", _FAST_RUN, require=["stable"])
@@ -131,86 +118,6 @@ predefined_optimizers = {
     "stabilize": OPT_STABILIZE,
 }
 
-predefined_linkers: dict[str, Callable[[], Linker]] = {
-    "py": PerformLinker,
-    "c": CLinker,
-    "c|py": OpWiseCLinker,
-    "c|py_nogc": lambda: OpWiseCLinker(allow_gc=False),
-    "vm": lambda: VMLinker(use_cloop=False, c_thunks=not _why_no_compiler()),
-    "vm_nogc": lambda: VMLinker(use_cloop=False, allow_gc=False, c_thunks=not _why_no_compiler()),
-    "cvm": lambda: VMLinker(use_cloop=True),
-    "cvm_nogc": lambda: VMLinker(use_cloop=True, allow_gc=False),
-    "native": lambda: _native_linker(),
-    "xla": lambda: _xla_linker(),
-}
-
-_WITHOUT_COMPILER = {"c": "py", "c|py": "py", "c|py_nogc": "py", "cvm": "vm", "cvm_nogc": "vm_nogc"}
-_warned_of_no_compiler: set[str] = set()
-
-
-def _native_linker() -> Linker:
-    # Imported when first used: the engine needs the runtime that it builds.
-    return importlib.import_module("theano.link.native").NativeLinker(
-        c_thunks=not _why_no_compiler()
-    )
-
-
-def _xla_linker() -> Linker:
-    # Imported when first used: it needs JAX, which is optional.
-    return importlib.import_module("theano.link.xla").XLALinker()
-
-
-def make_linker(name: str) -> Linker:
-    """Return a new linker of that name: the one place that chooses the engine.
-
-    Where C++ cannot be compiled, the Python linker of the same kind takes its place, with one
-    warning.
-    """
-    reason, instead = "", _WITHOUT_COMPILER.get(name, name)
-    if name == "native":
-        # It is its own substitute: without a compiler it has NumPy run the operations.
-        reason = _why_not_native()
-    elif instead != name:
-        reason = _why_no_compiler()
-    if reason:
-        _warn_of_no_compiler(reason, name, instead)
-        name = instead
-    if name not in predefined_linkers:
-        raise ValueError(_unknown("linker", name, predefined_linkers))
-    return predefined_linkers[name]()
-
-
-def _warn_of_no_compiler(reason: str, name: str, instead: str) -> None:
-    if _warned_of_no_compiler:
-        return
-    _warned_of_no_compiler.add(name)
-    what = "Python runs" if instead == name else f"the Python linker {instead!r} runs"
-    warnings.warn(
-        f"{reason}: {what} in place of {name!r}, slower",
-        stacklevel=caller_stacklevel(),
-    )
-
-
-def _why_not_native() -> str:
-    build = importlib.import_module("theano.link.native.runtime.build")
-    return "" if build.find_compiler() else "No C compiler was found (install gcc or clang)"
-
-
-def _why_no_compiler() -> str:
-    if not config.cxx:
-        return "No C++ compiler was found (install g++ or clang++, or set the flag cxx)"
-    header = os.path.join(sysconfig.get_path("include"), "Python.h")
-    if not os.path.exists(header):
-        return f"Python's C headers are missing (install python3-dev; looked for {header})"
-    return ""
-
-
-def register_linker(name: str, linker: Linker) -> None:
-    """Give a linker a name that `Mode` accepts; a taken name is a ValueError."""
-    if name in predefined_linkers:
-        raise ValueError(f"Linker name already taken: {name}")
-    predefined_linkers[name] = lambda: linker
-
 
 def register_optimizer(name: str, query: RewriteDatabaseQuery) -> None:
     """Give a query of rewrites a name that `Mode` accepts; a taken name is a ValueError."""
@@ -226,7 +133,7 @@ def resolve_optimizer(optimizer: object) -> object:
     if optimizer is not None and not isinstance(optimizer, str):
         return optimizer
     if optimizer not in predefined_optimizers:
-        raise ValueError(_unknown("optimizer", optimizer, map(str, predefined_optimizers)))
+        raise ValueError(unknown_name("optimizer", optimizer, map(str, predefined_optimizers)))
     return predefined_optimizers[optimizer]
 
 
@@ -347,13 +254,10 @@ def _debugging_mode(module: str, name: str) -> PyTensorMode:
     return getattr(made, name)(optimizer=config.optimizer)
 
 
-with warnings.catch_warnings():
-    # The warning of a missing compiler belongs to the first use.
-    warnings.simplefilter("ignore")
+with no_warning_yet():
     # The engine of devices needs modules that are not imported yet.
     FAST_RUN = named_modes["NATIVE"]()
     FAST_COMPILE = named_modes["FAST_COMPILE"]()
-    _warned_of_no_compiler.clear()
 
 
 class _PredefinedModes(dict[str, PyTensorMode]):
@@ -405,7 +309,7 @@ def get_mode(mode: str | PyTensorMode | None) -> PyTensorMode:
     if not isinstance(mode, str):
         raise TypeError(f"mode must be the name of a mode or a Mode, not {mode!r}")
     if mode not in named_modes:
-        raise ValueError(_unknown("mode", mode, named_modes))
+        raise ValueError(unknown_name("mode", mode, named_modes))
     made = named_modes[mode]()
     for flag, method in (
         (config.optimizer_excluding, "excluding"),
@@ -455,11 +359,3 @@ def get_step_mode(mode: str | PyTensorMode | None) -> PyTensorMode:
     if getattr(chosen.linker, "compiles_steps", True):
         return chosen
     return Mode("native", chosen.provided_optimizer)
-
-
-def _unknown(what: str, name: object, known: Iterable[str]) -> str:
-    known = list(dict.fromkeys(known))
-    spelled = {candidate.lower(): candidate for candidate in known}
-    close = difflib.get_close_matches(str(name).lower(), spelled, n=1)
-    hint = f"; did you mean {spelled[close[0]]!r}?" if close else ""
-    return f"No predefined {what} exists for {name!r}: there are {', '.join(known)}{hint}"

@@ -13,9 +13,9 @@ from pytensor.graph.rewriting.basic import copy_stack_trace, dfs_rewriter, node_
 from pytensor.tensor.exceptions import ShapeError
 from pytensor.tensor.type import TensorType
 
-from theano.compile.mode import FAST_RUN_TAG
 from theano.compile.sharedvalue import register_constructor
 from theano.gof.type import PureType
+from theano.schedule.database import FAST_RUN_TAG
 
 __all__ = [
     "RandomFunction",

@@ -1,10 +1,11 @@
 """Having rewrites run at one of the stages of compiling: canonicalize, stabilize, specialize."""
 
-import importlib
 from collections.abc import Callable
 from typing import Any
 
 from pytensor.graph.rewriting.basic import NodeRewriter
+
+from theano.schedule.database import optdb
 
 
 def _registering(stage: str, *always: str) -> Callable:
@@ -13,8 +14,6 @@ def _registering(stage: str, *always: str) -> Callable:
             # a decorator with tags only
             return lambda rewrite: register(rewrite, lopt, *tags, **kwargs)
         name = kwargs.pop("name", None) or lopt.__name__  # type: ignore[attr-defined]
-        # imported when used, because compiling needs tensors
-        optdb = importlib.import_module("theano.compile.mode").optdb
         optdb[stage].register(name, lopt, *always, *tags, **kwargs)
         return lopt
 

@@ -14,9 +14,9 @@ from pytensor.tensor.sort import SortOp as _PyTensorSortOp
 from pytensor.tensor.type import integer_dtypes
 from pytensor.tensor.variable import TensorVariable
 
-from theano.compile.mode import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb
 from theano.gof.op import Op
 from theano.gof.stand_in import StandIn
+from theano.schedule.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb
 
 
 class SortOp(metaclass=StandIn, made=_PyTensorSortOp):

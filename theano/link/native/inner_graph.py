@@ -8,8 +8,8 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.rewriting.db import RewriteDatabaseQuery
 from pytensor.scan.op import Scan
 
-from theano.compile.mode import FAST_RUN_TAG, optdb
 from theano.schedule import arranged
+from theano.schedule.database import FAST_RUN_TAG, optdb
 from theano.schedule.left_out import FROM_EVERY_MODE
 
 _REWRITES = RewriteDatabaseQuery(

@@ -9,7 +9,6 @@ from __future__ import annotations
 from pytensor.compile.mode import optdb
 from pytensor.scan.rewriting.merge import ScanMerge
 
-from theano.compile.mode import FAST_COMPILE_TAG, FAST_RUN_TAG
 from theano.scan_module.scan_opt.hoist_from_sequences import HoistFromSequences
 from theano.scan_module.scan_opt.hoist_invariants import HoistInvariants
 from theano.scan_module.scan_opt.loops_are_ours import LoopsAreOurs
@@ -28,6 +27,7 @@ from theano.scan_module.scan_opt.shrink_cotangent_buffer import (
 )
 from theano.scan_module.scan_opt.steps_for_fast_compile import StepsForFastCompile
 from theano.scan_module.scan_opt.unify_forward_loops import UnifyForwardLoops
+from theano.schedule.database import FAST_COMPILE_TAG, FAST_RUN_TAG
 
 __all__ = ["REWRITES", "ScanMerge"]
 

@@ -12,7 +12,7 @@ from pytensor.graph.rewriting.basic import copy_stack_trace, dfs_rewriter, node_
 from pytensor.tensor.type import discrete_dtypes
 from pytensor.tensor.variable import TensorVariable
 
-from theano.compile.mode import FAST_RUN_TAG
+from theano.schedule.database import FAST_RUN_TAG
 
 __all__ = [
     "SparseBlockGemv",

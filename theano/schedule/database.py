@@ -1,0 +1,21 @@
+"""The rewrites that Theano's modes choose from, and the tags of ours among them."""
+
+from pytensor.compile.mode import optdb as _pytensor_optdb
+
+from theano.gof.optdb import LayeredDB
+from theano.schedule.results_in_place import ResultsInPlace
+from theano.schedule.structured_matrices import StructuredProducts
+
+__all__ = ["FAST_COMPILE_TAG", "FAST_RUN_TAG", "optdb"]
+
+# PyTensor's modes ask for neither.
+FAST_RUN_TAG = "theano_fast_run"
+FAST_COMPILE_TAG = "theano_fast_compile"
+
+# What users register here, PyTensor's own modes do not see.
+optdb = LayeredDB(_pytensor_optdb)
+
+# after PyTensor's canonicalize (1), before stabilize (1.5)
+optdb.register("structured_products", StructuredProducts(), FAST_RUN_TAG, position=1.3)
+# after PyTensor's, where its is asked for: the native engine decides on memory by itself
+optdb.register("results_in_place", ResultsInPlace(), FAST_RUN_TAG, "inplace", position=75.5)
