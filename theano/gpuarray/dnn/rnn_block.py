@@ -8,9 +8,12 @@ import numpy as np
 import theano
 import theano.tensor as T
 from theano.compile.sharedvalue import SharedVariable
+from theano.gpuarray.contexts import list_contexts
 from theano.gpuarray.dnn.cells import CELLS
 from theano.gpuarray.dnn.layout import ParameterLayout
+from theano.gpuarray.dnn.lstm_layers import Stack, lstm_layers
 from theano.gpuarray.dnn.parameter_views import arrays_of_pseudo_layer, writable_vector
+from theano.gpuarray.dnn.presence import dnn_available
 from theano.tensor.opt import Assert
 
 __all__ = ["RNNBlock"]
@@ -177,8 +180,21 @@ class RNNBlock:
         starts = [self._checked("hx", hx, 3)]
         if cx is not None:
             starts.append(self._checked("cx", cx, 3))
+        w = self._with_length_checked(w, x.type.shape[2] or x.shape[2])
+        if self._has_kernel():
+            sizes = (self.layout.hidden_size, self.layout.num_layers)
+            stack = Stack(*sizes, self.layout.num_directions == 2)
+            return lstm_layers(self._as_loops, stack, [w, x, *starts])
+        return self._as_loops(w, x, *starts)
+
+    def _has_kernel(self) -> bool:
+        """Whether the context's device is one where cuDNN runs such layers through JAX."""
+        runs = self.rnn_mode == "lstm" and self.dtype == "float32" and not self.layout.skips_input
+        return runs and self.context_name in list_contexts() and dnn_available(self.context_name)
+
+    def _as_loops(self, w: Any, x: Any, *starts: Any) -> list:
+        """What `apply` returns, each layer and direction as a loop."""
         width = x.type.shape[2] or x.shape[2]
-        w = self._with_length_checked(w, width)
         last_of_layers: list[list] = [[] for _ in starts]
         directions = self.layout.num_directions
         for layer in range(self.layout.num_layers):

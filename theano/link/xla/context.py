@@ -61,6 +61,8 @@ class Context:
         The values of the graph's variables so far.
     marks
         Numbers that no other buffer is filled with.
+    platform
+        What JAX calls the kind of device that runs it: 'cpu' or 'gpu'.
     """
 
     precision: Any = None
@@ -68,6 +70,7 @@ class Context:
     requirements: list[Requirement] = field(default_factory=list)
     known: Mapping[Any, Any] = field(default_factory=dict)
     marks: Iterator[int] = field(default_factory=lambda: count(1))
+    platform: str = "cpu"
 
     def require(self, holds: Any, error: Exception) -> None:
         """Have `error` raised where `holds` is false: now, or once its value is known."""

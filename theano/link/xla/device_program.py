@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
@@ -45,12 +45,12 @@ class DeviceProgram:
     stage : Stage
     overwritten : collection of int
         Positions of the inputs whose memory the outputs may take.
-    precision
-        Of products.
+    context : callable
+        Returns where and how it is traced.
     """
 
-    def __init__(self, stage: Stage, overwritten: Collection[int], precision: Any):
-        self.stage, self.overwritten, self.precision = stage, tuple(overwritten), precision
+    def __init__(self, stage: Stage, overwritten: Collection[int], context: Callable[[], Context]):
+        self.stage, self.overwritten, self.context = stage, tuple(overwritten), context
         self.specialisations: dict[Any, Specialisation] = {}
 
     def __call__(self, values: Sequence[Any], static: Sequence[Any]) -> list[Any]:
@@ -99,7 +99,7 @@ class DeviceProgram:
     ) -> list[Any]:
         import jax.numpy as jnp
 
-        context = Context(self.precision)
+        context = self.context()
         known = dict(zip(self.stage.inputs, given, strict=True))
         known.update(zip(self.stage.static, static, strict=True))
         compute(self.stage.nodes, known, context, self.stage.outputs)

@@ -19,7 +19,7 @@ from pytensor.tensor.type import TensorType
 
 from theano.compile.device_cells import keep
 from theano.configdefaults import config
-from theano.link.xla.context import is_traced
+from theano.link.xla.context import Context, is_traced
 from theano.link.xla.device_names import find_device
 from theano.link.xla.jax_library import declared_precision, require_jax
 from theano.link.xla.places import device_of
@@ -65,6 +65,10 @@ class DeviceValues:
         """Have JAX compute on the device that the graph names, or on the engine's own."""
         with require_jax().default_device(named or self.device):
             yield
+
+    def context(self, named: Any = None) -> Context:
+        """How a graph is traced for the device that it names, or for the engine's own."""
+        return Context(self.precision, platform=(named or self.device).platform)
 
     def device_name(self, named: Any) -> str:
         """The name of the device that the graph names, or of the engine's own."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -61,7 +62,7 @@ class Machine:
             return None
         # A stage that may still be run again, or whose values are read again, keeps its inputs.
         overwritten = self.values.overwritten(stage.inputs) if last else ()
-        return DeviceProgram(stage, overwritten, self.values.precision)
+        return DeviceProgram(stage, overwritten, partial(self.values.context, stage.device))
 
     def __call__(self) -> None:
         # PyTensor takes it that a node failed where this is set.

@@ -11,7 +11,7 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.traversal import ancestors
 
 from theano.compile.device_cells import keep
-from theano.link.xla.context import CannotLower, Context, Ragged, is_traced
+from theano.link.xla.context import CannotLower, Ragged, is_traced
 from theano.link.xla.data_parallel.parts import ALL, Rows
 from theano.link.xla.data_parallel.trace import AXIS, SplitTrace
 from theano.link.xla.device_names import find_device
@@ -163,7 +163,7 @@ class SplitProgram:
         rows = {given[v].shape[axis] for v, axis in split.items()}
         if len(rows) != 1:
             raise ValueError(f"data_parallel: inputs have different numbers of rows: {rows}")
-        context = Context(self.values.precision)
+        context = self.values.context()
         trace = SplitTrace(context, self.values.mesh.size, rows.pop())
         trace.values.update(given)
         trace.values.update(zip(self.stage.static, static, strict=True))

@@ -1,0 +1,105 @@
+"""How the engine of devices runs LSTM layers: by cuDNN on a GPU, by loops elsewhere.
+
+JAX's functions for cuDNN take arrays whose first dimension is the batch, and the parameters in the
+layout of `theano.gpuarray.dnn.layout`, which is cuDNN's.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from theano.gpuarray.dnn.lstm_layers import LSTMGradient, LSTMLayers, Stack
+from theano.link.xla.data_parallel.parts import ALL, SUMMAND, CannotSplit, Rows, summed
+from theano.link.xla.data_parallel.rules import splits
+from theano.link.xla.interpret import interpret
+from theano.link.xla.lowering.table import lowers
+
+_BATCH = Rows(1)
+
+
+@lowers(LSTMLayers)
+def forward(op, node, inputs, context):
+    if not _has_kernel(inputs, context):
+        return interpret(op.fgraph, inputs, context)
+    from jax.experimental import rnn
+
+    w, x, h, c = _arrays(inputs)
+    settings = _settings(op.stack, x.shape[2], context)
+    (y, *last), kept = rnn.lstm_fwd(_batch_first(x), h, c, w, _lengths(x), **settings)
+    return [_batch_first(y), *last, kept[-1]]
+
+
+@lowers(LSTMGradient)
+def backward(op, node, inputs, context):
+    if not _has_kernel(inputs, context):
+        return interpret(op.fgraph, inputs, context)
+    from jax.experimental import rnn
+
+    w, x, h, c, y, reserve, dy, *d_last = _arrays(inputs)
+    kept = (_batch_first(x), h, c, w, _lengths(x), _batch_first(y), reserve)
+    settings = _settings(op.stack, x.shape[2], context)
+    dx, dh, dc, dw, _ = rnn.lstm_bwd(
+        *settings.values(), residuals=kept, gradients=(_batch_first(dy), *d_last)
+    )
+    return [dw, _batch_first(dx), dh, dc]
+
+
+def _has_kernel(inputs: list[Any], context: Any) -> bool:
+    # cuDNN refuses sequences without steps, and batches without rows
+    return context.platform == "gpu" and 0 not in inputs[1].shape
+
+
+def _arrays(inputs: list[Any]) -> list[Any]:
+    import jax.numpy as jnp
+
+    return [jnp.asarray(value) for value in inputs]
+
+
+def _settings(stack: Stack, width: int, context: Any) -> dict[str, Any]:
+    """The arguments of JAX's functions after the arrays, in their order."""
+    from jax.lax import Precision
+
+    full = context.precision is Precision.HIGHEST
+    return {
+        "input_size": width,
+        "hidden_size": stack.hidden_size,
+        "num_layers": stack.num_layers,
+        "dropout": 0.0,
+        "bidirectional": stack.bidirectional,
+        # cuDNN has products with TF32 or without; JAX refuses its default for them
+        "precision": Precision.HIGHEST if full else Precision.HIGH,
+    }
+
+
+def _batch_first(array: Any) -> Any:
+    """Exchange steps and batch; twice is nothing."""
+    return array.swapaxes(0, 1)
+
+
+def _lengths(x: Any) -> Any:
+    """The length of each sequence of a batch: all steps."""
+    import jax.numpy as jnp
+
+    return jnp.full(x.shape[1], x.shape[0], "int32")
+
+
+@splits(LSTMLayers)
+def parts_of_layers(op, node, parts, sizes):
+    _check_parts(parts)
+    # each device's own, for its own gradient
+    reserve = ALL
+    return [_BATCH, _BATCH, _BATCH, reserve]
+
+
+@splits(LSTMGradient)
+def parts_of_gradient(op, node, parts, sizes):
+    _check_parts([*parts[:5], *parts[6:]])
+    return [SUMMAND, _BATCH, _BATCH, _BATCH]
+
+
+def _check_parts(parts: list[Any]) -> None:
+    if SUMMAND in parts:
+        raise summed(parts)
+    w, *arrays = parts
+    if w is not ALL or any(part != _BATCH for part in arrays):
+        raise CannotSplit("its input and states do not all have the batch in dimension 1")
