@@ -6,15 +6,18 @@ import json
 
 import numpy as np
 import pytest
+from pytensor.graph.fg import FunctionGraph
 
 import theano
 import theano.tensor as T
 from tests_scan_grad.fresh_process import printed_by
-from theano.schedule import equilibrium, stored_graphs
+from theano.link.native import linker
+from theano.schedule import equilibrium, sealed_files, stored_graphs
 
 PROGRAM = """
 import json, os
 import theano
+from theano.link.native import linker
 from theano.schedule import equilibrium, stored_graphs
 from tests_scan_grad.timing import compile_networks, compile_programs
 
@@ -22,17 +25,21 @@ stored_graphs.SECONDS_WORTH_STORING = 0
 rounds = []
 until = equilibrium._Run.until_nothing_changes
 equilibrium._Run.until_nothing_changes = lambda run: rounds.append(1) or until(run)
+lowered = []
+make_program = linker.make_program
+linker.make_program = lambda *args: lowered.append(1) or make_program(*args)
 made = []
 function = theano.function
 theano.function = lambda *args, **kwargs: made.append(function(*args, **kwargs)) or made[0]
 network = compile_networks.NETWORKS[os.environ["NETWORK"]]()
 step = compile_programs.ours(network, mode="NATIVE")
-of_outer_graph = len(rounds)
+of_outer_graph, programs = len(rounds), len(lowered)
 arrays = network.arrays()
 costs = [float(step(arrays)), float(step(arrays))]
 order = [str(node.op) for node in made[0].maker.fgraph.toposort()]
 report = str(theano.scan_module.scan_report(made[0]))
-print(json.dumps([of_outer_graph, costs, order, report]))
+engine = str(theano.link.native.report(made[0])), theano.link.native.source(made[0])
+print(json.dumps([of_outer_graph, programs, costs, order, report, engine]))
 """
 
 
@@ -61,8 +68,19 @@ def rounds(monkeypatch):
     return found
 
 
-def files(folder):
-    return sorted(path.name for path in folder.glob("*"))
+@pytest.fixture
+def lowered(monkeypatch):
+    """One item for each graph that is lowered to a program."""
+    found = []
+    make_program = linker.make_program
+    monkeypatch.setattr(
+        linker, "make_program", lambda *args: found.append(1) or make_program(*args)
+    )
+    return found
+
+
+def files(folder, kind="graph"):
+    return sorted(path.name for path in folder.glob(f"{kind}-*"))
 
 
 @pytest.mark.parametrize("network", ["gated", "lstm-2", "perceptron"])
@@ -71,7 +89,8 @@ def test_the_next_process_reads_the_same_graph(network, tmp_path):
     first = json.loads(printed_by(PROGRAM, **variables)[-1])
     second = json.loads(printed_by(PROGRAM, **variables)[-1])
     assert first[0] > second[0]
-    assert second[1:] == first[1:]
+    assert (first[1], second[1]) == (1, 0)
+    assert second[2:] == first[2:]
 
 
 def compiled(power=2.0, **options):
@@ -125,7 +144,7 @@ def test_flags_and_modes_matter(folder, rounds):
 
 def test_a_damaged_file_is_written_again(folder, rounds):
     def damage(_):
-        (path,) = folder.glob("*")
+        (path,) = folder.glob("graph-*")
         content = path.read_bytes()
         assert content not in damaged
         damaged.append(content[:100] + b"damage" + content[106:])
@@ -152,10 +171,10 @@ def test_what_the_user_wrote_is_not_stored(folder, monkeypatch):
 
 
 def test_the_oldest_go_when_there_are_many(folder, monkeypatch):
-    monkeypatch.setattr(stored_graphs, "MOST_FILES", 2)
+    monkeypatch.setattr(sealed_files, "MOST_FILES", 2)
     for power in (2.0, 3.0, 4.0):
         compiled(power)
-    assert len(files(folder)) == 2
+    assert len(files(folder)) == len(files(folder, "program")) == 2
 
 
 def test_without_the_flag_nothing_is_stored(folder, monkeypatch):
@@ -185,3 +204,69 @@ def test_the_loops_of_a_graph_that_was_read_are_reported(folder, rounds):
     assert read < made and same == report and "simple" in report
     for value, other in zip(values, again, strict=True):
         np.testing.assert_array_equal(value, other)
+
+
+def test_a_graph_is_lowered_once(folder, lowered):
+    (first, *_), (second, *_) = (compiled() for _ in range(2))
+    assert len(lowered) == 1 and len(files(folder, "program")) == 1
+    value = np.arange(3.0)
+    for _ in range(2):
+        np.testing.assert_array_equal(first(value), second(value))
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_program_that_cannot_be_read_is_made_again(folder, lowered, whole):
+    compiled()
+    (path,) = folder.glob("program-*")
+    if whole:
+        sealed_files.write_sealed(folder, path.name, b"no program")
+    else:
+        path.write_bytes(path.read_bytes()[:-1])
+    function, _ = compiled()
+    assert len(lowered) == 2
+    np.testing.assert_allclose(function([1.0, 2.0, 3.0]), 14.0)
+
+
+def test_results_that_the_caller_borrows_are_another_program(folder, lowered):
+    found = []
+    for borrow in (False, True, False):
+        x = T.vector("x")
+        out = theano.Out(x, borrow=borrow)
+        function = theano.function([theano.In(x, borrow=True)], [out, x * 2], mode="NATIVE")
+        value = np.arange(3.0)
+        found.append(np.shares_memory(function(value)[0], value))
+    assert found == [False, True, False]
+    assert len(files(folder)) == 1 and len(lowered) == 2
+
+
+def test_inputs_that_may_be_overwritten_are_another_program(folder, lowered):
+    found = []
+    for mutable in (False, True, False):
+        x = T.vector("x")
+        options = {"mutable": True, "borrow": True} if mutable else {}
+        function = theano.function([theano.In(x, **options)], x * 2, mode="NATIVE")
+        value = np.arange(3.0)
+        found.append(np.shares_memory(function(value), value))
+    assert found == [False, True, False] and len(lowered) == 2
+
+
+def test_a_failing_step_raises_the_same_from_a_stored_program(folder, lowered):
+    for _ in range(3):
+        x, k = T.vector("x"), T.lvector("k")
+        picked, _ = theano.scan(lambda k, x: x[k], sequences=[k], non_sequences=[x])
+        function = theano.function([x, k], picked, mode="NATIVE")
+        np.testing.assert_array_equal(function([1.0, 2.0], [1, 0]), [2.0, 1.0])
+        with pytest.raises(IndexError):
+            function([1.0, 2.0], [1, 2])
+    assert len(lowered) < 3
+
+
+def test_a_graph_that_was_changed_has_no_stored_program(folder):
+    rewriter = theano.Mode("native").excluding("inplace").optimizer
+    x = T.vector("x")
+    graph = FunctionGraph([x], [T.exp(x) + 1])
+    rewriter.rewrite(graph)
+    (stored,) = [f for f in graph._features if isinstance(f, stored_graphs.StoredAs)]
+    assert stored.name in files(folder)
+    graph.replace(graph.outputs[0], graph.outputs[0] * 2, import_missing=True)
+    assert stored.name is None

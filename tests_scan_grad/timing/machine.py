@@ -38,7 +38,10 @@ def package_versions() -> dict[str, str]:
 
 
 def busy_seconds() -> float | None:
-    """Return the processor seconds that others than this process have used; None if unknown."""
+    """Return the processor seconds that others have used; None if unknown.
+
+    Processes that this one started and that have ended are not others.
+    """
     account = Path("/proc/stat")
     if not account.exists():
         return None
@@ -46,7 +49,8 @@ def busy_seconds() -> float | None:
     # Guests' time is in user's already; what the hypervisor took is as lost to us as any.
     ticks = user + nice + system + sum(rest[:3])
     own = os.times()
-    return ticks / os.sysconf("SC_CLK_TCK") - own.user - own.system
+    ours = own.user + own.system + own.children_user + own.children_system
+    return ticks / os.sysconf("SC_CLK_TCK") - ours
 
 
 class OtherWork:

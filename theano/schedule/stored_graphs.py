@@ -13,13 +13,10 @@ import functools
 import hashlib
 import io
 import logging
-import os
 import pickle
 import platform
 import re
-import tempfile
 import time
-import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FunctionType
@@ -27,10 +24,11 @@ from typing import Any
 
 import numpy as np
 import pytensor
+from pytensor.compile.ops import DeepCopyOp, ViewOp
 from pytensor.configdefaults import config
-from pytensor.graph.basic import Variable
+from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.destroyhandler import DestroyHandler
-from pytensor.graph.features import AlreadyThere
+from pytensor.graph.features import AlreadyThere, Feature
 from pytensor.graph.fg import FunctionGraph, Output
 from pytensor.graph.rewriting.basic import (
     EquilibriumGraphRewriter,
@@ -40,13 +38,12 @@ from pytensor.graph.rewriting.basic import (
 from pytensor.graph.traversal import toposort
 
 from theano.configparser import config as own_config
+from theano.schedule.sealed_files import read_sealed, write_sealed
 
 _log = logging.getLogger(__name__)
 
 # Rewriting that takes less is not worth a file.
 SECONDS_WORTH_STORING = 0.1
-# The files that were not read for longest go when there are more.
-MOST_FILES = 100
 
 _KNOWN_CODE = {
     "theano",
@@ -63,7 +60,6 @@ _NOT_OF_GRAPHS = ("blas", "cxx", "gcc", "cmodule", "compile", "base_compiledir",
 
 
 _ADDRESS = re.compile(r" at 0x\w+")
-_DIGEST = hashlib.sha256().digest_size
 
 
 class NotStored(Exception):
@@ -97,12 +93,41 @@ class StoredGraphs(SequentialGraphRewriter):
             return super().apply(fgraph)
         inputs = list(fgraph.inputs)
         if _read(self._folder / name, fgraph, inputs):
+            fgraph.attach_feature(StoredAs(self._folder, name))
             return None
         start = time.perf_counter()
         result = super().apply(fgraph)
         if time.perf_counter() - start > SECONDS_WORTH_STORING:
-            _write(self._folder, name, fgraph, inputs)
+            if _write(self._folder, name, fgraph, inputs):
+                fgraph.attach_feature(StoredAs(self._folder, name))
         return result
+
+
+class StoredAs(Feature):
+    """Where a rewritten graph is on disk, for what else is kept of it.
+
+    Attributes
+    ----------
+    folder, name
+        The file; the name is None once more than copies of results were added to the graph.
+    """
+
+    def __init__(self, folder: Path, name: str | None):
+        self.folder, self.name = folder, name
+
+    def on_import(self, fgraph: FunctionGraph, node: Apply, reason: object) -> None:
+        """Forget the name if a node was added that computes."""
+        if not isinstance(node.op, DeepCopyOp | ViewOp):
+            self.name = None
+
+    def on_change_input(self, fgraph, node, i, variable, new_variable, reason=None) -> None:
+        """Forget the name if a node reads something else; results may be copies of others."""
+        if not isinstance(node.op, Output):
+            self.name = None
+
+    def clone(self) -> StoredAs:
+        """Return the same for a copy of the graph."""
+        return StoredAs(self.folder, self.name)
 
 
 # ---- what a graph is called ----
@@ -229,9 +254,9 @@ def _flags() -> list[tuple[str, str]]:
 
 @functools.cache
 def _code() -> tuple:
-    """The versions of what rewrites graphs; of this package, when its files were written."""
+    """The versions of what makes programs; of this package, when its files were written."""
     package = Path(__file__).parents[1]
-    files = sorted(package.rglob("*.py"))
+    files = sorted(path for path in package.rglob("*") if path.suffix in (".py", ".inc"))
     times = [(str(path), path.stat().st_mtime_ns) for path in files]
     return (platform.python_version(), np.__version__, pytensor.__version__, times)
 
@@ -252,7 +277,8 @@ class _Unpickler(pickle.Unpickler):
         return super().find_class(module, name)
 
 
-def _write(folder: Path, name: str, fgraph: FunctionGraph, inputs: list[Variable]) -> None:
+def _write(folder: Path, name: str, fgraph: FunctionGraph, inputs: list[Variable]) -> bool:
+    """Put the graph into a file; answers whether that was possible."""
     features = _carried(fgraph)
     # what features remember comes first, in the order of computation, too
     before = toposort([variable for feature in features for variable in feature.remembered()])
@@ -260,35 +286,19 @@ def _write(folder: Path, name: str, fgraph: FunctionGraph, inputs: list[Variable
     file = io.BytesIO()
     try:
         _Pickler(file, inputs).dump([list(before), *_parts_of(fgraph)[1:], features, handled])
-        packed = zlib.compress(file.getbuffer(), 1)
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=folder, delete=False) as made:
-            made.write(hashlib.sha256(packed).digest() + packed)
-        # a file is there whole, for processes that read it at the same time
-        os.replace(made.name, folder / name)
-        _remove_old(folder)
+        write_sealed(folder, name, file.getbuffer())
+        return True
     except (*_NOT_STORABLE, OSError) as why:
         _log.debug("a graph is not stored: %s", why)
-
-
-def _remove_old(folder: Path) -> None:
-    files = sorted(folder.glob("graph-*.pickle"), key=lambda path: path.stat().st_mtime)
-    for path in files[:-MOST_FILES]:
-        path.unlink(missing_ok=True)
+        return False
 
 
 def _read(path: Path, fgraph: FunctionGraph, inputs: list[Variable]) -> bool:
     """Make the graph what the file holds; answers whether there is one that can be read."""
-    try:
-        content = path.read_bytes()
-    except OSError:
+    content = read_sealed(path)
+    if content is None:
         return False
-    digest, packed = content[:_DIGEST], content[_DIGEST:]
-    if hashlib.sha256(packed).digest() != digest:
-        return False
-    with contextlib.suppress(OSError):
-        os.utime(path)
-    file = io.BytesIO(zlib.decompress(packed))
+    file = io.BytesIO(content)
     # no line of the user's makes what is read
     try:
         with config.change_flags(traceback__limit=0):

@@ -22,7 +22,8 @@ from theano.link.native.program import Program, make_program
 from theano.link.native.report import EngineReport, report_of
 from theano.link.native.run import NativeSegment, in_own_way, layout_is_known
 from theano.link.native.runtime.build import find_compiler
-from theano.link.native.segment import Segment
+from theano.link.native.segment import SegmentCall
+from theano.link.native.stored_programs import stored_program
 from theano.link.native.virtual_machine import NativeMachine, Unit
 from theano.schedule.left_out import DONE_BY_NATIVE
 
@@ -111,7 +112,10 @@ class NativeLinker(VMLinker):
     def _compile(
         self, fgraph: Any, order: Sequence[Apply], counters: Counters | None
     ) -> tuple[Program, Any]:
-        program = make_program(fgraph, order, counters)
+        if counters is None:
+            program = stored_program(fgraph, lambda: make_program(fgraph, order))
+        else:
+            program = make_program(fgraph, order, counters)
         if not any(program.segments):
             return program, None
         try:
@@ -135,7 +139,7 @@ class NativeCode(Op):
 
     __props__ = ("name",)
 
-    def __init__(self, segment: Segment):
+    def __init__(self, segment: SegmentCall):
         self.segment, self.name = segment, segment.name
 
     def perform(self, node, inputs, output_storage):
@@ -145,9 +149,11 @@ class NativeCode(Op):
         return f"NativeCode{{{self.segment}}}"
 
 
-def _native_unit(part: Part, segment: Segment, compiled, storage_map, compute_map, states) -> Unit:
-    given = [variable for _, variable in segment.inputs if variable is not None]
-    made = [output.variable for output in segment.outputs]
+def _native_unit(
+    part: Part, segment: SegmentCall, compiled, storage_map, compute_map, states
+) -> Unit:
+    given = [passed.variable for passed in segment.inputs if passed.variable is not None]
+    made = [passed.variable for passed in segment.outputs if passed.variable is not None]
     native = NativeSegment(
         segment,
         compiled,

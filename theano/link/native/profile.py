@@ -14,7 +14,7 @@ from pytensor.compile.debug.profiling import register_profiler_printer
 from pytensor.configdefaults import config
 
 from theano.link.native.counters import FIELDS, Counter, Counters
-from theano.link.native.segment import Segment
+from theano.link.native.segment import SegmentCall
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class Measurements:
         _measured[fgraph] = self
         _print_with_profiles()
 
-    def shares(self, segment: Segment, seconds: float) -> dict[Any, float]:
+    def shares(self, segment: SegmentCall, seconds: float) -> dict[Any, float]:
         """What has passed since this was asked last, by node.
 
         The time that was not counted, or for no node, is shared out in proportion.

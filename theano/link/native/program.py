@@ -22,12 +22,17 @@ from theano.link.native.overwriting import overwrites_input
 from theano.link.native.partition import Part, needed_results, partition
 from theano.link.native.program_text import program_text
 from theano.link.native.scalar_types import has_c_type
-from theano.link.native.segment import NodeCannotLower, Segment, lower_segment
+from theano.link.native.segment import (
+    NodeCannotLower,
+    Segment,
+    SegmentCall,
+    lower_segment,
+)
 
 
 @dataclass(frozen=True)
 class Program:
-    """The parts of a function, in order; a segment for each native one.
+    """The parts of a function, in order; how each native one is called.
 
     Attributes
     ----------
@@ -38,7 +43,7 @@ class Program:
     """
 
     parts: list[Part]
-    segments: list[Segment | None]
+    segments: list[SegmentCall | None]
     source: str
     source_parts: int
     reasons: dict[Apply, str] = field(default_factory=dict)
@@ -77,7 +82,8 @@ def make_program(
         break
     chosen = [segments[part.nodes] if part.native else None for part in parts]
     source = program_text([segment for segment in chosen if segment is not None], counters)
-    return Program(parts, chosen, source.text, source.parts, reasons)
+    calls = [segment.call() if segment is not None else None for segment in chosen]
+    return Program(parts, calls, source.text, source.parts, reasons)
 
 
 def why_not(node: Apply) -> str:

@@ -15,7 +15,7 @@ from theano.link.native.emit_segment import CONVERT, REFUSED
 from theano.link.native.interrupts import INTERRUPTED, raise_pending, watch_signals
 from theano.link.native.ir import FIRST_RESULT
 from theano.link.native.runtime.load import symbol
-from theano.link.native.segment import Segment
+from theano.link.native.segment import Passed, SegmentCall
 
 ALIGNMENT = 64
 
@@ -60,7 +60,7 @@ class NativeSegment:
     Parameters
     ----------
     segment, library
-        The lowered segment, and the library that holds its function.
+        How the segment is called, and the library that holds its function.
     inputs, outputs
         The cells of those variables, in the order of the segment's.
     states
@@ -69,7 +69,7 @@ class NativeSegment:
 
     def __init__(
         self,
-        segment: Segment,
+        segment: SegmentCall,
         library: ctypes.CDLL,
         inputs: Sequence[list],
         outputs: Sequence[list],
@@ -82,20 +82,20 @@ class NativeSegment:
         self.function.argtypes = [ctypes.c_void_p] * 5 + [ctypes.c_int64]
         given = iter(inputs)
         self.inputs = [
-            next(given) if variable is not None else [argument.constant]
-            for argument, variable in segment.inputs
+            next(given) if passed.variable is not None else [passed.constant]
+            for passed in segment.inputs
         ]
         self.outputs = list(outputs)
         cells = [*self.inputs, *self.outputs]
         self._cells = (ctypes.c_void_p * len(cells))(*map(id, cells))
         self._states = states or [None] * len(self.outputs)
         self._kept: list[np.ndarray | None] = [None] * len(self.outputs)
-        self._dtypes = [np.dtype(output.argument.dtype) for output in segment.outputs]
+        self._dtypes = [np.dtype(output.dtype) for output in segment.outputs]
         self._overwrites = [
             None if output.overwrites is None else self.inputs[output.overwrites]
             for output in segment.outputs
         ]
-        self._ranks = [len(output.argument.shape) for output in segment.outputs]
+        self._ranks = [output.ndim for output in segment.outputs]
         self._result = (ctypes.c_int64 * (FIRST_RESULT + sum(self._ranks)))()
         self._work = np.empty(0, np.uint8)
 
@@ -118,7 +118,7 @@ class NativeSegment:
         status = self._enter(cells, 1)
         if status:
             self._check(status)
-        if self.segment.step.rows_reached:
+        if self.segment.may_stop_early:
             self._cut_outputs()
 
     def _enter(self, cells: ctypes.Array, run: int) -> int:
@@ -139,14 +139,14 @@ class NativeSegment:
 
     def _converted(self, cells: ctypes.Array, position: int) -> tuple[ctypes.Array, list]:
         """The cells with another in the place of one whose array has an unsuitable layout."""
-        argument, _ = self.segment.inputs[position]
+        wanted = self.segment.inputs[position]
         value = self.inputs[position][0]
         array = np.array(value, order="C", copy=True)
-        if array.dtype != argument.dtype:
+        if array.dtype != wanted.dtype:
             array = array.astype(array.dtype.newbyteorder("="))
-        wrong = array.dtype != argument.dtype or array.ndim != len(argument.shape)
-        if wrong or type(value) is np.ndarray and _fits(value, argument):
-            raise CallRefused(f"{argument.comment or argument.name} has another type")
+        wrong = array.dtype != wanted.dtype or array.ndim != wanted.ndim
+        if wrong or type(value) is np.ndarray and _fits(value, wanted):
+            raise CallRefused(f"{wanted.name} has another type")
         cell = [array]
         copy = (ctypes.c_void_p * len(cells))(*cells)
         copy[position] = id(cell)
@@ -158,13 +158,13 @@ class NativeSegment:
 
     def _check(self, status: int) -> None:
         if status > 0:
-            raise CallRefused(self.segment.step.sizes.checks[status - 1])
+            raise CallRefused(self.segment.checks[status - 1])
         if status == INTERRUPTED:
             raise_pending()
         if status == REFUSED:
             raise CallRefused("a condition inside a loop")
         if status < 0:
-            kind, text = self.segment.step.errors[-1 - status]
+            kind, text = self.segment.errors[-1 - status]
             raise kind(f"{text}, in step {self._result[0]}" if "loop" in text else text)
 
     def _make_outputs(self, overwrite: bool) -> None:
@@ -225,13 +225,13 @@ def _is_whole(value: Any, dtype: np.dtype) -> bool:
     )
 
 
-def _fits(value: np.ndarray, argument: Any) -> bool:
+def _fits(value: np.ndarray, wanted: Passed) -> bool:
     return (
-        value.dtype == argument.dtype
+        value.dtype == wanted.dtype
         and value.dtype.isnative
         and value.flags.aligned
         and value.flags.c_contiguous
-        and value.ndim == len(argument.shape)
+        and value.ndim == wanted.ndim
     )
 
 

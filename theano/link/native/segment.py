@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -48,9 +49,58 @@ class Output:
     element_by_element: bool = False
 
 
+@dataclass(frozen=True, eq=False)
+class Passed:
+    """An array that is passed to a segment's C function.
+
+    Attributes
+    ----------
+    variable
+        What it is the value of; none for a constant, which is here.
+    name
+        What messages call it.
+    overwrites, element_by_element
+        Of a result, as in `Output`.
+    """
+
+    variable: Variable | None
+    dtype: str
+    ndim: int
+    name: str = ""
+    constant: np.ndarray | None = None
+    overwrites: int | None = None
+    element_by_element: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class SegmentCall:
+    """All that is needed to call a segment's C function once it is compiled.
+
+    Attributes
+    ----------
+    nodes
+        What it computes.
+    checks, errors
+        What a call that fails says, and raises; see `Sizes` and `Step`.
+    may_stop_early
+        Whether rows of results may be left out.
+    """
+
+    name: str
+    nodes: tuple[Any, ...]
+    inputs: tuple[Passed, ...]
+    outputs: tuple[Passed, ...]
+    checks: tuple[str, ...]
+    errors: tuple[tuple[type[Exception], str], ...]
+    may_stop_early: bool
+
+    def __str__(self) -> str:
+        return described(self.name, self.nodes)
+
+
 @dataclass(eq=False)
 class Segment:
-    """All that is needed to write a segment in C and to call it.
+    """All that is needed to write a segment in C.
 
     Attributes
     ----------
@@ -65,16 +115,43 @@ class Segment:
     outputs: list[Output] = field(default_factory=list)
 
     def __str__(self) -> str:
-        counts: dict[str, int] = {}
-        for node in self.nodes:
-            name = str(node.op).split("{")[0]
-            counts[name] = counts.get(name, 0) + 1
-        return f"{self.name}: " + ", ".join(f"{n} {name}" for name, n in counts.items())
+        return described(self.name, self.nodes)
 
     @property
     def loops(self) -> list[Loop]:
         """The loops that it calls, and those that these call, each after those that it calls."""
         return loops_of(self.step)
+
+    def call(self) -> SegmentCall:
+        """How it is called."""
+        step = self.step
+        return SegmentCall(
+            self.name,
+            tuple(self.nodes),
+            tuple(_passed(variable, argument) for argument, variable in self.inputs),
+            tuple(
+                replace(
+                    _passed(output.variable, output.argument),
+                    overwrites=output.overwrites,
+                    element_by_element=output.element_by_element,
+                )
+                for output in self.outputs
+            ),
+            tuple(step.sizes.checks),
+            tuple(step.errors),
+            bool(step.rows_reached),
+        )
+
+
+def _passed(variable: Variable | None, argument: Argument) -> Passed:
+    name = argument.comment or argument.name
+    return Passed(variable, argument.dtype, len(argument.shape), name, argument.constant)
+
+
+def described(name: str, nodes: Sequence[Any]) -> str:
+    """The name of a segment, with how many nodes of which operations it has."""
+    counts = Counter(str(node.op).split("{")[0] for node in nodes)
+    return f"{name}: " + ", ".join(f"{n} {operation}" for operation, n in counts.items())
 
 
 def loops_of(step: Step) -> list[Loop]:

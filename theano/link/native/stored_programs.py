@@ -1,0 +1,133 @@
+"""Programs on disk, beside the rewritten graphs that they were made of.
+
+A program follows from its graph. Nodes are written as their positions in the order of computation,
+and variables as the nodes that compute them, so that a file holds no graph.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import pickle
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from pytensor.compile.sharedvalue import SharedVariable
+from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.traversal import toposort
+
+from theano.link.native.partition import Part
+from theano.link.native.program import Program
+from theano.link.native.segment import Passed, SegmentCall
+from theano.schedule.sealed_files import read_sealed, write_sealed
+from theano.schedule.stored_graphs import StoredAs
+
+_log = logging.getLogger(__name__)
+
+# an input by its position; a result by the positions of its node and among the node's results
+Place = int | tuple[int, int] | None
+
+
+def stored_program(fgraph: FunctionGraph, make: Callable[[], Program]) -> Program:
+    """Return the program of a graph: what is stored of it, or what is made, which is stored.
+
+    Parameters
+    ----------
+    make
+        Makes the program. A graph that is not on disk itself has none there either.
+    """
+    stored = next((f for f in fgraph._features if isinstance(f, StoredAs) and f.name), None)
+    if stored is None:
+        return make()
+    places = _Places(fgraph)
+    key = hashlib.sha256(f"{stored.name} {places.wiring()}".encode()).hexdigest()[:32]
+    name = f"program-{key}.pickle"
+    content = read_sealed(stored.folder / name)
+    if content is not None:
+        try:
+            return _with_nodes(pickle.loads(content), places)
+        except Exception as why:
+            # what it takes to read a program was not there, such as a class of an exception
+            _log.warning("the program in %s cannot be read: %s", stored.folder / name, why)
+    program = make()
+    try:
+        write_sealed(stored.folder, name, pickle.dumps(_without_nodes(program, places), 5))
+    except (OSError, pickle.PicklingError, TypeError, AttributeError) as why:
+        _log.debug("a program is not stored: %s", why)
+    return program
+
+
+class _Places:
+    """The nodes of a graph, and where its variables come from."""
+
+    def __init__(self, fgraph: FunctionGraph):
+        self.fgraph = fgraph
+        self.nodes: list[Apply] = list(toposort(fgraph.outputs))
+        self.of_node = {node: k for k, node in enumerate(self.nodes)}
+        self.of_input = {variable: k for k, variable in enumerate(fgraph.inputs)}
+
+    def wiring(self) -> Any:
+        """What a program depends on beside the graph as it is stored, and the order of nodes."""
+        fgraph = self.fgraph
+        supervisor = getattr(fgraph, "_supervisor", None)
+        protected = getattr(supervisor, "protected", ())
+        return (
+            [(type(node.op).__name__, [*map(self.of, node.inputs)]) for node in self.nodes],
+            [self.of(variable) for variable in fgraph.outputs],
+            sorted((fgraph.update_mapping or {}).items()),
+            supervisor is not None,
+            [(isinstance(v, SharedVariable), v in protected) for v in fgraph.inputs],
+        )
+
+    def of(self, variable: Any) -> Place:
+        """Where a variable comes from; none for a constant."""
+        if variable is None or variable.owner is None:
+            return None if variable is None else self.of_input.get(variable)
+        return self.of_node[variable.owner], variable.index
+
+    def variable(self, place: Any) -> Variable | None:
+        """The variable of a place."""
+        if isinstance(place, tuple):
+            return self.nodes[place[0]].outputs[place[1]]
+        return None if place is None else self.fgraph.inputs[place]
+
+
+def _without_nodes(program: Program, places: _Places) -> Program:
+    of = places.of_node
+    return _changed(program, lambda node: of[node], lambda passed: places.of(passed.variable))
+
+
+def _with_nodes(program: Program, places: _Places) -> Program:
+    return _changed(
+        program,
+        lambda position: places.nodes[position],
+        lambda passed: places.variable(passed.variable),
+    )
+
+
+def _changed(
+    program: Program, node: Callable[[Any], Any], variable: Callable[[Passed], Any]
+) -> Program:
+    """The program with something in the place of its nodes and variables."""
+
+    def passed(arrays: tuple[Passed, ...]) -> tuple[Passed, ...]:
+        return tuple(replace(array, variable=variable(array)) for array in arrays)
+
+    def called(segment: SegmentCall | None) -> SegmentCall | None:
+        if segment is None:
+            return None
+        return replace(
+            segment,
+            nodes=tuple(map(node, segment.nodes)),
+            inputs=passed(segment.inputs),
+            outputs=passed(segment.outputs),
+        )
+
+    return replace(
+        program,
+        parts=[Part(tuple(map(node, part.nodes)), part.native) for part in program.parts],
+        segments=[*map(called, program.segments)],
+        reasons={node(which): why for which, why in program.reasons.items()},
+    )
