@@ -94,6 +94,31 @@ def test_debugprint_of_a_loop():
         assert any(line.startswith(given) and " -> [id " in line for line in inner)
 
 
+def test_debugprint_of_the_memory_of_a_state():
+    w, h = T.dvectors("w", "h")
+    state, _ = theano.scan(lambda h, w: h * w, outputs_info=h, non_sequences=w, n_steps=3)
+    text = debugprint(state, file="str")
+    assert text.count("|Rebroadcast{0} [id ") == 3
+    assert text.count("|Shape [id ") == 2
+    compiled = debugprint(theano.function([w, h], state), file="str")
+    assert "Rebroadcast" not in compiled
+
+
+def test_debugprint_of_a_loop_in_a_loop():
+    w, x, named = T.dvector("w"), T.dmatrix("x"), T.dscalar("a_copy")
+
+    def step(row, w, a):
+        return theano.scan(lambda e, s, a: e * s * a, row * w, T.ones(()), a)[0][-1]
+
+    states, _ = theano.scan(step, x, non_sequences=[w, named])
+    inner = debugprint(states, file="str").split("Inner graphs of the scan ops:")[1]
+    # headed by its loop, as each step is
+    outer_step, inner_step = inner.split("\nfor{cpu,scan_fn} [id ")[1:]
+    for given in ("x[t] [id", "w_copy [id", "a_copy_copy [id"):
+        assert given in outer_step
+    assert "|a_copy_copy [id" in inner_step and "_copy_copy_copy" not in inner_step
+
+
 def test_loops_have_marks_of_their_own():
     x, y = T.dvectors("x", "y")
     first, second = (theano.scan(lambda a: T.exp(a) + 1, v)[0] for v in (x, y))
@@ -116,6 +141,7 @@ def test_loops_have_marks_of_their_own():
         (lambda x, i: x.prod(), "Prod{axis=None, dtype='float64', acc_dtype='float64'}"),
         (lambda x, i: T.any(x > 0, axis=0), "Any{0}"),
         (lambda x, i: x.T, "InplaceDimShuffle{1,0}"),
+        (lambda x, i: T.Rebroadcast((1, True))(x), "Rebroadcast{?,1}"),
         (lambda x, i: T.dot(x, x), "dot"),
         (lambda x, i: T.cast(x, "float32"), "Elemwise{Cast{float32}}"),
         (lambda x, i: T.nnet.sigmoid(x), "sigmoid"),

@@ -322,6 +322,23 @@ def test_products_of_the_linear_algebra_library(dtype):
     check([a, b, c, x, y, s], outputs, [numbers(*shape, dtype=dtype) for shape in shapes])
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_an_addend_that_is_multiplied_by_zero_is_not_read(dtype):
+    a, b, c = (of(None, None, dtype=dtype) for _ in range(3))
+    x, y = of(None, dtype=dtype), of(None, dtype=dtype)
+    s, t = (pt.scalar(dtype=dtype) for _ in range(2))
+    outputs = [Gemm(inplace=False)(c, s, a, b, t), Gemv(inplace=False)(x, s, a, y, t)]
+    shapes = [(3, 4), (4, 2), (3, 2), (3,), (4,)]
+    a_, b_, c_, x_, y_ = (numbers(*shape, dtype=dtype) for shape in shapes)
+    c_[0, 0] = x_[1] = np.nan
+    native = native_loop([a, b, c, x, y, s, t], outputs)
+    whole, vector = native(a_, b_, c_, x_, y_, np.dtype(dtype).type(2), np.dtype(dtype).type(0))
+    np.testing.assert_allclose(whole, 2 * a_ @ b_, rtol=1e-5)
+    np.testing.assert_allclose(vector, 2 * a_ @ y_, rtol=1e-5)
+    whole, vector = native(a_, b_, c_, x_, y_, np.dtype(dtype).type(2), np.dtype(dtype).type(1))
+    assert np.isnan(whole[0, 0]) and np.isnan(vector[1])
+
+
 def test_picks_of_a_classifier_and_their_gradient():
     scores, labels = of(None, None), of(None, dtype="int64")
     likelihood = pt.special.log_softmax(scores, axis=1)[pt.arange(labels.shape[0]), labels]

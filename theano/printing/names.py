@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from pytensor.compile.ops import ViewOp
+from pytensor.compile.ops import TypeCastingOp
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.type import Type
 from pytensor.scalar.basic import Cast, Composite, Identity, ScalarOp
@@ -98,7 +98,9 @@ def function_name(node: Apply) -> str:
     return operation_name(node)
 
 
-def inner_name(variable: Variable, outer: Variable, node: Apply) -> str:
+def inner_name(
+    variable: Variable, outer: Variable, node: Apply, named: Callable[[Variable], str | None]
+) -> str | None:
     """Return the name of an input of a loop's step, made of that of what it stands for.
 
     Parameters
@@ -107,14 +109,16 @@ def inner_name(variable: Variable, outer: Variable, node: Apply) -> str:
         The input, and the input of the loop that gives its value.
     node
         The loop.
+    named
+        The name of a variable where the loop is.
     """
     for inner, ending in _inner_inputs(node.op):
         if inner is variable:
             base = _initial_value(outer) if ending == "[t-1]" else outer
-            name = _name_of_whole(base) if ending != "_copy" else base.name
+            name = _name_of_whole(base, named) if ending != "_copy" else named(base)
             if name is not None:
                 return f"{name}{ending}"
-    return variable_name(variable) if variable.name else f"<{type_name(variable.type)}>"
+    return variable.name
 
 
 def _inner_inputs(scan: Scan) -> Iterator[tuple[Variable, str]]:
@@ -135,20 +139,21 @@ def _initial_value(variable: Variable) -> Variable:
         node = variable.owner
         if isinstance(node.op, IncSubtensor):
             variable = node.inputs[1]
-        elif isinstance(node.op, DimShuffle | ViewOp):
+        elif isinstance(node.op, DimShuffle | TypeCastingOp):
             variable = node.inputs[0]
         else:
             break
     return variable
 
 
-def _name_of_whole(variable: Variable) -> str | None:
+def _name_of_whole(variable: Variable, named: Callable[[Variable], str | None]) -> str | None:
     """The name of what a slice is of; the slice that begins at 0 has a name of its own."""
     if variable.name is None and variable.owner is not None:
         node = variable.owner
         if isinstance(node.op, Subtensor):
             variable = node.inputs[0]
-    return None if variable.name is None else variable.name.removesuffix("[0:]")
+    name = named(variable)
+    return None if name is None else name.removesuffix("[0:]")
 
 
 def _constant_name(constant: Constant) -> str:

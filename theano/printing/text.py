@@ -74,6 +74,19 @@ class Loop:
         """What tells its step from others, which may be made of the same variables and nodes."""
         return (self.node, self.parent.key() if self.parent is not None else None)
 
+    def name_of(self, variable: Variable) -> str | None:
+        """The name of a variable in its step."""
+        if variable not in self.outer:
+            return variable.name
+        return inner_name(variable, self.outer[variable], self.node, self._name_outside)
+
+    def _name_outside(self, variable: Variable) -> str | None:
+        """The name where the loop is: in a step, that of which the step has a copy."""
+        if self.parent is None or variable not in self.parent.outer:
+            return variable.name
+        name = self.parent.name_of(variable)
+        return None if name is None else name.removesuffix("_copy")
+
 
 @dataclass
 class Writer:
@@ -148,7 +161,7 @@ class Writer:
         mark = self.mark(variable, loop)
         if loop is not None and variable in loop.outer:
             outer = loop.outer[variable]
-            name = inner_name(variable, outer, loop.node)
+            name = loop.name_of(variable) or f"<{type_name(variable.type)}>"
             given = outer if outer.owner is None else outer.owner
             end = f" -> {self.mark(given, loop.parent)}"
         else:

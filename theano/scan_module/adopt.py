@@ -11,7 +11,8 @@ from pytensor.graph.traversal import io_toposort
 from pytensor.scan.op import Scan as PyTensorScan
 from pytensor.tensor.subtensor import Subtensor
 
-from theano.scan_module.loop import take_apart
+from theano.scan_module.initial_values import with_theanos_memory
+from theano.scan_module.loop import Loop, take_apart
 from theano.scan_module.scan_op import Scan
 
 
@@ -57,10 +58,7 @@ def adopt_node(node: Apply, mode: Any = None) -> Apply:
     mode
         The mode that compiles the step, if the op names none.
     """
-    loop = take_apart(node)
-    loop = loop.with_inner_outputs(_adopted(loop.inner_outputs))
-    settings = replace(loop.settings, mode=loop.settings.mode or mode)
-    return replace(loop, settings=settings).build(Scan).node
+    return _adopted_loop(node, mode).build(Scan).node
 
 
 def read_from_our_loop(value: Variable, adopted: dict[Apply, Apply], mode: Any) -> Variable:
@@ -84,12 +82,18 @@ def read_from_our_loop(value: Variable, adopted: dict[Apply, Apply], mode: Any) 
     if node is None or type(node.op) is not PyTensorScan:
         return value
     if node not in adopted:
-        adopted[node] = adopt_node(node, mode)
+        adopted[node] = with_theanos_memory(_adopted_loop(node, mode)).build(Scan).node
     result = adopted[node].outputs[node.outputs.index(source)]
     for slice_node in reversed(slices):
         result = slice_node.clone_with_new_inputs([result, *slice_node.inputs[1:]]).outputs[0]
     result.name = value.name
     return result
+
+
+def _adopted_loop(node: Apply, mode: Any) -> Loop:
+    loop = take_apart(node)
+    loop = loop.with_inner_outputs(_adopted(loop.inner_outputs))
+    return replace(loop, settings=replace(loop.settings, mode=loop.settings.mode or mode))
 
 
 def _adopted(outputs: list[Variable]) -> list[Variable]:

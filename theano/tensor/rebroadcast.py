@@ -41,8 +41,9 @@ class Rebroadcast(TypeCastingOp):
         return hash((type(self), *self.axis.items()))
 
     def __str__(self):
-        flags = ",".join(f"{axis}:{int(is_one)}" for axis, is_one in self.axis.items())
-        return f"Rebroadcast{{{flags}}}"
+        dimensions = range(1 + max(self.axis, default=-1))
+        flags = ("?" if axis not in self.axis else str(int(self.axis[axis])) for axis in dimensions)
+        return f"Rebroadcast{{{','.join(flags)}}}"
 
     def make_node(self, x):
         x = pt.as_tensor_variable(x)
@@ -98,8 +99,12 @@ class Rebroadcast(TypeCastingOp):
     def pullback(self, inputs, outputs, cotangents):
         if isinstance(cotangents[0].type, DisconnectedType):
             return list(cotangents)
-        was = inputs[0].broadcastable
-        return [Rebroadcast(*((axis, was[axis]) for axis in self.axis))(cotangents[0])]
+        was, now = inputs[0].broadcastable, outputs[0].broadcastable
+        forgotten = [axis for axis in self.axis if was[axis] and not now[axis]]
+        declared = [axis for axis in self.axis if now[axis] and not was[axis]]
+        # a sum over one element, which PyTensor's rewrites know how to leave out
+        whole = cotangents[0].sum(axis=forgotten, keepdims=True) if forgotten else cotangents[0]
+        return [unbroadcast(whole, *declared)]
 
     def pushforward(self, inputs, outputs, tangents):
         if isinstance(tangents[0].type, DisconnectedType):
@@ -113,9 +118,9 @@ def remember_lengths(fgraph, node):
     return False if any(node.op.axis.values()) else list(node.inputs)
 
 
-# before PyTensor's canonicalize (1)
+# before the rewrites of loops, whose states begin in memory that forgets one
 optdb.register(
-    "remember_lengths", out2in(remember_lengths), FAST_RUN_TAG, FAST_COMPILE_TAG, position=0.9
+    "remember_lengths", out2in(remember_lengths), FAST_RUN_TAG, FAST_COMPILE_TAG, position=-0.6
 )
 
 

@@ -117,4 +117,17 @@ def _scaled(step: Step, factor: Value, value: Value) -> Value:
 def _combined(step: Step, addend: Value, beta: Value, alpha: Value, value: Value) -> Value:
     if isinstance(beta, Scalar) and beta.literal is not None and beta.literal == 0:
         return _scaled(step, alpha, value)
-    return _added(step, _scaled(step, beta, addend), _scaled(step, alpha, value))
+    return _added(step, _scaled_unless_zero(step, beta, addend), _scaled(step, alpha, value))
+
+
+def _scaled_unless_zero(step: Step, factor: Value, value: Value) -> Value:
+    """As BLAS scales an addend: zero times it is zero, whatever it holds."""
+    scaled = _scaled(step, factor, value)
+    if isinstance(factor, Scalar) and factor.literal is not None:
+        return scaled
+    same, dtype = [factor.dtype] * 2, scaled.dtype
+    zero = step.constant(0, factor.dtype)
+    counts = step.apply(expression_of(ps.neq, same, "bool"), [factor, zero], same)
+    either = ["bool", dtype, dtype]
+    choices = [counts, scaled, step.constant(0, dtype)]
+    return step.apply(expression_of(ps.switch, either, dtype), choices, either)

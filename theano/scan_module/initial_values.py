@@ -1,0 +1,52 @@
+"""The memory that a loop's states begin in, as Theano 1.0 made it.
+
+PyTensor's scan knows that the one initial value of a state has length 1 and asks for its shape
+once; Theano's forgets the length, since a step later there are more values, and asks for each
+length by itself. Graphs that programs print or compare are the latter's; rewriting makes both one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pytensor import tensor as pt
+from pytensor.graph.basic import Apply, Variable
+from pytensor.tensor.basic import AllocEmpty
+from pytensor.tensor.subtensor import IncSubtensor
+
+from theano.scan_module.loop import SIT_SOT, Loop, State
+from theano.tensor.rebroadcast import unbroadcast
+
+
+def with_theanos_memory(loop: Loop) -> Loop:
+    """The same loop, whose states begin in memory that is made as Theano 1.0 made it.
+
+    Parameters
+    ----------
+    loop
+        A loop that PyTensor's ``scan`` just made.
+    """
+    return replace(loop, states=tuple(replace(s, outer=_memory(s)) for s in loop.states))
+
+
+def _memory(state: State) -> Variable:
+    writing = state.outer.owner
+    if writing is None or not isinstance(writing.op, IncSubtensor):
+        return state.outer
+    empty, given = writing.inputs[:2]
+    if empty.owner is None or not isinstance(empty.owner.op, AllocEmpty):
+        return state.outer
+    if state.kind == SIT_SOT:
+        given = unbroadcast(given, 0)
+    lengths = [given.shape[axis] for axis in range(given.type.ndim)]
+    room = AllocEmpty(given.type.dtype)(_steps(empty.owner) + lengths[0], *lengths[1:])
+    memory = pt.set_subtensor(room[: lengths[0]], given)
+    memory.tag.nan_guard_mode_check = False
+    return memory
+
+
+def _steps(empty: Apply) -> Variable:
+    """The number of steps, to which PyTensor adds the number of initial values."""
+    length = empty.inputs[0].owner
+    assert length is not None
+    return length.inputs[0]
