@@ -124,7 +124,7 @@ def test_all_threads_stop_at_an_index_out_of_range():
     arrays.set_threads(3)
     expected = function(*values)
     values[1][3, 1] = 2 * WIDE
-    with pytest.raises(IndexError, match="out of range"):
+    with pytest.raises(IndexError, match="out of bounds"):
         function(*values)
     values[1][3, 1] = 0
     assert function(*values).shape == expected.shape

@@ -4,9 +4,13 @@ import traceback
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from pytensor.compile.executor import Function as PyTensorFunction
+from pytensor.graph.traversal import walk
 
+from theano.compile.failed_operations import failed_operations
 from theano.nearest_name import did_you_mean
+from theano.scan_module.one_trace import PACKAGES
 
 __all__ = ["explain_bad_call", "explain_failure", "mark_explained", "signature", "title"]
 
@@ -79,19 +83,13 @@ def explain_failure(function: PyTensorFunction, error: Exception) -> None:
     error : Exception
         What it raised. A plain error says more afterwards; one of another class gets a note.
     """
-    position = getattr(function.vm, "position_of_error", -1)
-    # Of an error that says it all already, the position is a former call's.
-    if position < 0 or hasattr(error, "explained_by_theano"):
+    failed = failed_operations(error, function.maker.fgraph)
+    # An error of the arguments has been explained, and no operation has run.
+    if not failed or hasattr(error, "explained_by_theano"):
         return
-    node = function.vm.nodes[position]
-    thunk = function.vm.thunks[position]
-    lines = [f"Apply node that caused the error: {node}"]
-    where = _line_of(node)
-    if where:
-        lines.append(f"Created at: {where}")
-    lines.append(f"Inputs types: {[variable.type for variable in node.inputs]}")
-    if hasattr(thunk, "inputs"):
-        lines.append(f"Inputs shapes: {[getattr(box[0], 'shape', None) for box in thunk.inputs]}")
+    lines = []
+    for operation in reversed(failed):
+        lines += [operation.title, *_about(operation.node, operation.thunk)]
     passed = [
         f"{spec.name or f'input {i}'}: {_described(box.storage[0])}, expected {spec.variable.type}"
         for i, spec, box in _explicit_inputs(function)
@@ -110,15 +108,36 @@ def mark_explained(error: Exception) -> None:
     error.explained_by_theano = True  # type: ignore[attr-defined]
 
 
-def _line_of(node) -> str:
+def _about(node, thunk) -> list[str]:
+    """Lines that say where a node was made, and what it was given."""
+    lines = []
+    if where := _users_line(node):
+        lines.append(f"Created at: {where}")
+    elif where := _users_line_before(node):
+        lines.append(f"Computed from what was created at: {where}")
+    lines.append(f"Inputs types: {[variable.type for variable in node.inputs]}")
+    if hasattr(thunk, "inputs"):
+        lines.append(f"Inputs shapes: {[getattr(box[0], 'shape', None) for box in thunk.inputs]}")
+    return lines
+
+
+def _users_line(node) -> str:
     """Return the user's line that made a node, if it is known."""
-    traces = getattr(node.outputs[0].tag, "trace", None) or []
-    if not traces or not traces[0]:
-        return ""
-    frame = traces[0][-1]
-    if isinstance(frame, traceback.FrameSummary):
-        return f"{frame.filename}:{frame.lineno}"
-    return f"{frame[0]}:{frame[1]}"
+    traces = getattr(node.outputs[0].tag, "trace", None) or [[]]
+    lines = [
+        (frame.filename, frame.lineno) if isinstance(frame, traceback.FrameSummary) else frame[:2]
+        for frame in traces[0]
+    ]
+    users = [line for line in lines if not str(line[0]).startswith(PACKAGES)]
+    return "{}:{}".format(*users[-1]) if users else ""
+
+
+def _users_line_before(node) -> str:
+    """Return the line of the nearest node that this one is computed from, if one is known."""
+    nearest = walk(
+        [node], lambda other: [v.owner for v in other.inputs if v.owner is not None], bfs=True
+    )
+    return next(filter(None, map(_users_line, nearest)), "")
 
 
 def _explicit_inputs(function):
@@ -144,6 +163,7 @@ def _named(spec) -> str:
 
 def _described(value) -> str:
     if hasattr(value, "dtype") and hasattr(value, "shape"):
-        return f"{type(value).__name__} of dtype {value.dtype} and shape {tuple(value.shape)}"
+        text = f"{type(value).__name__} of dtype {value.dtype} and shape {tuple(value.shape)}"
+        return f"{text}, {value}" if isinstance(value, np.ndarray) and value.ndim == 0 else text
     text = repr(value)
     return f"{type(value).__name__} {text if len(text) <= 60 else text[:57] + '...'}"

@@ -50,6 +50,7 @@ def _repeated(function: Any, node: Apply, storage_map: Any, compute_map: Any) ->
     cell, computed, dtype = storage_map[output], compute_map[output], output.type.dtype
 
     def run() -> None:
+        Elemwise._check_runtime_broadcast(node, [operand[0] for operand in cells])
         total = cells[0][0]
         for other in cells[1:]:
             total = function(total, other[0])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -46,6 +47,10 @@ def layout_is_known() -> bool:
 
 class CallRefused(Exception):
     """The arrays of this call are not what the code was written for."""
+
+
+class CheckFailed(Exception):
+    """A check that the code makes while it computes failed; the cause is the error to raise."""
 
 
 @cache
@@ -106,6 +111,8 @@ class NativeSegment:
         ------
         CallRefused
             When the nodes must run one by one; nothing was changed.
+        CheckFailed
+            When an operation fails; inputs that it overwrites may have changed.
         """
         cells, kept = self._cells, []
         status = self._enter(cells, 0)
@@ -120,6 +127,19 @@ class NativeSegment:
             self._check(status)
         if self.segment.may_stop_early:
             self._cut_outputs()
+
+    @contextmanager
+    def nothing_overwritten(self) -> Iterator[None]:
+        """Have copies in the place of the inputs that the nodes of the segment may overwrite."""
+        cells = [cell for cell in self._overwrites if cell is not None]
+        values: list[Any] = [cell[0] for cell in cells]
+        try:
+            for cell, value in zip(cells, values, strict=True):
+                cell[0] = value.copy()
+            yield
+        finally:
+            for cell, value in zip(cells, values, strict=True):
+                cell[0] = value
 
     def _enter(self, cells: ctypes.Array, run: int) -> int:
         work = 0
@@ -165,7 +185,8 @@ class NativeSegment:
             raise CallRefused("a condition inside a loop")
         if status < 0:
             kind, text = self.segment.errors[-1 - status]
-            raise kind(f"{text}, in step {self._result[0]}" if "loop" in text else text)
+            text = f"{text}, in step {self._result[0]}" if "loop" in text else text
+            raise CheckFailed from kind(text)
 
     def _make_outputs(self, overwrite: bool) -> None:
         """Arrays for the outputs; those of the call before, if nobody has them any more.
@@ -235,13 +256,19 @@ def _fits(value: np.ndarray, wanted: Passed) -> bool:
     )
 
 
-def in_own_way(native: Callable[[], None], nodes: Callable[[], None]) -> Callable[[], None]:
-    """Run native code, or the nodes one by one for a call that it refuses."""
+def in_own_way(native: NativeSegment, nodes: Callable[[], None]) -> Callable[[], None]:
+    """Run native code, or the nodes one by one for a call that it refuses or fails in."""
 
     def run() -> None:
         try:
             native()
         except CallRefused:
             nodes()
+        except CheckFailed as failed:
+            # the operation's own error says which one failed, and why
+            with native.nothing_overwritten():
+                nodes()
+            assert failed.__cause__ is not None
+            raise failed.__cause__ from None
 
     return run
