@@ -303,6 +303,19 @@ def test_nan_guard_mode(x):
         assert np.isnan(theano.function([x], T.log(x), mode="NanGuardMode")(-ONES)).all()
 
 
+def test_nan_guard_mode_ignores_memory_that_a_loop_has_not_written_yet():
+    x, h0, w = T.matrix("x"), T.vector("h0"), theano.shared(0.5 * np.eye(4))
+    h, _ = theano.scan(lambda x_t, h: T.tanh(x_t + T.dot(h, w)), sequences=x, outputs_info=h0)
+    f = theano.function([x, h0], [h[-1], theano.grad(h[-1].sum(), w)], mode="NanGuardMode")
+    for _ in range(5):
+        # freed memory of these sizes is what the loops get
+        for rows in (1, 2, 5, 6):
+            np.full((rows, 4), np.nan)
+        f(np.ones((5, 4)), np.ones(4))
+    with pytest.raises(AssertionError, match="NaN detected"):
+        f(np.full((5, 4), np.nan), np.ones(4))
+
+
 def test_monitor_mode_sees_every_node(x):
     seen = []
 

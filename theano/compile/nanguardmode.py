@@ -2,6 +2,9 @@
 
 from pytensor.compile.debug.nanguardmode import NanGuardMode as PyTensorNanGuardMode
 from pytensor.compile.debug.nanguardmode import contains_inf, contains_nan
+from pytensor.graph.basic import Apply
+from pytensor.tensor.basic import AllocEmpty
+from pytensor.tensor.subtensor import IncSubtensor
 
 from theano.compile.mode import resolve_optimizer
 
@@ -39,9 +42,25 @@ class NanGuardMode(PyTensorNanGuardMode):
     ):
         query = resolve_optimizer(optimizer)
         super().__init__(nan_is_error, inf_is_error, big_is_error, query, linker, db)
+        check = self.linker.callback
+
+        def check_what_is_written(node, thunk, storage_map, compute_map):
+            if not _is_written_in_part(node):
+                check(node, thunk, storage_map, compute_map)
+
+        self.linker.callback = check_what_is_written
         self._checks = (nan_is_error, inf_is_error, big_is_error)
 
     def clone(self, link_kwargs=None, optimizer="", **kwargs):
         """Return a mode with the same checks and, when given, other rewrites."""
         optimizer = self.provided_optimizer if optimizer == "" else optimizer
         return type(self)(*self._checks, optimizer=optimizer)
+
+
+def _is_written_in_part(node: Apply) -> bool:
+    """Whether a node writes a part of new memory, such as a loop's: the rest may hold anything."""
+    while isinstance(node.op, IncSubtensor) and node.inputs[0].owner is not None:
+        node = node.inputs[0].owner
+        if isinstance(node.op, AllocEmpty):
+            return True
+    return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from pytensor.compile.ops import TypeCastingOp
 from pytensor.graph.basic import Apply, Constant, NominalVariable, Variable
 from pytensor.raise_op import Assert
 from pytensor.scalar.basic import Add, Cast, Composite, Mul, Neg, Pow, Second, Sqr, Sub, TrueDiv
@@ -179,7 +180,7 @@ def _initial_name(state: State, position: int, names: Names) -> str:
             break
         if isinstance(node.op, IncSubtensor) and node.op.set_instead_of_inc:
             variable = node.inputs[1]
-        elif isinstance(node.op, DimShuffle | Subtensor | SpecifyShape):
+        elif isinstance(node.op, DimShuffle | Subtensor | SpecifyShape | TypeCastingOp):
             variable = node.inputs[0]
         else:
             break
