@@ -418,3 +418,26 @@ def test_step_that_does_not_read_an_input_compiles_by_itself():
     states, _ = theano.scan(lambda row, before: row, rows, T.zeros(2), mode="FAST_RUN")
     [op] = {v.owner.op for v in ancestors([states]) if v.owner and isinstance(v.owner.op, Scan)}
     np.testing.assert_array_equal(op.fn(np.ones(2), np.zeros(2))[0], np.ones(2))
+
+
+def test_shared_variables_take_views_of_one_another_without_copies():
+    a, b, c = (theano.shared(np.arange(4.0).reshape(2, 2) + k, str(k)) for k in range(3))
+    held = [v.get_value(borrow=True, return_internal_type=True) for v in (a, b)]
+    flip = theano.function([], updates=[(a, b[:, ::-1]), (b, a.T)])
+    flip()
+    np.testing.assert_array_equal(a.get_value(), [[2, 1], [4, 3]])
+    np.testing.assert_array_equal(b.get_value(), [[0, 2], [1, 3]])
+    now = [v.get_value(borrow=True, return_internal_type=True) for v in (b, a)]
+    assert all(map(np.may_share_memory, held, now))
+    flip()
+    np.testing.assert_array_equal(a.get_value(), [[2, 0], [3, 1]])
+    np.testing.assert_array_equal(b.get_value(), [[2, 4], [1, 3]])
+    # what is computed from a state does not take memory that another one looks at
+    step = theano.function([], a.sum(), updates=[(a, b.T), (b, b + c), (c, 2 * c)])
+    assert step() == 6
+    np.testing.assert_array_equal(a.get_value(), [[2, 1], [4, 3]])
+    np.testing.assert_array_equal(b.get_value(), [[4, 7], [5, 8]])
+    for _ in range(2):
+        before = b.get_value().copy()
+        step()
+        np.testing.assert_array_equal(a.get_value(), before.T)

@@ -28,6 +28,7 @@ from theano.link.native.segment import (
     SegmentCall,
     lower_segment,
 )
+from theano.link.native.views_of_states import views_passed_on
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,8 @@ def make_program(
     for variable in fgraph.outputs:
         if variable.owner is not None and isinstance(variable.type, ScalarType):
             reasons[variable.owner] = "a result that is no array"
+    for node in views_passed_on(fgraph):
+        reasons[node] = "a view that becomes a shared variable's value: it is passed on as it is"
     first_of_segment: set[Apply] = set()
     segments: dict[tuple[Apply, ...], Segment] = {}
     while True:
