@@ -7,13 +7,15 @@ on, as Theano did; native code would copy it into memory of its own.
 
 from __future__ import annotations
 
-from pytensor.graph.basic import Apply
+from typing import Any
+
+from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 
 
 def views_passed_on(fgraph: FunctionGraph) -> list[Apply]:
     """The nodes that make such views."""
-    updates = fgraph.update_mapping or {}
+    updates: Any = fgraph.update_mapping or {}
     states = {fgraph.inputs[place] for place in updates.values()}
     found: list[Apply] = []
     for result in updates:
@@ -30,5 +32,5 @@ def _only_views(fgraph: FunctionGraph, node: Apply) -> bool:
     return node.op.view_map == {0: [0]} and len(fgraph.clients[node.outputs[0]]) == 1
 
 
-def _overwritten(fgraph: FunctionGraph, variable) -> bool:
+def _overwritten(fgraph: FunctionGraph, variable: Variable) -> bool:
     return hasattr(fgraph, "has_destroyers") and fgraph.has_destroyers([variable])
