@@ -41,6 +41,13 @@ WRONG_ARGUMENTS = {
         "^scan: a state keeps its type, but the initial value of output 1 has dtype int32, and the"
         " step returns float64. ",
     ),
+    "fewer initial rows than are read back": (
+        lambda: theano.scan(
+            lambda u, h: h, X, [{"initial": T.zeros((2, 3)), "taps": [-3]}], name="lags"
+        ),
+        "^scan 'lags': output 0 is read 3 steps back, so that its initial value needs 3 rows, but"
+        " has 2$",
+    ),
     "step that returns a number": (
         lambda: theano.scan(lambda x: 3.0, [X]),
         "return value",
@@ -53,6 +60,33 @@ def test_wrong_arguments_are_refused(wrong):
     call, message = WRONG_ARGUMENTS[wrong]
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_numbers_have_nothing_to_iterate_over():
+    u = T.scalar("u")
+    with pytest.raises(IndexError, match=r"^scan: sequence 1 \(u\) is a number"):
+        theano.scan(lambda x, u, h: h, [X, u], [H])
+    with pytest.raises(IndexError, match="output 1 is read 2 steps back.*2 rows, but is a number"):
+        theano.scan(lambda x, h, v: (h, v), [X], [H, {"initial": u, "taps": -2}])
+
+
+@pytest.mark.parametrize("count", [1, 3, 4])
+def test_step_with_another_number_of_arguments(count):
+    names = ", ".join("abcd"[:count])
+    step = eval(f"lambda {names}: a")
+    with pytest.raises(TypeError) as caught:
+        theano.scan(step, X, [H], name="rnn")
+    message = str(caught.value)
+    assert message.startswith("scan 'rnn': the step function <lambda> (<string>, line 1) is called")
+    assert "with 2 argument(s), in this order: elements of the sequences" in message
+    assert f"it takes ({names}): " in message
+
+
+def test_step_that_takes_any_arguments_or_hides_what_it_takes():
+    x = np.ones((2, 3, 3))
+    for step in (lambda *given: given[0] + given[1], T.add):
+        h, _ = theano.scan(step, X, [H])
+        assert theano.function([X, H], h[-1])(x, np.ones((3, 3))).sum() == 27
 
 
 @pytest.mark.parametrize("steps", [-3, np.int8(-1), T.constant(-2)])

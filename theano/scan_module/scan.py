@@ -15,8 +15,9 @@ from theano.compile.mode import get_step_mode
 from theano.gof.test_values import compute_missing_test_values, no_test_values
 from theano.scan_module.adopt import read_from_our_loop
 from theano.scan_module.as_written import StepRecord
+from theano.scan_module.given_arrays import check_arrays
 from theano.scan_module.stand_ins import StandIns
-from theano.scan_module.step_results import clearer_errors, counted
+from theano.scan_module.step_results import checked, clearer_errors
 from theano.scan_module.step_test_values import with_test_values
 from theano.updates import OrderedUpdates
 
@@ -83,10 +84,13 @@ def scan(
 
     Raises
     ------
+    TypeError
+        If ``fn`` does not take as many arguments as it is called with.
     ValueError
-        If ``fn`` does not return as many outputs as ``outputs_info`` has entries.
+        If ``fn`` does not return as many outputs as ``outputs_info`` has entries, or an initial
+        value is known to have too few rows.
     IndexError
-        If ``n_steps`` is a negative constant.
+        If ``n_steps`` is a negative constant, or a sequence has no dimension.
 
     Examples
     --------
@@ -101,7 +105,8 @@ def scan(
     >>> theano.function([a], slope)([1.0, 2.0, 3.0])
     array([ 3., 12., 27.])
     """
-    fn = with_test_values(counted(fn, outputs_info, name), sequences, outputs_info, non_sequences)
+    check_arrays(sequences, outputs_info, name)
+    fn = with_test_values(checked(fn, outputs_info, name), sequences, outputs_info, non_sequences)
     fn = step = StepRecord(fn, outputs_info)
     if (steps := _constant_steps(n_steps)) is not None and steps < 0:
         raise IndexError(

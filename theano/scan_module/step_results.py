@@ -1,9 +1,10 @@
-"""What the function of one step must return, and errors that say so."""
+"""What the function of one step must take and return, and errors that say so."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from inspect import signature
 from typing import Any
 
 from pytensor.scan.basic import get_updates_and_outputs
@@ -13,27 +14,45 @@ from pytensor.tensor.type import TensorType
 from theano.scan_module.as_written import StepRecord
 
 
-def counted(fn: Callable, outputs_info: Any, name: str | None) -> Callable:
-    """The step function, with the number of its outputs checked."""
-    if outputs_info is None or (isinstance(outputs_info, list | tuple) and not outputs_info):
-        return fn
-    expected = len(outputs_info) if isinstance(outputs_info, list | tuple) else 1
+def checked(fn: Callable, outputs_info: Any, name: str | None) -> Callable:
+    """The step function, with the numbers of its arguments and of its outputs checked."""
+    expected = None
+    if outputs_info is not None:
+        expected = len(outputs_info) if isinstance(outputs_info, list | tuple) else 1
+    code = getattr(fn, "__code__", None)
+    where = f" ({code.co_filename}, line {code.co_firstlineno})" if code else ""
+    title = f"{loop_name(name)}: the step function {getattr(fn, '__name__', fn)}{where}"
 
     def step(*arguments):
+        if reason := _misfit(fn, arguments):
+            raise TypeError(
+                f"{title} is called with {len(arguments)} argument(s), in this order: elements of"
+                f" the sequences, values of the steps before, non_sequences; {reason}"
+            )
         result = fn(*arguments)
         _, outputs, _ = get_updates_and_outputs(result)
-        if len(outputs) != expected:
-            code = getattr(fn, "__code__", None)
-            where = f" ({code.co_filename}, line {code.co_firstlineno})" if code else ""
+        if expected and len(outputs) != expected:
             raise ValueError(
-                f"{_loop(name)}: the step function"
-                f" {getattr(fn, '__name__', fn)}{where} returned {len(outputs)} output(s), but"
+                f"{title} returned {len(outputs)} output(s), but"
                 f" outputs_info has {expected} entr{'y' if expected == 1 else 'ies'}; give one"
                 " entry per output, None for an output that no step reads."
             )
         return result
 
     return step
+
+
+def _misfit(fn: Callable, arguments: Sequence[Any]) -> str | None:
+    """Why a function cannot be called with these arguments, as far as that is known before."""
+    try:
+        parameters = signature(fn)
+    except (TypeError, ValueError):  # of a function that is not Python's
+        return None
+    try:
+        parameters.bind(*arguments)
+    except TypeError as error:
+        return f"it takes {parameters}: {error}"
+    return None
 
 
 @contextmanager
@@ -45,7 +64,7 @@ def clearer_errors(step: StepRecord, outputs_info: Any, name: str | None) -> Ite
         reason = _type_that_changes(step.outputs, outputs_info)
         if reason is None:
             raise
-        raise ValueError(f"{_loop(name)}: {reason}") from error
+        raise ValueError(f"{loop_name(name)}: {reason}") from error
 
 
 def _type_that_changes(outputs: Sequence[Any], outputs_info: Any) -> str | None:
@@ -72,5 +91,5 @@ def _type_that_changes(outputs: Sequence[Any], outputs_info: Any) -> str | None:
     return None
 
 
-def _loop(name: str | None) -> str:
+def loop_name(name: str | None) -> str:
     return f"scan {name!r}" if name else "scan"
