@@ -144,10 +144,12 @@ def scan(
     outputs = connected[: len(outputs or [])]
     updates = dict(zip(updates, connected[len(outputs) :], strict=True))
     adopted: dict[Apply, Apply] = {}
-    new_outputs = [read_from_our_loop(output, adopted, step_mode) for output in outputs]
-    new_updates = OrderedUpdates(
-        (shared, read_from_our_loop(value, adopted, step_mode)) for shared, value in updates.items()
-    )
+    with no_test_values():
+        new_outputs = [read_from_our_loop(output, adopted, step_mode) for output in outputs]
+        new_updates = OrderedUpdates(
+            (shared, read_from_our_loop(value, adopted, step_mode))
+            for shared, value in updates.items()
+        )
     for node in adopted.values():
         step.attach(node.op)
     compute_missing_test_values([*new_outputs, *new_updates.values()])
