@@ -38,6 +38,16 @@ def _check_contexts(value: str) -> str | None:
     return "expected name->device;name->device, such as dev0->cuda0;dev1->cuda1"
 
 
+# Settings of xla.bucket_lengths beside a number
+OFF, POWERS = "off", "powers"
+
+
+def _check_bucket_lengths(value: str) -> str | None:
+    if value in (OFF, POWERS) or (value.isdecimal() and int(value) > 0):
+        return None
+    return f"expected {OFF}, {POWERS}, or a number of steps above 0"
+
+
 # Held by this package: (name, default, kind, doc).
 _OWN: list[tuple[str, Any, Kind, str]] = [
     (
@@ -133,6 +143,13 @@ _OWN: list[tuple[str, Any, Kind, str]] = [
         False,
         Truth(),
         "Let a GPU compute products of float32 with 10 bits of mantissa, as TF32, which is faster.",
+    ),
+    (
+        "xla.bucket_lengths",
+        OFF,
+        Text(_check_bucket_lengths, f"{OFF} | {POWERS} | a number"),
+        "Have the lengths of loops share programs: those up to the same power of two, or up to the "
+        "same multiple of a number.",
     ),
     (
         "experimental.unpickle_gpu_on_cpu",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Collection, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,26 +15,48 @@ from theano.link.xla.interpret import NodeFailed, compute, value_of
 from theano.link.xla.plan import Stage
 
 
-@dataclass(frozen=True)
+@dataclass
+class Notes:
+    """What tracing finds out about a program beside its outputs.
+
+    Attributes
+    ----------
+    ragged
+        Positions of the outputs that are cut to a length which the call returns after the outputs.
+    required
+        What is raised where a truth value of the call is false, and of which node.
+    cuts
+        Outputs that have padding: position, dimension, and the lengths that there may be.
+    """
+
+    ragged: list[int] = field(default_factory=list)
+    required: list[Requirement] = field(default_factory=list)
+    cuts: list[tuple[int, int, np.ndarray]] = field(default_factory=list)
+
+
+@dataclass
 class Specialisation:
     """The program for some shapes and static values.
 
     Attributes
     ----------
     call
-        Takes the dynamic inputs; returns the outputs and one truth value for each requirement.
-    ragged
-        Positions of the outputs that are cut to a length which the call returns after the outputs.
-    required
-        What is raised where the truth value is false, and of which node.
+        Takes the dynamic inputs; returns the outputs, the lengths of ragged ones, and one truth
+        value for each requirement.
+    ragged, required, cuts
+        As in `Notes`.
     donates
         Whether the call uses up the inputs that may be overwritten.
+    has_run
+        Whether XLA has compiled it.
     """
 
     call: Any
     ragged: tuple[int, ...]
     required: tuple[Requirement, ...]
+    cuts: tuple[tuple[int, int, np.ndarray], ...]
     donates: bool
+    has_run: bool = False
 
 
 class DeviceProgram:
@@ -55,17 +77,43 @@ class DeviceProgram:
 
     def __call__(self, values: Sequence[Any], static: Sequence[Any]) -> list[Any]:
         """Compute the outputs from values of the inputs; NumPy arrays are transferred."""
-        key = (
+        program = self._program(
+            self._key(values, static),
+            values,
+            lambda given, notes: self._trace(given, static, notes),
+        )
+        return self._run(program, values)
+
+    def _key(self, values: Sequence[Any], static: Sequence[Any]) -> Any:
+        return (
             tuple((value.shape, value.dtype) for value in values),
             tuple(map(_hashable, static)),
         )
-        program = self.specialisations.get(key)
-        if program is None:
-            program = self._specialised(values, static)
-            *outputs, holds = _first_call(program.call, values)
-            self.specialisations[key] = program
-        else:
-            *outputs, holds = program.call(*values)
+
+    def _program(
+        self, key: Any, values: Sequence[Any], trace: Callable[[Sequence[Any], Notes], list[Any]]
+    ) -> Specialisation:
+        """The program that is kept under a key, or a new one; XLA compiles it when it is run."""
+        import jax
+        from jax.extend.core import jaxpr_as_fun
+
+        if key not in self.specialisations:
+            notes = Notes()
+            traced = jax.make_jaxpr(lambda *given: trace(given, notes))(*values)
+            # What a failed requirement leaves behind must be what was there before the call.
+            donates = bool(self.overwritten) and not notes.required
+            call = jax.jit(
+                jaxpr_as_fun(traced), donate_argnums=self.overwritten if donates else ()
+            )
+            self.specialisations[key] = Specialisation(
+                call, tuple(notes.ragged), tuple(notes.required), tuple(notes.cuts), donates
+            )
+        return self.specialisations[key]
+
+    def _run(self, program: Specialisation, values: Sequence[Any]) -> list[Any]:
+        call = program.call if program.has_run else _first_call(program.call)
+        *outputs, holds = call(*values)
+        program.has_run = True
         if program.required:
             for held, requirement in zip(np.asarray(holds), program.required, strict=True):
                 if not held:
@@ -76,52 +124,42 @@ class DeviceProgram:
             outputs[position] = outputs[position][: int(length)]
         return outputs
 
-    def _specialised(self, values: Sequence[Any], static: Sequence[Any]) -> Specialisation:
-        import jax
-        from jax.extend.core import jaxpr_as_fun
-
-        ragged: list[int] = []
-        required: list[Requirement] = []
-        traced = jax.make_jaxpr(lambda *given: self._trace(given, static, ragged, required))(
-            *values
-        )
-        # What a failed requirement leaves behind must be what was there before the call.
-        donates = bool(self.overwritten) and not required
-        call = jax.jit(jaxpr_as_fun(traced), donate_argnums=self.overwritten if donates else ())
-        return Specialisation(call, tuple(ragged), tuple(required), donates)
-
-    def _trace(
-        self,
-        given: Sequence[Any],
-        static: Sequence[Any],
-        ragged: list[int],
-        required: list[Requirement],
-    ) -> list[Any]:
-        import jax.numpy as jnp
-
+    def _trace(self, given: Sequence[Any], static: Sequence[Any], notes: Notes) -> list[Any]:
         context = self.context()
         known = dict(zip(self.stage.inputs, given, strict=True))
         known.update(zip(self.stage.static, static, strict=True))
         compute(self.stage.nodes, known, context, self.stage.outputs)
+        values = [value_of(variable, known) for variable in self.stage.outputs]
+        return self._as_outputs(values, given, context, notes)
+
+    def _as_outputs(
+        self, values: Sequence[Any], given: Sequence[Any], context: Context, notes: Notes
+    ) -> list[Any]:
+        """What the program returns: outputs, lengths of ragged ones, and what holds."""
+        import jax.numpy as jnp
+
         outputs: list[Any] = []
         lengths: list[Any] = []
-        for position, variable in enumerate(self.stage.outputs):
-            value = value_of(variable, known)
+        for position, (variable, value) in enumerate(zip(self.stage.outputs, values, strict=True)):
             if isinstance(value, Ragged):
-                ragged.append(position)
+                notes.ragged.append(position)
                 lengths.append(value.length)
                 value = value.rows
             outputs.append(_as_output(value, variable, [*given, *outputs]))
-        required.extend(replace(r, holds=None) for r in context.requirements)
+        notes.required.extend(replace(r, holds=None) for r in context.requirements)
         holds = [jnp.all(requirement.holds) for requirement in context.requirements]
         return [*outputs, *lengths, jnp.stack(holds) if holds else jnp.ones(0, bool)]
 
 
-def _first_call(call: Any, values: Sequence[Any]) -> Any:
-    """Compile and run; where a result has no use for an input's memory, JAX warns."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Some donated buffers were not usable")
-        return call(*values)
+def _first_call(call: Any) -> Any:
+    """A call that compiles: where a result has no use for an input's memory, JAX warns."""
+
+    def silent(*values: Any) -> Any:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Some donated buffers were not usable")
+            return call(*values)
+
+    return silent
 
 
 def _as_output(value: Any, variable: Any, others: Sequence[Any]) -> Any:

@@ -73,20 +73,15 @@ def compute(
                     known.setdefault(variable, result)
 
     def results_of(node: Apply, known: dict[Variable, Any], context: Context) -> list[Any]:
-        inputs: list[Any] = []
-        before = len(context.requirements)
         try:
             if isinstance(node.op, IfElse):
                 return choose(node, places[node], known, context, compute_at)
             inputs = [value_of(variable, known) for variable in node.inputs]
-            results = run_node(node, inputs, context)
-            for k, required in enumerate(context.requirements[before:], start=before):
-                context.requirements[k] = replace(required, node=required.node or node)
-            return results
         except NodeFailed:
             raise
         except Exception as error:
-            raise NodeFailed(node, inputs) from error
+            raise NodeFailed(node, []) from error
+        return run_named(node, inputs, context)
 
     compute_at((), known, context)
 
@@ -98,6 +93,20 @@ def value_of(variable: Variable, known: Mapping[Variable, Any]) -> Any:
     if isinstance(variable, Constant):
         return variable.data
     raise CannotLower(f"nothing gives the value of {variable}")
+
+
+def run_named(node: Apply, inputs: list[Any], context: Context) -> list[Any]:
+    """Run a node as `run_node` does; its name is on what it raises and on what it requires."""
+    before = len(context.requirements)
+    try:
+        results = run_node(node, inputs, context)
+    except NodeFailed:
+        raise
+    except Exception as error:
+        raise NodeFailed(node, inputs) from error
+    for k, required in enumerate(context.requirements[before:], start=before):
+        context.requirements[k] = replace(required, node=required.node or node)
+    return results
 
 
 def run_node(node: Apply, inputs: list[Any], context: Context) -> list[Any]:

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from pytensor.graph.basic import Apply, Constant, Variable
 
+from theano.configdefaults import OFF, config
+from theano.link.xla.buckets import BucketedProgram
 from theano.link.xla.context import CannotLower, Context, is_traced
 from theano.link.xla.device_program import DeviceProgram
 from theano.link.xla.device_values import DeviceValues
@@ -42,6 +44,7 @@ class Machine:
     ):
         self.fgraph, self.order, self.storage_map = fgraph, order, storage_map
         self.values = self._values(fgraph, storage_map, device)
+        self.bucket_lengths = config.xla.bucket_lengths
         self.nodes: list[Apply] = []
         self.thunks: list[Any] = []
         self._refused: dict[Apply, str] = {}
@@ -62,7 +65,10 @@ class Machine:
             return None
         # A stage that may still be run again, or whose values are read again, keeps its inputs.
         overwritten = self.values.overwritten(stage.inputs) if last else ()
-        return DeviceProgram(stage, overwritten, partial(self.values.context, stage.device))
+        context = partial(self.values.context, stage.device)
+        if self.bucket_lengths == OFF:
+            return DeviceProgram(stage, overwritten, context)
+        return BucketedProgram(stage, overwritten, context, self.bucket_lengths)
 
     def __call__(self) -> None:
         # PyTensor takes it that a node failed where this is set.

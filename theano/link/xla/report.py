@@ -23,19 +23,23 @@ class StageRecord:
         How many programs XLA has made of it: one for each shape and static value so far.
     static
         The variables by whose values programs are specialised.
+    exact
+        With ``xla.bucket_lengths``, why programs were made for single lengths all the same.
     """
 
     device: str | None
     operations: int
     programs: int
     static: tuple[str, ...]
+    exact: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         operations = _counted(self.operations, "operation")
         if self.device is None:
             return f"on the host: {operations}"
         line = f"on {self.device}: {operations}, {_counted(self.programs, 'program')} so far"
-        return line + (f", one for each value of {', '.join(self.static)}" if self.static else "")
+        line += f", one for each value of {', '.join(self.static)}" if self.static else ""
+        return "\n".join([line, *(f"a program for each length, because of {e}" for e in self.exact)])
 
 
 def _counted(number: int, noun: str) -> str:
@@ -113,6 +117,7 @@ def report(function: Any) -> EngineReport:
             len(stage.nodes),
             len(program.specialisations) if stage.on_device else 0,
             tuple(map(str, stage.static)),
+            tuple(getattr(program, "exact_because", ())),
         )
         for stage, program in zip(machine.plan.stages, machine.programs, strict=True)
     ]

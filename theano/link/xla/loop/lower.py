@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from pytensor.graph.basic import Apply
 from pytensor.scan.op import Scan
 
@@ -30,24 +31,46 @@ from theano.link.xla.lowering.table import lowers
 
 
 @dataclass(frozen=True)
+class Cases:
+    """The lengths for which one program is made, in each case a number.
+
+    Attributes
+    ----------
+    count
+        How many steps the loop makes: traced, if there are several cases.
+    steps, states, lengths
+        The same number in each case, the rows of each state's buffer, and those of each trace.
+    """
+
+    count: Any
+    steps: np.ndarray
+    states: list[np.ndarray]
+    lengths: list[np.ndarray]
+
+
+@dataclass(frozen=True)
 class LoopInputs:
     """The values of a node's inputs by their role, as arrays.
 
     Attributes
     ----------
-    steps
-        How many steps the loop makes, at most.
-    sequences, mit_mots, states, untraced, lengths, invariants
+    cases
+        The lengths that there may be; the last are the greatest, and those of the arrays.
+    sequences, mit_mots, states, untraced, invariants
         In the node's order; ``states`` are the buffers of mit-sots and sit-sots.
     """
 
-    steps: int
+    cases: Cases
     sequences: list[RowSequence]
     mit_mots: list[Any]
     states: list[Any]
     untraced: list[Any]
-    lengths: list[int]
     invariants: list[Any]
+
+    @property
+    def steps(self) -> int:
+        """How many steps the loop makes, at most."""
+        return int(self.cases.steps[-1])
 
     @classmethod
     def of(cls, op: Scan, node: Apply, inputs: Sequence[Any], context: Context) -> LoopInputs:
@@ -66,13 +89,14 @@ class LoopInputs:
         first_length = op.nit_sot_arg_offset
         first_invariant = first_length + info.n_nit_sot
         steps = _number_of_steps(inputs[0])
+        states = arrays(first_state, first_untraced - first_state)
+        lengths = [np.array([int(length)]) for length in inputs[first_length:first_invariant]]
         return cls(
-            steps,
+            Cases(steps, np.array([steps]), [np.array([len(x)]) for x in states], lengths),
             [_sequence(k, node, inputs, steps, context) for k in range(info.n_seqs)],
             arrays(first, info.n_mit_mot),
-            arrays(first_state, first_untraced - first_state),
+            states,
             arrays(first_untraced, info.n_untraced_sit_sot),
-            [int(length) for length in inputs[first_length:first_invariant]],
             invariants_of(node.inputs[first_invariant:], inputs[first_invariant:], context.known),
         )
 
@@ -99,10 +123,14 @@ def _sequence(
 @lowers(Scan, concrete=known_inputs, even_if_concrete=True, why_not=why_no_loop)
 def lower_scan(op: Scan, node: Apply, inputs: list[Any], context: Context) -> list[Any]:
     """A loop, whose step is traced once."""
-    parts = LoopInputs.of(op, node, inputs, context)
+    return run_loop(op, LoopInputs.of(op, node, inputs, context), context)
+
+
+def run_loop(op: Scan, parts: LoopInputs, context: Context) -> list[Any]:
+    """The outputs of a loop."""
     step = traced_step(prepared(op), _row_types(op, parts), parts.invariants, context)
     loop = Loop(
-        parts.steps, parts.sequences, _kept(op, parts, step, context), step, op.info.as_while
+        parts.cases.count, parts.sequences, _kept(op, parts, step, context), step, op.info.as_while
     )
     if parts.steps == 0:
         return [storage.initial for storage in loop.kept]
@@ -138,50 +166,65 @@ def _kept(op: Scan, parts: LoopInputs, step: TracedStep, context: Context) -> li
     """The storage of each output, in the order of the step's results."""
     info = op.info
     kept: list[Any] = [
-        _window(op, buffer, tuple(reads), tuple(writes), parts.steps, next(context.marks))
+        _window(op, buffer, tuple(reads), tuple(writes), parts, next(context.marks))
         for buffer, reads, writes in zip(
             parts.mit_mots, info.mit_mot_in_slices, info.mit_mot_out_slices, strict=True
         )
     ]
     all_taps = (*info.mit_sot_in_slices, *info.sit_sot_in_slices)
-    kept += [
-        _rows(op, buffer, tuple(taps), history, parts.steps)
-        for buffer, taps, history in zip(parts.states, all_taps, _histories(op), strict=True)
-    ]
+    for k, (buffer, taps, history) in enumerate(
+        zip(parts.states, all_taps, _histories(op), strict=True)
+    ):
+        kept.append(_rows(op, buffer, tuple(taps), history, parts.cases.states[k], parts.cases))
     first = info.n_mit_mot_outs + info.n_mit_sot + info.n_sit_sot
     kept += [
-        _trace(op, result, length, parts.steps, next(context.marks))
-        for result, length in zip(step.results[first:], parts.lengths, strict=False)
+        _trace(op, result, lengths, parts.cases, next(context.marks))
+        for result, lengths in zip(step.results[first:], parts.cases.lengths, strict=False)
     ]
     return kept + [Value(value) for value in parts.untraced]
 
 
 def _window(
-    op: Scan, buffer: Any, reads: tuple[int, ...], writes: tuple[int, ...], steps: int, mark: int
+    op: Scan,
+    buffer: Any,
+    reads: tuple[int, ...],
+    writes: tuple[int, ...],
+    parts: LoopInputs,
+    mark: int,
 ) -> Any:
     taps = (*reads, *writes)
-    moved = max(taps) - min(taps) <= ROWS_MOVED and not op.info.as_while
-    return (MovingWindow if moved else WideWindow)(buffer, reads, writes, steps, mark)
+    near = max(taps) - min(taps) <= ROWS_MOVED
+    moved = near and not op.info.as_while and len(parts.cases.steps) == 1
+    return (MovingWindow if moved else WideWindow)(buffer, reads, writes, parts.steps, mark)
 
 
-def _rows(op: Scan, buffer: Any, taps: tuple[int, ...], history: int, steps: int) -> Any:
+def _rows(
+    op: Scan,
+    buffer: Any,
+    taps: tuple[int, ...],
+    history: int,
+    lengths: np.ndarray,
+    cases: Cases,
+) -> Any:
     count = len(buffer)
     if count < history:
         raise ValueError(
             f"Scan was given a buffer of {count} rows for a state that reads {history} steps back"
         )
+    spare = lengths - history - cases.steps
     # rows that an early stop leaves without a value must not be among those that are moved up
-    least = 1 if op.info.as_while else steps
-    if count <= min(ROWS_MOVED, history + least) and count < history + steps:
+    least = 1 if op.info.as_while else int(cases.steps.min())
+    if count <= min(ROWS_MOVED, history + least) and (spare < 0).all():
         return LastRows(buffer, taps, history)
-    return Rows(buffer, taps, history, steps)
+    is_circular, has_spare = bool((spare < 0).any()), bool((spare > 0).any())
+    return Rows(buffer, taps, history, int(cases.steps[-1]), is_circular, has_spare)
 
 
-def _trace(op: Scan, result: Any, length: int, steps: int, mark: int) -> Any:
+def _trace(op: Scan, result: Any, lengths: np.ndarray, cases: Cases, mark: int) -> Any:
     # a loop without steps has no rows, however many were asked for
-    rows = length if steps else 0
-    buffer = unwritten((rows, *result.shape), result.dtype, mark)
-    return _rows(op, buffer, (), 0, steps)
+    lengths = np.where(cases.steps > 0, lengths, 0)
+    buffer = unwritten((int(lengths[-1]), *result.shape), result.dtype, mark)
+    return _rows(op, buffer, (), 0, lengths, cases)
 
 
 @dataclass(frozen=True)
@@ -191,7 +234,7 @@ class Loop:
     Attributes
     ----------
     steps
-        How many it makes, at most.
+        How many it makes, at most; it may be traced.
     sequences, kept
         What gives the rows of a step, and takes its results.
     step
@@ -200,7 +243,7 @@ class Loop:
         Whether the last result of the step stops the loop.
     """
 
-    steps: int
+    steps: Any
     sequences: list[RowSequence]
     kept: list[Any]
     step: TracedStep

@@ -25,13 +25,13 @@ class Sequence:
     array
         What is indexed along its first dimension.
     first, stride
-        The row of the first step, and from each step to the next.
+        The row of the first step, which may be traced, and from each step to the next.
     length
         How many rows there are.
     """
 
     array: Any
-    first: int
+    first: Any
     stride: int
     length: int
 
@@ -55,7 +55,7 @@ class Sequence:
         from jax import lax
 
         position = step if self.stride == 1 else step * self.stride
-        if self.first:
+        if is_traced(self.first) or self.first:
             position = position + self.first
         return lax.dynamic_index_in_dim(
             self.array, position, keepdims=False, allow_negative_indices=False

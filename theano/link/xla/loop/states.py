@@ -102,15 +102,17 @@ class Rows(Storage):
         As for `LastRows`.
     steps
         How many steps the loop makes at most.
+    is_circular
+        Whether the loop may write more rows than there are.
+    has_spare
+        Whether it may write fewer.
     """
 
     taps: tuple[int, ...]
     history: int
     steps: int
-
-    @property
-    def is_circular(self) -> bool:
-        return len(self.initial) < self.steps + self.history
+    is_circular: bool
+    has_spare: bool
 
     def _row(self, step: Any, offset: int) -> Any:
         position = step + (self.history + offset)
@@ -139,8 +141,8 @@ class Rows(Storage):
         if self.is_circular:
             # the oldest row is the one that would be overwritten next
             oldest = jnp.where(written > len(rows), written % len(rows), 0)
-            return jnp.roll(rows, -oldest, axis=0)
-        if len(rows) > self.steps + self.history:
+            rows = jnp.roll(rows, -oldest, axis=0)
+        if self.has_spare:
             positions = jnp.arange(len(rows)).reshape((-1,) + (1,) * (rows.ndim - 1))
             return jnp.where(positions < written, rows, jnp.zeros((), rows.dtype))
         return rows

@@ -1,0 +1,132 @@
+"""Which dimensions of a program's inputs are the lengths of its loops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from pytensor.graph.basic import Constant, Variable
+from pytensor.scan.op import Scan
+from pytensor.tensor.shape import Shape_i
+
+from theano.link.xla.plan import Stage
+from theano.link.xla.static_inputs import SHAPES
+
+
+class Place(NamedTuple):
+    """Where a length is given: as a dimension of an input, or as a static number.
+
+    Attributes
+    ----------
+    position
+        Of the input, or of the static number.
+    axis
+        The dimension; None of a number.
+    """
+
+    position: int
+    axis: int | None
+
+
+# The places that have one length, for each length that a program has
+Pattern = tuple[tuple[Place, ...], ...]
+
+
+def loop_places(stage: Stage) -> frozenset[Place]:
+    """The places that the numbers of steps of a stage's loops are made of."""
+    inputs = {v: k for k, v in enumerate(stage.inputs)}
+    static = {v: k for k, v in enumerate(stage.static)}
+    nodes = set(stage.nodes)
+    pending = [node.inputs[0] for node in stage.nodes if isinstance(node.op, Scan)]
+    found: set[Place] = set()
+    seen: set[Variable] = set()
+    while pending:
+        variable = pending.pop()
+        if variable in seen:
+            continue
+        seen.add(variable)
+        node = variable.owner
+        if variable in static:
+            found.add(Place(static[variable], None))
+        elif node is None or node not in nodes:
+            continue
+        elif isinstance(node.op, Shape_i) and node.inputs[0] in inputs:
+            found.add(Place(inputs[node.inputs[0]], node.op.i))
+        elif not isinstance(node.op, SHAPES):
+            pending.extend(node.inputs)
+    return frozenset(found)
+
+
+class Patterns:
+    """Proposes what to pad, from what the calls so far had in common.
+
+    Parameters
+    ----------
+    stage : Stage
+    """
+
+    def __init__(self, stage: Stage):
+        self.stage = stage
+        self.of_loops = loop_places(stage)
+        self.worked: Pattern | None = None
+        # dimensions that were as long as a loop's in every call
+        self._same: set[tuple[Place, Place]] | None = None
+
+    def proposed(self, values: Sequence[Any], static: Sequence[Any]) -> list[Pattern]:
+        """Patterns to try for a call, the most promising first."""
+        lengths = {place: length_at(place, values, static) for place in self.of_loops}
+        if not all(lengths.values()):
+            return []
+        self._compare(values, lengths)
+        found = [self._with_others(lengths), _grouped(lengths)]
+        if self.worked is not None and _fits(self.worked, values, static):
+            found.insert(0, self.worked)
+        return list(dict.fromkeys(found))
+
+    def _compare(self, values: Sequence[Any], lengths: Mapping[Place, int]) -> None:
+        now = {
+            (Place(k, axis), place)
+            for k, value in enumerate(values)
+            if not isinstance(self.stage.inputs[k], Constant)
+            for axis, n in enumerate(value.shape)
+            for place, length in lengths.items()
+            if n == length
+        }
+        self._same = now if self._same is None else self._same & now
+
+    def _with_others(self, lengths: Mapping[Place, int]) -> Pattern:
+        """Also inputs that no loop's number of steps is made of, such as what is aimed at."""
+        assert self._same is not None
+        taken = {place.position for place in lengths if place.axis is not None}
+        found = dict(lengths)
+        for place, of_loop in sorted(self._same, key=repr):
+            if place.position not in taken:
+                taken.add(place.position)
+                found[place] = lengths[of_loop]
+        return _grouped(found)
+
+
+def length_at(place: Place, values: Sequence[Any], static: Sequence[Any]) -> int:
+    """The length that a call has at a place."""
+    if place.axis is None:
+        return int(np.asarray(static[place.position]))
+    return int(values[place.position].shape[place.axis])
+
+
+def _grouped(lengths: Mapping[Place, int]) -> Pattern:
+    """One group of places for each length; groups and places are in a fixed order."""
+    groups: dict[int, list[Place]] = {}
+    for place in sorted(lengths, key=repr):
+        groups.setdefault(lengths[place], []).append(place)
+    return tuple(map(tuple, groups.values()))
+
+
+def _fits(pattern: Pattern, values: Sequence[Any], static: Sequence[Any]) -> bool:
+    return all(_have_one_length(group, values, static) for group in pattern)
+
+
+def _have_one_length(
+    group: Iterable[Place], values: Sequence[Any], static: Sequence[Any]
+) -> bool:
+    return len({length_at(place, values, static) for place in group}) == 1

@@ -1,0 +1,164 @@
+"""A stage as programs of which each is for all lengths of a bucket."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from theano.link.xla.buckets.bounds import bucket_of
+from theano.link.xla.buckets.numbers import Varying
+from theano.link.xla.buckets.padding import CannotBucket, Padded
+from theano.link.xla.buckets.patterns import Pattern, Patterns, Place, length_at
+from theano.link.xla.buckets.trace import BucketTrace
+from theano.link.xla.context import Context
+from theano.link.xla.device_program import DeviceProgram, Notes
+from theano.link.xla.interpret import NodeFailed
+from theano.link.xla.plan import Stage
+
+# Combinations of lengths for which what is made of them is computed beforehand
+MOST_CASES = 1 << 14
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """What a program is made for.
+
+    Attributes
+    ----------
+    pattern
+        The places of each length.
+    ranges
+        The lengths that there may be, for each.
+    """
+
+    pattern: Pattern
+    ranges: tuple[range, ...]
+
+    def cases(self) -> int:
+        """How many combinations of lengths there are."""
+        return int(np.prod([len(lengths) for lengths in self.ranges]))
+
+    def lengths(self) -> dict[Place, np.ndarray]:
+        """The length at each place, for each combination."""
+        grids = np.meshgrid(*map(np.array, self.ranges), indexing="ij")
+        return {
+            place: grid.ravel()
+            for group, grid in zip(self.pattern, grids, strict=True)
+            for place in group
+        }
+
+    def case(self, lengths: Sequence[int]) -> np.ndarray:
+        """Which combination a call has."""
+        offsets = [n - r.start for n, r in zip(lengths, self.ranges, strict=True)]
+        return np.int32(np.ravel_multi_index(offsets, [len(r) for r in self.ranges]))
+
+
+class BucketedProgram(DeviceProgram):
+    """Runs a stage on the device, on padded arrays where that gives the same.
+
+    Parameters
+    ----------
+    stage, overwritten, precision
+        As for `DeviceProgram`.
+    setting : str
+        The flag ``xla.bucket_lengths``.
+
+    Attributes
+    ----------
+    exact_because
+        Why programs were made for exact lengths.
+    """
+
+    def __init__(self, stage: Stage, overwritten: Collection[int], precision: Any, setting: str):
+        super().__init__(stage, overwritten, precision)
+        self.setting = setting
+        self.patterns = Patterns(stage)
+        self.exact_because: dict[str, None] = {}
+        self._refused: set[Any] = set()
+
+    def __call__(self, values: Sequence[Any], static: Sequence[Any]) -> list[Any]:
+        """Compute the outputs from values of the inputs."""
+        reasons = []
+        for pattern in self.patterns.proposed(values, static):
+            lengths = [length_at(group[0], values, static) for group in pattern]
+            bucket = Bucket(pattern, tuple(bucket_of(n, self.setting) for n in lengths))
+            if bucket.cases() == 1:
+                continue
+            try:
+                return self._run_padded(bucket, lengths, values, static)
+            except CannotBucket as error:
+                reasons.append(str(error))
+        self.exact_because.update(dict.fromkeys(filter(None, reasons[:1])))
+        return super().__call__(values, static)
+
+    def _run_padded(
+        self, bucket: Bucket, lengths: list[int], values: Sequence[Any], static: Sequence[Any]
+    ) -> list[Any]:
+        if bucket.cases() > MOST_CASES:
+            raise CannotBucket(f"its lengths have more than {MOST_CASES} combinations")
+        places = bucket.lengths()
+        values = list(values)
+        for place, each in places.items():
+            if place.axis is not None:
+                k = place.position
+                values[k] = _padded(values[k], place.axis, int(each[-1]))
+        fixed = [x for k, x in enumerate(static) if Place(k, None) not in places]
+        key = (bucket, self._key(values, fixed))
+        if key in self._refused:
+            raise CannotBucket("")
+        case = bucket.case(lengths)
+        try:
+            program = self._program(
+                key,
+                [*values, case],
+                lambda given, notes: self._trace_padded(given, static, bucket, notes),
+            )
+        except (CannotBucket, NodeFailed) as error:
+            self._refused.add(key)
+            if isinstance(error, CannotBucket):
+                raise
+            raise CannotBucket(f"{error.node.op}: {error.__cause__}") from error
+        self.patterns.worked = bucket.pattern
+        outputs = self._run(program, [*values, case])
+        for position, axis, each in program.cuts:
+            rows = (slice(None),) * axis + (slice(int(each[case])),)
+            outputs[position] = np.array(np.asarray(outputs[position])[rows])
+        return outputs
+
+    def _trace_padded(
+        self, given: Sequence[Any], static: Sequence[Any], bucket: Bucket, notes: Notes
+    ) -> list[Any]:
+        *values, case = given
+        lengths = bucket.lengths()
+        trace = BucketTrace(Context(self.precision), bucket.cases(), case)
+        trace.values.update(zip(self.stage.inputs, values, strict=True))
+        trace.values.update(zip(self.stage.static, static, strict=True))
+        for place, each in lengths.items():
+            if place.axis is None:
+                dtype = np.asarray(static[place.position]).dtype
+                trace.values[self.stage.static[place.position]] = Varying(each.astype(dtype))
+                continue
+            variable = self.stage.inputs[place.position]
+            if isinstance(trace.values[variable], Padded):
+                raise CannotBucket(f"two dimensions of {variable} would be padded")
+            trace.values[variable] = Padded(values[place.position], place.axis, each, True)
+        trace.run(self.stage.nodes)
+        outputs = []
+        for position, variable in enumerate(self.stage.outputs):
+            value = trace.data(trace.value(variable))
+            if isinstance(value, Padded):
+                notes.cuts.append((position, value.axis, value.lengths))
+                value = value.value
+            outputs.append(value)
+        return self._as_outputs(outputs, given, trace.context, notes)
+
+
+def _padded(value: Any, axis: int, length: int) -> np.ndarray:
+    """The array with zeros up to a length."""
+    value = np.asarray(value)
+    rows = [(0, 0)] * value.ndim
+    rows[axis] = (0, length - value.shape[axis])
+    return np.pad(value, rows)
