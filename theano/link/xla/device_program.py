@@ -102,9 +102,7 @@ class DeviceProgram:
             traced = jax.make_jaxpr(lambda *given: trace(given, notes))(*values)
             # What a failed requirement leaves behind must be what was there before the call.
             donates = bool(self.overwritten) and not notes.required
-            call = jax.jit(
-                jaxpr_as_fun(traced), donate_argnums=self.overwritten if donates else ()
-            )
+            call = jax.jit(jaxpr_as_fun(traced), donate_argnums=self.overwritten if donates else ())
             self.specialisations[key] = Specialisation(
                 call, tuple(notes.ragged), tuple(notes.required), tuple(notes.cuts), donates
             )

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+from theano.link.xla.buckets import BucketedProgram
 from theano.link.xla.machine import Machine
 
 
@@ -22,7 +23,7 @@ class StageRecord:
     programs
         How many programs XLA has made of it: one for each shape and static value so far.
     static
-        The variables by whose values programs are specialised.
+        The variables by whose values programs are specialised, if not by buckets of lengths.
     exact
         With ``xla.bucket_lengths``, why programs were made for single lengths all the same.
     """
@@ -39,7 +40,9 @@ class StageRecord:
             return f"on the host: {operations}"
         line = f"on {self.device}: {operations}, {_counted(self.programs, 'program')} so far"
         line += f", one for each value of {', '.join(self.static)}" if self.static else ""
-        return "\n".join([line, *(f"a program for each length, because of {e}" for e in self.exact)])
+        return "\n".join(
+            [line, *(f"a program for each length, because of {e}" for e in self.exact)]
+        )
 
 
 def _counted(number: int, noun: str) -> str:
@@ -116,7 +119,7 @@ def report(function: Any) -> EngineReport:
             machine.values.device_name(stage.device) if stage.on_device else None,
             len(stage.nodes),
             len(program.specialisations) if stage.on_device else 0,
-            tuple(map(str, stage.static)),
+            () if isinstance(program, BucketedProgram) else tuple(map(str, stage.static)),
             tuple(getattr(program, "exact_because", ())),
         )
         for stage, program in zip(machine.plan.stages, machine.programs, strict=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from pytensor.tensor.basic import Split
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor, indices_from_subtensor
 
 from theano.link.xla.buckets.numbers import Varying, each_of
@@ -14,6 +15,7 @@ from theano.link.xla.buckets.padding import CannotBucket, Padded, rows_below
 from theano.link.xla.buckets.trace import pads, shape_each
 from theano.link.xla.context import is_traced
 from theano.link.xla.lowering.indexing import read, region
+from theano.link.xla.windows import SetWindow, SliceBounds, Window
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,8 @@ def selection(index: Any, lengths: np.ndarray, trace: Any) -> Selection:
         for part in (index.start, index.stop, index.step)
     ]
     bounds = [
-        slice(*given).indices(int(n)) for given, n in zip(zip(*parts, strict=True), lengths, strict=True)
+        slice(*given).indices(int(n))
+        for given, n in zip(zip(*parts, strict=True), lengths, strict=True)
     ]
     starts, _, steps = np.array(bounds).T
     if np.ptp(steps):
@@ -99,7 +102,7 @@ def select(x: Any, axis: int, chosen: Selection, trace: Any) -> Any:
     return jnp.take(x, start + chosen.step * jnp.arange(count), axis, mode="clip")
 
 
-def _entries(idx_list: Sequence[Any], numbers: Sequence[Any], ndim: int) -> list[Any]:
+def _entries(idx_list: Any, numbers: Sequence[Any], ndim: int) -> list[Any]:
     given = list(indices_from_subtensor(numbers, idx_list))
     return given + [slice(None)] * (ndim - len(given))
 
@@ -120,7 +123,9 @@ def taken(op, node, inputs, trace):
     if isinstance(x, Varying):
         x = trace.data(x)
     shape = shape_each(x, trace.cases)
-    value, axis, lengths = (x.value, x.axis, x.lengths) if isinstance(x, Padded) else (x, None, None)
+    value, axis, lengths = (
+        (x.value, x.axis, x.lengths) if isinstance(x, Padded) else (x, None, None)
+    )
     entries = _entries(op.idx_list, numbers, np.ndim(value))
     for k, index in enumerate(entries):
         if (k != axis and not _varies(index)) or _is_whole(index):
@@ -158,16 +163,75 @@ def written(op, node, inputs, trace):
     ]
     if not chosen:
         return _written_beside(op, node, [x, y, *numbers], entries, trace)
-    if len(chosen) > 1 or not all(
-        _is_whole(e) for k, e in enumerate(entries) if k != chosen[0]
-    ):
+    if len(chosen) > 1 or not all(_is_whole(e) for k, e in enumerate(entries) if k != chosen[0]):
         raise CannotBucket("it writes to a part of several dimensions")
     (where,) = chosen
     place = selection(entries[where], shape[:, where], trace)
-    if axis not in (None, where):
+    return _written(op.set_instead_of_inc, node, x, y, where, place, trace)
+
+
+@pads(SliceBounds)
+def bounds(op, node, inputs, trace):
+    """Bounds of which the device computes one."""
+    return trace.lower(node, [trace.data(x) for x in inputs])
+
+
+@pads(Window)
+def window(op, node, inputs, trace):
+    """So many rows from a position on, where the number varies."""
+    x, first, length = inputs
+    if isinstance(x, Padded) and x.axis != op.axis:
+        raise CannotBucket("two dimensions of its result would be padded")
+    counts = each_of(length, trace.cases).astype(int)
+    chosen = Selection(_starts(first, trace), counts, 1, True)
+    value = select(x.value if isinstance(x, Padded) else x, op.axis, chosen, trace)
+    return Padded(value, op.axis, counts) if np.ptp(counts) else value
+
+
+@pads(SetWindow)
+def window_written(op, node, inputs, trace):
+    """Rows are written from a position on."""
+    x, new, first = inputs
+    counts = shape_each(new, trace.cases)[:, op.axis]
+    chosen = Selection(_starts(first, trace), counts, 1, True)
+    return _written(True, node, x, new, op.axis, chosen, trace)
+
+
+@pads(Split)
+def split(op, node, inputs, trace):
+    """Each part is so many rows from where the one before ends."""
+    x, axis, sizes = inputs
+    if isinstance(x, Varying) or is_traced(axis) or isinstance(axis, Varying) or is_traced(sizes):
+        raise CannotBucket("its dimension varies")
+    axis = int(axis) % node.inputs[0].type.ndim
+    counts = each_of(sizes, trace.cases).astype(int)
+    ends = np.cumsum(counts, axis=1)
+    if isinstance(x, Padded) and x.axis != axis and not np.ptp(counts, axis=0).any():
+        return [x.with_value(part) for part in trace.lower(node, inputs)]
+    if (ends[:, -1] != shape_each(x, trace.cases)[:, axis]).any() or (
+        isinstance(x, Padded) and x.axis != axis
+    ):
+        raise CannotBucket("its parts vary in another way than what it splits")
+    parts = []
+    for k in range(counts.shape[1]):
+        chosen = Selection(ends[:, k] - counts[:, k], counts[:, k], 1, True)
+        part = select(x.value if isinstance(x, Padded) else x, axis, chosen, trace)
+        parts.append(Padded(part, axis, counts[:, k]) if np.ptp(counts[:, k]) else part)
+    return parts
+
+
+def _starts(first: Any, trace: Any) -> Any:
+    return first if is_traced(first) else each_of(first, trace.cases).astype(int)
+
+
+def _written(
+    is_set: bool, node: Any, x: Any, y: Any, axis: int, place: Selection, trace: Any
+) -> Any:
+    """The array, padded or not, with rows written to one dimension."""
+    if isinstance(x, Padded) and x.axis != axis:
         raise CannotBucket("it writes beside the padded dimension")
     value = x.value if isinstance(x, Padded) else x
-    value = _with_rows(op, value, y, where, place, node.outputs[0].type.dtype, trace)
+    value = _with_rows(is_set, value, y, axis, place, node.outputs[0].type.dtype, trace)
     return x.with_value(value) if isinstance(x, Padded) else value
 
 
@@ -194,8 +258,9 @@ def _is_one_row(y: Any, entries: list[Any], axis: int) -> bool:
 
 
 def _with_rows(
-    op: Any, x: Any, y: Any, axis: int, place: Selection, dtype: str, trace: Any
+    is_set: bool, x: Any, y: Any, axis: int, place: Selection, dtype: str, trace: Any
 ) -> Any:
+    """Write rows; as far as their number varies, those that there are."""
     import jax.numpy as jnp
     from jax import lax
 
@@ -218,12 +283,12 @@ def _with_rows(
     if place.starts_at_same and place.step == 1:
         first = int(place.starts[0])
         old = lax.slice_in_dim(x, first, first + count, axis=axis)
-        new = new if op.set_instead_of_inc else old + new
+        new = new if is_set else old + new
         return lax.dynamic_update_slice_in_dim(x, jnp.where(written, new, old), first, axis)
     start = place.starts if is_traced(place.starts) else trace.number(place.starts)
     rows = start + place.step * jnp.arange(count)
     # what is out of range is not written
     rows = jnp.where(jnp.arange(count) < trace.number(place.counts), rows, shape[axis] + x.size)
     at = x.at[(slice(None),) * axis + (rows,)]
-    change = at.set if op.set_instead_of_inc else at.add
+    change = at.set if is_set else at.add
     return change(new, mode="drop", wrap_negative_indices=False)

@@ -96,10 +96,12 @@ def _invariants(op: Scan, node: Any, inputs: list[Any], trace: Any) -> list[Any]
 def _check(
     op: Scan, steps: np.ndarray, buffers: list[np.ndarray], lengths: list[np.ndarray]
 ) -> None:
-    n_mit_mot = op.info.n_mit_mot
-    if any(np.ptp(rows - steps) for rows in buffers[:n_mit_mot]):
-        raise CannotBucket("the rows of a state's buffer do not go with the steps")
-    histories = [-min(taps) for taps in (*op.info.mit_sot_in_slices, *op.info.sit_sot_in_slices)]
+    info, n_mit_mot = op.info, op.info.n_mit_mot
+    taps = zip(info.mit_mot_in_slices, info.mit_mot_out_slices, strict=True)
+    for rows, (reads, writes) in zip(buffers, taps, strict=False):
+        if (rows - steps < max(*reads, *writes) - min(reads)).any():
+            raise CannotBucket("for some length a state's buffer is too short")
+    histories = [-min(taps) for taps in (*info.mit_sot_in_slices, *info.sit_sot_in_slices)]
     for rows, history in zip(
         [*buffers[n_mit_mot:], *lengths], [*histories, *[0] * len(lengths)], strict=True
     ):

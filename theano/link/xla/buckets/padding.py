@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -61,7 +62,7 @@ class Padded:
         return replace(self, value=value, is_zero=np.ndim(with_what) == 0 and with_what == 0)
 
 
-def rows_below(length: Any, shape: tuple[int, ...], axis: int) -> Any:
+def rows_below(length: Any, shape: Sequence[int], axis: int) -> Any:
     """Which rows of a dimension come before a number, as truth values that broadcast."""
     from jax import lax
 

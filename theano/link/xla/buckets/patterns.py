@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from pytensor.graph.basic import Constant, Variable
+from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.scan.op import Scan
 from pytensor.tensor.shape import Shape_i
 
@@ -70,41 +70,91 @@ class Patterns:
         self.stage = stage
         self.of_loops = loop_places(stage)
         self.worked: Pattern | None = None
-        # dimensions that were as long as a loop's in every call
+        # dimensions and numbers that were as long as a loop's in every call
         self._same: set[tuple[Place, Place]] | None = None
 
-    def proposed(self, values: Sequence[Any], static: Sequence[Any]) -> list[Pattern]:
+    def proposed(self, values: Sequence[Any], static: Sequence[Any]) -> Iterator[Pattern]:
         """Patterns to try for a call, the most promising first."""
         lengths = {place: length_at(place, values, static) for place in self.of_loops}
-        if not all(lengths.values()):
-            return []
-        self._compare(values, lengths)
-        found = [self._with_others(lengths), _grouped(lengths)]
+        if not lengths or not all(lengths.values()):
+            return
         if self.worked is not None and _fits(self.worked, values, static):
-            found.insert(0, self.worked)
-        return list(dict.fromkeys(found))
+            yield self.worked
+        self._compare(values, static, lengths)
+        yield from dict.fromkeys(
+            [
+                self._with_others(lengths, shared=False),
+                self._with_others(lengths, shared=True),
+                _grouped(lengths),
+            ]
+        )
 
-    def _compare(self, values: Sequence[Any], lengths: Mapping[Place, int]) -> None:
+    def _dimensions_and_numbers(
+        self, values: Sequence[Any], static: Sequence[Any]
+    ) -> Iterator[Place]:
+        for k, value in enumerate(values):
+            if not isinstance(self.stage.inputs[k], Constant):
+                yield from (Place(k, axis) for axis in range(value.ndim))
+        for k, value in enumerate(static):
+            if np.ndim(value) == 0 and np.asarray(value).dtype.kind == "i":
+                yield Place(k, None)
+
+    def _compare(
+        self, values: Sequence[Any], static: Sequence[Any], lengths: Mapping[Place, int]
+    ) -> None:
         now = {
-            (Place(k, axis), place)
-            for k, value in enumerate(values)
-            if not isinstance(self.stage.inputs[k], Constant)
-            for axis, n in enumerate(value.shape)
-            for place, length in lengths.items()
-            if n == length
+            (place, of_loop)
+            for place in self._dimensions_and_numbers(values, static)
+            for of_loop, length in lengths.items()
+            if length_at(place, values, static) == length
         }
         self._same = now if self._same is None else self._same & now
 
-    def _with_others(self, lengths: Mapping[Place, int]) -> Pattern:
-        """Also inputs that no loop's number of steps is made of, such as what is aimed at."""
+    def _with_others(self, lengths: Mapping[Place, int], shared: bool) -> Pattern:
+        """Also what no loop's number of steps is made of, such as the length of what is aimed at."""
         assert self._same is not None
         taken = {place.position for place in lengths if place.axis is not None}
         found = dict(lengths)
         for place, of_loop in sorted(self._same, key=repr):
-            if place.position not in taken:
+            if place.axis is None:
+                found[place] = lengths[of_loop]
+                continue
+            variable = self.stage.inputs[place.position]
+            if place.position not in taken and (shared or not _is_shared(variable)):
                 taken.add(place.position)
                 found[place] = lengths[of_loop]
         return _grouped(found)
+
+
+def _is_shared(variable: Variable) -> bool:
+    return getattr(variable, "keeps_device_values", False)
+
+
+def made_of_lengths(stage: Stage, places: Collection[Place]) -> dict[int, list[Apply]]:
+    """Static numbers that are made of the lengths at some places: position -> in which steps."""
+    inputs = set(stage.inputs)
+    lengths = {stage.static[place.position] for place in places if place.axis is None}
+    known = set(stage.static)
+
+    def steps_to(variable: Variable) -> list[Apply] | None:
+        if variable in lengths or isinstance(variable, Constant):
+            return []
+        node = variable.owner
+        if node is None:
+            return [] if variable in known else None
+        if isinstance(node.op, SHAPES) and node.inputs[0] in inputs:
+            return [node]
+        before = [steps_to(source) for source in node.inputs]
+        if None in before:
+            return None
+        return [*(step for steps in before for step in steps or ()), node]
+
+    found: dict[int, list[Apply]] = {}
+    for position, variable in enumerate(stage.static):
+        steps = None if variable in lengths else steps_to(variable)
+        if steps:
+            found[position] = list(dict.fromkeys(steps))
+    return found
 
 
 def length_at(place: Place, values: Sequence[Any], static: Sequence[Any]) -> int:
@@ -126,7 +176,5 @@ def _fits(pattern: Pattern, values: Sequence[Any], static: Sequence[Any]) -> boo
     return all(_have_one_length(group, values, static) for group in pattern)
 
 
-def _have_one_length(
-    group: Iterable[Place], values: Sequence[Any], static: Sequence[Any]
-) -> bool:
+def _have_one_length(group: Iterable[Place], values: Sequence[Any], static: Sequence[Any]) -> bool:
     return len({length_at(place, values, static) for place in group}) == 1

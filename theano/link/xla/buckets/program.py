@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,13 @@ import numpy as np
 from theano.link.xla.buckets.bounds import bucket_of
 from theano.link.xla.buckets.numbers import Varying
 from theano.link.xla.buckets.padding import CannotBucket, Padded
-from theano.link.xla.buckets.patterns import Pattern, Patterns, Place, length_at
+from theano.link.xla.buckets.patterns import (
+    Pattern,
+    Patterns,
+    Place,
+    length_at,
+    made_of_lengths,
+)
 from theano.link.xla.buckets.trace import BucketTrace
 from theano.link.xla.context import Context
 from theano.link.xla.device_program import DeviceProgram, Notes
@@ -22,38 +28,46 @@ from theano.link.xla.plan import Stage
 MOST_CASES = 1 << 14
 
 
-@dataclass(frozen=True)
 class Bucket:
     """What a program is made for.
 
+    Parameters
+    ----------
+    stage : Stage
+    pattern : Pattern
+        The places of each length.
+    ranges : tuple of range
+        The lengths that there may be, for each.
+
     Attributes
     ----------
-    pattern
-        The places of each length.
-    ranges
-        The lengths that there may be, for each.
+    cases
+        How many combinations of lengths there are.
+    lengths
+        The length at each place, for each combination.
+    made
+        The static numbers that follow from the lengths, and how.
     """
 
-    pattern: Pattern
-    ranges: tuple[range, ...]
-
-    def cases(self) -> int:
-        """How many combinations of lengths there are."""
-        return int(np.prod([len(lengths) for lengths in self.ranges]))
-
-    def lengths(self) -> dict[Place, np.ndarray]:
-        """The length at each place, for each combination."""
-        grids = np.meshgrid(*map(np.array, self.ranges), indexing="ij")
-        return {
-            place: grid.ravel()
-            for group, grid in zip(self.pattern, grids, strict=True)
-            for place in group
-        }
+    def __init__(self, stage: Stage, pattern: Pattern, ranges: tuple[range, ...]):
+        self.pattern, self.ranges = pattern, ranges
+        self.cases = prod(map(len, ranges))
+        self.lengths: dict[Place, np.ndarray] = {}
+        if self.cases <= MOST_CASES:
+            grids = np.meshgrid(*map(np.array, ranges), indexing="ij")
+            for group, grid in zip(pattern, grids, strict=True):
+                self.lengths.update(dict.fromkeys(group, grid.ravel()))
+        self.made = made_of_lengths(stage, self.lengths)
 
     def case(self, lengths: Sequence[int]) -> np.ndarray:
         """Which combination a call has."""
         offsets = [n - r.start for n, r in zip(lengths, self.ranges, strict=True)]
-        return np.int32(np.ravel_multi_index(offsets, [len(r) for r in self.ranges]))
+        return np.asarray(np.ravel_multi_index(offsets, [*map(len, self.ranges)]), "int32")
+
+    def fixed(self, static: Sequence[Any]) -> list[Any]:
+        """The static values that are the same for all lengths."""
+        varying = {place.position for place in self.lengths if place.axis is None}
+        return [x for k, x in enumerate(static) if k not in varying and k not in self.made]
 
 
 class BucketedProgram(DeviceProgram):
@@ -78,14 +92,15 @@ class BucketedProgram(DeviceProgram):
         self.patterns = Patterns(stage)
         self.exact_because: dict[str, None] = {}
         self._refused: set[Any] = set()
+        self._buckets: dict[Any, Bucket] = {}
 
     def __call__(self, values: Sequence[Any], static: Sequence[Any]) -> list[Any]:
         """Compute the outputs from values of the inputs."""
         reasons = []
         for pattern in self.patterns.proposed(values, static):
             lengths = [length_at(group[0], values, static) for group in pattern]
-            bucket = Bucket(pattern, tuple(bucket_of(n, self.setting) for n in lengths))
-            if bucket.cases() == 1:
+            bucket = self._bucket(pattern, tuple(bucket_of(n, self.setting) for n in lengths))
+            if bucket.cases == 1:
                 continue
             try:
                 return self._run_padded(bucket, lengths, values, static)
@@ -94,19 +109,23 @@ class BucketedProgram(DeviceProgram):
         self.exact_because.update(dict.fromkeys(filter(None, reasons[:1])))
         return super().__call__(values, static)
 
+    def _bucket(self, pattern: Pattern, ranges: tuple[range, ...]) -> Bucket:
+        key = (pattern, ranges)
+        if key not in self._buckets:
+            self._buckets[key] = Bucket(self.stage, pattern, ranges)
+        return self._buckets[key]
+
     def _run_padded(
         self, bucket: Bucket, lengths: list[int], values: Sequence[Any], static: Sequence[Any]
     ) -> list[Any]:
-        if bucket.cases() > MOST_CASES:
+        if bucket.cases > MOST_CASES:
             raise CannotBucket(f"its lengths have more than {MOST_CASES} combinations")
-        places = bucket.lengths()
         values = list(values)
-        for place, each in places.items():
+        for place, each in bucket.lengths.items():
             if place.axis is not None:
                 k = place.position
                 values[k] = _padded(values[k], place.axis, int(each[-1]))
-        fixed = [x for k, x in enumerate(static) if Place(k, None) not in places]
-        key = (bucket, self._key(values, fixed))
+        key = (bucket.pattern, bucket.ranges, self._key(values, bucket.fixed(static)))
         if key in self._refused:
             raise CannotBucket("")
         case = bucket.case(lengths)
@@ -132,11 +151,12 @@ class BucketedProgram(DeviceProgram):
         self, given: Sequence[Any], static: Sequence[Any], bucket: Bucket, notes: Notes
     ) -> list[Any]:
         *values, case = given
-        lengths = bucket.lengths()
-        trace = BucketTrace(Context(self.precision), bucket.cases(), case)
+        trace = BucketTrace(Context(self.precision), bucket.cases, case)
         trace.values.update(zip(self.stage.inputs, values, strict=True))
-        trace.values.update(zip(self.stage.static, static, strict=True))
-        for place, each in lengths.items():
+        for k, variable in enumerate(self.stage.static):
+            if k not in bucket.made:
+                trace.values[variable] = static[k]
+        for place, each in bucket.lengths.items():
             if place.axis is None:
                 dtype = np.asarray(static[place.position]).dtype
                 trace.values[self.stage.static[place.position]] = Varying(each.astype(dtype))
@@ -145,6 +165,8 @@ class BucketedProgram(DeviceProgram):
             if isinstance(trace.values[variable], Padded):
                 raise CannotBucket(f"two dimensions of {variable} would be padded")
             trace.values[variable] = Padded(values[place.position], place.axis, each, True)
+        for steps in bucket.made.values():
+            trace.run(steps)
         trace.run(self.stage.nodes)
         outputs = []
         for position, variable in enumerate(self.stage.outputs):

@@ -71,13 +71,13 @@ def dimensions_changed(op, node, inputs, trace):
 
 
 def _least(dtype: Any) -> Any:
-    if dtype == bool:
+    if dtype.kind == "b":
         return False
     return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
 
 
 def _greatest(dtype: Any) -> Any:
-    if dtype == bool:
+    if dtype.kind == "b":
         return True
     return np.inf if dtype.kind == "f" else np.iinfo(dtype).max
 
@@ -88,7 +88,7 @@ _NEUTRAL: dict[type, Any] = {
     scalar.Mul: lambda dtype: 1,
     scalar.Maximum: _least,
     scalar.Minimum: _greatest,
-    scalar.AND: lambda dtype: True if dtype == bool else -1,
+    scalar.AND: lambda dtype: True if dtype.kind == "b" else -1,
     scalar.OR: lambda dtype: 0,
     scalar.XOR: lambda dtype: 0,
     MulWithoutZeros: lambda dtype: 0,
