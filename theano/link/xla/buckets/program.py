@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from math import prod
 from typing import Any
 
@@ -75,7 +75,7 @@ class BucketedProgram(DeviceProgram):
 
     Parameters
     ----------
-    stage, overwritten, precision
+    stage, overwritten, context
         As for `DeviceProgram`.
     setting : str
         The flag ``xla.bucket_lengths``.
@@ -86,8 +86,14 @@ class BucketedProgram(DeviceProgram):
         Why programs were made for exact lengths.
     """
 
-    def __init__(self, stage: Stage, overwritten: Collection[int], precision: Any, setting: str):
-        super().__init__(stage, overwritten, precision)
+    def __init__(
+        self,
+        stage: Stage,
+        overwritten: Collection[int],
+        context: Callable[[], Context],
+        setting: str,
+    ):
+        super().__init__(stage, overwritten, context)
         self.setting = setting
         self.patterns = Patterns(stage)
         self.exact_because: dict[str, None] = {}
@@ -151,7 +157,7 @@ class BucketedProgram(DeviceProgram):
         self, given: Sequence[Any], static: Sequence[Any], bucket: Bucket, notes: Notes
     ) -> list[Any]:
         *values, case = given
-        trace = BucketTrace(Context(self.precision), bucket.cases, case)
+        trace = BucketTrace(self.context(), bucket.cases, case)
         trace.values.update(zip(self.stage.inputs, values, strict=True))
         for k, variable in enumerate(self.stage.static):
             if k not in bucket.made:
