@@ -7,6 +7,8 @@ import pytest
 import theano
 import theano.tensor as T
 from tests_scan_grad.fresh_process import printed_by, run_python
+from theano.link.xla import dtypes
+from theano.link.xla.dtypes import has_dtype
 
 jax = pytest.importorskip("jax")
 
@@ -69,3 +71,13 @@ def test_an_array_that_does_not_fit_is_a_memory_error():
     with pytest.raises(MemoryError, match="xla:cpu has not enough memory"):
         f(10**7, 1.0)
     assert f(2, 1.0).shape == (2, 2)
+
+
+def test_a_dtype_that_the_device_lacks_is_an_error(monkeypatch):
+    device = jax.devices("cpu")[0]
+    assert has_dtype(device, "complex128") and not has_dtype(device, "longdouble")
+    z = T.zmatrix("z")
+    assert theano.function([z], abs(z).sum(), mode="XLA")([[3 + 4j]]) == 5
+    monkeypatch.setattr(dtypes, "has_dtype", lambda device, dtype: dtype != "complex128")
+    with pytest.raises(TypeError, match="has no values of dtype complex128, which z has"):
+        theano.function([z], abs(z).sum(), mode="XLA")

@@ -63,7 +63,7 @@ def test_a_loop_of_which_only_the_last_value_is_read_keeps_no_trace():
 
 
 def test_large_transposes_are_not_written_before_a_loop():
-    size = 720
+    size = 960
     h0, w, n = T.dvector("h0"), T.dmatrix("w"), T.lscalar("n")
     h = scan(lambda h, w: T.tanh(h.dot(w)), outputs_info=[h0], non_sequences=[w], n_steps=n)
     f = theano.function([h0, w, n], theano.grad(h[-1].sum(), h0), mode="XLA")

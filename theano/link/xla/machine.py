@@ -16,6 +16,7 @@ from theano.link.xla.buckets import BucketedProgram
 from theano.link.xla.context import CannotLower, Context, is_traced
 from theano.link.xla.device_program import DeviceProgram
 from theano.link.xla.device_values import DeviceValues
+from theano.link.xla.dtypes import require_dtypes
 from theano.link.xla.host import HostProgram
 from theano.link.xla.interpret import NodeFailed, compute
 from theano.link.xla.plan import Plan, Stage, make_plan
@@ -63,6 +64,8 @@ class Machine:
     def _program(self, stage: Stage, last: bool) -> Any:
         if not stage.on_device:
             return None
+        made = [variable for node in stage.nodes for variable in node.outputs]
+        require_dtypes(stage.device or self.values.device, [*stage.inputs, *made])
         # A stage that may still be run again, or whose values are read again, keeps its inputs.
         overwritten = self.values.overwritten(stage.inputs) if last else ()
         context = partial(self.values.context, stage.device)
