@@ -8,7 +8,7 @@ from pytensor.compile.mode import Mode
 from pytensor.link.vm import VMLinker
 
 from tests_scan_grad.native.loops import numbers, same
-from theano.link.native import NativeLinker
+from theano.link.native import NativeLinker, source
 
 
 def both(inputs, output):
@@ -58,3 +58,18 @@ def test_the_graph_keeps_its_operators():
     native, _ = both([a, b], pt.dot(a, b))
     kinds = [type(node.op).__name__ for node in native.maker.fgraph.apply_nodes]
     assert kinds in (["Dot"], ["Dot22"])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_column_times_a_row_is_multiplied_where_it_is_used(dtype):
+    x, y = (pt.vector(name, dtype=dtype) for name in "xy")
+    column, row = numbers(5, dtype=dtype), numbers(1, 7, seed=1, dtype=dtype)[0]
+    native, own = both([x, y], pt.tanh(pt.dot(x[:, None], y[None, :])).sum(axis=1))
+    for left in (column, np.repeat(column, 2)[::-2]):
+        same([native(left, row)], [own(left, row)])
+    assert "product" not in source(native)
+    matrix = pt.matrix(dtype=dtype)
+    native, own = both([x, matrix], pt.dot(x[:, None], matrix))
+    same([native(column, row[None])], [own(column, row[None])])
+    with pytest.raises(ValueError):
+        native(column, np.ones((2, 3), dtype))

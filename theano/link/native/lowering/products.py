@@ -59,6 +59,9 @@ def product(step: Step, a: Value, b: Value, dtype: str) -> Value:
     step.sizes.equal(left.shape[-1], right.shape[0], "sizes of a product")
     if left.ndim == 1 and right.ndim == 1:
         return _inner(step, left, right)
+    if left.ndim == right.ndim == 2 and 1 in (left.shape[1], right.shape[0]):
+        # nothing is summed: joined with what is computed from it, as other multiplications
+        return _multiplied(step, _column(_vector(left, 0)), _row(_vector(right, 1)))
     if right.ndim == 1:
         # a @ b as the row b @ a.T, so that the matrix is the packed operand
         out = step.temporary(dtype, left.shape[:1])
@@ -87,6 +90,13 @@ def _row(view: View) -> View:
 
 def _column(view: View) -> View:
     return View(view.buffer, (*view.shape, 1), (*view.axes, None), (*view.steps, 0), view.start)
+
+
+def _vector(view: View, axis: int) -> View:
+    """What a matrix of one row or column holds, along the other axis."""
+    return View(
+        view.buffer, (view.shape[axis],), (view.axes[axis],), (view.steps[axis],), view.start
+    )
 
 
 def _inner(step: Step, a: View, b: View) -> Scalar:
