@@ -364,6 +364,13 @@ def test_shared(x):
         theano.shared(x)
 
 
+def test_shared_variable_is_true_whatever_it_holds():
+    assert theano.shared(0.0)
+    assert theano.shared(np.zeros(3))
+    with pytest.raises(TypeError, match="boolean"):
+        assert theano.shared(0.0) < 1
+
+
 def test_clone(x, y):
     w = theano.shared(2.0, name="w")
     z = x.sum() * y * w
