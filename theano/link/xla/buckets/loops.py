@@ -13,6 +13,7 @@ from theano.link.xla.buckets.indexing import selection
 from theano.link.xla.buckets.numbers import Varying, each_of
 from theano.link.xla.buckets.padding import CannotBucket, Padded
 from theano.link.xla.buckets.trace import pads, shape_each
+from theano.link.xla.context import Ragged
 from theano.link.xla.loop.invariants import invariants_of
 from theano.link.xla.loop.known_inputs import known_inputs
 from theano.link.xla.loop.lower import Cases, LoopInputs, run_loop
@@ -26,8 +27,6 @@ def loop(op, node, inputs, trace):
     import jax.numpy as jnp
 
     info = op.info
-    if info.as_while:
-        raise CannotBucket("a loop that stops early")
     first = op.seqs_arg_offset
     first_untraced = op.untraced_sit_sot_arg_offset
     first_length = op.nit_sot_arg_offset
@@ -57,7 +56,7 @@ def loop(op, node, inputs, trace):
     lengths = [*(b.lengths for b in buffers), *lengths]
     # untraced states come before the traces of results among the inputs, after them as outputs
     padded = [
-        Padded(value, 0, each) if np.ptp(each) else value
+        Padded(value, 0, each) if np.ptp(each) and not isinstance(value, Ragged) else value
         for value, each in zip(outputs, lengths, strict=False)
     ]
     return [*padded, *outputs[len(padded) :]]
@@ -107,6 +106,8 @@ def _check(
     ):
         if np.ptp(rows) and (rows < steps + history).any():
             raise CannotBucket("the last rows that it keeps vary in number")
+        if info.as_while and rows.max() > history + 1 and (rows != steps + history).any():
+            raise CannotBucket("it stops early, and not all rows are kept")
 
 
 def _sequence(variable: Variable, value: Any, steps: np.ndarray, trace: Any) -> Sequence:

@@ -10,6 +10,7 @@ from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.scan.op import Scan
 from pytensor.tensor.shape import Shape_i
 
+from theano.link.xla.loop.early_stop import outputs_of_unknown_length
 from theano.link.xla.plan import Stage
 from theano.link.xla.static_inputs import SHAPES
 
@@ -23,10 +24,13 @@ class Place(NamedTuple):
         Of the input, or of the static number.
     axis
         The dimension; None of a number.
+    extra
+        How many more rows there are than the length says.
     """
 
     position: int
     axis: int | None
+    extra: int = 0
 
 
 # The places that have one length, for each length that a program has
@@ -34,12 +38,16 @@ Pattern = tuple[tuple[Place, ...], ...]
 
 
 def loop_places(stage: Stage) -> frozenset[Place]:
-    """The places that the numbers of steps of a stage's loops are made of."""
+    """The places that the numbers of steps of a stage's loops are made of.
+
+    They are also the rows of loops that stopped early, which an earlier stage has run.
+    """
     inputs = {v: k for k, v in enumerate(stage.inputs)}
+    stopped = {k: extra for k, v in enumerate(stage.inputs) for extra in _rows_of_stopped_loop(v)}
     static = {v: k for k, v in enumerate(stage.static)}
     nodes = set(stage.nodes)
     pending = [node.inputs[0] for node in stage.nodes if isinstance(node.op, Scan)]
-    found: set[Place] = set()
+    found = {Place(k, 0, extra) for k, extra in stopped.items()}
     seen: set[Variable] = set()
     while pending:
         variable = pending.pop()
@@ -52,10 +60,30 @@ def loop_places(stage: Stage) -> frozenset[Place]:
         elif node is None or node not in nodes:
             continue
         elif isinstance(node.op, Shape_i) and node.inputs[0] in inputs:
-            found.add(Place(inputs[node.inputs[0]], node.op.i))
+            k = inputs[node.inputs[0]]
+            if k not in stopped or node.op.i:
+                found.add(Place(k, node.op.i))
         elif not isinstance(node.op, SHAPES):
             pending.extend(node.inputs)
+    if found:
+        # lengths of what an earlier stage read
+        found |= {Place(k, None) for v, k in static.items() if _is_length(v)}
     return frozenset(found)
+
+
+def _is_length(variable: Variable) -> bool:
+    return variable.owner is not None and isinstance(variable.owner.op, Shape_i)
+
+
+def _rows_of_stopped_loop(variable: Variable) -> list[int]:
+    """For a result of a loop that stops early: how many rows there are beside those of its steps."""
+    node = variable.owner
+    if node is None or variable not in outputs_of_unknown_length(node):
+        return []
+    info = node.op.info
+    histories = [-min(taps) for taps in (*info.mit_sot_in_slices, *info.sit_sot_in_slices)]
+    position = node.outputs.index(variable) - info.n_mit_mot
+    return [histories[position] if position < len(histories) else 0]
 
 
 class Patterns:
@@ -161,7 +189,7 @@ def length_at(place: Place, values: Sequence[Any], static: Sequence[Any]) -> int
     """The length that a call has at a place."""
     if place.axis is None:
         return int(np.asarray(static[place.position]))
-    return int(values[place.position].shape[place.axis])
+    return int(values[place.position].shape[place.axis]) - place.extra
 
 
 def _grouped(lengths: Mapping[Place, int]) -> Pattern:

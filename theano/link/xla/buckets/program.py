@@ -130,7 +130,7 @@ class BucketedProgram(DeviceProgram):
         for place, each in bucket.lengths.items():
             if place.axis is not None:
                 k = place.position
-                values[k] = _padded(values[k], place.axis, int(each[-1]))
+                values[k] = _padded(values[k], place.axis, int(each[-1]) + place.extra)
         key = (bucket.pattern, bucket.ranges, self._key(values, bucket.fixed(static)))
         if key in self._refused:
             raise CannotBucket("")
@@ -170,7 +170,8 @@ class BucketedProgram(DeviceProgram):
             variable = self.stage.inputs[place.position]
             if isinstance(trace.values[variable], Padded):
                 raise CannotBucket(f"two dimensions of {variable} would be padded")
-            trace.values[variable] = Padded(values[place.position], place.axis, each, True)
+            rows = each + place.extra
+            trace.values[variable] = Padded(values[place.position], place.axis, rows, True)
         for steps in bucket.made.values():
             trace.run(steps)
         trace.run(self.stage.nodes)

@@ -68,6 +68,8 @@ def stopped(storage: Any, output: Any, steps: Any) -> Any:
 
     if not isinstance(storage, Rows) or len(output) <= storage.history + 1:
         return output
+    if not storage.is_circular and not storage.has_spare:
+        return Ragged(output, steps + storage.history)
     rows = len(output)
     left_out = jnp.where(rows > steps + storage.history, storage.steps - steps, 0)
     return Ragged(output, jnp.maximum(rows - left_out, 0))
