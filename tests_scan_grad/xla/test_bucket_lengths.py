@@ -245,6 +245,33 @@ def test_an_index_behind_the_rows_is_an_error():
 
 
 @pytest.mark.parametrize(
+    "expression",
+    [
+        lambda h, x, y: h[6:].max(),
+        lambda h, x, y: h[6:].argmax(axis=0),
+        lambda h, x, y: h * y,
+        lambda h, x, y: T.set_subtensor(h[1:], y[1:]),
+        lambda h, x, y: T.concatenate([h, y], axis=1),
+        lambda h, x, y: h.T.dot(y),
+    ],
+)
+def test_lengths_that_do_not_fit_are_errors_beside_a_program_for_those_that_do(expression):
+    x, y = T.matrices("x", "y")
+    states, _ = theano.scan(lambda x, h: T.tanh(x + h / 2), x, T.zeros(3))
+    result = expression(states, x, y)
+    function = compiled([x, y], result, "4", on_unused_input="ignore")
+    other = theano.function([x, y], result, on_unused_input="ignore")
+    np.testing.assert_allclose(
+        function(values(8, 3), values(8, 3)), other(values(8, 3), values(8, 3))
+    )
+    # 6 rows of x, whose maximum behind the sixth is asked for, with 8 of y
+    with pytest.raises((ValueError, AssertionError)):
+        other(values(6, 3), values(8, 3))
+    with pytest.raises((ValueError, AssertionError)):
+        function(values(6, 3), values(8, 3))
+
+
+@pytest.mark.parametrize(
     ("name", "expression"),
     [
         ("sort", lambda h, x: T.sort(h, axis=0)),

@@ -107,9 +107,17 @@ def reduced(op, node, inputs, trace):
         return x.with_value(value, x.axis - sum(axis < x.axis for axis in axes))
     neutral = _NEUTRAL.get(type(op.scalar_op))
     dtype = np.dtype(x.value.dtype)
+    if isinstance(op.scalar_op, scalar.Maximum | scalar.Minimum):
+        _has_rows(x)
     if neutral is None or dtype.kind == "c":
         raise CannotBucket("it reduces the padded dimension")
     return trace.lower(node, [trace.filled(x, neutral(dtype))])
+
+
+def _has_rows(x: Padded) -> None:
+    """Check that there is something to choose from, which is an error otherwise."""
+    if not x.lengths.min():
+        raise CannotBucket("for some length there is no row")
 
 
 @pads(Argmax)
@@ -120,7 +128,8 @@ def position_of_maximum(op, node, inputs, trace):
     if x.axis not in axes:
         (value,) = trace.lower(node, inputs)
         return x.with_value(value, x.axis - sum(axis < x.axis for axis in axes))
-    if x.axis != min(axes):
+    _has_rows(x)
+    if x.axis != axes[0]:
         raise CannotBucket("it numbers the elements of padded rows")
     return trace.lower(node, [trace.filled(x, _least(np.dtype(x.value.dtype)))])
 
@@ -243,6 +252,12 @@ def allocated(op, node, inputs, trace):
         places_before = len(lengths) - filling.ndim
         if filling.axis + places_before != axis or (filling.lengths != lengths[axis]).any():
             raise CannotBucket("it repeats padded rows")
+    elif (
+        not isinstance(filling, Varying)
+        and np.ndim(filling) >= len(lengths) - axis
+        and np.shape(filling)[axis - len(lengths)] != 1
+    ):
+        raise CannotBucket("an array of which it is not known that it always has as many rows")
     (value,) = trace.lower(node, [*(trace.data(x) for x in inputs[:first]), *inputs[first:]])
     is_zero = not isinstance(filling, Padded | Varying) and _is_zero(filling)
     return Padded(value, axis, lengths[axis], is_zero)
