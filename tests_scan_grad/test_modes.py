@@ -26,6 +26,35 @@ def x():
     return T.matrix("x", dtype="float64")
 
 
+@pytest.mark.parametrize("operands", [31, 32, 100])
+@pytest.mark.parametrize("dtype", ["float32", "int8"])
+def test_fast_compile_adds_and_multiplies_any_number_of_operands(operands, dtype):
+    given = [T.TensorType(dtype, (None,))() for _ in range(operands)]
+    total, product = given[0], given[0]
+    for operand in given[1:]:
+        total, product = total + operand, product * operand
+    f = theano.function(given, [total, product], mode="FAST_COMPILE")
+    values = np.random.default_rng(0).choice([-1, 1, 1], (operands, 3)).astype(dtype)
+    for result, expected in zip(f(*values), (values.sum(0), values.prod(0)), strict=True):
+        assert result.dtype == dtype
+        np.testing.assert_array_equal(result, expected)
+
+
+def test_fast_compile_looks_for_no_blas():
+    lines = """
+import subprocess
+import theano, theano.tensor as T
+started = []
+init = subprocess.Popen.__init__
+subprocess.Popen.__init__ = lambda self, command, *args, **kwargs: (
+    started.append(str(command)), init(self, command, *args, **kwargs))[1]
+x = T.matrix("x")
+theano.Mode(theano.compile.get_mode("FAST_COMPILE").linker, "fast_compile").optimizer
+print(started)
+"""
+    assert printed_by(lines) == ["[]"]
+
+
 @pytest.mark.parametrize("name", ["Mode", "FAST_RUN", "FAST_COMPILE", "DebugMode", "NanGuardMode"])
 def test_named_modes_compute(name, x):
     w = theano.shared(np.ones((3, 2)))

@@ -141,6 +141,9 @@ def _unneeded(linker: Linker) -> Tags:
     """The rewrites whose work an engine does by itself, or does slower than without them."""
     if type(linker) is not VMLinker:
         return getattr(linker, "does_itself", {})
+    if not (linker.c_thunks or linker.use_cloop):
+        # Python's products need no BLAS for C, which PyTensor would look for with a compiler.
+        return {}
     with no_blas_remarks():
         return {} if pytensor_config.blas__ldflags else SLOW_WITHOUT_BLAS
 

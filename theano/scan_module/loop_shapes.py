@@ -105,14 +105,27 @@ def _pattern(shapes: Iterable[Shape]) -> tuple[Pattern, tuple[Variable, ...]]:
 
 
 def _shapes_of_step(op: PyTensorScan, pattern: Pattern) -> StepShapes:
-    """What the step's traces are, remembered by the op for inputs of the same pattern."""
+    """What the step's traces are, remembered by the op for inputs of the same pattern.
+
+    Equal steps, such as those of a network's layers, are looked at once: what is found is said
+    of the leaves, which are in the same order.
+    """
     remembered = vars(op).setdefault(REMEMBERED, {})
     if pattern not in remembered:
-        remembered[pattern] = _infer(op, pattern)
+        # interned by PyTensor, so that it is quickly compared
+        key = op.info, op._frozen_fgraph, pattern
+        if key not in _of_equal_steps:
+            while len(_of_equal_steps) >= STEPS_KEPT:
+                _of_equal_steps.pop(next(iter(_of_equal_steps)), None)
+            _of_equal_steps[key] = _infer(op, pattern)
+        remembered[pattern] = _of_equal_steps[key]
     return remembered[pattern]
 
 
 REMEMBERED = "shapes_of_step"
+# Those looked at last; each keeps its step in memory.
+STEPS_KEPT = 32
+_of_equal_steps: dict[tuple, StepShapes] = {}
 
 
 def _infer(op: PyTensorScan, pattern: Pattern) -> StepShapes:

@@ -1,8 +1,10 @@
 """The rewrites that Theano's modes choose from, and the tags of ours among them."""
 
 from pytensor.compile.mode import optdb as _pytensor_optdb
+from pytensor.graph.rewriting.basic import in2out
 
 from theano.gof.optdb import LayeredDB
+from theano.schedule.few_operands import few_operands
 from theano.schedule.results_in_place import ResultsInPlace
 from theano.schedule.structured_matrices import StructuredProducts
 
@@ -19,3 +21,5 @@ optdb = LayeredDB(_pytensor_optdb)
 optdb.register("structured_products", StructuredProducts(), FAST_RUN_TAG, position=1.3)
 # after PyTensor's, where its is asked for: the native engine decides on memory by itself
 optdb.register("results_in_place", ResultsInPlace(), FAST_RUN_TAG, "inplace", position=75.5)
+# after all that gathers operands
+optdb.register("few_operands", in2out(few_operands), FAST_COMPILE_TAG, position=48)

@@ -16,10 +16,12 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.rewriting.basic import GraphRewriter
 from pytensor.graph.traversal import ancestors
 from pytensor.raise_op import CheckAndRaise
+from pytensor.scalar.basic import second
 from pytensor.tensor.basic import constant
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.rewriting.shape import ShapeFeature
 from pytensor.tensor.shape import Shape_i
+from pytensor.tensor.subtensor import IncSubtensor
 
 
 class ShapesOnDemand(dict):
@@ -96,7 +98,10 @@ class LazyShapeFeature(UncheckedLengths):
 
         PyTensor copies what computes both shapes, folds its constants and compares. Here that
         is left out where the two are equal as they are, or where there is nothing to fold.
+        Nothing is worked out where both have the shape of a third.
         """
+        if dim_x == dim_y and _has_the_shape_of(x) is _has_the_shape_of(y):
+            return True
         shapes = self.shape_of[x], self.shape_of[y]
         if None in shapes:
             return False
@@ -129,16 +134,20 @@ class LazyShapeFeature(UncheckedLengths):
             if now in self.shape_of:
                 waiting.pop()
                 continue
-            node = now.owner
-            missing = [] if node is None else [v for v in node.inputs if v not in self.shape_of]
+            node, source = now.owner, _has_the_shape_of(now)
+            told = node is None or _type_tells_all(now)
+            needed = [] if told or node is None else node.inputs if source is now else [source]
+            missing = [v for v in needed if v not in self.shape_of]
             if missing:
                 waiting.extend(missing)
                 continue
             waiting.pop()
-            if node is None:
+            if told or node is None:
                 self.init_r(now)
-            else:
+            elif source is now:
                 self._infer(node)
+            else:
+                self.set_shape(now, self.shape_of[source])
             self._ask_the_one_before(now)
 
     def _infer(self, node: Apply) -> None:
@@ -153,6 +162,31 @@ class LazyShapeFeature(UncheckedLengths):
         if before is not None and not tells_all(self.shape_of[variable], variable):
             self._know(before)
             self.update_shape(variable, before)
+
+
+def _has_the_shape_of(variable: Variable) -> Variable:
+    """What a variable has the shape of, as the nodes that compute it say themselves."""
+    while (source := _source_of_shape(variable)) is not None:
+        variable = source
+    return variable
+
+
+def _source_of_shape(variable: Variable) -> Variable | None:
+    """The operand that has the shape of a result, if there is one whatever the others are."""
+    node = variable.owner
+    if node is None:
+        return None
+    if isinstance(node.op, IncSubtensor):
+        return node.inputs[0]
+    if isinstance(node.op, Elemwise) and node.op.scalar_op == second:
+        filled, value = node.inputs
+        return filled if all(value.type.broadcastable) else None
+    return None
+
+
+def _type_tells_all(variable: Variable) -> bool:
+    shape = getattr(variable.type, "shape", None)
+    return shape is not None and None not in shape
 
 
 def _without_check(length: Variable) -> Variable:
