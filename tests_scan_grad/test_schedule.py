@@ -20,6 +20,7 @@ from tests_scan_grad.loop_counts import theano_scan
 from theano.scan_module.scan_op import Scan
 from theano.scan_module.scan_report import scan_report
 from theano.schedule.equilibrium import Equilibrium
+from theano.scan_module import loop_shapes
 from theano.schedule.lazy_shapes import LazyShapeFeature, UncheckedLengths
 
 
@@ -164,6 +165,8 @@ def test_deep_graphs_are_worked_out_without_recursion():
         (lambda a, b: T.zeros((2, 3)), lambda a, b: T.ones((2, 3)), True),
         (lambda a, b: T.zeros(T.constant(2) + 1), lambda a, b: T.ones(3), True),
         (lambda a, b: T.zeros(T.constant(2) + 1), lambda a, b: T.ones(4), False),
+        (lambda a, b: T.fill(a, 0.0), lambda a, b: T.inc_subtensor(a[:2], b[:2]), True),
+        (lambda a, b: T.fill(a, 0.0), lambda a, b: T.inc_subtensor(b[:2], a[:2]), False),
     ],
 )
 def test_same_shape(x, y, same):
@@ -173,6 +176,37 @@ def test_same_shape(x, y, same):
         graph = FunctionGraph([a, b], [x(a, b), y(a, b)], clone=False, features=[feature])
         compared.append(feature.same_shape(*graph.outputs))
     assert compared == [same, same]
+
+
+def test_copies_with_other_values_have_a_shape_that_need_not_be_worked_out():
+    Sized.asked.clear()
+    x = T.matrix("x")
+    filled = T.fill(Sized()(x), 0.0)
+    changed = T.set_subtensor(filled[:1], 1.0)
+    feature = LazyShapeFeature()
+    FunctionGraph([x], [filled, changed], clone=False, features=[feature])
+    assert feature.same_shape(filled, changed)
+    assert Sized.asked["shape"] == 0
+    assert lengths(feature, changed) == lengths(feature, x)
+
+
+def test_shapes_of_equal_steps_are_inferred_once(monkeypatch):
+    inferred = []
+    infer = loop_shapes._infer
+    monkeypatch.setattr(loop_shapes, "_infer", lambda *args: inferred.append(1) or infer(*args))
+    monkeypatch.setattr(loop_shapes, "_of_equal_steps", {})
+    monkeypatch.setattr(loop_shapes, "STEPS_KEPT", 1)
+
+    def layer(x, columns):
+        rows, _ = theano.scan(lambda v: T.tile(v, columns) * 2.5, sequences=[x])
+        return rows
+
+    x = T.matrix("x")
+    for first, second, count in ((2, 2, 1), (2, 3, 2)):
+        inferred.clear()
+        f = theano.function([x], layer(layer(x, first), second).shape, mode="FAST_COMPILE")
+        assert list(f(np.ones((4, 3)))) == [4, 3 * first * second]
+        assert len(inferred) == count
 
 
 def counting_rewriter(visits):
