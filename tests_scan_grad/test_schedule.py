@@ -17,10 +17,10 @@ import theano
 import theano.tensor as T
 from tests_scan_grad import networks
 from tests_scan_grad.loop_counts import theano_scan
+from theano.scan_module import loop_shapes
 from theano.scan_module.scan_op import Scan
 from theano.scan_module.scan_report import scan_report
 from theano.schedule.equilibrium import Equilibrium
-from theano.scan_module import loop_shapes
 from theano.schedule.lazy_shapes import LazyShapeFeature, UncheckedLengths
 
 
