@@ -70,6 +70,20 @@ def test_numbers_have_nothing_to_iterate_over():
         theano.scan(lambda x, h, v: (h, v), [X], [H, {"initial": u, "taps": -2}])
 
 
+@pytest.mark.parametrize("mode", ["FAST_RUN", "FAST_COMPILE"])
+def test_too_few_initial_rows_of_a_call(mode):
+    u, first = T.vector("u"), T.vector("first")
+    h, _ = theano.scan(
+        lambda u, before, last: u + before + last, u, {"initial": first, "taps": [-2, -1]}
+    )
+    f = theano.function([u, first], [h, theano.grad(h.sum(), first)], mode=mode)
+    for rows in (0, 1):
+        with pytest.raises(ValueError, match=r"^scan: output 0 is read 2 steps back.*needs 2 rows"):
+            f([1, 2, 3], np.ones(rows))
+    for rows in (2, 3):
+        np.testing.assert_array_equal(f([1, 2, 3], np.ones(rows))[0], [3, 6, 12])
+
+
 @pytest.mark.parametrize("count", [1, 3, 4])
 def test_step_with_another_number_of_arguments(count):
     names = ", ".join("abcd"[:count])

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from pytensor.graph.basic import Variable
+from pytensor.raise_op import CheckAndRaise
 from pytensor.tensor.basic import as_tensor_variable
 from pytensor.tensor.type import TensorType
 
 from theano.scan_module.step_results import loop_name
 
 
-def check_arrays(sequences: Any, outputs_info: Any, name: str | None) -> None:
-    """Check that sequences have steps, and initial values as many rows as are read back.
+def check_sequences(sequences: Any, name: str | None) -> None:
+    """Check that sequences can be iterated over.
 
     Parameters
     ----------
-    sequences, outputs_info, name
+    sequences, name
         As given to ``scan``.
 
     Raises
     ------
     IndexError
-        If a sequence has no dimension, or an initial value that is read further back than one step.
-    ValueError
-        If an initial value is known to have too few rows.
+        If a sequence has no dimension.
     """
     for position, entry in enumerate(_entries(sequences)):
         variable = _tensor(entry.get("input") if isinstance(entry, dict) else entry)
@@ -34,23 +32,57 @@ def check_arrays(sequences: Any, outputs_info: Any, name: str | None) -> None:
                 f"{loop_name(name)}: sequence {position} ({variable}) is a number, and has nothing"
                 " to iterate over; what is the same in every step belongs in non_sequences"
             )
-    for position, rows, variable in _rows_read_back(outputs_info):
-        what = f"{loop_name(name)}: output {position} is read {rows} steps back, so that"
-        if variable.type.ndim == 0:
-            raise IndexError(f"{what} its initial value needs {rows} rows, but is a number")
-        length = variable.type.shape[0]
-        if length is not None and length < rows:
-            raise ValueError(f"{what} its initial value needs {rows} rows, but has {length}")
 
 
-def _rows_read_back(outputs_info: Any) -> Iterator[tuple[int, int, Variable]]:
-    """The outputs whose initial value has a row for each step that is read back."""
-    for position, entry in enumerate(_entries(outputs_info)):
-        if isinstance(entry, dict) and entry.get("taps") is not None:
-            taps = entry["taps"] if isinstance(entry["taps"], list | tuple) else [entry["taps"]]
-            variable = _tensor(entry.get("initial"))
-            if variable is not None and list(taps) != [-1] and all(tap < 0 for tap in taps):
-                yield position, -min(taps), variable
+def with_rows_checked(outputs_info: Any, name: str | None) -> Any:
+    """States with the check that each initial value has as many rows as are read back.
+
+    Parameters
+    ----------
+    outputs_info, name
+        As given to ``scan``.
+
+    Raises
+    ------
+    IndexError
+        If an initial value that is read further back than one step has no dimension.
+    ValueError
+        If an initial value is known to have too few rows. If that is not known, the function
+        raises the error when it is called.
+    """
+    if isinstance(outputs_info, dict):
+        return _with_rows_checked(outputs_info, 0, name)
+    if not isinstance(outputs_info, list | tuple):
+        return outputs_info
+    return [_with_rows_checked(entry, place, name) for place, entry in enumerate(outputs_info)]
+
+
+def _with_rows_checked(entry: Any, position: int, name: str | None) -> Any:
+    rows = _rows_read_back(entry)
+    initial = _tensor(entry.get("initial")) if rows > 1 else None
+    if initial is None:
+        return entry
+    error = (
+        f"{loop_name(name)}: output {position} is read {rows} steps back, so that its initial"
+        f" value needs {rows} rows"
+    )
+    if initial.type.ndim == 0:
+        raise IndexError(f"{error}, but is a number")
+    length = initial.type.shape[0]
+    if length is None:
+        checked = CheckAndRaise(ValueError, error)(initial, initial.shape[0] >= rows)
+        checked.name = initial.name
+        return {**entry, "initial": checked}
+    if length < rows:
+        raise ValueError(f"{error}, but has {length}")
+    return entry
+
+
+def _rows_read_back(entry: Any) -> int:
+    """How many steps back an output is read, if it says so by taps that it may have."""
+    taps = entry.get("taps") if isinstance(entry, dict) else None
+    taps = [] if taps is None else list(taps) if isinstance(taps, list | tuple) else [taps]
+    return -min(taps) if taps and all(tap < 0 for tap in taps) else 0
 
 
 def _entries(given: Any) -> list[Any]:

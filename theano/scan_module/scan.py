@@ -15,7 +15,7 @@ from theano.compile.mode import get_step_mode
 from theano.gof.test_values import compute_missing_test_values, no_test_values
 from theano.scan_module.adopt import read_from_our_loop
 from theano.scan_module.as_written import StepRecord
-from theano.scan_module.given_arrays import check_arrays
+from theano.scan_module.given_arrays import check_sequences, with_rows_checked
 from theano.scan_module.stand_ins import StandIns
 from theano.scan_module.step_results import checked, clearer_errors
 from theano.scan_module.step_test_values import with_test_values
@@ -105,7 +105,8 @@ def scan(
     >>> theano.function([a], slope)([1.0, 2.0, 3.0])
     array([ 3., 12., 27.])
     """
-    check_arrays(sequences, outputs_info, name)
+    check_sequences(sequences, name)
+    outputs_info = with_rows_checked(outputs_info, name)
     fn = with_test_values(checked(fn, outputs_info, name), sequences, outputs_info, non_sequences)
     fn = step = StepRecord(fn, outputs_info)
     if (steps := _constant_steps(n_steps)) is not None and steps < 0:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from pytensor.compile.ops import TypeCastingOp
 from pytensor.graph.basic import Apply, Constant, NominalVariable, Variable
-from pytensor.raise_op import Assert
+from pytensor.raise_op import CheckAndRaise
 from pytensor.scalar.basic import Add, Cast, Composite, Mul, Neg, Pow, Second, Sqr, Sub, TrueDiv
 from pytensor.scan.op import Scan as PyTensorScan
 from pytensor.tensor.basic import Alloc, Join, ScalarFromTensor, TensorFromScalar
@@ -36,7 +36,7 @@ _INFIX = {
     Pow: ("**", _POWER),
 }
 # Operations that change neither the values nor anything a reader asks for.
-_SILENT = (Reshape, SpecifyShape, Assert, ScalarFromTensor, TensorFromScalar)
+_SILENT = (Reshape, SpecifyShape, CheckAndRaise, ScalarFromTensor, TensorFromScalar)
 # What only selects or rearranges does not count as depth.
 _VIEWS = (Subtensor, DimShuffle, Shape_i, PyTensorScan)
 
@@ -180,7 +180,9 @@ def _initial_name(state: State, position: int, names: Names) -> str:
             break
         if isinstance(node.op, IncSubtensor) and node.op.set_instead_of_inc:
             variable = node.inputs[1]
-        elif isinstance(node.op, DimShuffle | Subtensor | SpecifyShape | TypeCastingOp):
+        elif isinstance(
+            node.op, DimShuffle | Subtensor | SpecifyShape | CheckAndRaise | TypeCastingOp
+        ):
             variable = node.inputs[0]
         else:
             break
