@@ -6,6 +6,7 @@ import numpy as np
 
 import theano
 import theano.tensor as T
+from theano.tensor.signal.pool import pool_2d
 
 RNG = np.random.default_rng(0)
 STEPS, BATCH, WIDTH, HIDDEN, CLASSES = 5, 6, 4, 7, 3
@@ -133,8 +134,75 @@ def check_gradient_of_a_loop_within_a_loop_is_refused():
     alone = theano.function([x], h, mode="XLA")(value)
     split = theano.function([x], h, data_parallel=[(x, 1)])(value)
     np.testing.assert_allclose(split, alone, rtol=1e-9)
-    f = theano.function([x], T.grad(h.sum(), W), data_parallel=[(x, 1)])
-    assert "needs a sum over the batch" in error_of(lambda: f(value))
+    f = theano.function([x], T.grad(h.sum(), U), data_parallel=[(x, 1)])
+    assert "it computes with the number of rows" in error_of(lambda: f(value))
+
+
+def check_gradients_summed_within_loops():
+    x = T.tensor3("x")
+    params = U, b = weights(U=(WIDTH, WIDTH), b=(WIDTH,))
+
+    def several(x, h):
+        inner, _ = theano.scan(lambda h: T.tanh(h * b + x), outputs_info=h, n_steps=3)
+        return inner[-1].dot(U)
+
+    h, _ = theano.scan(several, x, T.zeros((x.shape[1], WIDTH)))
+    value = drawn(STEPS, BATCH, WIDTH)
+    found = same_as_on_one_device([x], [1], [h], (h**2).mean(), params, [value])
+    assert found == ["all-reduce"]
+    total = theano.shared(drawn(WIDTH), name="total")
+
+    def summed(x, h, s):
+        h = T.tanh(h * b + x)
+        return h, s + (h**2).sum(0)
+
+    (h, s), _ = theano.scan(summed, x, [T.zeros((x.shape[1], WIDTH)), total])
+    same_as_on_one_device([x], [1], [h, s], (s[-1] ** 2).mean(), [b, total], [value])
+
+
+def check_gradients_of_gradients():
+    x = T.tensor3("x")
+    params = U, W = weights(U=(HIDDEN, HIDDEN), W=(WIDTH, HIDDEN))
+    h, _ = theano.scan(lambda x, h: T.tanh(x.dot(W) + h.dot(U)), x, T.zeros((x.shape[1], HIDDEN)))
+    penalty = (T.grad(h[-1].sum(), x) ** 2).sum((0, 2)).mean()
+    cost = (h**2).mean() + penalty
+    found = same_as_on_one_device([x], [1], [h], cost, params, [drawn(STEPS, BATCH, WIDTH)])
+    assert found == ["all-reduce"]
+
+
+def check_numbers_of_rows_within_loops():
+    x, y = T.tensor3("x"), T.tensor3("y")
+    params = U, W = weights(U=(HIDDEN, HIDDEN), W=(WIDTH, HIDDEN))
+    count = x.shape[1] * HIDDEN
+
+    def step(x, y, h):
+        h = T.tanh(x.dot(W) + h.dot(U))
+        return h, ((h - y) ** 2).sum() / count
+
+    (h, losses), _ = theano.scan(step, [x, y], [T.zeros((x.shape[1], HIDDEN)), None])
+    values = [drawn(STEPS, BATCH, WIDTH), drawn(STEPS, BATCH, HIDDEN)]
+    found = same_as_on_one_device([x, y], [1, 1], [h, losses], losses.mean(), params, values)
+    assert found == ["all-reduce"]
+    means, _ = theano.scan(lambda x: (x**2).mean(), x)
+    f = theano.function([x], means, data_parallel=[(x, 1)], mode="XLA")
+    message = error_of(lambda: f(values[0]))
+    assert "it computes with the number of rows" in message, message
+    powers, _ = theano.scan(lambda w: w / 2, outputs_info=W, n_steps=x.shape[1])
+    f = theano.function([x], powers[-1], data_parallel=[(x, 1)])
+    assert "as many steps as the batch has rows" in error_of(lambda: f(values[0]))
+
+
+def check_convolutions_and_pooling():
+    x = T.tensor4("x")
+    params = F, G, V = weights(F=(3, 2, 2, 2), G=(2, 3, 2, 2), V=(8, CLASSES))
+    z = T.tanh(T.nnet.conv2d(x, F, border_mode="full"))
+    z = T.tanh(T.nnet.conv2d(z, G, subsample=(2, 1)))
+    for mode in ("max", "average_exc_pad"):
+        pooled = pool_2d(z, (2, 2), ignore_border=True, mode=mode)
+        p = T.nnet.softmax(pooled.flatten(2).dot(V))
+        cost = -T.log(p[:, 0]).mean()
+        found = same_as_on_one_device([x], [0], [p], cost, params, [drawn(BATCH, 2, 7, 4)])
+        assert found == ["all-reduce"]
 
 
 def check_normalised_batch():

@@ -6,13 +6,14 @@ from tests_scan_grad.gpuarray.checks import complaints, names_of
 
 pytest.importorskip("jax")
 
-NAMES = names_of("split_steps")
+NAMES = [(module, name) for module in ("split_steps", "split_draws") for name in names_of(module)]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_on_two_devices(name):
-    assert complaints("split_steps", "")[name] == ""
+@pytest.mark.parametrize(("module", "name"), NAMES)
+def test_on_two_devices(module, name):
+    assert complaints(module, "")[name] == ""
 
 
-def test_all_checks_ran():
-    assert sorted(complaints("split_steps", "")) == sorted(NAMES)
+@pytest.mark.parametrize("module", ["split_steps", "split_draws"])
+def test_all_checks_ran(module):
+    assert sorted(complaints(module, "")) == sorted(names_of(module))

@@ -111,7 +111,7 @@ def mark_explained(error: Exception) -> None:
 def _about(node, thunk) -> list[str]:
     """Lines that say where a node was made, and what it was given."""
     lines = []
-    if where := _users_line(node):
+    if where := users_line(node):
         lines.append(f"Created at: {where}")
     elif where := _users_line_before(node):
         lines.append(f"Computed from what was created at: {where}")
@@ -121,7 +121,7 @@ def _about(node, thunk) -> list[str]:
     return lines
 
 
-def _users_line(node) -> str:
+def users_line(node) -> str:
     """Return the user's line that made a node, if it is known."""
     traces = getattr(node.outputs[0].tag, "trace", None) or [[]]
     lines = [
@@ -137,7 +137,7 @@ def _users_line_before(node) -> str:
     nearest = walk(
         [node], lambda other: [v.owner for v in other.inputs if v.owner is not None], bfs=True
     )
-    return next(filter(None, map(_users_line, nearest)), "")
+    return next(filter(None, map(users_line, nearest)), "")
 
 
 def _explicit_inputs(function):

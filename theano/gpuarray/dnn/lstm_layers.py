@@ -14,7 +14,8 @@ from pytensor.graph.rewriting.basic import copy_stack_trace, dfs_rewriter, node_
 
 import theano
 import theano.tensor as T
-from theano.compile.mode import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb
+from theano.link.xla.linker import DECIDED_BY_DEVICE
+from theano.schedule.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb
 
 __all__ = ["LSTMGradient", "LSTMLayers", "Stack", "lstm_layers"]
 
@@ -102,5 +103,6 @@ optdb.register(
     dfs_rewriter(loops_of_lstm_layers),
     FAST_RUN_TAG,
     FAST_COMPILE_TAG,
+    DECIDED_BY_DEVICE,
     position=-0.02,
 )

@@ -16,6 +16,9 @@ from theano.link.xla.jax_library import require_jax
 from theano.link.xla.machine import Machine
 from theano.link.xla.windows import TAG
 
+# The tag of rewrites of what some devices have kernels for
+DECIDED_BY_DEVICE = "decided_by_device"
+
 # What is written for other engines: products for BLAS's operators, C code, memory used again.
 # XLA fuses, and reuses memory, by itself.
 LEFT_OUT = (
@@ -26,8 +29,7 @@ LEFT_OUT = (
     "local_careduce_fusion",
     "scan_make_inplace",
     "shorten_traces",
-    # where they run decides whether they are loops
-    "loops_of_lstm_layers",
+    DECIDED_BY_DEVICE,
 )
 
 

@@ -4,7 +4,8 @@ Each device computes on its own rows; what is summed over the batch, such as gra
 over the devices by one all-reduce after the loops.
 """
 
-import theano.link.xla.data_parallel.loops  # noqa: F401 -- adds the rule of loops
+import theano.link.xla.data_parallel.indexing
+import theano.link.xla.data_parallel.loops  # noqa: F401 -- both add rules
 from theano.link.xla.data_parallel.machine import Split, SplitMachine
 
 __all__ = ["Split", "SplitMachine"]

@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pytensor.graph.basic import Apply
+from pytensor.graph.basic import Apply, Variable
 from pytensor.scan.op import Scan
+from pytensor.tensor.elemwise import DimShuffle
+from pytensor.tensor.shape import Reshape, SpecifyShape
+from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
 from theano.link.native.inner_graph import prepared
+from theano.link.xla.data_parallel.indexing import is_zero
 from theano.link.xla.data_parallel.parts import (
     ALL,
     SUMMAND,
     CannotSplit,
+    MeetsSummand,
     Rows,
     Sizes,
 )
@@ -22,20 +27,26 @@ from theano.link.xla.data_parallel.rules import parts_of_graph, splits
 @splits(Scan)
 def loop(op: Scan, node: Apply, parts: Sequence[Any], sizes: Sizes) -> list[Any]:
     """The parts of the outputs: [mit-mots, mit-sots, sit-sots, nit-sots, untraced]."""
+    if parts[0] is not ALL:
+        raise CannotSplit("it makes as many steps as the batch has rows")
     loop = _Loop(op, parts)
     states, results = loop.settle(sizes.rows)
+    if sizes.values is None:
+        # what enters a loop within a loop is masked outside both
+        entering = [node.inputs[k] for k in loop.masked(states, parts)]
+        unknown = [variable for variable in entering if not is_zero(variable)]
+        if unknown:
+            raise MeetsSummand("a state that is summed over the batch begins whole", unknown)
     recorded = results[loop.written_by_traced :][: op.info.n_nit_sot]
     traced = [*states[: loop.traced], *recorded]
     return [*map(_of_trace, traced), *states[loop.traced :]]
 
 
-def starts_to_mask(op: Scan, parts: Sequence[Any], rows: int) -> list[int]:
-    """Positions of whole initial values of states that are summands: only one device adds them."""
-    states, _ = _Loop(op, parts).settle(rows)
-    first = 1 + op.info.n_seqs
-    return [
-        first + k for k, state in enumerate(states) if state is SUMMAND and parts[first + k] is ALL
-    ]
+def inputs_to_mask(op: Scan, parts: Sequence[Any], rows: int) -> list[int]:
+    """Positions of whole inputs that become part of summands: only one device adds them."""
+    loop = _Loop(op, parts)
+    states, _ = loop.settle(rows)
+    return loop.masked(states, parts)
 
 
 class _Loop:
@@ -67,7 +78,13 @@ class _Loop:
         while True:
             read = [s for s, count in zip(states, self.taps, strict=True) for _ in range(count)]
             inputs = [*self.sequences, *read, *self.invariants]
-            results = parts_of_graph(prepared(self.op), inputs, rows)
+            try:
+                results = parts_of_graph(prepared(self.op), inputs, rows)
+            except MeetsSummand as error:
+                if not self._masks(error.whole):
+                    raise
+                states = self.starts
+                continue
             after = self._after(states, results)
             if after == states:
                 if self.op.info.as_while and results[-1] is not ALL:
@@ -75,6 +92,32 @@ class _Loop:
                 return states, results
             # a state that became a summand stays one, so that this ends
             states = after
+
+    def masked(self, states: Sequence[Any], parts: Sequence[Any]) -> list[int]:
+        """Positions of the inputs that are whole and are summands in the loop."""
+        settled = [*states, *[ALL] * self.op.info.n_nit_sot, *self.invariants]
+        first = 1 + len(self.sequences)
+        return [
+            first + k
+            for k, part in enumerate(settled)
+            if part is SUMMAND and parts[first + k] is ALL
+        ]
+
+    def _masks(self, whole: Sequence[Variable]) -> bool:
+        """Make summands of what the values of a step are read from; returns whether all are."""
+        inputs = prepared(self.op).inputs
+        places = [(self.sequences, k) for k in range(len(self.sequences))]
+        places += [(self.starts, k) for k, count in enumerate(self.taps) for _ in range(count)]
+        places += [(self.invariants, k) for k in range(len(self.invariants))]
+        for variable in whole:
+            source = _source(variable)
+            if source not in inputs or not source.type.dtype.startswith("float"):
+                return False
+            kept, k = places[inputs.index(source)]
+            if kept is self.sequences or kept[k] is not ALL:
+                return False
+            kept[k] = SUMMAND
+        return bool(whole)
 
     def _after(self, states: Sequence[Any], results: Sequence[Any]) -> list[Any]:
         after, position = [], 0
@@ -94,6 +137,16 @@ def _joined(state: Any, results: Sequence[Any]) -> Any:
     if result == state or (state is ALL and result is SUMMAND):
         return result
     raise CannotSplit(f"a state that begins with {state} becomes {results}")
+
+
+def _source(variable: Variable) -> Variable:
+    """What a value is read from, or was before something was added to it."""
+    while variable.owner is not None and isinstance(variable.owner.op, _OF_FIRST_INPUT):
+        variable = variable.owner.inputs[0]
+    return variable
+
+
+_OF_FIRST_INPUT = (DimShuffle, IncSubtensor, Reshape, SpecifyShape, Subtensor)
 
 
 def _of_step(part: Any) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.traversal import ancestors
 
+from theano.compile.call_errors import users_line
 from theano.compile.device_cells import keep
 from theano.link.xla.context import CannotLower, Ragged, is_traced
 from theano.link.xla.data_parallel.parts import ALL, Rows
@@ -211,7 +212,10 @@ class SplitMachine(Machine):
     def _planned(self, refused: dict[Apply, str]) -> tuple[Plan, list[Any]]:
         plan, programs = super()._planned(refused)
         if len(plan.stages) != 1 or not plan.stages[0].on_device:
-            why = "; ".join(f"{node}: {reason}" for node, reason in plan.reasons.items())
+            why = "; ".join(
+                f"{node} (created at {users_line(node) or 'a line that is not known'}): {reason}"
+                for node, reason in plan.reasons.items()
+            )
             raise ValueError(
                 "data_parallel: the function is not one program of the devices: "
                 + (why or "values decide lengths")

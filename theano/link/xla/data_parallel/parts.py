@@ -39,12 +39,28 @@ ALL = _Named("all")
 SUMMAND = _Named("summand")
 # Of a number, within loops: it is how many rows the device has.
 COUNT = _Named("number of rows")
+# Likewise, but it is made of how many rows there are in all.
+TOTAL = _Named("number of all rows")
 
 Part = Any
 
 
 class CannotSplit(Exception):
     """An operation has no result on rows of the batch; the text says why."""
+
+
+class MeetsSummand(CannotSplit):
+    """A sum has a summand and whole values, which one device alone may add.
+
+    Attributes
+    ----------
+    whole
+        These values.
+    """
+
+    def __init__(self, message: str, whole: list[Any]):
+        super().__init__(message)
+        self.whole = whole
 
 
 @dataclass

@@ -15,10 +15,12 @@ from pytensor.compile.ops import DeepCopyOp, ViewOp
 from pytensor.graph.basic import Constant
 from pytensor.raise_op import CheckAndRaise
 from pytensor.scalar import basic as scalar
+from pytensor.scan.op import Scan
 from pytensor.tensor.basic import (
     Alloc,
     AllocEmpty,
     Join,
+    MakeVector,
     ScalarFromTensor,
     TensorFromScalar,
 )
@@ -29,26 +31,21 @@ from pytensor.tensor.extra_ops import CumOp
 from pytensor.tensor.math import Argmax, Dot, Sum
 from pytensor.tensor.shape import Reshape, Shape_i, SpecifyShape
 from pytensor.tensor.sort import ArgSortOp, SortOp
-from pytensor.tensor.subtensor import (
-    AdvancedIncSubtensor,
-    AdvancedIncSubtensor1,
-    AdvancedSubtensor,
-    AdvancedSubtensor1,
-    IncSubtensor,
-    Subtensor,
-    indices_from_subtensor,
-)
+from pytensor.tensor.subtensor import IncSubtensor
 
 from theano.link.xla.data_parallel.parts import (
     ALL,
     COUNT,
     SUMMAND,
+    TOTAL,
     CannotSplit,
+    MeetsSummand,
     NeedsSum,
     Rows,
     Sizes,
     summed,
 )
+from theano.sandbox.mrg_uniform import mrg_uniform
 
 Rule = Callable[..., Any]
 _RULES: dict[type, Rule] = {}
@@ -77,10 +74,43 @@ def parts_of_results(node: Any, parts: list[Any], sizes: Any) -> list[Any]:
     rule = next((_RULES[kind] for kind in type(node.op).__mro__ if kind in _RULES), None)
     if all(part is ALL for part in parts) and not sizes.differ():
         return [ALL] * len(node.outputs)
+    if TOTAL in parts and not isinstance(node.op, Scan | OpFromGraph):
+        return _parts_with_total(node, parts, sizes)
+    if COUNT in parts and isinstance(node.op, mrg_uniform):
+        raise CannotSplit("it draws for each row; draw before the loop, for all its steps")
+    if COUNT in parts and not isinstance(node.op, _READ_COUNTS):
+        raise CannotSplit(_COMPUTES)
     if rule is None:
         raise CannotSplit("there is no rule for it")
     found = rule(node.op, node, parts, sizes)
     return list(found) if isinstance(found, list) else [found] * len(node.outputs)
+
+
+def _parts_with_total(node: Any, parts: list[Any], sizes: Any) -> list[Any]:
+    """A number of all rows may be computed with, but is no length."""
+    if not isinstance(node.op, Elemwise | DimShuffle | ScalarFromTensor | TensorFromScalar):
+        raise CannotSplit(_COMPUTES)
+    results = parts_of_results(node, [ALL if p is TOTAL else p for p in parts], sizes)
+    whole = [
+        part is ALL and v.dtype.startswith(("int", "uint"))
+        for part, v in zip(results, node.outputs, strict=True)
+    ]
+    return [TOTAL if is_total else part for is_total, part in zip(whole, results, strict=True)]
+
+
+# Within loops, where devices know the number of their own rows: what may read it, as a length
+_READ_COUNTS = (
+    Alloc,
+    AllocEmpty,
+    Elemwise,
+    MakeVector,
+    OpFromGraph,
+    Reshape,
+    ScalarFromTensor,
+    Scan,
+    TensorFromScalar,
+)
+_COMPUTES = "it computes with the number of rows, which is to be done after the loop"
 
 
 def _same_rows(parts: list[Any]) -> Rows:
@@ -122,7 +152,7 @@ def elementwise(op, node, parts, sizes):
     kind, count = op.scalar_op, parts.count(SUMMAND)
     if COUNT in parts:
         if SUMMAND in parts or not isinstance(kind, _OF_LENGTHS):
-            raise CannotSplit("it computes with the number of rows")
+            raise CannotSplit(_COMPUTES)
         return COUNT
     if isinstance(kind, scalar.Add | scalar.Sub) and count == len(parts):
         return SUMMAND
@@ -234,7 +264,7 @@ def blockwise(op, node, parts, sizes):
 def reshaped(op, node, parts, sizes):
     part = parts[0]
     if part in (ALL, SUMMAND):
-        if sizes.differ():
+        if sizes.differ() or COUNT in parts:
             raise CannotSplit("its shape is of the batch, and what it reshapes is not")
         return part
     before = np.shape(sizes.known()[0])
@@ -275,121 +305,6 @@ def _alloc(op, node, parts, sizes):
     return Rows(split[0])
 
 
-@splits(Subtensor)
-def indexed(op, node, parts, sizes):
-    if parts[0] is SUMMAND and all(p is ALL for p in parts[1:]):
-        return SUMMAND
-    return _rows_of_index(op, node.inputs[1:], parts[0], node.inputs[0].ndim)
-
-
-def _rows_of_index(op, index_inputs, part, ndim) -> Rows:
-    """Where the batch is in ``x[index]``; its own index must be all of it."""
-    if not isinstance(part, Rows):
-        raise CannotSplit("its index depends on the batch")
-    axis = 0
-    entries = list(indices_from_subtensor(index_inputs, op.idx_list))
-    entries += [slice(None)] * (ndim - len(entries))
-    for position, entry in enumerate(entries):
-        if position == part.axis:
-            if not isinstance(entry, slice) or not _is_whole(entry):
-                raise CannotSplit("it takes some rows of the batch")
-            return Rows(axis, part.inner)
-        axis += isinstance(entry, slice)
-    raise CannotSplit("it has no dimension of the batch")
-
-
-def _is_whole(entry: slice) -> bool:
-    return entry.start is None and entry.stop is None and entry.step is None
-
-
-@splits(IncSubtensor)
-def written(op, node, parts, sizes):
-    target, value = parts[:2]
-    if any(part is not ALL for part in parts[2:]):
-        raise CannotSplit("its index depends on the batch")
-    if target is ALL and value is SUMMAND:
-        if _is_zero(node.inputs[0]):
-            return SUMMAND
-        raise summed(parts)
-    if target is SUMMAND or value is SUMMAND:
-        if target is value or (target is SUMMAND and _is_zero(node.inputs[1])):
-            return SUMMAND
-        raise summed(parts)
-    if target is ALL:
-        raise CannotSplit("it writes rows of the batch into something that is not of the batch")
-    place = _rows_of_index(op, node.inputs[2:], target, node.inputs[0].ndim)
-    kept = node.inputs[0].ndim - sum(not isinstance(e, slice) for e in op.idx_list)
-    if isinstance(value, Rows) and value.axis + kept - node.inputs[1].ndim != place.axis:
-        raise CannotSplit("what it writes has the batch in another dimension")
-    return target
-
-
-def _is_zero(variable: Any) -> bool:
-    """Whether a variable is a constant 0, or an array filled with it."""
-    while variable.owner is not None and isinstance(variable.owner.op, Alloc | DimShuffle):
-        variable = variable.owner.inputs[0]
-    data = getattr(variable, "data", None)
-    return data is not None and not np.any(data)
-
-
-@splits(AdvancedSubtensor1)
-def rows_taken(op, node, parts, sizes):
-    source, index = parts
-    if source is ALL and isinstance(index, Rows):
-        return Rows(0, index.inner)
-    if isinstance(source, Rows) and index is ALL and source.axis > 0:
-        return source
-    raise CannotSplit("it takes some rows of the batch")
-
-
-@splits(AdvancedIncSubtensor1)
-def rows_added(op, node, parts, sizes):
-    target, value, index = parts
-    added = isinstance(value, Rows) and isinstance(index, Rows) and not op.set_instead_of_inc
-    if added and (target is SUMMAND or (target is ALL and _is_zero(node.inputs[0]))):
-        return SUMMAND
-    raise CannotSplit("it writes rows of the batch")
-
-
-@splits(AdvancedSubtensor)
-def elements_taken(op, node, parts, sizes):
-    if parts[0] is ALL and len(parts) == 2 and isinstance(parts[1], Rows) and _first(op):
-        return parts[1]
-    _own_rows(parts[0], parts[1:], node.inputs[1:], sizes, 1)
-    return Rows(0)
-
-
-@splits(AdvancedIncSubtensor)
-def elements_written(op, node, parts, sizes):
-    target, value = parts[:2]
-    if len(parts) == 3 and isinstance(value, Rows) and value == parts[2] and _first(op):
-        empty = target is SUMMAND or (target is ALL and _is_zero(node.inputs[0]))
-        if empty and not op.set_instead_of_inc:
-            return SUMMAND
-    _own_rows(parts[0], parts[2:], node.inputs[2:], sizes, 2)
-    return parts[0]
-
-
-def _first(op) -> bool:
-    """Whether the only index is that of the first dimension."""
-    return isinstance(op.idx_list[0], int)
-
-
-def _own_rows(source, index_parts, index, sizes, first) -> None:
-    """Check that an index is ``[arange(rows), values of the rows]``: each row's own elements."""
-    values = sizes.known()[first:]
-    counts = values and np.ndim(values[0]) == 1 and not hasattr(values[0], "aval")
-    if not (
-        isinstance(source, Rows)
-        and source == Rows(0)
-        and len(index) >= 2
-        and counts
-        and np.array_equal(values[0], np.arange(sizes.rows))
-        and any(part == Rows(0) for part in index_parts[1:])
-    ):
-        raise CannotSplit("its index does not take elements of each row by itself")
-
-
 @splits(Join)
 def joined(op, node, parts, sizes):
     tensors = parts[1:]
@@ -424,11 +339,30 @@ def parts_of_graph(graph, inputs, rows: int) -> list[Any]:
         try:
             found = parts_of_results(node, [part_of(v) for v in node.inputs], nowhere)
         except NeedsSum as error:
-            raise CannotSplit(f"inside, {node.op} needs a sum over the batch") from error
+            message = f"inside, {node.op} needs a sum over the batch"
+            if not _adds(node.op):
+                raise CannotSplit(message) from error
+            whole = [v for v in node.inputs if part_of(v) is ALL]
+            raise MeetsSummand(message, whole) from error
+        except MeetsSummand:
+            raise
         except CannotSplit as error:
             raise CannotSplit(f"inside, {node.op}: {error}") from error
         known.update(zip(node.outputs, found, strict=True))
     return [part_of(v) for v in graph.outputs]
+
+
+def _adds(op) -> bool:
+    if isinstance(op, Elemwise):
+        return isinstance(op.scalar_op, scalar.Add | scalar.Sub)
+    return isinstance(op, IncSubtensor)
+
+
+@splits(MakeVector)
+def lengths(op, node, parts, sizes):
+    if any(part not in (ALL, COUNT) for part in parts):
+        raise CannotSplit("it joins numbers that depend on the batch")
+    return COUNT if COUNT in parts else ALL
 
 
 @splits(Shape_i)

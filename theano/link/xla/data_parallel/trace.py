@@ -6,7 +6,7 @@ for become whole values, in one all-reduce for each dtype.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,21 +16,29 @@ from pytensor.scan.op import Scan
 from pytensor.tensor.basic import Alloc, AllocEmpty
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.shape import Reshape, Shape, Shape_i, SpecifyShape
-from pytensor.tensor.subtensor import AdvancedIncSubtensor, AdvancedSubtensor
+from pytensor.tensor.subtensor import (
+    AdvancedIncSubtensor,
+    AdvancedIncSubtensor1,
+    AdvancedSubtensor,
+    AdvancedSubtensor1,
+)
 
 from theano.link.xla.context import Context, is_traced
-from theano.link.xla.data_parallel.loops import starts_to_mask
+from theano.link.xla.data_parallel.draws import rows_of_draws
+from theano.link.xla.data_parallel.loops import inputs_to_mask
 from theano.link.xla.data_parallel.parts import (
     ALL,
     COUNT,
     SUMMAND,
+    TOTAL,
     CannotSplit,
     NeedsSum,
     Rows,
     Sizes,
 )
 from theano.link.xla.data_parallel.rules import parts_of_results
-from theano.link.xla.interpret import performed, run_node
+from theano.link.xla.interpret import NodeFailed, performed, run_node
+from theano.sandbox.mrg_uniform import mrg_uniform
 
 AXIS = "batch"
 
@@ -40,7 +48,9 @@ _READ_LENGTHS = (
     AllocEmpty,
     Reshape,
     AdvancedSubtensor,
+    AdvancedSubtensor1,
     AdvancedIncSubtensor,
+    AdvancedIncSubtensor1,
     Scan,
     SpecifyShape,
 )
@@ -64,6 +74,8 @@ class SplitTrace:
         self.parts: dict[Variable, Any] = {}
         # Of what lengths are made of: the value that it would have without the split
         self.whole: dict[Variable, Any] = {}
+        # Whole values on each device that are made of draws: where a row's elements are, if known
+        self.drawn: dict[Variable, Rows | None] = {}
 
     def run(self, nodes: Sequence[Apply], outputs: Sequence[Variable]) -> None:
         """Run all nodes; the outputs have no summands after it."""
@@ -92,24 +104,82 @@ class SplitTrace:
             found = self._lengths(node, values, parts, whole)
             if found:
                 return True
-        values, differing = self._data_of_all_rows(node, values, whole)
         try:
+            if self._draws(node, values, parts, whole):
+                return True
+            values, differing = self._data_of_all_rows(node, values, whole)
             if differing and not isinstance(node.op, _READ_LENGTHS):
                 raise CannotSplit("it reads how many rows there are")
             known = [
                 value if v in self.parts else other
                 for v, value, other in zip(node.inputs, values, whole, strict=True)
             ]
-            results = parts_of_results(node, parts, Sizes(values, known, self.rows))
+            sizes = Sizes(values, known, self.rows)
+            results = self._parts_of_results(node, values, parts, whole, sizes)
         except NeedsSum as needed:
             waited_for.update(dict.fromkeys(node.inputs[k] for k in needed.positions))
             return False
         except CannotSplit as error:
-            raise ValueError(
-                f"data_parallel: {node} cannot be split over the batch: {error}"
-            ) from error
+            refusal = ValueError(f"data_parallel: {node} cannot be split over the batch: {error}")
+            raise NodeFailed(node, []) from refusal
         self._run(node, values, parts, results)
         return True
+
+    def _draws(self, node: Apply, values: list, parts: list, whole: list) -> bool:
+        """Draw, or compute with draws, as without the split, so that the draws are the same.
+
+        Returns whether that is all; otherwise only the device's rows of the draws are left.
+        """
+        starts = isinstance(node.op, mrg_uniform) and values[1] is not whole[1]
+        drawn = [k for k, variable in enumerate(node.inputs) if variable in self.drawn]
+        if not (starts or drawn):
+            return False
+        if isinstance(node.op, Scan) or any(part is not ALL for part in parts):
+            for k in drawn:
+                rows = self.drawn[node.inputs[k]]
+                if rows is None:
+                    raise CannotSplit("it takes draws that are not in the order of the batch")
+                parts[k], values[k] = rows, self._own_rows(values[k], rows.axis)
+                whole[k] = values[k]
+            return False
+        results = run_node(node, whole, replace(self.context, known=self.values))
+        self.values.update(zip(node.outputs, results, strict=True))
+        self.drawn.update(rows_of_draws(node, self.drawn, values, whole, self.rows))
+        return True
+
+    def _own_rows(self, value: Any, axis: int) -> Any:
+        import jax
+
+        length = value.shape[axis] // self.devices
+        start = jax.lax.axis_index(AXIS) * length
+        return jax.lax.dynamic_slice_in_dim(value, start, length, axis)
+
+    def _parts_of_results(
+        self, node: Apply, values: list, parts: list, whole: list, sizes: Sizes
+    ) -> list:
+        """What the device has of a node's results; a loop may need `values` that are whole."""
+        try:
+            return parts_of_results(node, parts, sizes)
+        except CannotSplit:
+            counts = [
+                k
+                for k, p in enumerate(parts)
+                if p is COUNT and k and not getattr(node.inputs[k].type, "ndim", 0)
+            ]
+            if not counts:
+                raise
+            # numbers of rows that a step computes with, as what a mean divides by
+            as_data = [TOTAL if k in counts else part for k, part in enumerate(parts)]
+            try:
+                results = parts_of_results(node, as_data, sizes)
+            except CannotSplit:
+                results = None
+            if results is None:
+                raise
+            parts[:] = as_data
+            for k in counts:
+                values[k] = whole[k]
+            return results
 
     def _data_of_all_rows(self, node: Apply, values: list, whole: list) -> tuple[list, bool]:
         """Replace numbers made of lengths where they are data, as what a mean divides by.
@@ -129,11 +199,13 @@ class SplitTrace:
         return replaced, left
 
     def _part(self, variable: Variable, reader: Apply) -> Any:
-        counts = isinstance(reader.op, Scan) and variable in self.whole
-        if counts and np.size(self.values[variable]) == 1:
-            # the step reads it as a length, where it must be the device's own
-            return COUNT if int(self.values[variable]) == self.rows else ALL
-        return self.parts.get(variable, ALL)
+        part = self.parts.get(variable, ALL)
+        if part is ALL and isinstance(reader.op, Scan) and variable in self.whole:
+            value = np.asarray(self.values[variable])
+            # a step may read it as a length, where it must be the device's own
+            is_data = value.dtype.kind == "f" and value.size == 1
+            return ALL if is_data else COUNT
+        return part
 
     def _value(self, variable: Variable) -> Any:
         return variable.data if isinstance(variable, Constant) else self.values[variable]
@@ -176,10 +248,14 @@ class SplitTrace:
         import jax
 
         if isinstance(node.op, Scan):
-            for k in starts_to_mask(node.op, parts, self.rows):
+            for k in inputs_to_mask(node.op, parts, self.rows):
                 first = jax.lax.axis_index(AXIS) == 0
                 values[k] = jax.numpy.where(first, values[k], 0)
-        computed = run_node(node, values, replace(self.context, known=self.values))
+        # a loop reads what its sequences are made of; of draws, that is whole
+        known: Mapping[Variable, Any] = self.values
+        if self.drawn:
+            known = {v: value for v, value in known.items() if v not in self.drawn}
+        computed = run_node(node, values, replace(self.context, known=known))
         self.values.update(zip(node.outputs, computed, strict=True))
         self.parts.update(zip(node.outputs, results, strict=True))
 
