@@ -160,26 +160,21 @@ class SplitTrace:
         """What the device has of a node's results; a loop may need `values` that are whole."""
         try:
             return parts_of_results(node, parts, sizes)
-        except CannotSplit:
-            counts = [
-                k
-                for k, p in enumerate(parts)
-                if p is COUNT and k and not getattr(node.inputs[k].type, "ndim", 0)
-            ]
-            if not counts:
-                raise
+        except CannotSplit as error:
             # numbers of rows that a step computes with, as what a mean divides by
-            as_data = [TOTAL if k in counts else part for k, part in enumerate(parts)]
+            as_data = [
+                TOTAL if k and part is COUNT and _is_number(variable) else part
+                for k, (part, variable) in enumerate(zip(parts, node.inputs, strict=True))
+            ]
+            if TOTAL not in as_data:
+                raise
             try:
                 results = parts_of_results(node, as_data, sizes)
             except CannotSplit:
-                results = None
-            if results is None:
-                raise
-            parts[:] = as_data
-            for k in counts:
-                values[k] = whole[k]
-            return results
+                raise error from None
+        parts[:] = as_data
+        values[:] = [w if p is TOTAL else v for v, w, p in zip(values, whole, parts, strict=True)]
+        return results
 
     def _data_of_all_rows(self, node: Apply, values: list, whole: list) -> tuple[list, bool]:
         """Replace numbers made of lengths where they are data, as what a mean divides by.
@@ -273,3 +268,7 @@ class SplitTrace:
             for variable, piece, shape in zip(group, pieces, shapes, strict=True):
                 self.values[variable] = piece.reshape(shape)
                 self.parts[variable] = ALL
+
+
+def _is_number(variable: Variable) -> bool:
+    return getattr(variable.type, "ndim", 0) == 0
