@@ -42,7 +42,7 @@ NEW_NAMES: dict[str, tuple[str, ...]] = {
     "local_pow_specialize_device": ("local_pow_to_nested_squaring",),
     "local_subtensor_inc_subtensor": ("local_read_of_write_same_indices",),
     "local_subtensor_lift": ("local_subtensor_of_batch_dims",),
-    "local_subtensor_merge": ("local_subtensor_merge_slice", "local_subtensor_merge_integer"),
+    "local_subtensor_merge": ("local_subtensor_merge_slice", "local_subtensor_merge_element"),
     "local_sum_prod_div_dimshuffle": ("local_sum_prod_of_mul_or_div",),
     "local_sum_prod_mul_by_scalar": ("local_sum_prod_of_mul_or_div",),
     "local_useless_composite": ("local_useless_composite_outputs",),
@@ -59,7 +59,7 @@ NEW_NAMES: dict[str, tuple[str, ...]] = {
     "scanOp_remove_constants_and_unused_inputs1": ("scan_input_and_output_cleanup1",),
     "scanop_remove_constants_and_unused_inputs2": ("scan_input_and_output_cleanup2",),
     "scanOp_remove_constants_and_unused_inputs3": ("scan_input_and_output_cleanup3",),
-    "scanOp_save_mem": ("shorten_traces", "trim_empty_buffers"),
+    "scanOp_save_mem": ("fewer_steps", "shorten_outputs", "shorten_traces", "trim_empty_buffers"),
     "scan_pushout_dot1": ("PushOutDotAccumulate",),
     "specialize_device": ("local_pow_to_nested_squaring",),
 }

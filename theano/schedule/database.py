@@ -4,6 +4,7 @@ from pytensor.compile.mode import optdb as _pytensor_optdb
 from pytensor.graph.rewriting.basic import in2out
 
 from theano.gof.optdb import LayeredDB
+from theano.schedule.element_of_part import local_subtensor_merge_element
 from theano.schedule.few_operands import few_operands
 from theano.schedule.results_in_place import ResultsInPlace
 from theano.schedule.structured_matrices import StructuredProducts
@@ -23,3 +24,9 @@ optdb.register("structured_products", StructuredProducts(), FAST_RUN_TAG, positi
 optdb.register("results_in_place", ResultsInPlace(), FAST_RUN_TAG, "inplace", position=75.5)
 # after all that gathers operands
 optdb.register("few_operands", in2out(few_operands), FAST_COMPILE_TAG, position=48)
+optdb["canonicalize"].register(
+    "local_subtensor_merge_element", local_subtensor_merge_element, FAST_RUN_TAG, FAST_COMPILE_TAG
+)
+optdb["specialize"].register(
+    "local_subtensor_merge_element", local_subtensor_merge_element, FAST_RUN_TAG
+)

@@ -23,11 +23,15 @@ _REPLACED = (
     "scan_push_out_dot1",
     "scan_push_out_non_seq",
     "scan_push_out_seq",
+    "scan_reduce_nsteps",
     "scan_reduce_trace_no_prealloc",
     "scan_reduce_trace_prealloc",
 )
 
-FROM_EVERY_MODE = (*_REPLACED, *WRONG_REWRITES, *BY_NAME)
+# of reads, for which element_of_part has one that gives no element that a part lacks
+_REPLACED_READS = ("local_subtensor_merge_integer",)
+
+FROM_EVERY_MODE = (*_REPLACED, *_REPLACED_READS, *WRONG_REWRITES, *BY_NAME)
 
 # What the native engine does by itself, from a graph of plain products and element-wise
 # operations, or has no use for: rewrite -> the tags by which a user asks for it all the same.

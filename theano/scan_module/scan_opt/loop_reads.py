@@ -58,9 +58,49 @@ def constant_index(idx_list: tuple, inputs: list[Variable]) -> int | slice | Non
         The array that is indexed, followed by the variables of the index.
     """
     indices = get_idx_list(inputs, idx_list)
-    if len(indices) != 1:
+    return _constant_index(indices[0]) if len(indices) == 1 else None
+
+
+def initial_rows(node: Apply) -> list[int]:
+    """How many rows each output of a loop has before the first step's."""
+    info = node.op.info
+    spans = [-min(taps) for taps in (*info.mit_sot_in_slices, *info.sit_sot_in_slices)]
+    others = len(node.outputs) - info.n_mit_mot - len(spans)
+    return [0] * info.n_mit_mot + spans + [0] * others
+
+
+def farthest_from_the_end(graph: FunctionGraph, output: Variable) -> int | None:
+    """The k for which rows from the k-th last on are all that is read of an output.
+
+    Returns
+    -------
+    int or None
+        None if nothing is read, or rows are not all counted from the last.
+    """
+    rows = [
+        from_the_end(_first_index(reader)) if position == 0 else None
+        for reader, position in graph.clients[output]
+    ]
+    return None if None in rows else max(rows, default=None)
+
+
+def from_the_end(index: int | slice | None) -> int | None:
+    """How far from the end an index begins; None if part of it is not counted from the end."""
+    if isinstance(index, slice):
+        ends_there = index.stop is None or index.stop < 0
+        forward = index.step is None or index.step > 0
+        index = index.start if ends_there and forward else None
+    return -index if index is not None and index < 0 else None
+
+
+def _first_index(reader: Apply) -> int | slice | None:
+    """The constant index of the first axis in a read; None for other uses."""
+    if isinstance(reader.op, Output) or not isinstance(reader.op, Subtensor):
         return None
-    [index] = indices
+    return _constant_index(get_idx_list(reader.inputs, reader.op.idx_list)[0])
+
+
+def _constant_index(index) -> int | slice | None:
     if isinstance(index, slice):
         parts = [_constant(part) for part in (index.start, index.stop, index.step)]
         return None if "variable" in parts else slice(*parts)
