@@ -163,3 +163,13 @@ def test_a_part_is_not_taken_where_its_element_can_be_read(read, merged):
     function = theano.function([x], read(x), mode="FAST_COMPILE")
     reads = [n for n in function.maker.fgraph.apply_nodes if isinstance(n.op, T.Subtensor)]
     assert len(reads) == (1 if merged else 2)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int64"])
+def test_a_given_element_backwards(dtype):
+    x, k = T.dvector("x"), T.scalar("k", dtype=dtype)
+    function = theano.function([x, k], x[::-1][k], mode="FAST_COMPILE")
+    reads = [n for n in function.maker.fgraph.apply_nodes if isinstance(n.op, T.Subtensor)]
+    assert len(reads) == 1
+    for value in (0, 3, 120) if dtype == "uint8" else (0, 3, 120, -1, -120):
+        assert function(np.arange(200.0), np.array(value, dtype)) == np.arange(200.0)[::-1][value]

@@ -7,6 +7,7 @@ steps the initial value for ``h[-k]``.
 
 from __future__ import annotations
 
+from pytensor import tensor as pt
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.rewriting.basic import copy_stack_trace, node_rewriter
@@ -49,10 +50,12 @@ def _element(source: Variable, axis: int, part: slice, index: Variable) -> Varia
     if part == slice(None):
         return index
     bounds = (part.start, part.stop, part.step)
-    constant = all(value is None or isinstance(value, Constant) for value in bounds)
-    if not constant or not isinstance(index, Constant):
+    if not all(value is None or isinstance(value, Constant) for value in bounds):
         return None
     start, stop, step = (None if value is None else int(value.data) for value in bounds)
+    if not isinstance(index, Constant):
+        backwards = (start, stop, step) == (None, None, -1)
+        return -1 - pt.as_tensor_variable(index).astype("int64") if backwards else None
     k = int(index.data)
     length = source.type.shape[axis]
     if length is not None:
