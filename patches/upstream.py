@@ -18,6 +18,7 @@ TESTS = (
     "tests/graph/test_replace.py",
     "tests/compile/test_builders.py",
     "tests/tensor/rewriting/test_shape.py",
+    "tests/tensor/rewriting/test_subtensor.py",
     "tests/tensor/rewriting/test_subtensor_lift.py",
     "tests/test_gradient.py",
     "tests/test_rop.py",
