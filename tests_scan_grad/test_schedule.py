@@ -22,6 +22,7 @@ from theano.scan_module.scan_op import Scan
 from theano.scan_module.scan_report import scan_report
 from theano.schedule.equilibrium import Equilibrium
 from theano.schedule.lazy_shapes import LazyShapeFeature, UncheckedLengths
+from theano.tensor.shared_randomstreams import RandomStreams
 
 
 class AttachShapes(GraphRewriter):
@@ -302,3 +303,26 @@ def test_lengths_of_operands_are_compared_by_what_computes_only():
     assert f([1, 2], [3, 4]).tolist() == [2]
     with pytest.raises(ValueError):
         theano.function([x, y], x + y)([1, 2], [3, 4, 5])
+
+
+def test_shapes_that_are_told_by_the_shapes_of_draws_are_worked_out():
+    """The lengths of a draw follow from a loop's, whose gradient asks for those of the draw."""
+    u, v, x0, y0 = T.matrix("u"), T.vector("v"), T.vector("x0"), T.scalar("y0")
+    W = theano.shared(np.array([[0.1, 0.2], [0.3, 0.4]]))
+
+    def gradients(mode):
+        (x, y), updates = theano.scan(
+            lambda u, v, x, y: [u.dot(W) + v * W[0] + x.dot(W), x.dot(W[1])], [u, v], [x0, y0]
+        )
+        draws = RandomStreams(7)
+        cost = sum((state * draws.uniform(size=state.shape)).sum() for state in (x, y))
+        given = [u, v, x0]
+        found = T.grad(cost, given)
+        return theano.function(
+            [*given, y0], found, updates=updates, mode=mode, on_unused_input="ignore"
+        )
+
+    values = np.ones((7, 2)), np.ones(7), np.ones(2), 1.0
+    expected = gradients(theano.Mode("py", "fast_compile"))(*values)
+    for found, wanted in zip(gradients("FAST_RUN")(*values), expected, strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-12)

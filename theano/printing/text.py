@@ -3,7 +3,7 @@
 import string
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from io import StringIO
 from typing import Any, TextIO
 
@@ -126,6 +126,8 @@ class Writer:
             line = below.pop()
             if line.depth == 0:
                 continue
+            if root.fgraph is None:
+                line = replace(line, variable=_as_given(line.variable))
             variable, node = line.variable, line.variable.owner
             if node is None:
                 self.write_input(line, root, loop)
@@ -188,6 +190,13 @@ class Writer:
             else:
                 described.append((self.mark(node, None, printed=False), order.get(node, "")))
         return f" clients:{described}"
+
+
+def _as_given(variable: Variable) -> Variable:
+    """What the user gave, in the place of a check of it that `theano.scan` added."""
+    while getattr(variable.tag, "printed_as_given", False) and variable.owner is not None:
+        variable = variable.owner.inputs[0]
+    return variable
 
 
 def debugprint(

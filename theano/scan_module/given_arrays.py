@@ -72,6 +72,8 @@ def _with_rows_checked(entry: Any, position: int, name: str | None) -> Any:
     if length is None:
         checked = CheckAndRaise(ValueError, error)(initial, initial.shape[0] >= rows)
         checked.name = initial.name
+        # Theano's graphs have no such check
+        checked.tag.printed_as_given = True
         return {**entry, "initial": checked}
     if length < rows:
         raise ValueError(f"{error}, but has {length}")

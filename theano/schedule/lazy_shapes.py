@@ -135,14 +135,13 @@ class LazyShapeFeature(UncheckedLengths):
                 waiting.pop()
                 continue
             node, source = now.owner, _has_the_shape_of(now)
-            told = node is None or _type_tells_all(now)
-            needed = [] if told or node is None else node.inputs if source is now else [source]
+            needed = [] if node is None else node.inputs if source is now else [source]
             missing = [v for v in needed if v not in self.shape_of]
             if missing:
                 waiting.extend(missing)
                 continue
             waiting.pop()
-            if told or node is None:
+            if node is None:
                 self.init_r(now)
             elif source is now:
                 self._infer(node)
@@ -182,11 +181,6 @@ def _source_of_shape(variable: Variable) -> Variable | None:
         filled, value = node.inputs
         return filled if all(value.type.broadcastable) else None
     return None
-
-
-def _type_tells_all(variable: Variable) -> bool:
-    shape = getattr(variable.type, "shape", None)
-    return shape is not None and None not in shape
 
 
 def _without_check(length: Variable) -> Variable:
