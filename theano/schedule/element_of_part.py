@@ -14,6 +14,8 @@ from pytensor.graph.rewriting.basic import copy_stack_trace, node_rewriter
 from pytensor.scan.op import Scan
 from pytensor.tensor.subtensor import Subtensor, unflatten_index_variables
 
+from theano.schedule.initial_rows import initial_rows
+
 Bounds = tuple[int | None, int | None, int | None]
 
 
@@ -61,7 +63,7 @@ def _element(source: Variable, axis: int, part: slice, index: Variable) -> Varia
     if length is not None:
         places = range(length)[start:stop:step]
         return places[k] if -len(places) <= k < len(places) else None
-    if axis == 0 and k == -1 and (start, stop, step) == (_initial_rows(source), None, None):
+    if axis == 0 and k == -1 and (stop, step) == (None, None) and _are_all_steps(source, start):
         return -1
     return element_of_any_length((start, stop, step), k)
 
@@ -91,15 +93,12 @@ def element_of_any_length(bounds: Bounds, k: int) -> int | None:
     return end + k if start == 0 or 0 > start <= end + k else None
 
 
-def _initial_rows(source: Variable) -> int | None:
-    """How many rows a loop's state has before those of its steps; None for other arrays.
+def _are_all_steps(source: Variable, start: int | None) -> bool:
+    """Whether the rows of an array from a place on are those of a loop's steps.
 
     A loop runs a step at least, where its last is read.
     """
     node = source.owner
     if node is None or not isinstance(node.op, Scan):
-        return None
-    info = node.op.info
-    taps = [*info.mit_sot_in_slices, *info.sit_sot_in_slices]
-    state = node.outputs.index(source) - info.n_mit_mot
-    return -min(taps[state]) if 0 <= state < len(taps) else None
+        return False
+    return start == initial_rows(node)[node.outputs.index(source)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pytensor.graph.basic import Apply, Constant, Variable
-from pytensor.graph.fg import FunctionGraph, Output
+from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.subtensor import Subtensor, get_idx_list
 
 
@@ -42,7 +42,7 @@ def reads_of_last_value(graph: FunctionGraph, output: Variable, span: int) -> li
 
 def _leading_index(client: Apply) -> int | slice | None:
     """The constant index of a read of the first axis only; None for other uses."""
-    if isinstance(client.op, Output) or not isinstance(client.op, Subtensor):
+    if not isinstance(client.op, Subtensor):
         return None
     return constant_index(client.op.idx_list, client.inputs)
 
@@ -59,14 +59,6 @@ def constant_index(idx_list: tuple, inputs: list[Variable]) -> int | slice | Non
     """
     indices = get_idx_list(inputs, idx_list)
     return _constant_index(indices[0]) if len(indices) == 1 else None
-
-
-def initial_rows(node: Apply) -> list[int]:
-    """How many rows each output of a loop has before the first step's."""
-    info = node.op.info
-    spans = [-min(taps) for taps in (*info.mit_sot_in_slices, *info.sit_sot_in_slices)]
-    others = len(node.outputs) - info.n_mit_mot - len(spans)
-    return [0] * info.n_mit_mot + spans + [0] * others
 
 
 def farthest_from_the_end(graph: FunctionGraph, output: Variable) -> int | None:
@@ -95,7 +87,7 @@ def from_the_end(index: int | slice | None) -> int | None:
 
 def _first_index(reader: Apply) -> int | slice | None:
     """The constant index of the first axis in a read; None for other uses."""
-    if isinstance(reader.op, Output) or not isinstance(reader.op, Subtensor):
+    if not isinstance(reader.op, Subtensor):
         return None
     return _constant_index(get_idx_list(reader.inputs, reader.op.idx_list)[0])
 

@@ -19,6 +19,7 @@ from theano.link.xla.loop.known_inputs import known_inputs
 from theano.link.xla.loop.lower import Cases, LoopInputs, run_loop
 from theano.link.xla.loop.sequences import Sequence
 from theano.link.xla.loop.step import as_array
+from theano.schedule.initial_rows import rows_of_states
 
 
 @pads(Scan)
@@ -100,10 +101,8 @@ def _check(
     for rows, (reads, writes) in zip(buffers, taps, strict=False):
         if (rows - steps < max(*reads, *writes) - min(reads)).any():
             raise CannotBucket("for some length a state's buffer is too short")
-    histories = [-min(taps) for taps in (*info.mit_sot_in_slices, *info.sit_sot_in_slices)]
-    for rows, history in zip(
-        [*buffers[n_mit_mot:], *lengths], [*histories, *[0] * len(lengths)], strict=True
-    ):
+    histories = [*rows_of_states(op), *[0] * len(lengths)]
+    for rows, history in zip([*buffers[n_mit_mot:], *lengths], histories, strict=True):
         if np.ptp(rows) and (rows < steps + history).any():
             raise CannotBucket("the last rows that it keeps vary in number")
         if info.as_while and rows.max() > history + 1 and (rows != steps + history).any():

@@ -13,6 +13,7 @@ from pytensor.tensor.shape import Shape_i
 from theano.link.xla.loop.early_stop import outputs_of_unknown_length
 from theano.link.xla.plan import Stage
 from theano.link.xla.static_inputs import SHAPES
+from theano.schedule.initial_rows import initial_rows
 
 
 class Place(NamedTuple):
@@ -80,10 +81,7 @@ def _rows_of_stopped_loop(variable: Variable) -> list[int]:
     node = variable.owner
     if node is None or variable not in outputs_of_unknown_length(node):
         return []
-    info = node.op.info
-    histories = [-min(taps) for taps in (*info.mit_sot_in_slices, *info.sit_sot_in_slices)]
-    position = node.outputs.index(variable) - info.n_mit_mot
-    return [histories[position] if position < len(histories) else 0]
+    return [initial_rows(node)[node.outputs.index(variable)]]
 
 
 class Patterns:

@@ -18,6 +18,7 @@ from pytensor.tensor.subtensor import IncSubtensor
 
 from theano.link.xla.context import Ragged
 from theano.link.xla.loop.states import Rows
+from theano.schedule.initial_rows import rows_of_states
 
 
 def outputs_of_unknown_length(node: Apply) -> list[Variable]:
@@ -27,10 +28,9 @@ def outputs_of_unknown_length(node: Apply) -> list[Variable]:
     op, info = node.op, node.op.info
     first = op.seqs_arg_offset + info.n_mit_mot
     buffers = node.inputs[first : op.untraced_sit_sot_arg_offset]
-    taps = (*info.mit_sot_in_slices, *info.sit_sot_in_slices)
     known = [
-        _at_most(_rows_of(buffer), 1 - min(reads))
-        for buffer, reads in zip(buffers, taps, strict=True)
+        _at_most(_rows_of(buffer), 1 + history)
+        for buffer, history in zip(buffers, rows_of_states(op), strict=True)
     ]
     first = op.nit_sot_arg_offset
     known += [_at_most(length, 1) for length in node.inputs[first : first + info.n_nit_sot]]

@@ -28,6 +28,7 @@ from theano.link.xla.loop.states import (
 )
 from theano.link.xla.loop.step import TracedStep, as_array, traced_step
 from theano.link.xla.lowering.table import lowers
+from theano.schedule.initial_rows import rows_of_states
 
 
 @dataclass(frozen=True)
@@ -140,12 +141,6 @@ def run_loop(op: Scan, parts: LoopInputs, context: Context) -> list[Any]:
     return outputs
 
 
-def _histories(op: Scan) -> list[int]:
-    """How far back the taps of the mit-sots and sit-sots reach."""
-    info = op.info
-    return [-min(taps) for taps in (*info.mit_sot_in_slices, *info.sit_sot_in_slices)]
-
-
 def _row_types(op: Scan, parts: LoopInputs) -> list[Any]:
     """Shape and dtype of each row that the step reads."""
     from jax import ShapeDtypeStruct
@@ -173,7 +168,7 @@ def _kept(op: Scan, parts: LoopInputs, step: TracedStep, context: Context) -> li
     ]
     all_taps = (*info.mit_sot_in_slices, *info.sit_sot_in_slices)
     for k, (buffer, taps, history) in enumerate(
-        zip(parts.states, all_taps, _histories(op), strict=True)
+        zip(parts.states, all_taps, rows_of_states(op), strict=True)
     ):
         kept.append(_rows(op, buffer, tuple(taps), history, parts.cases.states[k], parts.cases))
     first = info.n_mit_mot_outs + info.n_mit_sot + info.n_sit_sot
