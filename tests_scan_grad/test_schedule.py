@@ -249,7 +249,7 @@ def test_later_sweeps_visit_what_changed():
         visits.append(counted)
     theirs, ours = visits
     assert theirs[T.sin] > length * others
-    assert ours[T.sin] <= 3 * others
+    assert ours[T.sin] == others
 
 
 def test_a_rewrite_without_end_is_said(monkeypatch):

@@ -17,12 +17,13 @@ from pytensor.configdefaults import config as pytensor_config
 from pytensor.gradient import disconnected_type, grad_undefined
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.null_type import NullType
-from pytensor.graph.replace import clone_replace
 from pytensor.graph.traversal import ancestors, graph_inputs
 from pytensor.scan.op import Scan as PyTensorScan
-from pytensor.scan.utils import expand_empty
+from pytensor.tensor.basic import Alloc
+from pytensor.tensor.type import TensorType
 
 from theano.scan_module.fixed_shapes import values_of_fixed_shape
+from theano.scan_module.initial_values import memory_from
 from theano.scan_module.loop import (
     MIT_MOT,
     SIT_SOT,
@@ -37,7 +38,7 @@ from theano.scan_module.loop import (
 )
 from theano.scan_module.saved_values import ForwardStep, choose_saved_values
 from theano.scan_module.shape_only_uses import with_shapes_from_outside
-from theano.scan_module.stand_ins import StandIns
+from theano.scan_module.step_copy import copied
 from theano.scan_module.step_gradient import (
     StepGradient,
     differentiate_step,
@@ -275,17 +276,17 @@ class _Assembly:
 
     def _accumulator(self, entry: Invariant) -> State:
         """A sum over the steps of the gradient with respect to an invariant."""
-        outer = entry.outer
-        total = fresh_like(entry.inner)
-        stand_ins = StandIns()
-        shape = [
-            stand_ins.stand_in(outer.shape[axis]) if length is None else length
-            for axis, length in enumerate(getattr(outer.type, "shape", ()))
+        outer, total = entry.outer, fresh_like(entry.inner)
+        dtype, shape = total.type.dtype, getattr(outer.type, "shape", ())
+        lengths = [
+            outer.shape[axis] if length is None else pt.as_tensor(length)
+            for axis, length in enumerate(shape)
         ]
-        start = pt.zeros([1, *shape], dtype=entry.inner.type.dtype)
-        buffer = expand_empty(start, stand_ins.stand_in(self.backward_steps))
+        zero, one = pt.constant(0, dtype=dtype), pt.constant(1)
+        start = Apply(Alloc(), [zero, one, *lengths], [TensorType(dtype, (1, *shape))()]).out
+        buffer = memory_from(start, self.backward_steps, TensorType(dtype, (None, *shape)))
         return State(
-            stand_ins.connect([buffer])[0],
+            buffer,
             (Tap(0, total),),
             (Tap(1, _as_type(total + self.step.gradients[entry.inner], total)),),
             SIT_SOT,
@@ -319,7 +320,7 @@ class _Assembly:
             elif variable in self.readers:
                 placeholders[variable] = fresh_like(variable)
                 self._add_sequence(placeholders[variable], self.readers[variable](self.steps)[::-1])
-        new_outputs = clone_replace(outputs, replace=placeholders)
+        new_outputs = copied(outputs, placeholders)
         given = {entry.inner for entry in self.sequences}
         unused = given - set(graph_inputs(new_outputs))
         backward = replace(

@@ -12,11 +12,11 @@ from dataclasses import replace
 
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.replace import clone_replace
 from pytensor.graph.rewriting.basic import MergeOptimizer
 from pytensor.scan.op import Scan as PyTensorScan
 
 from theano.scan_module.loop import BuiltLoop, Loop, Trace, take_apart
+from theano.scan_module.step_copy import copied
 
 
 def extend_loop(op: PyTensorScan, loop: Loop, values: Iterable[Variable], policy: str) -> BuiltLoop:
@@ -79,9 +79,9 @@ def _unified(nodes: list[Apply]) -> dict[Variable, Variable]:
     positions = [list(range(len(traces)))]
     for node in nodes[1:]:
         other = take_apart(node)
-        renamed = clone_replace(
+        renamed = copied(
             [trace.inner for trace in other.traces[common:]],
-            replace=dict(zip(other.inner_inputs, widest.inner_inputs, strict=True)),
+            dict(zip(other.inner_inputs, widest.inner_inputs, strict=True)),
         )
         first = len(traces)
         positions.append([*range(common), *range(first, first + len(renamed))])

@@ -13,6 +13,7 @@ from pytensor import tensor as pt
 from pytensor.graph.basic import Apply, Variable
 from pytensor.tensor.basic import AllocEmpty
 from pytensor.tensor.subtensor import IncSubtensor
+from pytensor.tensor.type import TensorType
 
 from theano.scan_module.loop import SIT_SOT, Loop, State
 from theano.tensor.rebroadcast import unbroadcast
@@ -29,6 +30,26 @@ def with_theanos_memory(loop: Loop) -> Loop:
     return replace(loop, states=tuple(replace(s, outer=_memory(s)) for s in loop.states))
 
 
+def memory_from(first: Variable, steps: Variable, kind: TensorType) -> Variable:
+    """Memory for a state's first rows and a row of each step, the first rows written into it.
+
+    Parameters
+    ----------
+    first
+        The first rows.
+    steps
+        How many steps there are.
+    kind
+        The type of the memory. PyTensor would find it by rewriting what computes the lengths,
+        which for a loop on top of others is again and again the whole graph below.
+    """
+    lengths = [first.shape[axis] for axis in range(first.type.ndim)]
+    room = Apply(AllocEmpty(kind.dtype), [steps + lengths[0], *lengths[1:]], [kind()]).out
+    memory = pt.set_subtensor(room[: lengths[0]], first)
+    memory.tag.nan_guard_mode_check = False
+    return memory
+
+
 def _memory(state: State) -> Variable:
     writing = state.outer.owner
     if writing is None or not isinstance(writing.op, IncSubtensor):
@@ -38,11 +59,7 @@ def _memory(state: State) -> Variable:
         return state.outer
     if state.kind == SIT_SOT:
         given = unbroadcast(given, 0)
-    lengths = [given.shape[axis] for axis in range(given.type.ndim)]
-    room = AllocEmpty(given.type.dtype)(_steps(empty.owner) + lengths[0], *lengths[1:])
-    memory = pt.set_subtensor(room[: lengths[0]], given)
-    memory.tag.nan_guard_mode_check = False
-    return memory
+    return memory_from(given, _steps(empty.owner), empty.type)
 
 
 def _steps(empty: Apply) -> Variable:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.traversal import graph_inputs
 from pytensor.scan.op import Scan as PyTensorScan
 from pytensor.scan.op import ScanInfo
 
@@ -216,6 +217,15 @@ class Loop:
     def with_inner_outputs(self, inner_outputs: AbstractSequence[Variable]) -> Loop:
         """The same loop whose step computes ``inner_outputs`` from the same inner inputs."""
         return self.with_step(self.inner_inputs, inner_outputs)
+
+    def without_unused_inputs(self) -> Loop:
+        """The same loop, which is not given sequences and invariants that its step never reads."""
+        read = set(graph_inputs(self.inner_outputs))
+        return replace(
+            self,
+            sequences=tuple(entry for entry in self.sequences if entry.inner in read),
+            invariants=tuple(entry for entry in self.invariants if entry.inner in read),
+        )
 
     def build(self, op_class: type[PyTensorScan]) -> BuiltLoop:
         """Make a node; the op clones the step, so this loop stays as it is."""

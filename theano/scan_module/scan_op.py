@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
+from typing import Any
 
 from pytensor import tensor as pt
 from pytensor.gradient import disconnected_type, pushforward
 from pytensor.graph.basic import Variable
 from pytensor.scan.op import Scan as PyTensorScan
+from pytensor.scan.op import ScanInfo
 
 from theano.configdefaults import config
 from theano.gof.test_values import tests_only_results
@@ -26,6 +29,7 @@ from theano.scan_module.loop import (
 )
 from theano.scan_module.loop_shapes import REMEMBERED, output_shapes
 from theano.scan_module.one_trace import with_one_trace
+from theano.scan_module.op_of_step import layout, step_graph
 from theano.scan_module.scan_attributes import ScanAttributes
 from theano.scan_module.step_gradient import is_connected, is_differentiable
 
@@ -50,6 +54,33 @@ class Scan(ScanAttributes):
 
     gradient_policy: str | None = None
     as_written: tuple[list[Variable], list[Variable]] | None = None
+
+    def __init__(
+        self,
+        inputs: list[Variable],
+        outputs: list[Variable],
+        info: ScanInfo,
+        mode: Any = None,
+        truncate_gradient: int = -1,
+        name: str | None = None,
+        profile: str | bool | None = None,
+        allow_gc: bool = True,
+        strict: bool = True,
+    ):
+        self.fgraph = step_graph(inputs, outputs)
+        self.info = info
+        self.mode = mode
+        self.truncate_gradient = truncate_gradient
+        self.name = name or "scan_fn"
+        self.profile = profile
+        self.allow_gc = allow_gc
+        self.strict = strict
+        vars(self).update(layout(info, self.fgraph.outputs))
+
+    @cached_property
+    def _frozen_fgraph(self) -> Any:
+        """The step in a form that is compared and hashed, made when it is first asked for."""
+        return self.fgraph.freeze()
 
     @classmethod
     def of_pytensor(cls, op: PyTensorScan) -> Scan:

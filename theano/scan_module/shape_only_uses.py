@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.replace import clone_replace
 from pytensor.graph.traversal import io_toposort
 from pytensor.scalar.basic import Second
 from pytensor.tensor.basic import alloc, stack
@@ -19,6 +18,7 @@ from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.shape import Shape, Shape_i
 
 from theano.scan_module.loop import Invariant, Loop
+from theano.scan_module.step_copy import copied
 from theano.schedule.lazy_shapes import LazyShapeFeature
 
 Rule = Callable[[Apply, tuple[Variable, ...]], Variable]
@@ -132,5 +132,5 @@ def with_shapes_from_outside(loop: Loop) -> Loop:
         replacements[old] = new
     if not replacements:
         return loop
-    edited = loop.with_inner_outputs(clone_replace(loop.inner_outputs, replace=replacements))
+    edited = loop.with_inner_outputs(copied(loop.inner_outputs, replacements))
     return replace(edited, invariants=(*edited.invariants, *invariants))

@@ -12,18 +12,21 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.traversal import toposort
 
 
-def copied(outputs: Iterable[Variable], inputs: Mapping[Variable, Variable]) -> list[Variable]:
-    """Copies of values of a step that are computed from other inputs.
+def copied(
+    outputs: Iterable[Variable], replacements: Mapping[Variable, Variable]
+) -> list[Variable]:
+    """Copies of values of a step that are computed from others.
 
     Parameters
     ----------
     outputs
         The values.
-    inputs
-        What takes the place of each input, of the same type. Constants are shared.
+    replacements
+        What takes the place of an input or of a value of the step, of the same type. Constants,
+        and inputs that nothing replaces, are shared.
     """
     outputs = list(outputs)
-    known = dict(inputs)
+    known = dict(replacements)
     for node in toposort(outputs, blockers=known):
         arguments = [known.get(variable, variable) for variable in node.inputs]
         made = Apply(node.op, arguments, [_like(variable) for variable in node.outputs])

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from copy import copy
 from typing import Any
 
+from pytensor.graph.destroyhandler import DestroyHandler
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.rewriting.basic import (
     EquilibriumGraphRewriter,
@@ -29,6 +30,37 @@ class EquilibriumOfLoops(Equilibrium):
         if not any(isinstance(node.op, Scan) for node in fgraph.apply_nodes):
             return SecondsByRewrite()
         return super().apply(fgraph)
+
+
+class InTime(GraphRewriter):
+    """A rewrite that overwrites operands, before which nothing watches what is overwritten.
+
+    What watches is asked about each change of a graph; PyTensor has it watch from the first
+    rewrite on.
+
+    Parameters
+    ----------
+    rewriter
+        The rewrite, whose requirements are made of a graph when its turn comes.
+    """
+
+    def __init__(self, rewriter: GraphRewriter):
+        self.name = rewriter.name
+        self.rewrites = [rewriter]
+
+    def apply(self, fgraph: FunctionGraph) -> Any:
+        """Rewrite the graph."""
+        return self.rewrites[0].rewrite(fgraph)
+
+    def __str__(self) -> str:
+        return str(self.rewrites[0])
+
+
+def _overwrites(rewriter: GraphRewriter) -> bool:
+    """Whether it wants to know what each node of a graph overwrites."""
+    graph = FunctionGraph([], [])
+    rewriter.add_requirements(graph)
+    return any(isinstance(feature, DestroyHandler) for feature in graph._features)
 
 
 # PyTensor's class -> what takes its place, made from it
@@ -56,5 +88,6 @@ def arranged(rewriter: GraphRewriter) -> GraphRewriter:
         made = copy(rewriter)
         made.data = [arranged(part) for part in rewriter.data]
         return made
-    instead = _INSTEAD.get(type(rewriter))
-    return rewriter if instead is None else instead(rewriter)
+    if type(rewriter) in _INSTEAD:
+        return _INSTEAD[type(rewriter)](rewriter)
+    return InTime(rewriter) if _overwrites(rewriter) else rewriter

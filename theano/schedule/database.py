@@ -6,6 +6,7 @@ from pytensor.graph.rewriting.basic import in2out
 from theano.gof.optdb import LayeredDB
 from theano.schedule.element_of_part import local_subtensor_merge_element
 from theano.schedule.few_operands import few_operands
+from theano.schedule.parts_in_place import PartsInPlace
 from theano.schedule.results_in_place import ResultsInPlace
 from theano.schedule.structured_matrices import StructuredProducts
 
@@ -20,7 +21,8 @@ optdb = LayeredDB(_pytensor_optdb)
 
 # after PyTensor's canonicalize (1), before stabilize (1.5)
 optdb.register("structured_products", StructuredProducts(), FAST_RUN_TAG, position=1.3)
-# after PyTensor's, where its is asked for: the native engine decides on memory by itself
+# after PyTensor's, where its are asked for: the native engine decides on memory by itself
+optdb.register("parts_in_place", PartsInPlace(), FAST_RUN_TAG, "inplace", position=50.2)
 optdb.register("results_in_place", ResultsInPlace(), FAST_RUN_TAG, "inplace", position=75.5)
 # after all that gathers operands
 optdb.register("few_operands", in2out(few_operands), FAST_COMPILE_TAG, position=48)

@@ -46,6 +46,7 @@ DONE_BY_NATIVE: Tags = {
     "inplace_elemwise": frozenset(
         {"inplace_elemwise", "inplace_elemwise_opt", "inplace_elemwise_optimizer", "inplace"}
     ),
+    "local_inplace_setsubtensor": frozenset({"local_inplace_setsubtensor", "inplace"}),
     "scan_make_inplace": frozenset({"scan_make_inplace", "inplace"}),
     "add_mul_fusion": frozenset({"add_mul_fusion", "fusion"}),
     "elemwise_fusion": frozenset({"elemwise_fusion", "fusion"}),

@@ -6,19 +6,17 @@ in place takes longer to rewrite; so only those that compute what the function r
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 
 from pytensor.graph.basic import Apply
 from pytensor.graph.features import ReplaceValidate
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.rewriting.basic import GraphRewriter, copy_stack_trace
-from pytensor.graph.utils import InconsistencyError
+from pytensor.graph.rewriting.basic import GraphRewriter
 from pytensor.scalar.basic import ScalarOp
 from pytensor.tensor.elemwise import Elemwise
 
 from theano.scalar.output_types import transfer_type
+from theano.schedule.replace_together import replace_together
 
 
 class ResultsInPlace(GraphRewriter):
@@ -31,27 +29,18 @@ class ResultsInPlace(GraphRewriter):
         fgraph.attach_feature(ReplaceValidate())
 
     def apply(self, fgraph: FunctionGraph) -> None:
-        """Replace the operators: all at once, or one by one if the graph forbids one of them."""
-        before = fgraph.checkpoint()  # type: ignore[attr-defined]
-        self._replace(fgraph, fgraph.replace)
-        try:
-            fgraph.validate()  # type: ignore[attr-defined]
-        except InconsistencyError:
-            fgraph.revert(before)  # type: ignore[attr-defined]
-            self._replace(fgraph, fgraph.replace_validate)  # type: ignore[attr-defined]
-
-    def _replace(self, fgraph: FunctionGraph, replace: Callable) -> None:
-        for node in dict.fromkeys(output.owner for output in fgraph.outputs):
-            position = None if node is None else _overwritten_operand(fgraph, node)
-            if node is None or position is None:
-                continue
-            result = _in_place(node.op, position).make_node(*node.inputs).outputs[0]
-            copy_stack_trace(node.outputs[0], result)
-            with suppress(InconsistencyError):
-                replace(node.outputs[0], result, reason=self.name)
+        """Replace the operators."""
+        owners = dict.fromkeys(output.owner for output in fgraph.outputs)
+        nodes = [node for node in owners if node is not None]
+        replace_together(fgraph, nodes, lambda node: _in_place(fgraph, node), self.name)
 
 
-def _in_place(op: Any, position: int) -> Elemwise:
+def _in_place(fgraph: FunctionGraph, node: Apply) -> Apply | None:
+    position = _overwritten(fgraph, node)
+    return None if position is None else _operator(node.op, position).make_node(*node.inputs)
+
+
+def _operator(op: Any, position: int) -> Elemwise:
     """The operator of `theano.tensor.inplace`, where one of its kind is there."""
     scalar_op = op.scalar_op
     if type(scalar_op).__init__ is ScalarOp.__init__:
@@ -59,7 +48,7 @@ def _in_place(op: Any, position: int) -> Elemwise:
     return Elemwise(scalar_op, {0: position}, nfunc_spec=op.nfunc_spec)
 
 
-def _overwritten_operand(fgraph: FunctionGraph, node: Apply) -> int | None:
+def _overwritten(fgraph: FunctionGraph, node: Apply) -> int | None:
     """The first operand that has the type of the result and is of use to nothing else."""
     if type(node.op) is not Elemwise or node.op.inplace_pattern or len(node.outputs) != 1:
         return None

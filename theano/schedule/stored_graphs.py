@@ -36,6 +36,10 @@ from pytensor.graph.rewriting.basic import (
     SequentialGraphRewriter,
 )
 from pytensor.graph.traversal import toposort
+from pytensor.graph.utils import Scratchpad
+from pytensor.scalar.basic import ScalarConstant, ScalarType
+from pytensor.tensor.type import TensorType
+from pytensor.tensor.variable import TensorConstant
 
 from theano.configparser import config as own_config
 from theano.schedule.sealed_files import read_sealed, write_sealed
@@ -58,6 +62,11 @@ _KNOWN_CODE = {
 # flags of the C++ compiler's, which PyTensor would look for, and of places on disk
 _NOT_OF_GRAPHS = ("blas", "cxx", "gcc", "cmodule", "compile", "base_compiledir", "unpickle")
 
+
+# what most of a graph consists of, which is neither an input nor code
+_AS_THEY_ARE = frozenset(
+    {Apply, TensorType, ScalarType, TensorConstant, ScalarConstant, np.ndarray}
+)
 
 _ADDRESS = re.compile(r" at 0x\w+")
 
@@ -141,6 +150,11 @@ class _Pickler(pickle.Pickler):
         self._positions = {id(variable): k for k, variable in enumerate(inputs)}
 
     def reducer_override(self, value: Any) -> Any:
+        kind = type(value)
+        if kind is Scratchpad:
+            return _tag, (vars(value),)
+        if kind in _AS_THEY_ARE:
+            return NotImplemented
         position = self._positions.get(id(value))
         if position is not None:
             return given_input, (position,)
@@ -173,6 +187,12 @@ def _check_known(code: Any) -> None:
 def given_input(position: int) -> Variable:
     """Stands in a file for an input; readers put the graph's own in its place."""
     raise RuntimeError(f"input {position} of a stored graph is read without its graph")
+
+
+def _tag(attributes: dict) -> Scratchpad:
+    tag = Scratchpad()
+    vars(tag).update(attributes)
+    return tag
 
 
 def _parts_of(graph: FunctionGraph) -> tuple:

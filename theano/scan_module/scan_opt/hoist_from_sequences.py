@@ -15,7 +15,6 @@ from dataclasses import replace
 
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.replace import clone_replace
 from pytensor.graph.rewriting.basic import copy_stack_trace
 
 from theano.scan_module.loop import Loop, Sequence, Trace, fresh_like, take_apart
@@ -23,6 +22,7 @@ from theano.scan_module.scan_opt.all_steps_at_once import AllSteps
 from theano.scan_module.scan_opt.describe import describe
 from theano.scan_module.scan_opt.loop_rewriter import LoopRewriter
 from theano.scan_module.scan_opt.step_analysis import StepAnalysis, normalized, product_of
+from theano.scan_module.step_copy import copied
 
 
 class HoistFromSequences(LoopRewriter):
@@ -54,8 +54,8 @@ class HoistFromSequences(LoopRewriter):
             subject = f"output {describe(trace.inner, loop)}"
             self.note(graph, node, subject, True, "computed for all steps at once")
         if loop.outputs:
-            built = with_sequences(loop, values).build(type(node.op))
-            replacements |= built.replacements()
+            reduced = with_sequences(loop, values).without_unused_inputs()
+            replacements |= reduced.build(type(node.op)).replacements()
         for old, new in replacements.items():
             copy_stack_trace(old, new)
         graph.replace_all(
@@ -108,7 +108,7 @@ def hoist_traces(loop: Loop, all_steps: AllSteps) -> dict[Variable, Variable]:
 def with_sequences(loop: Loop, values: dict[Variable, Variable]) -> Loop:
     """The loop with values of its step read from new sequences."""
     fresh = {variable: fresh_like(variable) for variable in values}
-    new_outputs = clone_replace(loop.inner_outputs, replace=fresh)
+    new_outputs = copied(loop.inner_outputs, fresh)
     sequences = tuple(Sequence(value, fresh[variable]) for variable, value in values.items())
     edited = loop.with_inner_outputs(new_outputs)
     return replace(edited, sequences=(*edited.sequences, *sequences))

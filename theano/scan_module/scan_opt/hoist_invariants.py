@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.replace import clone_replace
 from pytensor.graph.rewriting.basic import copy_stack_trace
 from pytensor.graph.traversal import ancestors, io_toposort
 from pytensor.raise_op import CheckAndRaise
@@ -22,6 +21,7 @@ from theano.scan_module.loop import Invariant, Loop, fresh_like, take_apart
 from theano.scan_module.scan_opt.describe import describe
 from theano.scan_module.scan_opt.loop_rewriter import LoopRewriter
 from theano.scan_module.scan_opt.step_analysis import StepAnalysis, normalized
+from theano.scan_module.step_copy import copied
 
 
 class HoistInvariants(LoopRewriter):
@@ -41,7 +41,8 @@ class HoistInvariants(LoopRewriter):
         for value in values:
             self.note(graph, node, f"invariant {describe(value, loop)}", True, "computed once")
         if loop.outputs:
-            replacements |= with_invariants(loop, step, values).build(type(node.op)).replacements()
+            reduced = with_invariants(loop, step, values).without_unused_inputs()
+            replacements |= reduced.build(type(node.op)).replacements()
         for old, new in replacements.items():
             copy_stack_trace(old, new)
         graph.replace_all(list(replacements.items()), reason=self.name)
@@ -65,7 +66,7 @@ def repeated_traces(loop: Loop, step: StepAnalysis) -> dict[Variable, Variable]:
 def with_invariants(loop: Loop, step: StepAnalysis, values: list[Variable]) -> Loop:
     """The loop with values of its step passed to it."""
     fresh = {value: fresh_like(value) for value in values}
-    edited = loop.with_inner_outputs(clone_replace(loop.inner_outputs, replace=fresh))
+    edited = loop.with_inner_outputs(copied(loop.inner_outputs, fresh))
     invariants = tuple(
         Invariant(value.type.filter_variable(step.outer_value(value)), fresh[value])
         for value in values

@@ -78,7 +78,7 @@ class MergeDots(LoopRewriter):
             loop.with_inner_outputs(list(inner.outputs)),
             invariants=(*loop.invariants, *new_invariants),
         )
-        built = merged.build(type(node.op))
+        built = merged.without_unused_inputs().build(type(node.op))
         replacements = built.replacements()
         for old, new in replacements.items():
             copy_stack_trace(old, new)

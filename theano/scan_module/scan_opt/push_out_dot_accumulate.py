@@ -232,7 +232,9 @@ def _run(
     kept = [state for state in (reduced.get(s, s) for s in loop.states) if state is not None]
     traces = further_traces(loop, step, operands_of(accumulators))
     new_loop = replace(loop, states=tuple(kept), traces=(*loop.traces, *traces.values()))
-    built = new_loop.build(op_class) if kept or new_loop.traces or new_loop.carried else None
+    built = None
+    if kept or new_loop.traces or new_loop.carried:
+        built = new_loop.without_unused_inputs().build(op_class)
     outside = Outside(
         values=lambda value: values_of_all_steps(value, loop, step, traces, built),
         invariant=step.outer_value,

@@ -145,7 +145,8 @@ def push_out(
     at_hand |= {trace.inner for trace in loop.traces if trace not in leaving}
     new_traces = {v: Trace(loop.n_steps, v) for v in read if v not in at_hand}
     kept = tuple(trace for trace in loop.traces if trace not in leaving)
-    built = replace(loop, traces=(*kept, *new_traces.values())).build(op_class)
+    reduced = replace(loop, traces=(*kept, *new_traces.values())).without_unused_inputs()
+    built = reduced.build(op_class)
     all_steps = AllSteps(step, {v: _all_steps_of(v, loop, new_traces, built) for v in read})
     replacements = built.replacements()
     replacements |= {trace.output: all_steps.value(trace.inner) for trace in leaving}

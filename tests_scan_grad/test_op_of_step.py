@@ -1,0 +1,156 @@
+"""The ``Scan`` op of a step: as PyTensor's constructor makes it, with one copy and no comparison."""
+
+import pytest
+from pytensor.graph.utils import InconsistencyError, MissingInputError
+from pytensor.scan.op import Scan as PyTensorScan
+
+import theano
+import theano.tensor as T
+from tests_scan_grad import networks
+from tests_scan_grad.loop_counts import theano_scan
+from theano.scan_module.loop import take_apart
+from theano.scan_module.scan_op import Scan
+from theano.tensor.shared_randomstreams import RandomStreams
+
+ATTRIBUTES = [
+    "info",
+    "output_types",
+    "mintaps",
+    "seqs_arg_offset",
+    "untraced_sit_sot_arg_offset",
+    "nit_sot_arg_offset",
+    "n_tap_outs",
+    "mitmots_preallocated",
+    "n_outer_inputs",
+    "n_outer_outputs",
+    "view_map",
+    "destroy_map",
+    "name",
+    "profile",
+    "allow_gc",
+    "strict",
+    "truncate_gradient",
+    "mode",
+]
+
+
+def loops_of(outputs):
+    return [
+        node
+        for node in theano.gof.graph.io_toposort([], outputs)
+        if isinstance(node.op, PyTensorScan)
+    ]
+
+
+def several_taps():
+    x = T.vector("x")
+    states, _ = theano.scan(
+        lambda x, a, b: (a * x + b, T.tanh(a)),
+        sequences=[x],
+        outputs_info=[{"initial": T.zeros(2), "taps": [-2, -1]}, None],
+    )
+    return theano.grad(states[0].sum(), x)
+
+
+def draws_and_a_condition():
+    random = RandomStreams(1)
+    states, _ = theano.scan(
+        lambda h: (h + random.normal(), theano.scan_module.until(h > 3)),
+        outputs_info=[T.constant(0.0, dtype="float64")],
+        n_steps=9,
+    )
+    return states.sum()
+
+
+def gated():
+    built = networks.gated_rnn(theano_scan)
+    return theano.grad(built.cost, built.weights[0])
+
+
+@pytest.mark.parametrize("build", [several_taps, draws_and_a_condition, gated])
+def test_the_op_is_what_pytensor_makes_of_the_step(build):
+    nodes = loops_of([build()])
+    assert nodes
+    for node in nodes:
+        loop = take_apart(node)
+        settings = loop.settings
+        made = [
+            op_class(
+                loop.inner_inputs,
+                loop.inner_outputs,
+                loop.info,
+                mode=settings.mode,
+                name=settings.name,
+                truncate_gradient=settings.truncate_gradient,
+                allow_gc=settings.allow_gc,
+                strict=settings.strict,
+            )
+            for op_class in (PyTensorScan, Scan)
+        ]
+        for name in ATTRIBUTES:
+            theirs, ours = (getattr(op, name) for op in made)
+            assert theirs == ours, name
+        assert made[0]._frozen_fgraph == made[1]._frozen_fgraph
+
+
+def test_a_step_is_made_comparable_when_it_is_compared():
+    h = T.vector("h")
+    ops = [Scan([h], [T.tanh(h)], loops_of([several_taps()])[0].op.info) for _ in range(2)]
+    assert not any("_frozen_fgraph" in vars(op) for op in ops)
+    assert ops[0] == ops[1]
+    assert all("_frozen_fgraph" in vars(op) for op in ops)
+
+
+def test_a_step_that_reads_what_it_is_not_given_is_refused():
+    x, y = T.vectors("x", "y")
+    info = loops_of([several_taps()])[0].op.info
+    with pytest.raises(MissingInputError, match="y"):
+        Scan([x], [x + y], info)
+
+
+def test_a_step_that_overwrites_is_refused():
+    x = T.vector("x")
+    info = loops_of([several_taps()])[0].op.info
+    with pytest.raises(InconsistencyError, match="in-place"):
+        Scan([x], [T.inplace.exp_inplace(x)], info)
+
+
+def test_a_loop_can_be_without_what_its_step_never_reads():
+    x, y, w, v = T.vectors("x", "y", "w", "v")
+    states, _ = theano.scan(
+        lambda x, y, w, v: x * w + 0 * y[:0].sum() + 0 * v[:0].sum(),
+        sequences=[x, T.stack([y, y])],
+        non_sequences=[w, v],
+    )
+    loop = take_apart(loops_of([states])[0])
+    read = loop.with_inner_outputs([loop.sequences[0].inner * loop.invariants[0].inner])
+    reduced = read.without_unused_inputs()
+    assert [entry.outer for entry in reduced.sequences] == [loop.sequences[0].outer]
+    assert [entry.outer for entry in reduced.invariants] == [loop.invariants[0].outer]
+    assert len(loop.sequences) == len(loop.invariants) == 2
+
+
+@pytest.mark.parametrize("layers", [2, 6])
+def test_no_buffer_of_a_stack_asks_for_all_that_is_below_it(layers, monkeypatch):
+    from pytensor.tensor import basic
+
+    sizes = []
+    infer = basic.infer_static_shape
+
+    def counted(shape):
+        variables = [length for length in shape if not isinstance(length, int)]
+        sizes.append(len(list(theano.gof.graph.io_toposort([], variables))))
+        return infer(shape)
+
+    monkeypatch.setattr(basic, "infer_static_shape", counted)
+    h = x = T.tensor3("x")
+    W = T.matrix("W")
+    for _ in range(layers):
+        h, _ = theano.scan(
+            lambda x, h, W: T.tanh(x + T.dot(h, W)),
+            sequences=[h],
+            outputs_info=[T.zeros_like(x[0])],
+            non_sequences=[W],
+        )
+    theano.grad(h.sum(), W)
+    assert sizes and max(sizes) < 20
