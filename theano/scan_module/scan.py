@@ -11,6 +11,7 @@ from pytensor.scan.basic import scan as pytensor_scan
 from pytensor.tensor.basic import get_scalar_constant_value
 from pytensor.tensor.exceptions import NotScalarConstantError
 
+from theano.compile.garbage import rare_collections
 from theano.compile.mode import get_step_mode
 from theano.gof.test_values import compute_missing_test_values, no_test_values
 from theano.scan_module.adopt import read_from_our_loop
@@ -22,6 +23,7 @@ from theano.scan_module.step_test_values import with_test_values
 from theano.updates import OrderedUpdates
 
 
+@rare_collections()
 def scan(
     fn: Callable,
     sequences: Any = None,

@@ -23,6 +23,9 @@ from pytensor.tensor.rewriting.shape import ShapeFeature
 from pytensor.tensor.shape import Shape_i
 from pytensor.tensor.subtensor import IncSubtensor
 
+# how many variables may compute two shapes that are rewritten in order to compare them
+MOST_COMPARED = 150
+
 
 class ShapesOnDemand(dict):
     """Symbolic shape by variable; one that is not there yet is worked out when it is read."""
@@ -97,7 +100,8 @@ class LazyShapeFeature(UncheckedLengths):
         """Whether two variables have the same shape, or the same length along two axes.
 
         PyTensor copies what computes both shapes, folds its constants and compares. Here that
-        is left out where the two are equal as they are, or where there is nothing to fold.
+        is left out where the two are equal as they are, where there is nothing to fold, or where
+        they are so long that they hardly become equal.
         Nothing is worked out where both have the shape of a third.
         """
         if dim_x == dim_y and _has_the_shape_of(x) is _has_the_shape_of(y):
@@ -113,7 +117,8 @@ class LazyShapeFeature(UncheckedLengths):
             return False
         if equal_computations(lengths_x, lengths_y):
             return True
-        if not any(_can_be_folded(v.owner) for v in ancestors([*lengths_x, *lengths_y])):
+        behind = list(ancestors([*lengths_x, *lengths_y]))
+        if len(behind) > MOST_COMPARED or not any(_can_be_folded(v.owner) for v in behind):
             return False
         return super().same_shape(x, y, dim_x, dim_y)
 
