@@ -22,6 +22,7 @@ from pytensor.scan.op import Scan as PyTensorScan
 from pytensor.tensor.basic import Alloc
 from pytensor.tensor.type import TensorType
 
+from theano.scan_module.equal_step_gradients import gradient_of_step
 from theano.scan_module.fixed_shapes import values_of_fixed_shape
 from theano.scan_module.initial_values import memory_from
 from theano.scan_module.loop import (
@@ -41,7 +42,6 @@ from theano.scan_module.shape_only_uses import with_shapes_from_outside
 from theano.scan_module.step_copy import copied
 from theano.scan_module.step_gradient import (
     StepGradient,
-    differentiate_step,
     is_connected,
 )
 
@@ -98,7 +98,7 @@ def loop_pullback(
     op_class
         The class of the backward loop's op.
     """
-    step = differentiate_step(loop, output_cotangents)
+    step = gradient_of_step(node.op, loop, output_cotangents)
     loop = step.loop
     run = ForwardRun(loop, list(node.outputs))
     readers = _readers(run)

@@ -23,7 +23,6 @@ from theano.scan_module.step_test_values import with_test_values
 from theano.updates import OrderedUpdates
 
 
-@rare_collections()
 def scan(
     fn: Callable,
     sequences: Any = None,
@@ -122,6 +121,7 @@ def scan(
     step_mode = get_step_mode(mode)
     with (
         warnings.catch_warnings(),
+        rare_collections(),
         no_test_values(),
         clearer_errors(step, outputs_info, name),
     ):
@@ -147,7 +147,7 @@ def scan(
     outputs = connected[: len(outputs or [])]
     updates = dict(zip(updates, connected[len(outputs) :], strict=True))
     adopted: dict[Apply, Apply] = {}
-    with no_test_values():
+    with rare_collections(), no_test_values():
         new_outputs = [read_from_our_loop(output, adopted, step_mode) for output in outputs]
         new_updates = OrderedUpdates(
             (shared, read_from_our_loop(value, adopted, step_mode))
