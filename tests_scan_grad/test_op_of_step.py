@@ -1,5 +1,6 @@
 """The ``Scan`` op of a step: as PyTensor's constructor makes it, with one copy and no comparison."""
 
+import numpy as np
 import pytest
 from pytensor.graph.utils import InconsistencyError, MissingInputError
 from pytensor.scan.op import Scan as PyTensorScan
@@ -154,3 +155,23 @@ def test_no_buffer_of_a_stack_asks_for_all_that_is_below_it(layers, monkeypatch)
         )
     theano.grad(h.sum(), W)
     assert sizes and max(sizes) < 20
+
+
+def test_memory_that_nothing_was_written_to_may_be_nan():
+    x, W = T.matrices("x", "W")
+    h, _ = theano.scan(
+        lambda x, h, W: T.tanh(x + T.dot(h, W)),
+        sequences=[x],
+        outputs_info=[T.zeros_like(x[0])],
+        non_sequences=[W],
+    )
+    order = theano.gof.graph.io_toposort([], [theano.grad(h.sum(), W)])
+    memory = [node for node in order if isinstance(node.op, T.AllocEmpty)]
+    assert len(memory) == 2
+    readers = [node for node in order if any(m.outputs[0] in node.inputs for m in memory)]
+    written = [node for node in readers if isinstance(node.op, T.IncSubtensor)]
+    assert len(written) == 2
+    for node in (*memory, *written):
+        assert node.outputs[0].tag.nan_guard_mode_check is False
+    for node in memory:
+        assert node.outputs[0].tag.values_eq_approx(np.zeros(1), np.ones(1))

@@ -13,7 +13,7 @@ from pytensor import tensor as pt
 from pytensor.graph.basic import Apply, Variable
 from pytensor.tensor.basic import AllocEmpty
 from pytensor.tensor.subtensor import IncSubtensor
-from pytensor.tensor.type import TensorType
+from pytensor.tensor.type import TensorType, values_eq_approx_always_true
 
 from theano.scan_module.loop import SIT_SOT, Loop, State
 from theano.tensor.rebroadcast import unbroadcast
@@ -46,7 +46,9 @@ def memory_from(first: Variable, steps: Variable, kind: TensorType) -> Variable:
     lengths = [first.shape[axis] for axis in range(first.type.ndim)]
     room = Apply(AllocEmpty(kind.dtype), [steps + lengths[0], *lengths[1:]], [kind()]).out
     memory = pt.set_subtensor(room[: lengths[0]], first)
-    memory.tag.nan_guard_mode_check = False
+    # what nothing was written to yet is anything, NaN too
+    room.tag.values_eq_approx = values_eq_approx_always_true
+    room.tag.nan_guard_mode_check = memory.tag.nan_guard_mode_check = False
     return memory
 
 
