@@ -117,33 +117,36 @@ def function(
     if data_parallel or devices:
         mode = _split_mode(mode, inputs, data_parallel or [], devices or [])
     try:
-        specs, cloned_outputs = construct_function_ins_and_outs(
-            list(inputs),
-            outputs,
-            updates=_update_pairs(updates),
-            givens=dict(givens or {}),
-            no_default_updates=no_default_updates,
-            rebuild_strict=rebuild_strict,
-            allow_input_downcast=allow_input_downcast,
-        )
-        if accept_inplace:
-            results: list = cloned_outputs if isinstance(cloned_outputs, list) else [cloned_outputs]
-            mark_overwritten(
-                [spec.variable for spec in specs],
-                [getattr(result, "variable", result) for result in results],
+        with rare_collections():
+            specs, cloned_outputs = construct_function_ins_and_outs(
+                list(inputs),
+                outputs,
+                updates=_update_pairs(updates),
+                givens=dict(givens or {}),
+                no_default_updates=no_default_updates,
+                rebuild_strict=rebuild_strict,
+                allow_input_downcast=allow_input_downcast,
             )
-        with no_test_values(), no_blas_remarks(), rare_collections():
-            maker = mode.function_maker(
-                specs,
-                cloned_outputs,
-                mode,
-                accept_inplace=accept_inplace,
-                function_class=_function_class(specs, output_keys),
-                profile=_profile(profile, name),
-                on_unused_input=on_unused_input,
-                name=name,
-            )
-            return maker.create()
+            if accept_inplace:
+                given: list = (
+                    cloned_outputs if isinstance(cloned_outputs, list) else [cloned_outputs]
+                )
+                mark_overwritten(
+                    [spec.variable for spec in specs],
+                    [getattr(result, "variable", result) for result in given],
+                )
+            with no_test_values(), no_blas_remarks():
+                maker = mode.function_maker(
+                    specs,
+                    cloned_outputs,
+                    mode,
+                    accept_inplace=accept_inplace,
+                    function_class=_function_class(specs, output_keys),
+                    profile=_profile(profile, name),
+                    on_unused_input=on_unused_input,
+                    name=name,
+                )
+                return maker.create()
     except (TypeError, RuntimeError, UnusedInputError) as error:
         error.args = tuple(_in_theanos_name(argument) for argument in error.args)
         raise

@@ -12,17 +12,21 @@ from contextlib import contextmanager
 
 # new objects between collections; Python's default is 700
 OBJECTS_BETWEEN_COLLECTIONS = 50_000
+# so many of them between those of what outlived one, and of these between those of everything, the
+# imported modules too; Python's default is 10
+COLLECTIONS_BETWEEN_OLDER = 100
 
 
 @contextmanager
 def rare_collections() -> Iterator[None]:
     """Compile with few collections; a collector that is off stays off."""
-    youngest, *older = gc.get_threshold()
-    if youngest == 0 or youngest >= OBJECTS_BETWEEN_COLLECTIONS:
+    before = gc.get_threshold()
+    if before[0] == 0 or before[0] >= OBJECTS_BETWEEN_COLLECTIONS:
         yield
         return
+    older = (max(each, COLLECTIONS_BETWEEN_OLDER) for each in before[1:])
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS, *older)
     try:
         yield
     finally:
-        gc.set_threshold(youngest, *older)
+        gc.set_threshold(*before)

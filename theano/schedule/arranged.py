@@ -45,7 +45,7 @@ class InTime(GraphRewriter):
     """
 
     def __init__(self, rewriter: GraphRewriter):
-        self.name = rewriter.name
+        self.name = rewriter.name or getattr(rewriter, "__name__", None)
         self.rewrites = [rewriter]
 
     def apply(self, fgraph: FunctionGraph) -> Any:
