@@ -58,3 +58,11 @@ def test_no_compiler(folder, monkeypatch):
     monkeypatch.setattr(build, "find_compiler", lambda: None)
     with pytest.raises(CannotLower, match="no C compiler"):
         build.library(SOURCE % 45)
+
+
+def test_long_programs_are_compiled_fast():
+    short, long = "int a;\n", "int a;\n" * 5000
+    assert "-O2" in build.flags_for(short) and "-O1" not in build.flags_for(short)
+    assert "-O1" in build.flags_for(long) and "-O2" not in build.flags_for(long)
+    assert set(build.FLAGS) == {*build.flags_for(short)} & {*build.flags_for(long)}
+    assert build.library("int tn_answer(void) { return 42; }\n" + "\n" * 5000).tn_answer() == 42
