@@ -60,7 +60,7 @@ def test_no_compiler(folder, monkeypatch):
         build.library(SOURCE % 45)
 
 
-def test_long_programs_are_compiled_fast():
+def test_long_programs_are_compiled_fast(folder):
     short, long = "int a;\n", "int a;\n" * 5000
     assert "-O2" in build.flags_for(short) and "-O1" not in build.flags_for(short)
     assert "-O1" in build.flags_for(long) and "-O2" not in build.flags_for(long)

@@ -13,6 +13,7 @@ from pytensor.graph.basic import Variable
 from pytensor.scan.op import Scan
 
 from theano.scan_module.loop import Loop, fresh_like
+from theano.scan_module.loop_shapes import forget_the_first
 from theano.scan_module.step_copy import copied
 from theano.scan_module.step_gradient import StepGradient, differentiate_step, is_connected
 
@@ -38,8 +39,7 @@ def gradient_of_step(op: Scan, loop: Loop, output_cotangents: list[Variable]) ->
     if known is not None:
         return _in_variables_of(loop, known)
     found = differentiate_step(loop, output_cotangents)
-    while len(_of_equal_steps) >= STEPS_KEPT:
-        _of_equal_steps.pop(next(iter(_of_equal_steps)), None)
+    forget_the_first(_of_equal_steps, STEPS_KEPT)
     apart = loop.with_step([fresh_like(v) for v in loop.inner_inputs], loop.inner_outputs)
     _of_equal_steps[key] = _in_variables_of(apart, found)
     return found

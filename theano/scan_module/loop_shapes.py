@@ -115,11 +115,16 @@ def _shapes_of_step(op: PyTensorScan, pattern: Pattern) -> StepShapes:
         # interned by PyTensor, so that it is quickly compared
         key = op.info, op._frozen_fgraph, pattern
         if key not in _of_equal_steps:
-            while len(_of_equal_steps) >= STEPS_KEPT:
-                _of_equal_steps.pop(next(iter(_of_equal_steps)), None)
+            forget_the_first(_of_equal_steps, STEPS_KEPT)
             _of_equal_steps[key] = _infer(op, pattern)
         remembered[pattern] = _of_equal_steps[key]
     return remembered[pattern]
+
+
+def forget_the_first(kept: dict, most: int) -> None:
+    """Make room for one more among so many."""
+    while len(kept) >= most:
+        kept.pop(next(iter(kept)), None)
 
 
 REMEMBERED = "shapes_of_step"

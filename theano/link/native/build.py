@@ -33,8 +33,8 @@ FLAGS = (
 )
 
 
-# A loop of a few numbers runs up to a tenth faster with -O2, others as fast; it takes the compiler
-# a third longer, which the user of a long program waits for.
+# A loop of a few numbers runs up to a tenth faster with -O2, larger ones up to a twentieth; it takes
+# the compiler a third longer, which the user of a long program waits for.
 LINES_OF_A_LONG_PROGRAM = 2500
 OPTIMIZED = ("-O2",)
 OPTIMIZED_FAST = ("-O1", "-finline-small-functions")
