@@ -1,68 +1,141 @@
-"""Compiled loops are cached; a damaged entry is built again; a bad folder does not matter."""
+"""Compiled programs are cached; a damaged entry is built again; a bad folder does not matter."""
 
 import os
 from pathlib import Path
 
 import pytest
 
-from theano.link.native import build
+from theano.link.native import build, compiler, objects
 from theano.link.native.ir import CannotLower
+from theano.link.native.loop_code import LoopCode
+from theano.link.native.objects import compile_ahead, object_files
+from theano.link.native.program_text import ProgramText
 from theano.link.native.runtime.build import is_whole
 
-SOURCE = "int answer(void) { return %d; }\n"
+
+def program(value: int) -> ProgramText:
+    return ProgramText(f"int answer(void) {{ return {value}; }}\n")
+
+
+def loop(value: str, name: str = "loop_tested") -> LoopCode:
+    lines = [f"int {name}(void)", "{", f"return {value};", "}"]
+    return LoopCode(name, tuple(lines), "\n".join(lines) + "\n")
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(build, "cache_folder", lambda: tmp_path / "cache")
+    for module in (build, objects):
+        monkeypatch.setattr(module, "cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(compiler, "cores", lambda: 2)
     return tmp_path / "cache"
 
 
-def test_a_library_is_compiled_once(folder):
-    assert build.library(SOURCE % 41).answer() == 41
+def damage(entry: Path, content: bytes) -> None:
+    """Put another file in the place of one that a process may have loaded."""
+    replacement = Path(f"{entry}.damaged")
+    replacement.write_bytes(content)
+    os.replace(replacement, entry)
+
+
+def damaged(content: bytes) -> tuple[bytes, ...]:
+    return b"", content[: len(content) // 2], content[:-1] + bytes([content[-1] ^ 1])
+
+
+def test_a_program_is_compiled_once(folder):
+    assert build.library(program(41)).answer() == 41
     (entry,) = folder.iterdir()
     written = entry.stat().st_mtime_ns
-    assert build.library(SOURCE % 41).answer() == 41
+    assert build.library(program(41)).answer() == 41
     assert entry.stat().st_mtime_ns == written
-    assert build.library(SOURCE % 42).answer() == 42
+    assert build.library(program(42)).answer() == 42
     assert len(list(folder.iterdir())) == 2
 
 
-def test_a_damaged_entry_is_built_again(folder):
-    folder.mkdir()
-    build.library(SOURCE % 43)
+def test_a_damaged_program_is_built_again(folder):
+    build.library(program(43))
     (entry,) = folder.iterdir()
-    content = entry.read_bytes()
-    for damaged in (b"", content[: len(content) // 2], content[:-1] + bytes([content[-1] ^ 1])):
-        replacement = Path(f"{entry}.damaged")
-        replacement.write_bytes(damaged)
-        os.replace(replacement, entry)
+    for content in damaged(entry.read_bytes()):
+        damage(entry, content)
         assert not is_whole(entry)
-        assert build.library(SOURCE % 43).answer() == 43
+        assert build.library(program(43)).answer() == 43
         assert is_whole(entry)
 
 
 def test_a_folder_that_cannot_be_written(folder):
     folder.parent.mkdir(exist_ok=True)
     folder.write_text("a file, not a folder")
-    assert build.library(SOURCE % 44).answer() == 44
+    compile_ahead([loop("44")])
+    called = ProgramText(f"int loop_tested(void);\n{program(0).text}", (loop("44"),))
+    assert build.library(called).loop_tested() == 44
 
 
 def test_what_the_compiler_refuses_is_said(folder):
     with pytest.raises(CannotLower, match="refuses"):
-        build.library("this is not C\n")
+        build.library(ProgramText("this is not C\n"))
+    with pytest.raises(CannotLower, match="refuses"):
+        object_files([loop("this is not C")], folder)
     assert list(folder.iterdir()) == []
 
 
 def test_no_compiler(folder, monkeypatch):
-    monkeypatch.setattr(build, "find_compiler", lambda: None)
+    monkeypatch.setattr(compiler, "find_compiler", lambda: None)
     with pytest.raises(CannotLower, match="no C compiler"):
-        build.library(SOURCE % 45)
+        build.library(program(45))
+    compile_ahead([loop("45")])
 
 
-def test_long_programs_are_compiled_fast(folder):
-    short, long = "int a;\n", "int a;\n" * 5000
+def test_long_programs_and_loops_are_compiled_fast(folder):
+    long, short = ProgramText("int a;\n" * 5000), program(46)
     assert "-O2" in build.flags_for(short) and "-O1" not in build.flags_for(short)
     assert "-O1" in build.flags_for(long) and "-O2" not in build.flags_for(long)
-    assert set(build.FLAGS) == {*build.flags_for(short)} & {*build.flags_for(long)}
-    assert build.library("int tn_answer(void) { return 42; }\n" + "\n" * 5000).tn_answer() == 42
+    assert {*compiler.FLAGS} == {*build.flags_for(short)} & {*build.flags_for(long)}
+    assert build.library(ProgramText(program(47).text + "\n" * 5000)).answer() == 47
+    code = loop("48")
+    long_loop = LoopCode(code.name, code.lines + ("",) * 1000, code.text)
+    assert ("-O2" in objects.flags_of(code), "-O2" in objects.flags_of(long_loop)) == (True, False)
+
+
+def test_a_loop_that_was_compiled_ahead_is_not_compiled_again(folder, monkeypatch):
+    code = loop("49")
+    compile_ahead([code, code])
+    compile_ahead([code])
+    started = []
+    monkeypatch.setattr(objects, "_start", lambda *arguments: started.append(arguments))
+    (path,) = object_files([code], folder)
+    assert is_whole(path) and [*folder.iterdir()] == [path]
+    compile_ahead([code])
+    assert object_files([code], folder) == [path]
+    assert not started and not objects._running
+
+
+def test_loops_that_differ_in_comments_are_one(folder):
+    code = loop("50")
+    renamed = LoopCode(code.name, code.lines, code.text.replace("return", "/* b */return"))
+    assert object_files([code], folder) == object_files([renamed], folder)
+    other = LoopCode(code.name, code.lines, code.text.replace("50", "51"))
+    assert object_files([code], folder) != object_files([other], folder)
+
+
+def test_what_goes_wrong_ahead_is_said_by_who_needs_it(folder):
+    code = loop("this is not C")
+    compile_ahead([code])
+    with pytest.raises(CannotLower, match="refuses"):
+        object_files([code], folder)
+    assert not objects._running and list(folder.iterdir()) == []
+
+
+def test_a_damaged_object_is_built_again(folder):
+    (path,) = object_files([loop("52")], folder)
+    for content in damaged(path.read_bytes()):
+        damage(path, content)
+        object_files([loop("52")], folder)
+        assert is_whole(path)
+
+
+def test_only_so_many_run_ahead(folder, monkeypatch):
+    monkeypatch.setattr(objects, "AHEAD_FOR_A_CORE", 1)
+    codes = [loop(str(k), f"loop_{k}") for k in range(5)]
+    compile_ahead(codes)
+    assert len(objects._running) == 2
+    assert all(map(is_whole, object_files(codes, folder)))
+    assert not objects._running

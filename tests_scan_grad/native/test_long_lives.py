@@ -14,7 +14,7 @@ import theano
 import theano.tensor as T
 from tests_scan_grad.fresh_process import ROOT, printed_by
 from tests_scan_grad.native.gated_network import cost_of, gradient, values_of
-from theano.link.native import build, report
+from theano.link.native import build, objects, report
 from theano.link.native.runtime import arrays, load
 from theano.link.native.runtime.build import is_whole
 
@@ -90,24 +90,26 @@ def exit_code_of_child(answers_right):
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
-    monkeypatch.setattr(build, "cache_folder", lambda: tmp_path / "native")
+    for module in (build, objects):
+        monkeypatch.setattr(module, "cache_folder", lambda: tmp_path / "native")
     return tmp_path / "native"
 
 
 def test_a_damaged_entry_of_a_function_is_built_again(cache):
     values = values_of(6, 3, 4)
     expected = gradient(mode="NATIVE")(*values)
-    (entry,) = cache.iterdir()
-    whole = entry.read_bytes()
-    for damaged in (
-        b"",
-        whole[: len(whole) // 2],
-        whole[:100] + bytes([whole[100] ^ 1]) + whole[101:],
+    contents = {entry: entry.read_bytes() for entry in cache.iterdir()}
+    assert {entry.suffix for entry in contents} == {".so", ".o"}
+    for damage in (
+        lambda whole: b"",
+        lambda whole: whole[: len(whole) // 2],
+        lambda whole: whole[:100] + bytes([whole[100] ^ 1]) + whole[101:],
     ):
-        entry.unlink()
-        entry.write_bytes(damaged)
+        for entry, whole in contents.items():
+            entry.unlink()
+            entry.write_bytes(damage(whole))
         assert agree(gradient(mode="NATIVE")(*values), expected)
-        assert is_whole(entry) and list(cache.iterdir()) == [entry]
+        assert all(map(is_whole, contents)) and {*cache.iterdir()} == {*contents}
 
 
 def test_a_cache_that_cannot_be_written_still_compiles(cache):
@@ -145,8 +147,8 @@ def test_two_processes_compile_the_same_function_at_once(tmp_path):
     expected = [abs(g).sum() for g in gradient(mode="NATIVE")(*values_of(6, 3, 4))]
     for printed, errors in answers:
         np.testing.assert_allclose([float(v) for v in printed.split()], expected, err_msg=errors)
-    (entry,) = cache.glob("loop-*")
-    assert is_whole(entry) and not list(cache.glob("building-*"))
+    entries = [*cache.glob("program-*.so"), *cache.glob("loop_*.o")]
+    assert entries and all(map(is_whole, entries)) and not list(cache.glob("building-*"))
 
 
 def test_without_a_compiler_numpy_computes_the_gradient():

@@ -9,7 +9,7 @@ import pytest
 
 import theano
 import theano.tensor as T
-from theano.link.native import build, source
+from theano.link.native import build, compiler, objects, program_text, source
 
 
 def long_program():
@@ -32,7 +32,8 @@ def long_program():
 
 @pytest.fixture
 def empty_cache(tmp_path, monkeypatch):
-    monkeypatch.setattr(build, "cache_folder", lambda: tmp_path)
+    for module in (build, objects):
+        monkeypatch.setattr(module, "cache_folder", lambda: tmp_path)
 
 
 def segment_of(text: str) -> str:
@@ -41,9 +42,15 @@ def segment_of(text: str) -> str:
     return found
 
 
+@pytest.fixture
+def short_parts(monkeypatch):
+    """As if each part of this program were worth a run of the compiler."""
+    monkeypatch.setattr(program_text, "LINES_OF_A_PART", 20)
+
+
 @pytest.mark.parametrize("cores", [1, 4])
-def test_parts_compute_what_the_whole_does(cores, empty_cache, monkeypatch):
-    monkeypatch.setattr(build.os, "sched_getaffinity", lambda process: set(range(cores)))
+def test_parts_compute_what_the_whole_does(cores, empty_cache, short_parts, monkeypatch):
+    monkeypatch.setattr(compiler, "cores", lambda: cores)
     inputs, outputs = long_program()
     function = theano.function(inputs, outputs, mode="NATIVE")
     reference = theano.function(inputs, outputs, mode=theano.Mode("py", "fast_run"))
@@ -54,7 +61,7 @@ def test_parts_compute_what_the_whole_does(cores, empty_cache, monkeypatch):
         function(values[0], np.array([7]))
 
 
-def test_a_long_segment_has_no_loop_of_its_own():
+def test_a_long_segment_has_no_loop_of_its_own(short_parts):
     text = source(theano.function(*long_program(), mode="NATIVE"))
     assert "for (" not in segment_of(text)
     assert "#if TN_IN_PART(1)" in text

@@ -16,10 +16,11 @@ from pytensor.graph.traversal import ancestors
 from pytensor.scan.op import Scan
 
 from tests_scan_grad.native.loops import native_mode, numbers, python_mode, same, scan
-from theano.link.native import program_text, report
+from theano.link.native import c_text, report
 from theano.link.native.emit_loop import RUNTIME_FUNCTIONS, emit_loop
 from theano.link.native.ir import FIRST_SIZE, Map
-from theano.link.native.loop import Loop, lower_scan
+from theano.link.native.loop import Loop
+from theano.link.native.lowered_loops import loops_of_their_own
 from theano.link.native.runtime import arrays, build
 
 STEPS, BATCH, WIDE = 5, 3, 150
@@ -149,7 +150,8 @@ def loops_of(name, dtype):
     inputs, outputs = loop_of(STEP_FUNCTIONS[name], dtype)
     function = pytensor.function(inputs, outputs, mode=native_mode(), on_unused_input="ignore")
     nodes = [node for node in function.maker.fgraph.toposort() if isinstance(node.op, Scan)]
-    return [lower_scan(node.op, [], f"loop{k}") for k, node in enumerate(nodes)]
+    lower_loop = loops_of_their_own()
+    return [lower_loop(node.op, [], f"loop{k}") for k, node in enumerate(nodes)]
 
 
 def program_of(loop: Loop) -> str:
@@ -170,7 +172,7 @@ def program_of(loop: Loop) -> str:
             sizes[first + 1 + len(strides) : first + 1 + 2 * len(strides)] = strides
         kinds.append(np.dtype(argument.dtype).char)
         counts.append(rows * row)
-    preamble = program_text.preamble(any(isinstance(s, Map) for s in loop.step.statements))
+    preamble = c_text.preamble(any(isinstance(s, Map) for s in loop.step.statements))
     assert sizes[FIRST_SIZE:]
     return "\n".join(
         [

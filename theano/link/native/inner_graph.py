@@ -27,10 +27,10 @@ def prepared(op: Scan) -> FunctionGraph:
     Loops with equal steps that were written in the same lines get the same graph, which must
     not be changed.
     """
-    return _rewritten(_EqualSteps(op))
+    return _rewritten(EqualSteps(op))
 
 
-class _EqualSteps:
+class EqualSteps:
     """A loop as a key: equal to one whose step computes the same, and names the same lines."""
 
     def __init__(self, op: Scan):
@@ -47,12 +47,12 @@ class _EqualSteps:
 
     def __eq__(self, other: object) -> bool:
         return (
-            isinstance(other, _EqualSteps) and self.step == other.step and self.lines == other.lines
+            isinstance(other, EqualSteps) and self.step == other.step and self.lines == other.lines
         )
 
 
 @lru_cache(maxsize=GRAPHS_KEPT)
-def _rewritten(key: _EqualSteps) -> FunctionGraph:
+def _rewritten(key: EqualSteps) -> FunctionGraph:
     graph: FunctionGraph = key.op.fgraph.clone(  # type: ignore[attr-defined]
         clone_inner_graphs=True
     )

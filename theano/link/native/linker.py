@@ -13,12 +13,14 @@ from pytensor.link.utils import map_storage
 from pytensor.link.vm import VMLinker
 
 from theano.link.native.build import library
+from theano.link.native.compile_ahead import TAG
 from theano.link.native.counters import Counters
 from theano.link.native.ir import CannotLower
 from theano.link.native.one_by_one import make_thunk, replay
 from theano.link.native.partition import Part, needed_results
 from theano.link.native.profile import Measurements
 from theano.link.native.program import Program, make_program
+from theano.link.native.program_text import ProgramText
 from theano.link.native.report import EngineReport, report_of
 from theano.link.native.run import NativeSegment, in_own_way, layout_is_known
 from theano.link.native.runtime.build import find_compiler
@@ -49,6 +51,7 @@ class NativeLinker(VMLinker):
         # Without a compiler NumPy runs operations; what is fused would run element by element.
         excluded = ["local_careduce_fusion"] if find_compiler() else ["fusion"]
         self.incompatible_rewrites = (*self.incompatible_rewrites, *excluded)
+        self.required_rewrites = (*self.required_rewrites, TAG)
         self.report: EngineReport | None = None
 
     def make_all(self, profiler=None, input_storage=None, output_storage=None, storage_map=None):
@@ -121,11 +124,11 @@ class NativeLinker(VMLinker):
         try:
             if not layout_is_known():
                 raise CannotLower("anything, because this Python keeps arrays in another way")
-            return program, library(program.source, program.source_parts)
+            return program, library(program.code)
         except CannotLower as reason:
             parts = [Part((node,), False) for node in order]
             reasons = {node: str(reason) for node in order}
-            return Program(parts, [None] * len(parts), "", 1, reasons), None
+            return Program(parts, [None] * len(parts), ProgramText(""), reasons), None
 
 
 class NativeCode(Op):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -57,8 +58,19 @@ class Loop:
     number_count: int = 0
 
 
-def lower_scan(op: Scan, outer_names: list[str | None], name: str) -> Loop:
+# from a Scan, the names of its arrays, and what calls it as which loop, to the loop
+LowerLoop = Callable[[Scan, Sequence[str | None], str], "Loop"]
+
+
+def lower_scan(
+    op: Scan, outer_names: Sequence[str | None], name: str, lower_loop: LowerLoop
+) -> Loop:
     """Lower the step of a Scan to what becomes a C function of this name.
+
+    Parameters
+    ----------
+    lower_loop
+        Lowers the loops inside.
 
     Raises
     ------
@@ -67,9 +79,16 @@ def lower_scan(op: Scan, outer_names: list[str | None], name: str) -> Loop:
     """
     graph = prepared(op)
     # What is found out about sizes at the end of the step decides what is fused at its beginning.
-    loops: dict = {}
-    first = _LoopBuilder(op, graph, outer_names, name, None, loops).build()
-    return _LoopBuilder(op, graph, outer_names, name, first.step.sizes, loops).build()
+    first = _LoopBuilder(op, graph, outer_names, name, None, lower_loop).build()
+    return _LoopBuilder(op, graph, outer_names, name, first.step.sizes, lower_loop).build()
+
+
+def loops_of(step: Step) -> list[Loop]:
+    """The loops that a step calls, and those that these call, each after those that it calls."""
+    found: list[Loop] = []
+    for loop in step.loops:
+        found += [*loops_of(loop.step), loop]
+    return found
 
 
 class _LoopBuilder:
@@ -80,10 +99,10 @@ class _LoopBuilder:
         outer_names,
         name: str,
         known: Sizes | None,
-        loops: dict,
+        lower_loop: LowerLoop,
     ):
         self.op, self.info, self.graph = op, op.info, graph
-        self.step = Step(name, self._constant_array, known, lowered_loops=loops)
+        self.step = Step(name, self._constant_array, known, lower_loop=lower_loop)
         self.names = outer_names
         self.values: dict[Variable, Value] = {}
         self.loop = Loop(op.name or "scan", self.step, [], [])

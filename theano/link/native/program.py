@@ -16,11 +16,12 @@ from pytensor.scan.op import Scan
 
 from theano.link.native.counters import Counters
 from theano.link.native.ir import CannotLower
+from theano.link.native.lowered_loops import loops_of_their_own, shared_loop
 from theano.link.native.lowering.registry import lowering_of
 from theano.link.native.mutable_inputs import compute_into_inputs, mutable_inputs
 from theano.link.native.overwriting import overwrites_input
 from theano.link.native.partition import Part, needed_results, partition
-from theano.link.native.program_text import program_text
+from theano.link.native.program_text import ProgramText, profiled_text, program_text
 from theano.link.native.scalar_types import has_c_type
 from theano.link.native.segment import (
     NodeCannotLower,
@@ -37,16 +38,15 @@ class Program:
 
     Attributes
     ----------
-    source, source_parts
-        The C text, and in how many parts it may be compiled.
+    code
+        The C text.
     reasons
         Why nodes that Python runs have no native code.
     """
 
     parts: list[Part]
     segments: list[SegmentCall | None]
-    source: str
-    source_parts: int
+    code: ProgramText
     reasons: dict[Apply, str] = field(default_factory=dict)
 
 
@@ -58,6 +58,7 @@ def make_program(
     A node that cannot be lowered after those that it uses begins a segment of its own; one that
     cannot be lowered there either is left to Python. Counters are added to a profiled program.
     """
+    lower_loop = shared_loop if counters is None else loops_of_their_own()
     reasons = {node: reason for node in order if (reason := why_not(node))}
     for variable in fgraph.outputs:
         if variable.owner is not None and isinstance(variable.type, ScalarType):
@@ -73,7 +74,7 @@ def make_program(
                 if part.native and part.nodes not in segments:
                     name = f"segment{len(segments)}"
                     needed = needed_results(fgraph, part.nodes)
-                    segment = lower_segment(name, part.nodes, needed)
+                    segment = lower_segment(name, part.nodes, needed, lower_loop)
                     compute_into_inputs(segment, mutable_inputs(fgraph, part.nodes))
                     segments[part.nodes] = segment
         except NodeCannotLower as failure:
@@ -84,9 +85,10 @@ def make_program(
             continue
         break
     chosen = [segments[part.nodes] if part.native else None for part in parts]
-    source = program_text([segment for segment in chosen if segment is not None], counters)
+    native = [segment for segment in chosen if segment is not None]
+    code = program_text(native) if counters is None else profiled_text(native, counters)
     calls = [segment.call() if segment is not None else None for segment in chosen]
-    return Program(parts, calls, source.text, source.parts, reasons)
+    return Program(parts, calls, code, reasons)
 
 
 def why_not(node: Apply) -> str:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
+from theano.link.native.c_text import c_text, comment, declaration, indented
 from theano.link.native.counters import Counters
-from theano.link.native.emit_expressions import special_functions
 from theano.link.native.emit_loop import emit_loop
 from theano.link.native.emit_segment import emit_segment
-from theano.link.native.equal_loops import EqualLoops
-from theano.link.native.ir import Assign, Map
+from theano.link.native.loop_code import LoopCode, described, loop_code, with_names
 from theano.link.native.repeated_statements import Repeated
 from theano.link.native.segment import Segment
-
-HERE = Path(__file__).parent
+from theano.link.native.step import Step
 
 # A compiler that is started once more pays where this many lines are left for it.
 LINES_OF_A_PART = 120
@@ -30,45 +27,60 @@ class ProgramText:
 
     Attributes
     ----------
+    loops
+        Those of its loops that may be compiled by themselves.
     parts
-        How many there are: with TN_PART defined as a number below, the text is that one.
+        How many other parts there are: with TN_PART defined as a number below, the text is that
+        one, without the loops.
     """
 
     text: str
+    loops: tuple[LoopCode, ...] = ()
     parts: int = 1
 
 
-def program_text(segments: Sequence[Segment], counters: Counters | None = None) -> ProgramText:
-    """One translation unit for all segments, with counters where it is profiled."""
-    repeated, equal = Repeated("statement"), EqualLoops()
-    loops, functions = [], []
+def program_text(segments: Sequence[Segment]) -> ProgramText:
+    """One translation unit for all segments."""
+    repeated, functions = Repeated("statement"), []
     for segment in segments:
-        loops += [
-            [_comment(loop.name), *equal.lines(loop.step.name, emit_loop(loop, counters))]
-            for loop in segment.loops
-        ]
-        functions += [_comment(str(segment)), *emit_segment(segment, repeated, counters), ""]
+        functions += [comment(str(segment)), *emit_segment(segment, repeated), ""]
+    loops = [loop for segment in segments for loop in segment.loops]
+    codes = {loop.step.name: loop_code(loop) for loop in loops}
+    functions = with_names(functions, {name: code.name for name, code in codes.items()})
+    different = {code.name: code for code in codes.values()}
+    lines: list[str] = []
+    for name, code in different.items():
+        same = [loop for loop in loops if codes[loop.step.name].name == name]
+        lines += _in_own_part(described(same), code.lines)
     # each after those that it calls, which are declared where another part has them
-    apart = [*repeated.definitions(), *loops]
-    # counters are one table, which one part has
-    places = [0] if counters else _in_parts([len(lines) for lines in apart], len(functions))
-    lines = [counters.code()] if counters else []
-    if max(places) == 0:
-        for definition in [*apart, functions]:
-            lines += [*_indented(definition), ""]
-    else:
-        for part, definition in zip([*places, 0], [*apart, functions], strict=True):
-            lines += _in_part(part, definition)
-    body = "\n".join(lines)
-    head = [*preamble(_computes(segments, body)), *special_functions(body)]
-    return ProgramText("\n".join([*head, body]) + "\n", 1 + max(places))
+    definitions = repeated.definitions()
+    places = _in_parts([len(definition) for definition in definitions], len(functions))
+    for place, definition in zip([*places, 0], [*definitions, functions], strict=True):
+        lines += _in_part(place if any(places) else None, indented(definition))
+    text = c_text(_steps(segments), lines)
+    return ProgramText(text, tuple(different.values()), 1 + max(places, default=0))
+
+
+def profiled_text(segments: Sequence[Segment], counters: Counters) -> ProgramText:
+    """One translation unit for all segments, with counters: each loop has its own."""
+    repeated, loops, functions = Repeated("statement"), [], []
+    for segment in segments:
+        for loop in segment.loops:
+            loops.append([comment(loop.name), *emit_loop(loop, counters)])
+        functions += [comment(str(segment)), *emit_segment(segment, repeated, counters), ""]
+    lines = [counters.code()]
+    for definition in [*repeated.definitions(), *loops, functions]:
+        lines += _in_part(None, indented(definition))
+    return ProgramText(c_text(_steps(segments), lines))
+
+
+def _steps(segments: Sequence[Segment]) -> list[Step]:
+    return [step for s in segments for step in (s.step, *(loop.step for loop in s.loops))]
 
 
 def _in_parts(sizes: Sequence[int], first: int) -> list[int]:
     """The part of each function, such that all take about as long; the first has the segments."""
-    count = min(MOST_PARTS, sum(sizes) // LINES_OF_A_PART)
-    if count < 2:
-        return [0]
+    count = max(1, min(MOST_PARTS, sum(sizes) // LINES_OF_A_PART))
     filled = [first // SEGMENT_LINES, *[0] * (count - 1)]
     places = [0] * len(sizes)
     for k in sorted(range(len(sizes)), key=lambda k: -sizes[k]):
@@ -78,39 +90,13 @@ def _in_parts(sizes: Sequence[int], first: int) -> list[int]:
     return places
 
 
-def _in_part(part: int, lines: list[str]) -> list[str]:
+def _in_part(part: int | None, text: Sequence[str]) -> list[str]:
     """Lines that other parts leave out, but for the declaration of what they may call."""
-    text = _indented(lines)
-    start = next((line for line in text if line.startswith("TN_SHARED ")), None)
-    declared = [] if start is None else [f"{start};"]
-    if any(line.startswith("#define ") for line in text):
+    if part is None:
         return [*text, ""]
-    return [*declared, f"#if TN_IN_PART({part})", *text, "#endif", ""]
+    return [*declaration(text), f"#if TN_IN_PART({part})", *text, "#endif", ""]
 
 
-def _comment(what: str) -> str:
-    return f"/* {what.replace('*/', '')} */"
-
-
-def _computes(segments: Sequence[Segment], text: str) -> bool:
-    """Whether statements, or the numbers before them, may use activations or vectors."""
-    steps = [step for s in segments for step in (s.step, *(loop.step for loop in s.loops))]
-    maps = any(isinstance(s, Map | Assign) for step in steps for s in step.statements)
-    return maps or "tn_s_" in text
-
-
-def preamble(computes: bool) -> list[str]:
-    """What stands before the functions: with activations, if anything is computed."""
-    names = ["prelude.inc"]
-    if computes:
-        names += ["runtime/activations.inc", "vectors.inc"]
-    return [(HERE / name).read_text() for name in names]
-
-
-def _indented(lines: list[str]) -> list[str]:
-    depth, result = 0, []
-    for line in lines:
-        depth -= line.startswith("}")
-        result.append(line if line.startswith("#") else "    " * depth + line)
-        depth += line.endswith("{")
-    return result
+def _in_own_part(about: str, text: Sequence[str]) -> list[str]:
+    """The lines of a loop, which is compiled by itself or with all the rest."""
+    return [about, "#ifdef TN_PART", *declaration(text), "#else", *text, "#endif", ""]

@@ -71,7 +71,7 @@ def report_of(program: Program) -> EngineReport:
             elif reason is not None:
                 calls.append(CallRecord(str(node.op), reason))
     sizes = tuple(len(part.nodes) for part in program.parts if part.native)
-    return EngineReport(tuple(loops), tuple(calls), sizes, program.source)
+    return EngineReport(tuple(loops), tuple(calls), sizes, program.code.text)
 
 
 def report(function: Any) -> EngineReport:

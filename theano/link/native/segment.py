@@ -12,7 +12,7 @@ from pytensor.graph.basic import Constant, Variable
 
 import theano.link.native.lowering.scan  # noqa: F401  registers the lowering of Scan
 from theano.link.native.ir import Argument, Buffer, CannotLower, Copy, Scalar, Size, Value, View
-from theano.link.native.loop import Loop
+from theano.link.native.loop import Loop, LowerLoop, loops_of
 from theano.link.native.lowering.elementwise import constant_value
 from theano.link.native.lowering.registry import lowering_of
 from theano.link.native.scalar_types import C_TYPES, has_c_type
@@ -154,36 +154,32 @@ def described(name: str, nodes: Sequence[Any]) -> str:
     return f"{name}: " + ", ".join(f"{n} {operation}" for operation, n in counts.items())
 
 
-def loops_of(step: Step) -> list[Loop]:
-    found: list[Loop] = []
-    for loop in step.loops:
-        found += [*loops_of(loop.step), loop]
-    return found
-
-
-def lower_segment(name: str, nodes: Sequence[Any], needed: Sequence[Variable]) -> Segment:
+def lower_segment(
+    name: str, nodes: Sequence[Any], needed: Sequence[Variable], lower_loop: LowerLoop
+) -> Segment:
     """Lower nodes, in an order in which they can run, to one C function.
 
     Parameters
     ----------
     needed
         The results that others use.
+    lower_loop
+        Lowers the loops; see `lowered_loops.py`.
 
     Raises
     ------
     NodeCannotLower
         With the first node that has no native code here.
     """
-    loops: dict = {}
-    first = _Builder(name, nodes, needed, None, loops).build()
+    first = _Builder(name, nodes, needed, None, lower_loop).build()
     if len(nodes) == 1:
         return first
-    return _Builder(name, nodes, needed, first.step.sizes, loops).build()
+    return _Builder(name, nodes, needed, first.step.sizes, lower_loop).build()
 
 
 class _Builder:
-    def __init__(self, name: str, nodes, needed, known: Sizes | None, loops: dict):
-        step = Step(name, self._constant_array, known, repeats=False, lowered_loops=loops)
+    def __init__(self, name: str, nodes, needed, known: Sizes | None, lower_loop: LowerLoop):
+        step = Step(name, self._constant_array, known, repeats=False, lower_loop=lower_loop)
         self.segment = Segment(name, list(nodes), step)
         self.step, self.needed = step, needed
         self.values: dict[Variable, Value] = {}

@@ -43,8 +43,8 @@ class Step:
         Whether the statements run again and again, so that preparing operands pays.
     loops
         The loops that statements call.
-    lowered_loops
-        Loops by the name of their C function: a step is lowered twice, its loops once.
+    lower_loop
+        Lowers a loop that a statement calls; see `lowered_loops.py`.
     rows_reached
         For buffers of a loop that may stop early: how many rows are left of them.
     constant_array
@@ -66,13 +66,13 @@ class Step:
         constant_array: Callable[[np.ndarray], View],
         known: Sizes | None = None,
         repeats: bool = True,
-        lowered_loops: dict[str, Any] | None = None,
+        lower_loop: Callable[..., Any] | None = None,
     ) -> None:
         self.name, self.constant_array, self.repeats = name, constant_array, repeats
         self.sizes = Sizes(known)
         self.loops: list[Any] = []
         self.rows_reached: dict[Buffer, str] = {}
-        self.lowered_loops = {} if lowered_loops is None else lowered_loops
+        self.lower_loop = lower_loop
         self.statements: list[Statement] = []
         self.temporaries: list[Buffer] = []
         self.packed: list[View] = []

@@ -21,7 +21,7 @@ from theano.link.native.ir import (
     View,
 )
 from theano.link.native.layout import c_order, place_of
-from theano.link.native.loop import Loop, lower_scan
+from theano.link.native.loop import Loop
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.scalar_types import C_TYPES
 from theano.link.native.step import Step
@@ -49,10 +49,8 @@ def scan(step: Step, node, inputs: list[Value]) -> list[Value]:
     steps = step.size(parts.steps, "a number of steps of a loop inside")
     step.sizes.check(f"{steps} >= 0", "a number of steps that is not negative")
     prefix = f"l{len(step.loops)}"
-    name = f"{step.name}_{prefix}"
-    if name not in step.lowered_loops:
-        step.lowered_loops[name] = lower_scan(op, _argument_names(node), name)
-    loop = step.lowered_loops[name]
+    assert step.lower_loop is not None
+    loop = step.lower_loop(op, argument_names(node), f"{step.name}_{prefix}")
     step.loops.append(loop)
     call = _Call(step, loop, prefix, steps)
     for argument, value in zip(call.of_kind("sequence"), parts.sequences, strict=True):
@@ -90,7 +88,7 @@ def _outer_inputs(op: Scan, inputs: list[Value]) -> OuterInputs:
     )
 
 
-def _argument_names(node) -> list[str | None]:
+def argument_names(node) -> list[str | None]:
     """The names of the arrays of a loop, in the order of the step's inputs."""
     outer = list(node.inputs)
     first = node.op.nit_sot_arg_offset
@@ -183,7 +181,7 @@ class _Call:
             if argument.kind != "trace":
                 self._sizes_of(argument)
         self._show_numbers()
-        sizes.check(f"{step.name}_{prefix}({prefix}_numbers, {arrays}, {result}) == 0", loop.name)
+        sizes.check(f"{loop.step.name}({prefix}_numbers, {arrays}, {result}) == 0", loop.name)
         self.work = step.temporary("int8", (sizes.name(f"{result}[1]"),))
         position = FIRST_RESULT
         for trace, length in zip(traces, lengths, strict=True):

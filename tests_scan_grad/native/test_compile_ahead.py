@@ -1,0 +1,111 @@
+"""The C compiler is started for loops while their function is rewritten, once for each."""
+
+import re
+
+import numpy as np
+import pytest
+
+import theano
+import theano.tensor as T
+from theano.link.native import build, compiler, lowered_loops, objects, source
+
+
+@pytest.fixture
+def started(tmp_path, monkeypatch):
+    """Which loops were started with an empty cache, each with whether that was ahead."""
+    lowered_loops._lowered.cache_clear()
+    for module in (build, objects):
+        monkeypatch.setattr(module, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(compiler, "cores", lambda: 2)
+    found = []
+    start = objects._start
+
+    def record(code, path, behind=False):
+        found.append((code.name, behind))
+        return start(code, path, behind)
+
+    monkeypatch.setattr(objects, "_start", record)
+    with theano.config.change_flags(cache_optimizations=False):
+        yield found
+
+
+def written(function) -> list[str]:
+    """The names of the loops in a function's C text."""
+    return re.findall(r"^TN_SHARED int64_t (loop_\w+)\(.*\)$", source(function), re.M)
+
+
+def layer(x, w, **kwargs):
+    return theano.scan(
+        lambda x_t, h, w: T.tanh(x_t + h.dot(w)),
+        sequences=[x],
+        outputs_info=[T.zeros_like(x[0])],
+        non_sequences=[w],
+        **kwargs,
+    )[0]
+
+
+def stack(count):
+    x = T.matrix("x")
+    weights = [theano.shared(np.eye(3) * (k + 1) / 4, f"w{k}") for k in range(count)]
+    top = x
+    for w in weights:
+        top = layer(top, w)
+    return theano.function([x], theano.grad((top**2).sum(), weights))
+
+
+def test_all_loops_of_a_stack_are_started_ahead(started):
+    function = stack(3)
+    assert sorted(started) == sorted((name, True) for name in written(function))
+    again = stack(3)
+    assert written(again) == written(function) and len(started) == len(written(function))
+    value = np.random.default_rng(0).standard_normal((5, 3))
+    for first, second in zip(function(value), again(value), strict=True):
+        np.testing.assert_array_equal(first, second)
+
+
+def test_equal_layers_are_lowered_once(started, monkeypatch):
+    lowered = []
+    lower = lowered_loops.lower_scan
+
+    def count(op, *arguments):
+        lowered.append(op)
+        return lower(op, *arguments)
+
+    monkeypatch.setattr(lowered_loops, "lower_scan", count)
+    assert len(written(stack(4))) == len(lowered) < 8
+
+
+def test_loops_that_will_be_joined_are_started_when_they_are(started):
+    x, w = T.matrix("x"), theano.shared(np.eye(3) / 2, "w")
+    ahead, back = layer(x, w), layer(x, w, go_backwards=True)
+    function = theano.function([x], theano.grad((ahead * back[::-1]).sum(), w))
+    names = written(function)
+    assert len(names) == 2
+    assert sorted(started) == sorted((name, True) for name in names)
+
+
+def test_loops_inside_loops_are_started_ahead(started):
+    x = T.matrix("x")
+    sums, _ = theano.scan(
+        lambda row: theano.scan(lambda e, s: T.tanh(s + e), row, T.zeros((), row.dtype))[0][-1], x
+    )
+    function = theano.function([x], sums)
+    assert sorted(started) == sorted((name, True) for name in written(function))
+    assert len(started) == 2
+    value = np.arange(6.0).reshape(2, 3) / 10
+    expected = [np.tanh(np.tanh(np.tanh(a) + b) + c) for a, b, c in value]
+    np.testing.assert_allclose(function(value), expected)
+
+
+def test_with_one_core_nothing_is_started(started, monkeypatch):
+    monkeypatch.setattr(compiler, "cores", lambda: 1)
+    function = stack(2)
+    assert written(function) and not started
+
+
+def test_what_is_watched_or_run_by_python_is_not_started(started):
+    x, w = T.matrix("x"), theano.shared(np.eye(3), "w")
+    with theano.config.change_flags(profile=True):
+        theano.function([x], layer(x, w)[-1])
+    theano.function([x], layer(x, w)[-1], mode=theano.Mode("py", "fast_run"))
+    assert not started
