@@ -265,12 +265,15 @@ def test_a_failing_step_raises_the_same_from_a_stored_program(folder, lowered):
     assert made[0] == 1 and made[-1] == 0
 
 
-def test_a_graph_that_was_changed_has_no_stored_program(folder):
+@pytest.mark.parametrize("written", [True, False])
+def test_a_graph_that_was_changed_has_no_stored_program(folder, written):
     rewriter = theano.Mode("native").excluding("inplace").optimizer
     x = T.vector("x")
     graph = FunctionGraph([x], [T.exp(x) + 1])
     rewriter.rewrite(graph)
     (stored,) = [f for f in graph._features if isinstance(f, stored_graphs.StoredAs)]
-    assert stored.name in files(folder)
+    if written:
+        assert stored.write() and files(folder) == [stored.name]
     graph.replace(graph.outputs[0], graph.outputs[0] * 2, import_missing=True)
-    assert stored.name is None
+    assert stored.name is None and not stored.write()
+    assert len(files(folder)) == written

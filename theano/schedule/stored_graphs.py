@@ -17,7 +17,7 @@ import pickle
 import platform
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -107,13 +107,19 @@ class StoredGraphs(SequentialGraphRewriter):
         start = time.perf_counter()
         result = super().apply(fgraph)
         if time.perf_counter() - start > SECONDS_WORTH_STORING:
-            if _write(self._folder, name, fgraph, inputs):
-                fgraph.attach_feature(StoredAs(self._folder, name))
+            outputs = list(fgraph.outputs)
+            write = functools.partial(_write, self._folder, name, fgraph, inputs, outputs)
+            fgraph.attach_feature(StoredAs(self._folder, name, write))
         return result
 
 
 class StoredAs(Feature):
     """Where a rewritten graph is on disk, for what else is kept of it.
+
+    Parameters
+    ----------
+    write
+        What puts it there, if it is not there yet; answers whether that was possible.
 
     Attributes
     ----------
@@ -121,8 +127,15 @@ class StoredAs(Feature):
         The file; the name is None once more than copies of results were added to the graph.
     """
 
-    def __init__(self, folder: Path, name: str | None):
-        self.folder, self.name = folder, name
+    def __init__(self, folder: Path, name: str | None, write: Callable[[], bool] | None = None):
+        self.folder, self.name, self._write = folder, name, write
+
+    def write(self) -> bool:
+        """Put the graph on disk, when there is time for it; answers whether it is there."""
+        write, self._write = self._write, None
+        if self.name is not None and write is not None and not write():
+            self.name = None
+        return self.name is not None
 
     def on_import(self, fgraph: FunctionGraph, node: Apply, reason: object) -> None:
         """Forget the name if a node was added that computes."""
@@ -297,15 +310,22 @@ class _Unpickler(pickle.Unpickler):
         return super().find_class(module, name)
 
 
-def _write(folder: Path, name: str, fgraph: FunctionGraph, inputs: list[Variable]) -> bool:
-    """Put the graph into a file; answers whether that was possible."""
+def _write(
+    folder: Path,
+    name: str,
+    fgraph: FunctionGraph,
+    inputs: list[Variable],
+    outputs: list[Variable],
+) -> bool:
+    """Put the graph into a file, with the outputs that it had when it was rewritten."""
     features = _carried(fgraph)
     # what features remember comes first, in the order of computation, too
     before = toposort([variable for feature in features for variable in feature.remembered()])
     handled = hasattr(fgraph, "destroyers")
     file = io.BytesIO()
     try:
-        _Pickler(file, inputs).dump([list(before), *_parts_of(fgraph)[1:], features, handled])
+        order = list(toposort(outputs))
+        _Pickler(file, inputs).dump([list(before), order, outputs, features, handled])
         write_sealed(folder, name, file.getbuffer())
         return True
     except (*_NOT_STORABLE, OSError) as why:

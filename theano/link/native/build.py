@@ -9,8 +9,10 @@ seen and built again.
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from theano.link.native import compiler
@@ -27,57 +29,54 @@ def flags_for(code: ProgramText) -> tuple[str, ...]:
     return compiler.flags_for(code.text.count("\n"), LINES_OF_A_LONG_PROGRAM)
 
 
-def library(code: ProgramText) -> ctypes.CDLL:
+def library(code: ProgramText, meanwhile: Callable[[], None] = lambda: None) -> ctypes.CDLL:
     """The library of a program, compiled unless the cache holds it.
+
+    Parameters
+    ----------
+    meanwhile
+        What there is to do while the compiler runs; it is done once, in any case.
 
     Raises
     ------
     CannotLower
         When there is no compiler, or it fails.
     """
-    name = f"program-{compiler.name_of(code.text, flags_for(code))}.so"
     folder = cache_folder()
-    if is_whole(folder / name):
-        return ctypes.CDLL(str(folder / name))
-    try:
-        return ctypes.CDLL(str(_compile(code, folder, name)))
-    except OSError:
-        # A folder that is read-only or full: this process builds for itself.
-        with tempfile.TemporaryDirectory(prefix="theano-native-") as own:
-            return ctypes.CDLL(str(_compile(code, Path(own), name)))
+    name = f"program-{compiler.name_of(code.text, flags_for(code))}.so"
+    once = functools.cache(meanwhile)
+    if not is_whole(folder / name):
+        try:
+            _compile(code, folder, name, once)
+        except OSError:
+            # A folder that is read-only or full: this process builds for itself.
+            with tempfile.TemporaryDirectory(prefix="theano-native-") as own:
+                _compile(code, Path(own), name, once)
+                return ctypes.CDLL(str(Path(own) / name))
+    once()
+    return ctypes.CDLL(str(folder / name))
 
 
-def _compile(code: ProgramText, folder: Path, name: str) -> Path:
-    flags = flags_for(code)
-    if compiler.cores() == 1 or (code.parts == 1 and not code.loops):
-        runs = [compiler.run(folder, name, flags, code.text)]
-    else:
-        runs = _linked(code, folder, name, flags)
+def _compile(code: ProgramText, folder: Path, name: str, meanwhile: Callable[[], None]) -> None:
+    """Compile the parts of a program side by side, or all of it where that takes as long."""
+    flags, runs = flags_for(code), []
     try:
+        if compiler.cores() == 1 or (code.parts == 1 and not code.loops):
+            runs.append(compiler.run(folder, name, flags, code.text))
+            meanwhile()
+        else:
+            for part in range(code.parts):
+                part_flags = [*flags, "-c", f"-DTN_PART={part}"]
+                runs.append(compiler.run(folder, f"{part}.o", part_flags, code.text))
+            meanwhile()
+            loops = object_files(code.loops, folder)
+            for run in runs:
+                run.finish()
+            objects = [str(made) for made in (*(run.made for run in runs), *loops)]
+            runs.append(compiler.run(folder, name, [*flags, *objects]))
         runs[-1].finish()
         seal(runs[-1].made)
         os.replace(runs[-1].made, folder / name)
     finally:
         for run in runs:
             run.stop()
-    return folder / name
-
-
-def _linked(
-    code: ProgramText, folder: Path, name: str, flags: tuple[str, ...]
-) -> list[compiler.Run]:
-    """Compile the parts of a program side by side, and link them in a last run."""
-    runs = []
-    try:
-        for part in range(code.parts):
-            part_flags = [*flags, "-c", f"-DTN_PART={part}"]
-            runs.append(compiler.run(folder, f"{part}.o", part_flags, code.text))
-        loops = object_files(code.loops, folder)
-        for run in runs:
-            run.finish()
-        objects = [*(run.made for run in runs), *loops]
-        return [*runs, compiler.run(folder, name, [*flags, *map(str, objects)])]
-    except BaseException:
-        for run in runs:
-            run.stop()
-        raise

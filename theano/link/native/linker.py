@@ -25,7 +25,7 @@ from theano.link.native.report import EngineReport, report_of
 from theano.link.native.run import NativeSegment, in_own_way, layout_is_known
 from theano.link.native.runtime.build import find_compiler
 from theano.link.native.segment import SegmentCall
-from theano.link.native.stored_programs import stored_program
+from theano.link.native.stored_programs import StoredProgram
 from theano.link.native.virtual_machine import NativeMachine, Unit
 from theano.schedule.left_out import DONE_BY_NATIVE
 
@@ -115,16 +115,20 @@ class NativeLinker(VMLinker):
     def _compile(
         self, fgraph: Any, order: Sequence[Apply], counters: Counters | None
     ) -> tuple[Program, Any]:
-        if counters is None:
-            program = stored_program(fgraph, lambda: make_program(fgraph, order))
-        else:
-            program = make_program(fgraph, order, counters)
+        stored = StoredProgram(fgraph)
+        found = stored.read() if counters is None else None
+        program = found or make_program(fgraph, order, counters)
+
+        def write() -> None:
+            stored.write(program if found is None and counters is None else None)
+
         if not any(program.segments):
+            write()
             return program, None
         try:
             if not layout_is_known():
                 raise CannotLower("anything, because this Python keeps arrays in another way")
-            return program, library(program.code)
+            return program, library(program.code, meanwhile=write)
         except CannotLower as reason:
             parts = [Part((node,), False) for node in order]
             reasons = {node: str(reason) for node in order}

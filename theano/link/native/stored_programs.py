@@ -30,33 +30,42 @@ _log = logging.getLogger(__name__)
 Place = int | tuple[int, int] | None
 
 
-def stored_program(fgraph: FunctionGraph, make: Callable[[], Program]) -> Program:
-    """Return the program of a graph: what is stored of it, or what is made, which is stored.
+class StoredProgram:
+    """The place of a graph's program on disk.
 
-    Parameters
-    ----------
-    make
-        Makes the program. A graph that is not on disk itself has none there either.
+    A graph that is not stored itself has no program there either.
     """
-    stored = next((f for f in fgraph._features if isinstance(f, StoredAs) and f.name), None)
-    if stored is None:
-        return make()
-    places = _Places(fgraph)
-    key = hashlib.sha256(f"{stored.name} {places.wiring()}".encode()).hexdigest()[:32]
-    name = f"program-{key}.pickle"
-    content = read_sealed(stored.folder / name)
-    if content is not None:
+
+    def __init__(self, fgraph: FunctionGraph):
+        features = (f for f in fgraph._features if isinstance(f, StoredAs) and f.name)
+        self._graph = next(features, None)
+        if self._graph is not None:
+            self._places = _Places(fgraph)
+            wiring = f"{self._graph.name} {self._places.wiring()}"
+            key = hashlib.sha256(wiring.encode()).hexdigest()[:32]
+            self._path = self._graph.folder / f"program-{key}.pickle"
+
+    def read(self) -> Program | None:
+        """What is stored; None if nothing is, or if it cannot be read."""
+        content = None if self._graph is None else read_sealed(self._path)
+        if content is None:
+            return None
         try:
-            return _with_nodes(pickle.loads(content), places)
+            return _with_nodes(pickle.loads(content), self._places)
         except Exception as why:
             # what it takes to read a program was not there, such as a class of an exception
-            _log.warning("the program in %s cannot be read: %s", stored.folder / name, why)
-    program = make()
-    try:
-        write_sealed(stored.folder, name, pickle.dumps(_without_nodes(program, places), 5))
-    except (OSError, pickle.PicklingError, TypeError, AttributeError) as why:
-        _log.debug("a program is not stored: %s", why)
-    return program
+            _log.warning("the program in %s cannot be read: %s", self._path, why)
+            return None
+
+    def write(self, program: Program | None) -> None:
+        """Store the graph, if it is not stored yet, and its program, if there is one to store."""
+        if self._graph is None or not self._graph.write() or program is None:
+            return
+        try:
+            content = pickle.dumps(_without_nodes(program, self._places), 5)
+            write_sealed(self._path.parent, self._path.name, content)
+        except (OSError, pickle.PicklingError, TypeError, AttributeError) as why:
+            _log.debug("a program is not stored: %s", why)
 
 
 class _Places:
