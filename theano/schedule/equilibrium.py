@@ -19,6 +19,7 @@ from pytensor.graph.features import Feature
 from pytensor.graph.fg import FunctionGraph, Output
 from pytensor.graph.rewriting.basic import EquilibriumGraphRewriter, GraphRewriter, NodeRewriter
 
+from theano.schedule.may_apply import NodeQuestion, graph_question, node_question
 from theano.schedule.seconds import SecondsByRewrite
 
 _log = logging.getLogger(__name__)
@@ -113,6 +114,8 @@ class _Run:
         self.largest = len(fgraph.apply_nodes)
         # which changes a whole-graph rewrite has seen
         self.seen: dict[GraphRewriter, int] = {}
+        # what to ask before a rewrite of nodes is applied
+        self.questions: dict[NodeRewriter, NodeQuestion | None] = {}
 
     def until_nothing_changes(self) -> SecondsByRewrite:
         every_node = True
@@ -146,6 +149,8 @@ class _Run:
             if node not in fgraph.apply_nodes:
                 continue
             for node_rewriter in trackers(node.op):
+                if not self.may_change_node(node_rewriter, node):
+                    continue
                 start = perf_counter() if self.timed else 0.0
                 done = rewriter.process_node(fgraph, node, node_rewriter, enforce_tracks=False)
                 if self.timed:
@@ -158,11 +163,21 @@ class _Run:
                     break
         changes.queue = changes.current = None
 
+    def may_change_node(self, rewriter: NodeRewriter, node: Apply) -> bool:
+        """Whether a rewrite may change a node."""
+        if rewriter not in self.questions:
+            self.questions[rewriter] = node_question(rewriter)
+        question = self.questions[rewriter]
+        return question is None or question(self.fgraph, node)
+
     def apply_whole(self, rewriters: Iterable[GraphRewriter]) -> None:
         """Apply rewrites of the whole graph, those that have not seen it as it is."""
         for rewriter in rewriters:
             before = self.changes.count
             if self.seen.get(rewriter) == before:
+                continue
+            may_change = graph_question(rewriter)
+            if may_change is not None and not may_change(self.fgraph):
                 continue
             start = perf_counter()
             rewriter.apply(self.fgraph)

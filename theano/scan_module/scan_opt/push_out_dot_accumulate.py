@@ -42,6 +42,7 @@ from theano.scan_module.scan_opt.sum_over_steps import (
     signed_terms,
     stored_values,
 )
+from theano.scan_module.scan_opt.zeros import is_zero
 
 
 @dataclass(frozen=True)
@@ -245,10 +246,20 @@ def _run(
         rest = reduced[found.state]
         total = start if rest is None else built.outputs[rest][-1]
         for sign, plan in found.leaving:
-            emitted = emit_sum(plan, outside)
-            total = total + emitted if sign > 0 else total - emitted
+            total = _added(total, sign, emit_sum(plan, outside))
         totals.append(total.astype(start.type.dtype))
     return built, totals
+
+
+def _added(total: Variable, sign: int, term: Variable) -> Variable:
+    """A sum with one more term; what has nothing but zeros, as gradients start with, is left out."""
+    if sign < 0:
+        return total - term
+    stretched = term.type.ndim != total.type.ndim or any(
+        one and not other
+        for one, other in zip(term.type.broadcastable, total.type.broadcastable, strict=True)
+    )
+    return term if is_zero(total) and not stretched else total + term
 
 
 def _last_values(

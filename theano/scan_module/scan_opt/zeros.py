@@ -7,6 +7,7 @@ from pytensor.scalar.basic import Second
 from pytensor.tensor.basic import Alloc
 from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from pytensor.tensor.shape import Reshape, SpecifyShape
+from pytensor.tensor.subtensor import Subtensor
 
 
 def is_zero(variable: Variable) -> bool:
@@ -15,7 +16,7 @@ def is_zero(variable: Variable) -> bool:
         node = variable.owner
         if isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, Second):
             variable = node.inputs[1]
-        elif isinstance(node.op, Alloc | DimShuffle | SpecifyShape | Reshape):
+        elif isinstance(node.op, Alloc | DimShuffle | SpecifyShape | Reshape | Subtensor):
             variable = node.inputs[0]
         else:
             return False

@@ -1,0 +1,173 @@
+"""Questions whether a rewrite can do anything, that cost less than the rewrite's own answer.
+
+Nine of ten visits of a rewrite to a node end without a change. The answer yes is allowed to be
+wrong; no is not, which `tests_scan_grad/test_may_apply.py` asks the rewrites themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from pytensor.graph.basic import Apply, Constant, Variable
+from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.op import Op
+from pytensor.graph.rewriting.basic import GraphRewriter, NodeRewriter, PatternNodeRewriter
+from pytensor.graph.rewriting.unify import OpPattern
+from pytensor.scalar.basic import Second
+from pytensor.scan.op import Scan
+from pytensor.tensor.basic import Alloc, Join
+from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
+from pytensor.tensor.math import Dot, add, mul, neg, reciprocal, sub, true_div
+from pytensor.tensor.rewriting.basic import topo_constant_folding, topological_second_sink
+from pytensor.tensor.rewriting.math import local_greedy_distributor, local_mul_zero
+from pytensor.tensor.shape import Reshape
+from pytensor.tensor.subtensor import IncSubtensor, Subtensor
+
+_PRODUCTS = (mul, true_div, reciprocal)
+_SUMS = (add, sub, neg)
+
+
+NodeQuestion = Callable[[FunctionGraph, Apply], bool]
+GraphQuestion = Callable[[FunctionGraph], bool]
+
+
+def node_question(rewriter: NodeRewriter) -> NodeQuestion | None:
+    """Whether a rewrite may change a node; None where nothing is known."""
+    if type(rewriter) is PatternNodeRewriter:
+        return _pattern_question(rewriter)
+    return _OF_NODES.get(rewriter)
+
+
+def graph_question(rewriter: GraphRewriter) -> GraphQuestion | None:
+    """Whether a rewrite may change a graph; None where nothing is known."""
+    return _OF_GRAPHS.get(rewriter)
+
+
+# ---- nodes ----
+
+
+@dataclass(frozen=True)
+class _Operations:
+    """The operation of a pattern, or a kind of it, and those of its operands by position."""
+
+    op: Op | type
+    operands: tuple[tuple[int, _Operations], ...]
+
+    @classmethod
+    def of(cls, pattern: Sequence) -> _Operations | None:
+        """Those of a pattern; None if it does not begin with one."""
+        head, *arguments = pattern
+        op = head.op_type if isinstance(head, OpPattern) else head
+        if not isinstance(op, Op | type):
+            return None
+        below = [(k, cls.of(a)) for k, a in enumerate(arguments) if isinstance(a, type(pattern))]
+        return cls(op, tuple((k, operations) for k, operations in below if operations is not None))
+
+    def match(self, node: Apply) -> bool:
+        """Whether a node and what it reads have these operations."""
+        same = isinstance(node.op, self.op) if isinstance(self.op, type) else node.op == self.op
+        if not same:
+            return False
+        for position, operations in self.operands:
+            if position >= len(node.inputs):
+                return False
+            owner = node.inputs[position].owner
+            if owner is None or not operations.match(owner):
+                return False
+        return True
+
+
+def _pattern_question(rewriter: PatternNodeRewriter) -> NodeQuestion | None:
+    """Whether the operations of a pattern are there: to match all of it costs far more."""
+    operations = _Operations.of(rewriter.in_pattern)
+    if operations is None:
+        return None
+    # some patterns are looked for where a rare operation in them is
+    others = rewriter.get_nodes or (lambda fgraph, node: ())
+
+    def question(fgraph: FunctionGraph, node: Apply) -> bool:
+        return any(operations.match(each) for each in (node, *others(fgraph, node)))
+
+    return question
+
+
+def _has_a_sum(_: FunctionGraph, node: Apply) -> bool:
+    """Whether a product has a sum among its factors, those of products in it among them."""
+    for variable in node.inputs:
+        owner = _before_reordering(variable)
+        if owner is None or not isinstance(owner.op, Elemwise):
+            continue
+        if owner.op in _SUMS or (owner.op in _PRODUCTS and _has_a_sum(_, owner)):
+            return True
+    return False
+
+
+def _before_reordering(variable: Variable) -> Apply | None:
+    while variable.owner is not None and isinstance(variable.owner.op, DimShuffle):
+        variable = variable.owner.inputs[0]
+    return variable.owner
+
+
+def _has_a_zero(_: FunctionGraph, node: Apply) -> bool:
+    """Whether an operand may be zero, filled or computed from numbers."""
+    return any(
+        not variable.data.all() if isinstance(variable, Constant) else _may_be_number(variable)
+        for variable in node.inputs
+    )
+
+
+def _may_be_number(variable: Variable, depth: int = 10) -> bool:
+    node = variable.owner
+    if node is None:
+        return isinstance(variable, Constant)
+    if depth == 0:
+        return True
+    if isinstance(node.op, DimShuffle | Alloc):
+        return _may_be_number(node.inputs[0], depth - 1)
+    if isinstance(node.op, Elemwise):
+        read = node.inputs[1:] if isinstance(node.op.scalar_op, Second) else node.inputs
+        return all(_may_be_number(operand, depth - 1) for operand in read)
+    if isinstance(node.op, Subtensor):
+        return variable.type.ndim == 0
+    return not isinstance(node.op, _NEVER_A_NUMBER)
+
+
+# ---- graphs ----
+
+
+def _has_constants_only(fgraph: FunctionGraph) -> bool:
+    """Whether there is a node that reads nothing but constants, and may be folded."""
+    return any(
+        all(isinstance(variable, Constant) for variable in node.inputs)
+        and node.op.do_constant_folding(fgraph, node)
+        for node in fgraph.apply_nodes
+    )
+
+
+def _reads_filled(fgraph: FunctionGraph) -> bool:
+    """Whether element-wise work, other than filling, reads what was filled."""
+    return any(
+        isinstance(node.op, Elemwise)
+        and not isinstance(node.op.scalar_op, Second)
+        and any(_is_filled(variable.owner) for variable in node.inputs)
+        for node in fgraph.apply_nodes
+    )
+
+
+def _is_filled(node: Apply | None) -> bool:
+    return (
+        node is not None and isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, Second)
+    )
+
+
+_NEVER_A_NUMBER = (CAReduce, Dot, IncSubtensor, Join, Reshape, Scan)
+
+_OF_NODES: dict[NodeRewriter, NodeQuestion] = {
+    local_greedy_distributor: _has_a_sum,
+    local_mul_zero: _has_a_zero,
+}
+_OF_GRAPHS: dict[GraphRewriter, GraphQuestion] = {
+    topo_constant_folding: _has_constants_only,
+    topological_second_sink: _reads_filled,
+}
