@@ -131,15 +131,8 @@ def _rows(buffer: Variable, offset: int, span: int) -> Variable:
     return buffer[offset : offset - span] if offset < span else buffer[offset:]
 
 
-def _rows_backwards(buffer: Variable, offset: int, span: int) -> Variable:
-    """The same rows from the last step to the first, in one slice."""
-    return buffer[
-        offset - span - 1 if offset < span else None : offset - 1 if offset else None : -1
-    ]
-
-
 def _readers(run: ForwardRun) -> dict[Variable, Callable[[Variable], Variable]]:
-    """Inner forward variable -> its values from the last step to the first, given their number.
+    """Inner forward variable -> its values in all steps, given the number of steps run.
 
     A place of a buffer that several steps write holds the last value only; a value that was
     overwritten can be read from the initial buffer if no step wrote it before, else not at all.
@@ -148,31 +141,31 @@ def _readers(run: ForwardRun) -> dict[Variable, Callable[[Variable], Variable]]:
     stopped = run.loop.condition is not None
     for entry in run.loop.sequences:
         readers[entry.inner] = (
-            (lambda steps, outer=entry.outer: outer[:steps][::-1])
+            (lambda steps, outer=entry.outer: outer[:steps])
             if stopped
-            else (lambda steps, outer=entry.outer: outer[::-1])
+            else (lambda steps, outer=entry.outer: outer)
         )
     for state, output in run.states:
         written = [tap.offset for tap in state.writes]
         for tap in state.reads:
             if not any(offset <= tap.offset for offset in written):
-                readers[tap.inner] = lambda steps, buffer=output, tap=tap, state=state: (
-                    _rows_backwards(buffer, tap.offset, state.span)
+                readers[tap.inner] = lambda steps, buffer=output, tap=tap, state=state: _rows(
+                    buffer, tap.offset, state.span
                 )
             elif not any(offset > tap.offset for offset in written):
                 readers[tap.inner] = lambda steps, buffer=state.outer, tap=tap: buffer[
                     tap.offset : tap.offset + steps
-                ][::-1]
+                ]
         for tap in state.writes:
             if not any(offset < tap.offset for offset in written):
                 readers.setdefault(
                     tap.inner,
-                    lambda steps, buffer=output, tap=tap, state=state: _rows_backwards(
+                    lambda steps, buffer=output, tap=tap, state=state: _rows(
                         buffer, tap.offset, state.span
                     ),
                 )
     for trace, output in run.traces:
-        readers.setdefault(trace.inner, lambda steps, output=output: output[::-1])
+        readers.setdefault(trace.inner, lambda steps, output=output: output)
     return readers
 
 
@@ -326,7 +319,7 @@ class _Assembly:
                 used_invariants.append(invariants[variable])
             elif variable in self.readers:
                 placeholders[variable] = fresh_like(variable)
-                self._add_sequence(placeholders[variable], self.readers[variable](self.steps))
+                self._add_sequence(placeholders[variable], self.readers[variable](self.steps)[::-1])
         new_outputs = copied(outputs, placeholders)
         given = {entry.inner for entry in self.sequences}
         unused = given - set(graph_inputs(new_outputs))
