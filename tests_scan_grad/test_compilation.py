@@ -10,6 +10,7 @@ import pytest
 
 import theano
 import theano.tensor as T
+from theano.compile import garbage
 from theano.compile.garbage import rare_collections
 
 
@@ -130,6 +131,51 @@ def test_the_collector_is_as_before_after_a_failed_compilation():
         assert gc.get_threshold()[0] > before[0]
         raise ZeroDivisionError
     assert gc.get_threshold() == before
+
+
+@pytest.fixture
+def collections_seen():
+    """The generation of each collection, and how many objects went."""
+    seen = []
+
+    def look(phase, about):
+        if phase == "stop":
+            seen.append((about["generation"], about["collected"]))
+
+    gc.collect()
+    gc.callbacks.append(look)
+    yield seen
+    gc.callbacks.remove(look)
+
+
+def test_what_compilation_makes_is_looked_at_once_there_is_much_of_it(
+    collections_seen, monkeypatch
+):
+    def compile_something():
+        with rare_collections():
+            for _ in range(5000):
+                ring: list = []
+                ring.append(ring)
+
+    monkeypatch.setattr(garbage, "_not_looked_at", 0)
+    monkeypatch.setattr(garbage, "OBJECTS_BETWEEN_FULL_COLLECTIONS", 12_000)
+    compile_something()
+    compile_something()
+    assert not collections_seen
+    compile_something()
+    ((generation, collected),) = collections_seen
+    assert generation == 2 and collected > 14_000
+
+
+def test_what_a_program_has_frozen_stays_so():
+    gc.freeze()
+    try:
+        frozen = gc.get_freeze_count()
+        with rare_collections():
+            kept = [[] for _ in range(5000)]
+        assert gc.get_freeze_count() == frozen and len(kept) == 5000
+    finally:
+        gc.unfreeze()
 
 
 def test_the_collectors_own_larger_threshold_stays():

@@ -4,13 +4,17 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from pytensor.graph.basic import equal_computations
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.rewriting.basic import (
     EquilibriumGraphRewriter,
     GraphRewriter,
     MergeOptimizer,
+    in2out,
     node_rewriter,
 )
+from pytensor.tensor import basic as tensor_basic
+from pytensor.tensor.rewriting.basic import local_second_to_alloc
 from pytensor.tensor.rewriting.shape import ShapeFeature, ShapeOptimizer
 
 import theano
@@ -22,6 +26,7 @@ from theano.scan_module.scan_op import Scan
 from theano.scan_module.scan_report import scan_report
 from theano.schedule.equilibrium import Equilibrium
 from theano.schedule.lazy_shapes import LazyShapeFeature, UncheckedLengths
+from theano.schedule.second_to_alloc import second_to_alloc
 from theano.tensor.shared_randomstreams import RandomStreams
 
 
@@ -326,3 +331,26 @@ def test_shapes_that_are_told_by_the_shapes_of_draws_are_worked_out():
     expected = gradients(theano.Mode("py", "fast_compile"))(*values)
     for found, wanted in zip(gradients("FAST_RUN")(*values), expected, strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-12)
+
+
+def test_a_filled_value_has_its_type_without_rewriting_its_lengths(monkeypatch):
+    asked = []
+    infer = tensor_basic.infer_static_shape
+    monkeypatch.setattr(
+        tensor_basic, "infer_static_shape", lambda shape: asked.append(shape) or infer(shape)
+    )
+    x, row, known = T.matrix("x"), T.row("row"), T.TensorType("float64", (3, None))("known")
+    outputs = [T.fill(x, np.float32(2)), T.fill(x, row), T.fill(known, 1.0), T.fill(x, known)]
+    graphs = [FunctionGraph([x, row, known], outputs, clone=True) for _ in range(2)]
+    for graph, rewriter in zip(graphs, (local_second_to_alloc, second_to_alloc), strict=True):
+        asked.clear()
+        graph.attach_feature(ShapeFeature())
+        in2out(rewriter).rewrite(graph)
+    assert not asked
+    theirs, ours = graphs
+    assert [v.type for v in ours.outputs] == [v.type for v in theirs.outputs]
+    assert equal_computations(ours.outputs, theirs.outputs, ours.inputs, theirs.inputs)
+    by_name = theano.Mode("py").excluding("local_second_to_alloc")
+    for mode, filled in (("NATIVE", False), (by_name, True)):
+        made = theano.function([x], T.fill(x, 2.0), mode=mode).maker.fgraph.toposort()
+        assert any(node.op == T.fill for node in made) == filled

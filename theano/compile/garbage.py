@@ -1,7 +1,8 @@
-"""Python's garbage collector while a graph is compiled: called less often.
+"""Python's garbage collector while a graph is made and compiled: called less often.
 
 A graph is many small objects that refer to each other and stay. Each collection walks through
-all of them and finds little; with Python's usual threshold that is a fifth of compilation.
+all of them and finds little; with Python's usual threshold that is a fifth of compilation. What
+was made in the meantime counts as old afterwards, without a walk through it.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 # new objects between collections; Python's default is 700
-OBJECTS_BETWEEN_COLLECTIONS = 50_000
-# so many of them between those of what outlived one, and of these between those of everything, the
-# imported modules too; Python's default is 10
-COLLECTIONS_BETWEEN_OLDER = 100
+OBJECTS_BETWEEN_COLLECTIONS = 1_000_000
+# After so many objects that nobody looked at, all are looked at: some compilation's are garbage.
+OBJECTS_BETWEEN_FULL_COLLECTIONS = 2_000_000
+
+_not_looked_at = 0
 
 
 @contextmanager
@@ -24,9 +26,22 @@ def rare_collections() -> Iterator[None]:
     if before[0] == 0 or before[0] >= OBJECTS_BETWEEN_COLLECTIONS:
         yield
         return
-    older = (max(each, COLLECTIONS_BETWEEN_OLDER) for each in before[1:])
-    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS, *older)
+    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS, *before[1:])
     try:
         yield
     finally:
+        _count_as_old()
         gc.set_threshold(*before)
+
+
+def _count_as_old() -> None:
+    """Have Python take all objects for old ones, or look at all of them if it is time to."""
+    global _not_looked_at
+    _not_looked_at += gc.get_count()[0]
+    if _not_looked_at > OBJECTS_BETWEEN_FULL_COLLECTIONS:
+        gc.collect()
+        _not_looked_at = 0
+    elif not gc.get_freeze_count():
+        # together these move objects between generations; what a program has frozen stays so
+        gc.freeze()
+        gc.unfreeze()

@@ -11,6 +11,7 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.rewriting.basic import (
     EquilibriumGraphRewriter,
     GraphRewriter,
+    NodeProcessingGraphRewriter,
     SequentialGraphRewriter,
 )
 from pytensor.scan.op import Scan
@@ -19,6 +20,7 @@ from pytensor.tensor.rewriting.shape import ShapeOptimizer
 
 from theano.schedule.equilibrium import Equilibrium
 from theano.schedule.lazy_shapes import AttachLazyShapes
+from theano.schedule.second_to_alloc import INSTEAD
 from theano.schedule.seconds import SecondsByRewrite
 
 
@@ -90,4 +92,8 @@ def arranged(rewriter: GraphRewriter) -> GraphRewriter:
         return made
     if type(rewriter) in _INSTEAD:
         return _INSTEAD[type(rewriter)](rewriter)
+    if isinstance(rewriter, NodeProcessingGraphRewriter) and rewriter.node_rewriter in INSTEAD:
+        of_nodes = copy(rewriter)
+        of_nodes.node_rewriter = INSTEAD[rewriter.node_rewriter]
+        return of_nodes
     return InTime(rewriter) if _overwrites(rewriter) else rewriter

@@ -20,6 +20,7 @@ from pytensor.graph.fg import FunctionGraph, Output
 from pytensor.graph.rewriting.basic import EquilibriumGraphRewriter, GraphRewriter, NodeRewriter
 
 from theano.schedule.may_apply import NodeQuestion, graph_question, node_question
+from theano.schedule.second_to_alloc import INSTEAD
 from theano.schedule.seconds import SecondsByRewrite
 
 _log = logging.getLogger(__name__)
@@ -148,7 +149,8 @@ class _Run:
             node = changes.current = queue.pop()
             if node not in fgraph.apply_nodes:
                 continue
-            for node_rewriter in trackers(node.op):
+            for found in trackers(node.op):
+                node_rewriter = INSTEAD.get(found, found)
                 if not self.may_change_node(node_rewriter, node):
                     continue
                 start = perf_counter() if self.timed else 0.0
