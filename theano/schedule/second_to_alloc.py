@@ -23,7 +23,8 @@ from pytensor.tensor.type import TensorType
 @node_rewriter([second])
 def second_to_alloc(fgraph: FunctionGraph, node: Apply) -> list[Variable]:
     """``second(a, b)`` -> ``b``, or ``alloc(b, *shape)`` where ``b`` is broadcast."""
-    model, value = node.inputs
+    model: Any = node.inputs[0]
+    value: Any = node.inputs[1]
     filled: Any = node.outputs[0]
     if value.type.dtype != filled.type.dtype:
         value = cast(value, filled.type.dtype)
