@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.op import Op
@@ -24,9 +25,11 @@ from pytensor.tensor.rewriting.math import local_greedy_distributor, local_mul_z
 from pytensor.tensor.shape import Reshape
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
+# a larger constant may be zero for all that is asked
+NUMBERS_LOOKED_AT = 1000
+
 _PRODUCTS = (mul, true_div, reciprocal)
 _SUMS = (add, sub, neg)
-
 
 NodeQuestion = Callable[[FunctionGraph, Apply], bool]
 GraphQuestion = Callable[[FunctionGraph], bool]
@@ -112,9 +115,14 @@ def _before_reordering(variable: Variable) -> Apply | None:
 def _has_a_zero(_: FunctionGraph, node: Apply) -> bool:
     """Whether an operand may be zero, filled or computed from numbers."""
     return any(
-        not variable.data.all() if isinstance(variable, Constant) else _may_be_number(variable)
+        _may_be_zero(variable) if isinstance(variable, Constant) else _may_be_number(variable)
         for variable in node.inputs
     )
+
+
+def _may_be_zero(constant: Constant) -> bool:
+    data = np.asarray(constant.data)
+    return data.size > NUMBERS_LOOKED_AT or not data.all()
 
 
 def _may_be_number(variable: Variable, depth: int = 10) -> bool:
