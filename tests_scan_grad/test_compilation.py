@@ -167,6 +167,17 @@ def test_what_compilation_makes_is_looked_at_once_there_is_much_of_it(
     assert generation == 2 and collected > 14_000
 
 
+def test_nothing_is_collected_while_the_collector_is_off(collections_seen, monkeypatch):
+    monkeypatch.setattr(garbage, "OBJECTS_BETWEEN_FULL_COLLECTIONS", 0)
+    gc.disable()
+    try:
+        with rare_collections():
+            kept = [[] for _ in range(5000)]
+        assert len(kept) == 5000 and not collections_seen
+    finally:
+        gc.enable()
+
+
 def test_what_a_program_has_frozen_stays_so():
     gc.freeze()
     try:

@@ -23,7 +23,7 @@ _not_looked_at = 0
 def rare_collections() -> Iterator[None]:
     """Compile with few collections; a collector that is off stays off."""
     before = gc.get_threshold()
-    if before[0] == 0 or before[0] >= OBJECTS_BETWEEN_COLLECTIONS:
+    if not gc.isenabled() or before[0] == 0 or before[0] >= OBJECTS_BETWEEN_COLLECTIONS:
         yield
         return
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS, *before[1:])
