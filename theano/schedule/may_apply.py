@@ -157,7 +157,7 @@ def _reads_filled(fgraph: FunctionGraph) -> bool:
     """Whether element-wise work, other than filling, reads what was filled."""
     return any(
         isinstance(node.op, Elemwise)
-        and not isinstance(node.op.scalar_op, Second)
+        and not _is_filled(node)
         and any(_is_filled(variable.owner) for variable in node.inputs)
         for node in fgraph.apply_nodes
     )

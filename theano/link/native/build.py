@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +17,7 @@ from pathlib import Path
 from theano.link.native import compiler
 from theano.link.native.objects import object_files
 from theano.link.native.program_text import ProgramText
-from theano.link.native.runtime.build import is_whole, seal
+from theano.link.native.runtime.build import is_whole
 from theano.link.native.runtime.load import cache_folder
 
 LINES_OF_A_LONG_PROGRAM = 2500
@@ -74,9 +73,7 @@ def _compile(code: ProgramText, folder: Path, name: str, meanwhile: Callable[[],
                 run.finish()
             objects = [str(made) for made in (*(run.made for run in runs), *loops)]
             runs.append(compiler.run(folder, name, [*flags, *objects]))
-        runs[-1].finish()
-        seal(runs[-1].made)
-        os.replace(runs[-1].made, folder / name)
+        runs[-1].keep(folder / name)
     finally:
         for run in runs:
             run.stop()

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from theano.link.native.ir import CannotLower
-from theano.link.native.runtime.build import find_compiler
+from theano.link.native.runtime.build import find_compiler, seal
 
 FLAGS = (
     "-std=gnu11",
@@ -107,6 +107,12 @@ class Run:
             raise OSError(complaint)
         if status:
             raise CannotLower(f"what the C compiler refuses: {complaint.strip()[:2000]}")
+
+    def keep(self, path: Path) -> None:
+        """Wait for the end, and put what was made where it belongs, whole and sealed."""
+        self.finish()
+        seal(self.made)
+        os.replace(self.made, path)
 
     def stop(self) -> None:
         """End it, and remove its folder."""

@@ -17,7 +17,7 @@ from theano.link.native import compiler
 from theano.link.native.compiler import Run
 from theano.link.native.ir import CannotLower
 from theano.link.native.loop_code import LoopCode, without_comments
-from theano.link.native.runtime.build import is_whole, seal
+from theano.link.native.runtime.build import is_whole
 from theano.link.native.runtime.load import cache_folder
 
 LINES_OF_A_LONG_LOOP = 500
@@ -60,7 +60,8 @@ def object_files(loops: Sequence[LoopCode], folder: Path) -> list[Path]:
         When the folder cannot be written.
     """
     paths = [_path(code, folder) for code in loops]
-    ahead = {path: _running.pop(path) for path in paths if path in _running}
+    # whoever takes a run out of the table ends it
+    ahead = {path: run for path in paths if (run := _running.pop(path, None)) is not None}
     runs = {
         path: _start(code, path)
         for path, code in zip(paths, loops, strict=True)
@@ -70,11 +71,11 @@ def object_files(loops: Sequence[LoopCode], folder: Path) -> list[Path]:
         for path, run in ahead.items():
             # what went wrong is tried again, where it says why
             with contextlib.suppress(OSError, CannotLower):
-                _keep(run, path)
+                run.keep(path)
             if not is_whole(path):
                 runs[path] = _start(loops[paths.index(path)], path)
         for path, run in runs.items():
-            _keep(run, path)
+            run.keep(path)
     finally:
         for run in [*ahead.values(), *runs.values()]:
             run.stop()
@@ -90,21 +91,12 @@ def _start(code: LoopCode, path: Path, behind: bool = False) -> Run:
     return compiler.run(path.parent, path.name, [*flags_of(code), "-c"], code.text, behind)
 
 
-def _keep(run: Run, path: Path) -> None:
-    """Put what a run makes where it belongs, when it has ended."""
-    try:
-        run.finish()
-        seal(run.made)
-        os.replace(run.made, path)
-    finally:
-        run.stop()
-
-
 def _keep_what_is_done() -> None:
     for path, run in list(_running.items()):
-        if run.process.poll() is not None:
+        if run.process.poll() is not None and _running.pop(path, None) is run:
             with contextlib.suppress(OSError, CannotLower):
-                _keep(_running.pop(path), path)
+                run.keep(path)
+            run.stop()
 
 
 @atexit.register
