@@ -9,7 +9,6 @@ from pytensor.gradient import (
     DisconnectedInputError,
     DisconnectedType,
     GradientError,
-    GradScale,
     NullTypeGradError,
     UndefinedGrad,
     ZeroGrad,
@@ -18,7 +17,6 @@ from pytensor.gradient import (
     disconnected_grad_,
     disconnected_type,
     grad_not_implemented,
-    grad_scale,
     grad_undefined,
     mode_not_slow,
     numeric_grad,
@@ -442,3 +440,49 @@ def grad_clip(x: Variable, lower_bound: float, upper_bound: float) -> Variable:
     1.0
     """
     return GradClip(lower_bound, upper_bound)(x)
+
+
+class GradScale(ViewOp):
+    """The identity, whose gradient is multiplied by a factor: see `grad_scale`."""
+
+    # PyTensor's class leaves the factor out, as it does the bounds of a clip.
+    __props__ = ("multiplier",)
+
+    def __init__(self, multiplier: float):
+        self.multiplier = multiplier
+
+    def pullback(self, inputs, outputs, cotangents):
+        return [
+            cotangent
+            if isinstance(cotangent.type, DisconnectedType)
+            else self.multiplier * cotangent
+            for cotangent in cotangents
+        ]
+
+    def pushforward(self, inputs, outputs, tangents):
+        return list(tangents)
+
+
+def grad_scale(x: Variable, multiplier: float) -> Variable:
+    """Return `x` unchanged, with its gradient multiplied by a factor.
+
+    Parameters
+    ----------
+    x : variable
+        The value whose incoming gradient is scaled.
+    multiplier : float
+        The factor; -1 reverses the gradient.
+
+    Returns
+    -------
+    variable
+        Of the shape and dtype of `x`.
+
+    Examples
+    --------
+    >>> import theano, theano.tensor as T
+    >>> x = T.scalar("x")
+    >>> float(theano.grad(theano.gradient.grad_scale(x, -1) ** 2, x).eval({x: 2.0}))
+    -4.0
+    """
+    return GradScale(multiplier)(x)

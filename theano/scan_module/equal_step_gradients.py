@@ -12,6 +12,7 @@ from dataclasses import replace
 from pytensor.graph.basic import Variable
 from pytensor.scan.op import Scan
 
+from theano.scan_module.equal_gradients import what_decides_gradient
 from theano.scan_module.loop import Loop, fresh_like
 from theano.scan_module.loop_shapes import forget_the_first
 from theano.scan_module.step_copy import copied
@@ -46,10 +47,13 @@ def gradient_of_step(op: Scan, loop: Loop, output_cotangents: list[Variable]) ->
 
 
 def _what_decides(op: Scan, output_cotangents: list[Variable]) -> Hashable:
-    values = (output for node in op.fgraph.toposort() for output in node.outputs)
-    lines = tuple(repr(getattr(value.tag, "trace", None)) for value in values)
+    nodes = op.fgraph.toposort()
+    lines = tuple(
+        repr(getattr(value.tag, "trace", None)) for node in nodes for value in node.outputs
+    )
     connected = tuple(is_connected(cotangent) for cotangent in output_cotangents)
-    return op.info, op._frozen_fgraph, connected, lines
+    attributes = tuple(what_decides_gradient(node.op) for node in nodes)
+    return op.info, op._frozen_fgraph, connected, lines, attributes
 
 
 def _in_variables_of(loop: Loop, known: StepGradient) -> StepGradient:

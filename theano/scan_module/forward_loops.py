@@ -12,9 +12,9 @@ from dataclasses import replace
 
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.rewriting.basic import MergeOptimizer
 from pytensor.scan.op import Scan as PyTensorScan
 
+from theano.scan_module.equal_gradients import MergeBeforeGradients, what_decides_gradient
 from theano.scan_module.loop import BuiltLoop, Loop, Trace, take_apart
 from theano.scan_module.step_copy import copied
 
@@ -67,7 +67,9 @@ def _key(node: Apply) -> tuple:
     lengths = len(node.op.outer_nitsot(node.inputs))
     last = len(node.inputs) - node.op.info.n_non_seqs
     # n_steps, sequences, states, carried | trace lengths | invariants
-    return family_of(node.op), tuple(node.inputs[: last - lengths] + node.inputs[last:])
+    family = family_of(node.op)
+    inputs = tuple(node.inputs[: last - lengths] + node.inputs[last:])
+    return family, what_decides_gradient(family), inputs
 
 
 def _unified(nodes: list[Apply]) -> dict[Variable, Variable]:
@@ -108,5 +110,5 @@ def _unified(nodes: list[Apply]) -> dict[Variable, Variable]:
 
 def _merge_step(loop: Loop) -> Loop:
     graph = FunctionGraph(loop.inner_inputs, loop.inner_outputs, clone=False)
-    MergeOptimizer().rewrite(graph)
+    MergeBeforeGradients().rewrite(graph)
     return loop.with_inner_outputs(list(graph.outputs))

@@ -9,9 +9,9 @@ from pytensor.graph.basic import Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.null_type import NullType
 from pytensor.graph.op import io_connection_pattern
-from pytensor.graph.rewriting.basic import MergeOptimizer
 from pytensor.tensor.type import continuous_dtypes
 
+from theano.scan_module.equal_gradients import MergeBeforeGradients
 from theano.scan_module.forward_loops import unify_forward_loops
 from theano.scan_module.loop import Loop, fresh_like
 from theano.scan_module.shape_only_uses import replace_shape_only_uses
@@ -174,9 +174,9 @@ def _merged(loop, write_cotangents, trace_cotangents, gradients, undefined) -> S
         clone=False,
     )
     unify_forward_loops(graph)
-    MergeOptimizer().rewrite(graph)
+    MergeBeforeGradients().rewrite(graph)
     if replace_shape_only_uses(graph):
-        MergeOptimizer().rewrite(graph)
+        MergeBeforeGradients().rewrite(graph)
     merged_outputs = list(graph.outputs)
     for feature in list(graph._features):
         graph.remove_feature(feature)

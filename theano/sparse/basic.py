@@ -13,7 +13,6 @@ from pytensor.sparse.basic import (
     ConstructSparseFromList,
     CSMGrad,
     CSMProperties,
-    DenseFromSparse,
     Diag,
     EnsureSortedIndices,
     GetItem2d,
@@ -63,7 +62,6 @@ from pytensor.sparse.basic import (
     csr_from_dense,
     csr_matrix,
     dcast,
-    dense_from_sparse,
     diag,
     discrete_dtypes,
     ensure_sorted_indices,
@@ -110,7 +108,6 @@ from pytensor.sparse.math import (
     NotEqualSD,
     NotEqualSS,
     SamplingDot,
-    SpSum,
     StructuredAddSV,
     StructuredDot,
     StructuredDotGradCSC,
@@ -163,7 +160,6 @@ from pytensor.sparse.math import (
     sign,
     sin,
     sinh,
-    sp_sum,
     sqr,
     sqrt,
     structured_add,
@@ -197,6 +193,7 @@ from pytensor.sparse.variable import (
 )
 from pytensor.tensor.basic import as_tensor_variable
 
+from theano.sparse.structured_gradients import DenseFromSparse, SpSum, dense_from_sparse, sp_sum
 from theano.sparse.type import SparseType, _is_sparse
 
 

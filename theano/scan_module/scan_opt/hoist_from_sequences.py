@@ -21,6 +21,7 @@ from theano.scan_module.loop import Loop, Sequence, Trace, fresh_like, take_apar
 from theano.scan_module.scan_opt.all_steps_at_once import AllSteps
 from theano.scan_module.scan_opt.describe import describe
 from theano.scan_module.scan_opt.loop_rewriter import LoopRewriter
+from theano.scan_module.scan_opt.rows_of_sequences import all_rows
 from theano.scan_module.scan_opt.step_analysis import StepAnalysis, normalized, product_of
 from theano.scan_module.step_copy import copied
 
@@ -43,7 +44,7 @@ class HoistFromSequences(LoopRewriter):
                 subject = f"product {describe(variable, loop)}"
                 self.note(graph, node, subject, False, "the loop may stop early")
             return
-        all_steps = AllSteps(step, {entry.inner: entry.outer for entry in loop.sequences})
+        all_steps = AllSteps(step, {entry.inner: all_rows(entry, loop) for entry in loop.sequences})
         replacements = hoist_traces(loop, all_steps)
         hoisted_traces = [t for t in loop.traces if t.output in replacements]
         loop = replace(loop, traces=tuple(t for t in loop.traces if t not in hoisted_traces))

@@ -131,7 +131,10 @@ def find_sums(inner: FunctionGraph, step: StepAnalysis) -> list[SumOfProducts]:
         products = [
             term
             for term in terms
-            if _mergeable(term, step) and len(inner.clients[term]) == 1 and terms.count(term) == 1
+            if _mergeable(term, step)
+            and len(inner.clients[term]) == 1
+            and terms.count(term) == 1
+            and _is_added_as_it_is(term, total)
         ]
         for group in _by_dtype(products):
             if len(group) > 1:
@@ -139,6 +142,13 @@ def find_sums(inner: FunctionGraph, step: StepAnalysis) -> list[SumOfProducts]:
                 found.append(SumOfProducts(total, tuple(group), others))
                 break
     return found
+
+
+def _is_added_as_it_is(term: Variable, total: Variable) -> bool:
+    """Whether a term is neither stretched nor widened before it is added."""
+    return (
+        term.type.broadcastable == total.type.broadcastable and term.type.dtype == total.type.dtype
+    )
 
 
 def _is_sum(node: Apply) -> bool:
@@ -156,8 +166,7 @@ def _single_use_terms(
             value.owner is not None
             and _is_sum(value.owner)
             and len(inner.clients[argument]) == len(inner.clients[value]) == 1
-            and value.type.dtype == total.type.dtype
-            and value.type.broadcastable == total.type.broadcastable
+            and _is_added_as_it_is(value, total)
         )
         if nested:
             taken.add(value)

@@ -7,6 +7,7 @@ from pytensor.tensor.subtensor import IncSubtensor
 
 from theano.scan_module.loop import BuiltLoop, Loop, State, Trace
 from theano.scan_module.scan_opt.all_steps_at_once import AllSteps
+from theano.scan_module.scan_opt.rows_of_sequences import all_rows, number_of_steps
 from theano.scan_module.scan_opt.step_analysis import StepAnalysis
 
 
@@ -38,7 +39,7 @@ def _computed_again(
     loop: Loop, step: StepAnalysis, values: list[Variable]
 ) -> dict[Variable, Variable]:
     """Those of the values that follow from sequences by elementwise work, for all steps."""
-    all_steps = AllSteps(step, {entry.inner: entry.outer for entry in loop.sequences})
+    all_steps = AllSteps(step, {entry.inner: all_rows(entry, loop) for entry in loop.sequences})
     cheap = [
         value
         for value in values
@@ -53,7 +54,7 @@ def _computed_again(
 def steps_run(loop: Loop, built: BuiltLoop | None) -> Variable:
     """The number of steps that a loop runs, once it is built."""
     if loop.condition is None or built is None:
-        return loop.n_steps
+        return number_of_steps(loop)
     for entry, output in built.outputs.items():
         if isinstance(entry, Trace):
             return output.shape[0]
@@ -92,7 +93,7 @@ def values_of_all_steps(
     for sequence in loop.sequences:
         if sequence.inner is value:
             if loop.condition is None:
-                return sequence.outer
+                return all_rows(sequence, loop)
             return sequence.outer[: steps_run(loop, built)]
     return _computed_again(loop, step, [value])[value]
 

@@ -67,15 +67,15 @@ class Accumulator:
     staying: list[tuple[int, Variable, str]]
 
 
-def is_sum(state: State) -> list[tuple[int, Variable]] | None:
+def is_sum(state: State, step: StepAnalysis) -> list[tuple[int, Variable]] | None:
     """The terms that a state adds to itself in each step; None if it does something else."""
     if state.kind != SIT_SOT:
         return None
-    terms = signed_terms(state.writes[0].inner)
-    own = [(sign, term) for sign, term in terms if term is state.reads[0].inner]
-    if len(own) != 1 or own[0][0] != 1:
+    total = state.reads[0].inner
+    terms = signed_terms(state.writes[0].inner, step, total)
+    if [sign for sign, term in terms if term is total] != [1]:
         return None
-    return [(sign, term) for sign, term in terms if term is not state.reads[0].inner]
+    return [(sign, term) for sign, term in terms if term is not total]
 
 
 def check(
@@ -85,7 +85,7 @@ def check(
 
     None if the state is no sum at all.
     """
-    terms = is_sum(state)
+    terms = is_sum(state, step)
     if not terms:
         return None
     if state.output is None or not graph.clients[state.output]:
@@ -103,7 +103,7 @@ def check(
         return Refusal("not only its last value is read")
     leaving, staying = [], []
     for sign, term in terms:
-        plan = plan_sum(term, step, stored)
+        plan = plan_sum(term, step, stored, total.type.dtype)
         if isinstance(plan, Refusal):
             staying.append((sign, term, plan.reason))
         else:
@@ -133,7 +133,7 @@ class PushOutDotAccumulate(LoopRewriter):
         accumulators = []
         for state in loop.states:
             found = check(graph, loop, state, step, stored)
-            self._note(graph, node, loop, state, found)
+            self._note(graph, node, step, state, found)
             if isinstance(found, Accumulator) and found.leaving:
                 accumulators.append(found)
         if accumulators:
@@ -155,15 +155,16 @@ class PushOutDotAccumulate(LoopRewriter):
                 copy_stack_trace(old, new)
             graph.replace_all(list(replacements.items()), reason=self.name)
 
-    def _note(self, graph, node, loop, state, found) -> None:
+    def _note(self, graph, node, step, state, found) -> None:
         if found is None:
             return
+        loop, terms = step.loop, is_sum(state, step)
         if isinstance(found, Refusal):
-            terms = " + ".join(describe(term, loop) for _, term in is_sum(state))
-            self.note(graph, node, f"sum over the steps of {terms}", False, found.reason)
+            subject = " + ".join(describe(term, loop) for _, term in terms)
+            self.note(graph, node, f"sum over the steps of {subject}", False, found.reason)
             return
         staying = {term: reason for _, term, reason in found.staying}
-        for _, term in is_sum(state):
+        for _, term in terms:
             subject = f"sum over the steps of {describe(term, loop)}"
             reason = staying.get(term, "computed once outside the loop")
             self.note(graph, node, subject, term not in staying, reason)
@@ -237,6 +238,7 @@ def _run(
     if kept or new_loop.traces or new_loop.carried:
         built = new_loop.without_unused_inputs().build(op_class)
     outside = Outside(
+        step=step,
         values=lambda value: values_of_all_steps(value, loop, step, traces, built),
         invariant=step.outer_value,
         steps=steps_run(loop, built),

@@ -25,6 +25,7 @@ from theano.scan_module.scan_opt.all_steps_at_once import AllSteps
 from theano.scan_module.scan_opt.describe import describe
 from theano.scan_module.scan_opt.loop_rewriter import LoopRewriter
 from theano.scan_module.scan_opt.outside_values import steps_run
+from theano.scan_module.scan_opt.rows_of_sequences import all_rows
 from theano.scan_module.scan_opt.step_analysis import StepAnalysis, normalized
 
 
@@ -176,5 +177,7 @@ def _all_steps_of(
                 return built.outputs[state][tap.offset : end if end else None]
     for entry in loop.sequences:
         if entry.inner is variable:
-            return entry.outer if loop.condition is None else entry.outer[: steps_run(loop, built)]
+            if loop.condition is None:
+                return all_rows(entry, loop)
+            return entry.outer[: steps_run(loop, built)]
     raise KeyError(f"no output of the loop holds {variable}")

@@ -19,6 +19,10 @@ from theano.scan_module.shape_only_uses import with_shapes_from_outside
 from theano.schedule.lazy_shapes import LazyShapeFeature
 
 
+# signs and values
+SignedTerms = tuple[tuple[int, Variable], ...]
+
+
 def normalized(loop: Loop) -> Loop:
     """The loop with equal computations of its step merged and products in one form.
 
@@ -57,6 +61,7 @@ class StepAnalysis:
         self._varying: dict[Variable, bool] = {}
         self._outer_values = {entry.inner: entry.outer for entry in loop.invariants}
         self._shapes: LazyShapeFeature | None = None
+        self._terms_of: dict[Variable, SignedTerms] = {}
         self._sized = self.varying_inputs | sized_by_inputs(loop.inner_outputs)
         for node in io_toposort(loop.inner_inputs, loop.inner_outputs):
             varies = any(self.varies(argument) for argument in node.inputs)
@@ -66,6 +71,9 @@ class StepAnalysis:
     def varies(self, variable: Variable) -> bool:
         """Whether the value can differ between steps."""
         if variable in self._varying:
+            return self._varying[variable]
+        if variable.owner is not None:
+            self._learn_what_varies(variable)
             return self._varying[variable]
         return variable in self.varying_inputs
 
@@ -90,6 +98,8 @@ class StepAnalysis:
             return False
         if variable in self._sized or None not in variable.type.shape:
             return True
+        if variable in self._terms_of:
+            return all(self.shape_is_fixed(term) for _, term in self._terms_of[variable])
         shape = self._symbolic_shape(variable)
         return shape is not None and all(self._is_fixed(length) for length in shape)
 
@@ -143,7 +153,7 @@ class StepAnalysis:
             if isinstance(variable, Constant) or variable in seen:
                 continue
             seen.add(variable)
-            if not self._reads_varying(variable):
+            if not self.varies(variable):
                 continue
             node = variable.owner
             if node is None:
@@ -155,13 +165,26 @@ class StepAnalysis:
             pending.extend(node.inputs)
         return True
 
-    def _reads_varying(self, variable: Variable) -> bool:
-        """As `varies`, also of a length, which is no node of the step."""
-        missing = [] if variable in self._varying else [variable]
-        for node in toposort(missing, blockers=self._varying):
+    def _learn_what_varies(self, variable: Variable) -> None:
+        """Of a value that is no node of the step, such as a length."""
+        for node in toposort([variable], blockers=self._varying):
             varies = any(self.varies(argument) for argument in node.inputs)
             self._varying.update(dict.fromkeys(node.outputs, varies))
-        return self.varies(variable)
+
+    def sum_of(self, terms: SignedTerms, dtype: str) -> Variable:
+        """The sum of signed values of the step, added in a dtype; the same one for the same terms."""
+        known = {given: total for total, given in self._terms_of.items()}
+        if terms not in known:
+            total = None
+            for sign, term in terms:
+                wide = term if term.type.dtype == dtype else term.astype(dtype)
+                if total is None:
+                    total = wide if sign > 0 else -wide
+                else:
+                    total = total + wide if sign > 0 else total - wide
+            self._terms_of[total] = terms
+            return total
+        return known[terms]
 
 
 def product_of(variable: Variable) -> tuple[Variable, Variable] | None:

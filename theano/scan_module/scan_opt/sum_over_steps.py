@@ -6,6 +6,9 @@ A sum of products over the steps is one product whose inner dimension runs over 
     sum_t A[t].dot(B[t])  =  [A[0] A[1] …].dot([B[0]; B[1]; …])
 
 What is linear (a transpose, a slice, a product with an invariant) is applied to the sum once.
+A sum has a dtype, in which the loop would have added: a narrower term is widened before it is
+added to others, never after. Element-wise terms leave as one, computed step by step as the loop
+would have: only what holds a product is added up by itself.
 """
 
 from __future__ import annotations
@@ -14,13 +17,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from pytensor import tensor as pt
-from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.scalar.basic import Add, Cast, Mul, Neg, Sub, TrueDiv
 from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from pytensor.tensor.math import Sum
 from pytensor.tensor.shape import Reshape, SpecifyShape
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
+from pytensor.tensor.type import integer_dtypes
 
+from theano.scan_module.scan_opt.all_steps_at_once import AllSteps
 from theano.scan_module.scan_opt.gathers import is_scatter
 from theano.scan_module.scan_opt.step_analysis import (
     StepAnalysis,
@@ -59,6 +64,7 @@ class RowSum:
 
     value: Variable
     axes: tuple[int, ...] | None
+    dtype: str
 
 
 @dataclass(frozen=True)
@@ -66,6 +72,16 @@ class StepSum:
     """A sum over the steps of a value as it is."""
 
     value: Variable
+    dtype: str
+
+
+@dataclass(frozen=True)
+class WeightedSum:
+    """A sum over the steps of a value that is computed again from values at hand."""
+
+    value: Variable
+    reads: tuple[Variable, ...]
+    dtype: str
 
 
 @dataclass(frozen=True)
@@ -73,6 +89,7 @@ class Repeated:
     """A value that is the same in every step, times the number of steps."""
 
     value: Variable
+    dtype: str
 
 
 @dataclass(frozen=True)
@@ -100,7 +117,15 @@ class Refusal:
 
 
 Plan = (
-    Contraction | BatchedContraction | Scatter | RowSum | StepSum | Repeated | Linear | Combination
+    Contraction
+    | BatchedContraction
+    | Scatter
+    | RowSum
+    | StepSum
+    | WeightedSum
+    | Repeated
+    | Linear
+    | Combination
 )
 
 
@@ -108,28 +133,75 @@ Plan = (
 class Outside:
     """What the outer graph offers: values of all steps, invariants, the number of steps."""
 
+    step: StepAnalysis
     values: Callable[[Variable], Variable]
     invariant: Callable[[Variable], Variable]
     steps: Variable
 
 
-def signed_terms(variable: Variable, sign: int = 1) -> list[tuple[int, Variable]]:
-    """The terms of a sum, with their signs, looking through nested sums and differences."""
+def signed_terms(
+    variable: Variable, step: StepAnalysis, total: Variable | None = None
+) -> list[tuple[int, Variable]]:
+    """The terms of a sum, with their signs, that may leave a loop apart from each other.
+
+    Those that hold a product are terms of their own, and so is ``total``. The others are one
+    term: to add up operands of a difference by themselves loses what the difference keeps.
+    """
+    apart: list[tuple[int, Variable]] = []
+    rest: list[tuple[int, Variable]] = []
+    for sign, term in _split(variable, step, total):
+        (apart if term is total or holds_product(term, step) else rest).append((sign, term))
+    if len(rest) > 1:
+        rest = [(1, step.sum_of(tuple(rest), variable.type.dtype))]
+    return apart + rest
+
+
+def _split(
+    variable: Variable, step: StepAnalysis, total: Variable | None, sign: int = 1
+) -> list[tuple[int, Variable]]:
+    """The terms of nested sums and differences, as far as one of them is of a kind of its own."""
     node = variable.owner
-    if node is not None and isinstance(node.op, Elemwise):
-        scalar_op = node.op.scalar_op
-        same_shape = all(a.type.broadcastable == variable.type.broadcastable for a in node.inputs)
-        if isinstance(scalar_op, Add) and same_shape:
-            return [term for argument in node.inputs for term in signed_terms(argument, sign)]
-        if isinstance(scalar_op, Sub) and same_shape:
-            first, second = node.inputs
-            return signed_terms(first, sign) + signed_terms(second, -sign)
-        if isinstance(scalar_op, Neg):
-            return signed_terms(node.inputs[0], -sign)
-    return [(sign, variable)]
+    if node is None or not _is_sum_in(variable, node):
+        return [(sign, variable)]
+    signs = (sign, -sign) if isinstance(node.op.scalar_op, Sub) else (sign,) * len(node.inputs)
+    if isinstance(node.op.scalar_op, Neg):
+        signs = (-sign,)
+    terms = [
+        term
+        for argument_sign, argument in zip(signs, node.inputs, strict=True)
+        for term in _split(argument, step, total, argument_sign)
+    ]
+    kept_together = not any(term is total or holds_product(term, step) for _, term in terms)
+    return [(sign, variable)] if kept_together else terms
 
 
-def plan_sum(value: Variable, step: StepAnalysis, stored: set[Variable]) -> Plan | Refusal:
+def _is_sum_in(variable: Variable, node: Apply) -> bool:
+    """Whether a value is a sum or difference of values of its own shape, added in its dtype."""
+    return (
+        isinstance(node.op, Elemwise)
+        and isinstance(node.op.scalar_op, Add | Sub | Neg)
+        and all(a.type.broadcastable == variable.type.broadcastable for a in node.inputs)
+    )
+
+
+def holds_product(variable: Variable, step: StepAnalysis) -> bool:
+    """Whether a varying value is a product, a scatter, a sum over axes, or linear in one."""
+    node = variable.owner
+    if node is None or not step.varies(variable):
+        return False
+    if product_of(variable) or batched_product_of(variable):
+        return True
+    if is_scatter(node) or isinstance(node.op, Sum):
+        return True
+    if _is_sum_in(variable, node):
+        return any(holds_product(argument, step) for argument in node.inputs)
+    position = _linear_position(node, step)
+    return position is not None and holds_product(node.inputs[position], step)
+
+
+def plan_sum(
+    value: Variable, step: StepAnalysis, stored: set[Variable], dtype: str
+) -> Plan | Refusal:
     """How to compute the sum of a value over the steps outside the loop.
 
     Parameters
@@ -140,27 +212,45 @@ def plan_sum(value: Variable, step: StepAnalysis, stored: set[Variable]) -> Plan
         Facts about the step.
     stored
         Values of which all steps can be read outside at no cost.
+    dtype
+        What the loop adds in, at least as wide as the value's.
     """
+    if dtype == "bool":
+        return Refusal("booleans are not added up")
     if not step.varies(value):
-        return Repeated(value)
+        return Repeated(value, dtype)
     if not step.shape_is_fixed(value):
         return Refusal("its shape may change between steps")
     if value in stored:
-        return StepSum(value)
-    terms = signed_terms(value)
-    if len(terms) > 1 or terms[0][0] < 0:
-        return _plan_combination(terms, step, stored)
-    for rule in (_plan_product, _plan_scatter, _plan_row_sum, _plan_linear):
-        plan = rule(value, step, stored)
-        if plan is not None:
-            return plan
+        return StepSum(value, dtype)
+    plan = _plan_terms(value, step, stored) if value.type.dtype == dtype else None
+    plan = plan or _plan_linear(value, step, stored, dtype)
+    if plan is not None:
+        return plan
+    reads = _weighted_values(value, step, stored)
+    if reads is not None:
+        return WeightedSum(value, reads, dtype)
     if value.type.ndim <= 1 or value.type.ndim <= step.rank_of_sequences(value):
-        return StepSum(value)
+        return StepSum(value, dtype)
+    if value.type.dtype != dtype and holds_product(value, step):
+        return Refusal(f"it is {value.type.dtype}, and the sum {dtype}")
     return Refusal("storing it for all steps would take more memory than summing it in the loop")
 
 
-def _plan_combination(terms, step: StepAnalysis, stored: set[Variable]) -> Plan | Refusal:
-    plans = [plan_sum(term, step, stored) for _, term in terms]
+def _plan_terms(value: Variable, step: StepAnalysis, stored) -> Plan | Refusal | None:
+    """The plan of a value that is computed in the dtype of the sum."""
+    terms = signed_terms(value, step)
+    if len(terms) > 1 or terms[0][0] < 0:
+        return _plan_combination(terms, step, stored, value.type.dtype)
+    for rule in (_plan_product, _plan_scatter, _plan_row_sum):
+        plan = rule(value, step, stored)
+        if plan is not None:
+            return plan
+    return None
+
+
+def _plan_combination(terms, step: StepAnalysis, stored, dtype: str) -> Plan | Refusal:
+    plans = [plan_sum(term, step, stored, dtype) for _, term in terms]
     for plan in plans:
         if isinstance(plan, Refusal):
             return plan
@@ -176,7 +266,7 @@ def _plan_product(value: Variable, step: StepAnalysis, stored) -> Plan | Refusal
     varying = [step.varies(operand) for operand in operands]
     if not all(varying):
         position = varying.index(True)
-        inner = plan_sum(operands[position], step, stored)
+        inner = plan_sum(operands[position], step, stored, value.type.dtype)
         return inner if isinstance(inner, Refusal) else Linear(value.owner, position, inner)
     for operand in operands:
         if not step.shape_is_fixed(operand):
@@ -212,29 +302,42 @@ def _plan_row_sum(value: Variable, step: StepAnalysis, stored) -> Plan | None:
     if node is None or not isinstance(node.op, Sum):
         return None
     # without a trace of the summand, storing the smaller sum is cheaper
-    return RowSum(node.inputs[0], node.op.axis) if node.inputs[0] in stored else None
+    if node.inputs[0] not in stored:
+        return None
+    return RowSum(node.inputs[0], node.op.axis, value.type.dtype)
 
 
-def _plan_linear(value: Variable, step: StepAnalysis, stored) -> Plan | Refusal | None:
+def _plan_linear(value: Variable, step: StepAnalysis, stored, dtype: str) -> Plan | Refusal | None:
     node = value.owner
     if node is None:
         return None
     position = _linear_position(node, step)
     if position is None:
         return None
-    inner = plan_sum(node.inputs[position], step, stored)
+    argument = node.inputs[position]
+    if not isinstance(node.op, _VIEWS):
+        # What is scaled may overflow in a sum where the scaled values do not.
+        if value.type.dtype != dtype or not (
+            isinstance(node.op, IncSubtensor) or holds_product(argument, step)
+        ):
+            return None
+        if isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, Cast):
+            dtype = argument.type.dtype
+    inner = plan_sum(argument, step, stored, dtype)
     if isinstance(inner, Refusal):
         return inner
     return Linear(node, position, inner)
+
+
+# the elements of their first argument, moved
+_VIEWS = (DimShuffle, Reshape, SpecifyShape, Subtensor)
 
 
 def _linear_position(node: Apply, step: StepAnalysis) -> int | None:
     """Which argument a node is linear in, the others being invariant; None if it is not linear."""
     op = node.op
     others_invariant = not any(step.varies(argument) for argument in node.inputs[1:])
-    if isinstance(op, DimShuffle):
-        return 0
-    if isinstance(op, Reshape | SpecifyShape | Subtensor) and others_invariant:
+    if isinstance(op, _VIEWS) and others_invariant:
         return 0
     if isinstance(op, IncSubtensor):
         addressed = not any(step.varies(argument) for argument in node.inputs[2:])
@@ -242,21 +345,46 @@ def _linear_position(node: Apply, step: StepAnalysis) -> int | None:
         base = node.inputs[0]
         zero = not step.varies(base) and is_zero(step.outer_value(base))
         return 1 if addressed and zero else None
-    if isinstance(op, Elemwise):
-        varying = [k for k, argument in enumerate(node.inputs) if step.varies(argument)]
-        if len(varying) != 1:
-            return None
-        if isinstance(op.scalar_op, Mul):
-            return varying[0]
-        if isinstance(op.scalar_op, TrueDiv) and varying == [0]:
-            return 0
-        if isinstance(op.scalar_op, Cast) and _is_floating(node):
-            return 0
-    return None
+    return _scaled_position(node, step)
+
+
+def _scaled_position(node: Apply, step: StepAnalysis) -> int | None:
+    """Which argument an element-wise node multiplies by what is invariant, or casts; or None."""
+    if not isinstance(node.op, Elemwise):
+        return None
+    varying = [k for k, argument in enumerate(node.inputs) if step.varies(argument)]
+    if len(varying) != 1:
+        return None
+    scalar_op = node.op.scalar_op
+    divided = isinstance(scalar_op, TrueDiv) and varying == [0]
+    cast = isinstance(scalar_op, Cast) and _is_floating(node)
+    return varying[0] if isinstance(scalar_op, Mul) or divided or cast else None
 
 
 def _is_floating(node: Apply) -> bool:
     return all(v.type.dtype.startswith("float") for v in (*node.inputs, *node.outputs))
+
+
+def _weighted_values(
+    value: Variable, step: StepAnalysis, stored: set[Variable]
+) -> tuple[Variable, ...] | None:
+    """The stored values that a value is a sum of, with invariant factors; None if of others."""
+    if value in stored:
+        return (value,)
+    node = value.owner
+    if node is None or not isinstance(node.op, Elemwise):
+        return None
+    if not isinstance(node.op.scalar_op, Add | Sub | Neg | Cast):
+        if _scaled_position(node, step) is None:
+            return None
+    reads: dict[Variable, None] = {}
+    for argument in node.inputs:
+        if step.varies(argument):
+            found = _weighted_values(argument, step, stored)
+            if found is None:
+                return None
+            reads.update(dict.fromkeys(found))
+    return tuple(reads)
 
 
 def stored_values(plan: Plan) -> list[Variable]:
@@ -268,8 +396,10 @@ def stored_values(plan: Plan) -> list[Variable]:
             return [left, right]
         case Scatter(node):
             return [node.inputs[1], node.inputs[2]]
-        case RowSum(value, _) | StepSum(value):
+        case RowSum(value, _, _) | StepSum(value, _):
             return [value]
+        case WeightedSum(_, reads, _):
+            return list(reads)
         case Linear(_, _, inner):
             return stored_values(inner)
         case Combination(_, terms):
@@ -287,13 +417,16 @@ def emit_sum(plan: Plan, outside: Outside) -> Variable:
             return _batched(outside.values(left), outside.values(right))
         case Scatter(node):
             return _scatter(node, outside)
-        case RowSum(value, axes):
-            over = tuple(range(value.type.ndim)) if axes is None else axes
-            return _sum(outside.values(value), (0, *(axis + 1 for axis in over)), value)
-        case StepSum(value):
-            return _sum(outside.values(value), (0,), value)
-        case Repeated(value):
-            return (outside.invariant(value) * outside.steps).astype(value.type.dtype)
+        case RowSum(value, axes, dtype):
+            over = range(value.type.ndim) if axes is None else axes
+            return outside.values(value).sum(axis=(0, *(k + 1 for k in over)), dtype=dtype)
+        case StepSum(value, dtype):
+            return outside.values(value).sum(axis=0, dtype=dtype)
+        case WeightedSum(value, reads, dtype):
+            known = {read: outside.values(read) for read in reads}
+            return AllSteps(outside.step, known).value(value).sum(axis=0, dtype=dtype)
+        case Repeated(value, dtype):
+            return _repeated(outside.invariant(value), outside.steps, dtype)
         case Linear(node, position, inner):
             arguments = [
                 emit_sum(inner, outside) if k == position else outside.invariant(argument)
@@ -312,8 +445,15 @@ def emit_sum(plan: Plan, outside: Outside) -> Variable:
     raise TypeError(f"no way to sum {plan!r}")
 
 
-def _sum(values: Variable, axes: tuple[int, ...], like: Variable) -> Variable:
-    return values.sum(axis=axes, dtype=like.type.dtype)
+def _repeated(value: Variable, steps: Variable, dtype: str) -> Variable:
+    """A value times the number of steps; zero without steps, whatever the value is."""
+    if value.type.dtype in integer_dtypes or value.type.dtype == "bool":
+        if dtype in integer_dtypes:
+            return value.astype(dtype) * steps.astype(dtype)
+    product = (value * steps).astype(dtype)
+    if isinstance(steps, Constant) and steps.data > 0:
+        return product
+    return pt.switch(pt.gt(steps, 0), product, pt.zeros((), dtype=dtype))
 
 
 def _viewed(operand: Variable) -> Variable:

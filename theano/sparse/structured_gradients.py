@@ -1,0 +1,57 @@
+"""Operators on sparse matrices whose gradient may be structured or not, and which tell so.
+
+PyTensor's compare equal whichever gradient they have: a copy of a graph then gives both the
+gradient of one of them.
+"""
+
+from __future__ import annotations
+
+from pytensor.graph.basic import Variable
+from pytensor.sparse.basic import DenseFromSparse as _PyTensorDenseFromSparse
+from pytensor.sparse.math import SpSum as _PyTensorSpSum
+
+
+class DenseFromSparse(_PyTensorDenseFromSparse):
+    """A sparse matrix as a dense one.
+
+    Parameters
+    ----------
+    structured : bool
+        Whether the gradient is zero where the matrix stores nothing.
+    """
+
+    __props__ = ("sparse_grad",)
+
+
+class SpSum(_PyTensorSpSum):
+    """The sum of a sparse matrix over an axis or over both: see `sp_sum`."""
+
+    __props__ = ("axis", "structured")
+
+
+dense_from_sparse = DenseFromSparse()
+
+
+def sp_sum(x: Variable, axis: int | None = None, sparse_grad: bool = False) -> Variable:
+    """Return the sum of a sparse matrix.
+
+    Parameters
+    ----------
+    x : sparse matrix
+        The matrix.
+    axis : int, optional
+        0 or 1; by default the sum is over both.
+    sparse_grad : bool
+        Whether the gradient is zero where the matrix stores nothing.
+
+    Returns
+    -------
+    variable
+        A dense vector, or a scalar.
+
+    Raises
+    ------
+    ValueError
+        `axis` is neither None nor 0 nor 1.
+    """
+    return SpSum(axis, sparse_grad)(x)
