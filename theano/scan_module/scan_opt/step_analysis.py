@@ -18,7 +18,6 @@ from theano.scan_module.loop import Loop
 from theano.scan_module.shape_only_uses import with_shapes_from_outside
 from theano.schedule.lazy_shapes import LazyShapeFeature
 
-
 # signs and values
 SignedTerms = tuple[tuple[int, Variable], ...]
 

@@ -56,6 +56,14 @@ def specified(op, node, inputs, context):
     return x
 
 
+def _length(value, op) -> int:
+    """A length as a number; XLA's own complaint about a negative one is a TypeError."""
+    length = _integer(value, op)
+    if length < 0:
+        raise ValueError(f"{op}: negative dimensions are not allowed, got {length}")
+    return length
+
+
 def _integer(value: Any, op: Any) -> int:
     if is_traced(value):
         raise CannotLower(f"a length of {op} that is computed on the device")
@@ -106,7 +114,7 @@ def allocated(op, node, inputs, context):
     import jax.numpy as jnp
 
     value, *lengths = inputs
-    shape = tuple(_integer(n, op) for n in lengths)
+    shape = tuple(_length(n, op) for n in lengths)
     if not is_traced(value) and math.prod(shape) <= SMALL:
         return performed(node, inputs)
     own = (1,) * (len(shape) - np.ndim(value)) + np.shape(value)
@@ -132,7 +140,7 @@ def empty(op, node, inputs, context):
     """Memory that will be written to; XLA has none without a value."""
     import jax.numpy as jnp
 
-    return jnp.zeros([_integer(n, op) for n in inputs], dtype=op.dtype)
+    return jnp.zeros([_length(n, op) for n in inputs], dtype=op.dtype)
 
 
 @lowers(ARange, concrete=(0, 1, 2), even_if_concrete=True)
