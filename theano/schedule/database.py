@@ -9,6 +9,7 @@ from theano.schedule.few_operands import few_operands
 from theano.schedule.parts_in_place import PartsInPlace
 from theano.schedule.results_in_place import ResultsInPlace
 from theano.schedule.structured_matrices import StructuredProducts
+from theano.schedule.transposed_products import TransposedProducts
 
 __all__ = ["FAST_COMPILE_TAG", "FAST_RUN_TAG", "optdb"]
 
@@ -21,6 +22,10 @@ optdb = LayeredDB(_pytensor_optdb)
 
 # after PyTensor's canonicalize (1), before stabilize (1.5)
 optdb.register("structured_products", StructuredProducts(), FAST_RUN_TAG, position=1.3)
+# after all that turns products, before they become BLAS's operations (1.7)
+optdb.register(
+    "transposed_products", TransposedProducts(), FAST_RUN_TAG, FAST_COMPILE_TAG, position=1.69
+)
 # after PyTensor's, where its are asked for: the native engine decides on memory by itself
 optdb.register("parts_in_place", PartsInPlace(), FAST_RUN_TAG, "inplace", position=50.2)
 optdb.register("results_in_place", ResultsInPlace(), FAST_RUN_TAG, "inplace", position=75.5)

@@ -20,13 +20,13 @@ class DenseFromSparse(_PyTensorDenseFromSparse):
         Whether the gradient is zero where the matrix stores nothing.
     """
 
-    __props__ = ("sparse_grad",)
+    __props__ = ("sparse_grad",)  # type: ignore[assignment]
 
 
 class SpSum(_PyTensorSpSum):
     """The sum of a sparse matrix over an axis or over both: see `sp_sum`."""
 
-    __props__ = ("axis", "structured")
+    __props__ = ("axis", "structured")  # type: ignore[assignment]
 
 
 dense_from_sparse = DenseFromSparse()
@@ -54,4 +54,5 @@ def sp_sum(x: Variable, axis: int | None = None, sparse_grad: bool = False) -> V
     ValueError
         `axis` is neither None nor 0 nor 1.
     """
-    return SpSum(axis, sparse_grad)(x)
+    total: Variable = SpSum(axis, sparse_grad)(x)  # type: ignore[assignment]
+    return total

@@ -17,6 +17,7 @@ from theano.scan_module.fixed_shapes import sized_by_inputs
 from theano.scan_module.loop import Loop
 from theano.scan_module.shape_only_uses import with_shapes_from_outside
 from theano.schedule.lazy_shapes import LazyShapeFeature
+from theano.schedule.transposed_products import TransposedProducts
 
 # signs and values
 SignedTerms = tuple[tuple[int, Variable], ...]
@@ -40,6 +41,7 @@ def normalized(loop: Loop) -> Loop:
                 reason="unbatched_blockwise",
             )
     MergeOptimizer().rewrite(graph)
+    TransposedProducts().rewrite(graph)
     return with_shapes_from_outside(loop.with_inner_outputs(list(graph.outputs)))
 
 

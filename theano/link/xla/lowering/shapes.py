@@ -56,7 +56,7 @@ def specified(op, node, inputs, context):
     return x
 
 
-def _length(value, op) -> int:
+def _length(value: Any, op: Any) -> int:
     """A length as a number; XLA's own complaint about a negative one is a TypeError."""
     length = _integer(value, op)
     if length < 0:
