@@ -22,6 +22,8 @@ from tests_scan_grad.differential.programs import Loop, Program, describe
 TOLERANCE = {"float64": 1e-9, "float32": 2e-4}
 # how far a value is from the place where a branch would be taken otherwise, at least
 MARGIN = {"float64": 1e-7, "float32": 1e-3}
+# the last digit, modulo 5, of seeds whose second derivatives and tangents are compared
+SECOND_ORDER = (0, 1)
 # what is greater is not compared
 GREATEST = 1e8
 
@@ -97,7 +99,7 @@ def _wrong(program, values, directions, expected, mode, narrow) -> str | None:
     tangents: list[Any] = []
     if wrt and any(read.dtype.startswith("float") for read in built.reads):
         gradients = theano.grad(built.cost, wrt, disconnected_inputs="ignore")
-        if program.loop.truncate == -1:
+        if program.loop.truncate == -1 and program.seed % 5 in SECOND_ORDER:
             slope = sum(
                 (T.cast(g * v, "float64").sum() for g, v in zip(gradients, vectors, strict=True)),
                 T.constant(0.0),
