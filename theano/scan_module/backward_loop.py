@@ -126,11 +126,6 @@ def _cotangents(step: StepGradient) -> list[Variable]:
     return [c for c in cotangents if c is not None]
 
 
-def _rows(buffer: Variable, offset: int, span: int) -> Variable:
-    """``buffer[t + offset]`` for every step t, of a buffer that is ``span`` longer than the run."""
-    return buffer[offset : offset - span] if offset < span else buffer[offset:]
-
-
 def _readers(run: ForwardRun) -> dict[Variable, Callable[[Variable], Variable]]:
     """Inner forward variable -> its values in all steps, given the number of steps run.
 
@@ -149,8 +144,8 @@ def _readers(run: ForwardRun) -> dict[Variable, Callable[[Variable], Variable]]:
         written = [tap.offset for tap in state.writes]
         for tap in state.reads:
             if not any(offset <= tap.offset for offset in written):
-                readers[tap.inner] = lambda steps, buffer=output, tap=tap, state=state: _rows(
-                    buffer, tap.offset, state.span
+                readers[tap.inner] = lambda steps, buffer=output, tap=tap, state=state: (
+                    run.loop.rows_at(state, buffer, tap.offset)
                 )
             elif not any(offset > tap.offset for offset in written):
                 readers[tap.inner] = lambda steps, buffer=state.outer, tap=tap: buffer[
@@ -160,8 +155,8 @@ def _readers(run: ForwardRun) -> dict[Variable, Callable[[Variable], Variable]]:
             if not any(offset < tap.offset for offset in written):
                 readers.setdefault(
                     tap.inner,
-                    lambda steps, buffer=output, tap=tap, state=state: _rows(
-                        buffer, tap.offset, state.span
+                    lambda steps, buffer=output, tap=tap, state=state: run.loop.rows_at(
+                        state, buffer, tap.offset
                     ),
                 )
     for trace, output in run.traces:
@@ -241,6 +236,9 @@ class _Assembly:
                 continue
             given = self.output_cotangents[position]
             buffer = given[::-1] if is_connected(given) else pt.zeros_like(output)
+            if self._is_longer_than_run(state):
+                # reversed, what the steps did not touch comes first
+                buffer = buffer[buffer.shape[0] - self.steps - state.span :]
             span = state.span
             places = {
                 span - tap.offset: cotangent
@@ -262,7 +260,7 @@ class _Assembly:
                 writes.append(Tap(offset, _as_type(gradient, places[offset])))
             if not writes:
                 for offset, cotangent in places.items():
-                    self._add_sequence(cotangent, _rows(buffer, offset, span))
+                    self._add_sequence(cotangent, self.run.loop.rows_at(state, buffer, offset))
                 result[state] = None
                 continue
             # Both ends are read even if nothing flows there: from them follows the buffer's length.
@@ -351,9 +349,17 @@ class _Assembly:
             gradient = given
         else:
             return pt.zeros_like(state.outer)
+        if self._is_longer_than_run(state):
+            # what the steps did not touch is what it was
+            whole = given if is_connected(given) else pt.zeros_like(state.outer)
+            return gradient if cotangents is None else _begun_with(whole, gradient)
         if self.run.loop.condition is None:
             return gradient
-        return pt.set_subtensor(pt.zeros_like(state.outer)[: self.steps + state.span], gradient)
+        return _begun_with(pt.zeros_like(state.outer), gradient)
+
+    def _is_longer_than_run(self, state: State) -> bool:
+        """Whether a buffer has rows beyond the last step's: that of a truncated gradient."""
+        return state.kind == MIT_MOT and self.truncate != -1
 
     def _in_order_of_inputs(self, by_entry: dict) -> list[Variable]:
         loop = self.run.loop
@@ -398,6 +404,10 @@ class _Assembly:
             else:
                 gradients.append(pt.zeros_like(outer, dtype=_gradient_dtype(outer)))
         return gradients
+
+
+def _begun_with(whole: Variable, rows: Variable) -> Variable:
+    return pt.set_subtensor(whole[: rows.shape[0]], rows)
 
 
 def _gradient_dtype(variable: Variable) -> str:

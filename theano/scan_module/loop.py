@@ -227,6 +227,16 @@ class Loop:
             invariants=tuple(entry for entry in self.invariants if entry.inner in read),
         )
 
+    def rows_at(self, state: State, buffer: Variable, offset: int) -> Variable:
+        """``buffer[t + offset]`` for every step t, of a buffer of one of the loop's states.
+
+        A buffer is longer than the run by the state's span; that of a truncated gradient has rows
+        for the steps that it does not go back to, too.
+        """
+        if state.kind == MIT_MOT and self.settings.truncate_gradient != -1:
+            return buffer[offset : offset + self.n_steps]
+        return buffer[offset : offset - state.span] if offset < state.span else buffer[offset:]
+
     def build(self, op_class: type[PyTensorScan]) -> BuiltLoop:
         """Make a node; the op clones the step, so this loop stays as it is."""
         settings = self.settings

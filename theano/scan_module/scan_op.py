@@ -30,6 +30,7 @@ from theano.scan_module.loop import (
 from theano.scan_module.loop_shapes import REMEMBERED, output_shapes
 from theano.scan_module.one_trace import with_one_trace
 from theano.scan_module.op_of_step import layout, step_graph
+from theano.scan_module.rows_without_steps import with_rows_of_no_steps
 from theano.scan_module.scan_attributes import ScanAttributes
 from theano.scan_module.step_gradient import is_connected, is_differentiable
 
@@ -92,6 +93,11 @@ class Scan(ScanAttributes):
     def infer_shape(self, fgraph, node, input_shapes):
         """Shapes of the outputs, from those of the inputs; the step is looked at once."""
         return output_shapes(node, input_shapes)
+
+    def make_thunk(self, node, storage_map, compute_map, no_recycling, impl=None):
+        """What runs a node in PyTensor's machine."""
+        thunk = super().make_thunk(node, storage_map, compute_map, no_recycling, impl)
+        return with_rows_of_no_steps(thunk, node, storage_map)
 
     def __getstate__(self):
         return {name: value for name, value in vars(self).items() if name not in NOT_PICKLED}

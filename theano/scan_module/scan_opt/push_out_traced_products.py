@@ -173,8 +173,7 @@ def _all_steps_of(
     for state in loop.states:
         for tap in readable_taps(state):
             if tap.inner is variable:
-                end = tap.offset - state.span
-                return built.outputs[state][tap.offset : end if end else None]
+                return loop.rows_at(state, built.outputs[state], tap.offset)
     for entry in loop.sequences:
         if entry.inner is variable:
             if loop.condition is None:

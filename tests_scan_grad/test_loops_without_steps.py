@@ -1,0 +1,34 @@
+"""What a loop without steps returns has the shape that rows would have."""
+
+import numpy as np
+import pytest
+
+import theano
+import theano.tensor as T
+
+
+@pytest.mark.parametrize("mode", ["FAST_COMPILE", "FAST_RUN", "XLA"])
+@pytest.mark.parametrize("static", [False, True])
+def test_rows_keep_their_lengths(mode, static):
+    x = T.TensorType("float64", shape=(0 if static else None,))("x")
+    w = T.dmatrix("w")
+    (rows, column, number, state), _ = theano.scan(
+        lambda x, h, w: [w * x, w.sum(axis=1, keepdims=True), x, h + w],
+        x,
+        [None, None, None, T.zeros_like(w)],
+        w,
+    )
+    function = theano.function([x, w], [rows, column, number, state], mode=mode)
+    shapes = [value.shape for value in function(np.zeros(0), np.ones((2, 3)))]
+    assert shapes == [(0, 2, 3), (0, 2, 1), (0,), (0, 2, 3)]
+
+
+@pytest.mark.parametrize("mode", ["FAST_COMPILE", "FAST_RUN", "XLA"])
+def test_gradients_of_what_was_never_computed(mode):
+    x, w = T.dvector("x"), T.dmatrix("w")
+    rows, _ = theano.scan(lambda x, w: T.exp(w * x), x, non_sequences=w)
+    gradients = theano.grad(rows.sum(), [x, w])
+    function = theano.function([x, w], gradients, mode=mode)
+    of_x, of_w = function(np.zeros(0), np.ones((2, 3)))
+    assert of_x.shape == (0,)
+    np.testing.assert_array_equal(of_w, np.zeros((2, 3)))
