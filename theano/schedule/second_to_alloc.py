@@ -15,7 +15,6 @@ from pytensor.tensor.basic import Alloc, as_tensor_variable, cast, second
 from pytensor.tensor.rewriting.basic import (
     broadcasted_by,
     get_simplified_broadcast_shape,
-    local_second_to_alloc,
 )
 from pytensor.tensor.type import TensorType
 
@@ -40,7 +39,3 @@ def second_to_alloc(fgraph: FunctionGraph, node: Apply) -> list[Variable]:
         result = Apply(Alloc(), [value, *lengths], [kind()]).out
     copy_stack_trace(filled, result)
     return [result]
-
-
-# PyTensor's rewrite of nodes -> what takes its place
-INSTEAD = {local_second_to_alloc: second_to_alloc}

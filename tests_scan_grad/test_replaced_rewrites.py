@@ -1,0 +1,100 @@
+"""Rewrites of PyTensor's that are wrong, and what runs in their place."""
+
+import numpy as np
+import pytest
+
+import theano
+import theano.tensor as T
+from theano.tensor.elemwise import DimShuffle
+from theano.tensor.subtensor import IncSubtensor, Subtensor
+
+MODES = ["FAST_RUN", "FAST_COMPILE"]
+
+
+def nodes(fn, op):
+    return [node for node in fn.maker.fgraph.apply_nodes if isinstance(node.op, op)]
+
+
+Z = np.arange(8.0).reshape(4, 2)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("rows", [4, None])
+@pytest.mark.parametrize(
+    "part",
+    [np.s_[3:2:-1], np.s_[:2:-1], np.s_[-9:1], np.s_[9:2:-1], np.s_[1:2], np.s_[::9], np.s_[-1:]],
+    ids=str,
+)
+def test_a_slice_of_one_row_summed_over_is_that_row(mode, rows, part):
+    z = T.TensorType("float64", shape=(rows, 2))("z")
+    row = T.specify_shape(z, (4, 2)) if rows is None else z
+    fn = theano.function([z], row[part].sum(0), mode=mode)
+    np.testing.assert_array_equal(fn(Z), Z[part].sum(0))
+
+
+def test_one_element_is_still_read_where_it_is_known():
+    z = T.TensorType("float64", shape=(4, 2))("z")
+    fn = theano.function([z], z[3:2:-1].dimshuffle(1), mode="FAST_RUN")
+    assert not nodes(fn, DimShuffle)
+    [read] = nodes(fn, Subtensor)
+    assert read.op.idx_list[0] == 0
+
+
+X = np.arange(6.0).reshape(3, 2)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("shape", [(None, None), (3, 2)], ids=str)
+def test_the_gradient_of_a_mean_and_of_a_row_has_the_shape_of_both(mode, shape):
+    x = T.TensorType("float64", shape=shape)("x")
+    w, u = T.dvectors("w", "u")
+    cost = (x.mean(0) * w).sum() + (x[0] * u).sum()
+    fn = theano.function([x, w, u], T.grad(cost, x), mode=mode)
+    expected = np.tile([1 / 3, 2 / 3], (3, 1)) + [[5, 6], [0, 0], [0, 0]]
+    np.testing.assert_allclose(fn(X, [1.0, 2.0], [5.0, 6.0]), expected)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_mean_plus_a_diagonal_matrix_is_a_matrix(mode):
+    x = T.dmatrix("x")
+    d = T.dvector("d")
+    fn = theano.function([x, d], x.mean(0) + T.diag(d), mode=mode)
+    np.testing.assert_allclose(fn(X, [1.0, 2.0]), X.mean(0) + np.diag([1.0, 2.0]))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_what_is_set_twice_is_not_added_twice(mode):
+    x, v = T.dvectors("x", "v")
+    total = x + T.set_subtensor(T.zeros_like(x)[T.constant([0, 0])], v)
+    fn = theano.function([x, v], total, mode=mode)
+    np.testing.assert_array_equal(fn([1.0, 1.0], [5.0, 7.0]), [8.0, 1.0])
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_sum_with_a_write_has_the_dtype_of_the_sum(mode):
+    k = T.lvector("k")
+    v = T.dscalar("v")
+    total = k + T.set_subtensor(T.zeros((3,))[0], v)
+    fn = theano.function([k, v], total, mode=mode)
+    result = fn([1, 2, 3], 0.5)
+    assert result.dtype == "float64"
+    np.testing.assert_array_equal(result, [1.5, 2, 3])
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_sum_with_a_write_of_another_length_is_an_error(mode):
+    x, y = T.dvectors("x", "y")
+    fn = theano.function([x, y], x + T.set_subtensor(T.zeros_like(y)[0], 1.0), mode=mode)
+    with pytest.raises(ValueError):
+        fn([1.0, 2.0], [1.0, 2.0, 3.0])
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_sum_with_a_write_of_its_own_shape_is_a_write(mode):
+    x, v = T.dmatrix("x"), T.dvector("v")
+    total = T.exp(x) + T.inc_subtensor(T.zeros_like(x)[0], v)
+    fn = theano.function([x, v], total, mode=mode)
+    np.testing.assert_allclose(fn(X, [1.0, 2.0]), np.exp(X) + [[1, 2], [0, 0], [0, 0]])
+    [write] = nodes(fn, IncSubtensor)
+    assert not write.op.set_instead_of_inc
+    assert not isinstance(write.inputs[0], theano.gof.Constant)
