@@ -29,7 +29,8 @@ def sum_with_write(graph: FunctionGraph, node: Apply) -> list[Variable] | None:
             continue
         others = [other for k, other in enumerate(node.inputs) if k != place]
         rest: Any = variadic_add(*others)
-        if rest.type.dtype != node.outputs[0].type.dtype:
+        # a write to zeros of a narrower type rounds what is written
+        if {rest.type.dtype, operand.type.dtype} != {node.outputs[0].type.dtype}:
             continue
         if not any(_has_shape_of(graph, other, write.inputs[0]) for other in others):
             continue
