@@ -138,7 +138,9 @@ class _Messages(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Keep the message."""
-        self.said.append(record.getMessage())
+        message = record.getMessage()
+        if not message.startswith(("node:", "TRACEBACK", "Traceback")):
+            self.said.append(message)
 
 
 @contextmanager
@@ -174,7 +176,7 @@ def check_mode(made: Made, name: str, record: Record) -> None:
             record.findings.append(Finding(OF_ALL, CRASH, name, repr(error)))
             return
     for message in said:
-        rewrite = message.splitlines()[0].removeprefix("Rewrite failure due to: ")
+        rewrite = message.splitlines()[0].removeprefix("Rewrite failure due to: ")[:60]
         record.findings.append(Finding(rewrite, CRASH, name, message))
     scale = scale_of([v for v in at.values.values() if not isinstance(v, Failed)])
     after = run_in_order(graph, [at.value(v) for v in graph.inputs])

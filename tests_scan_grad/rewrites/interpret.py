@@ -6,6 +6,7 @@ import copy
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,11 @@ from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.ifelse import IfElse
 from pytensor.link.vm import VMLinker
+from pytensor.scalar.basic import Add, Composite, Mul
 from pytensor.scan.op import Scan
+from pytensor.tensor.basic import AllocEmpty
+from pytensor.tensor.elemwise import Elemwise
+from pytensor.tensor.type import TensorType
 
 # of the steps of loops, which PyTensor compiles
 AS_WRITTEN = PyTensorMode(VMLinker(use_cloop=False, c_thunks=False), None)
@@ -63,7 +68,8 @@ class Interpreter:
                 continue
             operands = [self.values[v] for v in node.inputs]
             overwritten = {i for places in node.op.destroy_map.values() for i in places}
-            kept = [copy.copy(v) if i in overwritten else v for i, v in enumerate(operands)]
+            # a shallow copy of a generator of random numbers would share its state
+            kept = [copy.deepcopy(v) if i in overwritten else v for i, v in enumerate(operands)]
             self.values.update(zip(node.outputs, results(node, kept), strict=True))
         return self.values[variable]
 
@@ -92,7 +98,8 @@ def results(node: Apply, operands: list[Any]) -> list[Any]:
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            return _performed(node, operands)
+            made = _performed(node, operands)
+            return [np.asarray(v) if isinstance(v, np.generic) else v for v in made]
     except Exception as error:
         return [Failed(node, error)] * len(node.outputs)
 
@@ -105,6 +112,31 @@ def _branch(node: Apply, operands: list[Any]) -> list[Any]:
     return values[:n] if condition else values[n:]
 
 
+# Of more than two operands, Python's arithmetic has other types than NumPy's.
+_TWO_AT_A_TIME = {Add: np.add, Mul: np.multiply}
+
+
+def _of_inner_graph(op: Composite, operands: list[Any]) -> list[Any]:
+    """What fused operations compute, one after the other."""
+    inside = dict(zip(op.fgraph.inputs, operands, strict=True))
+
+    def value(variable: Variable) -> Any:
+        return np.asarray(variable.data) if isinstance(variable, Constant) else inside[variable]
+
+    for node in op.fgraph.toposort():
+        arrays = [value(v) for v in node.inputs]
+        types = [
+            TensorType(str(a.dtype), [n if n == 1 else None for n in a.shape])() for a in arrays
+        ]
+        whole = Elemwise(node.op).make_node(*types)
+        computed = results(whole, arrays)
+        for inner, outcome in zip(node.outputs, computed, strict=True):
+            if isinstance(outcome, Failed):
+                raise outcome.error
+            inside[inner] = np.asarray(outcome, dtype=inner.type.dtype)
+    return [value(v) for v in op.fgraph.outputs]
+
+
 def _performed(node: Apply, operands: list[Any]) -> list[Any]:
     if isinstance(node.op, OpFromGraph):
         inner = Interpreter(dict(zip(node.op.inner_inputs, operands, strict=True)))
@@ -113,6 +145,17 @@ def _performed(node: Apply, operands: list[Any]) -> list[Any]:
         op = node.op.clone()
         op.mode, op._fn = AS_WRITTEN, None
         node = Apply(op, node.inputs, [v.type() for v in node.outputs])
+    elif isinstance(node.op, AllocEmpty):
+        return [np.zeros([int(n) for n in operands], node.outputs[0].type.dtype)]
+    elif isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, Composite):
+        return _of_inner_graph(node.op.scalar_op, operands)
+    elif (
+        isinstance(node.op, Elemwise)
+        and len(operands) > 2
+        and type(node.op.scalar_op) in _TWO_AT_A_TIME
+    ):
+        function, dtype = _TWO_AT_A_TIME[type(node.op.scalar_op)], node.outputs[0].type.dtype
+        return [reduce(partial(function, dtype=dtype), operands)]
     elif hasattr(node.op, "prepare_node"):
         node.op.prepare_node(node, None, None, "py")
     storage: list[list[Any]] = [[None] for _ in node.outputs]

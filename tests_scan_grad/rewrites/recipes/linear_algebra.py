@@ -127,7 +127,7 @@ def inverses(m: Maker):
             else nlinalg.inv(nlinalg.qr(x)[0])
         ),
         lambda: nlinalg.inv(pt.eye(3) * 2),
-        lambda: nlinalg.inv(definite(m)) @ pt.ones((1,)).sum(),
+        lambda: nlinalg.inv(definite(m)) * 2,
         lambda: nlinalg.pinv(nlinalg.pinv(x)),
         lambda: nlinalg.inv(2 * pt.diag(d)),
     )()
@@ -202,7 +202,8 @@ def diagonals(m: Maker):
     "block_diag_solve_to_block_diag_solves",
 )
 def solutions_with_known_matrices(m: Maker):
-    x = m.one_of(square, definite)(m)
+    symmetric = m.chance()
+    x = (definite if symmetric else square)(m)
     n = m.values[x].shape[0]
     dtype = x.type.dtype
     b = m.array((n,) if m.chance() else (n, 2), dtype)
@@ -225,13 +226,13 @@ def solutions_with_known_matrices(m: Maker):
     if m.chance(0.25):
         a = square(m, 1, dtype=dtype)
         b = m.array((1, 2), dtype)
-    elif a.owner is not None and "lock" in str(a.owner.op):
+    elif a.owner is not None and "BlockDiag" in str(a.owner.op):
         b = pt.join(0, b, b)
     elif a.owner is not None and "Subtensor" in str(a.owner.op) and n > 1:
         a = x
     options = m.one_of(
         {},
-        {"assume_a": "pos"} if a is x else {},
+        {"assume_a": "pos"} if a is x and symmetric else {},
         {"b_ndim": 1 if b.ndim == 1 else 2},
         {"assume_a": "sym"} if a.owner and "Dot" in str(a.owner) else {},
     )
