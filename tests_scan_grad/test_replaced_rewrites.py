@@ -98,3 +98,21 @@ def test_a_sum_with_a_write_of_its_own_shape_is_a_write(mode):
     [write] = nodes(fn, IncSubtensor)
     assert not write.op.set_instead_of_inc
     assert not isinstance(write.inputs[0], theano.gof.Constant)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_small_graphs_that_grow_are_not_said_to_be_rewritten_without_end(mode, caplog):
+    x, v = T.bmatrix("x"), T.bscalar("v")
+    fn = theano.function([x, v], T.set_subtensor(x[::-1, :], v), mode=mode)
+    np.testing.assert_array_equal(fn(np.ones((2, 3), "int8"), 7), np.full((2, 3), 7))
+    assert not caplog.records
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("combine", [np.add, np.multiply])
+def test_integers_of_three_operands_wrap_as_those_of_two(mode, combine):
+    x, y, z = (T.bvector(name) for name in "xyz")
+    theanos = T.add if combine is np.add else T.mul
+    fn = theano.function([x, y, z], theanos(theanos(x, y), z), mode=mode)
+    value = np.array([100, 3], "int8")
+    np.testing.assert_array_equal(fn(value, value, value), combine(combine(value, value), value))

@@ -13,6 +13,7 @@ from pytensor.graph.rewriting.basic import (
     GraphRewriter,
     NodeProcessingGraphRewriter,
     SequentialGraphRewriter,
+    SequentialNodeRewriter,
 )
 from pytensor.scan.op import Scan
 from pytensor.scan.rewriting.db import ScanEquilibriumGraphRewriter
@@ -73,6 +74,19 @@ _INSTEAD: dict[type[GraphRewriter], Callable[[Any], GraphRewriter]] = {
 }
 
 
+def _instead_of(rewriter: Any) -> Any:
+    """What takes the place of a rewrite of nodes, or of some that run in turn."""
+    if not isinstance(rewriter, SequentialNodeRewriter):
+        return INSTEAD.get(rewriter, rewriter)
+    if INSTEAD.keys().isdisjoint(rewriter.rewrites):
+        return rewriter
+    return SequentialNodeRewriter(
+        *map(_instead_of, rewriter.rewrites),
+        apply_all_rewrites=rewriter.apply_all_rewrites,
+        profile=rewriter.profile,
+    )
+
+
 def arranged(rewriter: GraphRewriter) -> GraphRewriter:
     """The same rewrites in the same order, run by the classes of this package.
 
@@ -92,8 +106,9 @@ def arranged(rewriter: GraphRewriter) -> GraphRewriter:
         return made
     if type(rewriter) in _INSTEAD:
         return _INSTEAD[type(rewriter)](rewriter)
-    if isinstance(rewriter, NodeProcessingGraphRewriter) and rewriter.node_rewriter in INSTEAD:
+    if isinstance(rewriter, NodeProcessingGraphRewriter):
         of_nodes = copy(rewriter)
-        of_nodes.node_rewriter = INSTEAD[rewriter.node_rewriter]
-        return of_nodes
+        of_nodes.node_rewriter = _instead_of(rewriter.node_rewriter)
+        if of_nodes.node_rewriter is not rewriter.node_rewriter:
+            return of_nodes
     return InTime(rewriter) if _overwrites(rewriter) else rewriter

@@ -184,7 +184,9 @@ class _Run:
             start = perf_counter()
             rewriter.apply(self.fgraph)
             self.seconds.add(rewriter, perf_counter() - start)
-            self.uses[rewriter] += self.changes.count != before
+            if rewriter not in self.rewriter.cleanup_rewriters:
+                # which follow the changes of others
+                self.uses[rewriter] += self.changes.count != before
             self.seen[rewriter] = self.changes.count
 
     def clean_up(self) -> None:

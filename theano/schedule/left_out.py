@@ -13,6 +13,18 @@ WRONG_REWRITES = (
     "extract_diag_lift_pass",
     # takes fewer elements where positions are out of range, instead of an IndexError
     "local_adv_idx_to_slice",
+    # give numbers of an array filled with them that has no element, or of one repeated no times
+    "local_Unique_Alloc_lift",
+    "local_Unique_Repeat_lift",
+    "local_Unique_second",
+    # reads rows that a slice does not reach, and that are not there
+    "local_slice_read_of_write",
+    # forgets that an array was told to have another shape than it has
+    "local_specify_shape_alloc",
+    # draws other numbers: those that a draw before them, which nothing else reads, would have taken
+    "sidestep_unused_rng_consumer",
+    # gives -1 for 1: cosh has no single inverse
+    "useless_Arccosh_of_Cosh",
     # refuses an increment of one row, whose length 1 its type does not tell
     "local_AdvancedIncSubtensor_to_AdvancedIncSubtensor1",
     # sums what is then scaled, which may overflow (x / c), or is narrower than what is summed;

@@ -25,6 +25,8 @@ from pytensor.tensor.rewriting.math import local_greedy_distributor, local_mul_z
 from pytensor.tensor.shape import Reshape
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
+from theano.schedule.guarded import Guarded
+
 # a larger constant may be zero for all that is asked
 NUMBERS_LOOKED_AT = 1000
 
@@ -37,6 +39,8 @@ GraphQuestion = Callable[[FunctionGraph], bool]
 
 def node_question(rewriter: NodeRewriter) -> NodeQuestion | None:
     """Whether a rewrite may change a node; None where nothing is known."""
+    if isinstance(rewriter, Guarded):
+        rewriter = rewriter.rewriter
     if type(rewriter) is PatternNodeRewriter:
         return _pattern_question(rewriter)
     return _OF_NODES.get(rewriter)

@@ -1,0 +1,51 @@
+"""Random draws, whose generators have a given state."""
+
+import numpy as np
+import pytensor
+import pytensor.tensor as pt
+
+from tests_scan_grad.rewrites.making import Maker, recipe
+
+FAMILY = "random draws"
+
+
+@recipe(
+    FAMILY,
+    "random_make_inplace",
+    "random_make_inplace_random_state",
+    "_draw_in_place",
+    "sidestep_unused_rng_consumer",
+)
+def draws(m: Maker):
+    from pytensor.tensor.random.type import random_generator_type
+
+    rng = random_generator_type("rng")
+    m.values[rng] = np.random.default_rng(int(m.rng.integers(100)))
+    mean = m.array((m.one_of(1, 2),), ("float64", "float32"), special=False)
+    n = m.one_of(
+        None,
+        (3, m.values[mean].shape[0]),
+        (m.scalar("int64", among=lambda s: 2), m.values[mean].shape[0]),
+    )
+    draw = pt.random.normal(mean, 1.0, size=n, rng=rng)
+    following = draw.owner.outputs[0]
+    second = pt.random.uniform(size=(2,), rng=following)
+    return (
+        [*m.one_of([draw], [second], [draw, second]), second.owner.outputs[0]]
+        if m.chance()
+        else [second + pt.random.uniform(size=(2,), rng=following).sum()]
+    )
+
+
+@recipe(FAMILY, "local_subtensor_of_batch_dims")
+def parts_of_draws(m: Maker):
+    from pytensor.tensor.random.type import random_generator_type
+
+    rng = random_generator_type("rng")
+    m.values[rng] = np.random.default_rng(int(m.rng.integers(100)))
+    mean = m.array((3,), ("float64",), special=False)
+    draw = pt.random.normal(mean, 1.0, rng=rng)
+    return [draw[m.one_of(0, slice(1, None))], draw.sum(), draw.dimshuffle("x", 0)]
+
+
+assert pytensor

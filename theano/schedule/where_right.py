@@ -1,0 +1,269 @@
+"""When rewrites of PyTensor's are right that are not right of all that they match."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from typing import Any
+
+import numpy as np
+from pytensor.graph.basic import Apply, Constant, Variable
+from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.op import Op
+from pytensor.scalar.basic import Cast
+from pytensor.tensor.basic import Alloc
+from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
+from pytensor.tensor.math import true_div
+from pytensor.tensor.subtensor import unflatten_index_variables
+
+Condition = Callable[[FunctionGraph, Apply], bool]
+
+# how far the patterns of rewrites of element-wise work reach
+LEVELS = 3
+
+
+def _operands(node: Apply, levels: int = LEVELS) -> Iterator[Variable]:
+    """What a node of element-wise work computes from, constants left out."""
+    for variable in node.inputs:
+        if isinstance(variable, Constant):
+            continue
+        owner = variable.owner
+        moved = owner is not None and isinstance(owner.op, DimShuffle)
+        if moved and isinstance(owner.inputs[0], Constant):
+            continue
+        yield variable
+        if owner is not None and levels and isinstance(owner.op, Elemwise | DimShuffle | CAReduce):
+            yield from _operands(owner, levels - 1)
+
+
+def of_one_dtype(graph: FunctionGraph, node: Apply) -> bool:
+    """Whether all that is computed, and all from which it is, has the dtype of the result.
+
+    Else a result may be computed with fewer digits, or in integers that wrap where it did not.
+    """
+    dtype = node.outputs[0].type.dtype
+    return all(v.type.dtype == dtype for v in _operands(node) if hasattr(v.type, "dtype"))
+
+
+def of_one_float_dtype(graph: FunctionGraph, node: Apply) -> bool:
+    """The same, of a dtype in which numbers do not wrap and absolute values are its own."""
+    return node.outputs[0].type.dtype.startswith("float") and of_one_dtype(graph, node)
+
+
+def of_signed_numbers(graph: FunctionGraph, node: Apply) -> bool:
+    """Whether -1 can be written in the dtype of the result."""
+    return np.dtype(node.outputs[0].type.dtype).kind in "ifc"
+
+
+def nested_in_one_dtype(ops: Collection[Op]) -> Condition:
+    """Whether the sums in a sum (products in a product) have its dtype, and so its overflow."""
+
+    def holds(graph: FunctionGraph, node: Apply) -> bool:
+        dtype = node.outputs[0].type.dtype
+        waiting = list(node.inputs)
+        while waiting:
+            variable: Any = waiting.pop()
+            owner = variable.owner
+            if owner is None:
+                continue
+            if isinstance(owner.op, DimShuffle):
+                waiting.extend(owner.inputs)
+            elif owner.op in ops:
+                if variable.type.dtype != dtype:
+                    return False
+                waiting.extend(owner.inputs)
+        return True
+
+    return holds
+
+
+def of_integers_or_true_quotient(graph: FunctionGraph, node: Apply) -> bool:
+    """Whether a quotient by one is what is divided: that of floating numbers is rounded."""
+    return node.op == true_div or node.outputs[0].type.dtype.startswith(("int", "uint"))
+
+
+def as_wide_and_in_range(node: Apply, made: list[Variable]) -> bool:
+    """Whether a sum or product is computed in its dtype, and has no constant out of range."""
+    cast_from = made[0].owner
+    if cast_from is not None and isinstance(cast_from.op, Elemwise):
+        if isinstance(cast_from.op.scalar_op, Cast) and cast_from.inputs[0].owner is not None:
+            return False
+    return _in_range(node, made)
+
+
+def _in_range(node: Apply, made: list[Variable]) -> bool:
+    """Whether constants that were joined are neither infinite nor zero, unless some were before."""
+    before = _constants(node.outputs)
+    return all(_ordinary(data) for data in _constants(made)) or not all(map(_ordinary, before))
+
+
+def _ordinary(data: np.ndarray) -> bool:
+    """Whether numbers are finite and, if they are floating, not too small to be exact."""
+    if data.dtype.kind not in "fc":
+        return True
+    size = abs(data)
+    return bool((np.isfinite(size) & ((size == 0) | (size > np.finfo(data.dtype).tiny))).all())
+
+
+def _constants(variables: list[Variable], levels: int = 8) -> list[np.ndarray]:
+    found = []
+    for variable in variables:
+        if isinstance(variable, Constant):
+            if isinstance(variable.data, np.ndarray) and variable.data.size == 1:
+                found.append(variable.data)
+        elif variable.owner is not None and levels:
+            if isinstance(variable.owner.op, Elemwise | DimShuffle | Alloc):
+                found += _constants(variable.owner.inputs, levels - 1)
+    return found
+
+
+# ---- reductions ----
+
+
+def reductions_of_one_kind(graph: FunctionGraph, node: Apply) -> bool:
+    """Whether a reduction and the one that it reduces have and add up in the same dtypes."""
+    inner = node.inputs[0].owner
+    if inner is None or not isinstance(inner.op, CAReduce):
+        return True
+    kinds = [
+        (
+            each.outputs[0].type.dtype,
+            getattr(each.op, "acc_dtype", None) or each.outputs[0].type.dtype,
+        )
+        for each in (node, inner)
+    ]
+    return kinds[0] == kinds[1]
+
+
+def adds_up_as_by_default(graph: FunctionGraph, node: Apply) -> bool:
+    """Whether a reduction has the dtypes that it has if none is asked for."""
+    op: Any = node.op
+    if not hasattr(op, "acc_dtype"):
+        return True
+    default = type(op)(axis=op.axis).make_node(*node.inputs)
+    kinds = [(each.outputs[0].type.dtype, each.op.acc_dtype) for each in (node, default)]
+    return kinds[0] == kinds[1]
+
+
+def a_product_of_two_new_axes(graph: FunctionGraph, node: Apply) -> bool:
+    """Whether what is squared and summed is a product of two arrays whose axes were moved."""
+    squared = node.inputs[0].owner
+    product = squared.inputs[0].owner if squared is not None and squared.inputs else None
+    return product is not None and all(
+        v.owner is not None and isinstance(v.owner.op, DimShuffle) for v in product.inputs
+    )
+
+
+# ---- parts of arrays ----
+
+
+def _indices(node: Apply) -> list[Any]:
+    """The index of a read, an element for each axis that it names."""
+    op: Any = node.op
+    return list(unflatten_index_variables(node.inputs[1:], op.idx_list))
+
+
+def places_exist(graph: FunctionGraph, node: Apply) -> bool:
+    """Whether the places that a read names by number are known to be in the array."""
+    source: Any = node.inputs[0]
+    for length, index in zip(source.type.shape, _indices(node), strict=False):
+        if isinstance(index, slice):
+            continue
+        data = np.asarray(index.data) if isinstance(index, Constant) else None
+        if data is None or length is None:
+            return False
+        if data.dtype.kind in "iu" and data.size and not _within(data, length):
+            return False
+    return True
+
+
+def _within(places: np.ndarray, length: int) -> bool:
+    return bool(-length <= places.min() and places.max() < length)
+
+
+def places_in_axes_of_length_one_exist(graph: FunctionGraph, node: Apply) -> bool:
+    """The same, of axes that are broadcast in what the array is computed from."""
+    source: Any = node.inputs[0]
+    owner = source.owner
+    if owner is None:
+        return True
+    ndim = source.type.ndim
+    broadcast = [any(_is_one(v, axis, ndim) for v in owner.inputs) for axis in range(ndim)]
+    return _single_places_exist(broadcast, _indices(node))
+
+
+def _is_one(variable: Any, axis: int, ndim: int) -> bool:
+    """Whether an operand has length 1 along an axis of the result."""
+    own = getattr(variable.type, "broadcastable", None)
+    if own is None:
+        return False
+    place = axis - (ndim - len(own))
+    return place < 0 or own[place]
+
+
+def _single_places_exist(single: list[bool], indices: list[Any]) -> bool:
+    return all(
+        isinstance(index, slice)
+        or (isinstance(index, Constant) and _within_one(np.asarray(index.data)))
+        for one, index in zip(single, indices, strict=False)
+        if one
+    )
+
+
+def _within_one(places: np.ndarray) -> bool:
+    return places.dtype.kind not in "iu" or places.size == 0 or _within(places, 1)
+
+
+def stops_are_signed(graph: FunctionGraph, node: Apply) -> bool:
+    """Whether the bounds of slices are of types that PyTensor's rewrite expects."""
+    return not any(
+        isinstance(index, slice)
+        and isinstance(index.stop, Variable)
+        and index.stop.type.dtype.startswith("uint")
+        for index in _indices(node)
+    )
+
+
+def all_lengths_are_told(graph: FunctionGraph, node: Apply) -> bool:
+    """Whether the shape that is told of what is read has no unknown length."""
+    told = node.inputs[0].owner
+    return told is None or all(hasattr(length.type, "dtype") for length in told.inputs[1:])
+
+
+def writes_slices(graph: FunctionGraph, node: Apply) -> bool:
+    """Whether a write names slices only, which are never out of range."""
+    op: Any = node.op
+    written = getattr(op, "idx_list", None)
+    return written is not None and all(
+        isinstance(index, slice) for index in unflatten_index_variables(node.inputs[2:], written)
+    )
+
+
+def writes_of_one_dtype(graph: FunctionGraph, node: Apply) -> bool:
+    """Whether what is written, now and before, has the dtype of the array."""
+    dtype = node.outputs[0].type.dtype
+    before = node.inputs[0].owner
+    values = [node.inputs[1], *(before.inputs[1:2] if before is not None else ())]
+    return all(getattr(v.type, "dtype", dtype) == dtype for v in values)
+
+
+def filled_to_the_shape_of_another(graph: FunctionGraph, node: Apply) -> bool:
+    """Whether what is filled is known to have the shape of what it is computed with."""
+    result: Any = node.outputs[0]
+    filled = [v for v in node.inputs if v.owner is not None and isinstance(v.owner.op, Alloc)]
+    others = [v for v in node.inputs if v not in filled]
+    shapes = getattr(graph, "shape_feature", None)
+    for axis in range(result.type.ndim):
+        wide = [v for v in filled if not v.type.broadcastable[axis]]
+        fixed = [v for v in others if not v.type.broadcastable[axis]]
+        for v in wide:
+            against = fixed or wide
+            if not any(_same_length(shapes, v, other, axis) for other in against):
+                return False
+    return True
+
+
+def _same_length(shapes: Any, x: Any, y: Any, axis: int) -> bool:
+    lengths = x.type.shape[axis], y.type.shape[axis]
+    if x is y or (None not in lengths and lengths[0] == lengths[1]):
+        return True
+    return shapes is not None and shapes.same_shape(x, y, axis, axis)
