@@ -10,55 +10,15 @@ Each round is a process of its own, forked from one that has imported everything
 from __future__ import annotations
 
 import logging
-import multiprocessing
 import sys
-import warnings
 from collections import Counter
-from collections.abc import Callable
-from multiprocessing.connection import Connection
 from pathlib import Path
 
 import numpy as np
 
-import theano
-import theano.tensor as T
+from tests_scan_grad.cache_programs import FOLDERS, PROGRAMS, equal, in_child, new_cache
 from tests_scan_grad.damaged_files import DAMAGES
-from theano.link.native import report
-from theano.schedule import stored_graphs
-
-FOLDERS = ("native", "graphs")
-
-
-def perceptron() -> list[np.ndarray]:
-    """Two steps of a small network; a program without loops."""
-    x, w = T.matrix("x"), theano.shared(np.full((3, 3), 0.3), "w")
-    cost = (T.tanh(x.dot(w)) ** 2).sum()
-    update = (w, w - 0.1 * theano.grad(cost, w))
-    step = theano.function([x], cost, updates=[update], mode="NATIVE")
-    assert report(step).segments
-    value = np.arange(6.0).reshape(2, 3)
-    return [step(value), step(value), w.get_value()]
-
-
-def recurrent(slope: float) -> list[np.ndarray]:
-    """The gradient of a loop; programs that differ in a constant."""
-    x, w = T.matrix("x"), theano.shared(np.eye(3) * slope, "w")
-    h, _ = theano.scan(
-        lambda x_t, h, w: T.tanh(slope * x_t + h.dot(w)),
-        sequences=[x],
-        outputs_info=[T.zeros_like(x[0])],
-        non_sequences=[w],
-    )
-    function = theano.function([x], [h, theano.grad((h**2).sum(), w)], mode="NATIVE")
-    assert report(function).segments
-    return function(np.linspace(-1, 1, 12).reshape(4, 3))
-
-
-PROGRAMS = {
-    "perceptron": perceptron,
-    "recurrent": lambda: recurrent(0.5),
-    "another": lambda: recurrent(0.25),
-}
+from theano.schedule.building_folders import PREFIX
 
 
 class Corruption:
@@ -78,12 +38,9 @@ class Corruption:
     """
 
     def __init__(self, seed: int):
-        self.folder, self.random = Path(theano.config.base_compiledir), np.random.default_rng(seed)
-        assert not any((self.folder / name).exists() for name in FOLDERS), "not a new folder"
+        self.folder, self.random = new_cache(), np.random.default_rng(seed)
         self.tried: Counter[tuple[str, str]] = Counter()
         self.wrong: list[str] = []
-        theano.config.cache_optimizations = True
-        stored_graphs.SECONDS_WORTH_STORING = 0
         self.expected = {name: in_child(PROGRAMS[name]) for name in PROGRAMS}
         # with the graphs that were written, too
         for name in PROGRAMS:
@@ -115,6 +72,9 @@ class Corruption:
         """Remove what is in the way of files, as users would when they are told."""
         for name in FOLDERS:
             for path in (self.folder / name).iterdir():
+                if path.name.startswith(PREFIX):
+                    # of a process that ended while the compiler ran: the next ones remove it
+                    continue
                 if path.is_dir():
                     path.rmdir()
                 elif path.is_symlink() or not path.is_file():
@@ -126,37 +86,6 @@ class Corruption:
             self.wrong.append(f"{name} after {done}: {got}")
         elif not equal(got, self.expected[name]):
             self.wrong.append(f"{name} after {done}: another result")
-
-
-def equal(values: list[np.ndarray], expected: list[np.ndarray]) -> bool:
-    """Whether lists of arrays are the same."""
-    return len(values) == len(expected) and all(map(np.array_equal, values, expected))
-
-
-def in_child(program: Callable[[], list[np.ndarray]]) -> list[np.ndarray] | str:
-    """What a program computes in a process of its own, or how that ended."""
-    fork = multiprocessing.get_context("fork")
-    receive, send = fork.Pipe(duplex=False)
-    child = fork.Process(target=_run, args=(program, send))
-    child.start()
-    send.close()
-    try:
-        return receive.recv()
-    except EOFError:
-        child.join()
-        return f"the process ended with status {child.exitcode}"
-    finally:
-        child.join()
-        receive.close()
-
-
-def _run(program: Callable[[], list[np.ndarray]], send: Connection) -> None:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            send.send([np.asarray(value) for value in program()])
-    except BaseException as error:
-        send.send(f"{type(error).__name__}: {error}")
 
 
 def main(count: int, seed: int) -> int:
