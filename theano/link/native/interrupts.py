@@ -6,6 +6,7 @@ A loop that was stopped returns ``INTERRUPTED``; whoever called it then calls ``
 from __future__ import annotations
 
 import ctypes
+import os
 import threading
 from functools import cache
 
@@ -33,6 +34,17 @@ def watch_signals() -> None:
     ]
     python = _Python(*addresses, threading.main_thread().ident)
     library().tn_set_python(ctypes.byref(python))
+
+
+def _watch_in_child() -> None:
+    """After a fork the thread that forked is the main one."""
+    if watch_signals.cache_info().currsize:
+        watch_signals.cache_clear()
+        watch_signals()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_watch_in_child)
 
 
 def raise_pending() -> None:
