@@ -2,7 +2,7 @@
 
     THEANO_FLAGS=base_compiledir=NEW_FOLDER python -m tests_scan_grad.cache_corruption COUNT SEED
 
-Each round damages one to three files, compiles a program with the cache that is left, calls it, and
+Each round damages one to six files, compiles a program with the cache that is left, calls it, and
 compares with what an empty cache gave. It prints what was wrong, and how often each damage was tried.
 Each round is a process of its own, forked from one that has imported everything and compiled nothing.
 """
@@ -50,7 +50,7 @@ class Corruption:
         """Damage files, and run a program."""
         files = self._files()
         done = []
-        for _ in range(self.random.integers(1, 4)):
+        for _ in range(self.random.integers(1, 7)):
             path = files[self.random.integers(len(files))]
             damage = DAMAGES[self.random.integers(len(DAMAGES))]
             if path.is_file() and path.stat().st_size and not path.is_symlink():
@@ -92,8 +92,12 @@ def main(count: int, seed: int) -> int:
     """Run as many rounds; the status is 1 if anything was wrong."""
     logging.getLogger("theano").setLevel(logging.ERROR)
     rounds = Corruption(seed)
+    reported = 0
     while sum(rounds.tried.values()) < count:
         rounds.round()
+        if sum(rounds.tried.values()) >= reported + 100:
+            reported = sum(rounds.tried.values())
+            print(f"{reported} damages: {len(rounds.wrong)} wrong", flush=True)
     for wrong in rounds.wrong:
         print(wrong)
     for (damage, kind), times in sorted(rounds.tried.items()):

@@ -51,6 +51,7 @@ def kill(rounds: int, seed: int) -> tuple[int, list[str]]:
         killed += isinstance(answer(child, receive), str)
         if turn % ROUNDS_BETWEEN == ROUNDS_BETWEEN - 1:
             wrong += _compare(slope, [in_child(functools.partial(recurrent, slope))])
+            print(f"{turn + 1} processes: {len(wrong)} wrong", flush=True)
     return killed, wrong
 
 

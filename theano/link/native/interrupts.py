@@ -1,6 +1,7 @@
-"""Ctrl-C during a long loop: loops ask Python now and then whether a signal came.
+"""Ctrl-C during a long loop or product: they ask Python now and then whether a signal came.
 
-A loop that was stopped returns ``INTERRUPTED``; whoever called it then calls ``raise_pending``.
+A loop that was stopped returns ``INTERRUPTED``, a product that was stopped leaves a mark; whoever called
+it then calls ``raise_pending``.
 """
 
 from __future__ import annotations
@@ -34,6 +35,16 @@ def watch_signals() -> None:
     ]
     python = _Python(*addresses, threading.main_thread().ident)
     library().tn_set_python(ctypes.byref(python))
+
+
+def stopping() -> ctypes.c_int32:
+    """Whether a signal ended a product of the main thread, as a number that the runtime keeps."""
+    return ctypes.c_int32.in_dll(library(), "tn_stopping")
+
+
+def is_main_thread() -> bool:
+    """Whether this thread handles signals."""
+    return threading.get_ident() == threading.main_thread().ident
 
 
 def _watch_in_child() -> None:
