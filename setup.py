@@ -18,13 +18,15 @@ PACKAGE = "theano.link.native.runtime"
 
 def load_alone(path):
     """Load a module without its package, which needs what may not be installed yet."""
-    spec = importlib.util.spec_from_file_location("build_of_runtime", path)
+    spec = importlib.util.spec_from_file_location(f"{path.stem}_alone", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
-runtime = load_alone(Path(__file__).parent.joinpath(*PACKAGE.split("."), "build.py"))
+HERE = Path(__file__).parent
+runtime = load_alone(HERE.joinpath(*PACKAGE.split("."), "build.py"))
+sealing = load_alone(HERE / "theano" / "schedule" / "sealing.py")
 
 
 class BuildRuntime(build_ext):
@@ -41,9 +43,11 @@ class BuildRuntime(build_ext):
             made = Path(work) / target.name
             try:
                 runtime.compile_library(runtime.find_compiler(), made)
-            except runtime.BuildError as error:
+            except (runtime.BuildError, OSError) as error:
                 raise CompileError(str(error)) from error
-            runtime.seal(made)
+            seal = sealing.seal_of(made.read_bytes(), made.name)
+            with made.open("ab") as file:
+                file.write(seal)
             os.replace(made, target)
 
     def copy_extensions_to_source(self):

@@ -18,6 +18,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "with --hypothesis-seed, other ones than in each run",
     )
     parser.addoption(
+        "--damaged-files",
+        type=int,
+        default=6,
+        metavar="N",
+        help="how many files of caches to damage (by default %(default)s)",
+    )
+    parser.addoption(
+        "--killed-processes",
+        type=int,
+        default=3,
+        metavar="N",
+        help="how many processes that compile to kill (by default %(default)s)",
+    )
+    parser.addoption(
         "--all-upstream",
         action="store_true",
         help="run all of Theano's tests but those for GPUs, and PyTensor's and Aesara's tests of loops"

@@ -171,10 +171,16 @@ def test_what_the_user_wrote_is_not_stored(folder, monkeypatch):
 
 
 def test_the_oldest_go_when_there_are_many(folder, monkeypatch):
-    monkeypatch.setattr(sealed_files, "MOST_FILES", 2)
-    for power in (2.0, 3.0, 4.0):
+    found, size = [], 0
+    # what is read counts as used; 0 is no bound
+    for power, bound in ((2.0, 0), (3.0, 2.5), (2.0, 2.5), (4.0, 2.5), (5.0, 0)):
+        monkeypatch.setattr(theano.config, "cache_size", bound * size / sealed_files.MEBIBYTE)
         compiled(power)
-    assert len(files(folder)) == len(files(folder, "program")) == 2
+        found.append({*files(folder), *files(folder, "program")})
+        if len(found) == 1:
+            size = sum((folder / name).stat().st_size for name in found[0])
+    assert [*map(len, found)] == [2, 4, 4, 4, 6]
+    assert found[0] <= found[3] and not found[1] <= found[3]
 
 
 def test_without_the_flag_nothing_is_stored(folder, monkeypatch):

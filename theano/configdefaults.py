@@ -164,6 +164,13 @@ _OWN: list[tuple[str, Any, Kind, str]] = [
         "Keep rewritten graphs on disk, beside compiled code, for the next process.",
     ),
     (
+        "cache_size",
+        500.0,
+        Number(float, 0),
+        "MiB on disk for rewritten graphs, and as many for compiled code: above it what was not used "
+        "for longest is removed; 0: no bound.",
+    ),
+    (
         "scan.save",
         "auto",
         Choice(("auto", "all", "none")),

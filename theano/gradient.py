@@ -42,6 +42,7 @@ from pytensor.tensor.type import discrete_dtypes
 
 from theano.compile.garbage import rare_collections
 from theano.compile.mode import get_default_mode, get_mode
+from theano.deep_graphs import with_room_for_deep_graphs
 from theano.scan_module.adopt import read_from_our_loop
 
 __all__ = [
@@ -93,6 +94,7 @@ consider_constant_ = zero_grad_
 Variables = Variable | Sequence[Variable]
 
 
+@with_room_for_deep_graphs
 def grad(
     cost: Variable | None,
     wrt: Variables,
@@ -218,6 +220,7 @@ def _on_our_loops(results: Any) -> Any:
     return as_list_or_tuple(isinstance(results, list), isinstance(results, tuple), read)
 
 
+@with_room_for_deep_graphs
 def Rop(
     f: Variables,
     wrt: Variables,
@@ -309,6 +312,7 @@ def _listed(variables: Variables) -> list[Variable]:
     return list(variables) if isinstance(variables, list | tuple) else [variables]
 
 
+@with_room_for_deep_graphs
 def Lop(
     f: Variables,
     wrt: Variables,

@@ -154,26 +154,47 @@ class Trainer:
         Raises
         ------
         InputError
-            If the checkpoint is of another model or text; the message lists the differences.
+            If the checkpoint is of another model or text; the message lists the differences. Or if
+        it does not say how far training has come.
         """
         saved, expected = checkpoint.progress.get("identity", {}), self._identity()
+        saved = saved if isinstance(saved, dict) else {}
         differences = [
             f"  {name}: {saved.get(name, 'missing')} in the checkpoint, {value} now"
             for name, value in expected.items()
             if saved.get(name) != value
         ]
         for name, variable in self._shared.items():
-            shape = variable.get_value(borrow=True).shape
-            found = checkpoint.arrays[name].shape if name in checkpoint.arrays else "missing"
-            if not differences and found != shape:
-                differences.append(f"  {name}: shape {found} in the checkpoint, {shape} now")
+            now = _form(variable.get_value(borrow=True))
+            found = _form(checkpoint.arrays[name]) if name in checkpoint.arrays else "missing"
+            if not differences and found != now:
+                differences.append(f"  {name}: {found} in the checkpoint, {now} now")
         if differences:
             raise InputError("\n".join(["the checkpoint is of another model:", *differences]))
+        try:
+            position, history, generator = self._read_progress(checkpoint.progress)
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise InputError(
+                f"the checkpoint does not say how far training has come ({error})"
+            ) from error
         for name, variable in self._shared.items():
             variable.set_value(checkpoint.arrays[name])
-        self.position = Position(**checkpoint.progress["position"])
-        self.history = list(checkpoint.progress["history"])
-        self.generator.bit_generator.state = checkpoint.progress["generator"]
+        self.position, self.history, self.generator = position, history, generator
+
+    def _read_progress(self, progress: dict) -> tuple[Position, list[dict], np.random.Generator]:
+        """How far training had come; any of several errors where that cannot be read."""
+        position = Position(**progress["position"])
+        counts = (position.epoch, position.chunk, position.offset)
+        if not all(type(count) is int and count >= 0 for count in counts):
+            raise ValueError(f"position: {progress['position']}")
+        position.loss_sum = float(position.loss_sum)
+        history = [
+            {**entry, **{part: float(entry[part]) for part in ("training", "validation")}}
+            for entry in progress["history"]
+        ]
+        generator = np.random.default_rng()
+        generator.bit_generator.state = progress["generator"]
+        return position, history, generator
 
     def _identity(self) -> dict:
         """Return what must be equal for training to continue exactly."""
@@ -186,3 +207,8 @@ class Trainer:
             "truncation": settings.truncation,
             "seed": settings.seed,
         }
+
+
+def _form(array: np.ndarray) -> str:
+    """What must be equal of two arrays for one to take the place of the other."""
+    return f"shape {array.shape} of {array.dtype}"

@@ -10,7 +10,7 @@ from theano.link.native.ir import CannotLower
 from theano.link.native.loop_code import LoopCode
 from theano.link.native.objects import compile_ahead, object_files
 from theano.link.native.program_text import ProgramText
-from theano.link.native.runtime.build import is_whole
+from theano.schedule.sealed_files import is_sealed
 
 
 def program(value: int) -> ProgramText:
@@ -44,9 +44,9 @@ def damaged(content: bytes) -> tuple[bytes, ...]:
 def test_a_program_is_compiled_once(folder):
     assert build.library(program(41)).answer() == 41
     (entry,) = folder.iterdir()
-    written = entry.stat().st_mtime_ns
+    written = entry.stat().st_ino
     assert build.library(program(41)).answer() == 41
-    assert entry.stat().st_mtime_ns == written
+    assert entry.stat().st_ino == written
     assert build.library(program(42)).answer() == 42
     assert len(list(folder.iterdir())) == 2
 
@@ -56,9 +56,9 @@ def test_a_damaged_program_is_built_again(folder):
     (entry,) = folder.iterdir()
     for content in damaged(entry.read_bytes()):
         damage(entry, content)
-        assert not is_whole(entry)
+        assert not is_sealed(entry)
         assert build.library(program(43)).answer() == 43
-        assert is_whole(entry)
+        assert is_sealed(entry)
 
 
 def test_a_folder_that_cannot_be_written(folder):
@@ -102,7 +102,7 @@ def test_a_loop_that_was_compiled_ahead_is_not_compiled_again(folder, monkeypatc
     started = []
     monkeypatch.setattr(objects, "_start", lambda *arguments: started.append(arguments))
     (path,) = object_files([code], folder)
-    assert is_whole(path) and [*folder.iterdir()] == [path]
+    assert is_sealed(path) and [*folder.iterdir()] == [path]
     compile_ahead([code])
     assert object_files([code], folder) == [path]
     assert not started and not objects._running
@@ -129,7 +129,7 @@ def test_a_damaged_object_is_built_again(folder):
     for content in damaged(path.read_bytes()):
         damage(path, content)
         object_files([loop("52")], folder)
-        assert is_whole(path)
+        assert is_sealed(path)
 
 
 def test_only_so_many_run_ahead(folder, monkeypatch):
@@ -137,5 +137,5 @@ def test_only_so_many_run_ahead(folder, monkeypatch):
     codes = [loop(str(k), f"loop_{k}") for k in range(5)]
     compile_ahead(codes)
     assert len(objects._running) == 2
-    assert all(map(is_whole, object_files(codes, folder)))
+    assert all(map(is_sealed, object_files(codes, folder)))
     assert not objects._running

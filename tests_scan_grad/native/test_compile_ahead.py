@@ -17,6 +17,8 @@ def started(tmp_path, monkeypatch):
     for module in (build, objects):
         monkeypatch.setattr(module, "cache_folder", lambda: tmp_path)
     monkeypatch.setattr(compiler, "cores", lambda: 2)
+    # however busy the machine is
+    monkeypatch.setattr(objects, "SECONDS_OF_PATIENCE", 600)
     found = []
     start = objects._start
 

@@ -61,3 +61,67 @@ def test_a_signal_stops_a_long_loop(threads, before, kind):
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("stopped") and done.stdout.endswith("again\n")
+
+
+PRODUCTS = """
+import signal, threading, time
+import numpy as np
+import theano, theano.tensor as T
+from theano.link.native import report
+from theano.link.native.runtime import arrays
+
+arrays.set_threads({threads})
+x = T.matrix("x")
+w = theano.shared(np.eye(3000), "w")
+calls = theano.shared(0, "calls")
+product = {graph}
+updates = [(w, w - 0.5 * product), (calls, calls + 1)]
+f = theano.function([x], product.sum(), updates=updates, mode="NATIVE")
+assert report(f).segments
+eye = np.eye(3000)
+begin = time.monotonic()
+f(eye)
+whole = time.monotonic() - begin
+before = w.get_value(), calls.get_value()
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sent = []
+
+def send():
+    sent.append(time.monotonic())
+    signal.raise_signal(signal.SIGINT)
+
+for attempt in range(2):
+    threading.Timer(0.1 * whole, send).start()
+    try:
+        f(eye)
+    except KeyboardInterrupt:
+        late = time.monotonic() - sent[-1]
+    # in the middle, and not when all was done
+    assert late < 0.6 * whole, (late, whole)
+    np.testing.assert_array_equal(w.get_value(), before[0])
+    assert calls.get_value() == before[1]
+w.set_value(eye)
+f(eye)
+np.testing.assert_allclose(w.get_value(), {expected} * eye, atol=1e-12)
+print("whole")
+"""
+HALVED = "theano.scan(lambda h: h * 0.5, outputs_info=[w], n_steps=3)[0][-1]"
+MULTIPLIED = "theano.scan(lambda h: T.dot(h, x), outputs_info=[w], n_steps=3)[0][-1]"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are those of POSIX")
+@pytest.mark.parametrize(
+    "threads, graph, expected",
+    [
+        (1, "x.dot(w)", 0.5),
+        (2, "x.T.dot(x.dot(w))", 0.5),
+        (1, f"T.dot(x, {HALVED})", 0.9375),
+        (1, MULTIPLIED, 0.5),
+    ],
+    ids=["product", "threads", "after-a-loop", "in-a-loop"],
+)
+def test_a_signal_stops_a_long_product_and_no_shared_variable_changes(threads, graph, expected):
+    text = PRODUCTS.format(threads=threads, graph=graph, expected=expected)
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "whole\n"

@@ -2,7 +2,6 @@
 
 import ctypes
 import os
-import shutil
 import subprocess
 import sys
 import threading
@@ -12,6 +11,8 @@ import numpy as np
 import pytest
 
 from theano.link.native.runtime import arrays, build, load
+from theano.schedule.sealed_files import is_sealed
+from theano.schedule.sealing import opened, seal_of
 
 FAMILIES = ("avx512", "avx2", "neon", "portable")
 ROUNDING = {"float32": 1e-5, "float64": 1e-13}
@@ -318,33 +319,69 @@ def built(tmp_path_factory):
     if compiler is None:
         pytest.skip("no C compiler")
     folder = tmp_path_factory.mktemp("built")
-    return folder, compiler, build.build(folder, compiler)
+    load.build(folder, compiler)
+    (path,) = folder.iterdir()
+    return folder, compiler, path
 
 
-def test_a_library_is_found_again(built):
-    folder, compiler, path = built
-    assert build.find_library(folder, compiler) == path
-    assert build.find_library(folder, None) == path
-    assert list(folder.iterdir()) == [path]
+@pytest.fixture
+def builds(built, monkeypatch):
+    """One item for each time that the runtime would be compiled again."""
+    found = []
+
+    def copy(compiler, made):
+        found.append(1)
+        made.write_bytes(opened(built[2].read_bytes(), built[2].name))
+
+    monkeypatch.setattr(load, "compile_library", copy)
+    return found
 
 
-def test_a_damaged_library_is_not_used(built, tmp_path):
-    folder, compiler, path = built
-    copied = tmp_path / path.name
-    whole = path.read_bytes()
-    for damaged in (b"", whole[: len(whole) // 2], whole[:-1] + bytes([whole[-1] ^ 1])):
-        copied.write_bytes(damaged)
-        assert build.find_library(tmp_path, compiler) is None
-    copied.write_bytes(whole)
-    assert build.find_library(tmp_path, compiler) == copied
+def test_a_library_is_found_again(built, builds, tmp_path, monkeypatch):
+    folder, _, path = built
+    assert load._load(tmp_path, folder)._name == str(path)
+    monkeypatch.setenv("CC", "no-such-compiler")
+    assert load._load(tmp_path, folder)._name == str(path)
+    assert not builds and list(folder.iterdir()) == [path]
+
+
+def copied_as(path, folder, name):
+    """A copy of a library that is sealed under another name."""
+    content = opened(path.read_bytes(), path.name)
+    copy = folder / name
+    copy.write_bytes(content + seal_of(content, name))
+    return copy
+
+
+@pytest.mark.parametrize("damage", ["empty", "cut", "flipped", "other-name", "foreign"])
+def test_a_damaged_library_is_built_again(built, builds, tmp_path, damage):
+    folder, _, path = built
+    copied, whole = tmp_path / path.name, path.read_bytes()
+    if damage == "foreign":
+        foreign = tmp_path / "foreign.so"
+        run_compiler = [*build.find_compiler(), "-shared", "-x", "c", "/dev/null", "-o", foreign]
+        subprocess.run(run_compiler, check=True)
+        content = foreign.read_bytes()
+        copied.write_bytes(content + seal_of(content, path.name))
+    else:
+        copied.write_bytes(
+            {
+                "empty": b"",
+                "cut": whole[: len(whole) // 2],
+                "flipped": whole[:-1] + bytes([whole[-1] ^ 1]),
+                "other-name": copied_as(path, tmp_path, "runtime-other.so").read_bytes(),
+            }[damage]
+        )
+    assert load._load(tmp_path / "nothing", tmp_path).tn_max_threads() >= 1
+    assert builds == [1] and is_sealed(copied)
 
 
 def test_the_installed_library_is_used_while_its_sources_are_the_same(built, tmp_path):
     _, _, path = built
     cache, installed = path.parent, tmp_path / build.library_name("installed")
-    shutil.copy(path, tmp_path / "runtime-0123456789-installed.so")
+    copied_as(path, tmp_path, "runtime-0123456789-installed.so")
     assert load._load(tmp_path, cache)._name == str(path)
-    shutil.copy(path, installed)
+    copied_as(path, tmp_path, installed.name)
     assert load._load(tmp_path, cache)._name == str(installed)
 
 
@@ -385,7 +422,7 @@ def test_program_under_sanitizers(tmp_path, sanitizers, arguments):
     trivial = tmp_path / "trivial.c"
     trivial.write_text("int main(void) { return 0; }\n")
     made = tmp_path / "program"
-    command = [compiler, *flags, "-fno-sanitize-recover=all", "-o", str(made)]
+    command = [*compiler, *flags, "-fno-sanitize-recover=all", "-o", str(made)]
     lacks = subprocess.run([*command, str(trivial)], capture_output=True).returncode
     if lacks or subprocess.run([str(made)], capture_output=True).returncode:
         pytest.skip(f"{compiler} cannot link or run -fsanitize={sanitizers}")

@@ -199,7 +199,7 @@ def test_loops_under_sanitizers(tmp_path, name, sanitizers):
     trivial = tmp_path / "trivial.c"
     trivial.write_text("int main(void) { return 0; }\n")
     made = tmp_path / "program"
-    command = [compiler, *flags, "-fno-sanitize-recover=all", "-o", str(made)]
+    command = [*compiler, *flags, "-fno-sanitize-recover=all", "-o", str(made)]
     lacks = subprocess.run([*command, str(trivial)], capture_output=True).returncode
     if lacks or subprocess.run([str(made)], capture_output=True).returncode:
         pytest.skip(f"{compiler} cannot link or run -fsanitize={sanitizers}")

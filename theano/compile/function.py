@@ -17,6 +17,7 @@ from theano.compile.garbage import rare_collections
 from theano.compile.mode import get_mode
 from theano.compile.profiling import ProfileStats
 from theano.configdefaults import config
+from theano.deep_graphs import with_room_for_deep_graphs
 from theano.gof.test_values import no_test_values
 from theano.link.native.overwriting import mark_overwritten
 from theano.misc.pkl_utils import StripPickler
@@ -27,6 +28,7 @@ Pairs = Mapping[Variable, Any] | Iterable[tuple[Variable, Any]]
 Outputs = Variable | Out | Sequence | dict[str, Any] | None
 
 
+@with_room_for_deep_graphs
 def function(
     inputs: Sequence,
     outputs: Outputs = None,

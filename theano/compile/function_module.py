@@ -2,11 +2,13 @@
 
 import copy
 import copyreg
+import os
 import threading
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 from pytensor.compile.aliasing import (
@@ -77,6 +79,19 @@ class Values:
         return self._finder[key]
 
 
+_functions: WeakSet["Function"] = WeakSet()
+
+
+def _forget_other_threads() -> None:
+    """After a fork this thread is the only one: no other is inside a function."""
+    for function in _functions:
+        function._one_by_one = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_other_threads)
+
+
 class Function(PyTensorFunction):
     """A compiled function; `theano.function` makes it.
 
@@ -91,6 +106,7 @@ class Function(PyTensorFunction):
         super().__init__(*args, **kwargs)
         # Threads that call the same function share its storage.
         self._one_by_one = threading.RLock()
+        _functions.add(self)
 
     @property
     def fn(self):

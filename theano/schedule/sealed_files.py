@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
-import tempfile
+import stat
 import zlib
 from pathlib import Path
 
-# The files of one kind that were not read for longest go when there are more.
-MOST_FILES = 100
-_DIGEST = hashlib.sha256().digest_size
+from theano.configparser import config
+from theano.schedule.building_folders import building_folder
+from theano.schedule.own_folders import make_own_folder, read_own
+from theano.schedule.sealing import opened, seal_of
+
+MEBIBYTE = 2**20
 
 
 def write_sealed(folder: Path, name: str, content: bytes | memoryview) -> None:
@@ -20,32 +22,71 @@ def write_sealed(folder: Path, name: str, content: bytes | memoryview) -> None:
     Parameters
     ----------
     folder, name
-        The file. Of those whose name begins as this one does up to a hyphen the oldest may go.
+        The file. The files of the folder that were not used for longest may go.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written. Nothing is left of it then.
     """
-    packed = zlib.compress(content, 1)
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=folder, delete=False) as made:
-        made.write(hashlib.sha256(packed).digest() + packed)
+    if not make_own_folder(folder):
+        return
+    with building_folder(folder) as work:
+        made = work / name
+        made.write_bytes(zlib.compress(content, 1))
+        put_sealed(made, folder)
+
+
+def put_sealed(made: Path, folder: Path) -> None:
+    """Seal a file that is ready, and put it into a folder under its name."""
+    seal = seal_of(made.read_bytes(), made.name)
+    # added at the end: a library may be in use already
+    with made.open("ab") as file:
+        file.write(seal)
+    made.chmod(0o600)
     # a file is there whole, for processes that read it at the same time
-    os.replace(made.name, folder / name)
-    _remove_old(folder, name.partition("-")[0])
+    os.replace(made, folder / made.name)
+    keep_to_size(folder, config.cache_size * MEBIBYTE)
 
 
-def _remove_old(folder: Path, kind: str) -> None:
-    files = sorted(folder.glob(f"{kind}-*"), key=lambda path: path.stat().st_mtime)
-    for path in files[:-MOST_FILES]:
-        path.unlink(missing_ok=True)
+def keep_to_size(folder: Path, most: float) -> None:
+    """Remove the files of a folder that were not used for longest; 0 means that all are kept."""
+    found = []
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(folder):
+            with contextlib.suppress(OSError):
+                about = entry.stat(follow_symlinks=False)
+                if stat.S_ISREG(about.st_mode):
+                    found.append((about.st_mtime_ns, about.st_size, entry.path))
+    total = sum(size for _, size, _ in found)
+    for _, size, path in sorted(found)[:-1]:
+        if not most or total <= most:
+            break
+        total -= size
+        with contextlib.suppress(OSError):
+            os.unlink(path)
 
 
 def read_sealed(path: Path) -> bytes | None:
     """Return what was written to a file; None where there is none that is whole."""
+    packed = _content(path)
+    if packed is None:
+        return None
     try:
-        content = path.read_bytes()
-    except OSError:
+        return zlib.decompress(packed)
+    except zlib.error:
         return None
-    digest, packed = content[:_DIGEST], content[_DIGEST:]
-    if hashlib.sha256(packed).digest() != digest:
-        return None
-    with contextlib.suppress(OSError):
-        os.utime(path)
-    return zlib.decompress(packed)
+
+
+def is_sealed(path: Path) -> bool:
+    """Whether a file is there as it was put, under this name; it then counts as used."""
+    return _content(path) is not None
+
+
+def _content(path: Path) -> bytes | None:
+    written = read_own(path)
+    content = None if written is None else opened(written, path.name)
+    if content is not None:
+        with contextlib.suppress(OSError):
+            os.utime(path)
+    return content

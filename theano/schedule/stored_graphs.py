@@ -26,7 +26,7 @@ import numpy as np
 import pytensor
 from pytensor.compile.ops import DeepCopyOp, ViewOp
 from pytensor.configdefaults import config
-from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.destroyhandler import DestroyHandler
 from pytensor.graph.features import AlreadyThere, Feature
 from pytensor.graph.fg import FunctionGraph, Output
@@ -36,12 +36,14 @@ from pytensor.graph.rewriting.basic import (
     SequentialGraphRewriter,
 )
 from pytensor.graph.traversal import toposort
+from pytensor.graph.type import Type
 from pytensor.graph.utils import Scratchpad
 from pytensor.scalar.basic import ScalarConstant, ScalarType
 from pytensor.tensor.type import TensorType
 from pytensor.tensor.variable import TensorConstant
 
 from theano.configparser import config as own_config
+from theano.schedule import admitted
 from theano.schedule.sealed_files import read_sealed, write_sealed
 
 _log = logging.getLogger(__name__)
@@ -60,7 +62,10 @@ _KNOWN_CODE = {
     "pathlib",
 }
 # flags of the C++ compiler's, which PyTensor would look for, and of places on disk
-_NOT_OF_GRAPHS = ("blas", "cxx", "gcc", "cmodule", "compile", "base_compiledir", "unpickle")
+_NOT_OF_GRAPHS = (
+    *("blas", "cxx", "gcc", "cmodule", "compile", "base_compiledir", "unpickle"),
+    "cache_size",
+)
 
 
 # what most of a graph consists of, which is neither an input nor code
@@ -155,11 +160,11 @@ class StoredAs(Feature):
 # ---- what a graph is called ----
 
 
-class _Pickler(pickle.Pickler):
+class _Pickler(admitted.Pickler):
     """Writes inputs as their positions, and refuses code that is not known."""
 
     def __init__(self, file: io.BytesIO, inputs: Sequence[Variable]):
-        super().__init__(file, protocol=5)
+        super().__init__(file)
         self._positions = {id(variable): k for k, variable in enumerate(inputs)}
 
     def reducer_override(self, value: Any) -> Any:
@@ -175,11 +180,19 @@ class _Pickler(pickle.Pickler):
             return _inner_graph, _parts_of(value)
         if isinstance(value, type | FunctionType):
             _check_known(value)
-        return NotImplemented
+        return self.refuse(value)
+
+    def refuse(self, value: Any) -> Any:
+        """Refuse what could not be read."""
+        return super().reducer_override(value)
 
 
 class _KeyPickler(_Pickler):
     """Writes what a graph is called: how many variables there were before it is left out."""
+
+    def refuse(self, value: Any) -> Any:
+        """Nothing: what a graph is called is not read."""
+        return NotImplemented
 
     def reducer_override(self, value: Any) -> Any:
         written = super().reducer_override(value)
@@ -276,7 +289,7 @@ def _flags() -> list[tuple[str, str]]:
     own = [
         (name, str(own_config.read(name)))
         for name, flag in own_config.flags.items()
-        if not flag.pytensor and not flag.no_effect
+        if not (flag.pytensor or flag.no_effect or name.startswith(_NOT_OF_GRAPHS))
     ]
     return own + [
         (name, str(flag.__get__(config, None)))
@@ -297,7 +310,7 @@ def _code() -> tuple:
 # ---- files ----
 
 
-class _Unpickler(pickle.Unpickler):
+class _Unpickler(admitted.Unpickler):
     """Reads a graph whose inputs are there."""
 
     def __init__(self, file: io.BytesIO, inputs: Sequence[Variable]):
@@ -325,7 +338,7 @@ def _write(
     file = io.BytesIO()
     try:
         order = list(toposort(outputs))
-        _Pickler(file, inputs).dump([list(before), order, outputs, features, handled])
+        _Pickler(file, inputs).dump([name, list(before), order, outputs, features, handled])
         write_sealed(folder, name, file.getbuffer())
         return True
     except (*_NOT_STORABLE, OSError) as why:
@@ -342,7 +355,10 @@ def _read(path: Path, fgraph: FunctionGraph, inputs: list[Variable]) -> bool:
     # no line of the user's makes what is read
     try:
         with config.change_flags(traceback__limit=0):
-            _, _, outputs, features, handled = _Unpickler(file, inputs).load()
+            name, _, _, outputs, features, handled = _Unpickler(file, inputs).load()
+        _check_fits(fgraph, inputs, outputs, features)
+        if name != path.name:
+            raise NotStored(f"it is the graph {name}")
     except Exception as why:
         # what it takes to read a graph was not there, such as a class that is defined later
         _log.warning("the graph in %s cannot be read: %s", path, why)
@@ -358,6 +374,25 @@ def _read(path: Path, fgraph: FunctionGraph, inputs: list[Variable]) -> bool:
     for feature in features:
         fgraph.attach_feature(feature)
     return True
+
+
+def _check_fits(fgraph: FunctionGraph, inputs: list[Variable], outputs: Any, features: Any) -> None:
+    """Whether what was read can be put in the place of a graph; NotStored where it cannot."""
+    types = [variable.type for variable in fgraph.outputs]
+    if len(outputs) != len(types) or not all(map(_is_in_type, types, outputs)):
+        raise NotStored("its results are of other types")
+    nodes = list(toposort(outputs))
+    read = {v for node in nodes for v in node.inputs} | set(outputs)
+    made = {v for node in nodes for v in node.outputs}
+    known = {*inputs, *made}
+    if not all(v in known or isinstance(v, Constant) for v in read):
+        raise NotStored("it reads what is not there")
+    if not all(isinstance(feature, Feature) for feature in features):
+        raise NotStored("what it remembers is unknown")
+
+
+def _is_in_type(wanted: Type, variable: Any) -> bool:
+    return isinstance(variable, Variable) and bool(wanted.is_super(variable.type))
 
 
 def _carried(fgraph: FunctionGraph) -> list[Any]:

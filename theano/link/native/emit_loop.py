@@ -37,6 +37,8 @@ RUNTIME_FUNCTIONS = (
     "tn_pool_run",
     "tn_barrier",
     "tn_look_up",
+    "tn_commit",
+    "tn_committed",
 )
 
 

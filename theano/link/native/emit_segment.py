@@ -14,14 +14,25 @@ import numpy as np
 from theano.link.native.counters import CLOCK, Counters
 from theano.link.native.emit_memory import Memory
 from theano.link.native.emit_statements import emit_statement
-from theano.link.native.ir import FIRST_RESULT, Argument, Line, Statement
+from theano.link.native.ir import (
+    FIRST_RESULT,
+    Argument,
+    Buffer,
+    CallLoop,
+    Gemm,
+    Line,
+    Statement,
+)
 from theano.link.native.repeated_statements import Repeated
 from theano.link.native.scalar_types import C_TYPES
 from theano.link.native.segment import Segment
+from theano.link.native.views import results_of, views_of
 
 # A segment of more lines only calls what others do: the C compiler need not optimize it, which
 # takes longer than all that it calls.
 LINES_WORTH_OPTIMIZING = 150
+# Shared variables and the like are written from here on: all of them, or none.
+COMMIT = "if (runtime->commit()) { status = TN_INTERRUPTED; goto end; }"
 CONVERT = -1_000_000
 REFUSED = -2_000_000
 
@@ -33,7 +44,10 @@ def emit_segment(
     step = segment.step
     memory = Memory(step)
     statements: list[tuple[Statement, list[str]]] = []
+    commit = _first_commit(segment)
     for position, statement in enumerate(step.statements):
+        if position == commit:
+            statements.append((Line(COMMIT), [COMMIT]))
         statements.append((statement, emit_statement(step, statement)))
         if counters:
             statements += [(Line(line), [line]) for line in counters.after(step, position)]
@@ -60,11 +74,34 @@ def emit_segment(
         "{",
         *before,
         *calls,
-        *(["end:"] if step.errors or step.loops else []),
+        *(["end:"] if step.errors or step.loops or commit is not None else []),
+        *(["runtime->committed();"] if commit is not None else []),
         *_rows_reached(segment),
         "return status;",
         "}",
     ]
+
+
+def _first_commit(segment: Segment) -> int | None:
+    """The first statement that writes into an input, if a signal may have ended what is before it."""
+    taken = [output.buffer for output in segment.outputs if output.overwrites is not None]
+    statements = segment.step.statements
+    if not taken or not any(isinstance(s, Gemm | CallLoop) for s in statements):
+        return None
+    for position, statement in enumerate(statements):
+        used = [*(view.buffer for view in views_of(statement)), *results_of(statement)]
+        if any(_lies_in(buffer, taken) for buffer in used):
+            return position
+    return None
+
+
+def _lies_in(buffer: Buffer | None, taken: list[Buffer]) -> bool:
+    while buffer is not None:
+        if buffer.root() in taken:
+            return True
+        place = buffer.root().place
+        buffer = None if place is None else place.buffer
+    return False
 
 
 def _inputs(segment: Segment) -> list[str]:

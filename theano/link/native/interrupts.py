@@ -1,11 +1,13 @@
-"""Ctrl-C during a long loop: loops ask Python now and then whether a signal came.
+"""Ctrl-C during a long loop or product: they ask Python now and then whether a signal came.
 
-A loop that was stopped returns ``INTERRUPTED``; whoever called it then calls ``raise_pending``.
+A loop that was stopped returns ``INTERRUPTED``, a product that was stopped leaves a mark; whoever called
+it then calls ``raise_pending``.
 """
 
 from __future__ import annotations
 
 import ctypes
+import os
 import threading
 from functools import cache
 
@@ -33,6 +35,27 @@ def watch_signals() -> None:
     ]
     python = _Python(*addresses, threading.main_thread().ident)
     library().tn_set_python(ctypes.byref(python))
+
+
+def stopping() -> ctypes.c_int32:
+    """Whether a signal ended a product of the main thread, as a number that the runtime keeps."""
+    return ctypes.c_int32.in_dll(library(), "tn_stopping")
+
+
+def is_main_thread() -> bool:
+    """Whether this thread handles signals."""
+    return threading.get_ident() == threading.main_thread().ident
+
+
+def _watch_in_child() -> None:
+    """After a fork the thread that forked is the main one."""
+    if watch_signals.cache_info().currsize:
+        watch_signals.cache_clear()
+        watch_signals()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_watch_in_child)
 
 
 def raise_pending() -> None:

@@ -14,6 +14,7 @@ from pytensor.link.vm import VMLinker
 
 from theano.link.native.build import library
 from theano.link.native.compile_ahead import TAG
+from theano.link.native.compiler import warn_of_compiler
 from theano.link.native.counters import Counters
 from theano.link.native.ir import CannotLower
 from theano.link.native.one_by_one import make_thunk, replay
@@ -22,8 +23,14 @@ from theano.link.native.profile import Measurements
 from theano.link.native.program import Program, make_program
 from theano.link.native.program_text import ProgramText
 from theano.link.native.report import EngineReport, report_of
-from theano.link.native.run import NativeSegment, in_own_way, layout_is_known
-from theano.link.native.runtime.build import find_compiler
+from theano.link.native.run import (
+    NativeSegment,
+    in_own_way,
+    layout_is_known,
+    runtime_table,
+)
+from theano.link.native.runtime.build import BuildError, find_compiler
+from theano.link.native.runtime.load import NoCompiler
 from theano.link.native.segment import SegmentCall
 from theano.link.native.stored_programs import StoredProgram
 from theano.link.native.virtual_machine import NativeMachine, Unit
@@ -126,13 +133,22 @@ class NativeLinker(VMLinker):
             write()
             return program, None
         try:
-            if not layout_is_known():
-                raise CannotLower("anything, because this Python keeps arrays in another way")
+            _require_runtime()
             return program, library(program.code, meanwhile=write)
         except CannotLower as reason:
+            warn_of_compiler(str(reason))
             parts = [Part((node,), False) for node in order]
             reasons = {node: str(reason) for node in order}
             return Program(parts, [None] * len(parts), ProgramText(""), reasons), None
+
+
+def _require_runtime() -> None:
+    if not layout_is_known():
+        raise CannotLower("anything, because this Python keeps arrays in another way")
+    try:
+        runtime_table()
+    except (BuildError, NoCompiler) as error:
+        raise CannotLower(f"anything, because the runtime cannot be compiled: {error}") from error
 
 
 class NativeCode(Op):

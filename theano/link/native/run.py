@@ -13,7 +13,13 @@ import numpy as np
 
 from theano.link.native.emit_loop import RUNTIME_FUNCTIONS
 from theano.link.native.emit_segment import CONVERT, REFUSED
-from theano.link.native.interrupts import INTERRUPTED, raise_pending, watch_signals
+from theano.link.native.interrupts import (
+    INTERRUPTED,
+    is_main_thread,
+    raise_pending,
+    stopping,
+    watch_signals,
+)
 from theano.link.native.ir import FIRST_RESULT
 from theano.link.native.runtime.load import symbol
 from theano.link.native.segment import Passed, SegmentCall
@@ -82,6 +88,7 @@ class NativeSegment:
     ):
         self.segment, self._library, self._table = segment, library, runtime_table()
         watch_signals()
+        self._stopping = stopping()
         self.function = getattr(library, segment.name)
         self.function.restype = ctypes.c_int64
         self.function.argtypes = [ctypes.c_void_p] * 5 + [ctypes.c_int64]
@@ -123,6 +130,9 @@ class NativeSegment:
         self._check(status)
         self._make_outputs(overwrite=not kept)
         status = self._enter(cells, 1)
+        if self._stopping.value and is_main_thread():
+            # a product was left in the middle, whatever the rest came to
+            status = INTERRUPTED
         if status:
             self._check(status)
         if self.segment.may_stop_early:

@@ -31,6 +31,10 @@ from theano.link.native.scalar_expressions import Expression
 from theano.link.native.scalar_types import C_TYPES, literal
 from theano.link.native.sizes import Sizes
 
+# The C compiler's time grows faster than the pass over elements that it compiles; to store what so
+# many operations made, and to read it again, is little beside them.
+MOST_IN_A_MAP = 256
+
 
 class Step:
     """Statements of a step, and the sizes that they use.
@@ -258,7 +262,8 @@ class Step:
         for position in range(earliest, len(self.statements)):
             statement = self.statements[position]
             if isinstance(statement, Map) and statement.shape == key:
-                return position
+                if len(statement.body) < MOST_IN_A_MAP:
+                    return position
         return self.append(Map(key))
 
     # ---- memory ----

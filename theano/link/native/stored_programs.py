@@ -21,6 +21,7 @@ from pytensor.graph.traversal import toposort
 from theano.link.native.partition import Part
 from theano.link.native.program import Program
 from theano.link.native.segment import Passed, SegmentCall
+from theano.schedule import admitted
 from theano.schedule.sealed_files import read_sealed, write_sealed
 from theano.schedule.stored_graphs import StoredAs
 
@@ -51,7 +52,10 @@ class StoredProgram:
         if content is None:
             return None
         try:
-            return _with_nodes(pickle.loads(content), self._places)
+            name, program = admitted.read(content)
+            if name != self._path.name or not isinstance(program, Program):
+                raise ValueError("it is another program")
+            return _with_nodes(program, self._places)
         except Exception as why:
             # what it takes to read a program was not there, such as a class of an exception
             _log.warning("the program in %s cannot be read: %s", self._path, why)
@@ -62,8 +66,8 @@ class StoredProgram:
         if self._graph is None or not self._graph.write() or program is None:
             return
         try:
-            content = pickle.dumps(_without_nodes(program, self._places), 5)
-            write_sealed(self._path.parent, self._path.name, content)
+            named = self._path.name, _without_nodes(program, self._places)
+            write_sealed(self._path.parent, self._path.name, admitted.written(named))
         except (OSError, pickle.PicklingError, TypeError, AttributeError) as why:
             _log.debug("a program is not stored: %s", why)
 

@@ -1,43 +1,64 @@
-"""Compile the C runtime, and find one that was compiled before.
+"""Compile the C runtime.
 
-A library is named by hashes of its sources, flags and machine, and of the compiler. It appears
-whole, by a rename, so that processes that build at once do not disturb one another, and ends with
-a hash of itself, so that a damaged one is seen and built again.
+A library is named by hashes of its sources, flags and machine, and of the compiler (`load.py`).
 Installing the package uses this file by itself: it imports nothing but Python's own modules.
 """
 
 import hashlib
 import os
 import platform
+import shlex
 import shutil
+import struct
 import subprocess
-import tempfile
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
 SOURCES = Path(__file__).resolve().parent
 FLAGS = ("-std=gnu11", "-O3", "-fPIC", "-pthread", "-ffp-contract=fast")
 _COMPILERS = ("cc", "gcc", "clang")
-_HASH_BYTES = hashlib.sha256().digest_size
+# What the compiler says where another folder may have room.
+_NO_ROOM = (
+    "No space left on device",
+    "File too large",
+    "File size limit exceeded",
+    "Disk quota exceeded",
+)
+
+# The command of a compiler: its path, and what comes before all other arguments.
+Command = tuple[str, ...]
 
 
 class BuildError(RuntimeError):
     """The C compiler could not build the runtime; the message holds what it said."""
 
 
-def find_compiler() -> str | None:
-    """Path of the C compiler: ``$CC`` where it is set, else ``cc``, ``gcc`` or ``clang``."""
-    asked = os.environ.get("CC")
-    for name in (asked,) if asked else _COMPILERS:
-        path = shutil.which(name)
+def find_compiler() -> Command | None:
+    """Command of the C compiler: ``$CC`` where it is set, else ``cc``, ``gcc`` or ``clang``.
+
+    ``$CC`` may have arguments, as in ``ccache gcc`` or ``gcc -m64``.
+    """
+    asked = os.environ.get("CC", "").strip()
+    for words in _commands(asked) if asked else ((name,) for name in _COMPILERS):
+        path = shutil.which(words[0])
         if path is not None:
-            return path
+            return (path, *words[1:])
     return None
 
 
+def _commands(asked: str) -> list[Command]:
+    """What ``$CC`` may mean: a path with spaces, or words."""
+    try:
+        words = tuple(shlex.split(asked))
+    except ValueError:
+        words = ()
+    return [(asked,), *([words] if words else [])]
+
+
 @cache
-def _hash_of_sources() -> str:
+def hash_of_sources() -> str:
+    """A hash of what is compiled, and how."""
     digest = hashlib.sha256(" ".join((platform.machine(), *FLAGS)).encode())
     for path in sorted(SOURCES.iterdir()):
         if path.suffix in (".c", ".h", ".inc"):
@@ -46,75 +67,101 @@ def _hash_of_sources() -> str:
 
 
 @cache
-def _hash_of_compiler(compiler: str) -> str:
-    said = subprocess.run([compiler, "--version"], capture_output=True, check=False).stdout
-    return hashlib.sha256(os.path.realpath(compiler).encode() + said).hexdigest()[:12]
+def hash_of_compiler(compiler: Command) -> str:
+    """A hash of a compiler and its version."""
+    said = subprocess.run([*compiler, "--version"], capture_output=True, check=False).stdout
+    about = "\0".join((os.path.realpath(compiler[0]), *compiler[1:]))
+    return hashlib.sha256(about.encode() + said).hexdigest()[:12]
 
 
 def library_name(made_by: str) -> str:
     """Name of a library of these sources; `made_by` is a hash of the compiler, or ``*``."""
-    return f"runtime-{_hash_of_sources()}-{made_by}.so"
+    return f"runtime-{hash_of_sources()}-{made_by}.so"
 
 
-def find_library(folder: Path, compiler: str | None) -> Path | None:
-    """A whole library in `folder` made by `compiler`, or by any where `compiler` is None."""
-    made_by = "*" if compiler is None else _hash_of_compiler(compiler)
-    return next(filter(is_whole, sorted(folder.glob(library_name(made_by)))), None)
-
-
-def build(folder: Path, compiler: str) -> Path:
-    """Compile the runtime into `folder` and return the library's path.
+def compile_library(compiler: Command, made: Path, flags: tuple[str, ...] = FLAGS) -> None:
+    """Compile the C files side by side and link them as `made`.
 
     Raises
     ------
-    OSError
-        If `folder` cannot be written.
     BuildError
         If the compiler fails.
+    OSError
+        If there is no room, or the compiler cannot be started.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / library_name(_hash_of_compiler(compiler))
-    with tempfile.TemporaryDirectory(prefix="building-", dir=folder) as work:
-        made = Path(work) / path.name
-        compile_library(compiler, made)
-        seal(made)
-        os.replace(made, path)
-    return path
-
-
-def seal(library: Path) -> None:
-    """Write a hash of a library at its end, where the loader does not look."""
-    digest = hashlib.sha256(library.read_bytes()).digest()
-    with library.open("ab") as file:
-        file.write(digest)
-
-
-def is_whole(library: Path) -> bool:
-    """Whether a library is there, and as it was sealed."""
-    try:
-        content = library.read_bytes()
-    except OSError:
-        return False
-    body, tail = content[:-_HASH_BYTES], content[-_HASH_BYTES:]
-    return hashlib.sha256(body).digest() == tail
-
-
-def compile_library(compiler: str, made: Path, flags: tuple[str, ...] = FLAGS) -> None:
-    """Compile the C files side by side and link them as `made`."""
     sources = sorted(SOURCES.glob("*.c"))
     objects = [made.with_name(source.stem + ".o") for source in sources]
+    # which sources a library was made of: the loader looks
+    flags = (*flags, f'-DTN_SOURCES="{hash_of_sources()}"')
     commands = [
-        [compiler, *flags, "-c", str(source), "-o", str(out)]
+        [*compiler, *flags, "-c", str(source), "-o", str(out)]
         for source, out in zip(sources, objects, strict=True)
     ]
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(_run, commands))
-    _run([compiler, "-shared", "-pthread", "-o", str(made), *map(str, objects)])
+    _run(commands, made.parent)
+    link = [*compiler, "-shared", "-pthread", "-o", str(made), *map(str, objects)]
+    complaint = _run([link], made.parent)
+    wrong = what_is_wrong_with(made)
+    if wrong:
+        raise BuildError(f"{' '.join(link)}\nmade {wrong}\n{complaint}")
 
 
-def _run(command: list[str]) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-    if done.returncode:
-        if "No space left on device" in done.stderr:
-            raise OSError(done.stderr)
-        raise BuildError(f"{' '.join(command)}\nfailed:\n{done.stderr}")
+def _run(commands: Sequence[Sequence[str]], temporary: Path) -> str:
+    """Run commands at the same time; return what they complain of."""
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+    processes: list[subprocess.Popen] = []
+    complaints = []
+    try:
+        for command in commands:
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                env=environment,
+                text=True,
+                errors="replace",
+            )
+            processes.append(process)
+        for command, process in zip(commands, processes, strict=True):
+            _, complaint = process.communicate()
+            complaints.append(complaint)
+            if process.returncode and is_for_want_of_room(complaint):
+                raise OSError(complaint)
+            if process.returncode:
+                said = complaint.strip() or f"exit status {process.returncode}"
+                raise BuildError(f"{' '.join(command)}\nfailed:\n{said}")
+    finally:
+        for process in processes:
+            if process.returncode is None:
+                process.kill()
+                process.communicate()
+    return "".join(complaints)
+
+
+def is_for_want_of_room(complaint: str) -> bool:
+    """Whether the compiler may do in another folder what it complains of."""
+    return any(sign in complaint for sign in _NO_ROOM)
+
+
+def what_is_wrong_with(made: Path) -> str:
+    """What the compiler made in the place of a library or an object; empty if all is well.
+
+    A library that was cut off must not be loaded: what lacks is noticed when it is read, and ends
+    the process.
+    """
+    try:
+        with made.open("rb") as file:
+            head = file.read(64)
+        size = made.stat().st_size
+    except FileNotFoundError:
+        return "nothing"
+    if head[:4] != b"\x7fELF":
+        # other systems have other formats, and their loaders look
+        return "no machine code" if platform.system() == "Linux" or not head else ""
+    if len(head) < 64:
+        return "a file that is cut off"
+    wide, big = head[4] == 2, head[5] == 2
+    # where the table of sections is, which linkers put last, the size of an entry, and how many
+    position, layout = (0x28, "Q10xHH") if wide else (0x20, "I10xHH")
+    start, entry, count = struct.unpack_from((">" if big else "<") + layout, head, position)
+    return "a file that is cut off" if not start or start + entry * count > size else ""

@@ -11,6 +11,8 @@
 #define PACKED_BYTES 524288
 /* Rows of A up to which B is read as it lies in memory, if it can be. */
 #define ROWS_IN_PLACE 24
+/* Rows of A that meet a block of B before a long product looks up. */
+#define ROWS_BETWEEN_LOOKS 8192
 
 /* One work buffer a thread, which grows and is freed with the thread. */
 static pthread_key_t buffer_key;

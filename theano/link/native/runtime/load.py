@@ -1,18 +1,32 @@
-"""Load the C runtime: the installed one, else the one in this user's cache, else build it there."""
+"""Load the C runtime: the installed one, else the one in this user's cache, else build it there.
+
+A library appears in a folder whole, by a rename, so that processes that build at once do not disturb
+one another, and is sealed.
+"""
 
 import ctypes
-import tempfile
+import os
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 from pytensor.configdefaults import config
 
 from theano.link.native.runtime.build import (
     SOURCES,
-    build,
+    BuildError,
+    Command,
+    compile_library,
     find_compiler,
-    find_library,
+    hash_of_compiler,
+    hash_of_sources,
+    library_name,
+    what_is_wrong_with,
 )
+from theano.schedule.building_folders import building_folder
+from theano.schedule.own_folders import is_own_folder, make_own_folder
+from theano.schedule.sealed_files import is_sealed, put_sealed
+from theano.schedule.sealing import opened
 
 _lock = threading.Lock()
 _loaded: ctypes.CDLL | None = None
@@ -53,7 +67,7 @@ def library() -> ctypes.CDLL:
     NoCompiler
         If there is no C compiler.
     BuildError
-        If the compiler fails.
+        If the compiler fails, or cannot be run.
     """
     global _loaded
     with _lock:
@@ -62,22 +76,92 @@ def library() -> ctypes.CDLL:
         return _loaded
 
 
+def open_library(path: Path, mark: str) -> ctypes.CDLL | None:
+    """Load a library that has a symbol of that name; None where there is none that can be loaded."""
+    if what_is_wrong_with(path):
+        return None
+    try:
+        library = ctypes.CDLL(str(path))
+        getattr(library, mark)
+    except (OSError, AttributeError):
+        return None
+    return library
+
+
+def in_cache_or_elsewhere(folder: Path, make: Callable[[Path], ctypes.CDLL]) -> ctypes.CDLL:
+    """Make a library in the user's cache, or in a folder that is gone afterwards.
+
+    The cache may be read-only, full, or another user's.
+    """
+    try:
+        if make_own_folder(folder):
+            return make(folder)
+    except OSError:
+        pass
+    with building_folder() as elsewhere:
+        return make(elsewhere)
+
+
 def _load(installed: Path, cache: Path) -> ctypes.CDLL:
     compiler = find_compiler()
     # what was installed may come from another machine's compiler
-    path = find_library(installed, None) or find_library(cache, compiler)
-    if path is not None:
-        return ctypes.CDLL(str(path))
-    if compiler is None:
-        raise NoCompiler(
-            "the native engine needs a C compiler, and neither cc, gcc nor clang (nor what the "
-            "environment variable CC names) was found. Install one: 'apt install gcc' on Debian "
-            "and Ubuntu, 'dnf install gcc' on Fedora, 'xcode-select --install' on macOS, 'conda "
-            "install c-compiler' in a conda environment."
-        )
+    for path in sorted(installed.glob(library_name("*"))):
+        if opened(path.read_bytes(), path.name) is not None and (found := _opened(path)):
+            return found
     try:
-        return ctypes.CDLL(str(build(cache, compiler)))
-    except OSError:
-        # A cache folder that is read-only or full: this process builds for itself.
-        with tempfile.TemporaryDirectory(prefix="theano-native-") as own:
-            return ctypes.CDLL(str(build(Path(own), compiler)))
+        if is_own_folder(cache):
+            made_by = "*" if compiler is None else hash_of_compiler(compiler)
+            for path in sorted(cache.glob(library_name(made_by))):
+                if is_sealed(path) and (found := _opened(path)):
+                    return found
+        if compiler is not None:
+            command = compiler
+            return in_cache_or_elsewhere(cache, lambda folder: build(folder, command))
+    except OSError as error:
+        raise BuildError(f"the C compiler {compiler} cannot be run: {error}") from error
+    raise NoCompiler(
+        "the native engine needs a C compiler, and neither cc, gcc nor clang (nor what the "
+        "environment variable CC names) was found. Install one: 'apt install gcc' on Debian "
+        "and Ubuntu, 'dnf install gcc' on Fedora, 'xcode-select --install' on macOS, 'conda "
+        "install c-compiler' in a conda environment."
+    )
+
+
+def build(folder: Path, compiler: Command) -> ctypes.CDLL:
+    """Compile the runtime, put it into a folder, and load it.
+
+    Raises
+    ------
+    OSError
+        If the folder cannot be written, or the compiler cannot be started.
+    BuildError
+        If the compiler fails.
+    """
+    with building_folder(folder) as work:
+        made = work / library_name(hash_of_compiler(compiler))
+        compile_library(compiler, made)
+        loaded = _opened(made)
+        if loaded is None:
+            raise BuildError(f"what {' '.join(compiler)} made of the runtime cannot be loaded")
+        put_sealed(made, folder)
+    # the same, by the name that it has now
+    return _opened(folder / made.name) or loaded
+
+
+def _opened(path: Path) -> ctypes.CDLL | None:
+    """The runtime's library, if it was made of these sources."""
+    library = open_library(path, "tn_sources")
+    if library is None:
+        return None
+    made_of = ctypes.string_at(ctypes.addressof(ctypes.c_char.in_dll(library, "tn_sources")))
+    return library if made_of.decode(errors="replace") == hash_of_sources() else None
+
+
+def _forget_other_threads() -> None:
+    """After a fork the child has this thread only: nobody else holds its locks."""
+    global _lock
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_other_threads)

@@ -132,16 +132,18 @@ static void forget_workers(void)
     inside = 0;
 }
 
-static void watch_forks(void) { pthread_atfork(NULL, NULL, forget_workers); }
+/* From when the library is loaded: another thread may fork while the first run begins. */
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, forget_workers);
+}
 
 /* Starts workers until there are as many as asked for; returns how many there are. Signals stay
  * with the threads of the program. */
 static int start_workers(int wanted)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     if (pool.workers >= wanted)
         return wanted;
-    pthread_once(&once, watch_forks);
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);

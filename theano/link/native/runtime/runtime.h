@@ -51,7 +51,8 @@ void tn_gemm_packed_f64(int64_t m, int64_t n, int64_t k, const double *a, int64_
                         int64_t c_row_stride, int64_t first_panel, int64_t end_panel);
 
 /* The same with B as it lies in memory, any strides; uses the pool where that pays.
- * Returns 0, or -1 where there is no memory for the work buffer (C is then undefined). */
+ * Returns 0, or -1 where there is no memory for the work buffer. C is then undefined, and so it is
+ * where a signal ends the product (tn_stops). */
 int tn_gemm_f32(int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row_stride,
                 int64_t a_column_stride, const float *b, int64_t b_row_stride,
                 int64_t b_column_stride, float beta, float *c, int64_t c_row_stride);
@@ -119,6 +120,16 @@ enum { TN_STOP = -1, TN_ALONE = -2 };
  * so. TN_STOP: a signal came, and all threads stop. TN_ALONE: the threads wait for processors that
  * other programs use; the first goes on alone. `turn` is the thread's own, 0 at first. */
 int64_t tn_look_up(tn_watch *watch, int64_t *turn, int64_t step, int thread, int threads);
+
+/* Whether a product of the main thread is to end, because a signal came; `asked` is the product's
+ * own, 0 at first. All that the call computes after it is then of no use: `tn_stopping` says so until
+ * the exception is taken. */
+int tn_stops(int64_t *asked);
+extern volatile int32_t tn_stopping;
+/* From commit to committed, no signal ends the main thread's call: it writes what is kept between
+ * calls. Commit answers whether one has ended it before. */
+int64_t tn_commit(void);
+void tn_committed(void);
 
 /* Functions of Python's, and its main thread, which alone handles signals. */
 struct tn_python {

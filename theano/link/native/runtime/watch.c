@@ -1,4 +1,5 @@
-/* A long loop looks up now and then: whether a signal came, and whether its threads have processors. */
+/* Long loops and products look up now and then: whether a signal came, and whether the threads of a
+ * loop have processors. */
 #include "runtime.h"
 
 #include <pthread.h>
@@ -16,6 +17,11 @@ static struct tn_python python;
 static _Atomic(int) ready;
 static void *pending[3];
 
+/* Whether the call that the main thread is in is to end, because a signal's handler raised. */
+volatile int32_t tn_stopping;
+/* Whether that call writes what must be written as a whole, and is not to end now. */
+static int held;
+
 void tn_set_python(const struct tn_python *functions)
 {
     python = *functions;
@@ -28,19 +34,61 @@ void tn_take_interrupt(void **exception)
         exception[k] = pending[k];
         pending[k] = 0;
     }
+    tn_stopping = 0;
+}
+
+static int is_main_thread(void)
+{
+    return atomic_load(&ready) && (uintptr_t)pthread_self() == python.main_thread;
 }
 
 /* Whether a signal's handler raised an exception; it is kept for tn_take_interrupt. */
 static int interrupted(void)
 {
-    if (!atomic_load(&ready) || (uintptr_t)pthread_self() != python.main_thread)
+    if (!is_main_thread() || held)
         return 0;
+    if (tn_stopping)
+        return 1;
     int state = python.ensure();
     int raised = python.check_signals() != 0;
     if (raised)
         python.fetch(&pending[0], &pending[1], &pending[2]);
     python.release(state);
     return raised;
+}
+
+int tn_stops(int64_t *asked)
+{
+    if (!is_main_thread())
+        return 0;
+    int64_t time = tn_now();
+    if (!*asked)
+        *asked = time;
+    if (tn_stopping && !held)
+        return 1;
+    if (time - *asked < PATIENCE)
+        return 0;
+    int stops = interrupted();
+    if (stops)
+        tn_stopping = 1;
+    *asked = tn_now();
+    return stops;
+}
+
+int64_t tn_commit(void)
+{
+    if (!is_main_thread())
+        return 0;
+    if (tn_stopping)
+        return 1;
+    held = 1;
+    return 0;
+}
+
+void tn_committed(void)
+{
+    if (is_main_thread())
+        held = 0;
 }
 
 /* Whether threads spent so much of the time since the last judgement waiting for one another that
@@ -62,7 +110,7 @@ static int64_t next_look(tn_watch *watch, int64_t step, int threads)
     int64_t time = tn_now();
     if (step == 0) {
         *watch = (tn_watch){time, time, time, tn_waited(), 2, {0}};
-        return 2;
+        return tn_stopping && interrupted() ? TN_STOP : 2;
     }
     if (time - watch->asked >= PATIENCE) {
         if (interrupted())

@@ -1,0 +1,122 @@
+"""Kill processes that compile, and have many compile the same at once: results stay right.
+
+    THEANO_FLAGS=base_compiledir=NEW_FOLDER python -m tests_scan_grad.cache_kills COUNT SEED
+
+Each round starts a process that compiles a program of its own, and kills it at a random moment. After
+some of them the same program is compiled by a process that is not killed. In the end one more process
+compiles, and the cache must then hold nothing but whole files.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import logging
+import os
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from tests_scan_grad.cache_programs import (
+    FOLDERS,
+    answer,
+    equal,
+    in_child,
+    new_cache,
+    recurrent,
+    started,
+)
+from theano.schedule.building_folders import PREFIX
+from theano.schedule.sealed_files import is_sealed
+
+AT_ONCE = 8
+SLOPES = np.linspace(0.2, 0.8, 25)
+SLOPES_AFTER = np.linspace(0.81, 0.99, 6)
+SECONDS_FOR_COMPILERS = 2
+# rounds after which a process is left alone
+ROUNDS_BETWEEN = 10
+
+
+def kill(rounds: int, seed: int) -> tuple[int, list[str]]:
+    """Kill processes; how many were killed before they were done, and what was wrong."""
+    random, killed, wrong = np.random.default_rng(seed), 0, []
+    seconds = _seconds_of_one()
+    for turn in range(rounds):
+        slope = float(random.choice(SLOPES))
+        child, receive = started(functools.partial(recurrent, slope))
+        time.sleep(random.uniform(0, 1.1 * seconds))
+        child.kill()
+        killed += isinstance(answer(child, receive), str)
+        if turn % ROUNDS_BETWEEN == ROUNDS_BETWEEN - 1:
+            wrong += _compare(slope, [in_child(functools.partial(recurrent, slope))])
+            print(f"{turn + 1} processes: {len(wrong)} wrong", flush=True)
+    return killed, wrong
+
+
+def at_once(slope: float) -> list[str]:
+    """Have several processes compile the same program; what was wrong."""
+    children = [started(functools.partial(recurrent, slope)) for _ in range(AT_ONCE)]
+    return _compare(slope, [answer(*child) for child in children])
+
+
+def left_behind(folder: Path) -> list[str]:
+    """What is in a cache beside whole files, once other processes have compiled something."""
+    for slope in SLOPES_AFTER:
+        for name in FOLDERS:
+            for path in (folder / name).glob(f"{PREFIX}*"):
+                # as if it had been left there some time ago
+                with contextlib.suppress(OSError):
+                    os.utime(path, (0, 0))
+        in_child(functools.partial(recurrent, slope))
+        found = (path for name in FOLDERS for path in (folder / name).iterdir())
+        left = [f"left behind: {path}" for path in found if not is_sealed(path)]
+        if not left:
+            break
+        # a compiler whose process was killed may still run, and write
+        time.sleep(SECONDS_FOR_COMPILERS)
+    return left
+
+
+def _seconds_of_one() -> float:
+    begin = time.monotonic()
+    in_child(functools.partial(recurrent, 0.1))
+    return time.monotonic() - begin
+
+
+def _compare(slope: float, answers: list) -> list[str]:
+    expected = _by_numpy(slope)
+    texts = [each for each in answers if isinstance(each, str)]
+    values = [each for each in answers if not isinstance(each, str)]
+    return texts + [
+        f"another result for {slope}"
+        for each in values
+        if not np.allclose(each[0], expected, rtol=1e-9) or not equal(each, values[0])
+    ]
+
+
+def _by_numpy(slope: float) -> np.ndarray:
+    h, states = np.zeros(3), []
+    for row in np.linspace(-1, 1, 12).reshape(4, 3):
+        h = np.tanh(slope * row + h @ (np.eye(3) * slope))
+        states.append(h)
+    return np.array(states)
+
+
+def main(count: int, seed: int) -> int:
+    """Kill as many processes; the status is 1 if anything was wrong."""
+    logging.getLogger("theano").setLevel(logging.ERROR)
+    folder = new_cache()
+    wrong = at_once(0.5)
+    print(f"{AT_ONCE} processes on an empty cache: {len(wrong)} wrong")
+    killed, wrong_of_kills = kill(count, seed)
+    wrong += [*wrong_of_kills, *left_behind(folder)]
+    for each in wrong:
+        print(each)
+    print(f"{count} processes, of which {killed} were killed, seed {seed}: {len(wrong)} wrong")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1]), int(sys.argv[2])))
