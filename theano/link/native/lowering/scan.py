@@ -25,6 +25,7 @@ from theano.link.native.loop import Loop
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.scalar_types import C_TYPES
 from theano.link.native.step import Step
+from theano.scan_module.scan_op import Scan as OurScan
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class OuterInputs:
     invariants: list[Value]
 
 
-@lowers(Scan)
+@lowers(Scan, OurScan)
 def scan(step: Step, node, inputs: list[Value]) -> list[Value]:
     """The states' buffers are copied and updated in place; traces get memory of their own."""
     op, info = node.op, node.op.info
