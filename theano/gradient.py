@@ -34,16 +34,14 @@ from pytensor.gradient import jacobian as _jacobian
 from pytensor.gradient import verify_grad as _verify_grad
 from pytensor.graph.basic import Variable
 from pytensor.graph.null_type import NullType, null_type
-from pytensor.graph.replace import clone_replace
-from pytensor.graph.traversal import ancestors
-from pytensor.tensor.basic import MakeVector
+from pytensor.tensor.basic import as_tensor_variable
 from pytensor.tensor.math import clip
-from pytensor.tensor.type import discrete_dtypes
 
 from theano.compile.garbage import rare_collections
 from theano.compile.mode import get_default_mode, get_mode
 from theano.deep_graphs import with_room_for_deep_graphs
 from theano.scan_module.adopt import read_from_our_loop
+from theano.scan_module.tangents import tangents_of
 
 __all__ = [
     "ConsiderConstant",
@@ -281,35 +279,14 @@ def Rop(
 def _pushforward_of_operators(
     f: Variables, wrt: Variables, eval_points: Variables, **options: str
 ) -> Any:
-    """Differentiate forward; vectors made of integers, such as shapes, count as constant.
-
-    PyTensor's rule for them puts directions, which are not integers, into a vector of integers.
-    """
-    variables = [*_listed(f), *_listed(wrt)]
-    places = {
-        variable: variable.type()
-        for variable in ancestors([v for v in variables if isinstance(v, Variable)])
-        if variable.owner is not None
-        and isinstance(variable.owner.op, MakeVector)
-        and variable.dtype in discrete_dtypes
-    }
-    if not places:
-        return pushforward(f, wrt, eval_points, use_op_pushforward=True, **options)
-    held = clone_replace(variables, places)
-    results = pushforward(
-        held[: len(_listed(f))],
-        held[len(_listed(f)) :],
-        _listed(eval_points),
-        use_op_pushforward=True,
-        **options,
-    )
-    back = {place: variable for variable, place in places.items()}
-    results = [r if r is None else clone_replace(r, back) for r in results]
+    """Differentiate forward by the operators' own rules."""
+    results = tangents_of(_listed(f), _listed(wrt), _listed(eval_points), **options)
     return as_list_or_tuple(isinstance(f, list), isinstance(f, tuple), results)
 
 
 def _listed(variables: Variables) -> list[Variable]:
-    return list(variables) if isinstance(variables, list | tuple) else [variables]
+    listed = variables if isinstance(variables, list | tuple) else [variables]
+    return [v if isinstance(v, Variable) else as_tensor_variable(v) for v in listed]
 
 
 @with_room_for_deep_graphs

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from pytensor import tensor as pt
-from pytensor.gradient import disconnected_type, pushforward
+from pytensor.gradient import disconnected_type
 from pytensor.graph.basic import Variable
 from pytensor.scan.op import Scan as PyTensorScan
 from pytensor.scan.op import ScanInfo
@@ -33,6 +33,7 @@ from theano.scan_module.op_of_step import layout, step_graph
 from theano.scan_module.rows_without_steps import with_rows_of_no_steps
 from theano.scan_module.scan_attributes import ScanAttributes
 from theano.scan_module.step_gradient import is_connected, is_differentiable
+from theano.scan_module.tangents import tangents_of
 
 __all__ = ["Scan"]
 
@@ -167,13 +168,12 @@ def _tangent_loop(
     tangents = dict(
         zip(
             values,
-            pushforward(
+            tangents_of(
                 values,
                 list(inner_tangents),
-                tangents=list(inner_tangents.values()),
+                list(inner_tangents.values()),
                 disconnected_outputs="ignore",
                 return_disconnected="zero",
-                use_op_pushforward=True,
             ),
             strict=True,
         )
