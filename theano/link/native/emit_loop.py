@@ -37,6 +37,7 @@ RUNTIME_FUNCTIONS = (
     "tn_pool_run",
     "tn_barrier",
     "tn_look_up",
+    "tn_stops",
     "tn_commit",
     "tn_committed",
 )

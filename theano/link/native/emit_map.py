@@ -47,14 +47,25 @@ class _Operands:
         return len(self.views) - 1
 
 
+# Elements of a copy, and of as much work, between looks at whether a signal came: some milliseconds.
+BETWEEN_LOOKS = 2**20
+FEWEST_BETWEEN_LOOKS = 2**12
+
 # Writes a loop over i from one bound to another, given the strides along it.
 Inner = Callable[[str, str, list[Product]], list[str]]
 
 
 def _nest(
-    shape: Sequence[Size], operands: _Operands, inner: Inner, share: Share | None
+    shape: Sequence[Size],
+    operands: _Operands,
+    inner: Inner,
+    share: Share | None,
+    looks: int = 0,
 ) -> list[str]:
-    """Loops over all but the last dimension, and in them what ``inner`` writes for the last."""
+    """Loops over all but the last dimension, and in them what ``inner`` writes for the last.
+
+    After so many elements they look up for signals; 0: never.
+    """
     extents, strides = collapsed(tuple(shape), operands.strides, operands.sizes)
     if not extents:
         extents, strides = [1], [[Product(0)] for _ in operands.views]
@@ -73,8 +84,13 @@ def _nest(
                 f"const int64_t end = threads > 1 ? {end} : {whole};",
             ]
             extents[-2], first, end = "rows", "first", "end"
+    over = " && !over" if looks and len(extents) > 1 else ""
+    if looks:
+        lines.append("int64_t asked = 0;")
+    if over:
+        lines += ["int64_t looked = 0;", "int over = 0;"]
     for level, extent in enumerate(extents[:-1]):
-        lines.append(f"for (int64_t i{level} = 0; i{level} < {extent}; i{level}++) {{")
+        lines.append(f"for (int64_t i{level} = 0; i{level} < {extent}{over}; i{level}++) {{")
     for k, view in enumerate(operands.views):
         terms = [operands.pointers[k]]
         terms += [
@@ -83,8 +99,30 @@ def _nest(
             if stride.factor
         ]
         lines.append(f"{C_TYPES[view.dtype]} *const p{k} = {' + '.join(terms)};")
-    lines += inner(first, end, [stride[-1] for stride in strides])
+    last = [stride[-1] for stride in strides]
+    if looks:
+        lines += _looking_up(bool(over), looks, end, lambda f, e: inner(f, e, last))
+    else:
+        lines += inner(first, end, last)
     return lines + ["}"] * len(extents)
+
+
+def _looking_up(
+    rows: bool, elements: int, end: str, inner: Callable[[str, str], list[str]]
+) -> list[str]:
+    """What is done along the last dimension, and looks at whether a signal came."""
+    stops = "runtime->stops(&asked)"
+    if rows:
+        # a row is seldom so long that it has to be left
+        look = f"if ((looked += {end}) >= {elements}) {{ looked = 0; over = {stops}; }}"
+        return [*inner("0", end), look]
+    return [
+        f"for (int64_t begin = 0; begin < {end}; begin += {elements}) {{",
+        f"if (begin && {stops}) break;",
+        f"const int64_t close = tn_smaller(begin + {elements}, {end});",
+        *inner("begin", "close"),
+        "}",
+    ]
 
 
 def _element(k: int, stride: Product) -> str:
@@ -96,8 +134,13 @@ def _element(k: int, stride: Product) -> str:
 # ---- maps ----
 
 
-def emit_map(statement: Map, sizes: Sizes, share: Share | None = None) -> list[str]:
-    """The computations of a map in one pass over its elements, or a thread's share of them."""
+def emit_map(
+    statement: Map, sizes: Sizes, share: Share | None = None, looks: bool = False
+) -> list[str]:
+    """The computations of a map in one pass over its elements, or a thread's share of them.
+
+    A pass that looks up for signals ends early where one came.
+    """
     operands = _Operands(sizes)
     loads: dict[tuple[int, int], int] = {}
     for compute in statement.body:
@@ -116,7 +159,8 @@ def emit_map(statement: Map, sizes: Sizes, share: Share | None = None) -> list[s
             return _vector_loop(statement, loads, stores, (first, end), strides, dtype)
         return _scalar_loop(statement, loads, stores, (first, end), strides)
 
-    return _nest(statement.shape, operands, inner, share)
+    between = max(BETWEEN_LOOKS >> len(statement.body).bit_length(), FEWEST_BETWEEN_LOOKS)
+    return _nest(statement.shape, operands, inner, share, between if looks else 0)
 
 
 def _operand_texts(compute: Compute, loads, scalar: Callable[[Scalar], str], load: str):
@@ -230,8 +274,13 @@ def _vector_loop(statement, loads, stores, bounds, strides, dtype) -> list[str]:
 # ---- copies ----
 
 
-def emit_copy(statement: Copy | Combine, sizes: Sizes, share: Share | None = None) -> list[str]:
-    """Write a view, or combine it with a source; all of it, or a thread's share."""
+def emit_copy(
+    statement: Copy | Combine, sizes: Sizes, share: Share | None = None, looks: bool = False
+) -> list[str]:
+    """Write a view, or combine it with a source; all of it, or a thread's share.
+
+    Where it looks up for signals, it ends early when one came.
+    """
     operands = _Operands(sizes)
     target = operands.add(statement.target)
     source = None
@@ -249,7 +298,8 @@ def emit_copy(statement: Copy | Combine, sizes: Sizes, share: Share | None = Non
             right = ACCUMULATE[statement.operation].format(left, right)
         return ["TN_INDEPENDENT", f"for (int64_t i = {first}; i < {end}; i++) {left} = {right};"]
 
-    return _nest(statement.target.shape, operands, inner, share)
+    between = BETWEEN_LOOKS if looks else 0
+    return _nest(statement.target.shape, operands, inner, share, between)
 
 
 def _stretched(source: View, target: View, sizes: Sizes) -> View:

@@ -18,8 +18,6 @@ from theano.link.native.ir import (
     FIRST_RESULT,
     Argument,
     Buffer,
-    CallLoop,
-    Gemm,
     Line,
     Statement,
 )
@@ -83,12 +81,9 @@ def emit_segment(
 
 
 def _first_commit(segment: Segment) -> int | None:
-    """The first statement that writes into an input, if a signal may have ended what is before it."""
+    """The first statement that writes into an input: a signal may have ended what is before it."""
     taken = [output.buffer for output in segment.outputs if output.overwrites is not None]
-    statements = segment.step.statements
-    if not taken or not any(isinstance(s, Gemm | CallLoop) for s in statements):
-        return None
-    for position, statement in enumerate(statements):
+    for position, statement in enumerate(segment.step.statements):
         used = [*(view.buffer for view in views_of(statement)), *results_of(statement)]
         if any(_lies_in(buffer, taken) for buffer in used):
             return position

@@ -70,11 +70,11 @@ def emit_statement(step: Step, statement: Statement, way: Way | None = None) -> 
 
 def _map(step: Step, statement: Map, share: Share | None) -> list[str]:
     stored = [compute.name for compute in statement.body if compute.stored]
-    return [f"/* {', '.join(stored)} */", *emit_map(statement, step.sizes, share)]
+    return [f"/* {', '.join(stored)} */", *emit_map(statement, step.sizes, share, not step.repeats)]
 
 
 def _copy(step: Step, statement: Copy | Combine, share: Share | None) -> list[str]:
-    lines = emit_copy(statement, step.sizes, share)
+    lines = emit_copy(statement, step.sizes, share, not step.repeats)
     if isinstance(statement, Copy) and statement.may_be_same:
         assert isinstance(statement.source, View)
         target, source = (place_of(v, step.sizes) for v in (statement.target, statement.source))
