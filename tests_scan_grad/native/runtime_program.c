@@ -41,7 +41,7 @@ static void expect(int holds, const char *what)
         tn_gemm_packed_##suffix(m, n, k, a, ar, ac, packed, (real)beta, c, n, 0, panels / 2);     \
         tn_gemm_packed_##suffix(m, n, k, a, ar, ac, packed, (real)beta, c, n, panels / 2,         \
                                 panels);                                                          \
-        expect(!tn_gemm_##suffix(m, n, k, a, ar, ac, b, br, bc, (real)beta, d, n), "memory");     \
+        tn_gemm_##suffix(m, n, k, a, ar, ac, b, br, bc, (real)beta, d, n);                        \
         int same = 1;                                                                             \
         for (int64_t i = 0; i < m; i++)                                                           \
             for (int64_t j = 0; j < n; j++) {                                                     \

@@ -42,6 +42,8 @@ def emit_segment(
         *step.sizes.lines,
         "/* work memory */",
         *memory.plan,
+        *_outputs_fit(segment, memory),
+        memory.refuse(),
         *_shapes(segment),
         "result[1] = bytes;",
         "if (!run) return 0;",
@@ -109,6 +111,17 @@ def _shapes(segment: Segment) -> list[str]:
             lines.append(f"result[{position}] = {size};")
             position += 1
     return lines
+
+
+def _outputs_fit(segment: Segment, memory: Memory) -> list[str]:
+    """Lines that let `bytes` be -1 where an output is larger than memory."""
+    texts = [memory.bytes_of(o.argument.dtype, o.argument.shape) for o in segment.outputs]
+    planned = "\n".join(memory.plan)
+    return [
+        f"bytes = tn_if_fits(bytes, {text});"
+        for text in dict.fromkeys(texts)
+        if not text.isdigit() and text not in planned
+    ]
 
 
 def _outputs(segment: Segment) -> list[str]:

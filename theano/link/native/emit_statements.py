@@ -31,7 +31,7 @@ from theano.link.native.ir import (
 )
 from theano.link.native.layout import place_of
 from theano.link.native.scalar_types import C_TYPES, SUFFIX
-from theano.link.native.step import Step
+from theano.link.native.step import Step, signed
 from theano.link.native.work_sharing import ONE, Share, Sharing, Way
 
 MEET = "TN_MEET"
@@ -143,7 +143,8 @@ def _rows_by_index(step: Step, statement: Gather | Scatter, way: Way | None) -> 
     assert isinstance(table, View)
     count = table.shape[0]
     lines = [f"for (int64_t k = 0; k < {statement.index.shape[0]}; k++) {{"]
-    lines.append(f"int64_t row = ({index.pointer})[k * ({index.strides[0].text})];")
+    given = Scalar(f"({index.pointer})[k * ({index.strides[0].text})]", statement.index.dtype)
+    lines.append(f"int64_t row = {signed(given)};")
     error = step.error(IndexError, "index out of range")
     lines.append(f"if (row < -({count}) || row >= {count}) {{ status = {error}; goto end; }}")
     lines.append(f"if (row < 0) row += {count};")

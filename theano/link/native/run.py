@@ -121,7 +121,12 @@ class NativeSegment:
             kept.append(cell)
             status = self._enter(cells, 0)
         self._check(status)
-        self._make_outputs(overwrite=not kept)
+        try:
+            self._make_outputs(overwrite=not kept)
+            self._make_work_memory()
+        except (MemoryError, ValueError) as error:
+            # the operation that needs so much says so itself
+            raise CallRefused(str(error)) from None
         status = self._enter(cells, 1)
         if status:
             self._check(status)
@@ -144,8 +149,6 @@ class NativeSegment:
     def _enter(self, cells: ctypes.Array, run: int) -> int:
         work = 0
         if run:
-            if self._work.size < self._result[1] + ALIGNMENT:
-                self._work = np.empty(self._result[1] + ALIGNMENT, np.uint8)
             address = self._work.ctypes.data
             work = -(-address // ALIGNMENT) * ALIGNMENT
         return self.function(
@@ -156,6 +159,10 @@ class NativeSegment:
             ctypes.addressof(self._result),
             run,
         )
+
+    def _make_work_memory(self) -> None:
+        if self._work.size < self._result[1] + ALIGNMENT:
+            self._work = np.empty(self._result[1] + ALIGNMENT, np.uint8)
 
     def _converted(self, cells: ctypes.Array, position: int) -> tuple[ctypes.Array, list]:
         """The cells with another in the place of one whose array has an unsuitable layout."""

@@ -11,7 +11,7 @@ from theano.link.native.lowering.elementwise import cast
 from theano.link.native.lowering.indexing import add_to_rows, aligned, indexed, is_integer_vector
 from theano.link.native.lowering.kernels import indices, loops
 from theano.link.native.lowering.registry import lowers
-from theano.link.native.step import Step
+from theano.link.native.step import Step, signed
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def _for_each(step: Step, picked: _Pick, x: Array, arrays, other: Array | None, 
         text = array.expression if isinstance(array, Scalar) else next(views).at(*outer)
         size = x.shape[axis]
         rows += [
-            f"int64_t r{k} = {text};",
+            f"int64_t r{k} = {signed(Scalar(text, array.dtype))};",
             f"if (r{k} < -({size}) || r{k} >= {size}) {{ status = {error}; goto end; }}",
             f"if (r{k} < 0) r{k} += {size};",
         ]
