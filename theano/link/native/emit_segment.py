@@ -24,6 +24,8 @@ from theano.link.native.segment import Segment
 LINES_WORTH_OPTIMIZING = 150
 CONVERT = -1_000_000
 REFUSED = -2_000_000
+# result[1] of a segment that has written into shared variables
+COMMITTED = -1
 
 
 def emit_segment(
@@ -64,6 +66,7 @@ def emit_segment(
         *calls,
         *(["end:"] if step.errors or step.loops else []),
         *_rows_reached(segment),
+        *(["if (!status) result[1] = TN_COMMITTED;"] if segment.commits else []),
         "return status;",
         "}",
     ]

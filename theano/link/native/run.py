@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from theano.link.native.emit_loop import RUNTIME_FUNCTIONS
-from theano.link.native.emit_segment import CONVERT, REFUSED
+from theano.link.native.emit_segment import COMMITTED, CONVERT, REFUSED
 from theano.link.native.interrupts import INTERRUPTED, raise_pending, watch_signals
 from theano.link.native.ir import FIRST_RESULT
 from theano.link.native.runtime.load import symbol
@@ -112,7 +112,7 @@ class NativeSegment:
         CallRefused
             When the nodes must run one by one; nothing was changed.
         CheckFailed
-            When an operation fails; inputs that it overwrites may have changed.
+            When an operation fails; no shared variable has changed.
         """
         cells, kept = self._cells, []
         status = self._enter(cells, 0)
@@ -136,7 +136,7 @@ class NativeSegment:
     @contextmanager
     def nothing_overwritten(self) -> Iterator[None]:
         """Have copies in the place of the inputs that the nodes of the segment may overwrite."""
-        cells = [cell for cell in self._overwrites if cell is not None]
+        cells = [self.inputs[position] for position in self.segment.destroyed]
         values: list[Any] = [cell[0] for cell in cells]
         try:
             for cell, value in zip(cells, values, strict=True):
@@ -178,6 +178,14 @@ class NativeSegment:
         copy = (ctypes.c_void_p * len(cells))(*cells)
         copy[position] = id(cell)
         return copy, cell
+
+    def has_committed(self) -> bool:
+        """Whether the last call has written into shared variables."""
+        return self.segment.commits and self._result[1] == COMMITTED
+
+    def forget_commit(self) -> None:
+        """A call begins."""
+        self._result[1] = 0
 
     def bytes_kept(self) -> tuple[int, int]:
         """What is kept for the next call: of outputs, and of work memory."""
@@ -270,7 +278,8 @@ def in_own_way(native: NativeSegment, nodes: Callable[[], None]) -> Callable[[],
         try:
             native()
         except CallRefused:
-            nodes()
+            with native.nothing_overwritten():
+                nodes()
         except CheckFailed as failed:
             # the operation's own error says which one failed, and why
             with native.nothing_overwritten():

@@ -33,7 +33,6 @@ from theano.link.native.lowering.registry import lowers
 from theano.link.native.scalar_expressions import expression_of
 from theano.link.native.step import Step
 
-
 # No array has more than 2**48 bytes: a stride of one times this fits 64 bits.
 LARGEST_STEP = 2**14
 
