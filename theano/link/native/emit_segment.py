@@ -1,6 +1,6 @@
 """A segment as one C function, which reads NumPy's arrays where the caller keeps them.
 
-``cells`` are the lists of one item in which inputs and outputs lie. The first call (``run`` 0)
+``arrays`` is a list of the inputs and, in the second call, the outputs. The first call (``run`` 0)
 checks the inputs and answers the bytes of work memory and the shapes of outputs in ``result``;
 the second computes. The function returns 0, the number of a condition that does not hold, a
 negative number for an exception, TN_CONVERT - k for an input that has to be copied into another
@@ -58,7 +58,7 @@ def emit_segment(
     calls = repeated.replace(segment, statements, fewest=1 if long else 2)
     once = long and not any(line.startswith("for (") for line in calls)
     return [
-        f"{'TN_ONCE ' if once else ''}int64_t {segment.name}(void *const *cells, "
+        f"{'TN_ONCE ' if once else ''}int64_t {segment.name}(const void *arrays, "
         "const tn_runtime *runtime, const void *array_type, char *work, int64_t *result, "
         "int64_t run)",
         "{",
@@ -81,7 +81,7 @@ def _inputs(segment: Segment) -> list[str]:
         comment = f" /* {argument.comment.replace('*/', '')} */" if argument.comment else ""
         order = "tn_regular" if argument.free_strides else "tn_in_c_order"
         lines += [
-            f"const tn_array *const {name}_array = tn_array_in(cells[{k}]);{comment}",
+            f"const tn_array *const {name}_array = tn_array_in(arrays, {k});{comment}",
             f"if (!tn_is_array({name}_array, array_type, {ndim}, {first}, {second}) "
             f"|| !{order}({name}_array, {itemsize})) return TN_CONVERT - {k};",
             f"{C_TYPES[argument.dtype]} *const {name} = {name}_array->data;",
@@ -131,7 +131,7 @@ def _outputs(segment: Segment) -> list[str]:
     first = len(segment.inputs)
     return [
         f"{C_TYPES[o.argument.dtype]} *const {o.argument.name} = "
-        f"tn_array_in(cells[{first + k}])->data;"
+        f"tn_array_in(arrays, {first + k})->data;"
         for k, o in enumerate(segment.outputs)
     ]
 
