@@ -8,9 +8,11 @@ seen and built again.
 
 from __future__ import annotations
 
+import _ctypes
 import ctypes
 import functools
 import tempfile
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 
@@ -51,9 +53,16 @@ def library(code: ProgramText, meanwhile: Callable[[], None] = lambda: None) -> 
             # A folder that is read-only or full: this process builds for itself.
             with tempfile.TemporaryDirectory(prefix="theano-native-") as own:
                 _compile(code, Path(own), name, once)
-                return ctypes.CDLL(str(Path(own) / name))
+                return _loaded(Path(own) / name)
     once()
-    return ctypes.CDLL(str(folder / name))
+    return _loaded(folder / name)
+
+
+def _loaded(path: Path) -> ctypes.CDLL:
+    """A library that leaves the process with the last function of it."""
+    found = ctypes.CDLL(str(path))
+    weakref.finalize(found, _ctypes.dlclose, found._handle).atexit = False
+    return found
 
 
 def _compile(code: ProgramText, folder: Path, name: str, meanwhile: Callable[[], None]) -> None:
