@@ -95,13 +95,12 @@ class _Turns:
     def _end(self, turn: Turn) -> None:
         thread = get_ident()
         with self.mutex:
-            own = self.held.get(thread, [])
-            for k in reversed(range(len(own))):
-                if own[k] is turn:
-                    del own[k]
-                    break
-            if not own:
-                self.held.pop(thread, None)
+            own = self.held.get(thread)
+            # the last, but for one that was never taken
+            if own and own[-1] is turn:
+                own.pop()
+                if not own:
+                    del self.held[thread]
             if self.waiting:
                 self._grant()
 
