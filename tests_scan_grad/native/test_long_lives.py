@@ -65,6 +65,9 @@ def live(compilations, calls=20_000):
         f = function_that_learns(k)
         for _ in range(times):
             f([1.0, 2.0, 3.0])
+        if k % 10 == 9:
+            # functions that nobody has any more are garbage in cycles, which is collected rarely
+            gc.collect()
 
     warming_up = min(compilations, 60)
     for k in range(warming_up):
