@@ -32,6 +32,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="how many processes that compile to kill (by default %(default)s)",
     )
     parser.addoption(
+        "--compilations",
+        type=int,
+        default=15,
+        metavar="N",
+        help="how many functions to compile while memory is watched (by default %(default)s)",
+    )
+    parser.addoption(
+        "--sanitizers",
+        action="store_true",
+        help="run generated loops and segments also compiled with the address and"
+        " undefined-behaviour sanitizers; takes long",
+    )
+    parser.addoption(
         "--all-upstream",
         action="store_true",
         help="run all of Theano's tests but those for GPUs, and PyTensor's and Aesara's tests of loops"

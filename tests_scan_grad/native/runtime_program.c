@@ -13,6 +13,14 @@
 
 static int failures;
 
+/* Linked in the place of aligned_alloc to have products go on without memory for their blocks. */
+void *__wrap_aligned_alloc(size_t alignment, size_t bytes);
+void *__wrap_aligned_alloc(size_t alignment, size_t bytes)
+{
+    (void)alignment, (void)bytes;
+    return NULL;
+}
+
 static void expect(int holds, const char *what)
 {
     if (!holds) {
@@ -41,7 +49,7 @@ static void expect(int holds, const char *what)
         tn_gemm_packed_##suffix(m, n, k, a, ar, ac, packed, (real)beta, c, n, 0, panels / 2);     \
         tn_gemm_packed_##suffix(m, n, k, a, ar, ac, packed, (real)beta, c, n, panels / 2,         \
                                 panels);                                                          \
-        expect(!tn_gemm_##suffix(m, n, k, a, ar, ac, b, br, bc, (real)beta, d, n), "memory");     \
+        tn_gemm_##suffix(m, n, k, a, ar, ac, b, br, bc, (real)beta, d, n);                        \
         int same = 1;                                                                             \
         for (int64_t i = 0; i < m; i++)                                                           \
             for (int64_t j = 0; j < n; j++) {                                                     \

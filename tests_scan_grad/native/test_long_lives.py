@@ -1,5 +1,6 @@
 """Functions over thousands of calls, in forked processes, without a compiler, with bad caches."""
 
+import gc
 import os
 import shutil
 import signal
@@ -42,6 +43,51 @@ def test_ten_thousand_training_steps_do_not_grow_memory():
         last = step(x_value)
     assert resident_bytes() - before < 500_000
     assert 0 < last < first
+
+
+def test_calls_and_compilations_do_not_grow_memory(request):
+    if not Path("/proc/self/statm").exists():
+        pytest.skip("the memory of a process is read where Linux has it")
+    compilations = request.config.getoption("--compilations")
+    environment = {"THEANO_FLAGS": f"base_compiledir={theano.config.base_compiledir}"}
+    code = f"from {__name__} import live; live({compilations})"
+    before, after, libraries = map(int, printed_by(code, **environment))
+    # what the allocator keeps for itself is settled after some dozens of compilations
+    assert after - before < (min(0.01 * before, 50e6) if compilations >= 500 else 10e6)
+    assert libraries < 10
+
+
+def live(compilations, calls=20_000):
+    """Compile functions and call them; print the memory before and after, and the libraries left."""
+    theano.config.cache_optimizations = False
+
+    def use(k, times):
+        f = function_that_learns(k)
+        for _ in range(times):
+            f([1.0, 2.0, 3.0])
+        if k % 10 == 9:
+            # functions that nobody has any more are garbage in cycles, which is collected rarely
+            gc.collect()
+
+    warming_up = min(compilations, 60)
+    for k in range(warming_up):
+        use(k, 200)
+    gc.collect()
+    print(resident_bytes())
+    for k in range(compilations):
+        use(warming_up + k, calls // compilations)
+    gc.collect()
+    print(resident_bytes())
+    maps = Path("/proc/self/maps").read_text().splitlines()
+    print(len({line.split()[-1] for line in maps if "/program-" in line}))
+
+
+def function_that_learns(k):
+    """A function with a loop, its gradient and an update, unlike that of any other number."""
+    x, w = T.dvector("x"), theano.shared(np.ones(4))
+    h, _ = theano.scan(lambda x_t, h, w: T.tanh(h * w * (1 + k % 7) + x_t), x, T.zeros((4,)), w)
+    cost = (h[-1] * float(k)).sum()
+    return theano.function([x], cost, updates=[(w, w - 0.1 * T.grad(cost, w))], mode="NATIVE")
 
 
 def resident_bytes():

@@ -412,9 +412,16 @@ def test_a_compiler_that_fails_is_quoted(tmp_path, monkeypatch):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the sanitizers' flags are those of Linux")
 @pytest.mark.parametrize(
-    "sanitizers, arguments", [("address,undefined", []), ("thread", ["without-fork"])]
+    "sanitizers, arguments, linked",
+    [
+        ("address,undefined", [], []),
+        ("thread", ["without-fork"], []),
+        pytest.param(
+            "address,undefined", [], ["-Wl,--wrap=aligned_alloc"], id="without memory for products"
+        ),
+    ],
 )
-def test_program_under_sanitizers(tmp_path, sanitizers, arguments):
+def test_program_under_sanitizers(tmp_path, sanitizers, arguments, linked):
     compiler = build.find_compiler()
     if compiler is None:
         pytest.skip("no C compiler")
@@ -428,7 +435,7 @@ def test_program_under_sanitizers(tmp_path, sanitizers, arguments):
         pytest.skip(f"{compiler} cannot link or run -fsanitize={sanitizers}")
     program = Path(__file__).with_name("runtime_program.c")
     sources = [str(path) for path in sorted(build.SOURCES.glob("*.c"))]
-    command += [f"-I{build.SOURCES}", str(program), *sources, "-lm"]
+    command += [f"-I{build.SOURCES}", *linked, str(program), *sources, "-lm"]
     subprocess.run(command, check=True)
     done = subprocess.run([str(made), *arguments], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -14,6 +14,7 @@ from pytensor.graph.basic import Variable
 from theano.compile.blas_messages import no_blas_remarks
 from theano.compile.function_module import Function, FunctionWithExtras
 from theano.compile.garbage import rare_collections
+from theano.compile.kept_whole import kept_whole
 from theano.compile.mode import get_mode
 from theano.compile.profiling import ProfileStats
 from theano.configdefaults import config
@@ -137,7 +138,7 @@ def function(
                     [spec.variable for spec in specs],
                     [getattr(result, "variable", result) for result in given],
                 )
-            with no_test_values(), no_blas_remarks():
+            with no_test_values(), no_blas_remarks(), kept_whole(specs, mode):
                 maker = mode.function_maker(
                     specs,
                     cloned_outputs,
@@ -148,6 +149,7 @@ def function(
                     on_unused_input=on_unused_input,
                     name=name,
                 )
+            with no_test_values(), no_blas_remarks():
                 return maker.create()
     except (TypeError, RuntimeError, UnusedInputError) as error:
         error.args = tuple(_in_theanos_name(argument) for argument in error.args)

@@ -2,13 +2,10 @@
 
 import copy
 import copyreg
-import os
-import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
-from weakref import WeakSet
 
 import numpy as np
 from pytensor.compile.aliasing import (
@@ -35,6 +32,7 @@ from theano.compile.call_errors import (
     title,
 )
 from theano.compile.device_cells import bring_home, on_host, wait_for
+from theano.compile.turns import Claim, give_back, reading, take, turn_of, writing
 
 __all__ = [
     "AliasedMemoryError",
@@ -62,10 +60,20 @@ class Values:
         self._function, self._finder = function, function.finder
 
     def __getitem__(self, key: Any) -> Any:
-        return on_host(self._container(key).value)
+        container = self._container(key)
+        with turn_of(self._claim(container, reading)):
+            return on_host(container.value)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self._container(key).value = value
+        container = self._container(key)
+        with turn_of(self._claim(container, writing)):
+            container.value = value
+
+    def _claim(self, container: Container, of_cell: Callable[[list[Any]], Claim]) -> Claim:
+        """That of a cell that functions may share, or of the function, whose calls fill the rest."""
+        own, cell = self._function._claim, container.storage
+        shared = id(cell) in own.reads | own.writes
+        return of_cell(cell) if shared else own
 
     def __contains__(self, key: Any) -> bool:
         return hasattr(self._finder.get(key), "storage")
@@ -77,19 +85,6 @@ class Values:
                 f"it has {signature(self._function)}"
             )
         return self._finder[key]
-
-
-_functions: WeakSet["Function"] = WeakSet()
-
-
-def _forget_other_threads() -> None:
-    """After a fork this thread is the only one: no other is inside a function."""
-    for function in _functions:
-        function._one_by_one = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_other_threads)
 
 
 class Function(PyTensorFunction):
@@ -105,8 +100,17 @@ class Function(PyTensorFunction):
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
         # Threads that call the same function share its storage.
-        self._one_by_one = threading.RLock()
-        _functions.add(self)
+        self._claim = self._used_cells()
+
+    def _used_cells(self) -> Claim:
+        """The claim of a call: the function itself, and the shared variables that it uses."""
+        reads: set[int] = set()
+        writes = {id(self)}
+        for spec, box in zip(self.maker.inputs, self.input_storage, strict=True):
+            if getattr(spec, "shared", False) or box.implicit:  # type: ignore[attr-defined]
+                updated = spec.update is not None or spec.mutable
+                (writes if updated else reads).add(id(box.storage))
+        return Claim(frozenset(reads), frozenset(writes))
 
     @property
     def fn(self):
@@ -190,14 +194,21 @@ class Function(PyTensorFunction):
     def __call__(self, *args, **kwargs):
         if kwargs and "output_subset" in kwargs:
             return self._subset(kwargs.pop("output_subset"), args, kwargs)
-        with self._one_by_one:
-            if not getattr(self.vm, "reads_device_values", False):
-                bring_home(self._shared_cells)
-            try:
-                return super().__call__(*args, **kwargs)
-            except Exception as error:
-                explain_failure(self, error)
-                raise
+        turn = [self._claim]
+        try:
+            take(turn)
+            return self._call(args, kwargs)
+        finally:
+            give_back(turn)
+
+    def _call(self, args, kwargs):
+        if not getattr(self.vm, "reads_device_values", False):
+            bring_home(self._shared_cells)
+        try:
+            return super().__call__(*args, **kwargs)
+        except Exception as error:
+            explain_failure(self, error)
+            raise
 
     def _subset(self, subset, args, kwargs):
         outputs = self(*args, **kwargs)
@@ -292,9 +303,9 @@ class FunctionWithExtras(Function):
         copied._restore()
         return copied
 
-    def __call__(self, *args, **kwargs):
+    def _call(self, args, kwargs):
         try:
-            outputs = super().__call__(*args, **kwargs)
+            outputs = super()._call(args, kwargs)
         finally:
             self._restore()
         if self.output_keys is None or isinstance(outputs, dict):

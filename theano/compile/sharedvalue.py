@@ -1,5 +1,6 @@
 """Variables whose value lives between calls of the functions that use them."""
 
+import copy
 import importlib
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,6 +13,7 @@ from pytensor.link.c.type import generic
 from pytensor.tensor.sharedvar import TensorSharedVariable as PyTensorSharedVariable
 
 from theano.compile.device_cells import bring_home, copy_on_device, is_on_device, on_host
+from theano.compile.turns import reading, turn_of, writing
 from theano.gof.instances import including_instances_of
 
 __all__ = [
@@ -54,10 +56,11 @@ class TensorSharedVariable(PyTensorSharedVariable):
         -------
         array
         """
-        value = self.container.storage[0]
-        if not is_on_device(value):
-            return super().get_value(borrow, return_internal_type)
-        return copy_on_device(value) if return_internal_type else on_host(value)
+        with turn_of(reading(self.container.storage)):
+            value = self.container.storage[0]
+            if not is_on_device(value):
+                return super().get_value(borrow, return_internal_type)
+            return copy_on_device(value) if return_internal_type else on_host(value)
 
     def set_value(self, new_value, borrow=False):
         """Replace the value, in all functions that use the variable.
@@ -71,17 +74,21 @@ class TensorSharedVariable(PyTensorSharedVariable):
         """
         if is_on_device(new_value):
             new_value, borrow = on_host(new_value), True
-        super().set_value(new_value, borrow)
+        new_value = new_value if borrow else copy.deepcopy(new_value)
+        with turn_of(writing(self.container.storage)):
+            super().set_value(new_value, borrow=True)
 
     def zero(self, borrow=False):
         """Replace the value by zeros of the same shape; with `borrow` in the same memory."""
-        bring_home([self.container.storage])
-        super().zero(borrow)
+        with turn_of(writing(self.container.storage)):
+            bring_home([self.container.storage])
+            super().zero(borrow)
 
     def __getstate__(self):
         # what is pickled can be read where there is no such device
-        bring_home([self.container.storage])
-        return super().__getstate__()
+        with turn_of(writing(self.container.storage)):
+            bring_home([self.container.storage])
+            return super().__getstate__()
 
     @property
     def default_update(self):

@@ -12,6 +12,7 @@ from pytensor.tensor.type import TensorType
 from pytensor.tensor.variable import TensorConstantSignature, _tensor_py_operators
 
 from theano.compile.sharedvalue import SharedVariable
+from theano.compile.turns import reading, turn_of, writing
 from theano.gpuarray.contexts import (
     Context,
     ContextNotDefined,
@@ -283,10 +284,11 @@ class GpuArraySharedVariable(_Operators, SharedVariable):
         -------
         array
         """
-        value = self.container.value
-        if not return_internal_type:
-            return np.array(value)
-        return value if borrow else copy.deepcopy(value)
+        with turn_of(reading(self.container.storage)):
+            value = self.container.value
+            if not return_internal_type:
+                return np.array(value)
+            return value if borrow else copy.deepcopy(value)
 
     def set_value(self, new_value, borrow=False):
         """Replace the value.
@@ -298,7 +300,9 @@ class GpuArraySharedVariable(_Operators, SharedVariable):
         borrow : bool
             Whether a device's array may become the variable's own.
         """
-        self.container.value = new_value if borrow else copy.deepcopy(new_value)
+        new_value = new_value if borrow else copy.deepcopy(new_value)
+        with turn_of(writing(self.container.storage)):
+            self.container.value = new_value
 
 
 GpuArrayType.variable_type = GpuArrayVariable

@@ -14,6 +14,7 @@ from pytensor.tensor.exceptions import ShapeError
 from pytensor.tensor.type import TensorType
 
 from theano.compile.sharedvalue import register_constructor
+from theano.compile.turns import InTurns
 from theano.gof.type import PureType
 from theano.schedule.database import FAST_RUN_TAG
 
@@ -66,7 +67,7 @@ class RandomStateType(PureType):
 random_state_type = RandomStateType()
 
 
-class RandomStateSharedVariable(SharedVariable):
+class RandomStateSharedVariable(InTurns, SharedVariable):
     """A variable with a `numpy.random.RandomState` that functions draw from and advance."""
 
 

@@ -7,8 +7,10 @@ same time do not disturb one another; it is sealed, and has a symbol that is nam
 
 from __future__ import annotations
 
+import _ctypes
 import ctypes
 import functools
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 
@@ -53,6 +55,8 @@ def library(code: ProgramText, meanwhile: Callable[[], None] = lambda: None) -> 
         except OSError as error:
             raise CannotLower(f"anything, because nothing can be compiled: {error}") from error
     once()
+    # it leaves the process with the last function of it
+    weakref.finalize(loaded, _ctypes.dlclose, loaded._handle).atexit = False
     return loaded
 
 

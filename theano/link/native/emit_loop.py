@@ -15,7 +15,7 @@ from theano.link.native.emit_statements import emit_statements
 from theano.link.native.ir import FIRST_ARRAY, FIRST_RESULT, Argument, Buffer, Scalar
 from theano.link.native.loop import Loop
 from theano.link.native.scalar_types import C_TYPES, SUFFIX
-from theano.link.native.sizes import Sizes
+from theano.link.native.sizes import Sizes, bytes_text
 from theano.link.native.step_time import nanoseconds
 from theano.link.native.work_sharing import RowRole, Sharing, shared_work
 
@@ -108,6 +108,7 @@ class _Emitter:
             "/* work memory */",
             *rings,
             *self.memory.plan,
+            self.memory.refuse(),
             "if (!thread) {",
             *shapes,
             "result[1] = bytes;",
@@ -157,7 +158,9 @@ class _Emitter:
             "if (!threads) {",
             "watch = &own;",
             f"const double step_time = {nanoseconds(self.step.statements, self.sizes)};",
-            f"threads = runtime->threads_for(step_time / {phases}, {phases} * steps);",
+            # more steps than these make no difference
+            "const int64_t many = steps < 1000000 ? steps : 1000000;",
+            f"threads = runtime->threads_for(step_time / {phases}, {phases} * many);",
             "if (threads > 1) {",
             "tn_call call = {numbers, arrays, result, 0, {0}};",
             f"runtime->pool_run(threads, {self.step.name}_work, &call);",
@@ -222,16 +225,16 @@ class _Emitter:
         lines = []
         for argument in self._rings():
             name, history = argument.name, argument.history
-            row = elements(self.step, argument.shape)
+            shape = tuple(map(self.sizes.find, argument.shape))
             lines += [
                 f"const int64_t {name}_stored = numbers[{argument.first_size}];",
                 f"const int {name}_short = {name}_stored <= {history};",
                 f"const int64_t {name}_rows = {name}_short ? {history + 1} : {name}_stored;",
-                f"const int64_t {name}_size = {row};",
+                f"const int64_t {name}_ring_rows = {name}_short ? {history + 1} : 0;",
+                f"const int64_t {name}_size = {bytes_text(shape, 1)};",
             ]
-            kind = C_TYPES[argument.dtype]
-            count = f"({name}_short ? {history + 1} : 0) * {name}_size"
-            self.memory.take(f"{name}_ring", argument.dtype, f"{count} * sizeof({kind})")
+            ring = self.memory.bytes_of(argument.dtype, (f"{name}_ring_rows", *shape))
+            self.memory.take(f"{name}_ring", argument.dtype, ring)
         return lines
 
     def _rings(self) -> list[Argument]:

@@ -1,5 +1,8 @@
 """The work memory of a C function: where its temporaries and packed operands lie.
 
+All that is computed of sizes afterwards, such as strides and offsets, stays below the sizes of
+arrays that were checked here, and needs no check.
+
 Temporaries that are never needed at the same time share a slot, whose size is that of the
 largest; the sizes are known when the function is called.
 """
@@ -13,6 +16,7 @@ import numpy as np
 from theano.link.native.ir import Buffer, Size
 from theano.link.native.layout import Product, place_of
 from theano.link.native.scalar_types import C_TYPES, SUFFIX
+from theano.link.native.sizes import bytes_text
 from theano.link.native.step import Step
 from theano.link.native.views import results_of, views_of
 from theano.link.native.work_sharing import Sharing
@@ -39,6 +43,7 @@ class Memory:
         self.plan: list[str] = ["int64_t bytes = 0;"]
         self.pointers: list[str] = []
         self._share_slots()
+        self._check_others()
         for k, view in enumerate(step.packed):
             rows, columns = view.shape
             suffix = SUFFIX[view.dtype]
@@ -46,15 +51,18 @@ class Memory:
 
     def take(self, name: str, dtype: str, size: str) -> None:
         """Memory of its own, of so many bytes."""
-        self.plan.append(f"const int64_t {name}_at = bytes; bytes += tn_rounded({size});")
+        self._reserve(name, size)
         self._point(name, dtype, f"{name}_at")
+
+    def _reserve(self, name: str, size: str) -> None:
+        self.plan.append(f"const int64_t {name}_at = bytes; bytes = tn_after(bytes, {size});")
 
     def _point(self, name: str, dtype: str, offset: str) -> None:
         kind = C_TYPES[dtype]
         self.pointers.append(f"{kind} *const {name} = ({kind} *)(work + {offset});")
 
     def bytes_of(self, dtype: str, shape: tuple[Size, ...]) -> str:
-        return f"({elements(self.step, shape)}) * {np.dtype(dtype).itemsize}"
+        return bytes_text(map(self.step.sizes.find, shape), np.dtype(dtype).itemsize)
 
     def _share_slots(self) -> None:
         lives = _lives(self.step)
@@ -78,7 +86,20 @@ class Memory:
             size = slot.sizes[0]
             for other in slot.sizes[1:]:
                 size = f"tn_larger({size}, {other})"
-            self.plan.append(f"const int64_t {slot.name}_at = bytes; bytes += tn_rounded({size});")
+            self._reserve(slot.name, size)
+
+    def _check_others(self) -> None:
+        """Check the shapes of what has no memory of its own: offsets are computed of them, too."""
+        planned = "\n".join(self.plan)
+        others = {b: self.bytes_of(b.dtype, b.shape) for b in self.step.temporaries}
+        for text in dict.fromkeys(others.values()):
+            if not text.isdigit() and text not in planned:
+                self.plan.append(f"bytes = tn_if_fits(bytes, {text});")
+
+    def refuse(self) -> str:
+        """The line that refuses a call with too large sizes."""
+        self.step.sizes.checks.append("arrays that memory is large enough for")
+        return f"if (bytes < 0) return {len(self.step.sizes.checks)};"
 
     def packing(self) -> list[str]:
         """Statements that pack invariant operands: each thread the panels that it multiplies by."""

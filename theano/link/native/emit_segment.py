@@ -1,6 +1,6 @@
 """A segment as one C function, which reads NumPy's arrays where the caller keeps them.
 
-``cells`` are the lists of one item in which inputs and outputs lie. The first call (``run`` 0)
+``arrays`` is a list of the inputs and, in the second call, the outputs. The first call (``run`` 0)
 checks the inputs and answers the bytes of work memory and the shapes of outputs in ``result``;
 the second computes. The function returns 0, the number of a condition that does not hold, a
 negative number for an exception, TN_CONVERT - k for an input that has to be copied into another
@@ -33,6 +33,8 @@ LINES_WORTH_OPTIMIZING = 150
 COMMIT = "if (runtime->commit()) { status = TN_INTERRUPTED; goto end; }"
 CONVERT = -1_000_000
 REFUSED = -2_000_000
+# result[1] of a segment that has written into shared variables
+COMMITTED = -1
 
 
 def emit_segment(
@@ -54,6 +56,8 @@ def emit_segment(
         *step.sizes.lines,
         "/* work memory */",
         *memory.plan,
+        *_outputs_fit(segment, memory),
+        memory.refuse(),
         *_shapes(segment),
         "result[1] = bytes;",
         "if (!run) return 0;",
@@ -66,7 +70,7 @@ def emit_segment(
     calls = repeated.replace(segment, statements, fewest=1 if long else 2)
     once = long and not any(line.startswith("for (") for line in calls)
     return [
-        f"{'TN_ONCE ' if once else ''}int64_t {segment.name}(void *const *cells, "
+        f"{'TN_ONCE ' if once else ''}int64_t {segment.name}(const void *arrays, "
         "const tn_runtime *runtime, const void *array_type, char *work, int64_t *result, "
         "int64_t run)",
         "{",
@@ -75,6 +79,7 @@ def emit_segment(
         *(["end:"] if step.errors or step.loops or commit is not None else []),
         *(["runtime->committed();"] if commit is not None else []),
         *_rows_reached(segment),
+        *(["if (!status) result[1] = TN_COMMITTED;"] if segment.commits else []),
         "return status;",
         "}",
     ]
@@ -108,7 +113,7 @@ def _inputs(segment: Segment) -> list[str]:
         comment = f" /* {argument.comment.replace('*/', '')} */" if argument.comment else ""
         order = "tn_regular" if argument.free_strides else "tn_in_c_order"
         lines += [
-            f"const tn_array *const {name}_array = tn_array_in(cells[{k}]);{comment}",
+            f"const tn_array *const {name}_array = tn_array_in(arrays, {k});{comment}",
             f"if (!tn_is_array({name}_array, array_type, {ndim}, {first}, {second}) "
             f"|| !{order}({name}_array, {itemsize})) return TN_CONVERT - {k};",
             f"{C_TYPES[argument.dtype]} *const {name} = {name}_array->data;",
@@ -143,11 +148,22 @@ def _shapes(segment: Segment) -> list[str]:
     return lines
 
 
+def _outputs_fit(segment: Segment, memory: Memory) -> list[str]:
+    """Lines that let `bytes` be -1 where an output is larger than memory."""
+    texts = [memory.bytes_of(o.argument.dtype, o.argument.shape) for o in segment.outputs]
+    planned = "\n".join(memory.plan)
+    return [
+        f"bytes = tn_if_fits(bytes, {text});"
+        for text in dict.fromkeys(texts)
+        if not text.isdigit() and text not in planned
+    ]
+
+
 def _outputs(segment: Segment) -> list[str]:
     first = len(segment.inputs)
     return [
         f"{C_TYPES[o.argument.dtype]} *const {o.argument.name} = "
-        f"tn_array_in(cells[{first + k}])->data;"
+        f"tn_array_in(arrays, {first + k})->data;"
         for k, o in enumerate(segment.outputs)
     ]
 

@@ -15,6 +15,7 @@ from theano.link.native.ir import (
     Assign,
     CallLoop,
     CannotLower,
+    CheckRows,
     Combine,
     Copy,
     Gather,
@@ -26,12 +27,13 @@ from theano.link.native.ir import (
     Reduce,
     Scalar,
     Scatter,
+    Size,
     Statement,
     View,
 )
 from theano.link.native.layout import place_of
 from theano.link.native.scalar_types import C_TYPES, SUFFIX
-from theano.link.native.step import Step
+from theano.link.native.step import Step, signed
 from theano.link.native.work_sharing import ONE, Share, Sharing, Way
 
 MEET = "TN_MEET"
@@ -61,6 +63,8 @@ def emit_statements(
 
 def emit_statement(step: Step, statement: Statement, way: Way | None = None) -> list[str]:
     """One statement of a step: all of it, or what one of several threads does of it."""
+    if isinstance(statement, CheckRows):
+        return [*_row(step, statement.index, statement.rows, checked=False), "}"]
     if isinstance(statement, Gather | Scatter):
         return _rows_by_index(step, statement, way)
     share = way if isinstance(way, Share) else None
@@ -138,15 +142,10 @@ def _gemm(step: Step, statement: Gemm, share: Share | None) -> list[str]:
 
 def _rows_by_index(step: Step, statement: Gather | Scatter, way: Way | None) -> list[str]:
     """Each thread checks all of the indices, so that all of them stop."""
-    index = place_of(statement.index, step.sizes)
     table = statement.source if isinstance(statement, Gather) else statement.target
     assert isinstance(table, View)
-    count = table.shape[0]
-    lines = [f"for (int64_t k = 0; k < {statement.index.shape[0]}; k++) {{"]
-    lines.append(f"int64_t row = ({index.pointer})[k * ({index.strides[0].text})];")
-    error = step.error(IndexError, "index out of range")
-    lines.append(f"if (row < -({count}) || row >= {count}) {{ status = {error}; goto end; }}")
-    lines.append(f"if (row < 0) row += {count};")
+    checked = isinstance(statement, Scatter) and statement.checked
+    lines = _row(step, statement.index, table.shape[0], checked)
     picked, turn = _row_of(table, "row"), "k"
     if isinstance(statement, Gather):
         inner: Copy | Combine = Copy(_row_of(statement.target, turn), picked)
@@ -163,6 +162,20 @@ def _rows_by_index(step: Step, statement: Gather | Scatter, way: Way | None) -> 
     elif way == ONE:
         lines.append("if (thread) continue;")
     return [*lines, *emit_copy(inner, step.sizes, share), "}"]
+
+
+def _row(step: Step, indices: View, count: Size, checked: bool) -> list[str]:
+    """The beginning of a loop over indices, each of them as the number of a row."""
+    index = place_of(indices, step.sizes)
+    given = Scalar(f"({index.pointer})[k * ({index.strides[0].text})]", indices.dtype)
+    lines = [
+        f"for (int64_t k = 0; k < {indices.shape[0]}; k++) {{",
+        f"int64_t row = {signed(given)};",
+    ]
+    if not checked:
+        error = step.error(IndexError, "index out of range")
+        lines.append(f"if (row < -({count}) || row >= {count}) {{ status = {error}; goto end; }}")
+    return [*lines, f"if (row < 0) row += {count};"]
 
 
 def _row_of(view: View, index: str) -> View:

@@ -272,12 +272,21 @@ class Gather:
 
 @dataclass(eq=False)
 class Scatter:
-    """``target[index[k]] += source[k]`` for rows, or ``=``."""
+    """``target[index[k]] += source[k]`` for rows, or ``=``; `checked`: the indices are in range."""
 
     target: View
     source: View | Scalar
     index: View
     add: bool
+    checked: bool = False
+
+
+@dataclass(eq=False)
+class CheckRows:
+    """Fail unless all indices are those of one of so many rows."""
+
+    index: View
+    rows: Size
 
 
 @dataclass(eq=False)
@@ -323,12 +332,17 @@ class Kernel:
         Makes them, given the arrays that are written and then those that are read.
     may_fail
         Whether they may end the step with an error.
+    checks, unchecked
+        Where they fail if an index is out of range: lines that only check, over what is written and
+        then what is read, and lines that do the rest, as `lines`.
     """
 
     writes: list[View]
     reads: list[View]
     lines: Callable[..., list[str]]
     may_fail: bool = False
+    checks: Callable[..., list[str]] | None = None
+    unchecked: Callable[..., list[str]] | None = None
 
 
 @dataclass(eq=False)
@@ -365,6 +379,7 @@ class CallLoop:
 
 Statement = (
     CallLoop
+    | CheckRows
     | Map
     | Copy
     | Assign

@@ -33,6 +33,8 @@ from theano.link.native.runtime.build import BuildError, find_compiler
 from theano.link.native.runtime.load import NoCompiler
 from theano.link.native.segment import SegmentCall
 from theano.link.native.stored_programs import StoredProgram
+from theano.link.native.undone import Undo, undoable
+from theano.link.native.updates_in_place import shared_positions
 from theano.link.native.virtual_machine import NativeMachine, Unit
 from theano.schedule.left_out import DONE_BY_NATIVE
 
@@ -51,6 +53,8 @@ class NativeLinker(VMLinker):
 
     # rewrites that modes leave out unless they are asked for by name
     does_itself = DONE_BY_NATIVE
+    # whether a call that fails changes no shared variable, though operations may be in place
+    undoes_failed_calls = True
 
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
@@ -79,10 +83,14 @@ class NativeLinker(VMLinker):
             for output, state in (fgraph.update_mapping or {}).items()
         }
         units = []
+        undo: Undo = []
         for part, segment in zip(program.parts, program.segments, strict=True):
             if segment is None:
                 (node,) = part.nodes
                 thunk = make_thunk(node, storage_map, compute_map, bool(self.c_thunks))
+                cells = [storage_map[node.inputs[k]] for k in shared_positions(node)]
+                if cells:
+                    thunk = undoable(thunk, cells, undo)
                 units.append(Unit(node, thunk, bool(thunk.lazy)))
             else:
                 units.append(
@@ -103,6 +111,7 @@ class NativeLinker(VMLinker):
             output_storage=output_storage,
             update_vars=self.updated_vars,
             compute_map=compute_map,
+            undo=undo,
             last_units=[made_by[v.owner] for v in fgraph.outputs if v.owner is not None],
         )
         if counters and compiled is not None:

@@ -29,6 +29,7 @@ def partition(
     order: Sequence[Apply],
     is_native: Callable[[Apply], bool],
     first_of_segment: Collection[Apply],
+    last: Collection[Apply] = (),
 ) -> list[Part]:
     """The parts of a graph in an order in which they can run.
 
@@ -38,6 +39,8 @@ def partition(
         The nodes, each after those that it needs and after those that must run before it.
     first_of_segment
         Native nodes that may not be in the segment of those that they use.
+    last
+        Nodes that run after all that is not among them, if they are native.
     """
     before = fgraph.orderings()
     regions = lazy_regions(fgraph, order)
@@ -51,7 +54,19 @@ def partition(
             alone = not native[source] or node in first_of_segment or ends_segment(source)
             stage = max(stage, stages[source] + (1 if native[node] and alone else 0))
         stages[node] = stage
+    _move_to_the_end([node for node in last if native[node]], stages, native)
     return _parts(order, stages, native, regions)
+
+
+def _move_to_the_end(last: Collection[Apply], stages, native) -> None:
+    """Give nodes the last stage, or one of their own where Python runs nodes in that."""
+    others = [node for node in stages if node not in last]
+    if not last or not others:
+        return
+    final = max(stages[node] for node in others)
+    final += any(stages[node] == final and not native[node] for node in others)
+    for node in last:
+        stages[node] = max(stages[node], final)
 
 
 def _parts(order, stages, native, regions) -> list[Part]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pytensor.compile.ops import ViewOp
 from pytensor.graph.basic import Apply, Constant
 from pytensor.graph.fg import FunctionGraph
+from pytensor.ifelse import IfElse
 from pytensor.link.basic import PerformLinker
 from pytensor.link.c.basic import CLinker, OpWiseCLinker
 from pytensor.link.vm import VMLinker
@@ -16,6 +17,7 @@ from pytensor.scan.op import Scan
 
 from theano.link.native.counters import Counters
 from theano.link.native.ir import CannotLower
+from theano.link.native.lower_segment import NodeCannotLower, lower_segment
 from theano.link.native.lowered_loops import loops_of_their_own, shared_loop
 from theano.link.native.lowering.registry import lowering_of
 from theano.link.native.mutable_inputs import compute_into_inputs, mutable_inputs
@@ -23,12 +25,8 @@ from theano.link.native.overwriting import overwrites_input
 from theano.link.native.partition import Part, needed_results, partition
 from theano.link.native.program_text import ProgramText, profiled_text, program_text
 from theano.link.native.scalar_types import has_c_type
-from theano.link.native.segment import (
-    NodeCannotLower,
-    Segment,
-    SegmentCall,
-    lower_segment,
-)
+from theano.link.native.segment import Segment, SegmentCall
+from theano.link.native.updates_in_place import allow_commits, written_last
 from theano.link.native.views_of_states import views_passed_on
 
 
@@ -66,9 +64,11 @@ def make_program(
     for node in views_passed_on(fgraph):
         reasons[node] = "a view that becomes a shared variable's value: it is passed on as it is"
     first_of_segment: set[Apply] = set()
+    lazy = any(isinstance(node.op, IfElse) for node in order)
+    last = set() if lazy else written_last(fgraph, order)
     segments: dict[tuple[Apply, ...], Segment] = {}
     while True:
-        parts = partition(fgraph, order, lambda node: node not in reasons, first_of_segment)
+        parts = partition(fgraph, order, lambda node: node not in reasons, first_of_segment, last)
         try:
             for part in parts:
                 if part.native and part.nodes not in segments:
@@ -85,6 +85,9 @@ def make_program(
             continue
         break
     chosen = [segments[part.nodes] if part.native else None for part in parts]
+    for k, last_or_not in enumerate(chosen):
+        if last_or_not is not None:
+            allow_commits(last_or_not, is_last=not lazy and k == len(chosen) - 1)
     native = [segment for segment in chosen if segment is not None]
     code = program_text(native) if counters is None else profiled_text(native, counters)
     calls = [segment.call() if segment is not None else None for segment in chosen]

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass, field
 
 from theano.link.native.ir import (
+    CheckRows,
     Combine,
     Copy,
     Gather,
@@ -105,7 +106,7 @@ def _may_be_apart(statement: Statement, fewest: int) -> bool:
     if isinstance(statement, Map | Copy | Combine | Reduce):
         return True
     # these stand alone in a segment, nearly always
-    return fewest == 1 and isinstance(statement, Gather | Scatter | Kernel)
+    return fewest == 1 and isinstance(statement, CheckRows | Gather | Scatter | Kernel)
 
 
 def _types_of_names(segment: Segment) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import ctypes
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from theano.link.native.emit_loop import RUNTIME_FUNCTIONS
-from theano.link.native.emit_segment import CONVERT, REFUSED
+from theano.link.native.emit_segment import COMMITTED, CONVERT, REFUSED
 from theano.link.native.interrupts import (
     INTERRUPTED,
     is_main_thread,
@@ -98,15 +99,10 @@ class NativeSegment:
             for passed in segment.inputs
         ]
         self.outputs = list(outputs)
-        cells = [*self.inputs, *self.outputs]
-        self._cells = (ctypes.c_void_p * len(cells))(*map(id, cells))
         self._states = states or [None] * len(self.outputs)
         self._kept: list[np.ndarray | None] = [None] * len(self.outputs)
         self._dtypes = [np.dtype(output.dtype) for output in segment.outputs]
-        self._overwrites = [
-            None if output.overwrites is None else self.inputs[output.overwrites]
-            for output in segment.outputs
-        ]
+        self._overwrites = [output.overwrites for output in segment.outputs]
         self._ranks = [output.ndim for output in segment.outputs]
         self._result = (ctypes.c_int64 * (FIRST_RESULT + sum(self._ranks)))()
         self._work = np.empty(0, np.uint8)
@@ -119,17 +115,25 @@ class NativeSegment:
         CallRefused
             When the nodes must run one by one; nothing was changed.
         CheckFailed
-            When an operation fails; inputs that it overwrites may have changed.
+            When an operation fails; no shared variable has changed.
         """
-        cells, kept = self._cells, []
-        status = self._enter(cells, 0)
+        # held until the end, whatever other threads put into the cells meanwhile
+        arrays = [cell[0] for cell in self.inputs]
+        converted = False
+        status = self._enter(arrays, 0)
         while status <= CONVERT and status > REFUSED:
-            cells, cell = self._converted(cells, CONVERT - status)
-            kept.append(cell)
-            status = self._enter(cells, 0)
+            arrays[CONVERT - status] = self._converted(arrays, CONVERT - status)
+            converted = True
+            status = self._enter(arrays, 0)
         self._check(status)
-        self._make_outputs(overwrite=not kept)
-        status = self._enter(cells, 1)
+        try:
+            self._make_outputs(arrays, overwrite=not converted)
+            self._make_work_memory()
+        except (MemoryError, ValueError) as error:
+            # the operation that needs so much says so itself
+            raise CallRefused(str(error)) from None
+        arrays += [cell[0] for cell in self.outputs]
+        status = self._enter(arrays, 1)
         if self._stopping.value and is_main_thread():
             # a product was left in the middle, whatever the rest came to
             status = INTERRUPTED
@@ -141,25 +145,23 @@ class NativeSegment:
     @contextmanager
     def nothing_overwritten(self) -> Iterator[None]:
         """Have copies in the place of the inputs that the nodes of the segment may overwrite."""
-        cells = [cell for cell in self._overwrites if cell is not None]
+        cells = [self.inputs[position] for position in self.segment.destroyed]
         values: list[Any] = [cell[0] for cell in cells]
         try:
             for cell, value in zip(cells, values, strict=True):
-                cell[0] = value.copy()
+                cell[0] = copy.deepcopy(value)
             yield
         finally:
             for cell, value in zip(cells, values, strict=True):
                 cell[0] = value
 
-    def _enter(self, cells: ctypes.Array, run: int) -> int:
+    def _enter(self, arrays: list, run: int) -> int:
         work = 0
         if run:
-            if self._work.size < self._result[1] + ALIGNMENT:
-                self._work = np.empty(self._result[1] + ALIGNMENT, np.uint8)
             address = self._work.ctypes.data
             work = -(-address // ALIGNMENT) * ALIGNMENT
         return self.function(
-            ctypes.addressof(cells),
+            id(arrays),
             ctypes.addressof(self._table),
             id(np.ndarray),
             work,
@@ -167,20 +169,28 @@ class NativeSegment:
             run,
         )
 
-    def _converted(self, cells: ctypes.Array, position: int) -> tuple[ctypes.Array, list]:
-        """The cells with another in the place of one whose array has an unsuitable layout."""
-        wanted = self.segment.inputs[position]
-        value = self.inputs[position][0]
+    def _make_work_memory(self) -> None:
+        if self._work.size < self._result[1] + ALIGNMENT:
+            self._work = np.empty(self._result[1] + ALIGNMENT, np.uint8)
+
+    def _converted(self, arrays: list, position: int) -> np.ndarray:
+        """A copy of an array that has an unsuitable layout."""
+        wanted, value = self.segment.inputs[position], arrays[position]
         array = np.array(value, order="C", copy=True)
         if array.dtype != wanted.dtype:
             array = array.astype(array.dtype.newbyteorder("="))
         wrong = array.dtype != wanted.dtype or array.ndim != wanted.ndim
         if wrong or type(value) is np.ndarray and _fits(value, wanted):
             raise CallRefused(f"{wanted.name} has another type")
-        cell = [array]
-        copy = (ctypes.c_void_p * len(cells))(*cells)
-        copy[position] = id(cell)
-        return copy, cell
+        return array
+
+    def has_committed(self) -> bool:
+        """Whether the last call has written into shared variables."""
+        return self.segment.commits and self._result[1] == COMMITTED
+
+    def forget_commit(self) -> None:
+        """A call begins."""
+        self._result[1] = 0
 
     def bytes_kept(self) -> tuple[int, int]:
         """What is kept for the next call: of outputs, and of work memory."""
@@ -198,7 +208,7 @@ class NativeSegment:
             text = f"{text}, in step {self._result[0]}" if "loop" in text else text
             raise CheckFailed from kind(text)
 
-    def _make_outputs(self, overwrite: bool) -> None:
+    def _make_outputs(self, arrays: list, overwrite: bool) -> None:
         """Arrays for the outputs; those of the call before, if nobody has them any more.
 
         The next value of a state takes the place of its value, which is kept for the next call.
@@ -211,8 +221,8 @@ class NativeSegment:
             position += rank
             cell[0] = None
             taken = self._overwrites[k]
-            if overwrite and taken is not None and self._may_fill(k, taken, shape):
-                cell[0] = taken[0]
+            if overwrite and taken is not None and self._may_fill(k, taken, arrays, shape):
+                cell[0] = arrays[taken]
                 continue
             array = self._kept[k]
             self._kept[k] = None
@@ -224,14 +234,14 @@ class NativeSegment:
             elif _is_whole(state[0], dtype):
                 self._kept[k] = state[0]
 
-    def _may_fill(self, k: int, taken: list, shape: tuple[int, ...]) -> bool:
+    def _may_fill(self, k: int, taken: int, arrays: list, shape: tuple[int, ...]) -> bool:
         """Whether an output may take the memory of an input."""
-        array = taken[0]
+        array = arrays[taken]
         if not array.flags.writeable:
             return False
         if not self.segment.outputs[k].element_by_element:
             return True
-        others = [cell[0] for cell in self.inputs if cell is not taken]
+        others = [other for position, other in enumerate(arrays) if position != taken]
         return array.shape == shape and not any(
             isinstance(other, np.ndarray) and np.may_share_memory(array, other) for other in others
         )
@@ -273,7 +283,8 @@ def in_own_way(native: NativeSegment, nodes: Callable[[], None]) -> Callable[[],
         try:
             native()
         except CallRefused:
-            nodes()
+            with native.nothing_overwritten():
+                nodes()
         except CheckFailed as failed:
             # the operation's own error says which one failed, and why
             with native.nothing_overwritten():

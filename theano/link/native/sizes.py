@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 
-from theano.link.native.ir import Argument, Size
+from theano.link.native.ir import Argument, CannotLower, Size
 
 _WORD = re.compile(r"\w+")
 _ASSIGNED = re.compile(r"(?:const \w+ \*?(?:const )?)?(\w+)(?:\[[^]]*\])? = ")
@@ -151,19 +152,37 @@ class Sizes:
         """The size ``a operator b`` for + - *."""
         a, b = self.find(a), self.find(b)
         if isinstance(a, int) and isinstance(b, int):
-            return {"+": a + b, "-": a - b, "*": a * b}[operator]
+            return _of_64_bits({"+": a + b, "-": a - b, "*": a * b}[operator])
         neutral = 1 if operator == "*" else 0
         if b == neutral:
             return a
         if a == neutral and operator != "-":
             return b
-        result = self.name(f"{a} {operator} {b}")
+        result = self._checked_result(a, operator, b)
         negative = any(isinstance(size, int) and size < 0 for size in (a, b))
         if operator != "+" or negative or a in self._signed or b in self._signed:
             self._signed.add(result)
         else:
             self._sums[str(result)] = (a, b)
         return result
+
+    def _checked_result(self, a: Size, operator: str, b: Size) -> str:
+        """The name of ``a operator b``; a call for which it overflows is refused."""
+        expression = f"{a} {operator} {b}"
+        if expression not in self._named:
+            name = f"n{len(self._names)}"
+            self._names[name] = False
+            self._named[expression] = name
+            self.checks.append(f"{expression}, which does not overflow")
+            overflows = f"__builtin_{_OVERFLOWS[operator]}_overflow({a}, {b}, &{name})"
+            self.lines.append(f"int64_t {name}; if ({overflows}) return {len(self.checks)};")
+        return self._named[expression]
+
+    def check_memory(self, shape: Iterable[Size], itemsize: int, why: str) -> None:
+        """Refuse a call for which an array would be larger than memory, or a size negative."""
+        text = bytes_text(map(self.find, shape), itemsize)
+        if not text.isdigit():
+            self.check(f"{text} >= 0", why)
 
     def known_sum(self, a: Size, b: Size) -> Size | None:
         """The sum of two sizes, if it is a number or has a name."""
@@ -188,6 +207,32 @@ class Sizes:
         for size in sizes:
             result = self.binary(result, "*", size)
         return result
+
+
+_OVERFLOWS = {"+": "add", "-": "sub", "*": "mul"}
+
+# TN_MOST_BYTES of prelude.inc
+MOST_BYTES = 2**48
+
+
+def _of_64_bits(size: int) -> int:
+    if abs(size) >= 2**63:
+        raise CannotLower("a size that does not fit 64 bits")
+    return size
+
+
+def bytes_text(shape: Iterable[Size], itemsize: int) -> str:
+    """The bytes of an array in C: a number, or what is -1 where memory cannot be so large."""
+    sizes = list(shape)
+    known = [size for size in sizes if isinstance(size, int)]
+    least = math.prod(size for size in known if size) * itemsize
+    if least > MOST_BYTES or any(size < 0 for size in known):
+        raise CannotLower("an array that is larger than memory can be")
+    names = [size for size in sizes if isinstance(size, str)]
+    if not names:
+        return str(0 if 0 in known else least)
+    factor = [] if 0 not in known else ["0"]
+    return f"TN_BYTES({', '.join([str(least), *factor, *names])})"
 
 
 def _representative(same: dict[str, Size], size: Size) -> Size:

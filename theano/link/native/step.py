@@ -29,7 +29,7 @@ from theano.link.native.ir import (
 from theano.link.native.layout import place_of
 from theano.link.native.scalar_expressions import Expression
 from theano.link.native.scalar_types import C_TYPES, literal
-from theano.link.native.sizes import Sizes
+from theano.link.native.sizes import Sizes, bytes_text
 
 # The C compiler's time grows faster than the pass over elements that it compiles; to store what so
 # many operations made, and to read it again, is little beside them.
@@ -90,6 +90,7 @@ class Step:
 
     def temporary(self, dtype: str, shape: Sequence[Size]) -> Buffer:
         buffer = Buffer(f"t{len(self.temporaries)}", dtype, tuple(shape), "temporary")
+        bytes_text(shape, np.dtype(dtype).itemsize)  # refuses what can never be
         self.temporaries.append(buffer)
         return buffer
 
@@ -115,8 +116,10 @@ class Step:
         if not isinstance(value, Scalar) or not value.invariant:
             raise CannotLower(f"{what} that may differ between steps")
         if value.literal is not None:
+            if abs(int(value.literal)) >= 2**63:
+                raise CannotLower(f"{what} that does not fit 64 bits")
             return int(value.literal)
-        return self.sizes.name(value.expression)
+        return self.sizes.name(signed(value))
 
     def of_size(self, size: Size) -> Scalar:
         """A size as a number."""
@@ -365,8 +368,7 @@ class Step:
     def checked_index(self, index: Scalar, size: Size) -> Scalar:
         """An index of this step, from the front, after a check that it is in range."""
         text = "index out of range"
-        # unsigned indices compare with negative numbers only as signed ones
-        given = f"(int64_t){index.expression}"
+        given = signed(index)
         self.check(f"{given} < {size} && {given} >= -{size}", IndexError, text, index)
         result = self.number("int64")
         self.append(
@@ -399,3 +401,9 @@ class Step:
             and view.whole
             and not (buffer.packed and not target.whole)
         )
+
+
+def signed(number: Scalar) -> str:
+    """A whole number as one of 64 bits with a sign; what does not fit is the largest."""
+    # unsigned numbers compare with negative ones only as signed ones
+    return f"tn_signed({number.expression})" if number.dtype == "uint64" else number.expression

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,7 @@ from theano.link.native.ir import (
     Assign,
     Buffer,
     CallLoop,
+    CheckRows,
     Combine,
     Copy,
     Gather,
@@ -18,6 +20,7 @@ from theano.link.native.ir import (
     Load,
     Map,
     Reduce,
+    Scalar,
     Scatter,
     Statement,
     View,
@@ -27,6 +30,7 @@ from theano.link.native.ir import (
 _OPERANDS: dict[type, Callable[[Any], list[Any]]] = {
     Assign: lambda s: [],
     CallLoop: lambda s: [*s.operands, View.of(s.work)],
+    CheckRows: lambda s: [s.index],
     Combine: lambda s: [s.target, s.source],
     Copy: lambda s: [s.target, s.source],
     Gather: lambda s: [s.target, s.source, s.index],
@@ -37,6 +41,18 @@ _OPERANDS: dict[type, Callable[[Any], list[Any]]] = {
     Map: lambda s: [operand for compute in s.body for operand in compute.operands],
     Reduce: lambda s: [s.source, s.target],
     Scatter: lambda s: [s.target, s.source, s.index],
+}
+
+# statement -> what it writes, but for maps
+_TARGETS: dict[type, Callable[[Any], list[Any]]] = {
+    CallLoop: lambda s: [*s.operands, View.of(s.work)],
+    Combine: lambda s: [s.target],
+    Copy: lambda s: [s.target],
+    Gather: lambda s: [s.target],
+    Gemm: lambda s: [s.out],
+    Kernel: lambda s: s.writes,
+    Reduce: lambda s: [s.target],
+    Scatter: lambda s: [s.target],
 }
 
 
@@ -50,6 +66,40 @@ def results_of(statement: Statement) -> list[Buffer]:
     if not isinstance(statement, Map):
         return []
     return [c.buffer for c in statement.body if c.stored and c.buffer is not None]
+
+
+def written_by(statement: Statement) -> list[Buffer]:
+    """The buffers that a statement writes, or may; of a loop, all that it is given."""
+    if isinstance(statement, Map):
+        return [c.buffer for c in statement.body if c.buffer is not None]
+    targets = _TARGETS.get(type(statement), lambda s: [])(statement)
+    return [t.buffer for t in targets if isinstance(t, View)]
+
+
+def numbers_defined(statement: Statement) -> set[str]:
+    """The names of the numbers that a statement defines."""
+    if isinstance(statement, Line):
+        return set(re.findall(r"(\w+) = ", statement.text))
+    result = (
+        statement.target if isinstance(statement, Reduce) else getattr(statement, "result", None)
+    )
+    return {result.expression} if isinstance(result, Scalar) else set()
+
+
+def numbers_read(statement: Statement, names: set[str]) -> bool:
+    """Whether a statement may read any of these numbers; the lines of a kernel are not looked at."""
+    if isinstance(statement, Kernel):
+        return bool(names)
+    if isinstance(statement, Line):
+        return bool(names & set(re.findall(r"\w+", statement.text)))
+    operands = (
+        statement.operands
+        if isinstance(statement, Assign)
+        else _OPERANDS[type(statement)](statement)
+    )
+    read = {one.expression for one in operands if isinstance(one, Scalar)}
+    read |= {str(start) for view in views_of(statement) for start in view.start}
+    return bool(names & read)
 
 
 def free_views_of(statement: Statement) -> list[View]:

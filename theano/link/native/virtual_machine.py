@@ -9,6 +9,8 @@ from typing import Any
 
 from pytensor.link.vm import UpdatingVM
 
+from theano.link.native.undone import Undo
+
 
 class FailedNode(Exception):
     """A node of a part failed; its cause is what the node raised."""
@@ -51,12 +53,15 @@ class NativeMachine(UpdatingVM):
 
     def __init__(self, fgraph: Any, units: Sequence[Unit], allow_gc: bool, **storage: Any):
         self.outputs_of: list[int] = storage.pop("last_units")
+        self.undo: Undo = storage.pop("undo")
         self.compute_map = storage.pop("compute_map")
         super().__init__(fgraph, [u.node for u in units], [u.run for u in units], **storage)
         self.units, self.allow_gc = list(units), allow_gc
         self.lazy = any(unit.lazy for unit in units)
         self.position_of_error = -1
         self.measurements: Any = None
+        last = getattr(units[-1].run, "native", None) if units else None
+        self.committing = last if last is not None and last.segment.commits else None
 
     def __call__(self) -> list[Any]:
         if self.position_of_error >= 0:
@@ -67,11 +72,26 @@ class NativeMachine(UpdatingVM):
             self.position_of_error = -1
         for cell in self.pre_call_clear:
             cell[0] = None
-        if self.lazy:
-            self._run_what_is_needed()
-        else:
-            self._run_all()
-        return self.perform_updates()
+        if self.committing is not None:
+            self.committing.forget_commit()
+        computed = False
+        try:
+            if self.lazy:
+                self._run_what_is_needed()
+            else:
+                self._run_all()
+            computed = True
+            return self.perform_updates()
+        except BaseException:
+            # Ctrl-C: there is no way back from where a part of the updates is done
+            if computed or self.committing is not None and self.committing.has_committed():
+                self.perform_updates()
+            else:
+                for back in reversed(self.undo):
+                    back()
+            raise
+        finally:
+            self.undo.clear()
 
     def _run_all(self) -> None:
         run = self._timed if self.time_thunks else self._run

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from pytensor.tensor.subtensor import AdvancedIncSubtensor, AdvancedSubtensor
 
@@ -11,7 +12,7 @@ from theano.link.native.lowering.elementwise import cast
 from theano.link.native.lowering.indexing import add_to_rows, aligned, indexed, is_integer_vector
 from theano.link.native.lowering.kernels import indices, loops
 from theano.link.native.lowering.registry import lowers
-from theano.link.native.step import Step
+from theano.link.native.step import Step, signed
 
 
 @dataclass(frozen=True)
@@ -76,22 +77,26 @@ def update(step: Step, node, inputs: list[Value]) -> list[Value]:
     operator = "=" if node.op.set_instead_of_inc else "|=" if value.dtype == "bool" else "+="
     sources = [source] if isinstance(source, View) else []
 
-    def lines(x: Array, _: Array, *arrays: Array) -> list[str]:
-        if isinstance(source, Scalar):
-            return _for_each(
-                step,
-                picked,
-                x,
-                arrays,
-                None,
-                lambda row, _: f"{row} {operator} {source.expression};",
-            )
+    def lines(x: Array, _: Array, *arrays: Array, checked: bool = False) -> list[str]:
+        number = source.expression if isinstance(source, Scalar) else ""
+        given = None if number else arrays[0]
         return _for_each(
-            step, picked, x, arrays[1:], arrays[0], lambda row, one: f"{row} {operator} {one};"
+            step,
+            picked,
+            x,
+            arrays[len(sources) :],
+            given,
+            lambda row, one: f"{row} {operator} {number or one};",
+            checked,
         )
 
+    def checks(x: Array, _: Array, *arrays: Array) -> list[str]:
+        rows = _rows(step, picked, x, arrays[len(sources) :], False)
+        return loops(indices("i", len(picked.common)), picked.common, rows)
+
     reads = [picked.view, *sources, *picked.operands]
-    step.append(Kernel([picked.view], reads, lines, may_fail=True), buffer)
+    unchecked = partial(lines, checked=True)
+    step.append(Kernel([picked.view], reads, lines, True, checks, unchecked), buffer)
     return [View.of(buffer)]
 
 
@@ -127,25 +132,34 @@ def _stretched(view: View, shape: tuple[Size, ...], flags) -> View:
     return View(view.buffer, shape, (*[None] * lead, *axes), (*[0] * lead, *view.steps), view.start)
 
 
-def _for_each(step: Step, picked: _Pick, x: Array, arrays, other: Array | None, one) -> list[str]:
+def _for_each(
+    step: Step, picked: _Pick, x: Array, arrays, other: Array | None, one, checked: bool = False
+) -> list[str]:
     """Loops over what is picked: first over the arrays of indices, then over whole dimensions."""
     outer = indices("i", len(picked.common))
     inner = indices("j", len(picked.others))
-    error = step.error(IndexError, "index out of range")
-    views = iter(arrays)
-    rows = []
     at: dict[int, str] = dict(zip(picked.others, inner, strict=True))
-    for k, (axis, array) in enumerate(zip(picked.axes, picked.arrays, strict=True)):
-        text = array.expression if isinstance(array, Scalar) else next(views).at(*outer)
-        size = x.shape[axis]
-        rows += [
-            f"int64_t r{k} = {text};",
-            f"if (r{k} < -({size}) || r{k} >= {size}) {{ status = {error}; goto end; }}",
-            f"if (r{k} < 0) r{k} += {size};",
-        ]
-        at[axis] = f"r{k}"
+    at |= {axis: f"r{k}" for k, axis in enumerate(picked.axes)}
     element = x.at(*(at[d] for d in range(picked.view.ndim)))
     place = [*inner[: picked.first], *outer, *inner[picked.first :]]
     line = one(element, other.at(*place) if other is not None else "")
     body = loops(inner, [x.shape[d] for d in picked.others], [line])
-    return loops(outer, picked.common, [*rows, *body])
+    return loops(outer, picked.common, [*_rows(step, picked, x, arrays, checked), *body])
+
+
+def _rows(step: Step, picked: _Pick, x: Array, arrays, checked: bool) -> list[str]:
+    """Lines that name what is picked at one place of the arrays of indices."""
+    outer = indices("i", len(picked.common))
+    error = step.error(IndexError, "index out of range")
+    views = iter(arrays)
+    lines = []
+    for k, (axis, array) in enumerate(zip(picked.axes, picked.arrays, strict=True)):
+        text = array.expression if isinstance(array, Scalar) else next(views).at(*outer)
+        size = x.shape[axis]
+        lines.append(f"int64_t r{k} = {signed(Scalar(text, array.dtype))};")
+        if not checked:
+            lines.append(
+                f"if (r{k} < -({size}) || r{k} >= {size}) {{ status = {error}; goto end; }}"
+            )
+        lines.append(f"if (r{k} < 0) r{k} += {size};")
+    return lines

@@ -8,7 +8,7 @@ from theano.link.native.ir import Array, CannotLower, Kernel, Scalar, Size, Valu
 from theano.link.native.lowering.kernels import loops
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.scalar_types import C_TYPES, FLOATS
-from theano.link.native.step import Step
+from theano.link.native.step import Step, signed
 
 
 @lowers(Eye)
@@ -22,7 +22,7 @@ def eye(step: Step, node, inputs: list[Value]) -> list[Value]:
     out = step.temporary(node.op.dtype, shape)
 
     def lines(y: Array) -> list[str]:
-        one = f"{y.at('i', 'j')} = j - i == (int64_t){offset.expression};"
+        one = f"{y.at('i', 'j')} = j - i == (int64_t){signed(offset)};"
         return loops("ij", y.shape, [one])
 
     step.append(Kernel([View.of(out)], [], lines), out)
@@ -58,14 +58,16 @@ def arange(step: Step, node, inputs: list[Value]) -> list[Value]:
 def _length(step: Step, start: Scalar, stop: Scalar, distance: Scalar) -> Size:
     known = [value.literal for value in (start, stop, distance)]
     if all(value is not None for value in known) and start.dtype not in FLOATS:
-        return len(range(*(int(value) for value in known)))
+        try:
+            return len(range(*(int(value) for value in known)))
+        except (OverflowError, ValueError) as error:
+            raise CannotLower(f"a range that cannot be: {error}") from None
     step.sizes.check(f"{distance.expression} != 0", "a range whose distance is not zero")
     if {start.dtype, stop.dtype, distance.dtype} & set(FLOATS):
         first, last, by = (f"(double){value.expression}" for value in (start, stop, distance))
-        length = step.sizes.name(f"(int64_t)__builtin_ceil(({last} - {first}) / {by})")
-        return step.sizes.name(f"{length} > 0 ? {length} : 0")
+        return step.sizes.name(f"tn_range_length({first}, {last}, {by})")
     if known == [0, None, 1]:
         length = step.size(stop, "a range")
         return step.sizes.name(f"{length} > 0 ? {length} : 0")
-    bounds = ", ".join(value.expression for value in (start, stop, distance))
+    bounds = ", ".join(signed(value) for value in (start, stop, distance))
     return step.sizes.name(f"tn_slice_length({bounds})")

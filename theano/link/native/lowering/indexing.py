@@ -33,6 +33,9 @@ from theano.link.native.lowering.registry import lowers
 from theano.link.native.scalar_expressions import expression_of
 from theano.link.native.step import Step
 
+# No array has more than 2**48 bytes: a stride of one times this fits 64 bits.
+LARGEST_STEP = 2**14
+
 
 @dataclass(frozen=True)
 class _Range:
@@ -100,6 +103,8 @@ def indexed(step: Step, view: View, idx_list, indices: list[Value]) -> View:
             shape.append(entry.length)
             axes.append(axis)
             steps.append(view.steps[d] * entry.step)
+            if abs(steps[-1]) > LARGEST_STEP:
+                raise CannotLower(f"slices of slices whose steps are over {LARGEST_STEP} together")
     return View(view.buffer, tuple(shape), tuple(axes), tuple(steps), tuple(start))
 
 
@@ -145,6 +150,8 @@ def _range(step: Step, entry: slice, indices: list[Value], size: Size) -> _Range
         given = step.size(indices[entry.step], "a step of a slice")
         if not isinstance(given, int) or given == 0:
             raise CannotLower("a slice whose step is not constant")
+        if abs(given) > LARGEST_STEP:
+            raise CannotLower(f"a slice whose step is over {LARGEST_STEP}")
         stride = given
     bounds = [
         None if which is None else step.size(indices[which], "a bound of a slice")

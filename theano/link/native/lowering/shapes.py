@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 from pytensor.raise_op import CheckAndRaise
 from pytensor.tensor.basic import Alloc, AllocEmpty, ExtractDiag, Join, MakeVector, Split
 from pytensor.tensor.extra_ops import Repeat
@@ -70,6 +71,8 @@ def alloc(step: Step, node, inputs: list[Value]) -> list[Value]:
     """A value broadcast to a shape; nothing is written unless something needs it in memory."""
     value, *sizes = inputs
     shape = _sizes(step, sizes, "a size of Alloc")
+    itemsize = np.dtype(value.dtype).itemsize
+    step.sizes.check_memory(shape, itemsize, "an array of Alloc that memory is large enough for")
     if isinstance(value, Scalar):
         return [Spread(value, shape) if shape else value]
     flags = node.inputs[0].type.broadcastable
@@ -186,6 +189,8 @@ def diagonal(step: Step, node, inputs: list[Value]) -> list[Value]:
     """The elements whose indices along two axes differ by the offset; their axis comes last."""
     view, op = step.view(inputs[0]), node.op
     down, right = max(-op.offset, 0), max(op.offset, 0)
+    if max(down, right) >= 2**63:
+        raise CannotLower("an offset that does not fit 64 bits")
     rows, columns = view.shape[op.axis1], view.shape[op.axis2]
     length = _shorter(step, f"{rows} - {down}", f"{columns} - {right}")
     others = [d for d in range(view.ndim) if d not in (op.axis1, op.axis2)]

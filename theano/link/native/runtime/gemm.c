@@ -9,6 +9,8 @@
 /* Steps of a block of B, and bytes of it when packed: half of a usual second-level cache. */
 #define BLOCK_STEPS 256
 #define PACKED_BYTES 524288
+/* Bytes of a block where there is no memory for that: on the stack of any thread. */
+#define STACK_BYTES 32768
 /* Rows of A up to which B is read as it lies in memory, if it can be. */
 #define ROWS_IN_PLACE 24
 /* Rows of A that meet a block of B before a long product looks up. */

@@ -54,7 +54,11 @@ const char *tn_kernels_name(void) { return tn_active_kernels()->name; }
     int64_t tn_packed_size_##suffix(int64_t k, int64_t n)                                         \
     {                                                                                             \
         int64_t length = tn_active_kernels()->product_##suffix.vector_length;                     \
-        return k * ((n + length - 1) / length * length) * (int64_t)sizeof(real);                  \
+        int64_t bytes;                                                                            \
+        int wide = __builtin_add_overflow(n, length - 1, &bytes);                                 \
+        wide |= __builtin_mul_overflow(bytes / length * length, k, &bytes);                       \
+        wide |= __builtin_mul_overflow(bytes, (int64_t)sizeof(real), &bytes);                     \
+        return wide ? -1 : bytes;                                                                 \
     }                                                                                             \
     void tn_pack_panels_##suffix(const real *b, int64_t row_stride, int64_t column_stride,        \
                                  int64_t k, int64_t n, real *packed, int64_t first_panel,         \

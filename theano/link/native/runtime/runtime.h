@@ -27,7 +27,7 @@ int tn_select_kernels(const char *name);
  * to a whole vector. A buffer aligned to 64 bytes is read fastest. */
 int64_t tn_panel_width_f32(void);
 int64_t tn_panel_width_f64(void);
-/* Bytes of the packed operand. */
+/* Bytes of the packed operand; -1 where they do not fit 64 bits. */
 int64_t tn_packed_size_f32(int64_t k, int64_t n);
 int64_t tn_packed_size_f64(int64_t k, int64_t n);
 
@@ -51,12 +51,12 @@ void tn_gemm_packed_f64(int64_t m, int64_t n, int64_t k, const double *a, int64_
                         int64_t c_row_stride, int64_t first_panel, int64_t end_panel);
 
 /* The same with B as it lies in memory, any strides; uses the pool where that pays.
- * Returns 0, or -1 where there is no memory for the work buffer. C is then undefined, and so it is
- * where a signal ends the product (tn_stops). */
-int tn_gemm_f32(int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row_stride,
+ * Where there is no memory for the work buffer, the stack has to do. C is undefined where a signal
+ * ends the product (tn_stops). */
+void tn_gemm_f32(int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row_stride,
                 int64_t a_column_stride, const float *b, int64_t b_row_stride,
                 int64_t b_column_stride, float beta, float *c, int64_t c_row_stride);
-int tn_gemm_f64(int64_t m, int64_t n, int64_t k, const double *a, int64_t a_row_stride,
+void tn_gemm_f64(int64_t m, int64_t n, int64_t k, const double *a, int64_t a_row_stride,
                 int64_t a_column_stride, const double *b, int64_t b_row_stride,
                 int64_t b_column_stride, double beta, double *c, int64_t c_row_stride);
 

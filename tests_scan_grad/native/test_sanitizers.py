@@ -1,0 +1,72 @@
+"""Generated loops and segments, compiled with the address and undefined-behaviour sanitizers.
+
+Whole test files run so, in a process of their own, to their end: ``--sanitizers``. Threads are
+looked at by programs in C: see test_runtime.py and test_threads.py.
+"""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests_scan_grad.fresh_process import ROOT
+from theano.link.native.runtime.build import find_compiler
+
+FILES = {
+    "tests_scan_grad/native/test_generated.py": "",
+    "tests_scan_grad/native/test_lowering_generated.py": "",
+    "tests_scan_grad/native/test_lowering_operations.py": "not large",
+    "tests_scan_grad/native/test_segments.py": "not compiler",
+    "tests_scan_grad/native/test_loops.py": "",
+    "tests_scan_grad/native/test_threads.py": "not sanitizers",
+    "tests_scan_grad/test_generated_loops.py": "not cover_every",
+    "tests_scan_grad/test_failed_calls.py": "FAST_RUN or in_place or interrupted",
+    "tests_scan_grad/test_turns.py": "FAST_RUN or held or forked",
+}
+
+# Without what the compiler's own process must not load, and with a little optimization.
+WRAPPER = """#!/bin/sh
+unset LD_PRELOAD
+exec {compiler} "$@" -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all
+"""
+
+
+@pytest.fixture(scope="module")
+def sanitized(request, tmp_path_factory):
+    """The environment of a process that compiles with the sanitizers, and has them loaded."""
+    if not request.config.getoption("--sanitizers"):
+        pytest.skip("--sanitizers runs it")
+    compiler = find_compiler()
+    if sys.platform != "linux" or compiler is None:
+        pytest.skip("the sanitizers' flags are those of compilers on Linux")
+    folder = tmp_path_factory.mktemp("sanitized")
+    wrapper = folder / "cc"
+    wrapper.write_text(WRAPPER.format(compiler=compiler))
+    wrapper.chmod(0o755)
+    libraries = [
+        subprocess.run(
+            [compiler, f"-print-file-name={name}"], capture_output=True, text=True
+        ).stdout.strip()
+        for name in ("libasan.so", "libubsan.so")
+    ]
+    if not all(map(os.path.isabs, libraries)):
+        pytest.skip(f"{compiler} has no sanitizers")
+    return os.environ | {
+        "CC": str(wrapper),
+        "LD_PRELOAD": " ".join(libraries),
+        # Python keeps memory until it ends; what is too large is refused as without sanitizers
+        "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",
+        "UBSAN_OPTIONS": "print_stacktrace=1",
+        "THEANO_FLAGS": f"base_compiledir={folder / 'compiled'}",
+        "THEANORC": os.devnull,
+        "PYTHONPATH": str(ROOT),
+    }
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_nothing_is_read_or_written_where_it_should_not_be(sanitized, file):
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", file]
+    command += ["--generated-loops=60", *(["-k", FILES[file]] if FILES[file] else [])]
+    done = subprocess.run(command, env=sanitized, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-8000:]

@@ -1,0 +1,48 @@
+"""Nodes that Python runs in the memory of shared variables, such that it can be undone.
+
+A call may fail after such a node has run, or while it runs. So it is given a copy of an array; a
+generator of random numbers, which takes long to copy, is given its state again.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+# What gives shared variables back what they held, in the order in which it was taken.
+Undo = list[Callable[[], Any]]
+
+
+def undoable(thunk: Any, cells: Sequence[list], undo: Undo) -> Any:
+    """What runs a node that overwrites what lies in cells, and notes how it is undone."""
+
+    def run() -> Any:
+        values = [cell[0] for cell in cells]
+        try:
+            for cell, value in zip(cells, values, strict=True):
+                back = _back_to_its_state(value)
+                if back is None:
+                    cell[0] = copy.deepcopy(value)
+                else:
+                    undo.append(back)
+            return thunk()
+        finally:
+            for cell, value in zip(cells, values, strict=True):
+                cell[0] = value
+
+    run.inputs, run.outputs, run.lazy = thunk.inputs, thunk.outputs, thunk.lazy  # type: ignore
+    return run
+
+
+def _back_to_its_state(value: Any) -> Callable[[], Any] | None:
+    """What gives a generator the state that it has now; None for other values."""
+    if isinstance(value, np.random.Generator):
+        bits = value.bit_generator
+        return partial(setattr, bits, "state", bits.state)
+    if isinstance(value, np.random.RandomState):
+        return partial(value.set_state, value.get_state(legacy=False))
+    return None
