@@ -50,6 +50,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="run all of Theano's tests but those for GPUs, and PyTensor's and Aesara's tests of loops"
         " in the default modes, too, not in Python only",
     )
+    parser.addoption(
+        "--rewrite-seeds",
+        default="0:2",
+        metavar="FROM:TO",
+        help="seeds of the graphs on which rewrites are compared (by default %(default)s)",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:

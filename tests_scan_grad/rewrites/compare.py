@@ -64,7 +64,9 @@ def _of_numbers(before: np.ndarray, after: np.ndarray, scale: float) -> str | No
         both = ~was & ~is_now
         if (np.isinf(before) & np.isnan(after))[both].any() and before.dtype.kind != "c":
             return INFINITE
-        if (np.isinf(before) & np.isinf(after) & ~same).any():
+        if (
+            np.isinf(before) & np.isinf(after) & (before != after)
+        ).any() and before.dtype.kind != "c":
             return SIGN
         precision = SLACK * np.finfo(before.dtype).eps
         old, new = before[was & is_now], after[was & is_now]

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from tests_scan_grad.rewrites import recipes
 from tests_scan_grad.rewrites.check import Record, check_alone, check_mode
+from tests_scan_grad.rewrites.judged import judged
 from tests_scan_grad.rewrites.listed import modes
 from tests_scan_grad.rewrites.making import RECIPES, Recipe
 
@@ -50,6 +51,8 @@ def main(arguments: list[str]) -> int:
             graphs += 1
             total.changes.update(record.changes)
             for finding in record.findings:
+                if judged(finding, recipe.name) is not None:
+                    continue
                 key = finding.rewrite, finding.kind
                 seen[key] = seen.get(key, 0) + 1
                 if seen[key] <= 2 and options.kinds in finding.kind:

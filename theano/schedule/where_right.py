@@ -6,24 +6,29 @@ from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 import numpy as np
+from pytensor.compile.builders import OpFromGraph
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.op import Op
-from pytensor.scalar.basic import Cast
+from pytensor.graph.traversal import ancestors
+from pytensor.scalar.basic import Cast, Switch
 from pytensor.tensor.basic import Alloc
+from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
-from pytensor.tensor.math import true_div
+from pytensor.tensor.math import neg, true_div
 from pytensor.tensor.subtensor import unflatten_index_variables
 
 Condition = Callable[[FunctionGraph, Apply], bool]
 
 # how far the patterns of rewrites of element-wise work reach
 LEVELS = 3
+_WALKED_THROUGH = (Elemwise, DimShuffle, CAReduce, Blockwise, OpFromGraph)
 
 
 def _operands(node: Apply, levels: int = LEVELS) -> Iterator[Variable]:
-    """What a node of element-wise work computes from, constants left out."""
-    for variable in node.inputs:
+    """What a node of element-wise work computes from; no constants, no conditions."""
+    chooses = isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, Switch)
+    for variable in node.inputs[chooses:]:
         if isinstance(variable, Constant):
             continue
         owner = variable.owner
@@ -31,7 +36,7 @@ def _operands(node: Apply, levels: int = LEVELS) -> Iterator[Variable]:
         if moved and isinstance(owner.inputs[0], Constant):
             continue
         yield variable
-        if owner is not None and levels and isinstance(owner.op, Elemwise | DimShuffle | CAReduce):
+        if owner is not None and levels and isinstance(owner.op, _WALKED_THROUGH):
             yield from _operands(owner, levels - 1)
 
 
@@ -55,7 +60,10 @@ def of_signed_numbers(graph: FunctionGraph, node: Apply) -> bool:
 
 
 def nested_in_one_dtype(ops: Collection[Op]) -> Condition:
-    """Whether the sums in a sum (products in a product) have its dtype, and so its overflow."""
+    """Whether the sums in a sum (products in a product) have its dtype, and so its overflow.
+
+    Nor has a sum a boolean term, which alone may be left of it, and has no negation.
+    """
 
     def holds(graph: FunctionGraph, node: Apply) -> bool:
         dtype = node.outputs[0].type.dtype
@@ -63,6 +71,8 @@ def nested_in_one_dtype(ops: Collection[Op]) -> Condition:
         while waiting:
             variable: Any = waiting.pop()
             owner = variable.owner
+            if neg in ops and variable.type.dtype == "bool":
+                return False
             if owner is None:
                 continue
             if isinstance(owner.op, DimShuffle):
@@ -81,27 +91,46 @@ def of_integers_or_true_quotient(graph: FunctionGraph, node: Apply) -> bool:
     return node.op == true_div or node.outputs[0].type.dtype.startswith(("int", "uint"))
 
 
-def as_wide_and_in_range(node: Apply, made: list[Variable]) -> bool:
-    """Whether a sum or product is computed in its dtype, and has no constant out of range."""
-    cast_from = made[0].owner
-    if cast_from is not None and isinstance(cast_from.op, Elemwise):
-        if isinstance(cast_from.op.scalar_op, Cast) and cast_from.inputs[0].owner is not None:
-            return False
-    return _in_range(node, made)
-
-
-def _in_range(node: Apply, made: list[Variable]) -> bool:
-    """Whether constants that were joined are neither infinite nor zero, unless some were before."""
+def sum_of_its_dtype(node: Apply, made: list[Variable]) -> bool:
+    """Whether a sum is computed in its dtype, from constants that are finite if they were."""
     before = _constants(node.outputs)
-    return all(_ordinary(data) for data in _constants(made)) or not all(map(_ordinary, before))
+    finite = all(np.isfinite(data).all() for data in _constants(made))
+    return (finite or not all(np.isfinite(data).all() for data in before)) and not _is_cast(
+        node, made
+    )
 
 
-def _ordinary(data: np.ndarray) -> bool:
-    """Whether numbers are finite and, if they are floating, not too small to be exact."""
+def product_of_its_dtype(node: Apply, made: list[Variable]) -> bool:
+    """The same of a product, whose constants do not become zero, either."""
+    in_range = all(map(_in_range, _constants(made)))
+    return (in_range or not all(map(_in_range, _constants(node.outputs)))) and not _is_cast(
+        node, made
+    )
+
+
+def _in_range(data: np.ndarray) -> bool:
+    """Whether numbers are neither infinite nor zero nor, if they are floating, almost zero."""
     if data.dtype.kind not in "fc":
-        return True
-    size = abs(data)
-    return bool((np.isfinite(size) & ((size == 0) | (size > np.finfo(data.dtype).tiny))).all())
+        return bool(data.all())
+    return bool((np.isfinite(data) & (abs(data) > np.finfo(data.dtype).tiny)).all())
+
+
+def _is_cast(node: Apply, made: list[Variable], levels: int = 8) -> bool:
+    """Whether something that was computed anew, perhaps in a narrower dtype, is cast."""
+    old = set(ancestors(node.outputs))
+
+    def found(variable: Variable, levels: int) -> bool:
+        owner = variable.owner
+        if variable in old or owner is None or not levels:
+            return False
+        if not isinstance(owner.op, Elemwise | DimShuffle | Alloc):
+            return False
+        if isinstance(owner.op, Elemwise) and isinstance(owner.op.scalar_op, Cast):
+            of: Any = owner.inputs[0]
+            return of not in old and not isinstance(of, Constant)
+        return any(found(v, levels - 1) for v in owner.inputs)
+
+    return any(found(v, levels) for v in made)
 
 
 def _constants(variables: list[Variable], levels: int = 8) -> list[np.ndarray]:

@@ -127,7 +127,7 @@ def differences(m: Maker):
     )()
 
 
-@recipe(FAMILY, "local_zero_div", "local_div_by_one", "local_intdiv_by_one")
+@recipe(FAMILY, "local_zero_div", "local_div_by_one")
 def quotients_with_constants(m: Maker):
     x = m.array(2, REAL)
     one = m.one_of(
@@ -214,7 +214,6 @@ def signs_and_roots(m: Maker):
 @recipe(
     FAMILY,
     "flatten_nested_add_mul",
-    "add_mul_fusion",
     "constant_fold_branches_of_add_mul",
     "few_operands",
 )
@@ -244,9 +243,7 @@ def casts(m: Maker):
     )()
 
 
-@recipe(
-    FAMILY, "constant_folding", "topo_constant_folding", "local_upcast_elemwise_constant_inputs"
-)
+@recipe(FAMILY, "constant_folding", "local_upcast_elemwise_constant_inputs")
 def work_on_constants(m: Maker):
     x = m.array(1, REAL)
     c = m.constant(x)

@@ -172,9 +172,6 @@ def split_arrays(m: Maker):
 @recipe(
     FAMILY,
     "local_Unique_scalar",
-    "local_Unique_Alloc_lift",
-    "local_Unique_Repeat_lift",
-    "local_Unique_second",
 )
 def different_numbers(m: Maker):
     x = m.array(1, REAL)

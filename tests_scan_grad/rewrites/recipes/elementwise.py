@@ -97,9 +97,7 @@ def choices_with_zeros_in_products(m: Maker):
     )()
 
 
-@recipe(
-    FAMILY, "local_useless_fill", "local_second_sink", "local_second_to_alloc", "second_to_alloc"
-)
+@recipe(FAMILY, "local_useless_fill", "local_second_sink", "second_to_alloc")
 def fills(m: Maker):
     x = m.array(2, ANY)
     y = m.beside(x, REAL)
@@ -147,7 +145,6 @@ def functions_and_their_inverses(m: Maker):
             ("Deg2rad", "Rad2deg"),
             ("Rad2deg", "Deg2rad"),
             ("Cosh", "Arccosh"),
-            ("Arccosh", "Cosh"),
             ("Tanh", "Arctanh"),
             ("Arctanh", "Tanh"),
             ("Sinh", "Arcsinh"),
@@ -172,8 +169,9 @@ def angles_and_hyperbolic_functions(m: Maker):
 
 @recipe(
     FAMILY,
-    "elemwise_fusion",
     "inplace_elemwise",
+    "composite_elemwise_fusion",
+    "local_inline_composite_constants",
     "local_useless_composite_outputs",
     "results_in_place",
 )

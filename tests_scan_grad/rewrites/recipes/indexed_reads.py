@@ -262,7 +262,7 @@ def diagonal_by_places_of_its_length(m: Maker):
     )()
 
 
-@recipe(FAMILY, "local_dimshuffle_subtensor", "row_of_length_one")
+@recipe(FAMILY, "row_of_length_one")
 def slice_of_one_whose_axis_is_dropped(m: Maker):
     n = m.one_of(1, 2, 4)
     x = m.array((n, 2), ANY, known=[True, m.chance()])
@@ -287,7 +287,7 @@ def neighbours_joined(m: Maker):
     return pt.join(0, x[first], x[second])
 
 
-@recipe(FAMILY, "local_read_of_write_same_indices", "local_slice_read_of_write")
+@recipe(FAMILY, "local_read_of_write_same_indices")
 def what_was_written_is_read(m: Maker):
     x = m.array((m.one_of(0, 1, 3), 2), ("float64", "int64"))
     index = m.index(x)
@@ -305,7 +305,7 @@ def what_was_written_to_rows_is_read(m: Maker):
     return write(x[rows], value)[rows]
 
 
-@recipe(FAMILY, "local_advanced_read_of_write_constant_indices", "local_slice_read_of_write")
+@recipe(FAMILY, "local_advanced_read_of_write_constant_indices")
 def other_rows_than_written_are_read(m: Maker):
     x = m.array((4, 3), ("float64", "float32", "int64"), known=m.chance())
 
@@ -326,7 +326,7 @@ def other_rows_than_written_are_read(m: Maker):
     return result[m.part(4)] if m.chance(0.4) else result[then]
 
 
-@recipe(FAMILY, "local_slice_read_of_write")
+@recipe(FAMILY)
 def parts_of_what_was_written_by_number(m: Maker):
     n = m.one_of(3, 4)
     x = m.array((n, 2), FLOATS[1:], known=[True, m.chance()])

@@ -112,7 +112,7 @@ def factors_of_diagonal_matrices(m: Maker):
 def inverses(m: Maker):
     x, d = square(m), positive(m)
     n = m.values[x].shape[0]
-    y = m.array((n, 2), x.type.dtype)
+    y = m.array((n, 2), x.type.dtype, special=False)
     return m.one_of(
         lambda: nlinalg.inv(nlinalg.inv(x)),
         lambda: nlinalg.inv(x).T,
@@ -286,8 +286,6 @@ def sylvester_equations(m: Maker):
 @recipe(
     FAMILY,
     "drain_specify_assumptions",
-    "orthogonal_dot_transpose_to_eye",
-    "useless_symmetric_transpose",
 )
 def matrices_said_to_be_something(m: Maker):
     x = definite(m)

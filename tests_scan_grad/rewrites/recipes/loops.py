@@ -13,8 +13,6 @@ TYPES = ("float64", "float32")
 @recipe(
     FAMILY,
     "scan_remove_unused",
-    "scan_remove_unused_top",
-    "scan_input_and_output_cleanup0",
     "unify_forward_loops",
     "HoistInvariants",
     "record_loops",
@@ -72,16 +70,12 @@ def loops_side_by_side_of_different_lengths(m: Maker):
 
 @recipe(
     FAMILY,
-    "constant_folding_for_scan2",
     "scan_sit_sot_to_untraced",
     "fewer_steps",
     "shorten_outputs",
     "shorten_traces",
-    "shorten_traces_to_what_is_read",
     "pad_initial_value",
-    "pad_initial_values",
     "trim_empty_buffer",
-    "trim_empty_buffers",
 )
 def parts_read_of_loops(m: Maker):
     x = m.array((m.one_of(1, 3, 4), 2), TYPES)

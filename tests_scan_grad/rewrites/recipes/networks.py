@@ -85,7 +85,7 @@ def gradients_of_softmaxes(m: Maker):
     return pt.grad((y * m.one_of(x, 2, y)).sum(), x)
 
 
-@recipe(FAMILY, "inplace_blocksparse", "_add_in_place")
+@recipe(FAMILY, "_add_in_place")
 def products_of_blocks(m: Maker):
     from pytensor.tensor import ftensor3  # noqa: F401
 

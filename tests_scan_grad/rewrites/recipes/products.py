@@ -40,7 +40,7 @@ def products_of_known_kinds(m: Maker):
     "local_dot_to_dot22",
     "local_dot22_to_dot22scalar",
     "gemm_optimizer",
-    "InplaceBlasOpt",
+    "local_inplace_gemm",
     "local_gemm_to_gemv",
 )
 def sums_of_products_and_scaled_products(m: Maker):
@@ -73,10 +73,11 @@ def sums_of_products_and_scaled_products(m: Maker):
     "use_c_gemv",
     "use_c_ger",
     "local_dot22_to_ger_or_gemv",
+    "local_gemm_to_ger",
+    "local_inplace_gemv",
+    "local_inplace_ger",
     "make_c_gemv_destructive",
     "make_c_ger_destructive",
-    "c_blas_destructive",
-    "use_c_blas",
 )
 def products_with_vectors(m: Maker):
     n, k = m.lengths(2)
@@ -136,7 +137,7 @@ def products_by_letters(m: Maker):
     )()
 
 
-@recipe(FAMILY, "dot_diag_to_elemwise", "structured_products", "selection_dot_to_indexing")
+@recipe(FAMILY, "structured_products")
 def products_with_diagonal_matrices(m: Maker):
     n = m.one_of(0, 1, 3)
     x, d = m.array((n, n), ("float64", "float32")), m.array((n,), ("float64", "float32"))

@@ -12,9 +12,7 @@ FAMILY = "random draws"
 @recipe(
     FAMILY,
     "random_make_inplace",
-    "random_make_inplace_random_state",
     "_draw_in_place",
-    "sidestep_unused_rng_consumer",
 )
 def draws(m: Maker):
     from pytensor.tensor.random.type import random_generator_type

@@ -77,7 +77,7 @@ def told_shapes_of_work(m: Maker):
     return pt.specify_shape(work, m.one_of((n, k), (None, k), (n, None), (n + 1, k)))
 
 
-@recipe(FAMILY, "local_lift_specify_shape_inc_subtensor", "local_specify_shape_alloc")
+@recipe(FAMILY, "local_lift_specify_shape_inc_subtensor")
 def told_shapes_of_written_and_filled_arrays(m: Maker):
     n, k = 2, m.one_of(1, 3)
     x = m.array((n, k), ("float64", "int8"))

@@ -53,11 +53,9 @@ def sparse_sums_and_products(m: Maker):
 
 @recipe(
     FAMILY,
-    "local_usmm",
     "local_usmm_csx",
     "local_usmm_csc_dense_inplace",
     "local_sampling_dot_csr",
-    "local_structured_dot",
 )
 def sparse_products_with_addends(m: Maker):
     x = matrix(m)

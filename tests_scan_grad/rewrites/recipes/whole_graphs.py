@@ -17,8 +17,6 @@ FAMILY = "whole graphs"
     "merge2",
     "merge3",
     "ShapeOpt",
-    "useless",
-    "topo_constant_folding",
     "add_destroy_handler",
 )
 def equal_work(m: Maker):

@@ -1,0 +1,191 @@
+"""Programs that PyTensor's rewrites compute wrongly, or do not compile; each by a user's way."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from pytensor.tensor import linalg
+
+import theano
+import theano.tensor as T
+
+MODES = ["FAST_RUN", "FAST_COMPILE"]
+
+
+@dataclass(frozen=True)
+class Program:
+    """A function of arrays, by Theano and by NumPy."""
+
+    rewrite: str
+    theanos: Callable[..., Any]
+    numpys: Callable[..., Any]
+    arrays: tuple[np.ndarray, ...]
+
+
+def of(values: Any, dtype: str = "float64") -> np.ndarray:
+    return np.array(values, dtype)
+
+
+BIG = of([1e200, 1e-200])
+PROGRAMS = [
+    Program("local_div_by_one", lambda x: x // 1.0, lambda x: x // 1.0, (of([1.5, -0.5]),)),
+    Program(
+        "useless_Arccosh_of_Cosh", lambda x: T.arccosh(T.cosh(x)), lambda x: abs(x), (of([-1, 2]),)
+    ),
+    Program(
+        "local_sqrt_sqr",
+        lambda z: T.sqrt(T.sqr(z)),
+        lambda z: np.sqrt(z**2),
+        (of([1 + 1j], "complex128"),),
+    ),
+    Program(
+        "local_log_sqrt",
+        lambda x: T.log(T.sqrt(x)),
+        lambda x: np.log(np.sqrt(x)),
+        (of([4, 9], "int16"),),
+    ),
+    Program(
+        "local_write_of_write_same_indices",
+        lambda x, a, b: T.inc_subtensor(T.set_subtensor(x[0], a)[0], b),
+        lambda x, a, b: x + [int(a) + int(b), 0],
+        (of([0, 0], "int64"), of(100, "int8"), of(100, "int8")),
+    ),
+    Program(
+        "local_sum_prod_of_mul_or_div",
+        lambda x, s: (x * s).sum(),
+        lambda x, s: (x * s).sum(),
+        (of([100, 3], "int8"), of(2, "int8")),
+    ),
+    Program(
+        "local_sum_prod_of_mul_or_div",
+        lambda x, s: (x * s).prod(),
+        lambda x, s: (x * s).prod(),
+        (of([1] * 130, "int8"), of(-1, "int8")),
+    ),
+    Program(
+        "local_sum_of_neg_to_neg_of_sum",
+        lambda x: (-x).sum(),
+        lambda x: (-x).sum(),
+        (of([-128, 3], "int8"),),
+    ),
+    Program(
+        "local_neg_to_mul", lambda x: -x, lambda x: np.negative(x), (of([1, 0, 200], "uint8"),)
+    ),
+    Program(
+        "local_add_neg_to_sub",
+        lambda x, k: x + (-k),
+        lambda x, k: x + np.negative(k),
+        (of([0.5]), of([3], "uint8")),
+    ),
+    Program(
+        "local_add_canonizer",
+        lambda k, n: n + (k + k),
+        lambda k, n: n + (k + k),
+        (of([100], "int8"), of([1], "int64")),
+    ),
+    Program(
+        "local_mul_canonizer",
+        lambda x, y: (x * 1e200) / (y / 1e200),
+        lambda x, y: (x * 1e200) / (y / 1e200),
+        (of([1e-200]), of([1e100])),
+    ),
+    Program("local_abs_lift", lambda x: abs(x * x), lambda x: abs(x * x), (of([12, 100], "int8"),)),
+    Program(
+        "local_max_to_min",
+        lambda x: -T.max(-x),
+        lambda x: np.negative(np.max(np.negative(x))),
+        (of([0, 3], "uint8"),),
+    ),
+    Program(
+        "local_mul_exp_to_exp_add",
+        lambda x, y: T.exp(x) * T.exp(y),
+        lambda x, y: np.exp(x, dtype="float32") * np.exp(y, dtype="float32"),
+        (of([70], "int16"), of([-50], "int16")),
+    ),
+    Program(
+        "local_useless_subtensor",
+        lambda x, k: x[:k],
+        lambda x, k: x[:k],
+        (of([1, 2, 3]), of(2, "uint8")),
+    ),
+    Program(
+        "local_slice_read_of_write",
+        lambda x, v: T.inc_subtensor(x[[2, 3]], v)[3:5],
+        lambda x, v: (x + of([0, 0, 1, 1]) * v)[3:5],
+        (of([1, 2, 3, 4]), of(0.5)),
+    ),
+    Program(
+        "local_batched_matmul_to_core_matmul_with_reshape",
+        lambda x, y: T.as_tensor_variable(linalg_matmul(x, y)),
+        lambda x, y: x @ y,
+        (np.zeros((0, 2, 3)), np.zeros((3, 4))),
+    ),
+    Program(
+        "eigh_of_diag",
+        lambda d: linalg.eigh(T.diag(d))[0],
+        lambda d: np.sort(d),
+        (of([2, 1], "float32"),),
+    ),
+    Program(
+        "slogdet_specialization",
+        lambda x: T.log(linalg.det(x)),
+        lambda x: np.log(np.linalg.det(x)),
+        (of([[2, 0], [1, 3]], "float32"),),
+    ),
+    Program(
+        "local_sumsqr2dot",
+        lambda x, y: T.sqr(x * y).sum(axis=(1, 2)),
+        lambda x, y: ((x * y) ** 2).sum(axis=(1, 2)),
+        (np.ones((2, 3, 2)), np.ones((3, 2))),
+    ),
+]
+
+
+def linalg_matmul(x, y):
+    from pytensor.tensor import matmul
+
+    return matmul(x, y)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: f"{p.rewrite}-{p.arrays[0].dtype}")
+def test_value(program, mode, caplog):
+    inputs = [
+        T.TensorType(array.dtype.name, shape=(None,) * array.ndim)() for array in program.arrays
+    ]
+    fn = theano.function(inputs, program.theanos(*inputs), mode=mode)
+    with np.errstate(all="ignore"):
+        expected = np.asarray(program.numpys(*program.arrays))
+    result = fn(*program.arrays)
+    assert result.shape == expected.shape
+    np.testing.assert_allclose(result, expected, rtol=1e-3 if result.dtype == "float32" else 1e-9)
+    assert not [r for r in caplog.records if "ewrite" in r.getMessage()]
+
+
+LOST = {
+    "local_subtensor_of_alloc": lambda n: T.alloc(T.constant([1.0, 2.0]), n, 2)[-1],
+    "local_subtensor_of_expand_dims": lambda n: T.arange(3)[None][n + 1],
+    "local_incsubtensor_of_zeros": lambda n: T.inc_subtensor(T.arange(3)[n + 9], 0),
+    "local_elemwise_alloc": lambda n: T.arange(3) * T.alloc(2, n + 2),
+    "local_specify_shape_alloc": lambda n: T.specify_shape(T.alloc(2, n + 2), (3,)) * 1,
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("rewrite", LOST)
+def test_an_error_is_still_raised(rewrite, mode):
+    n = T.lscalar("n")
+    fn = theano.function([n], LOST[rewrite](n), mode=mode)
+    with pytest.raises((ValueError, IndexError, AssertionError)):
+        fn(0)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_numbers_of_an_array_filled_no_times_are_none(mode):
+    from pytensor.tensor import unique
+
+    x, n = T.dvector("x"), T.lscalar("n")
+    fn = theano.function([x, n], unique(T.alloc(x, n, 2)), mode=mode)
+    assert fn([1.0, 2.0], 0).shape == (0,)
