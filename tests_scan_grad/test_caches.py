@@ -141,7 +141,10 @@ def harmless(*_):
         os.path,
         subprocess.Popen,
     ],
-    ids=str,
+    ids=(
+        *("system", "harmless", "eval", "getattr", "memmap", "load", "function", "Path"),
+        *("a module", "Popen"),
+    ),
 )
 def test_what_a_pickle_may_not_name_is_not_written_and_not_read(value):
     import pickle

@@ -116,3 +116,17 @@ def test_integers_of_three_operands_wrap_as_those_of_two(mode, combine):
     fn = theano.function([x, y, z], theanos(theanos(x, y), z), mode=mode)
     value = np.array([100, 3], "int8")
     np.testing.assert_array_equal(fn(value, value, value), combine(combine(value, value), value))
+
+
+@pytest.mark.parametrize("mode", ["FAST_COMPILE", "FAST_RUN"])
+@pytest.mark.parametrize("given", ["int8", "int64", "uint64", "float64"])
+@pytest.mark.parametrize("wanted", ["int8", "uint8", "uint64", "bool"])
+def test_casts_wrap_in_every_mode(given, wanted, mode):
+    x = T.TensorType(given, (False,))("x")
+    value = np.array([-23, 100, 1, 0], "int8").astype(given)
+    expected = value.astype("int64").astype(wanted)
+    if given == "float64" and wanted == "uint64":
+        value, expected = value[1:], expected[1:]
+    np.testing.assert_array_equal(
+        theano.function([x], T.cast(x, wanted), mode=mode)(value), expected
+    )

@@ -4,6 +4,7 @@ from pytensor.compile.mode import optdb as _pytensor_optdb
 from pytensor.graph.rewriting.basic import in2out
 
 from theano.gof.optdb import LayeredDB
+from theano.schedule.casts_by_numpy import cast_by_numpy
 from theano.schedule.element_of_part import local_subtensor_merge_element
 from theano.schedule.few_operands import few_operands
 from theano.schedule.parts_in_place import PartsInPlace
@@ -31,6 +32,7 @@ optdb.register("parts_in_place", PartsInPlace(), FAST_RUN_TAG, "inplace", positi
 optdb.register("results_in_place", ResultsInPlace(), FAST_RUN_TAG, "inplace", position=75.5)
 # after all that gathers operands
 optdb.register("few_operands", in2out(few_operands), FAST_COMPILE_TAG, position=48)
+optdb.register("cast_by_numpy", in2out(cast_by_numpy), FAST_COMPILE_TAG, position=48.1)
 optdb["canonicalize"].register(
     "local_subtensor_merge_element", local_subtensor_merge_element, FAST_RUN_TAG, FAST_COMPILE_TAG
 )
