@@ -226,7 +226,11 @@ def nested_sums_and_products(m: Maker):
 
 
 @recipe(
-    FAMILY, "local_upcast_elemwise_constant_inputs", "local_cast_cast", "local_useless_elemwise"
+    FAMILY,
+    "local_upcast_elemwise_constant_inputs",
+    "local_cast_cast",
+    "local_useless_elemwise",
+    "cast_by_numpy",
 )
 def casts(m: Maker):
     x = m.array(2, ("float64", "float32", "float16", "int64", "int16", "int8", "uint8", "bool"))

@@ -38,7 +38,7 @@ def products_of_known_kinds(m: Maker):
 @recipe(
     FAMILY,
     "local_dot_to_dot22",
-    "local_dot22_to_dot22scalar",
+    "scaled_product",
     "gemm_optimizer",
     "local_inplace_gemm",
     "local_gemm_to_gemv",
@@ -60,6 +60,7 @@ def sums_of_products_and_scaled_products(m: Maker):
         lambda: z * s - 0.5 * product * s,
         lambda: product / 3 + z,
         lambda: product * row,
+        lambda: [product, 2 * product],
         lambda: pt.dot(x.T, z),
         lambda: [product, product * s, product + z],
         lambda: pt.dot(x * s, y) * 2,
@@ -134,6 +135,18 @@ def products_by_letters(m: Maker):
         lambda: pt.einsum("ij,jk,ki->i", x, y, z),
         lambda: pt.einsum("ij->ji", x),
         lambda: pt.einsum("ij,ij->", x, x),
+    )()
+
+
+@recipe(FAMILY, "transposed_products")
+def products_and_their_transposes(m: Maker):
+    n, k, p = m.lengths(3)
+    x, y = m.array((n, k), TYPES), m.array((k, p), TYPES)
+    return m.one_of(
+        lambda: [pt.dot(x, y), pt.dot(y.T, x.T)],
+        lambda: pt.dot(x, y).T + pt.dot(y.T, x.T),
+        lambda: [pt.dot(x.T, x), pt.dot(x, x.T)],
+        lambda: [pt.dot(y.T, x.T), pt.exp(pt.dot(x, y))],
     )()
 
 
