@@ -18,6 +18,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "with --hypothesis-seed, other ones than in each run",
     )
     parser.addoption(
+        "--differential-programs",
+        type=int,
+        default=300,
+        metavar="N",
+        help="how many programs to compare with unrolled NumPy (by default %(default)s)",
+    )
+    parser.addoption(
+        "--differential-seed",
+        type=int,
+        default=0,
+        metavar="S",
+        help="the first of them (by default %(default)s)",
+    )
+    parser.addoption(
         "--damaged-files",
         type=int,
         default=6,
