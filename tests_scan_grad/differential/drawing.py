@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from tests_scan_grad.differential.operations import OPERATIONS, broadcast, promoted
+from tests_scan_grad.differential.operation import broadcast, promoted
+from tests_scan_grad.differential.operations import OPERATIONS
 from tests_scan_grad.differential.programs import (
     Instruction,
     Loop,

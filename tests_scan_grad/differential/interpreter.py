@@ -9,7 +9,8 @@ import numpy as np
 
 from tests_scan_grad.differential import dual
 from tests_scan_grad.differential.dual import Dual
-from tests_scan_grad.differential.operations import OPERATIONS, Trace
+from tests_scan_grad.differential.operation import Trace
+from tests_scan_grad.differential.operations import OPERATIONS
 from tests_scan_grad.differential.programs import Loop, Program, Read
 
 Environment = Mapping[str, Dual]
