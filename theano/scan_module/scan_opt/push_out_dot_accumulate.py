@@ -23,6 +23,7 @@ from theano.configdefaults import config
 from theano.scan_module.loop import SIT_SOT, BuiltLoop, Loop, State, Tap, take_apart
 from theano.scan_module.scan_opt.blocks_of_steps import BlockResult, block_length, run_in_blocks
 from theano.scan_module.scan_opt.describe import describe
+from theano.scan_module.scan_opt.emit_sums import Outside, emit_sum
 from theano.scan_module.scan_opt.loop_reads import reads_of_last_value
 from theano.scan_module.scan_opt.loop_rewriter import LoopRewriter
 from theano.scan_module.scan_opt.outside_values import (
@@ -33,15 +34,9 @@ from theano.scan_module.scan_opt.outside_values import (
     values_of_all_steps,
 )
 from theano.scan_module.scan_opt.step_analysis import StepAnalysis, normalized
-from theano.scan_module.scan_opt.sum_over_steps import (
-    Outside,
-    Plan,
-    Refusal,
-    emit_sum,
-    plan_sum,
-    signed_terms,
-    stored_values,
-)
+from theano.scan_module.scan_opt.sum_over_steps import plan_sum
+from theano.scan_module.scan_opt.sum_plans import Plan, Refusal, stored_values
+from theano.scan_module.scan_opt.sum_terms import signed_terms
 from theano.scan_module.scan_opt.zeros import is_zero
 
 
