@@ -94,3 +94,9 @@ def test_long_passes_over_elements_are_several(monkeypatch):
     expected = computed(value, 64)
     for got, wanted in zip(function(value), (expected, np.exp(expected) * value), strict=True):
         np.testing.assert_allclose(got, wanted)
+
+
+def test_a_function_is_named_after_the_line_that_makes_it():
+    x = T.dvector("x")
+    function = theano.function([x], x + 1)
+    assert function.name.startswith(__file__)

@@ -130,3 +130,15 @@ def test_casts_wrap_in_every_mode(given, wanted, mode):
     np.testing.assert_array_equal(
         theano.function([x], T.cast(x, wanted), mode=mode)(value), expected
     )
+
+
+@pytest.mark.parametrize("mode", ["FAST_COMPILE", "FAST_RUN"])
+def test_an_array_without_elements_takes_other_lengths(mode):
+    x = T.dmatrix("x")
+    function = theano.function([x], x.reshape((x.shape[0], 1)), mode=mode)
+    assert function(np.zeros((0, 3))).shape == (0, 1)
+    assert function(np.zeros((2, 1))).shape == (2, 1)
+    with pytest.raises(ValueError):
+        function(np.zeros((2, 3)))
+    kept = theano.function([x], [x.reshape(x.shape), x.reshape((x.shape[0], -1))], mode=mode)
+    assert not nodes(kept, theano.tensor.basic.Reshape)

@@ -11,6 +11,7 @@ from pytensor.compile.mode import Mode as PyTensorMode
 from pytensor.compile.rebuild import UnusedInputError, construct_function_ins_and_outs
 from pytensor.graph.basic import Variable
 
+from theano import deep_graphs
 from theano.compile.blas_messages import no_blas_remarks
 from theano.compile.function_module import Function, FunctionWithExtras
 from theano.compile.garbage import rare_collections
@@ -256,6 +257,9 @@ def _split_mode(
 
 def _caller() -> str:
     frame = sys._getframe(2)
+    # between a program and `function` is what makes room for deep graphs
+    while frame.f_code.co_filename == deep_graphs.__file__ and frame.f_back is not None:
+        frame = frame.f_back
     return f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
 

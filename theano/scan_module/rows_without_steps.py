@@ -59,7 +59,9 @@ def _inputs(node: Apply) -> list:
 
 def _lengths_of(node: Apply) -> Callable:
     """A function of the loop's inputs: the lengths of the rows of its traces."""
-    inputs = _inputs(node)
+    # variables of their own, since shared ones cannot be given
+    fresh = {variable: variable.type() for variable in _inputs(node)}
+    node = node.clone_with_new_inputs([fresh.get(v, v) for v in node.inputs])
     shapes = [
         tuple(Shape_i(axis)(v) for axis in range(v.type.ndim))
         if isinstance(v.type, TensorType)
@@ -69,4 +71,4 @@ def _lengths_of(node: Apply) -> Callable:
     first = node.op.info.n_mit_mot + node.op.info.n_mit_sot + node.op.info.n_sit_sot  # type: ignore[attr-defined]
     found = output_shapes(node, shapes)[first : first + node.op.info.n_nit_sot]  # type: ignore[attr-defined]
     lengths = [length for shape in found for length in shape[1:]]  # type: ignore[index]
-    return function(inputs, lengths, mode=Mode("py", None), on_unused_input="ignore")
+    return function([*fresh.values()], lengths, mode=Mode("py", None), on_unused_input="ignore")

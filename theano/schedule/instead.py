@@ -15,6 +15,7 @@ from pytensor.tensor.rewriting import (
     blas,
     elemwise,
     math,
+    shape,
     subtensor,
     subtensor_lift,
     uncanonicalize,
@@ -114,6 +115,7 @@ INSTEAD: dict[NodeRewriter, NodeRewriter] = {
     **_guarded(where.reductions_of_one_kind, [math.local_reduce_chain]),
     **_guarded(where.a_product_of_two_new_axes, [math.local_sumsqr2dot]),
     **_guarded(where.filled_to_the_shape_of_another, [basic.local_elemwise_alloc]),
+    **_guarded(where.lengths_are_its_own, [shape.local_useless_reshape]),
     **_guarded(where.places_exist, [subtensor_lift.local_subtensor_of_alloc]),
     **_guarded(
         where.places_in_axes_of_length_one_exist,

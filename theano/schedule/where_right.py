@@ -16,6 +16,8 @@ from pytensor.tensor.basic import Alloc
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.math import neg, true_div
+from pytensor.tensor.rewriting.shape import _is_shape_i_of_x, _unpack_shape_vector
+from pytensor.tensor.shape import Shape
 from pytensor.tensor.subtensor import unflatten_index_variables
 
 Condition = Callable[[FunctionGraph, Apply], bool]
@@ -296,3 +298,24 @@ def _same_length(shapes: Any, x: Any, y: Any, axis: int) -> bool:
     if x is y or (None not in lengths and lengths[0] == lengths[1]):
         return True
     return shapes is not None and shapes.same_shape(x, y, axis, axis)
+
+
+def lengths_are_its_own(graph: FunctionGraph, node: Apply) -> bool:
+    """Whether an array is given the lengths that it has; one of them may be -1.
+
+    That one length is another is an error only if the array has elements.
+    """
+    array, lengths = node.inputs
+    if array.type.ndim != node.outputs[0].type.ndim or array.type.ndim == 1:
+        return True
+    if lengths.owner is not None and isinstance(lengths.owner.op, Shape):
+        return lengths.owner.inputs[0] is array
+    shapes = getattr(graph, "shape_feature", None)
+    others = [
+        (axis, length)
+        for axis, length in enumerate(_unpack_shape_vector(lengths))
+        if not (isinstance(length, Constant) and length.data == -1)
+    ]
+    return len(others) >= array.type.ndim - 1 and all(
+        _is_shape_i_of_x(length, array, axis, shape_feature=shapes) for axis, length in others
+    )
