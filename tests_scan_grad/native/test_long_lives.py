@@ -45,16 +45,21 @@ def test_ten_thousand_training_steps_do_not_grow_memory():
     assert 0 < last < first
 
 
+@pytest.mark.timeout(0)
 def test_calls_and_compilations_do_not_grow_memory(request):
     if not Path("/proc/self/statm").exists():
         pytest.skip("the memory of a process is read where Linux has it")
     compilations = request.config.getoption("--compilations")
     environment = {"THEANO_FLAGS": f"base_compiledir={theano.config.base_compiledir}"}
     code = f"from {__name__} import live; live({compilations})"
-    before, after, libraries = map(int, printed_by(code, **environment))
+    before, after, libraries = map(
+        int, printed_by(code, timeout=600 + 2 * compilations, **environment)
+    )
+    # pytest shows it with -rP
+    print(f"{before / 1e6:.1f} MB before {compilations} compilations, {after / 1e6:.1f} after")
     # before them: what is kept once for all compilations, PyTensor's equal constants for instance,
     # and the room for the garbage that there may be between two collections
-    assert after - before < (min(0.01 * before, 50e6) if compilations >= 500 else 5e6)
+    assert after - before < (min(0.01 * before, 50e6) if compilations >= 500 else 10e6)
     assert libraries < 10
 
 
