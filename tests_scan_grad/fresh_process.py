@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 
 
-def run_python(code: str, theanorc: Path | None = None, **environment: str):
+def run_python(code: str, theanorc: Path | None = None, timeout: float = 600, **environment: str):
     """Return the completed process; its output is text. The caller's flags do not reach it.
 
     Parameters
@@ -17,6 +17,8 @@ def run_python(code: str, theanorc: Path | None = None, **environment: str):
         What to run.
     theanorc : Path, optional
         The file of flags; by default there is none.
+    timeout : float, optional
+        After so many seconds the process is killed.
     **environment
         Variables to add, THEANO_FLAGS for instance.
     """
@@ -30,12 +32,14 @@ def run_python(code: str, theanorc: Path | None = None, **environment: str):
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=timeout,
     )
 
 
-def printed_by(code: str, theanorc: Path | None = None, **environment: str) -> list[str]:
+def printed_by(
+    code: str, theanorc: Path | None = None, timeout: float = 600, **environment: str
+) -> list[str]:
     """Return the lines that the code prints; it must end well."""
-    done = run_python(code, theanorc, **environment)
+    done = run_python(code, theanorc, timeout, **environment)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()

@@ -3,6 +3,7 @@
 import gc
 import io
 import pickle
+import weakref
 from collections import Counter
 
 import numpy as np
@@ -157,7 +158,7 @@ def test_what_compilation_makes_is_looked_at_once_there_is_much_of_it(
                 ring: list = []
                 ring.append(ring)
 
-    monkeypatch.setattr(garbage, "_not_looked_at", 0)
+    monkeypatch.setattr(garbage, "_objects", garbage.Objects())
     monkeypatch.setattr(garbage, "OBJECTS_BETWEEN_FULL_COLLECTIONS", 12_000)
     compile_something()
     compile_something()
@@ -165,6 +166,39 @@ def test_what_compilation_makes_is_looked_at_once_there_is_much_of_it(
     compile_something()
     ((generation, collected),) = collections_seen
     assert generation == 2 and collected > 14_000
+
+
+@pytest.fixture
+def little_garbage(monkeypatch):
+    """Collections after 5000 objects for functions that have died."""
+    monkeypatch.setattr(garbage, "_objects", garbage.Objects())
+    monkeypatch.setattr(garbage, "GARBAGE_TO_OTHERS", 5000 / len(gc.get_objects()))
+
+
+def a_graph():
+    """The graph of a function that nobody has any more; its own, not the function's."""
+    x = T.vector("x")
+    function = theano.function([x], T.tanh(x).sum(), mode="FAST_COMPILE")
+    assert function([0.0]) == 0
+    return weakref.ref(function.maker.fgraph)
+
+
+def test_graphs_of_dead_functions_are_collected_once_they_are_many(
+    collections_seen, little_garbage
+):
+    graphs = [a_graph() for _ in range(50)]
+    assert all(graph() is None for graph in graphs[:20])
+    generations = [generation for generation, _ in collections_seen]
+    assert 1 <= generations.count(2) < 25
+
+
+def test_functions_that_live_are_no_reason_to_collect(collections_seen, little_garbage):
+    x = T.vector("x")
+    functions = [theano.function([x], T.tanh(x * k).sum(), mode="FAST_COMPILE") for k in range(50)]
+    assert 2 not in [generation for generation, _ in collections_seen]
+    functions.clear()
+    theano.function([x], x, mode="FAST_COMPILE")
+    assert 2 in [generation for generation, _ in collections_seen]
 
 
 def test_nothing_is_collected_while_the_collector_is_off(collections_seen, monkeypatch):

@@ -5,6 +5,7 @@ looked at by programs in C: see test_runtime.py and test_threads.py.
 """
 
 import os
+import shlex
 import subprocess
 import sys
 
@@ -42,16 +43,16 @@ def sanitized(request, tmp_path_factory):
         pytest.skip("the sanitizers' flags are those of compilers on Linux")
     folder = tmp_path_factory.mktemp("sanitized")
     wrapper = folder / "cc"
-    wrapper.write_text(WRAPPER.format(compiler=compiler))
+    wrapper.write_text(WRAPPER.format(compiler=shlex.join(compiler)))
     wrapper.chmod(0o755)
     libraries = [
         subprocess.run(
-            [compiler, f"-print-file-name={name}"], capture_output=True, text=True
+            [*compiler, f"-print-file-name={name}"], capture_output=True, text=True
         ).stdout.strip()
         for name in ("libasan.so", "libubsan.so")
     ]
     if not all(map(os.path.isabs, libraries)):
-        pytest.skip(f"{compiler} has no sanitizers")
+        pytest.skip(f"{shlex.join(compiler)} has no sanitizers")
     return os.environ | {
         "CC": str(wrapper),
         "LD_PRELOAD": " ".join(libraries),
@@ -64,9 +65,16 @@ def sanitized(request, tmp_path_factory):
     }
 
 
+@pytest.mark.timeout(0)
 @pytest.mark.parametrize("file", FILES)
 def test_nothing_is_read_or_written_where_it_should_not_be(sanitized, file):
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", file]
-    command += ["--generated-loops=60", *(["-k", FILES[file]] if FILES[file] else [])]
+    # compiling with the sanitizers takes long, the first time even for a single test
+    command += [
+        "-o",
+        "timeout=0",
+        "--generated-loops=60",
+        *(["-k", FILES[file]] if FILES[file] else []),
+    ]
     done = subprocess.run(command, env=sanitized, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-8000:]

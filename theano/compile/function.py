@@ -14,7 +14,7 @@ from pytensor.graph.basic import Variable
 from theano import deep_graphs
 from theano.compile.blas_messages import no_blas_remarks
 from theano.compile.function_module import Function, FunctionWithExtras
-from theano.compile.garbage import rare_collections
+from theano.compile.garbage import counted_when_it_dies, rare_collections
 from theano.compile.kept_whole import kept_whole
 from theano.compile.mode import get_mode
 from theano.compile.profiling import ProfileStats
@@ -151,10 +151,11 @@ def function(
                     name=name,
                 )
             with no_test_values(), no_blas_remarks():
-                return maker.create()
+                function = maker.create()
     except (TypeError, RuntimeError, UnusedInputError) as error:
         error.args = tuple(_in_theanos_name(argument) for argument in error.args)
         raise
+    return counted_when_it_dies(function)
 
 
 def function_dump(

@@ -3,20 +3,53 @@
 A graph is many small objects that refer to each other and stay. Each collection walks through
 all of them and finds little; with Python's usual threshold that is a fifth of compilation. What
 was made in the meantime counts as old afterwards, without a walk through it.
+
+A function that nobody has any more goes at once, with its program and its memory, but its graph
+does not: an operation and its results refer to each other. So the objects of such graphs are
+counted, and all objects are looked at once these are the greater part.
 """
 
 from __future__ import annotations
 
 import gc
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
 
 # new objects between collections; Python's default is 700
 OBJECTS_BETWEEN_COLLECTIONS = 1_000_000
-# After so many objects that nobody looked at, all are looked at: some compilation's are garbage.
+# Garbage is collected when there is so many times as much of it as there are other objects: the
+# walk through those, which finds nothing, is then a small part of what making the garbage took.
+GARBAGE_TO_OTHERS = 2
+# After so many objects that nobody looked at, all are looked at: not all garbage was a function's.
 OBJECTS_BETWEEN_FULL_COLLECTIONS = 2_000_000
 
-_not_looked_at = 0
+
+@dataclass
+class Objects:
+    """How many objects there are, as far as that is known without a look at them.
+
+    Attributes
+    ----------
+    old
+        Those that there were at the last full collection.
+    new
+        Made by compilations since then.
+    unclaimed
+        Made since the last function was.
+    dead
+        Made for functions that have died since the last full collection.
+    """
+
+    old: int = 0
+    new: int = 0
+    unclaimed: int = 0
+    dead: int = 0
+
+
+_objects = Objects()
 
 
 @contextmanager
@@ -26,6 +59,8 @@ def rare_collections() -> Iterator[None]:
     if not gc.isenabled() or before[0] == 0 or before[0] >= OBJECTS_BETWEEN_COLLECTIONS:
         yield
         return
+    if not _objects.old:
+        _objects.old = len(gc.get_objects())
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS, *before[1:])
     try:
         yield
@@ -34,13 +69,28 @@ def rare_collections() -> Iterator[None]:
         gc.set_threshold(*before)
 
 
+def counted_when_it_dies(function: Any) -> Any:
+    """Return the function; what was made since the one before it is garbage when it dies."""
+    finalizer = weakref.finalize(function, _count_as_dead, _objects.unclaimed)
+    finalizer.atexit = False
+    _objects.unclaimed = 0
+    return function
+
+
+def _count_as_dead(objects: int) -> None:
+    _objects.dead += objects
+
+
 def _count_as_old() -> None:
     """Have Python take all objects for old ones, or look at all of them if it is time to."""
-    global _not_looked_at
-    _not_looked_at += gc.get_count()[0]
-    if _not_looked_at > OBJECTS_BETWEEN_FULL_COLLECTIONS:
+    made = gc.get_count()[0]
+    _objects.new += made
+    _objects.unclaimed += made
+    others = _objects.old + _objects.new - _objects.dead
+    much_garbage = _objects.dead > GARBAGE_TO_OTHERS * others
+    if much_garbage or _objects.new > OBJECTS_BETWEEN_FULL_COLLECTIONS:
         gc.collect()
-        _not_looked_at = 0
+        _objects.old, _objects.new, _objects.dead = len(gc.get_objects()), 0, 0
     elif not gc.get_freeze_count():
         # together these move objects between generations; what a program has frozen stays so
         gc.freeze()
