@@ -13,8 +13,10 @@
 #define STACK_BYTES 32768
 /* Rows of A up to which B is read as it lies in memory, if it can be. */
 #define ROWS_IN_PLACE 24
-/* Rows of A that meet a block of B before a long product looks up. */
-#define ROWS_BETWEEN_LOOKS 8192
+/* Panels of B that are read in place, and numbers that meet a vector, before a long product looks
+ * up. */
+#define PANELS_IN_PLACE 4096
+#define DOTS_BETWEEN_LOOKS 4194304
 
 /* One work buffer a thread, which grows and is freed with the thread. */
 static pthread_key_t buffer_key;
