@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-# Elements of a copy, and of as much work, between looks: some milliseconds.
-_ELEMENTS = 2**20
+# Elements of a copy, and of as much work, between looks: a fraction of a millisecond, since what
+# follows may be as short.
+_ELEMENTS = 2**17
 _FEWEST_ELEMENTS = 2**12
 
 
@@ -22,7 +23,7 @@ def between_looks(operations: int = 0) -> int:
 
 def declared(looks: int) -> list[str]:
     """What a pass knows about its looks."""
-    return ["int64_t asked = 0, looked = 0;", "int over = 0;"] if looks else []
+    return ["int64_t looked = 0;", "int over = 0;"] if looks else []
 
 
 def going_on(looks: int) -> str:
@@ -52,5 +53,5 @@ def look_after(elements: str, looks: int) -> list[str]:
     """Count elements that are done, and look up where they are enough."""
     if not looks:
         return []
-    stops = "{ looked = 0; over = runtime->stops(&asked); }"
+    stops = "{ looked = 0; over = runtime->stops(); }"
     return [f"looked += {elements};", f"if (looked >= {looks}) {stops}"]

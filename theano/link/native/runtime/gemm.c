@@ -6,6 +6,8 @@
 
 /* Multiply-adds that occupy a thread long enough to be worth waking it: about 10 us. */
 #define WORK_PER_THREAD 500000.0
+/* So much of it is worth a look at whether a signal came. */
+#define WORK_BEFORE_LOOKS 10
 /* Steps of a block of B, and bytes of it when packed: half of a usual second-level cache. */
 #define BLOCK_STEPS 256
 #define PACKED_BYTES 524288

@@ -90,11 +90,11 @@ static int64_t pieces_of_rows(int64_t m, int64_t k, int64_t width)
                                  int64_t k, int64_t n, real *packed, int64_t first_panel,         \
                                  int64_t end_panel)                                               \
     {                                                                                             \
-        int64_t width = tn_panel_width_##suffix(), asked = 0;                                     \
+        int64_t width = tn_panel_width_##suffix();                                     \
         int64_t some = piece_of(end_panel - first_panel, PACKED_BETWEEN_LOOKS,                    \
                                 (double)k * (double)width);                                       \
         for (int64_t panel = first_panel; panel < end_panel; panel += some) {                     \
-            if (panel > first_panel && tn_stops(&asked))                                          \
+            if (panel > first_panel && tn_stops())                                          \
                 return;                                                                           \
             tn_active_kernels()->product_##suffix.pack(b, row_stride, column_stride, k, n,        \
                                                        packed, panel,                             \
@@ -113,14 +113,14 @@ static int64_t pieces_of_rows(int64_t m, int64_t k, int64_t width)
         int64_t a_column_stride, const real *packed_b, real beta, real *c, int64_t c_row_stride,  \
         int64_t first_panel, int64_t end_panel)                                                   \
     {                                                                                             \
-        int64_t width = tn_panel_width_##suffix(), asked = 0;                                     \
+        int64_t width = tn_panel_width_##suffix();                                     \
         int64_t pieces = pieces_of_rows(m, k, width);                                             \
         for (int64_t piece = 0, i = 0; piece < pieces; piece++) {                                 \
             int64_t rows = (m - i + pieces - piece - 1) / (pieces - piece);                       \
             int64_t some = piece_of(end_panel - first_panel, PRODUCT_BETWEEN_LOOKS,               \
                                     (double)rows * (double)k * (double)width);                    \
             for (int64_t panel = first_panel; panel < end_panel; panel += some) {                 \
-                if ((i || panel > first_panel) && tn_stops(&asked))                               \
+                if ((i || panel > first_panel) && tn_stops())                               \
                     return;                                                                       \
                 tn_active_kernels()->product_##suffix.multiply(                                   \
                     rows, n, k, a + i * a_row_stride, a_row_stride, a_column_stride, packed_b, 0, \

@@ -124,10 +124,10 @@ enum { TN_STOP = -1, TN_ALONE = -2 };
  * other programs use; the first goes on alone. `turn` is the thread's own, 0 at first. */
 int64_t tn_look_up(tn_watch *watch, int64_t *turn, int64_t step, int thread, int threads);
 
-/* Whether the work of the main thread, or of a worker for it, is to end, because a signal came;
- * `asked` is that work's own, 0 at first. All that the call computes after it is then of no use:
- * `tn_stopping`, an int32_t, is 1 until the exception is taken. */
-int tn_stops(int64_t *asked);
+/* Whether the work of the main thread, or of a worker for it, is to end, because a signal came. All
+ * that the call computes after it is then of no use: `tn_stopping`, an int32_t, is 1 until the
+ * exception is taken. */
+int tn_stops(void);
 int tn_is_main_thread(void);
 /* From commit to committed, no signal ends the main thread's call: it writes what is kept between
  * calls. Commit answers whether one has ended it before. */

@@ -57,21 +57,20 @@ static int interrupted(void)
     return raised;
 }
 
-int tn_stops(int64_t *asked)
+int tn_stops(void)
 {
     if (!tn_is_main_thread())
         return tn_stopping && tn_serves_main_thread();
-    int64_t time = tn_now();
-    if (!*asked)
-        *asked = time;
     if (tn_stopping && !held)
         return 1;
-    if (time - *asked < PATIENCE)
+    /* of all work of the main thread, which may be many things that each take less */
+    static int64_t asked;
+    if (tn_now() - asked < PATIENCE)
         return 0;
     int stops = interrupted();
     if (stops)
         tn_stopping = 1;
-    *asked = tn_now();
+    asked = tn_now();
     return stops;
 }
 
