@@ -1,4 +1,4 @@
-"""Ctrl-C stops a long loop, and the function can be called again."""
+"""Ctrl-C stops long loops and segments, and the function can be called again."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 PROGRAM = """
-import signal, sys, threading, time
+import signal, threading
 import numpy as np
 import pytensor
 import pytensor.tensor as pt
@@ -27,13 +27,11 @@ assert not [str(loop) for loop in report(function).loops if loop.reason]
 value = np.zeros(500)
 expected = function(value, 3)
 {before}
-begin = time.monotonic()
 try:
-    function(value, 10**9)
+    # it would take many minutes
+    function(value, 10**10)
 except {kind}:
-    late = time.monotonic() - begin - 0.3
-    print("stopped", late)
-    assert late < 0.5, late
+    print("stopped")
 np.testing.assert_array_equal(function(value, 3), expected)
 print("again")
 """
@@ -61,46 +59,55 @@ def test_a_signal_stops_a_long_loop(threads, before, kind):
     text = PROGRAM.format(threads=threads, before=before, kind=kind)
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("stopped") and done.stdout.endswith("again\n")
+    assert done.stdout == "stopped\nagain\n"
 
 
-PRODUCTS = """
-import signal, threading, time
+# What is measured is the time of the processor, which other programs do not take; the signal comes
+# when a tenth of it is over.
+STOPS = """
+import signal, time
 import numpy as np
 import theano, theano.tensor as T
 from theano.link.native import report
 from theano.link.native.runtime import arrays
 
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+def stops(f, values, shared=()):
+    assert report(f).segments
+    f(*values)
+    begin = time.process_time()
+    f(*values)
+    whole = time.process_time() - begin
+    before = [variable.get_value() for variable in shared]
+    signal.signal(signal.SIGPROF, interrupt)
+    signal.setitimer(signal.ITIMER_PROF, 0.1 * whole)
+    begin = time.process_time()
+    try:
+        f(*values)
+    except KeyboardInterrupt:
+        spent = time.process_time() - begin
+    else:
+        raise AssertionError("not stopped")
+    # in the middle, and not when all was done
+    assert spent < 0.6 * whole, (spent, whole)
+    for variable, value in zip(shared, before, strict=True):
+        np.testing.assert_array_equal(variable.get_value(), value)
+
 arrays.set_threads({threads})
+arrays.set_least_work(0)
+"""
+PRODUCTS = """
 x = T.matrix("x")
-w = theano.shared(np.eye(2000), "w")
+w = theano.shared(np.eye({size}), "w")
 calls = theano.shared(0, "calls")
 product = {graph}
 updates = [(w, w - 0.5 * product), (calls, calls + 1)]
 f = theano.function([x], product.sum(), updates=updates, mode="NATIVE")
-assert report(f).segments
-eye = np.eye(2000)
-begin = time.monotonic()
-f(eye)
-whole = time.monotonic() - begin
-before = w.get_value(), calls.get_value()
-signal.signal(signal.SIGINT, signal.default_int_handler)
-sent = []
-
-def send():
-    sent.append(time.monotonic())
-    signal.raise_signal(signal.SIGINT)
-
+eye = np.eye({size})
 for attempt in range(2):
-    threading.Timer(0.1 * whole, send).start()
-    try:
-        f(eye)
-    except KeyboardInterrupt:
-        late = time.monotonic() - sent[-1]
-    # in the middle, and not when all was done
-    assert late < 0.6 * whole, (late, whole)
-    np.testing.assert_array_equal(w.get_value(), before[0])
-    assert calls.get_value() == before[1]
+    stops(f, [eye], [w, calls])
 w.set_value(eye)
 f(eye)
 np.testing.assert_allclose(w.get_value(), {expected} * eye, atol=1e-9)
@@ -113,18 +120,85 @@ WAVES = f"({' + '.join(f'T.sin(x * w + {k} * np.pi) * {(-1) ** k}' for k in rang
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are those of POSIX")
 @pytest.mark.parametrize(
-    "threads, graph, expected",
+    "threads, size, graph, expected",
     [
-        (1, "x.dot(w)", 0.5),
-        (2, "x.T.dot(x.dot(w))", 0.5),
-        (1, f"T.dot(x, {HALVED})", 0.9375),
-        (1, WAVES, 1 - 0.5 * np.sin(1)),
-        (1, f"({WAVES}).T + ({WAVES})[::-1, ::-1]", 1 - np.sin(1)),
+        (1, 2000, "x.dot(w)", 0.5),
+        (2, 2000, "x.T.dot(x.dot(w))", 0.5),
+        (1, 2000, f"T.dot(x, {HALVED})", 0.9375),
+        (1, 1000, WAVES, 1 - 0.5 * np.sin(1)),
+        (1, 1000, f"({WAVES}).T + ({WAVES})[::-1, ::-1]", 1 - np.sin(1)),
     ],
     ids=["product", "threads", "after-a-loop", "elements", "rows"],
 )
-def test_a_signal_stops_a_segment_and_no_shared_variable_changes(threads, graph, expected):
-    text = PRODUCTS.format(threads=threads, graph=graph, expected=expected)
+def test_a_signal_stops_a_segment_and_no_shared_variable_changes(threads, size, graph, expected):
+    text = STOPS + PRODUCTS
+    text = text.format(threads=threads, size=size, graph=graph, expected=expected)
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "whole\n"
+
+
+PASSES = """
+c, m, v = T.bvector("c"), T.fmatrix("m"), T.fvector("v")
+length = 3 * 10**7
+small, tall, wide = (np.zeros(shape, dtype) for shape, dtype in [
+    (length, "int8"), ((2, length), "float32"), (length, "float32")
+])
+f = theano.function({inputs}, {graph}, mode="NATIVE")
+stops(f, {values})
+print("whole")
+"""
+# each of them in several ways, so that all of it takes long enough
+GRAPHS = {
+    "one-number": (
+        "[v]",
+        "[r(v[k:]) for r in (T.sum, T.max, T.prod) for k in range(12)]",
+        "[wide]",
+    ),
+    "strided": ("[m]", "[r(m.T[k:]) for r in (T.sum, T.max) for k in range(3)]", "[tall]"),
+    "rows": ("[m]", "[r(m[:, k:], 0).min() for r in (T.sum, T.max) for k in range(5)]", "[tall]"),
+    "columns": ("[m]", "[r(m[:, k:], 1) for r in (T.sum, T.max) for k in range(9)]", "[tall]"),
+    "argmax": ("[c]", "[T.argmax(c[k:]) for k in range(14)]", "[small]"),
+    "cumulative": ("[c]", "[T.cumsum(c[k:])[-1] for k in range(14)]", "[small]"),
+    "vectors": ("[v]", "[v[k:].dot(v[: length - k]) for k in range(60)]", "[wide]"),
+    "matrix-vector": ("[m, v]", "[m[:, k:].dot(v[k:]) for k in range(30)]", "[tall, wide]"),
+    "vector-matrix": (
+        "[m]",
+        "[T.dot(np.ones(2, 'f'), m[:, k:]).max() for k in range(9)]",
+        "[tall]",
+    ),
+}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are those of POSIX")
+@pytest.mark.parametrize("inputs, graph, values", GRAPHS.values(), ids=GRAPHS)
+def test_a_signal_stops_reductions_and_the_like(inputs, graph, values):
+    text = (STOPS + PASSES).format(threads=1, inputs=inputs, graph=graph, values=values)
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "whole\n"
+
+
+STEPS = """
+x, w = T.matrix("x"), T.matrix("w")
+states, _ = theano.scan({step}, outputs_info=[x], non_sequences=[w], n_steps=1)
+f = theano.function([x, w], states[-1], mode="NATIVE", on_unused_input="ignore")
+eye = np.eye(1600)
+stops(f, [eye, eye])
+np.testing.assert_allclose(f(2 * eye, 3 * eye), {expected} * eye)
+print("whole")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are those of POSIX")
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(
+    "step, expected",
+    [("lambda h, w: h.dot(w)", 6), ("lambda h, w: h.dot(h) + w", 7)],
+    ids=["packed", "not-packed"],
+)
+def test_a_signal_stops_a_step_that_is_one_long_product(threads, step, expected):
+    text = (STOPS + STEPS).format(threads=threads, step=step, expected=expected)
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "whole\n"

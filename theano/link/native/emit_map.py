@@ -1,19 +1,17 @@
-"""C loops over the elements of views: element-wise maps, copies and reductions."""
+"""C loops over the elements of views: element-wise maps and copies."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
-
 from theano.link.native.emit_expressions import scalar_text, vector_text
-from theano.link.native.ir import Combine, Compute, Copy, Map, Reduce, Scalar, Size, View
+from theano.link.native.ir import Combine, Compute, Copy, Map, Scalar, Size, View
 from theano.link.native.layout import Product, collapsed, place_of
-from theano.link.native.scalar_types import C_TYPES, FLOATS, SUFFIX, literal
+from theano.link.native.looks import between_looks, declared, going_on, in_blocks
+from theano.link.native.scalar_types import C_TYPES, FLOATS, SUFFIX
 from theano.link.native.sizes import Sizes
 from theano.link.native.work_sharing import Share
 
-IDENTITY = {"add": 0, "multiply": 1, "multiply without zeros": 0, "or": 0, "exclusive or": 0}
 ACCUMULATE = {
     "add": "{0} + {1}",
     "multiply": "{0} * {1}",
@@ -46,10 +44,6 @@ class _Operands:
         self.strides.append(place.strides)
         return len(self.views) - 1
 
-
-# Elements of a copy, and of as much work, between looks at whether a signal came: some milliseconds.
-BETWEEN_LOOKS = 2**20
-FEWEST_BETWEEN_LOOKS = 2**12
 
 # Writes a loop over i from one bound to another, given the strides along it.
 Inner = Callable[[str, str, list[Product]], list[str]]
@@ -84,13 +78,10 @@ def _nest(
                 f"const int64_t end = threads > 1 ? {end} : {whole};",
             ]
             extents[-2], first, end = "rows", "first", "end"
-    over = " && !over" if looks and len(extents) > 1 else ""
-    if looks:
-        lines.append("int64_t asked = 0;")
-    if over:
-        lines += ["int64_t looked = 0;", "int over = 0;"]
+    lines += declared(looks)
     for level, extent in enumerate(extents[:-1]):
-        lines.append(f"for (int64_t i{level} = 0; i{level} < {extent}{over}; i{level}++) {{")
+        head = f"for (int64_t i{level} = 0; i{level} < {extent}{going_on(looks)}; i{level}++) {{"
+        lines.append(head)
     for k, view in enumerate(operands.views):
         terms = [operands.pointers[k]]
         terms += [
@@ -100,29 +91,8 @@ def _nest(
         ]
         lines.append(f"{C_TYPES[view.dtype]} *const p{k} = {' + '.join(terms)};")
     last = [stride[-1] for stride in strides]
-    if looks:
-        lines += _looking_up(bool(over), looks, end, lambda f, e: inner(f, e, last))
-    else:
-        lines += inner(first, end, last)
+    lines += in_blocks(looks, first, end, lambda first, end: inner(first, end, last))
     return lines + ["}"] * len(extents)
-
-
-def _looking_up(
-    rows: bool, elements: int, end: str, inner: Callable[[str, str], list[str]]
-) -> list[str]:
-    """What is done along the last dimension, and looks at whether a signal came."""
-    stops = "runtime->stops(&asked)"
-    if rows:
-        # a row is seldom so long that it has to be left
-        look = f"if ((looked += {end}) >= {elements}) {{ looked = 0; over = {stops}; }}"
-        return [*inner("0", end), look]
-    return [
-        f"for (int64_t begin = 0; begin < {end}; begin += {elements}) {{",
-        f"if (begin && {stops}) break;",
-        f"const int64_t close = tn_smaller(begin + {elements}, {end});",
-        *inner("begin", "close"),
-        "}",
-    ]
 
 
 def _element(k: int, stride: Product) -> str:
@@ -159,8 +129,8 @@ def emit_map(
             return _vector_loop(statement, loads, stores, (first, end), strides, dtype)
         return _scalar_loop(statement, loads, stores, (first, end), strides)
 
-    between = max(BETWEEN_LOOKS >> len(statement.body).bit_length(), FEWEST_BETWEEN_LOOKS)
-    return _nest(statement.shape, operands, inner, share, between if looks else 0)
+    between = between_looks(len(statement.body)) if looks else 0
+    return _nest(statement.shape, operands, inner, share, between)
 
 
 def _operand_texts(compute: Compute, loads, scalar: Callable[[Scalar], str], load: str):
@@ -298,7 +268,7 @@ def emit_copy(
             right = ACCUMULATE[statement.operation].format(left, right)
         return ["TN_INDEPENDENT", f"for (int64_t i = {first}; i < {end}; i++) {left} = {right};"]
 
-    between = BETWEEN_LOOKS if looks else 0
+    between = between_looks() if looks else 0
     return _nest(statement.target.shape, operands, inner, share, between)
 
 
@@ -308,120 +278,3 @@ def _stretched(source: View, target: View, sizes: Sizes) -> View:
         for size, axis in zip(source.shape, source.axes, strict=True)
     )
     return View(source.buffer, target.shape, axes, source.steps, source.start)
-
-
-# ---- reductions ----
-
-
-def emit_reduce(statement: Reduce, sizes: Sizes, share: Share | None = None) -> list[str]:
-    """A reduction: in rows where the last dimension stays, else one result at a time.
-
-    A thread's share is a range of one of the dimensions that stay.
-    """
-    view, axes = statement.source, statement.axes
-    place = place_of(view, sizes)
-    kept = [d for d in range(view.ndim) if d not in axes]
-    if isinstance(statement.target, Scalar):
-        target = [Product(0)] * view.ndim
-        pointer = ""
-    else:
-        out = place_of(statement.target, sizes)
-        pointer = out.pointer
-        strides = iter(out.strides)
-        target = [next(strides) if d in kept else Product(0) for d in range(view.ndim)]
-    working = C_TYPES[statement.dtype]
-    lines = ["{", f"{C_TYPES[view.dtype]} *const x = {place.pointer};"]
-    if isinstance(statement.target, View):
-        lines.append(f"{C_TYPES[statement.target.dtype]} *const y = {pointer};")
-    rows = (
-        bool(kept)
-        and bool(axes)
-        and kept[-1] == view.ndim - 1
-        and statement.target.dtype == statement.dtype
-    )
-    writer = _reduce_in_rows if rows else _reduce_one_by_one
-    shape = [sizes.find(size) for size in view.shape]
-    heads = [_loop(d, size, share) for d, size in enumerate(shape)]
-    lines += writer(statement, sizes, heads, kept, place.strides, target, working)
-    return [*lines, "}"]
-
-
-def _offset(strides: Sequence[Product], dims: Sequence[int]) -> str:
-    terms = [f"i{d} * ({strides[d].text})" for d in dims if strides[d].factor]
-    return " + ".join(terms) or "0"
-
-
-def _loop(d: int, size: Size, share: Share | None) -> str:
-    if share is not None and d == share.dimension:
-        return f"for (int64_t i{d} = {share.first}; i{d} < {share.end}; i{d}++)"
-    return f"for (int64_t i{d} = 0; i{d} < {size}; i{d}++)"
-
-
-def _first(statement: Reduce) -> str:
-    if statement.operation in IDENTITY:
-        return literal(IDENTITY[statement.operation], statement.dtype)
-    if statement.operation == "and":
-        # all bits set
-        return "1" if statement.dtype == "bool" else f"({C_TYPES[statement.dtype]})~0ll"
-    low = statement.operation == "maximum"
-    if statement.dtype in FLOATS:
-        return "(-__builtin_inf())" if low else "__builtin_inf()"
-    if statement.dtype == "bool":
-        return "0" if low else "1"
-    info = np.iinfo(statement.dtype)
-    return literal(info.min if low else info.max, statement.dtype)
-
-
-def _reduce_in_rows(statement, sizes, heads, kept, source, target, working) -> list[str]:
-    lines = [f"{heads[d]} {{" for d in kept]
-    lines.append(f"y[{_offset(target, kept)}] = {_first(statement)};")
-    lines += ["}"] * len(kept)
-    dims = range(len(heads))
-    lines += [f"{head} {{" for head in heads[:-1]]
-    lines += ["TN_INDEPENDENT", f"{heads[-1]} {{"]
-    left, right = f"y[{_offset(target, kept)}]", f"({working})x[{_offset(source, dims)}]"
-    lines.append(f"{left} = {ACCUMULATE[statement.operation].format(left, right)};")
-    return [*lines, *["}"] * len(heads)]
-
-
-# Partial results of a reduction along neighbouring elements, so that they need not wait for
-# one another.
-LANES = 16
-
-
-def _reduce_one_by_one(statement, sizes, heads, kept, source, target, working) -> list[str]:
-    lines = [f"{heads[d]} {{" for d in kept]
-    dims = range(len(heads))
-    axes = [d for d in dims if d not in kept]
-    accumulate = ACCUMULATE[statement.operation]
-    in_lanes = bool(axes) and source[axes[-1]].text == "1"
-    total, first = ("lanes[0]" if in_lanes else "total"), _first(statement)
-    if in_lanes:
-        each = f"for (int lane = 0; lane < {LANES}; lane++)"
-        lines += [f"{working} lanes[{LANES}];", f"{each} lanes[lane] = {first};"]
-        lines += [f"{heads[d]} {{" for d in axes[:-1]]
-        extent = sizes.find(statement.source.shape[axes[-1]])
-        at = f"x + {_offset(source, [d for d in dims if d != axes[-1]])}"
-        one = f"({working})row[i + lane]"
-        lines += [
-            f"{C_TYPES[statement.source.dtype]} *const row = {at};",
-            "int64_t i = 0;",
-            f"for (; i + {LANES} <= {extent}; i += {LANES})",
-            f"{each} lanes[lane] = {accumulate.format('lanes[lane]', one)};",
-            f"for (int lane = 0; i + lane < {extent}; lane++) "
-            f"lanes[lane] = {accumulate.format('lanes[lane]', one)};",
-            *["}"] * (len(axes) - 1),
-            f"for (int count = {LANES} / 2; count; count /= 2)",
-            "for (int lane = 0; lane < count; lane++) "
-            f"lanes[lane] = {accumulate.format('lanes[lane]', 'lanes[lane + count]')};",
-        ]
-    else:
-        lines.append(f"{working} total = {first};")
-        lines += [f"{heads[d]} {{" for d in axes]
-        lines.append(f"const {working} x_ = ({working})x[{_offset(source, dims)}];")
-        lines += [f"total = {accumulate.format('total', 'x_')};", *["}"] * len(axes)]
-    if isinstance(statement.target, Scalar):
-        lines.append(f"{statement.target.expression} = {total};")
-    else:
-        lines.append(f"y[{_offset(target, kept)}] = {total};")
-    return [*lines, *["}"] * len(kept)]

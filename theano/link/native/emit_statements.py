@@ -8,7 +8,8 @@ from typing import Any
 
 from theano.link.native.counters import Counters
 from theano.link.native.emit_expressions import scalar_text
-from theano.link.native.emit_map import emit_copy, emit_map, emit_reduce
+from theano.link.native.emit_map import emit_copy, emit_map
+from theano.link.native.emit_reduce import emit_reduce
 from theano.link.native.ir import (
     FIRST_ARRAY,
     Array,
@@ -107,7 +108,7 @@ def _reduce(step: Step, statement: Reduce, share: Share | None) -> list[str]:
     if isinstance(statement.target, Scalar):
         kind = C_TYPES[statement.target.dtype]
         declared = [f"{kind} {statement.target.expression};"]
-    return declared + emit_reduce(statement, step.sizes, share)
+    return declared + emit_reduce(statement, step.sizes, share, not step.repeats)
 
 
 def _line(step: Step, statement: Line, share: Share | None) -> list[str]:

@@ -9,8 +9,9 @@ from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.math import Dot
 
 from theano.link.native.ir import Array, CannotLower, Kernel, Size, Value, View
+from theano.link.native.looks import declared, look_after
 from theano.link.native.lowering.elementwise import cast
-from theano.link.native.lowering.kernels import indices, loops
+from theano.link.native.lowering.kernels import indices, looks_of, loops, passes
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.scalar_types import C_TYPES, FLOATS, SUFFIX
 from theano.link.native.step import Step
@@ -45,11 +46,12 @@ def product_of_stacks(
     out = step.temporary(dtype, (*shape, left.shape[-2], right.shape[-1]))
     # The runtime writes rows without gaps.
     out.packed = True
-    one = _runtime_product(dtype) if dtype in FLOATS else _plain_product(dtype)
+    looks = looks_of(step)
+    one = _runtime_product(dtype, looks) if dtype in FLOATS else _plain_product(dtype, looks)
     names = indices("b", len(shape))
 
     def lines(y: Array, x: Array, z: Array) -> list[str]:
-        return loops(names, y.shape[:-2], one(names, y, x, z))
+        return [*declared(looks), *loops(names, y.shape[:-2], one(names, y, x, z), looks)]
 
     step.append(Kernel([View.of(out)], [left, right], lines), out)
     return View.of(out)
@@ -77,7 +79,7 @@ def _stretched(view: View, shape: tuple[Size, ...], flags: Sequence[bool]) -> Vi
     return View(view.buffer, (*shape, *view.shape[-2:]), axes, steps, view.start)
 
 
-def _runtime_product(dtype: str):
+def _runtime_product(dtype: str, looks: int):
     def one(names: Sequence[str], y: Array, x: Array, z: Array) -> list[str]:
         operands = [
             f"{array.name} + {array.offset(*names)}, {array.strides[-2]}, {array.strides[-1]}"
@@ -85,12 +87,17 @@ def _runtime_product(dtype: str):
         ]
         result = f"{y.name} + {y.offset(*names)}, {y.strides[-2]}"
         sizes = f"{y.shape[-2]}, {y.shape[-1]}, {x.shape[-1]}"
-        return [f"runtime->gemm_{SUFFIX[dtype]}({sizes}, {', '.join(operands)}, 0, {result});"]
+        # a large product looks up itself
+        elements = f"{y.shape[-2]} * {y.shape[-1]} + {x.shape[-2]} * {x.shape[-1]}"
+        return [
+            f"runtime->gemm_{SUFFIX[dtype]}({sizes}, {', '.join(operands)}, 0, {result});",
+            *(look_after(elements, looks) if names else []),
+        ]
 
     return one
 
 
-def _plain_product(dtype: str):
+def _plain_product(dtype: str, looks: int):
     """The product of whole numbers, which wraps around, or of truth values."""
     kind = C_TYPES[dtype]
     add, multiply = ("|", "&") if dtype == "bool" else ("+", "*")
@@ -101,9 +108,9 @@ def _plain_product(dtype: str):
         term = f"total = total {add} ({working}){left} {multiply} ({working}){right};"
         body = [
             f"{working} total = 0;",
-            *loops("k", [x.shape[-1]], [term]),
+            *passes("k", [x.shape[-1]], [term], looks),
             f"{y.at(*names, 'i', 'j')} = ({kind})total;",
         ]
-        return loops("ij", y.shape[-2:], body)
+        return loops("ij", y.shape[-2:], body, looks)
 
     return one

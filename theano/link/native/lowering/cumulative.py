@@ -5,7 +5,8 @@ from __future__ import annotations
 from pytensor.tensor.extra_ops import CumOp
 
 from theano.link.native.ir import Array, CannotLower, Kernel, Value, View
-from theano.link.native.lowering.kernels import indices, loops
+from theano.link.native.looks import declared
+from theano.link.native.lowering.kernels import indices, looks_of, loops, passes
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.scalar_types import C_TYPES
 from theano.link.native.step import Step
@@ -20,12 +21,14 @@ def accumulate(step: Step, node, inputs: list[Value]) -> list[Value]:
     operator, first = ("+", 0) if node.op.mode == "add" else ("*", 1)
     names = indices("i", view.ndim)
     others = [d for d in range(view.ndim) if d != axis]
+    looks = looks_of(step)
 
     def lines(y: Array, x: Array) -> list[str]:
         one = f"{y.at(*names)} = total = total {operator} {x.at(*names)};"
-        along = loops([names[axis]], [y.shape[axis]], [one])
+        along = passes([names[axis]], [y.shape[axis]], [one], looks)
         body = [f"{C_TYPES[view.dtype]} total = {first};", *along]
-        return loops([names[d] for d in others], [y.shape[d] for d in others], body)
+        around = [names[d] for d in others], [y.shape[d] for d in others]
+        return [*declared(looks), *loops(*around, body, looks)]
 
     step.append(Kernel([View.of(out)], [view], lines), out)
     return [View.of(out)]

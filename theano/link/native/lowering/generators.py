@@ -5,7 +5,8 @@ from __future__ import annotations
 from pytensor.tensor.basic import ARange, Eye
 
 from theano.link.native.ir import Array, CannotLower, Kernel, Scalar, Size, Value, View
-from theano.link.native.lowering.kernels import loops
+from theano.link.native.looks import declared
+from theano.link.native.lowering.kernels import looks_of, passes
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.scalar_types import C_TYPES, FLOATS
 from theano.link.native.step import Step, signed
@@ -19,11 +20,11 @@ def eye(step: Step, node, inputs: list[Value]) -> list[Value]:
         step.sizes.check(f"{size} >= 0", "a size of Eye that is not negative")
     offset = inputs[2]
     assert isinstance(offset, Scalar)
-    out = step.temporary(node.op.dtype, shape)
+    out, looks = step.temporary(node.op.dtype, shape), looks_of(step)
 
     def lines(y: Array) -> list[str]:
         one = f"{y.at('i', 'j')} = j - i == (int64_t){signed(offset)};"
-        return loops("ij", y.shape, [one])
+        return [*declared(looks), *passes("ij", y.shape, [one], looks)]
 
     step.append(Kernel([View.of(out)], [], lines), out)
     return [View.of(out)]
@@ -38,7 +39,7 @@ def arange(step: Step, node, inputs: list[Value]) -> list[Value]:
     assert isinstance(start, Scalar) and isinstance(stop, Scalar) and isinstance(distance, Scalar)
     length = _length(step, start, stop, distance)
     dtype = node.op.dtype
-    out = step.temporary(dtype, (length,))
+    out, looks = step.temporary(dtype, (length,)), looks_of(step)
     # NumPy computes the first two, and counts on from them.
     kind = C_TYPES[dtype]
     first, second = start.expression, f"({start.expression} + {distance.expression})"
@@ -47,9 +48,9 @@ def arange(step: Step, node, inputs: list[Value]) -> list[Value]:
     kept = ['__asm__("" : "+m"(way));'] if dtype in FLOATS else []
 
     def lines(y: Array) -> list[str]:
-        declared = [f"const {kind} first = {first}, distance = ({kind}){second} - ({kind}){first};"]
+        numbers = f"const {kind} first = {first}, distance = ({kind}){second} - ({kind}){first};"
         body = [f"{kind} way = ({kind})i * distance;", *kept, f"{y.at('i')} = first + way;"]
-        return [*declared, *loops("i", y.shape, body)]
+        return [numbers, *declared(looks), *passes("i", y.shape, body, looks)]
 
     step.append(Kernel([View.of(out)], [], lines), out)
     return [View.of(out)]

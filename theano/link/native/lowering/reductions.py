@@ -19,8 +19,9 @@ from theano.link.native.ir import (
     Value,
     View,
 )
+from theano.link.native.looks import declared
 from theano.link.native.lowering.elementwise import cast
-from theano.link.native.lowering.kernels import indices, loops
+from theano.link.native.lowering.kernels import indices, looks_of, loops, passes
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.scalar_expressions import expression_of
 from theano.link.native.scalar_types import C_TYPES
@@ -96,7 +97,7 @@ def argmax(step: Step, node, inputs: list[Value]) -> list[Value]:
     for axis in axes:
         step.sizes.check(f"{view.shape[axis]} > 0", "an argmax of at least one element")
     out = step.temporary("int64", tuple(view.shape[d] for d in kept))
-    names = indices("i", view.ndim)
+    names, looks = indices("i", view.ndim), looks_of(step)
 
     def lines(y: Array, x: Array) -> list[str]:
         kind = C_TYPES[view.dtype]
@@ -106,10 +107,11 @@ def argmax(step: Step, node, inputs: list[Value]) -> list[Value]:
             "if (best == best && !(next <= best)) { best = next; at = k; }",
             "k++;",
         ]
-        along = loops([names[d] for d in axes], [x.shape[d] for d in axes], one)
+        along = passes([names[d] for d in axes], [x.shape[d] for d in axes], one, looks)
         body = [f"{kind} best = {first};", "int64_t at = 0, k = 0;", *along]
         body.append(f"{y.at(*(names[d] for d in kept))} = at;")
-        return loops([names[d] for d in kept], [x.shape[d] for d in kept], body)
+        around = [names[d] for d in kept], [x.shape[d] for d in kept]
+        return [*declared(looks), *loops(*around, body, looks)]
 
     result = View.of(out)
     step.append(Kernel([result], [view], lines), out)

@@ -23,8 +23,9 @@ from theano.link.native.ir import (
     Value,
     View,
 )
+from theano.link.native.looks import declared
 from theano.link.native.lowering.elementwise import cast
-from theano.link.native.lowering.kernels import indices, loops
+from theano.link.native.lowering.kernels import indices, looks_of, loops, passes
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.step import Step
 
@@ -195,13 +196,13 @@ def diagonal(step: Step, node, inputs: list[Value]) -> list[Value]:
     length = _shorter(step, f"{rows} - {down}", f"{columns} - {right}")
     others = [d for d in range(view.ndim) if d not in (op.axis1, op.axis2)]
     out = step.temporary(view.dtype, (*(view.shape[d] for d in others), length))
-    names = indices("i", len(others))
+    names, looks = indices("i", len(others)), looks_of(step)
 
     def lines(y: Array, x: Array) -> list[str]:
         at = dict(zip(others, names, strict=True))
         at |= {op.axis1: f"(k + {down})", op.axis2: f"(k + {right})"}
         one = f"{y.at(*names, 'k')} = {x.at(*(at[d] for d in range(view.ndim)))};"
-        return loops([*names, "k"], y.shape, [one])
+        return [*declared(looks), *passes([*names, "k"], y.shape, [one], looks)]
 
     step.append(Kernel([View.of(out)], [view], lines), out)
     return [View.of(out)]
@@ -234,25 +235,34 @@ def repeat(step: Step, node, inputs: list[Value]) -> list[Value]:
         total = step.sizes.binary(total, "*", view.shape[axis])
     shape = tuple(total if d == axis else n for d, n in enumerate(view.shape))
     out = step.temporary(view.dtype, shape)
-    names = indices("i", view.ndim)
+    names, looks = indices("i", view.ndim), looks_of(step)
     outer, inner = range(axis), range(axis + 1, view.ndim)
 
     def lines(y: Array, x: Array) -> list[str]:
         to = [*names[:axis], "k", *names[axis + 1 :]]
         one = f"{y.at(*to)} = {x.at(*names)};"
-        within = loops([names[d] for d in inner], [x.shape[d] for d in inner], [one])
+        within = [names[d] for d in inner], [x.shape[d] for d in inner], [one]
         body = ["int64_t k = 0;"]
         if isinstance(times, Spread):
-            again = loops(["n"], [sizes[0]], [*within, "k++;"])
-            body += loops([names[axis]], [x.shape[axis]], again)
+            again = _again(sizes[0], within, looks)
+            body += loops([names[axis]], [x.shape[axis]], again, looks)
         else:
             for row, size in enumerate(sizes):
-                again = loops(["n"], [size], [*within, "k++;"])
+                again = _again(size, within, looks)
                 body += ["{", f"const int64_t {names[axis]} = {row};", *again, "}"]
-        return loops([names[d] for d in outer], [x.shape[d] for d in outer], body)
+        around = [names[d] for d in outer], [x.shape[d] for d in outer]
+        return [*declared(looks), *loops(*around, body, looks)]
 
     step.append(Kernel([View.of(out)], [view], lines), out)
     return [View.of(out)]
+
+
+def _again(times: Size, within: tuple[list[str], list[Size], list[str]], looks: int) -> list[str]:
+    """A row so many times; k counts the rows that are written."""
+    names, sizes, body = within
+    if not names:
+        return passes(["n"], [times], [*body, "k++;"], looks)
+    return loops(["n"], [times], [*passes(names, sizes, body, looks), "k++;"], looks)
 
 
 @lowers(Join)

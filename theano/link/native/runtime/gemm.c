@@ -6,6 +6,8 @@
 
 /* Multiply-adds that occupy a thread long enough to be worth waking it: about 10 us. */
 #define WORK_PER_THREAD 500000.0
+/* So much of it is worth a look at whether a signal came. */
+#define WORK_BEFORE_LOOKS 10
 /* Steps of a block of B, and bytes of it when packed: half of a usual second-level cache. */
 #define BLOCK_STEPS 256
 #define PACKED_BYTES 524288
@@ -13,8 +15,10 @@
 #define STACK_BYTES 32768
 /* Rows of A up to which B is read as it lies in memory, if it can be. */
 #define ROWS_IN_PLACE 24
-/* Rows of A that meet a block of B before a long product looks up. */
-#define ROWS_BETWEEN_LOOKS 8192
+/* Panels of B that are read in place, and numbers that meet a vector, before a long product looks
+ * up. */
+#define PANELS_IN_PLACE 4096
+#define DOTS_BETWEEN_LOOKS 4194304
 
 /* One work buffer a thread, which grows and is freed with the thread. */
 static pthread_key_t buffer_key;

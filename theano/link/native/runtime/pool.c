@@ -29,6 +29,8 @@ static struct {
     _Alignas(64) atomic_uint run;
     void (*work)(void *context, int thread, int threads);
     void *context;
+    /* Whether the main thread, which handles signals, waits for the run. */
+    int for_main_thread;
     _Alignas(64) atomic_int running;
     _Alignas(64) atomic_int arrived;
     _Alignas(64) atomic_uint phase;
@@ -55,6 +57,8 @@ static atomic_int threads_set, threads_default;
 
 /* Whether this thread runs work of the pool now. */
 static _Thread_local int inside;
+/* Whether it is one of the pool's own. */
+static _Thread_local int is_worker;
 
 static void relax(void)
 {
@@ -105,7 +109,7 @@ static void *worker(void *argument)
 {
     struct start start = *(struct start *)argument;
     free(argument);
-    inside = 1;
+    inside = is_worker = 1;
     /* A new thread inherits its maker's mode. */
     tn_flush_denormals_end(0);
     for (;;) {
@@ -129,7 +133,7 @@ static void forget_workers(void)
     pool.mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     pool.wake = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     pool.workers = 0;
-    inside = 0;
+    inside = is_worker = 0;
 }
 
 /* From when the library is loaded: another thread may fork while the first run begins. */
@@ -180,6 +184,7 @@ void tn_pool_run(int threads, void (*work)(void *context, int thread, int thread
     if (threads > 1) {
         pool.work = work;
         pool.context = context;
+        pool.for_main_thread = tn_is_main_thread();
         atomic_store(&pool.running, threads - 1);
         unsigned count = atomic_load(&pool.run) / (MOST_THREADS * 2) + 1;
         atomic_store(&pool.run, count * (MOST_THREADS * 2) + (unsigned)threads);
@@ -196,6 +201,8 @@ void tn_pool_run(int threads, void (*work)(void *context, int thread, int thread
     inside = 0;
     atomic_store(&pool.busy, 0);
 }
+
+int tn_serves_main_thread(void) { return is_worker && pool.for_main_thread; }
 
 /* Counts phases, which stands for the sense that a sense-reversing barrier keeps a thread. Only one
  * run has several threads at a time, so one barrier serves all. */

@@ -42,7 +42,8 @@ void tn_pack_panels_f64(const double *b, int64_t row_stride, int64_t column_stri
                         int64_t n, double *packed, int64_t first_panel, int64_t end_panel);
 
 /* C[m, n] = beta * C + A[m, k] B[k, n] for the columns of panels [first_panel, end_panel).
- * C has unit column stride and is not read where beta is 0. */
+ * C has unit column stride and is not read where beta is 0; it is undefined, as a packed operand is,
+ * where a signal ends the work (tn_stops). */
 void tn_gemm_packed_f32(int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row_stride,
                         int64_t a_column_stride, const float *packed_b, float beta, float *c,
                         int64_t c_row_stride, int64_t first_panel, int64_t end_panel);
@@ -104,6 +105,8 @@ void tn_set_crowded(void);
 int tn_is_crowded(void);
 /* Worker threads alive in this process. */
 int tn_pool_workers(void);
+/* Whether this thread is a worker in a run of the main thread's. */
+int tn_serves_main_thread(void);
 
 /* ---- Signals. ---- */
 
@@ -121,11 +124,11 @@ enum { TN_STOP = -1, TN_ALONE = -2 };
  * other programs use; the first goes on alone. `turn` is the thread's own, 0 at first. */
 int64_t tn_look_up(tn_watch *watch, int64_t *turn, int64_t step, int thread, int threads);
 
-/* Whether a product of the main thread is to end, because a signal came; `asked` is the product's
- * own, 0 at first. All that the call computes after it is then of no use: `tn_stopping` says so until
- * the exception is taken. */
-int tn_stops(int64_t *asked);
-extern volatile int32_t tn_stopping;
+/* Whether the work of the main thread, or of a worker for it, is to end, because a signal came. All
+ * that the call computes after it is then of no use: `tn_stopping`, an int32_t, is 1 until the
+ * exception is taken. */
+int tn_stops(void);
+int tn_is_main_thread(void);
 /* From commit to committed, no signal ends the main thread's call: it writes what is kept between
  * calls. Commit answers whether one has ended it before. */
 int64_t tn_commit(void);

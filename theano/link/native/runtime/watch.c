@@ -18,7 +18,7 @@ static _Atomic(int) ready;
 static void *pending[3];
 
 /* Whether the call that the main thread is in is to end, because a signal's handler raised. */
-volatile int32_t tn_stopping;
+_Atomic(int32_t) tn_stopping;
 /* Whether that call writes what must be written as a whole, and is not to end now. */
 static int held;
 
@@ -37,7 +37,7 @@ void tn_take_interrupt(void **exception)
     tn_stopping = 0;
 }
 
-static int is_main_thread(void)
+int tn_is_main_thread(void)
 {
     return atomic_load(&ready) && (uintptr_t)pthread_self() == python.main_thread;
 }
@@ -45,7 +45,7 @@ static int is_main_thread(void)
 /* Whether a signal's handler raised an exception; it is kept for tn_take_interrupt. */
 static int interrupted(void)
 {
-    if (!is_main_thread() || held)
+    if (!tn_is_main_thread() || held)
         return 0;
     if (tn_stopping)
         return 1;
@@ -57,27 +57,26 @@ static int interrupted(void)
     return raised;
 }
 
-int tn_stops(int64_t *asked)
+int tn_stops(void)
 {
-    if (!is_main_thread())
-        return 0;
-    int64_t time = tn_now();
-    if (!*asked)
-        *asked = time;
+    if (!tn_is_main_thread())
+        return tn_stopping && tn_serves_main_thread();
     if (tn_stopping && !held)
         return 1;
-    if (time - *asked < PATIENCE)
+    /* of all work of the main thread, which may be many things that each take less */
+    static int64_t asked;
+    if (tn_now() - asked < PATIENCE)
         return 0;
     int stops = interrupted();
     if (stops)
         tn_stopping = 1;
-    *asked = tn_now();
+    asked = tn_now();
     return stops;
 }
 
 int64_t tn_commit(void)
 {
-    if (!is_main_thread())
+    if (!tn_is_main_thread())
         return 0;
     if (tn_stopping)
         return 1;
@@ -87,7 +86,7 @@ int64_t tn_commit(void)
 
 void tn_committed(void)
 {
-    if (is_main_thread())
+    if (tn_is_main_thread())
         held = 0;
 }
 
@@ -108,9 +107,12 @@ static int is_crowded(tn_watch *watch, int64_t time, int threads)
 static int64_t next_look(tn_watch *watch, int64_t step, int threads)
 {
     int64_t time = tn_now();
+    /* a step was left in the middle, or what the loop is given was */
+    if (tn_stopping && interrupted())
+        return TN_STOP;
     if (step == 0) {
         *watch = (tn_watch){time, time, time, tn_waited(), 2, {0}};
-        return tn_stopping && interrupted() ? TN_STOP : 2;
+        return 2;
     }
     if (time - watch->asked >= PATIENCE) {
         if (interrupted())

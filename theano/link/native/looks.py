@@ -1,0 +1,57 @@
+"""Long passes over elements look up now and then whether a signal came, and end where one did.
+
+What they leave is of no use then, and the call knows it (tn_stops in runtime.h).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+# Elements of a copy, and of as much work, between looks: a fraction of a millisecond, since what
+# follows may be as short.
+_ELEMENTS = 2**17
+_FEWEST_ELEMENTS = 2**12
+
+
+def between_looks(operations: int = 0) -> int:
+    """Elements of a pass with so many operations on each between two looks.
+
+    The functions below take this number, or 0 for a pass that never looks up.
+    """
+    return max(_ELEMENTS >> operations.bit_length(), _FEWEST_ELEMENTS)
+
+
+def declared(looks: int) -> list[str]:
+    """What a pass knows about its looks."""
+    return ["int64_t looked = 0;", "int over = 0;"] if looks else []
+
+
+def going_on(looks: int) -> str:
+    """What the condition of each loop around the elements ends with."""
+    return " && !over" if looks else ""
+
+
+def in_blocks(
+    looks: int, first: str, end: str, inner: Callable[[str, str], list[str]]
+) -> list[str]:
+    """What ``inner`` writes for elements from one bound to another, with looks between them."""
+    if not looks:
+        return inner(first, end)
+    if first == "0" and end.isdigit() and int(end) <= looks:
+        # a row of few elements, whose number the compiler knows
+        return [*inner(first, end), *look_after(end, looks)]
+    return [
+        f"for (int64_t begin = {first}; begin < {end} && !over; begin += {looks}) {{",
+        f"const int64_t close = tn_smaller(begin + {looks}, {end});",
+        *inner("begin", "close"),
+        *look_after("close - begin", looks),
+        "}",
+    ]
+
+
+def look_after(elements: str, looks: int) -> list[str]:
+    """Count elements that are done, and look up where they are enough."""
+    if not looks:
+        return []
+    stops = "{ looked = 0; over = runtime->stops(); }"
+    return [f"looked += {elements};", f"if (looked >= {looks}) {stops}"]
