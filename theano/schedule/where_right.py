@@ -305,6 +305,8 @@ def lengths_are_its_own(graph: FunctionGraph, node: Apply) -> bool:
 
     That one length is another is an error only if the array has elements.
     """
+    array: Any
+    lengths: Any
     array, lengths = node.inputs
     if array.type.ndim != node.outputs[0].type.ndim or array.type.ndim == 1:
         return True
