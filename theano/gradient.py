@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pytensor.compile.ops import ViewOp
+from pytensor.compile.ops import ViewOp, view_op
 from pytensor.gradient import (
     DisconnectedGrad,
     DisconnectedInputError,
@@ -34,6 +34,7 @@ from pytensor.gradient import jacobian as _jacobian
 from pytensor.gradient import verify_grad as _verify_grad
 from pytensor.graph.basic import Variable
 from pytensor.graph.null_type import NullType, null_type
+from pytensor.graph.traversal import ancestors
 from pytensor.tensor.basic import as_tensor_variable
 from pytensor.tensor.math import clip
 
@@ -271,7 +272,7 @@ def Rop(
         return _pushforward_of_operators(f, wrt, eval_points, **options)
     except NotImplementedError:
         try:
-            return pushforward(f, wrt, eval_points, use_op_pushforward=False, **options)
+            return pushforward(_apart(f), wrt, eval_points, use_op_pushforward=False, **options)
         except NullTypeGradError as error:
             raise ValueError(f"Rop: an operator has no derivative: {error}") from error
 
@@ -282,6 +283,18 @@ def _pushforward_of_operators(
     """Differentiate forward by the operators' own rules."""
     results = tangents_of(_listed(f), _listed(wrt), _listed(eval_points), **options)
     return as_list_or_tuple(isinstance(f, list), isinstance(f, tuple), results)
+
+
+def _apart(f: Variables) -> Variables:
+    """The values, as values of their own where one is computed from another.
+
+    What is known of the gradient of a value takes the place of what others add to it.
+    """
+    if not isinstance(f, list | tuple) or len(f) < 2:
+        return f
+    listed = _listed(f)
+    above = set(ancestors([v for value in listed if value.owner for v in value.owner.inputs]))
+    return type(f)(view_op(value) if value in above else value for value in listed)
 
 
 def _listed(variables: Variables) -> list[Variable]:
@@ -330,7 +343,7 @@ def Lop(
     [2.0, 4.0]
     """
     return pullback(
-        f,
+        _apart(f),
         wrt,
         eval_points,
         consider_constant=consider_constant,

@@ -105,7 +105,8 @@ def _wrong(program, values, directions, expected, mode, narrow) -> str | None:
                 T.constant(0.0),
             )
             second = theano.grad(slope, wrt, disconnected_inputs="ignore")
-            tangents = [theano.Rop(built.cost, wrt, vectors, disconnected_outputs="ignore")]
+            moved = [built.cost, *(r for r in built.reads if r.dtype.startswith("float"))]
+            tangents = theano.Rop(moved, wrt, vectors, disconnected_outputs="ignore")
     function = theano.function(
         list(built.inputs.values()),
         [*results, *gradients, *second, *tangents],
@@ -130,11 +131,14 @@ def _wrong(program, values, directions, expected, mode, narrow) -> str | None:
                 return f"{kind} of {name} has shape {found[place].shape}"
             inner = (found[place].astype(LONG) * directions[0][name]).sum()
             checks.append((f"{kind} of {name}", inner, run.cost.parts[part], run))
-    for place in along:
-        checks.append(("tangent", found[place], first.cost.parts[2], first))
+    moving = [first.cost, *(read for read in first.reads if read.is_floating)]
+    for place, reference in zip(along, moving, strict=False):
+        if found[place].shape != reference.shape:
+            return f"tangent has shape {found[place].shape}, expected {reference.shape}"
+        checks.append(("tangent", found[place], reference.parts[2], first))
     for what, ours, theirs, run in checks:
         scale = max(1.0, run.trace.magnitude)
-        if not abs(ours - theirs) <= tolerance * scale * _terms(program):
+        if not np.all(np.abs(ours - theirs) <= tolerance * scale * _terms(program)):
             return f"{what} is {ours}, expected {theirs} (magnitude {scale:.3g})"
     return None
 

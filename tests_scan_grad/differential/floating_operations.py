@@ -134,6 +134,12 @@ FLOATING = {
         lambda x: T.clip(x, np.array(-0.5, x.dtype), np.array(0.5, x.dtype)),
         _clipped,
     ),
+    "either way": Operation(
+        1,
+        floats,
+        lambda x: T.switch(T.lt(x, T.constant(np.array(0, x.dtype))), x, x),
+        reading(lambda x: x),
+    ),
     "softmax": Operation(
         1, of_kinds("matrix", result="matrix", floating=True), T.nnet.softmax, _softmax
     ),

@@ -1,0 +1,51 @@
+"""Derivatives of several values at once, of which one is computed from another."""
+
+import numpy as np
+import pytest
+
+import theano
+import theano.tensor as T
+
+MODES = ["FAST_COMPILE", "FAST_RUN"]
+
+
+def loop(x, start, nested):
+    """A state that is read two steps back, which has no forward rule, so that Rop goes back twice."""
+
+    def step(x, h):
+        if nested:
+            inner, _ = theano.scan(lambda s: T.sin(s), outputs_info=h, n_steps=2)
+            h = inner[-1]
+        return T.tanh(x + h)
+
+    return theano.scan(step, x, {"initial": start, "taps": [-2]})[0]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize("of", [lambda y: T.switch(y < 0, y, y), T.sin, lambda y: y[::-1]])
+def test_tangents(of, nested, mode):
+    x, start, v = T.dmatrices("x", "start", "v")
+    y = loop(x, start, nested)
+    values = [of(y), y, of(of(y)).sum()]
+    together = theano.Rop(values, x, v)
+    alone = [theano.Rop(value, x, v) for value in values]
+    function = theano.function([x, start, v], [*together, *alone], mode=mode)
+    rng = np.random.default_rng(0)
+    found = function(rng.normal(size=(5, 3)), rng.normal(size=(2, 3)), rng.normal(size=(5, 3)))
+    for both, one in zip(found[:3], found[3:], strict=True):
+        assert np.abs(one).max() > 0.01
+        np.testing.assert_allclose(both, one, rtol=1e-12)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_cotangents_add_up(kind, mode):
+    x, u, v = T.dvectors("x", "u", "v")
+    y = T.tanh(x)
+    found = theano.Lop(kind([T.sin(y), y]), x, kind([u, v]))
+    function = theano.function([x, u, v], found, mode=mode)
+    values = np.array([0.1, -0.5]), np.array([1.0, 2.0]), np.array([3.0, -1.0])
+    tanh = np.tanh(values[0])
+    expected = (values[1] * np.cos(tanh) + values[2]) * (1 - tanh**2)
+    np.testing.assert_allclose(function(*values), expected, rtol=1e-12)
