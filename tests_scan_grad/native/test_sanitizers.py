@@ -70,11 +70,7 @@ def sanitized(request, tmp_path_factory):
 def test_nothing_is_read_or_written_where_it_should_not_be(sanitized, file):
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", file]
     # compiling with the sanitizers takes long, the first time even for a single test
-    command += [
-        "-o",
-        "timeout=0",
-        "--generated-loops=60",
-        *(["-k", FILES[file]] if FILES[file] else []),
-    ]
+    command += ["-o", "timeout=0", "--generated-loops=60"]
+    command += ["-k", FILES[file]] if FILES[file] else []
     done = subprocess.run(command, env=sanitized, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-8000:]
