@@ -299,7 +299,7 @@ def _apart(f: Variables) -> Variables:
 
 def _listed(variables: Variables) -> list[Variable]:
     listed = variables if isinstance(variables, list | tuple) else [variables]
-    return [v if isinstance(v, Variable) else as_tensor_variable(v) for v in listed]
+    return [v if v is None or isinstance(v, Variable) else as_tensor_variable(v) for v in listed]
 
 
 @with_room_for_deep_graphs
