@@ -57,6 +57,9 @@ def tangents_of(
 
 def _to_hold(values: Sequence[Variable], wrt: Sequence[Variable]) -> list[Variable]:
     """Discrete operands, and values made of operands, of what is not an element-wise operation."""
+    if any(_is_discrete(value) for value in values):
+        # which has no derivative, as its operations say
+        return []
     found: dict[Variable, None] = {}
     own = {*values, *wrt}
     for node in toposort(list(values), blockers=list(wrt)):

@@ -116,6 +116,7 @@ INSTEAD: dict[NodeRewriter, NodeRewriter] = {
     **_guarded(where.a_product_of_two_new_axes, [math.local_sumsqr2dot]),
     **_guarded(where.filled_to_the_shape_of_another, [basic.local_elemwise_alloc]),
     **_guarded(where.lengths_are_its_own, [shape.local_useless_reshape]),
+    **_guarded(where.summed_and_scaled_up, [math.local_sum_prod_of_mul_or_div]),
     **_guarded(where.places_exist, [subtensor_lift.local_subtensor_of_alloc]),
     **_guarded(
         where.places_in_axes_of_length_one_exist,

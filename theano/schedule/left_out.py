@@ -27,9 +27,6 @@ WRONG_REWRITES = (
     "useless_Arccosh_of_Cosh",
     # refuses an increment of one row, whose length 1 its type does not tell
     "local_AdvancedIncSubtensor_to_AdvancedIncSubtensor1",
-    # sums what is then scaled, which may overflow (x / c), or is narrower than what is summed;
-    # powers of a factor, as many as a product has values, overflow and vanish
-    "local_sum_prod_of_mul_or_div",
 )
 
 # of loops, for which this package has its own (scan_module/scan_opt)

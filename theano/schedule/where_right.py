@@ -15,7 +15,7 @@ from pytensor.scalar.basic import Cast, Switch
 from pytensor.tensor.basic import Alloc
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
-from pytensor.tensor.math import neg, true_div
+from pytensor.tensor.math import Sum, mul, neg, true_div
 from pytensor.tensor.rewriting.shape import _is_shape_i_of_x, _unpack_shape_vector
 from pytensor.tensor.shape import Shape
 from pytensor.tensor.subtensor import unflatten_index_variables
@@ -173,6 +173,25 @@ def adds_up_as_by_default(graph: FunctionGraph, node: Apply) -> bool:
     default = type(op)(axis=op.axis).make_node(*node.inputs)
     kinds = [(each.outputs[0].type.dtype, each.op.acc_dtype) for each in (node, default)]
     return kinds[0] == kinds[1]
+
+
+def summed_and_scaled_up(graph: FunctionGraph, node: Apply) -> bool:
+    """Whether what is summed was scaled by numbers that make it no smaller: -1, for instance.
+
+    What is scaled down afterwards may overflow in the sum; powers of a factor, as many as a product
+    has values, overflow and vanish.
+    """
+    scaled = node.inputs[0].owner
+    if not isinstance(node.op, Sum) or scaled is None or not of_one_float_dtype(graph, node):
+        return False
+    if scaled.op != mul:
+        return False
+    factors = [v for v in scaled.inputs if all(v.type.broadcastable)]
+    return bool(factors) and all(_is_no_less_than_one(v) for v in factors)
+
+
+def _is_no_less_than_one(factor: Variable) -> bool:
+    return isinstance(factor, Constant) and bool((1 <= np.abs(factor.data)).all())
 
 
 def a_product_of_two_new_axes(graph: FunctionGraph, node: Apply) -> bool:

@@ -15,7 +15,7 @@ def axes(m: Maker, ndim=3):
     return m.one_of(None, 0, 1, ndim - 1, (0, 1), (0, ndim - 1), tuple(range(ndim)))
 
 
-@recipe(FAMILY, "local_reduce_broadcastable")
+@recipe(FAMILY, "local_sum_prod_of_mul_or_div")
 def sums_of_products_with_numbers(m: Maker):
     x = m.array(2, TYPES)
     n, k = m.values[x].shape
@@ -39,7 +39,7 @@ def sums_of_products_with_numbers(m: Maker):
     return reduce(product, axis=axis if product.ndim else None)
 
 
-@recipe(FAMILY, "local_reduce_broadcastable")
+@recipe(FAMILY, "local_sum_prod_of_mul_or_div")
 def sums_of_narrow_products(m: Maker):
     x = m.array((3, 2), ("int8", "uint8", "float16", "float32"), special=m.chance())
     s = m.scalar(("int8", "uint8", "float16", "int64"), special=m.chance())
