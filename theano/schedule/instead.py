@@ -60,7 +60,6 @@ _OF_ONE_DTYPE = (
     math.local_one_plus_erf,
     math.local_sigm_times_exp,
     math.local_sub_neg_to_add,
-    math.local_sum_of_neg_to_neg_of_sum,
     math.log1msigm_to_softplus,
     math.log1p_neg_sigmoid,
     math.logdiffexp_to_log1mexpdiff,
@@ -117,6 +116,7 @@ INSTEAD: dict[NodeRewriter, NodeRewriter] = {
     **_guarded(where.filled_to_the_shape_of_another, [basic.local_elemwise_alloc]),
     **_guarded(where.lengths_are_its_own, [shape.local_useless_reshape]),
     **_guarded(where.summed_and_scaled_up, [math.local_sum_prod_of_mul_or_div]),
+    **_guarded(where.of_one_dtype_nearby, [math.local_sum_of_neg_to_neg_of_sum]),
     **_guarded(where.places_exist, [subtensor_lift.local_subtensor_of_alloc]),
     **_guarded(
         where.places_in_axes_of_length_one_exist,

@@ -51,6 +51,12 @@ def of_one_dtype(graph: FunctionGraph, node: Apply) -> bool:
     return all(v.type.dtype == dtype for v in _operands(node) if hasattr(v.type, "dtype"))
 
 
+def of_one_dtype_nearby(graph: FunctionGraph, node: Apply) -> bool:
+    """The same of an operand and of what that is computed from, however these were computed."""
+    dtype = node.outputs[0].type.dtype
+    return all(v.type.dtype == dtype for v in _operands(node, 1) if hasattr(v.type, "dtype"))
+
+
 def of_one_float_dtype(graph: FunctionGraph, node: Apply) -> bool:
     """The same, of a dtype in which numbers do not wrap and absolute values are its own."""
     return node.outputs[0].type.dtype.startswith("float") and of_one_dtype(graph, node)
