@@ -62,7 +62,8 @@ def test_a_sequence_that_is_too_short_is_refused(program, mode):
     x, steps = T.dvector("x"), T.iscalar("steps")
     for inputs, given in (([x], 5), ([x, steps], steps)):
         function = theano.function(inputs, program(x, given), mode=MODES[mode])
-        with pytest.raises(ValueError):
+        # where its rows meet those of a state outside, their lengths are compared first
+        with pytest.raises((ValueError, AssertionError)):
             function(*(np.ones(3), 5)[: len(inputs)])
         assert np.isfinite(function(*(np.ones(7), 5)[: len(inputs)])).all()
 
