@@ -17,6 +17,9 @@ PAGES = sorted(page.stem for page in FOLDER.glob("*.md"))
 KINDS = {"python", "python2", "text", "ini", "sh", "diff"}
 # Commands that the pages name, which other tests run.
 COMMANDS = {
+    ".venv/bin/python -m pytest tests_scan_grad/test_differential.py --differential-programs 3000"
+    " --differential-seed 500000",
+    ".venv/bin/python -m tests_scan_grad.differential 0 1000 --mode XLA",
     ".venv/bin/python -m pytest tests_scan_grad/rewrites --rewrite-seeds 0:20",
     ".venv/bin/python -m tests_scan_grad.rewrites.search --recipes algebra --seeds 0:100",
     ".venv/bin/python -m tests_scan_grad.rewrites.page 0:3",
