@@ -281,7 +281,14 @@ def _pushforward_of_operators(
     f: Variables, wrt: Variables, eval_points: Variables, **options: str
 ) -> Any:
     """Differentiate forward by the operators' own rules."""
-    results = tangents_of(_listed(f), _listed(wrt), _listed(eval_points), **options)
+    given = [
+        [
+            v if v is None or isinstance(v, Variable) else as_tensor_variable(v)
+            for v in _listed(group)
+        ]
+        for group in (f, wrt, eval_points)
+    ]
+    results = tangents_of(*given, **options)
     return as_list_or_tuple(isinstance(f, list), isinstance(f, tuple), results)
 
 
@@ -298,8 +305,7 @@ def _apart(f: Variables) -> Variables:
 
 
 def _listed(variables: Variables) -> list[Variable]:
-    listed = variables if isinstance(variables, list | tuple) else [variables]
-    return [v if v is None or isinstance(v, Variable) else as_tensor_variable(v) for v in listed]
+    return list(variables) if isinstance(variables, list | tuple) else [variables]
 
 
 @with_room_for_deep_graphs
