@@ -93,6 +93,17 @@ def test_products_of_narrow_integers_stay_narrow():
         assert function(*ones).item() == 3 * (200 - 256)
 
 
+def test_a_narrow_sum_of_products_wraps_before_it_is_widened():
+    """100 + 100 is -56 in each step, though each product fits its dtype."""
+    a, b = T.btensor3("a"), T.btensor3("b")
+    start = T.unbroadcast(T.zeros((1, 1), "int64"), 0, 1)
+    total = last_value(lambda a, b, s: s + (a.dot(b) + b.T.dot(a.T)), start, [a, b])
+    given = np.full((3, 1, 1), 10, "int8"), np.full((3, 1, 1), 10, "int8")
+    for mode in MODES.values():
+        function = theano.function([a, b], total, mode=mode)
+        assert function(*given).item() == 3 * (200 - 256)
+
+
 @pytest.mark.parametrize(
     "step",
     [

@@ -35,7 +35,7 @@ def signed_terms(
     """
     apart: list[tuple[int, Variable]] = []
     rest: list[tuple[int, Variable]] = []
-    for sign, term in _split(variable, step, total):
+    for sign, term in _split(variable, step, total, variable.type.dtype):
         (apart if term is total or holds_product(term, step) else rest).append((sign, term))
     if len(rest) > 1:
         rest = [(1, step.sum_of(tuple(rest), variable.type.dtype))]
@@ -43,11 +43,14 @@ def signed_terms(
 
 
 def _split(
-    variable: Variable, step: StepAnalysis, total: Variable | None, sign: int = 1
+    variable: Variable, step: StepAnalysis, total: Variable | None, dtype: str, sign: int = 1
 ) -> list[tuple[int, Variable]]:
-    """The terms of nested sums and differences, as far as one of them is of a kind of its own."""
+    """The terms of nested sums and differences, as far as one of them is of a kind of its own.
+
+    A sum of a narrower dtype is one term: it wraps, or rounds, before it is widened.
+    """
     node = variable.owner
-    if node is None or not _is_sum_in(variable, node):
+    if node is None or variable.type.dtype != dtype or not _is_sum_in(variable, node):
         return [(sign, variable)]
     signs = (sign, -sign) if isinstance(node.op.scalar_op, Sub) else (sign,) * len(node.inputs)
     if isinstance(node.op.scalar_op, Neg):
@@ -55,14 +58,14 @@ def _split(
     terms = [
         term
         for argument_sign, argument in zip(signs, node.inputs, strict=True)
-        for term in _split(argument, step, total, argument_sign)
+        for term in _split(argument, step, total, dtype, argument_sign)
     ]
     kept_together = not any(term is total or holds_product(term, step) for _, term in terms)
     return [(sign, variable)] if kept_together else terms
 
 
 def _is_sum_in(variable: Variable, node: Apply) -> bool:
-    """Whether a value is a sum or difference of values of its own shape, added in its dtype."""
+    """Whether a value is a sum or difference of values of its own shape."""
     return (
         isinstance(node.op, Elemwise)
         and isinstance(node.op.scalar_op, Add | Sub | Neg)
