@@ -9,21 +9,7 @@ pytest.importorskip("jax")
 NAMES = [(module, name) for module in ("split_steps", "split_draws") for name in names_of(module)]
 
 
-# refused, by name, since rewrites that were wrong of other graphs run only where they are right
-REFUSED = {"check_numbers_of_rows_within_loops": "a cost divided by the batch's rows within a step"}
-
-
-@pytest.mark.parametrize(
-    ("module", "name"),
-    [
-        pytest.param(
-            module,
-            name,
-            marks=[pytest.mark.xfail(reason=REFUSED[name], strict=True)] if name in REFUSED else [],
-        )
-        for module, name in NAMES
-    ],
-)
+@pytest.mark.parametrize(("module", "name"), NAMES)
 def test_on_two_devices(module, name):
     assert complaints(module, "")[name] == ""
 

@@ -6,8 +6,10 @@ for become whole values, in one all-reduce for each dtype.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -161,17 +163,14 @@ class SplitTrace:
         try:
             return parts_of_results(node, parts, sizes)
         except CannotSplit as error:
-            # numbers of rows that a step computes with, as what a mean divides by
-            as_data = [
-                TOTAL if k and part is COUNT and _is_number(variable) else part
-                for k, (part, variable) in enumerate(zip(parts, node.inputs, strict=True))
-            ]
-            if TOTAL not in as_data:
-                raise
-            try:
+            refusal = error
+        # numbers of rows that a step computes with, as what a mean divides by
+        for as_data in _numbers_as_data(node, parts):
+            with contextlib.suppress(CannotSplit):
                 results = parts_of_results(node, as_data, sizes)
-            except CannotSplit:
-                raise error from None
+                break
+        else:
+            raise refusal
         parts[:] = as_data
         values[:] = [w if p is TOTAL else v for v, w, p in zip(values, whole, parts, strict=True)]
         return results
@@ -272,3 +271,26 @@ class SplitTrace:
 
 def _is_number(variable: Variable) -> bool:
     return getattr(variable.type, "ndim", 0) == 0
+
+
+# more numbers of rows are data together, or one of them is
+_NUMBERS_IN_EACH_WAY = 6
+
+
+def _numbers_as_data(node: Apply, parts: list) -> Iterator[list]:
+    """The parts with some numbers of rows as data, the fewest first; the others are lengths."""
+    counts = dict.fromkeys(
+        variable
+        for variable, part in zip(node.inputs[1:], parts[1:], strict=True)
+        if part is COUNT and _is_number(variable)
+    )
+    few = len(counts) <= _NUMBERS_IN_EACH_WAY
+    for size in range(1, len(counts) + 1) if few else (1, len(counts)):
+        for data in combinations(counts, size):
+            yield [
+                parts[0],
+                *(
+                    TOTAL if variable in data else part
+                    for variable, part in zip(node.inputs[1:], parts[1:], strict=True)
+                ),
+            ]
