@@ -18,7 +18,7 @@ import numpy as np
 
 from tests_scan_grad.cache_programs import FOLDERS, PROGRAMS, equal, in_child, new_cache
 from tests_scan_grad.damaged_files import DAMAGES
-from theano.schedule.building_folders import PREFIX
+from theano.schedule.disk.building_folders import PREFIX
 
 
 class Corruption:

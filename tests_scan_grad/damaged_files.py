@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from theano.schedule.sealing import opened, seal_of
+from theano.schedule.disk.sealing import opened, seal_of
 
 ANOTHER_USER = 12345
 

@@ -16,10 +16,12 @@ import theano
 import theano.tensor as T
 from tests_scan_grad.damaged_files import ANOTHER_USER, Calls
 from tests_scan_grad.fresh_process import ROOT, run_python
-from theano.link.native import build, objects, report
-from theano.schedule import admitted, building_folders, own_folders, stored_graphs
-from theano.schedule.building_folders import PREFIX, building_folder, make_building_folder
-from theano.schedule.sealed_files import is_sealed, read_sealed, write_sealed
+from theano.link.native import report
+from theano.link.native.build import libraries as build
+from theano.link.native.build import objects
+from theano.schedule.disk import admitted, building_folders, own_folders, stored_graphs
+from theano.schedule.disk.building_folders import PREFIX, building_folder, make_building_folder
+from theano.schedule.disk.sealed_files import is_sealed, read_sealed, write_sealed
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="users are those of POSIX")
 as_root = pytest.mark.skipif(
@@ -191,7 +193,7 @@ def test_leftovers_of_processes_that_are_no_more_are_removed(tmp_path):
     code = f"""
 import os, sys
 from pathlib import Path
-from theano.schedule.building_folders import make_building_folder
+from theano.schedule.disk.building_folders import make_building_folder
 made = make_building_folder(Path({str(tmp_path)!r}))
 (made.path / "text.c").write_text("int a;")
 print(made.path, flush=True)
@@ -236,7 +238,7 @@ def test_a_loop_that_is_compiled_behind_all_else_is_not_waited_for(cache, tmp_pa
     nice.write_text("#!/bin/sh\nsleep 3000\n")
     nice.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tools}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setattr("theano.link.native.compiler.cores", lambda: 2)
+    monkeypatch.setattr("theano.link.native.build.compiler.cores", lambda: 2)
     assert compile_something() == []
     assert not objects._running
     assert all(is_sealed(path) for path in (cache / "native").iterdir())

@@ -12,7 +12,8 @@ import pytest
 import theano
 import theano.tensor as T
 from theano import deep_graphs
-from theano.link.native import report, step
+from theano.link.native import report
+from theano.link.native.lowering import step
 
 
 @pytest.fixture

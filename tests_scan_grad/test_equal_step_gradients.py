@@ -6,7 +6,7 @@ import pytest
 import theano
 import theano.tensor as T
 from tests_scan_grad.loop_counts import theano_scan
-from theano.scan_module import equal_step_gradients
+from theano.scan_module.gradient import equal_step_gradients
 
 
 @pytest.fixture

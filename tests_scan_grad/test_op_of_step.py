@@ -9,7 +9,7 @@ import theano
 import theano.tensor as T
 from tests_scan_grad import networks
 from tests_scan_grad.loop_counts import theano_scan
-from theano.scan_module.loop import take_apart
+from theano.scan_module.loop.arguments import take_apart
 from theano.scan_module.scan_op import Scan
 from theano.tensor.shared_randomstreams import RandomStreams
 

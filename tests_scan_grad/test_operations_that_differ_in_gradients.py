@@ -9,7 +9,7 @@ import theano
 import theano.sparse
 import theano.tensor as T
 from theano.gradient import grad_clip, grad_scale
-from theano.scan_module.equal_gradients import what_decides_gradient
+from theano.scan_module.gradient.equal_gradients import what_decides_gradient
 
 FACTORS = (1.0, 2.0, -1.0)
 

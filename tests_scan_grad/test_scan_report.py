@@ -13,8 +13,9 @@ from pytensor.link.vm import VMLinker
 import theano
 import theano.tensor as T
 from theano.sandbox.rng_mrg import MRG_RandomStreams
-from theano.scan_module import scan_report, until
-from theano.scan_module.scan_report import LoopReport, ProductLeft, SavedValue, ScanReport
+from theano.scan_module import until
+from theano.scan_module.report import scan_report
+from theano.scan_module.report.scan_report import LoopReport, ProductLeft, SavedValue, ScanReport
 
 # The Python linker: what is reported does not depend on it, and nothing is compiled to C.
 MODE = theano.Mode(VMLinker(use_cloop=False, c_thunks=False), "fast_run")
@@ -375,7 +376,7 @@ def test_wrong_arguments_are_refused(gradient, arguments):
 
 @pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLAS")
 def test_example():
-    tested = doctest.testmod(importlib.import_module("theano.scan_module.scan_report"))
+    tested = doctest.testmod(importlib.import_module("theano.scan_module.report.scan_report"))
     assert tested.failed == 0 and tested.attempted > 0
 
 

@@ -21,12 +21,12 @@ import theano
 import theano.tensor as T
 from tests_scan_grad import networks
 from tests_scan_grad.loop_counts import theano_scan
-from theano.scan_module import loop_shapes
+from theano.scan_module.report.scan_report import scan_report
 from theano.scan_module.scan_op import Scan
-from theano.scan_module.scan_report import scan_report
+from theano.scan_module.step import loop_shapes
 from theano.schedule.equilibrium import Equilibrium
 from theano.schedule.lazy_shapes import LazyShapeFeature, UncheckedLengths
-from theano.schedule.second_to_alloc import second_to_alloc
+from theano.schedule.rewrites.second_to_alloc import second_to_alloc
 from theano.tensor.shared_randomstreams import RandomStreams
 
 

@@ -42,7 +42,7 @@ from theano.compile.garbage import rare_collections
 from theano.compile.mode import get_default_mode, get_mode
 from theano.deep_graphs import with_room_for_deep_graphs
 from theano.scan_module.adopt import read_from_our_loop
-from theano.scan_module.tangents import tangents_of
+from theano.scan_module.gradient.tangents import tangents_of
 
 __all__ = [
     "ConsiderConstant",

@@ -19,7 +19,7 @@ from pytensor.scan.op import Scan as PyTensorScan
 import theano
 import theano.tensor as T
 from theano.compile.mode import get_default_mode
-from theano.scan_module.loop import take_apart
+from theano.scan_module.loop.arguments import take_apart
 
 # Patterns in labels, and what is written in their place.
 SHORTER = {

@@ -10,9 +10,9 @@ from html import escape
 from pytensor.graph.basic import Apply
 from pytensor.graph.traversal import ancestors, io_toposort
 
-from theano.scan_module.loop import Loop
-from theano.scan_module.scan_opt.describe import describe_product, input_names
-from theano.scan_module.scan_opt.products import is_product
+from theano.scan_module.loop.arguments import Loop
+from theano.scan_module.report.describe import describe_product, input_names
+from theano.scan_module.step.products import is_product
 
 WIDTH, HEIGHT, GAP_X, GAP_Y, HEADING = 200, 30, 46, 12, 34
 LONGEST = 25

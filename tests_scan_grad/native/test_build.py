@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from theano.link.native import build, compiler, objects
-from theano.link.native.ir import CannotLower
-from theano.link.native.loop_code import LoopCode
-from theano.link.native.objects import compile_ahead, object_files
-from theano.link.native.program_text import ProgramText
-from theano.schedule.sealed_files import is_sealed
+from theano.link.native.build import compiler, objects
+from theano.link.native.build import libraries as build
+from theano.link.native.build.objects import compile_ahead, object_files
+from theano.link.native.emit.loop_code import LoopCode
+from theano.link.native.emit.program_text import ProgramText
+from theano.link.native.ir.ir import CannotLower
+from theano.schedule.disk.sealed_files import is_sealed
 
 
 def program(value: int) -> ProgramText:

@@ -7,7 +7,10 @@ import pytest
 
 import theano
 import theano.tensor as T
-from theano.link.native import build, compiler, lowered_loops, objects, source
+from theano.link.native import source
+from theano.link.native.build import compiler, objects
+from theano.link.native.build import libraries as build
+from theano.link.native.lowering import lowered_loops
 
 
 @pytest.fixture

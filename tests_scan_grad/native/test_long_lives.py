@@ -15,9 +15,11 @@ import theano.tensor as T
 from tests_scan_grad.fresh_process import ROOT, printed_by
 from tests_scan_grad.native.gated_network import cost_of, gradient, values_of
 from theano.compile import garbage
-from theano.link.native import build, objects, report
+from theano.link.native import report
+from theano.link.native.build import libraries as build
+from theano.link.native.build import objects
 from theano.link.native.runtime import arrays, load
-from theano.schedule.sealed_files import is_sealed
+from theano.schedule.disk.sealed_files import is_sealed
 
 PRINT_SUMS = """
 from tests_scan_grad.native.gated_network import gradient, values_of

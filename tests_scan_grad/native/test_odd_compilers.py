@@ -15,7 +15,9 @@ import pytest
 import theano
 import theano.tensor as T
 from tests_scan_grad.fresh_process import run_python
-from theano.link.native import build, compiler, objects, report
+from theano.link.native import report
+from theano.link.native.build import compiler, objects
+from theano.link.native.build import libraries as build
 from theano.link.native.runtime.build import find_compiler, what_is_wrong_with
 
 if find_compiler() is None:

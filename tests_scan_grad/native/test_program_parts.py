@@ -9,7 +9,10 @@ import pytest
 
 import theano
 import theano.tensor as T
-from theano.link.native import build, compiler, objects, program_text, source
+from theano.link.native import source
+from theano.link.native.build import compiler, objects
+from theano.link.native.build import libraries as build
+from theano.link.native.emit import program_text
 
 
 def long_program():

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from theano.link.native.runtime import arrays, build, load
-from theano.schedule.sealed_files import is_sealed
-from theano.schedule.sealing import opened, seal_of
+from theano.schedule.disk.sealed_files import is_sealed
+from theano.schedule.disk.sealing import opened, seal_of
 
 FAMILIES = ("avx512", "avx2", "neon", "portable")
 ROUNDING = {"float32": 1e-5, "float64": 1e-13}

@@ -16,11 +16,12 @@ from pytensor.graph.traversal import ancestors
 from pytensor.scan.op import Scan
 
 from tests_scan_grad.native.loops import native_mode, numbers, python_mode, same, scan
-from theano.link.native import c_text, report
-from theano.link.native.emit_loop import RUNTIME_FUNCTIONS, emit_loop
-from theano.link.native.ir import FIRST_SIZE, Map
-from theano.link.native.loop import Loop
-from theano.link.native.lowered_loops import loops_of_their_own
+from theano.link.native import report
+from theano.link.native.emit import c_text
+from theano.link.native.emit.loop import RUNTIME_FUNCTIONS, emit_loop
+from theano.link.native.ir.ir import FIRST_SIZE, Map
+from theano.link.native.lowering.loop import Loop
+from theano.link.native.lowering.lowered_loops import loops_of_their_own
 from theano.link.native.runtime import arrays, build
 
 STEPS, BATCH, WIDE = 5, 3, 150

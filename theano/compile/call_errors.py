@@ -10,7 +10,7 @@ from pytensor.graph.traversal import walk
 
 from theano.compile.failed_operations import failed_operations
 from theano.nearest_name import did_you_mean
-from theano.scan_module.one_trace import PACKAGES
+from theano.scan_module.gradient.one_trace import PACKAGES
 
 __all__ = ["explain_bad_call", "explain_failure", "mark_explained", "signature", "title"]
 

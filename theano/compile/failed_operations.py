@@ -12,8 +12,8 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.link.utils import raise_with_op
 from pytensor.scan.op import Scan
 
-from theano.scan_module.loop import take_apart
-from theano.scan_module.scan_opt.describe import describe, input_names
+from theano.scan_module.loop.arguments import take_apart
+from theano.scan_module.report.describe import describe, input_names
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from theano.compile.profiling import ProfileStats
 from theano.configdefaults import config
 from theano.deep_graphs import with_room_for_deep_graphs
 from theano.gof.test_values import no_test_values
-from theano.link.native.overwriting import mark_overwritten
+from theano.link.native.graph.overwriting import mark_overwritten
 from theano.misc.pkl_utils import StripPickler
 
 __all__ = ["function", "function_dump"]

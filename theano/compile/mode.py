@@ -36,14 +36,14 @@ from theano.configdefaults import config
 from theano.gof.rewrite_names import with_new_names
 from theano.schedule.arranged import arranged
 from theano.schedule.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb
-from theano.schedule.left_out import (
+from theano.schedule.disk.stored_graphs import StoredGraphs
+from theano.schedule.rewrites.left_out import (
     DONE_BY_NATIVE,
     FROM_EVERY_MODE,
     SLOW_WITHOUT_BLAS,
     Tags,
     not_asked_for,
 )
-from theano.schedule.stored_graphs import StoredGraphs
 
 __all__ = [
     "FAST_COMPILE",

@@ -12,7 +12,7 @@ from pytensor.graph.op import Op
 from pytensor.graph.rewriting.basic import copy_stack_trace, dfs_rewriter, node_rewriter
 from pytensor.tensor.type import TensorType
 
-from theano.link.native.lowering.random_draws import draw_uniforms
+from theano.link.native.lowering.operations.random_draws import draw_uniforms
 from theano.link.native.lowering.registry import lowers
 from theano.sandbox import mrg31k3p
 from theano.schedule.database import FAST_RUN_TAG

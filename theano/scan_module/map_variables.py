@@ -13,7 +13,7 @@ from pytensor.graph.traversal import graph_inputs, walk_toposort
 from pytensor.scan.op import Scan as PyTensorScan
 
 from theano.compile.builders import OpFromGraph
-from theano.scan_module.loop import Invariant, take_apart
+from theano.scan_module.loop.arguments import Invariant, take_apart
 from theano.scan_module.scan_op import Scan
 
 

@@ -15,11 +15,11 @@ from theano.compile.garbage import rare_collections
 from theano.compile.mode import get_step_mode
 from theano.gof.test_values import compute_missing_test_values, no_test_values
 from theano.scan_module.adopt import read_from_our_loop
-from theano.scan_module.as_written import StepRecord
-from theano.scan_module.given_arrays import check_sequences, with_rows_checked
-from theano.scan_module.stand_ins import StandIns
-from theano.scan_module.step_results import checked, clearer_errors
-from theano.scan_module.step_test_values import with_test_values
+from theano.scan_module.call.as_written import StepRecord
+from theano.scan_module.call.given_arrays import check_sequences, with_rows_checked
+from theano.scan_module.call.stand_ins import StandIns
+from theano.scan_module.call.step_results import checked, clearer_errors
+from theano.scan_module.call.step_test_values import with_test_values
 from theano.updates import OrderedUpdates
 
 

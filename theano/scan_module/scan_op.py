@@ -14,9 +14,12 @@ from pytensor.scan.op import ScanInfo
 
 from theano.configdefaults import config
 from theano.gof.test_values import tests_only_results
-from theano.scan_module.backward_loop import loop_pullback
-from theano.scan_module.forward_loops import extend_loop
-from theano.scan_module.loop import (
+from theano.scan_module.gradient.backward_loop import loop_pullback
+from theano.scan_module.gradient.forward_loops import extend_loop
+from theano.scan_module.gradient.one_trace import with_one_trace
+from theano.scan_module.gradient.step_gradient import is_connected, is_differentiable
+from theano.scan_module.gradient.tangents import tangents_of
+from theano.scan_module.loop.arguments import (
     Carried,
     Invariant,
     Loop,
@@ -27,13 +30,10 @@ from theano.scan_module.loop import (
     fresh_like,
     take_apart,
 )
-from theano.scan_module.loop_shapes import REMEMBERED, output_shapes
-from theano.scan_module.one_trace import with_one_trace
-from theano.scan_module.op_of_step import layout, step_graph
-from theano.scan_module.rows_without_steps import with_rows_of_no_steps
-from theano.scan_module.scan_attributes import ScanAttributes
-from theano.scan_module.step_gradient import is_connected, is_differentiable
-from theano.scan_module.tangents import tangents_of
+from theano.scan_module.loop.op_of_step import layout, step_graph
+from theano.scan_module.loop.rows_without_steps import with_rows_of_no_steps
+from theano.scan_module.loop.scan_attributes import ScanAttributes
+from theano.scan_module.step.loop_shapes import REMEMBERED, output_shapes
 
 __all__ = ["Scan"]
 
@@ -50,7 +50,7 @@ class Scan(ScanAttributes):
     Notes
     -----
     ``extends`` is set on an op that a gradient made by adding outputs to another; see
-    ``theano.scan_module.forward_loops``. ``gradient_policy`` takes the place of ``scan.save`` for
+    ``theano.scan_module.gradient.forward_loops``. ``gradient_policy`` takes the place of ``scan.save`` for
     one loop. ``as_written`` has the step in the variables of the user's function.
     """
 

@@ -20,8 +20,8 @@ from pytensor.scan.rewriting.db import ScanEquilibriumGraphRewriter
 from pytensor.tensor.rewriting.shape import ShapeOptimizer
 
 from theano.schedule.equilibrium import Equilibrium
-from theano.schedule.instead import INSTEAD
 from theano.schedule.lazy_shapes import AttachLazyShapes
+from theano.schedule.rewrites.instead import INSTEAD
 from theano.schedule.seconds import SecondsByRewrite
 
 

@@ -4,13 +4,13 @@ from pytensor.compile.mode import optdb as _pytensor_optdb
 from pytensor.graph.rewriting.basic import in2out
 
 from theano.gof.optdb import LayeredDB
-from theano.schedule.casts_by_numpy import cast_by_numpy
-from theano.schedule.element_of_part import local_subtensor_merge_element
-from theano.schedule.few_operands import few_operands
-from theano.schedule.parts_in_place import PartsInPlace
-from theano.schedule.results_in_place import ResultsInPlace
-from theano.schedule.structured_matrices import StructuredProducts
-from theano.schedule.transposed_products import TransposedProducts
+from theano.schedule.rewrites.casts_by_numpy import cast_by_numpy
+from theano.schedule.rewrites.element_of_part import local_subtensor_merge_element
+from theano.schedule.rewrites.few_operands import few_operands
+from theano.schedule.rewrites.parts_in_place import PartsInPlace
+from theano.schedule.rewrites.results_in_place import ResultsInPlace
+from theano.schedule.rewrites.structured_matrices import StructuredProducts
+from theano.schedule.rewrites.transposed_products import TransposedProducts
 
 __all__ = ["FAST_COMPILE_TAG", "FAST_RUN_TAG", "optdb"]
 

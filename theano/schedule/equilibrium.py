@@ -19,8 +19,8 @@ from pytensor.graph.features import Feature
 from pytensor.graph.fg import FunctionGraph, Output
 from pytensor.graph.rewriting.basic import EquilibriumGraphRewriter, GraphRewriter, NodeRewriter
 
-from theano.schedule.instead import INSTEAD
 from theano.schedule.may_apply import NodeQuestion, graph_question, node_question
+from theano.schedule.rewrites.instead import INSTEAD
 from theano.schedule.seconds import SecondsByRewrite
 
 _log = logging.getLogger(__name__)

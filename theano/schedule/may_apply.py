@@ -25,7 +25,7 @@ from pytensor.tensor.rewriting.math import local_greedy_distributor, local_mul_z
 from pytensor.tensor.shape import Reshape
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
-from theano.schedule.guarded import Guarded
+from theano.schedule.rewrites.guarded import Guarded
 
 # a larger constant may be zero for all that is asked
 NUMBERS_LOOKED_AT = 1000

@@ -17,8 +17,8 @@ Examples
 from pytensor.compile.mode import Mode
 
 from theano.link.native.linker import NativeLinker
-from theano.link.native.profile import profile
 from theano.link.native.report import report, source
+from theano.link.native.run.profile import profile
 
 mode = Mode(NativeLinker(), "fast_run")
 

@@ -12,31 +12,31 @@ from pytensor.link.basic import Container
 from pytensor.link.utils import map_storage
 from pytensor.link.vm import VMLinker
 
-from theano.link.native.build import library
-from theano.link.native.compile_ahead import TAG
-from theano.link.native.compiler import warn_of_compiler
-from theano.link.native.counters import Counters
-from theano.link.native.ir import CannotLower
-from theano.link.native.one_by_one import make_thunk, replay
-from theano.link.native.partition import Part, needed_results
-from theano.link.native.profile import Measurements
+from theano.link.native.build.compile_ahead import TAG
+from theano.link.native.build.compiler import warn_of_compiler
+from theano.link.native.build.libraries import library
+from theano.link.native.build.stored_programs import StoredProgram
+from theano.link.native.emit.counters import Counters
+from theano.link.native.emit.program_text import ProgramText
+from theano.link.native.graph.partition import Part, needed_results
+from theano.link.native.graph.updates_in_place import shared_positions
+from theano.link.native.ir.ir import CannotLower
+from theano.link.native.lowering.segment import SegmentCall
 from theano.link.native.program import Program, make_program
-from theano.link.native.program_text import ProgramText
 from theano.link.native.report import EngineReport, report_of
-from theano.link.native.run import (
+from theano.link.native.run.calls import (
     NativeSegment,
     in_own_way,
     layout_is_known,
     runtime_table,
 )
+from theano.link.native.run.one_by_one import make_thunk, replay
+from theano.link.native.run.profile import Measurements
+from theano.link.native.run.undone import Undo, undoable
+from theano.link.native.run.virtual_machine import NativeMachine, Unit
 from theano.link.native.runtime.build import BuildError, find_compiler
 from theano.link.native.runtime.load import NoCompiler
-from theano.link.native.segment import SegmentCall
-from theano.link.native.stored_programs import StoredProgram
-from theano.link.native.undone import Undo, undoable
-from theano.link.native.updates_in_place import shared_positions
-from theano.link.native.virtual_machine import NativeMachine, Unit
-from theano.schedule.left_out import DONE_BY_NATIVE
+from theano.schedule.rewrites.left_out import DONE_BY_NATIVE
 
 
 class NativeLinker(VMLinker):

@@ -15,19 +15,20 @@ from pytensor.link.vm import VMLinker
 from pytensor.scalar.basic import ScalarType
 from pytensor.scan.op import Scan
 
-from theano.link.native.counters import Counters
-from theano.link.native.ir import CannotLower
-from theano.link.native.lower_segment import NodeCannotLower, lower_segment
-from theano.link.native.lowered_loops import loops_of_their_own, shared_loop
+import theano.link.native.lowering.all_operations  # noqa: F401 -- fills the table
+from theano.link.native.emit.counters import Counters
+from theano.link.native.emit.program_text import ProgramText, profiled_text, program_text
+from theano.link.native.graph.overwriting import overwrites_input
+from theano.link.native.graph.partition import Part, needed_results, partition
+from theano.link.native.graph.updates_in_place import allow_commits, written_last
+from theano.link.native.graph.views_of_states import views_passed_on
+from theano.link.native.ir.ir import CannotLower
+from theano.link.native.ir.scalar_types import has_c_type
+from theano.link.native.lowering.lower_segment import NodeCannotLower, lower_segment
+from theano.link.native.lowering.lowered_loops import loops_of_their_own, shared_loop
 from theano.link.native.lowering.registry import lowering_of
-from theano.link.native.mutable_inputs import compute_into_inputs, mutable_inputs
-from theano.link.native.overwriting import overwrites_input
-from theano.link.native.partition import Part, needed_results, partition
-from theano.link.native.program_text import ProgramText, profiled_text, program_text
-from theano.link.native.scalar_types import has_c_type
-from theano.link.native.segment import Segment, SegmentCall
-from theano.link.native.updates_in_place import allow_commits, written_last
-from theano.link.native.views_of_states import views_passed_on
+from theano.link.native.lowering.segment import Segment, SegmentCall
+from theano.link.native.passes.mutable_inputs import compute_into_inputs, mutable_inputs
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ from pytensor.scan.op import Scan as PyTensorScan
 from pytensor.tensor.basic import AllocEmpty
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor, get_idx_list
 
-from theano.scan_module.scan_opt.loop_reads import constant_index
-from theano.schedule.initial_rows import initial_rows
+from theano.scan_module.loop.initial_rows import initial_rows
+from theano.scan_module.scan_opt.outside.loop_reads import constant_index
 
 
 @node_rewriter([PyTensorScan])

@@ -17,13 +17,13 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.rewriting.basic import copy_stack_trace
 
-from theano.scan_module.loop import Loop, Sequence, Trace, fresh_like, take_apart
-from theano.scan_module.scan_opt.all_steps_at_once import AllSteps
-from theano.scan_module.scan_opt.describe import describe
+from theano.scan_module.loop.arguments import Loop, Sequence, Trace, fresh_like, take_apart
+from theano.scan_module.loop.step_copy import copied
+from theano.scan_module.report.describe import describe
 from theano.scan_module.scan_opt.loop_rewriter import LoopRewriter
-from theano.scan_module.scan_opt.rows_of_sequences import all_rows
-from theano.scan_module.scan_opt.step_analysis import StepAnalysis, normalized, product_of
-from theano.scan_module.step_copy import copied
+from theano.scan_module.scan_opt.outside.all_steps_at_once import AllSteps
+from theano.scan_module.scan_opt.outside.rows_of_sequences import all_rows
+from theano.scan_module.step.step_analysis import StepAnalysis, normalized, product_of
 
 
 class HoistFromSequences(LoopRewriter):

@@ -17,11 +17,11 @@ from pytensor.raise_op import CheckAndRaise
 from pytensor.tensor.basic import alloc
 from pytensor.tensor.type import TensorType, integer_dtypes
 
-from theano.scan_module.loop import Invariant, Loop, fresh_like, take_apart
-from theano.scan_module.scan_opt.describe import describe
+from theano.scan_module.loop.arguments import Invariant, Loop, fresh_like, take_apart
+from theano.scan_module.loop.step_copy import copied
+from theano.scan_module.report.describe import describe
 from theano.scan_module.scan_opt.loop_rewriter import LoopRewriter
-from theano.scan_module.scan_opt.step_analysis import StepAnalysis, normalized
-from theano.scan_module.step_copy import copied
+from theano.scan_module.step.step_analysis import StepAnalysis, normalized
 
 
 class HoistInvariants(LoopRewriter):

@@ -10,7 +10,7 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.rewriting.basic import GraphRewriter
 from pytensor.scan.op import Scan as PyTensorScan
 
-from theano.scan_module.scan_opt.loop_history import Decision, history_of, origins_of
+from theano.scan_module.report.loop_history import Decision, history_of, origins_of
 from theano.schedule.seconds import SecondsByLoop
 
 

@@ -20,10 +20,10 @@ from pytensor.scalar.basic import Add
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.shape import SpecifyShape
 
-from theano.scan_module.loop import Invariant, take_apart
-from theano.scan_module.scan_opt.describe import describe
+from theano.scan_module.loop.arguments import Invariant, take_apart
+from theano.scan_module.report.describe import describe
 from theano.scan_module.scan_opt.loop_rewriter import LoopRewriter
-from theano.scan_module.scan_opt.step_analysis import StepAnalysis, normalized, product_of
+from theano.scan_module.step.step_analysis import StepAnalysis, normalized, product_of
 
 
 @dataclass(frozen=True)

@@ -20,24 +20,28 @@ from pytensor.graph.rewriting.basic import copy_stack_trace
 from pytensor.scan.utils import expand_empty
 
 from theano.configdefaults import config
-from theano.scan_module.loop import SIT_SOT, BuiltLoop, Loop, State, Tap, take_apart
-from theano.scan_module.scan_opt.blocks_of_steps import BlockResult, block_length, run_in_blocks
-from theano.scan_module.scan_opt.describe import describe
-from theano.scan_module.scan_opt.emit_sums import Outside, emit_sum
-from theano.scan_module.scan_opt.loop_reads import reads_of_last_value
+from theano.scan_module.loop.arguments import SIT_SOT, BuiltLoop, Loop, State, Tap, take_apart
+from theano.scan_module.report.describe import describe
 from theano.scan_module.scan_opt.loop_rewriter import LoopRewriter
-from theano.scan_module.scan_opt.outside_values import (
+from theano.scan_module.scan_opt.outside.blocks_of_steps import (
+    BlockResult,
+    block_length,
+    run_in_blocks,
+)
+from theano.scan_module.scan_opt.outside.emit_sums import Outside, emit_sum
+from theano.scan_module.scan_opt.outside.loop_reads import reads_of_last_value
+from theano.scan_module.scan_opt.outside.outside_values import (
     further_traces,
     initial_value,
     readable_outside,
     steps_run,
     values_of_all_steps,
 )
-from theano.scan_module.scan_opt.step_analysis import StepAnalysis, normalized
-from theano.scan_module.scan_opt.sum_over_steps import plan_sum
-from theano.scan_module.scan_opt.sum_plans import Plan, Refusal, stored_values
-from theano.scan_module.scan_opt.sum_terms import signed_terms
-from theano.scan_module.scan_opt.zeros import is_zero
+from theano.scan_module.scan_opt.outside.sum_over_steps import plan_sum
+from theano.scan_module.scan_opt.outside.sum_plans import Plan, Refusal, stored_values
+from theano.scan_module.scan_opt.outside.sum_terms import signed_terms
+from theano.scan_module.step.step_analysis import StepAnalysis, normalized
+from theano.scan_module.step.zeros import is_zero
 
 
 @dataclass(frozen=True)

@@ -20,13 +20,13 @@ from pytensor.graph.rewriting.basic import copy_stack_trace
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor.type import TensorType
 
-from theano.scan_module.loop import BuiltLoop, Loop, State, Tap, Trace, take_apart
-from theano.scan_module.scan_opt.all_steps_at_once import AllSteps
-from theano.scan_module.scan_opt.describe import describe
+from theano.scan_module.loop.arguments import BuiltLoop, Loop, State, Tap, Trace, take_apart
+from theano.scan_module.report.describe import describe
 from theano.scan_module.scan_opt.loop_rewriter import LoopRewriter
-from theano.scan_module.scan_opt.outside_values import steps_run
-from theano.scan_module.scan_opt.rows_of_sequences import all_rows
-from theano.scan_module.scan_opt.step_analysis import StepAnalysis, normalized
+from theano.scan_module.scan_opt.outside.all_steps_at_once import AllSteps
+from theano.scan_module.scan_opt.outside.outside_values import steps_run
+from theano.scan_module.scan_opt.outside.rows_of_sequences import all_rows
+from theano.scan_module.step.step_analysis import StepAnalysis, normalized
 
 
 class PushOutTracedProducts(LoopRewriter):

@@ -6,10 +6,10 @@ from pytensor.graph.basic import Apply, clone_get_equiv
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.rewriting.basic import GraphRewriter
 
-from theano.scan_module.loop import take_apart
-from theano.scan_module.scan_opt.loop_history import LoopRecord, history_of
+from theano.scan_module.loop.arguments import take_apart
+from theano.scan_module.report.loop_history import LoopRecord, history_of
 from theano.scan_module.scan_opt.loop_rewriter import loops_of
-from theano.scan_module.scan_opt.products import products_among
+from theano.scan_module.step.products import products_among
 
 
 class RecordLoops(GraphRewriter):

@@ -14,7 +14,7 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.rewriting.basic import copy_stack_trace, dfs_rewriter, node_rewriter
 from pytensor.scan.op import Scan as PyTensorScan
 
-from theano.scan_module.scan_opt.loop_reads import farthest_from_the_end
+from theano.scan_module.scan_opt.outside.loop_reads import farthest_from_the_end
 
 
 @node_rewriter([PyTensorScan])

@@ -20,8 +20,8 @@ from pytensor.scan.op import Scan as PyTensorScan
 from pytensor.scan.rewriting.trace import scan_reduce_trace_rewrite
 from pytensor.tensor.subtensor import Subtensor, get_idx_list
 
-from theano.scan_module.scan_opt.loop_reads import constant_index
-from theano.schedule.initial_rows import initial_rows
+from theano.scan_module.loop.initial_rows import initial_rows
+from theano.scan_module.scan_opt.outside.loop_reads import constant_index
 
 # What a state's user reads is its buffer behind the initial values.
 _LAST_STEP = (-1, slice(-1, None, None))

@@ -19,11 +19,11 @@ from pytensor.scan.utils import expand_empty
 from pytensor.tensor.basic import AllocEmpty
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
-from theano.scan_module.loop import MIT_MOT, SIT_SOT, Loop, State, take_apart
-from theano.scan_module.scan_opt.describe import describe
-from theano.scan_module.scan_opt.loop_reads import constant_index
+from theano.scan_module.loop.arguments import MIT_MOT, SIT_SOT, Loop, State, take_apart
+from theano.scan_module.report.describe import describe
 from theano.scan_module.scan_opt.loop_rewriter import LoopRewriter
-from theano.scan_module.scan_opt.zeros import is_zero
+from theano.scan_module.scan_opt.outside.loop_reads import constant_index
+from theano.scan_module.step.zeros import is_zero
 
 
 def first_row(buffer: Variable) -> Variable | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.rewriting.basic import GraphRewriter
 
-from theano.scan_module.forward_loops import unify_forward_loops
+from theano.scan_module.gradient.forward_loops import unify_forward_loops
 
 
 class UnifyForwardLoops(GraphRewriter):

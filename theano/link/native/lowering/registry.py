@@ -7,8 +7,8 @@ from typing import Any
 
 from pytensor.scalar.basic import ScalarOp
 
-from theano.link.native.ir import CannotLower
-from theano.link.native.step import Step
+from theano.link.native.ir.ir import CannotLower
+from theano.link.native.lowering.step import Step
 
 # takes the step that is being built, the node, and the values of its inputs
 Lowering = Callable[[Step, Any, list], list]

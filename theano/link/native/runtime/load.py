@@ -23,10 +23,10 @@ from theano.link.native.runtime.build import (
     library_name,
     what_is_wrong_with,
 )
-from theano.schedule.building_folders import building_folder
-from theano.schedule.own_folders import is_own_folder, make_own_folder
-from theano.schedule.sealed_files import is_sealed, put_sealed
-from theano.schedule.sealing import opened
+from theano.schedule.disk.building_folders import building_folder
+from theano.schedule.disk.own_folders import is_own_folder, make_own_folder
+from theano.schedule.disk.sealed_files import is_sealed, put_sealed
+from theano.schedule.disk.sealing import opened
 
 _lock = threading.Lock()
 _loaded: ctypes.CDLL | None = None

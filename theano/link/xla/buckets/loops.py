@@ -19,7 +19,7 @@ from theano.link.xla.loop.known_inputs import known_inputs
 from theano.link.xla.loop.lower import Cases, LoopInputs, run_loop
 from theano.link.xla.loop.sequences import Sequence
 from theano.link.xla.loop.step import as_array
-from theano.schedule.initial_rows import rows_of_states
+from theano.scan_module.loop.initial_rows import rows_of_states
 
 
 @pads(Scan)

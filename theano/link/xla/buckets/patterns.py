@@ -13,7 +13,7 @@ from pytensor.tensor.shape import Shape_i
 from theano.link.xla.loop.early_stop import outputs_of_unknown_length
 from theano.link.xla.plan import Stage
 from theano.link.xla.static_inputs import SHAPES
-from theano.schedule.initial_rows import initial_rows
+from theano.scan_module.loop.initial_rows import initial_rows
 
 
 class Place(NamedTuple):

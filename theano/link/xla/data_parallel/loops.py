@@ -11,7 +11,7 @@ from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.shape import Reshape, SpecifyShape
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
-from theano.link.native.inner_graph import prepared
+from theano.link.step_graph import prepared
 from theano.link.xla.data_parallel.indexing import is_zero
 from theano.link.xla.data_parallel.parts import (
     ALL,

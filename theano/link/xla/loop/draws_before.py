@@ -22,9 +22,9 @@ from pytensor.scan.op import Scan
 from pytensor.tensor.type import TensorType
 
 from theano.link.xla.windows import TAG
-from theano.scan_module.fixed_shapes import values_of_fixed_shape
-from theano.scan_module.loop import Carried, Loop, Sequence, Trace, fresh_like, take_apart
-from theano.scan_module.shape_only_uses import with_shapes_from_outside
+from theano.scan_module.loop.arguments import Carried, Loop, Sequence, Trace, fresh_like, take_apart
+from theano.scan_module.step.fixed_shapes import values_of_fixed_shape
+from theano.scan_module.step.shape_only_uses import with_shapes_from_outside
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from pytensor.tensor.subtensor import IncSubtensor
 
 from theano.link.xla.context import Ragged
 from theano.link.xla.loop.states import Rows
-from theano.schedule.initial_rows import rows_of_states
+from theano.scan_module.loop.initial_rows import rows_of_states
 
 
 def outputs_of_unknown_length(node: Apply) -> list[Variable]:

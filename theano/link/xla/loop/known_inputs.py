@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
 
-from theano.link.native.inner_graph import prepared
+from theano.link.step_graph import prepared
 from theano.link.xla.lowering.table import concrete_inputs, why_not
 from theano.link.xla.static_inputs import SHAPES
 

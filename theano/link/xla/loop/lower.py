@@ -10,7 +10,7 @@ import numpy as np
 from pytensor.graph.basic import Apply
 from pytensor.scan.op import Scan
 
-from theano.link.native.inner_graph import prepared
+from theano.link.step_graph import prepared
 from theano.link.xla.context import Context
 from theano.link.xla.loop.early_stop import stopped
 from theano.link.xla.loop.invariants import invariants_of
@@ -28,7 +28,7 @@ from theano.link.xla.loop.states import (
 )
 from theano.link.xla.loop.step import TracedStep, as_array, traced_step
 from theano.link.xla.lowering.table import lowers
-from theano.schedule.initial_rows import rows_of_states
+from theano.scan_module.loop.initial_rows import rows_of_states
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,227 @@
+"""The system's C compiler: its flags, what tells its results apart, and runs of it."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import platform
+import shutil
+import signal
+import subprocess
+import warnings
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from theano.configparser import caller_stacklevel
+from theano.link.native.ir.ir import CannotLower
+from theano.link.native.runtime.build import (
+    Command,
+    find_compiler,
+    is_for_want_of_room,
+    what_is_wrong_with,
+)
+from theano.schedule.disk.building_folders import BuildingFolder, make_building_folder
+from theano.schedule.disk.sealed_files import put_sealed
+
+FLAGS = (
+    "-std=gnu11",
+    "-march=native",
+    "-ftree-vectorize",
+    "-fvect-cost-model=dynamic",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-fPIC",
+)
+# A loop of a few numbers runs up to a tenth faster with -O2, larger ones up to a twentieth; it takes
+# the compiler a third longer, which the user of a long program waits for.
+OPTIMIZED = ("-O2",)
+OPTIMIZED_FAST = ("-O1", "-finline-small-functions")
+
+
+def flags_for(lines: int, limit: int) -> tuple[str, ...]:
+    """The compiler's flags for so many lines, of which those above a limit are long programs."""
+    return (*FLAGS, *(OPTIMIZED_FAST if lines > limit else OPTIMIZED))
+
+
+def compiler() -> Command:
+    """The command of the compiler; CannotLower where there is none."""
+    command = find_compiler()
+    if command is None:
+        raise CannotLower("anything, because no C compiler was found")
+    return command
+
+
+_warned_of: set[str] = set()
+
+
+def warn_of_compiler(reason: str) -> None:
+    """Say once that a function, and maybe each, runs without native code, and why."""
+    if find_compiler() is None or _warned_of:
+        # who has no compiler was told so
+        return
+    _warned_of.add(reason)
+    warnings.warn(
+        f"the native engine cannot compile {reason}\nPython runs instead, slower",
+        stacklevel=caller_stacklevel(),
+    )
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:
+        return os.cpu_count() or 1
+
+
+def name_of(text: str, flags: tuple[str, ...]) -> str:
+    """What is compiled of a text is called this, on this machine with this compiler."""
+    command = compiler()
+    identity = "\0".join((text, *command, _version(command), _processor(), *flags))
+    return hashlib.sha256(identity.encode()).hexdigest()[:32]
+
+
+@functools.cache
+def _version(command: Command) -> str:
+    """What tells one compiler from the next of the same name, without running it."""
+    # of a command such as "ccache gcc", both
+    paths = [shutil.which(word) for word in command if not word.startswith("-")]
+    found = [Path(path).resolve() for path in paths if path is not None]
+    abouts = [(path, path.stat()) for path in found]
+    return " ".join(f"{path} {about.st_size} {about.st_mtime_ns}" for path, about in abouts)
+
+
+@functools.cache
+def _processor() -> str:
+    """What -march=native depends on: a cache may be shared by unlike machines."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor() + platform.machine()
+    return next((line for line in lines if line.startswith("flags")), platform.machine())
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run of the compiler, with a folder of its own.
+
+    Attributes
+    ----------
+    made
+        The file that it makes.
+    """
+
+    folder: BuildingFolder
+    process: subprocess.Popen
+    made: Path
+
+    def is_done(self) -> bool:
+        """Whether it has ended, well or not."""
+        return self.process.poll() is not None
+
+    def finish(self) -> None:
+        """Wait for the end.
+
+        Raises
+        ------
+        CannotLower
+            With what the compiler complains of.
+        OSError
+            When there is no space left.
+        """
+        status = self.process.wait()
+        complaint = (self.folder.path / _COMPLAINTS).read_text(errors="replace")
+        said = complaint.strip()[:2000] or f"exit status {status}"
+        if status and is_for_want_of_room(complaint):
+            raise OSError(said)
+        if status:
+            raise CannotLower(f"what the C compiler refuses: {said}")
+        wrong = what_is_wrong_with(self.made)
+        if wrong:
+            raise CannotLower(f"anything, because the C compiler made {wrong}: {said}")
+
+    def keep(self, folder: Path) -> None:
+        """Wait for the end, and put what was made where it belongs, whole and sealed."""
+        self.finish()
+        put_sealed(self.made, folder)
+
+    def stop(self) -> None:
+        """End it and what it started, and remove its folder."""
+        if not self.is_done():
+            with suppress(OSError):
+                if hasattr(os, "killpg"):
+                    os.killpg(self.process.pid, signal.SIGKILL)
+                else:
+                    self.process.kill()
+            self.process.wait()
+        self.folder.remove()
+
+
+_COMPLAINTS = "complaints"
+
+
+def run(
+    folder: Path, made: str, flags: Sequence[str], text: str | None = None, behind: bool = False
+) -> Run:
+    """Start the compiler.
+
+    Parameters
+    ----------
+    folder
+        Where a folder for this run is made.
+    made
+        The name of the file that it makes.
+    flags
+        Without ``-c``, a library is made.
+    text
+        What is compiled, where flags name no files.
+    behind
+        Whether all else that runs comes first.
+
+    Raises
+    ------
+    CannotLower
+        If there is no compiler, or it cannot be started.
+    OSError
+        If the folder cannot be written.
+    """
+    command = compiler()
+    work = make_building_folder(folder)
+    try:
+        target = work.path / made
+        sources = []
+        if text is not None:
+            (work.path / "text.c").write_text(text)
+            sources = [str(work.path / "text.c")]
+        linked = [] if "-c" in flags else ["-shared", "-lm"]
+        nice = ["nice", "-n", "10"] if behind and shutil.which("nice") else []
+        arguments = [*nice, *command, *flags, *sources, *linked, "-o", str(target)]
+        return Run(work, _start(arguments, work.path), target)
+    except BaseException:
+        work.remove()
+        raise
+
+
+def _start(arguments: Sequence[str], work: Path) -> subprocess.Popen:
+    with (work / _COMPLAINTS).open("wb") as complaints:
+        try:
+            return subprocess.Popen(
+                arguments,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=complaints,
+                # what the compiler leaves when it is killed goes with the folder
+                env={**os.environ, "TMPDIR": str(work)},
+                **_OWN_GROUP,
+            )
+        except OSError as error:
+            raise CannotLower(
+                f"anything, because the C compiler {arguments[0]} cannot be started: {error}"
+            ) from error
+
+
+# so that all that the compiler starts can be ended
+_OWN_GROUP: dict = {"process_group": 0} if hasattr(os, "killpg") else {}

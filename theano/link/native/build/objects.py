@@ -1,0 +1,161 @@
+"""Loops' C functions as object files, each compiled once; the compiler may run ahead.
+
+The cache is the folder of the libraries (`build.py`), in which an object appears whole, by a
+rename, and is sealed.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import threading
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from theano.link.native.build import compiler
+from theano.link.native.build.compiler import Run
+from theano.link.native.emit.loop_code import LoopCode, without_comments
+from theano.link.native.ir.ir import CannotLower
+from theano.link.native.runtime.load import cache_folder
+from theano.schedule.disk.own_folders import make_own_folder
+from theano.schedule.disk.sealed_files import is_sealed
+
+LINES_OF_A_LONG_LOOP = 500
+# how many run ahead at once, for each core
+AHEAD_FOR_A_CORE = 3
+# how long what runs behind all else is waited for, before it is started again in front
+SECONDS_OF_PATIENCE = 0.5
+SECONDS_BETWEEN_LOOKS = 0.002
+
+# by the path of the object
+_running: dict[Path, Run] = {}
+_starting = threading.Lock()
+
+
+def flags_of(code: LoopCode) -> tuple[str, ...]:
+    """The compiler's flags for a loop."""
+    return compiler.flags_for(len(code.lines), LINES_OF_A_LONG_LOOP)
+
+
+def compile_ahead(loops: Sequence[LoopCode]) -> None:
+    """Start the compiler for loops, behind all else that runs.
+
+    Where it cannot be started, or fails, `object_files` says so.
+    """
+    folder = cache_folder()
+    with _starting, contextlib.suppress(OSError, CannotLower):
+        if not make_own_folder(folder):
+            return
+        _keep_what_is_done()
+        for code in loops:
+            path = _path(code, folder)
+            room = len(_running) < AHEAD_FOR_A_CORE * compiler.cores()
+            if room and path not in _running and not path.exists():
+                _running[path] = _start(code, path, behind=True)
+
+
+def object_files(loops: Sequence[LoopCode], folder: Path, anew: bool = False) -> list[Path]:
+    """The object files of a function's loops, in a folder of objects, compiled if they are not there.
+
+    Parameters
+    ----------
+    anew
+        Whether to compile them even so.
+
+    Raises
+    ------
+    CannotLower
+        With what the compiler complains of.
+    OSError
+        When the folder cannot be written.
+    """
+    paths = [_path(code, folder) for code in loops]
+    codes = dict(zip(paths, loops, strict=True))
+    # whoever takes a run out of the table ends it
+    ahead = {path: run for path in paths if (run := _running.pop(path, None)) is not None}
+    runs = list(ahead.values())
+
+    def start(path: Path) -> Run:
+        runs.append(_start(codes[path], path))
+        return runs[-1]
+
+    try:
+        started = {
+            path: start(path)
+            for path in codes
+            if path not in ahead and (anew or not is_sealed(path))
+        }
+        _wait(ahead.values())
+        # the machine is busy: what runs behind all else hardly runs
+        rivals = {
+            path: [run] if run.is_done() else [run, start(path)] for path, run in ahead.items()
+        }
+        for path, both in rivals.items():
+            _keep_first(both, folder)
+            if not is_sealed(path):
+                # what went wrong is tried again, where it says why
+                started[path] = start(path)
+        for run in started.values():
+            run.keep(folder)
+    finally:
+        for run in runs:
+            run.stop()
+    return paths
+
+
+def _wait(runs: Iterable[Run]) -> None:
+    """Wait for the end of runs, for a while."""
+    patience = time.monotonic() + SECONDS_OF_PATIENCE
+    for run in runs:
+        while not run.is_done() and time.monotonic() < patience:
+            time.sleep(SECONDS_BETWEEN_LOOKS)
+
+
+def _keep_first(runs: Iterable[Run], folder: Path) -> None:
+    """Keep what the first of some runs of the same makes, if one of them makes it."""
+    left = list(runs)
+    while left:
+        done = next((run for run in left if run.is_done()), None)
+        if done is None:
+            time.sleep(SECONDS_BETWEEN_LOOKS)
+            continue
+        left.remove(done)
+        with contextlib.suppress(OSError, CannotLower):
+            done.keep(folder)
+            return
+
+
+def _path(code: LoopCode, folder: Path) -> Path:
+    identity = compiler.name_of(without_comments(code.text), flags_of(code))
+    return folder / f"{code.name}-{identity}.o"
+
+
+def _start(code: LoopCode, path: Path, behind: bool = False) -> Run:
+    return compiler.run(path.parent, path.name, [*flags_of(code), "-c"], code.text, behind)
+
+
+def _keep_what_is_done() -> None:
+    for path, run in list(_running.items()):
+        if run.is_done() and _running.pop(path, None) is run:
+            with contextlib.suppress(OSError, CannotLower):
+                run.keep(path.parent)
+            run.stop()
+
+
+@atexit.register
+def _stop_all() -> None:
+    for run in _running.values():
+        run.stop()
+
+
+def _forget_parents_runs() -> None:
+    """A child process has no part in what its parent runs, nor has it its threads."""
+    global _starting
+    _running.clear()
+    _starting = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_parents_runs)

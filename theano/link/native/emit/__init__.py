@@ -1,0 +1,1 @@
+"""The intermediate form as C text."""

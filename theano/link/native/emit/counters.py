@@ -1,0 +1,187 @@
+"""Counters in the code of a function that is profiled: time, calls, operations and bytes.
+
+One clock runs through a function; each counter takes what has passed since the one before it, so
+that a statement costs one look at the clock. Only the first thread of a loop counts.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from theano.link.native.ir.ir import (
+    Assign,
+    CallLoop,
+    Combine,
+    Gather,
+    Gemm,
+    Line,
+    Load,
+    Map,
+    Reduce,
+    Scatter,
+    Size,
+    Statement,
+    View,
+)
+from theano.link.native.ir.views import results_of, views_of
+from theano.link.native.lowering.step import Step
+
+CLOCK = "int64_t counted = tn_clock();"
+FIELDS = ("nanoseconds", "calls", "operations", "bytes")
+
+_CODE = """
+struct tn_time { long seconds, nanoseconds; };
+extern int clock_gettime(int clock, struct tn_time *now);
+static inline int64_t tn_clock(void)
+{
+#ifdef __APPLE__
+    enum { monotonic = 6 };
+#else
+    enum { monotonic = 1 };
+#endif
+    struct tn_time now;
+    clock_gettime(monotonic, &now);
+    return now.seconds * 1000000000 + now.nanoseconds;
+}
+/* profile %d of this process: a table of its own */
+int64_t tn_counters[%d][4];
+#define TN_COUNT(k, operations, bytes) \\
+    if (!thread) { \\
+        const int64_t now = tn_clock(); \\
+        tn_counters[k][0] += now - counted; \\
+        tn_counters[k][1]++; \\
+        tn_counters[k][2] += operations; \\
+        tn_counters[k][3] += bytes; \\
+        counted = now; \\
+    }
+"""
+_serial_numbers = itertools.count()
+
+
+@dataclass(frozen=True)
+class Counter:
+    """What is counted.
+
+    Attributes
+    ----------
+    function
+        The name of the C function.
+    kind
+        'statement', 'numbers' (a few that only compute numbers), 'waiting' (for the other
+        threads), or 'between' (from the last statement of a step to the first of the next).
+    text
+        What the statement does.
+    node
+        The operation that it was written for, where that is known.
+    called
+        The name of the C function of the loop that it runs.
+    """
+
+    function: str
+    kind: str
+    text: str
+    node: Any = None
+    called: str = ""
+
+
+class Counters:
+    """The counters of a program, in the order of their table.
+
+    Attributes
+    ----------
+    table
+        What each counter counts.
+    """
+
+    def __init__(self) -> None:
+        self.table: list[Counter] = []
+        self._serial = next(_serial_numbers)
+
+    def code(self) -> str:
+        """What stands before the functions."""
+        return _CODE % (self._serial, max(1, len(self.table)))
+
+    def read(self, library: ctypes.CDLL) -> list[list[int]]:
+        """The numbers of each counter, in the order of `FIELDS`."""
+        table = (ctypes.c_int64 * (4 * len(self.table))).in_dll(library, "tn_counters")
+        return [list(table[4 * k : 4 * k + 4]) for k in range(len(self.table))]
+
+    def between_steps(self, step: Step) -> list[str]:
+        return [self._count(Counter(step.name, "between", "between steps"))]
+
+    def waiting(self, step: Step) -> list[str]:
+        return [self._count(Counter(step.name, "waiting", "waiting for other threads"))]
+
+    def after(self, step: Step, position: int) -> list[str]:
+        """The line after a statement; none between those that only compute numbers."""
+        statement = step.statements[position]
+        node = step.origins.get(statement)
+        if not isinstance(statement, _NUMBERS):
+            called = statement.loop.step.name if isinstance(statement, CallLoop) else ""
+            counter = Counter(step.name, "statement", described(statement), node, called)
+            return [self._count(counter, statement, step)]
+        following = step.statements[position + 1 : position + 2]
+        if any(isinstance(other, _NUMBERS) for other in following):
+            return []
+        return [self._count(Counter(step.name, "numbers", "numbers", node))]
+
+    def _count(self, counter: Counter, statement: Any = None, step: Any = None) -> str:
+        self.table.append(counter)
+        operations = bytes_moved = "0"
+        if statement is not None:
+            operations = _sum(_operations(statement), step)
+            moved = [(np.dtype(v.dtype).itemsize, v.shape) for v in _views(statement)]
+            bytes_moved = _sum(moved, step)
+        return f"TN_COUNT({len(self.table) - 1}, {operations}, {bytes_moved})"
+
+
+_NUMBERS = (Assign, Line, Load)
+
+
+def described(statement: Statement) -> str:
+    """A statement in a few words."""
+    if isinstance(statement, CallLoop):
+        return f"the loop {statement.loop.name}"
+    if isinstance(statement, Map):
+        return "map: " + ", ".join(compute.operation.name for compute in statement.body)
+    if isinstance(statement, Gemm):
+        return "product" + ("" if statement.packed is None else " with a packed matrix")
+    return type(statement).__name__.lower()
+
+
+def _operations(statement: Statement) -> list[tuple[int, tuple[Size, ...]]]:
+    if isinstance(statement, Gemm):
+        return [(2, (*statement.out.shape, statement.a.shape[1]))]
+    if isinstance(statement, Map):
+        return [(len(statement.body), statement.shape)]
+    if isinstance(statement, Reduce):
+        return [(1, statement.source.shape)]
+    return [(1, statement.target.shape)] if isinstance(statement, Combine) else []
+
+
+def _views(statement: Statement) -> list[View]:
+    """What a statement reads and writes, each once; rows by index as often as there are any."""
+    if isinstance(statement, CallLoop):
+        return []
+    if isinstance(statement, Gather):
+        return [statement.target, statement.target, statement.index]
+    if isinstance(statement, Scatter):
+        source = [statement.source, statement.source] if isinstance(statement.source, View) else []
+        return [*source, statement.index]
+    views = [*views_of(statement), *(View.of(buffer) for buffer in results_of(statement))]
+    return list({id(view): view for view in views}.values())
+
+
+def _sum(terms: Iterable[tuple[int, tuple[Size, ...]]], step: Step) -> str:
+    """The sum of products of sizes as C."""
+    products = [
+        " * ".join([str(each), *(f"({step.sizes.find(size)})" for size in shape)])
+        for each, shape in terms
+    ]
+    return " + ".join(products) or "0"

@@ -1,0 +1,152 @@
+"""The work memory of a C function: where its temporaries and packed operands lie.
+
+All that is computed of sizes afterwards, such as strides and offsets, stays below the sizes of
+arrays that were checked here, and needs no check.
+
+Temporaries that are never needed at the same time share a slot, whose size is that of the
+largest; the sizes are known when the function is called.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from theano.link.native.ir.ir import Buffer, Size
+from theano.link.native.ir.layout import Product, place_of
+from theano.link.native.ir.scalar_types import C_TYPES, SUFFIX
+from theano.link.native.ir.sizes import bytes_text
+from theano.link.native.ir.views import results_of, views_of
+from theano.link.native.lowering.step import Step
+from theano.link.native.passes.work_sharing import Sharing
+
+
+@dataclass
+class _Slot:
+    """Memory for buffers whose lives do not overlap."""
+
+    name: str
+    end: int
+    sizes: list[str] = field(default_factory=list)
+
+
+class Memory:
+    """Plans work memory: ``plan`` computes offsets into ``bytes``, ``pointers`` uses them.
+
+    Where threads share the work, a slot is for one buffer: else a thread would have to wait for
+    those that still read the buffer before it.
+    """
+
+    def __init__(self, step: Step, sharing: Sharing | None = None):
+        self.step, self.sharing = step, sharing
+        self.plan: list[str] = ["int64_t bytes = 0;"]
+        self.pointers: list[str] = []
+        self._share_slots()
+        self._check_others()
+        for k, view in enumerate(step.packed):
+            rows, columns = view.shape
+            suffix = SUFFIX[view.dtype]
+            self.take(f"packed{k}", view.dtype, f"runtime->packed_size_{suffix}({rows}, {columns})")
+
+    def take(self, name: str, dtype: str, size: str) -> None:
+        """Memory of its own, of so many bytes."""
+        self._reserve(name, size)
+        self._point(name, dtype, f"{name}_at")
+
+    def _reserve(self, name: str, size: str) -> None:
+        self.plan.append(f"const int64_t {name}_at = bytes; bytes = tn_after(bytes, {size});")
+
+    def _point(self, name: str, dtype: str, offset: str) -> None:
+        kind = C_TYPES[dtype]
+        self.pointers.append(f"{kind} *const {name} = ({kind} *)(work + {offset});")
+
+    def bytes_of(self, dtype: str, shape: tuple[Size, ...]) -> str:
+        return bytes_text(map(self.step.sizes.find, shape), np.dtype(dtype).itemsize)
+
+    def _share_slots(self) -> None:
+        lives = _lives(self.step)
+        slots: list[_Slot] = []
+        buffers = [b for b in self.step.temporaries if needs_memory(b) and b in lives]
+        for buffer in sorted(buffers, key=lambda b: lives[b][0]):
+            begin, end = lives[buffer]
+            size = self.bytes_of(buffer.dtype, buffer.shape)
+            free = [slot for slot in slots if slot.end < begin and self.sharing is None]
+            fitting = [slot for slot in free if size in slot.sizes]
+            if fitting or free:
+                slot = (fitting or free)[0]
+            else:
+                slot = _Slot(f"slot{len(slots)}", 0)
+                slots.append(slot)
+            slot.end = end
+            if size not in slot.sizes:
+                slot.sizes.append(size)
+            self._point(buffer.name, buffer.dtype, f"{slot.name}_at")
+        for slot in slots:
+            size = slot.sizes[0]
+            for other in slot.sizes[1:]:
+                size = f"tn_larger({size}, {other})"
+            self._reserve(slot.name, size)
+
+    def _check_others(self) -> None:
+        """Check the shapes of what has no memory of its own: offsets are computed of them, too."""
+        planned = "\n".join(self.plan)
+        others = {b: self.bytes_of(b.dtype, b.shape) for b in self.step.temporaries}
+        for text in dict.fromkeys(others.values()):
+            if not text.isdigit() and text not in planned:
+                self.plan.append(f"bytes = tn_if_fits(bytes, {text});")
+
+    def refuse(self) -> str:
+        """The line that refuses a call with too large sizes."""
+        self.step.sizes.checks.append("arrays that memory is large enough for")
+        return f"if (bytes < 0) return {len(self.step.sizes.checks)};"
+
+    def packing(self) -> list[str]:
+        """Statements that pack invariant operands: each thread the panels that it multiplies by."""
+        lines = []
+        for k, view in enumerate(self.step.packed):
+            place, suffix = place_of(view, self.step.sizes), SUFFIX[view.dtype]
+            row, column = (stride.text for stride in place.strides)
+            first, end = "0", str(view.shape[1])
+            if self.sharing is not None:
+                share = self.sharing.share(1, self.step.sizes.find(view.shape[1]), suffix)
+                first, end = share.first, share.end
+            width = f"runtime->panel_width_{suffix}()"
+            lines += [
+                f"int64_t packed{k}_first = {first} / {width};",
+                f"int64_t packed{k}_end = ({end} + {width} - 1) / {width};",
+                f"runtime->pack_panels_{suffix}({place.pointer}, {row}, {column}, "
+                f"{view.shape[0]}, {view.shape[1]}, packed{k}, packed{k}_first, packed{k}_end);",
+            ]
+        return lines
+
+
+def elements(step: Step, shape: tuple[Size, ...]) -> str:
+    """The number of elements of a shape."""
+    product = Product(1)
+    for size in shape:
+        product = product.times(step.sizes.find(size))
+    return product.text
+
+
+def needs_memory(buffer: Buffer) -> bool:
+    if buffer.place is not None or buffer.source is not None:
+        return False
+    return buffer.compute is None or buffer.compute.stored
+
+
+def _lives(step: Step) -> dict[Buffer, tuple[int, int]]:
+    """The first and the last statement that writes or reads each temporary."""
+    lives: dict[Buffer, tuple[int, int]] = {}
+
+    def touch(buffer: Buffer, position: int) -> None:
+        root = buffer.root()
+        begin, end = lives.get(root, (position, position))
+        lives[root] = (min(begin, position), max(end, position))
+
+    for position, statement in enumerate(step.statements):
+        for view in views_of(statement):
+            touch(view.buffer, position)
+        for buffer in results_of(statement):
+            touch(buffer, position)
+    return lives

@@ -1,0 +1,102 @@
+"""The C text of a function: its segments, and the loops that they call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from theano.link.native.emit.c_text import c_text, comment, declaration, indented
+from theano.link.native.emit.counters import Counters
+from theano.link.native.emit.loop import emit_loop
+from theano.link.native.emit.loop_code import LoopCode, described, loop_code, with_names
+from theano.link.native.emit.repeated_statements import Repeated
+from theano.link.native.emit.segment import emit_segment
+from theano.link.native.lowering.segment import Segment
+from theano.link.native.lowering.step import Step
+
+# A compiler that is started once more pays where this many lines are left for it.
+LINES_OF_A_PART = 120
+MOST_PARTS = 4
+# how many lines of segments, which are long and not optimized, take as long as one of others
+SEGMENT_LINES = 7
+
+
+@dataclass(frozen=True)
+class ProgramText:
+    """C that is one text, and may be compiled in parts that are linked.
+
+    Attributes
+    ----------
+    loops
+        Those of its loops that may be compiled by themselves.
+    parts
+        How many other parts there are: with TN_PART defined as a number below, the text is that
+        one, without the loops.
+    """
+
+    text: str
+    loops: tuple[LoopCode, ...] = ()
+    parts: int = 1
+
+
+def program_text(segments: Sequence[Segment]) -> ProgramText:
+    """One translation unit for all segments."""
+    repeated, functions = Repeated("statement"), []
+    for segment in segments:
+        functions += [comment(str(segment)), *emit_segment(segment, repeated), ""]
+    loops = [loop for segment in segments for loop in segment.loops]
+    codes = {loop.step.name: loop_code(loop) for loop in loops}
+    functions = with_names(functions, {name: code.name for name, code in codes.items()})
+    different = {code.name: code for code in codes.values()}
+    lines: list[str] = []
+    for name, code in different.items():
+        same = [loop for loop in loops if codes[loop.step.name].name == name]
+        lines += _in_own_part(described(same), code.lines)
+    # each after those that it calls, which are declared where another part has them
+    definitions = repeated.definitions()
+    places = _in_parts([len(definition) for definition in definitions], len(functions))
+    for place, definition in zip([*places, 0], [*definitions, functions], strict=True):
+        lines += _in_part(place if any(places) else None, indented(definition))
+    text = c_text(_steps(segments), lines)
+    return ProgramText(text, tuple(different.values()), 1 + max(places, default=0))
+
+
+def profiled_text(segments: Sequence[Segment], counters: Counters) -> ProgramText:
+    """One translation unit for all segments, with counters: each loop has its own."""
+    repeated, loops, functions = Repeated("statement"), [], []
+    for segment in segments:
+        for loop in segment.loops:
+            loops.append([comment(loop.name), *emit_loop(loop, counters)])
+        functions += [comment(str(segment)), *emit_segment(segment, repeated, counters), ""]
+    lines = [counters.code()]
+    for definition in [*repeated.definitions(), *loops, functions]:
+        lines += _in_part(None, indented(definition))
+    return ProgramText(c_text(_steps(segments), lines))
+
+
+def _steps(segments: Sequence[Segment]) -> list[Step]:
+    return [step for s in segments for step in (s.step, *(loop.step for loop in s.loops))]
+
+
+def _in_parts(sizes: Sequence[int], first: int) -> list[int]:
+    """The part of each function, such that all take about as long; the first has the segments."""
+    count = max(1, min(MOST_PARTS, sum(sizes) // LINES_OF_A_PART))
+    filled = [first // SEGMENT_LINES, *[0] * (count - 1)]
+    places = [0] * len(sizes)
+    for k in sorted(range(len(sizes)), key=lambda k: -sizes[k]):
+        part = filled.index(min(filled))
+        filled[part] += sizes[k]
+        places[k] = part
+    return places
+
+
+def _in_part(part: int | None, text: Sequence[str]) -> list[str]:
+    """Lines that other parts leave out, but for the declaration of what they may call."""
+    if part is None:
+        return [*text, ""]
+    return [*declaration(text), f"#if TN_IN_PART({part})", *text, "#endif", ""]
+
+
+def _in_own_part(about: str, text: Sequence[str]) -> list[str]:
+    """The lines of a loop, which is compiled by itself or with all the rest."""
+    return [about, "#ifdef TN_PART", *declaration(text), "#else", *text, "#endif", ""]

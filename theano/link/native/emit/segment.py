@@ -1,0 +1,178 @@
+"""A segment as one C function, which reads NumPy's arrays where the caller keeps them.
+
+``arrays`` is a list of the inputs and, in the second call, the outputs. The first call (``run`` 0)
+checks the inputs and answers the bytes of work memory and the shapes of outputs in ``result``;
+the second computes. The function returns 0, the number of a condition that does not hold, a
+negative number for an exception, TN_CONVERT - k for an input that has to be copied into another
+layout first, or TN_REFUSED.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from theano.link.native.emit.counters import CLOCK, Counters
+from theano.link.native.emit.memory import Memory
+from theano.link.native.emit.repeated_statements import Repeated
+from theano.link.native.emit.statements import emit_statement
+from theano.link.native.ir.ir import (
+    FIRST_RESULT,
+    Argument,
+    Buffer,
+    Line,
+    Statement,
+)
+from theano.link.native.ir.scalar_types import C_TYPES
+from theano.link.native.ir.views import results_of, views_of
+from theano.link.native.lowering.segment import Segment
+
+# A segment of more lines only calls what others do: the C compiler need not optimize it, which
+# takes longer than all that it calls.
+LINES_WORTH_OPTIMIZING = 150
+# Shared variables and the like are written from here on: all of them, or none.
+COMMIT = "if (runtime->commit()) { status = TN_INTERRUPTED; goto end; }"
+CONVERT = -1_000_000
+REFUSED = -2_000_000
+# result[1] of a segment that has written into shared variables
+COMMITTED = -1
+
+
+def emit_segment(
+    segment: Segment, repeated: Repeated, counters: Counters | None = None
+) -> list[str]:
+    """The lines of a segment's C function."""
+    step = segment.step
+    memory = Memory(step)
+    statements: list[tuple[Statement, list[str]]] = []
+    commit = _first_commit(segment)
+    for position, statement in enumerate(step.statements):
+        if position == commit:
+            statements.append((Line(COMMIT), [COMMIT]))
+        statements.append((statement, emit_statement(step, statement)))
+        if counters:
+            statements += [(Line(line), [line]) for line in counters.after(step, position)]
+    before = [
+        *_inputs(segment),
+        *step.sizes.lines,
+        "/* work memory */",
+        *memory.plan,
+        *_outputs_fit(segment, memory),
+        memory.refuse(),
+        *_shapes(segment),
+        "result[1] = bytes;",
+        "if (!run) return 0;",
+        *_outputs(segment),
+        *memory.pointers,
+        "int64_t status = 0;",
+        *(["enum { thread = 0 };", CLOCK] if counters else []),
+    ]
+    long = len(before) + len(statements) > LINES_WORTH_OPTIMIZING
+    calls = repeated.replace(segment, statements, fewest=1 if long else 2)
+    once = long and not any(line.startswith("for (") for line in calls)
+    return [
+        f"{'TN_ONCE ' if once else ''}int64_t {segment.name}(const void *arrays, "
+        "const tn_runtime *runtime, const void *array_type, char *work, int64_t *result, "
+        "int64_t run)",
+        "{",
+        *before,
+        *calls,
+        *(["end:"] if step.errors or step.loops or commit is not None else []),
+        *(["runtime->committed();"] if commit is not None else []),
+        *_rows_reached(segment),
+        *(["if (!status) result[1] = TN_COMMITTED;"] if segment.commits else []),
+        "return status;",
+        "}",
+    ]
+
+
+def _first_commit(segment: Segment) -> int | None:
+    """The first statement that writes into an input: a signal may have ended what is before it."""
+    taken = [output.buffer for output in segment.outputs if output.overwrites is not None]
+    for position, statement in enumerate(segment.step.statements):
+        used = [*(view.buffer for view in views_of(statement)), *results_of(statement)]
+        if any(_lies_in(buffer, taken) for buffer in used):
+            return position
+    return None
+
+
+def _lies_in(buffer: Buffer | None, taken: list[Buffer]) -> bool:
+    while buffer is not None:
+        if buffer.root() in taken:
+            return True
+        place = buffer.root().place
+        buffer = None if place is None else place.buffer
+    return False
+
+
+def _inputs(segment: Segment) -> list[str]:
+    lines = []
+    for k, (argument, _) in enumerate(segment.inputs):
+        name, ndim = argument.name, len(argument.shape)
+        itemsize = np.dtype(argument.dtype).itemsize
+        first, second = _type_numbers(argument.dtype)
+        comment = f" /* {argument.comment.replace('*/', '')} */" if argument.comment else ""
+        order = "tn_regular" if argument.free_strides else "tn_in_c_order"
+        lines += [
+            f"const tn_array *const {name}_array = tn_array_in(arrays, {k});{comment}",
+            f"if (!tn_is_array({name}_array, array_type, {ndim}, {first}, {second}) "
+            f"|| !{order}({name}_array, {itemsize})) return TN_CONVERT - {k};",
+            f"{C_TYPES[argument.dtype]} *const {name} = {name}_array->data;",
+        ]
+        lines += _strides(argument, itemsize)
+    return lines
+
+
+def _strides(argument: Argument, itemsize: int) -> list[str]:
+    if not argument.free_strides:
+        return []
+    name = argument.name
+    return [
+        f"const int64_t {name}_s{d} = {name}_array->strides[{d}] / {itemsize};"
+        for d in range(len(argument.shape))
+    ]
+
+
+def _type_numbers(dtype: str) -> tuple[int, int]:
+    """NumPy's numbers of a type: whole numbers of one size may have two."""
+    numbers = {np.dtype(code).num for code in np.typecodes["All"] if np.dtype(code) == dtype}
+    ordered = sorted(numbers)
+    return ordered[0], ordered[-1]
+
+
+def _shapes(segment: Segment) -> list[str]:
+    lines, position = [], FIRST_RESULT
+    for output in segment.outputs:
+        for size in output.argument.shape:
+            lines.append(f"result[{position}] = {size};")
+            position += 1
+    return lines
+
+
+def _outputs_fit(segment: Segment, memory: Memory) -> list[str]:
+    """Lines that let `bytes` be -1 where an output is larger than memory."""
+    texts = [memory.bytes_of(o.argument.dtype, o.argument.shape) for o in segment.outputs]
+    planned = "\n".join(memory.plan)
+    return [
+        f"bytes = tn_if_fits(bytes, {text});"
+        for text in dict.fromkeys(texts)
+        if not text.isdigit() and text not in planned
+    ]
+
+
+def _outputs(segment: Segment) -> list[str]:
+    first = len(segment.inputs)
+    return [
+        f"{C_TYPES[o.argument.dtype]} *const {o.argument.name} = "
+        f"tn_array_in(arrays, {first + k})->data;"
+        for k, o in enumerate(segment.outputs)
+    ]
+
+
+def _rows_reached(segment: Segment) -> list[str]:
+    lines, position = [], FIRST_RESULT
+    for output in segment.outputs:
+        for buffer, rows in segment.step.rows_reached.items():
+            if buffer.place is not None and buffer.place.buffer is output.buffer:
+                lines.append(f"result[{position}] = {rows};")
+        position += len(output.argument.shape)
+    return lines

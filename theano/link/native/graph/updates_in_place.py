@@ -1,0 +1,235 @@
+"""Outputs of a segment that take the memory of inputs which the graph allows to be destroyed.
+
+What a shared variable lies in is written when nothing can fail any more, so that a call that fails
+leaves it as it was: the statements that write it come last, the checks of their indices before them,
+and the segment is the last part of the function (`program.py`). Where that cannot be, the variable's
+next value gets memory of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+
+from pytensor.compile.sharedvalue import SharedVariable
+from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.fg import FunctionGraph, Output
+from pytensor.tensor.blas import view_roots
+
+from theano.link.native.ir.ir import (
+    Buffer,
+    CallLoop,
+    CheckRows,
+    Copy,
+    Gather,
+    Kernel,
+    Line,
+    Scatter,
+    Statement,
+    View,
+)
+from theano.link.native.ir.views import (
+    numbers_defined,
+    numbers_read,
+    views_of,
+    written_by,
+)
+from theano.link.native.lowering.segment import Output as SegmentOutput
+from theano.link.native.lowering.segment import Segment
+from theano.link.native.passes.share_memory import last_uses
+
+
+def overwrite_inputs(segment: Segment) -> None:
+    """Have outputs take the memory of inputs that the graph allows to be destroyed.
+
+    Check: an output is a copy of the whole input, and nothing reads the input after the copy.
+    """
+    given = [variable for _, variable in segment.inputs if variable is not None]
+    allowed = destroyed_inputs(segment.nodes, given)
+    segment.destroyed = tuple(k for k, (_, v) in enumerate(segment.inputs) if v in allowed)
+    _write_shared_last(segment)
+    last = last_uses(segment.step.statements)
+    taken: set[int] = set()
+    for position, statement in enumerate(segment.step.statements):
+        found = _copied_input(segment, statement)
+        if found is None or found[0] in taken:
+            continue
+        k, output = found
+        assert isinstance(statement, Copy) and isinstance(statement.source, View)
+        if last[statement.source.buffer] > position:
+            continue
+        if is_shared(segment.inputs[k][1]) and not _certain_from(segment, position):
+            continue
+        output.overwrites, statement.may_be_same = k, True
+        taken.add(k)
+
+
+def _copied_input(segment: Segment, statement: Statement) -> tuple[int, SegmentOutput] | None:
+    """Which destroyed input a statement copies as a whole, and to which output."""
+    if not isinstance(statement, Copy) or not isinstance(statement.source, View):
+        return None
+    source, target = statement.source, statement.target
+    names = {segment.inputs[k][0].name: k for k in segment.destroyed}
+    k = names.get(source.buffer.name)
+    if k is None or not (source.whole and target.whole):
+        return None
+    for output in segment.outputs:
+        if target.buffer.root() is output.buffer:
+            place = target.buffer.place
+            if target.buffer is output.buffer or (place is not None and place.whole):
+                return k, output
+    return None
+
+
+# ---- what is written last ----
+
+
+def _write_shared_last(segment: Segment) -> None:
+    """Move the statements that write into shared variables to the end, their checks before them.
+
+    What depends on them moves with them.
+    """
+    statements = segment.step.statements
+    begins = [s for s in statements if _begins_shared(segment, s)]
+    while begins:
+        moved = _with_what_depends(statements, begins)
+        wrong = [s for s in moved if not _can_be_checked_before(s, moved)]
+        if not wrong:
+            break
+        begins = [s for s in begins if wrong[0] not in _with_what_depends(statements, [s])]
+    if not begins:
+        return
+    checks: list[Statement] = []
+    written: list[Statement] = []
+    for statement in moved:
+        before, without = _apart(statement)
+        checks += before
+        written.append(without)
+        for new in (*before, without):
+            segment.step.origins[new] = segment.step.origins.get(statement)
+    statements[:] = [*(s for s in statements if s not in moved), *checks, *written]
+
+
+def _begins_shared(segment: Segment, statement: Statement) -> bool:
+    """Whether a statement copies a shared variable to where it is updated."""
+    found = _copied_input(segment, statement)
+    return found is not None and is_shared(segment.inputs[found[0]][1])
+
+
+def _with_what_depends(
+    statements: Sequence[Statement], begins: Sequence[Statement]
+) -> list[Statement]:
+    """Statements, and those after them that cannot change places with them."""
+    moved: list[Statement] = []
+    read: set[Buffer] = set()
+    written: set[Buffer] = set()
+    numbers: set[str] = set()
+    for statement in statements:
+        mine, changed = _touched(statement), _written(statement)
+        depends = mine & written or changed & read or numbers_read(statement, numbers)
+        if depends or statement in begins:
+            moved.append(statement)
+            read |= mine
+            written |= changed
+            numbers |= numbers_defined(statement)
+    return moved
+
+
+def _touched(statement: Statement) -> set[Buffer]:
+    return {view.buffer.root() for view in views_of(statement)} | _written(statement)
+
+
+def _written(statement: Statement) -> set[Buffer]:
+    return {buffer.root() for buffer in written_by(statement)}
+
+
+def _can_be_checked_before(statement: Statement, moved: Sequence[Statement]) -> bool:
+    """Whether a statement can fail in its indices at most, which are known before all that moves."""
+    if not _may_fail(statement):
+        return True
+    if isinstance(statement, Scatter):
+        indices = {statement.index.buffer.root()}
+    elif isinstance(statement, Kernel) and statement.checks is not None:
+        indices = _touched(statement) - _written(statement)
+    else:
+        return False
+    return not any(indices & _written(other) for other in moved)
+
+
+def _apart(statement: Statement) -> tuple[list[Statement], Statement]:
+    """What checks the indices of a statement, and the statement without the checks."""
+    if isinstance(statement, Scatter):
+        checks: list[Statement] = [CheckRows(statement.index, statement.target.shape[0])]
+        return checks, replace(statement, checked=True)
+    if isinstance(statement, Kernel) and statement.checks is not None:
+        assert statement.unchecked is not None
+        reads = [*statement.writes, *statement.reads]
+        alone = Kernel([], reads, statement.checks, may_fail=True)
+        return [alone], replace(statement, lines=statement.unchecked, may_fail=False)
+    return [], statement
+
+
+def _certain_from(segment: Segment, position: int) -> bool:
+    """Whether no statement from this one on can fail or be stopped."""
+    return not any(map(_may_fail, segment.step.statements[position:]))
+
+
+def _may_fail(statement: Statement) -> bool:
+    if isinstance(statement, Kernel):
+        return statement.may_fail
+    if isinstance(statement, Scatter):
+        return not statement.checked
+    if isinstance(statement, Line):
+        return "goto end" in statement.text
+    # a loop may be stopped, too
+    return isinstance(statement, CallLoop | CheckRows | Gather)
+
+
+def allow_commits(segment: Segment, is_last: bool) -> None:
+    """Let a segment write into shared variables only as the last part of its function."""
+    for output in segment.outputs:
+        if output.overwrites is not None and is_shared(segment.inputs[output.overwrites][1]):
+            if is_last:
+                segment.commits = True
+            else:
+                output.overwrites = None
+
+
+# ---- which inputs ----
+
+
+def destroyed_inputs(nodes: Iterable[Apply], inputs: Collection[Variable]) -> set[Variable]:
+    """The inputs that a node changes in place."""
+    destroyed = set()
+    for node in nodes:
+        for positions in node.op.destroy_map.values():
+            for position in positions:
+                variable = node.inputs[position]
+                while variable not in inputs and variable.owner is not None:
+                    viewed = variable.owner.op.view_map.get(variable.owner.outputs.index(variable))
+                    if not viewed:
+                        break
+                    variable = variable.owner.inputs[viewed[0]]
+                destroyed.add(variable)
+    return destroyed & set(inputs)
+
+
+def written_last(fgraph: FunctionGraph, order: Sequence[Apply]) -> set[Apply]:
+    """The nodes that change shared variables in place, and whose results nothing else reads."""
+    found: set[Apply] = set()
+    for node in reversed(order):
+        uses = [use for v in node.outputs for use, _ in fgraph.clients[v]]
+        if shared_positions(node) and all(isinstance(u.op, Output) or u in found for u in uses):
+            found.add(node)
+    return found
+
+
+def shared_positions(node: Apply) -> list[int]:
+    """The inputs in the memory of a shared variable that a node changes in place."""
+    listed = [k for positions in node.op.destroy_map.values() for k in positions]
+    return [k for k in listed if is_shared(node.inputs[k])]
+
+
+def is_shared(variable: Variable | None) -> bool:
+    """Whether a variable lies in the memory of a shared one."""
+    return variable is not None and any(isinstance(v, SharedVariable) for v in view_roots(variable))

@@ -1,0 +1,1 @@
+"""The intermediate form: typed buffers, views of them, symbolic sizes, statements."""

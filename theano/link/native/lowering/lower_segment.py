@@ -1,0 +1,142 @@
+"""Lower the nodes of a segment, one after the other, to one C function."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from pytensor.graph.basic import Constant, Variable
+
+from theano.link.native.graph.updates_in_place import overwrite_inputs
+from theano.link.native.ir.ir import Argument, Buffer, CannotLower, Copy, Scalar, Size, Value, View
+from theano.link.native.ir.scalar_types import C_TYPES, has_c_type
+from theano.link.native.ir.sizes import Sizes
+from theano.link.native.lowering.loop import LowerLoop
+from theano.link.native.lowering.operations.elementwise import constant_value
+from theano.link.native.lowering.registry import lowering_of
+from theano.link.native.lowering.segment import Output, Segment
+from theano.link.native.lowering.step import Step
+from theano.link.native.passes.share_memory import share_memory
+from theano.link.native.passes.stored import check_types, choose_strides, mark_stored
+
+
+class NodeCannotLower(CannotLower):
+    """The node that cannot be part of a segment, and why."""
+
+    def __init__(self, node: Any, reason: str):
+        super().__init__(reason)
+        self.node = node
+
+
+def lower_segment(
+    name: str, nodes: Sequence[Any], needed: Sequence[Variable], lower_loop: LowerLoop
+) -> Segment:
+    """Lower nodes, in an order in which they can run, to one C function.
+
+    Parameters
+    ----------
+    needed
+        The results that others use.
+    lower_loop
+        Lowers the loops; see `lowered_loops.py`.
+
+    Raises
+    ------
+    NodeCannotLower
+        With the first node that has no native code here.
+    """
+    first = _Builder(name, nodes, needed, None, lower_loop).build()
+    if len(nodes) == 1:
+        return first
+    return _Builder(name, nodes, needed, first.step.sizes, lower_loop).build()
+
+
+class _Builder:
+    def __init__(self, name: str, nodes, needed, known: Sizes | None, lower_loop: LowerLoop):
+        step = Step(name, self._constant_array, known, repeats=False, lower_loop=lower_loop)
+        self.segment = Segment(name, list(nodes), step)
+        self.step, self.needed = step, needed
+        self.values: dict[Variable, Value] = {}
+
+    def build(self) -> Segment:
+        for node in self.segment.nodes:
+            try:
+                self._lower(node)
+            except CannotLower as reason:
+                raise NodeCannotLower(node, str(reason)) from None
+        for variable in self.needed:
+            try:
+                self._output(variable)
+            except CannotLower as reason:
+                raise NodeCannotLower(variable.owner, str(reason)) from None
+        share_memory(self.step.statements)
+        overwrite_inputs(self.segment)
+        mark_stored(self.step.statements)
+        choose_strides([argument for argument, _ in self.segment.inputs], self.step)
+        return self.segment
+
+    def _lower(self, node: Any) -> None:
+        self.step.node = node
+        operands = [self._operand(variable) for variable in node.inputs]
+        results = lowering_of(node.op)(self.step, node, operands)
+        check_types(self.step, node, results)
+        self.values.update(zip(node.outputs, results, strict=True))
+
+    # ---- inputs ----
+
+    def _operand(self, variable: Variable) -> Value:
+        if variable not in self.values:
+            if isinstance(variable, Constant):
+                self.values[variable] = constant_value(self.step, variable)
+            else:
+                self.values[variable] = self._input(variable)
+        return self.values[variable]
+
+    def _constant_array(self, data: np.ndarray) -> View:
+        data = np.array(data, order="C")
+        argument = self._argument("constant", str(data.dtype), data.ndim, data.shape, "")
+        argument.constant = data
+        self.segment.inputs.append((argument, None))
+        return View.of(Buffer(argument.name, argument.dtype, argument.shape, "invariant"))
+
+    def _input(self, variable: Variable) -> Value:
+        kind: Any = variable.type
+        if not has_c_type(kind):
+            raise CannotLower(f"an input of type {kind}")
+        dtype, shape = kind.dtype, getattr(kind, "shape", ())
+        argument = self._argument("input", dtype, len(shape), shape, variable.name or "")
+        self.segment.inputs.append((argument, variable))
+        if not shape:
+            name = self.step.sizes.define(C_TYPES[dtype], f"*{argument.name}")
+            return Scalar(name, dtype, invariant=True)
+        return View.of(Buffer(argument.name, dtype, argument.shape, "invariant"))
+
+    def _argument(self, kind: str, dtype: str, ndim: int, known, comment: str) -> Argument:
+        name = f"{kind}{len(self.segment.inputs)}"
+        sizes = self.step.sizes
+        shape: list[Size] = []
+        for d in range(ndim):
+            text = f"{name}_array->shape[{d}]"
+            what = f"{comment or name}, size of dimension {d}"
+            if known[d] is not None:
+                if kind == "input":
+                    sizes.check(f"{text} == {known[d]}", what)
+                shape.append(known[d])
+            else:
+                shape.append(sizes.argument(f"{name}_n{d}", text, what))
+        return Argument(name, kind, dtype, tuple(shape), comment=comment)
+
+    # ---- outputs ----
+
+    def _output(self, variable: Variable) -> None:
+        value = self._operand(variable)
+        name = f"output{len(self.segment.outputs)}"
+        buffer = Buffer(name, value.dtype, tuple(value.shape), "row")
+        argument = Argument(name, "output", value.dtype, tuple(value.shape))
+        argument.comment = variable.name or ""
+        self.segment.outputs.append(Output(variable, argument, buffer))
+        if isinstance(value, Scalar):
+            self.step.append(Copy(View.of(buffer), value), buffer)
+        else:
+            self.step.place(value, View.of(buffer))

@@ -1,0 +1,1 @@
+"""How each operation reads in the intermediate form: one module for a family of operators."""

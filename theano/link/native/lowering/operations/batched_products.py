@@ -1,0 +1,116 @@
+"""Products of stacks of matrices, and of whole numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pytensor.tensor.blas import BatchedDot
+from pytensor.tensor.blockwise import Blockwise
+from pytensor.tensor.math import Dot
+
+from theano.link.native.emit.looks import declared, look_after
+from theano.link.native.ir.ir import Array, CannotLower, Kernel, Size, Value, View
+from theano.link.native.ir.scalar_types import C_TYPES, FLOATS, SUFFIX
+from theano.link.native.lowering.operations.elementwise import cast
+from theano.link.native.lowering.operations.kernels import indices, looks_of, loops, passes
+from theano.link.native.lowering.registry import lowers
+from theano.link.native.lowering.step import Step
+
+
+@lowers(BatchedDot)
+def batched_dot(step: Step, node, inputs: list[Value]) -> list[Value]:
+    a, b = inputs
+    step.sizes.equal(a.shape[0], b.shape[0], "numbers of matrices of a batched product")
+    return [product_of_stacks(step, a, b, ((False,), (False,)), node.outputs[0].type.dtype)]
+
+
+@lowers(Blockwise)
+def blockwise(step: Step, node, inputs: list[Value]) -> list[Value]:
+    """Products of matrices; the stacks are broadcast."""
+    if not isinstance(node.op.core_op, Dot):
+        raise CannotLower(f"the operation {type(node.op.core_op).__name__} on stacks")
+    a, b = inputs
+    flags = [variable.type.broadcastable[:-2] for variable in node.inputs]
+    return [product_of_stacks(step, a, b, flags, node.outputs[0].type.dtype)]
+
+
+def product_of_stacks(
+    step: Step, a: Value, b: Value, flags: Sequence[Sequence[bool]], dtype: str
+) -> View:
+    """``a[..., :, :] @ b[..., :, :]``; ``flags`` says which sizes of the stacks are known as 1."""
+    left, right = (step.view(cast(step, value, dtype)) for value in (a, b))
+    step.sizes.equal(left.shape[-1], right.shape[-2], "sizes of a product")
+    shape = _stack(step, (left, right), flags)
+    left = _stretched(left, shape, flags[0])
+    right = _stretched(right, shape, flags[1])
+    out = step.temporary(dtype, (*shape, left.shape[-2], right.shape[-1]))
+    # The runtime writes rows without gaps.
+    out.packed = True
+    looks = looks_of(step)
+    one = _runtime_product(dtype, looks) if dtype in FLOATS else _plain_product(dtype, looks)
+    names = indices("b", len(shape))
+
+    def lines(y: Array, x: Array, z: Array) -> list[str]:
+        return [*declared(looks), *loops(names, y.shape[:-2], one(names, y, x, z), looks)]
+
+    step.append(Kernel([View.of(out)], [left, right], lines), out)
+    return View.of(out)
+
+
+def _stack(step: Step, views: Sequence[View], flags: Sequence[Sequence[bool]]) -> tuple[Size, ...]:
+    shape: list[Size] = [1] * max(view.ndim - 2 for view in views)
+    for view, known in zip(views, flags, strict=True):
+        for d in range(1, len(known) + 1):
+            if not known[-d]:
+                size = view.shape[: view.ndim - 2][-d]
+                both = shape[-d] != 1
+                shape[-d] = step.sizes.equal(shape[-d], size, "sizes of stacks") if both else size
+    return tuple(shape)
+
+
+def _stretched(view: View, shape: tuple[Size, ...], flags: Sequence[bool]) -> View:
+    lead = len(shape) + 2 - view.ndim
+    axes = (
+        *[None] * lead,
+        *(None if known else axis for axis, known in zip(view.axes, flags, strict=False)),
+        *view.axes[-2:],
+    )
+    steps = (*[0] * lead, *view.steps)
+    return View(view.buffer, (*shape, *view.shape[-2:]), axes, steps, view.start)
+
+
+def _runtime_product(dtype: str, looks: int):
+    def one(names: Sequence[str], y: Array, x: Array, z: Array) -> list[str]:
+        operands = [
+            f"{array.name} + {array.offset(*names)}, {array.strides[-2]}, {array.strides[-1]}"
+            for array in (x, z)
+        ]
+        result = f"{y.name} + {y.offset(*names)}, {y.strides[-2]}"
+        sizes = f"{y.shape[-2]}, {y.shape[-1]}, {x.shape[-1]}"
+        # a large product looks up itself
+        elements = f"{y.shape[-2]} * {y.shape[-1]} + {x.shape[-2]} * {x.shape[-1]}"
+        return [
+            f"runtime->gemm_{SUFFIX[dtype]}({sizes}, {', '.join(operands)}, 0, {result});",
+            *(look_after(elements, looks) if names else []),
+        ]
+
+    return one
+
+
+def _plain_product(dtype: str, looks: int):
+    """The product of whole numbers, which wraps around, or of truth values."""
+    kind = C_TYPES[dtype]
+    add, multiply = ("|", "&") if dtype == "bool" else ("+", "*")
+    working = kind if dtype == "bool" else "uint64_t"
+
+    def one(names: Sequence[str], y: Array, x: Array, z: Array) -> list[str]:
+        left, right = x.at(*names, "i", "k"), z.at(*names, "k", "j")
+        term = f"total = total {add} ({working}){left} {multiply} ({working}){right};"
+        body = [
+            f"{working} total = 0;",
+            *passes("k", [x.shape[-1]], [term], looks),
+            f"{y.at(*names, 'i', 'j')} = ({kind})total;",
+        ]
+        return loops("ij", y.shape[-2:], body, looks)
+
+    return one

@@ -1,0 +1,270 @@
+"""Basic indexing, rows taken by an index, and updates of both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pytensor.graph.basic import Variable
+from pytensor.scalar import add
+from pytensor.tensor.subtensor import (
+    AdvancedIncSubtensor1,
+    AdvancedSubtensor1,
+    IncSubtensor,
+    Subtensor,
+)
+
+from theano.link.native.ir.ir import (
+    CannotLower,
+    Combine,
+    Copy,
+    Gather,
+    Line,
+    Numbers,
+    Scalar,
+    Scatter,
+    Size,
+    Spread,
+    Value,
+    View,
+)
+from theano.link.native.ir.scalar_expressions import expression_of
+from theano.link.native.lowering.operations.elementwise import cast
+from theano.link.native.lowering.registry import lowers
+from theano.link.native.lowering.step import Step
+
+# No array has more than 2**48 bytes: a stride of one times this fits 64 bits.
+LARGEST_STEP = 2**14
+
+
+@dataclass(frozen=True)
+class _Range:
+    start: Size
+    length: Size
+    step: int
+
+
+@lowers(Subtensor)
+def subtensor(step: Step, node, inputs: list[Value]) -> list[Value]:
+    """A part of an array: a view of the same memory."""
+    value, *indices = inputs
+    if isinstance(value, Numbers):
+        picked = _picked(node.op.idx_list, value, indices)
+        if picked is not None:
+            return [picked]
+    if isinstance(value, Spread):
+        part = _part(step, value.shape, node.op.idx_list, indices)
+        shape = tuple(entry.length for entry in part if isinstance(entry, _Range))
+        return [Spread(value.scalar, shape) if shape else value.scalar]
+    result = indexed(step, step.view(value), node.op.idx_list, indices)
+    return [result if result.ndim else step.load(result)]
+
+
+def _picked(idx_list, value: Numbers, indices: list[Value]) -> Value | None:
+    """An item of a short vector by constant bounds, or None."""
+    positions = _positions(idx_list, len(value.items), indices)
+    if positions is None:
+        return None
+    if isinstance(positions, int):
+        return value.items[positions]
+    return Numbers(tuple(value.items[k] for k in positions), value.dtype)
+
+
+def _positions(idx_list, count: int, indices: list[Value]) -> range | int | None:
+    """What constant bounds name in a vector of this length; None if they are not constant."""
+    constants: list[int] = []
+    for index in indices:
+        if not isinstance(index, Scalar) or index.literal is None:
+            return None
+        constants.append(int(index.literal))
+    if not idx_list:
+        return range(count)
+    (entry,) = idx_list
+    if isinstance(entry, slice):
+        bounds = [
+            None if k is None else constants[k] for k in (entry.start, entry.stop, entry.step)
+        ]
+        return range(count)[slice(*bounds)]
+    position = constants[entry]
+    if not -count <= position < count:
+        raise CannotLower("an index out of range")
+    return position % count
+
+
+def indexed(step: Step, view: View, idx_list, indices: list[Value]) -> View:
+    """The part of a view that basic indices name."""
+    shape, axes, steps, start = [], [], [], list(view.start)
+    for d, entry in enumerate(_part(step, view.shape, idx_list, indices)):
+        axis = view.axes[d]
+        begin = entry.start if isinstance(entry, _Range) else entry
+        if axis is not None:
+            start[axis] = _moved(step, start[axis], view.steps[d], begin)
+        if isinstance(entry, _Range):
+            shape.append(entry.length)
+            axes.append(axis)
+            steps.append(view.steps[d] * entry.step)
+            if abs(steps[-1]) > LARGEST_STEP:
+                raise CannotLower(f"slices of slices whose steps are over {LARGEST_STEP} together")
+    return View(view.buffer, tuple(shape), tuple(axes), tuple(steps), tuple(start))
+
+
+def _moved(step: Step, start: Size, stride: int, by: Size | Scalar) -> Size:
+    if not isinstance(by, Scalar):
+        return step.sizes.binary(start, "+", step.sizes.binary(by, "*", stride))
+    if start == 0 and stride == 1:
+        return by.expression
+    moved = step.number("int64")
+    text = f"const int64_t {moved.expression} = {start} + {stride} * {by.expression};"
+    step.append(Line(text))
+    return moved.expression
+
+
+def _part(step: Step, shape, idx_list, indices: list[Value]) -> list[_Range | Size | Scalar]:
+    entries: list[_Range | Size | Scalar] = []
+    for d, size in enumerate(shape):
+        entry = idx_list[d] if d < len(idx_list) else slice(None)
+        if isinstance(entry, slice):
+            entries.append(_range(step, entry, indices, size))
+        else:
+            entries.append(_index(step, indices[entry], size))
+    return entries
+
+
+def _index(step: Step, index: Value, size: Size) -> Size | Scalar:
+    """An index from the front; one that differs between steps is checked in each."""
+    if not isinstance(index, Scalar):
+        raise CannotLower("an index that is an array")
+    if index.invariant:
+        position = step.size(index, "an index")
+        if isinstance(position, int):
+            step.sizes.check(f"{position} < {size} && {position} >= -{size}", "index out of range")
+            return position if position >= 0 else step.sizes.binary(size, "+", position)
+        step.sizes.check(f"{position} < {size} && {position} >= -{size}", "index out of range")
+        return step.sizes.name(f"{position} < 0 ? {position} + {size} : {position}")
+    return step.checked_index(index, size)
+
+
+def _range(step: Step, entry: slice, indices: list[Value], size: Size) -> _Range:
+    stride = 1
+    if entry.step is not None:
+        given = step.size(indices[entry.step], "a step of a slice")
+        if not isinstance(given, int) or given == 0:
+            raise CannotLower("a slice whose step is not constant")
+        if abs(given) > LARGEST_STEP:
+            raise CannotLower(f"a slice whose step is over {LARGEST_STEP}")
+        stride = given
+    bounds = [
+        None if which is None else step.size(indices[which], "a bound of a slice")
+        for which in (entry.start, entry.stop)
+    ]
+    size = step.sizes.find(size)
+    if stride == 1 and bounds[0] in (None, 0) and bounds[1] is None:
+        return _Range(0, size, 1)
+    if isinstance(size, int) and all(b is None or isinstance(b, int) for b in bounds):
+        known = range(*slice(bounds[0], bounds[1], stride).indices(size))  # type: ignore
+        return _Range(known.start if len(known) else 0, len(known), stride)
+    low, high = (0, size) if stride > 0 else (-1, f"({size} - 1)")
+    begin = low if stride > 0 else high
+    end = high if stride > 0 else low
+    start_name, stop_name = (
+        default if bound is None else step.sizes.name(f"tn_clip({bound}, {size}, {low}, {high})")
+        for bound, default in zip(bounds, (begin, end), strict=True)
+    )
+    start_name = step.sizes.name(start_name)
+    length = step.sizes.name(f"tn_slice_length({start_name}, {stop_name}, {stride})")
+    return _Range(start_name, length, stride)
+
+
+@lowers(IncSubtensor)
+def inc_subtensor(step: Step, node, inputs: list[Value]) -> list[Value]:
+    """A copy of an array, a part of which is set or increased."""
+    value, update, *indices = inputs
+    if isinstance(value, Numbers):
+        numbers = _updated(step, node, value, cast(step, update, value.dtype), indices)
+        if numbers is not None:
+            return [numbers]
+    buffer = step.copied(value)
+    target = indexed(step, View.of(buffer), node.op.idx_list, indices)
+    update = cast(step, update, value.dtype)
+    source = aligned(step, update, node.inputs[1], target)
+    if node.op.set_instead_of_inc:
+        step.append(Copy(target, source), buffer)
+    else:
+        operation = "or" if value.dtype == "bool" else "add"
+        step.append(Combine(target, source, operation), buffer)
+    return [View.of(buffer)]
+
+
+def _updated(step: Step, node, value: Numbers, update: Value, indices: list[Value]):
+    """A short vector with other numbers at constant positions, or None."""
+    named = _positions(node.op.idx_list, len(value.items), indices)
+    if named is None or isinstance(update, View):
+        return None
+    positions = [named] if isinstance(named, int) else list(named)
+    items: list[Any] = list(value.items)
+    given: list[Any] = list(update.items) if isinstance(update, Numbers) else [_number(update)]
+    if len(given) == 1:
+        given *= len(positions)
+    if len(given) != len(positions):
+        raise CannotLower("an update of another length")
+    for k, item in zip(positions, given, strict=True):
+        if not node.op.set_instead_of_inc:
+            dtypes = [value.dtype, value.dtype]
+            plus = expression_of(add, dtypes, value.dtype)
+            item = step.apply(plus, [items[k], item], dtypes)
+        items[k] = item
+    return Numbers(tuple(items), value.dtype)
+
+
+def _number(value: Value) -> Scalar:
+    assert isinstance(value, Scalar | Spread)
+    return value.scalar if isinstance(value, Spread) else value
+
+
+def aligned(step: Step, update: Value, variable, target: View) -> View | Scalar:
+    """The update as an operand of the target's shape."""
+    flags = variable.type.broadcastable
+    if isinstance(update, Scalar):
+        return update
+    for d in range(1, update.ndim + 1):
+        if not flags[-d]:
+            step.sizes.equal(update.shape[-d], target.shape[-d], "sizes of an update")
+    if isinstance(update, Spread):
+        return update.scalar
+    view = step.view(update)
+    lead = target.ndim - view.ndim
+    axes = (None,) * lead + tuple(
+        None if flag else axis for flag, axis in zip(flags, view.axes, strict=True)
+    )
+    return View(view.buffer, target.shape, axes, (0,) * lead + view.steps, view.start)
+
+
+@lowers(AdvancedSubtensor1)
+def take(step: Step, node, inputs: list[Value]) -> list[Value]:
+    """Rows named by a vector of indices."""
+    source, index = step.view(inputs[0]), step.view(inputs[1])
+    out = step.temporary(source.dtype, (index.shape[0], *source.shape[1:]))
+    step.append(Gather(View.of(out), source, index), out)
+    step.error(IndexError, "index out of range")
+    return [View.of(out)]
+
+
+def is_integer_vector(index: Variable) -> bool:
+    """Whether positions along one dimension are given, and not where a mask holds."""
+    return index.type.ndim == 1 and index.type.dtype != "bool"
+
+
+@lowers(AdvancedIncSubtensor1)
+def add_to_rows(step: Step, node, inputs: list[Value]) -> list[Value]:
+    """A copy of an array, rows of which are set or increased."""
+    value, update, index = inputs
+    update = cast(step, update, value.dtype)
+    rows = step.view(index)
+    buffer = step.copied(value)
+    shape = (rows.shape[0], *buffer.shape[1:])
+    like = View(buffer, shape, tuple(range(len(shape))), (1,) * len(shape), (0,) * len(shape))
+    source = aligned(step, update, node.inputs[1], like)
+    add = not node.op.set_instead_of_inc
+    step.append(Scatter(View.of(buffer), source, rows, add), buffer)
+    step.error(IndexError, "index out of range")
+    return [View.of(buffer)]

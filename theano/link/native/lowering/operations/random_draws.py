@@ -1,0 +1,87 @@
+"""Draws of the generator MRG31k3p."""
+
+from __future__ import annotations
+
+from theano.link.native.ir.ir import Array, CannotLower, Kernel, Scalar, Value, View
+from theano.link.native.ir.scalar_types import FLOATS
+from theano.link.native.lowering.operations.shapes import numbers_of
+from theano.link.native.lowering.step import Step
+
+# 2**31 - 1 and 2**31 - 21069, the moduli of the two recurrences
+M1, M2 = 2147483647, 2147462579
+
+# How many streams take a step together: their states stay in registers.
+_TOGETHER = 8
+
+# What a draw in 1 .. M1 is multiplied with
+_SCALES = {"float32": "4.6566126e-10f", "float64": "0x1p-31"}
+
+# One step of stream k. The moduli are so near to 2**31 that what lies above it is added again.
+_STEP = f"""
+const uint64_t sum1 = ((uint64_t)a1[k] << 22) + (uint64_t)a2[k] * 129;
+const uint64_t once1 = (sum1 & {M1}u) + (sum1 >> 31);
+const uint64_t sum2 = ((uint64_t)b0[k] << 15) + (uint64_t)b2[k] * 32769;
+const uint64_t once2 = (sum2 & {M1}u) + (sum2 >> 31) * 21069;
+const uint64_t twice2 = (once2 & {M1}u) + (once2 >> 31) * 21069;
+a2[k] = a1[k]; a1[k] = a0[k]; b2[k] = b1[k]; b1[k] = b0[k];
+a0[k] = once1 >= {M1}u ? once1 - {M1}u : once1;
+b0[k] = twice2 >= {M2}u ? twice2 - {M2}u : twice2;
+const int64_t apart = (int64_t)a0[k] - (int64_t)b0[k];
+const int64_t draw = apart <= 0 ? apart + {M1} : apart;
+""".strip().splitlines()
+
+_STATE = ("a0", "a1", "a2", "b0", "b1", "b2")
+
+
+def draw_uniforms(step: Step, node, inputs: list[Value]) -> list[Value]:
+    """The next states, and numbers between 0 and 1: the i-th from row ``i % streams``."""
+    kind = node.op.output_type
+    if kind.dtype not in FLOATS:
+        raise CannotLower(f"random draws of type {kind.dtype}")
+    states = step.copied(inputs[0])
+    streams, columns = states.shape
+    step.sizes.check(f"{columns} == 6", "states of six numbers")
+    step.sizes.check(f"{streams} > 0", "at least one stream")
+    lengths = numbers_of(step, inputs[1], kind.ndim, "the size of random draws")
+    shape = [_length(step, length) for length in lengths]
+    count = step.sizes.product(shape)
+    step.sizes.check(f"{count} <= {M1}", "at most 2**31 - 1 random draws")
+    drawn = step.temporary(kind.dtype, (count,))
+
+    def lines(y: Array, new: Array, old: Array) -> list[str]:
+        return _draw(y, new, kind.dtype)
+
+    read = View.of(states)
+    step.append(Kernel([View.of(drawn), View.of(states)], [read], lines), drawn, states)
+    return [View.of(states), step.reshaped(View.of(drawn), tuple(shape))]
+
+
+def _length(step: Step, length: Scalar):
+    size = step.size(length, "a size of random draws")
+    step.sizes.check(f"{size} >= 0", "a size of random draws that is not negative")
+    return size
+
+
+def _draw(y: Array, states: Array, dtype: str) -> list[str]:
+    count, streams = y.shape[0], states.shape[0]
+    names = ", ".join(f"{name}[{_TOGETHER}]" for name in _STATE)
+    each = "for (int64_t k = 0; k < together; k++) {"
+    kept = [states.at("first + k", str(column)) for column in range(len(_STATE))]
+    load = [f"{name}[k] = {place};" for name, place in zip(_STATE, kept, strict=True)]
+    store = [f"{place} = (int){name}[k];" for name, place in zip(_STATE, kept, strict=True)]
+    return [
+        f"const int64_t count = {count}, streams = {streams};",
+        "const int64_t used = count < streams ? count : streams;",
+        f"for (int64_t first = 0; first < used; first += {_TOGETHER}) {{",
+        f"unsigned int {names};",
+        f"const int64_t left = used - first, together = left < {_TOGETHER} ? left : {_TOGETHER};",
+        *[each, *load, "}"],
+        "for (int64_t at = first; at < count; at += streams) {",
+        "const int64_t some = count - at < together ? count - at : together;",
+        "for (int64_t k = 0; k < some; k++) {",
+        *_STEP,
+        f"{y.at('at + k')} = draw * {_SCALES[dtype]};",
+        "} }",
+        *[each, *store, "}"],
+        "}",
+    ]

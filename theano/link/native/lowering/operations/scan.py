@@ -1,0 +1,282 @@
+"""A Scan inside a step or a segment: a call of a loop that is a C function of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pytensor.scan.op import Scan
+
+from theano.link.native.ir.ir import (
+    FIRST_ARRAY,
+    FIRST_RESULT,
+    Argument,
+    Buffer,
+    CallLoop,
+    CannotLower,
+    Copy,
+    Scalar,
+    Size,
+    Spread,
+    Value,
+    View,
+)
+from theano.link.native.ir.layout import c_order, place_of
+from theano.link.native.ir.scalar_types import C_TYPES
+from theano.link.native.lowering.loop import Loop
+from theano.link.native.lowering.registry import lowers
+from theano.link.native.lowering.step import Step
+from theano.scan_module.scan_op import Scan as OurScan
+
+
+@dataclass(frozen=True)
+class OuterInputs:
+    """The inputs of a Scan node, by what they are."""
+
+    steps: Value
+    sequences: list[Value]
+    states: list[Value]
+    untraced: list[Value]
+    lengths: list[Value]
+    invariants: list[Value]
+
+
+@lowers(Scan, OurScan)
+def scan(step: Step, node, inputs: list[Value]) -> list[Value]:
+    """The states' buffers are copied and updated in place; traces get memory of their own."""
+    op, info = node.op, node.op.info
+    if info.as_while and step.repeats:
+        raise CannotLower("a loop inside a loop whose number of steps its values decide")
+    parts = _outer_inputs(op, inputs)
+    steps = step.size(parts.steps, "a number of steps of a loop inside")
+    step.sizes.check(f"{steps} >= 0", "a number of steps that is not negative")
+    prefix = f"l{len(step.loops)}"
+    assert step.lower_loop is not None
+    loop = step.lower_loop(op, argument_names(node), f"{step.name}_{prefix}")
+    step.loops.append(loop)
+    call = _Call(step, loop, prefix, steps)
+    for argument, value in zip(call.of_kind("sequence"), parts.sequences, strict=True):
+        call.bind(argument, _in_rows(step, value, steps))
+    for argument, value in zip(call.of_kind("mit_mot", "ring"), parts.states, strict=True):
+        call.bind(argument, call.state(argument, value))
+    for argument, value in zip(call.of_kind("untraced"), parts.untraced, strict=True):
+        call.bind(argument, View.of(_copied(step, value)))
+    given = iter(parts.invariants)
+    for argument in call.of_kind("invariant"):
+        if argument.constant is not None:
+            call.bind(argument, step.constant_array(argument.constant))
+        else:
+            call.bind(argument, call.invariant(argument, next(given)))
+    call.plan(parts.lengths)
+    call.append()
+    if info.as_while:
+        call.say_rows_that_were_reached()
+    return [*call.results("mit_mot", "ring"), *call.results("trace"), *call.results("untraced")]
+
+
+def _outer_inputs(op: Scan, inputs: list[Value]) -> OuterInputs:
+    # [steps, sequences, mit-mots, mit-sots, sit-sots, untraced, lengths, invariants]
+    first_state, first_untraced = op.seqs_arg_offset, op.untraced_sit_sot_arg_offset
+    sequences = inputs[1 : 1 + op.info.n_seqs]
+    first_length = op.nit_sot_arg_offset
+    first_invariant = first_length + op.info.n_nit_sot
+    return OuterInputs(
+        inputs[0],
+        sequences,
+        inputs[first_state:first_untraced],
+        inputs[first_untraced:first_length],
+        inputs[first_length:first_invariant],
+        inputs[first_invariant:],
+    )
+
+
+def argument_names(node) -> list[str | None]:
+    """The names of the arrays of a loop, in the order of the step's inputs."""
+    outer = list(node.inputs)
+    first = node.op.nit_sot_arg_offset
+    past = first + node.op.info.n_nit_sot
+    return [variable.name for variable in (*outer[1:first], *outer[past:])]
+
+
+def _copied(step: Step, value: Value) -> Buffer:
+    if isinstance(value, Scalar):
+        buffer = step.temporary(value.dtype, ())
+        step.append(Copy(View.of(buffer), value), buffer)
+        return buffer
+    return step.copied(value)
+
+
+def _in_rows(step: Step, value: Value, steps: Size) -> View:
+    """A sequence: any stride between its rows, C order within them."""
+    view = step.keep_order(step.view(value))
+    step.sizes.check(f"{view.shape[0]} >= {steps}", "a sequence as long as the loop")
+    strides = place_of(view, step.sizes).strides
+    expected = c_order(view.shape, step.sizes)
+    if strides[1:] == expected[1:]:
+        return view
+    return View.of(step.copied(view))
+
+
+class _Call:
+    """The variables and statements of one call."""
+
+    def __init__(self, step: Step, loop: Loop, prefix: str, steps: Size):
+        self.step, self.loop, self.prefix, self.steps = step, loop, prefix, steps
+        self.bound: dict[int, View | Scalar] = {}
+
+    def of_kind(self, *kinds: str) -> list[Argument]:
+        # Scan's order of states: those with several outputs a step come first.
+        return [a for kind in kinds for a in self.loop.arguments if a.kind == kind]
+
+    def bind(self, argument: Argument, value: View | Scalar) -> None:
+        self.bound[id(argument)] = value
+
+    def state(self, argument: Argument, value: Value) -> View:
+        """A new buffer with the initial rows of a state."""
+        step, rows = self.step, value.shape[0]
+        needed: Size = argument.history
+        if argument.kind == "mit_mot":
+            reach = max(argument.taps) - min(argument.taps)
+            needed = step.sizes.binary(self.steps, "+", reach)
+            return View.of(self._checked(rows, needed, step.copied(value)))
+        if isinstance(value, View) and value.whole:
+            # nothing but this loop may need the buffer: then it is not copied at all
+            return View.of(self._checked(rows, needed, step.copied(value)))
+        buffer = self._checked(rows, needed, step.temporary(value.dtype, value.shape))
+        source = value.scalar if isinstance(value, Spread) else step.view(value)
+        shape = (argument.history, *value.shape[1:])
+        front = source if isinstance(source, Scalar) else _front(source, shape)
+        step.append(Copy(_front(View.of(buffer), shape), front), buffer)
+        return View.of(buffer)
+
+    def _checked(self, rows: Size, needed: Size, buffer: Buffer) -> Buffer:
+        name = self.loop.name
+        self.step.sizes.check(f"{rows} >= {needed} && {rows} > 0", f"enough rows of {name}")
+        return buffer
+
+    def invariant(self, argument: Argument, value: Value) -> View | Scalar:
+        if isinstance(value, Scalar):
+            return value
+        step = self.step
+        view = step.keep_order(step.view(value))
+        in_order = place_of(view, step.sizes).strides == c_order(view.shape, step.sizes)
+        return view if in_order or argument.free_strides else View.of(step.copied(view))
+
+    def plan(self, lengths: list[Value]) -> None:
+        """Have the loop check the sizes and say what it needs, in the caller's prologue."""
+        step, loop, prefix, sizes = self.step, self.loop, self.prefix, self.step.sizes
+        arrays, result = f"{prefix}_arrays", f"{prefix}_result"
+        traces = self.of_kind("trace")
+        count = FIRST_RESULT + sum(len(a.shape) for a in traces)
+        sizes.lines += [
+            f"/* {loop.name} */",
+            f"int64_t {prefix}_numbers[{loop.number_count}] = {{0, {self.steps}}};",
+            f"void *{arrays}[{FIRST_ARRAY + len(loop.arguments)}] = {{(void *)runtime}};",
+            f"int64_t {result}[{count}];",
+        ]
+        for trace, length in zip(traces, lengths, strict=True):
+            rows = step.size(length, "a length of a trace of a loop inside")
+            # PyTensor keeps no row of a loop without steps, however many were asked for.
+            sizes.check(f"({rows} > 0) == ({self.steps} > 0)", "rows where there are steps")
+            self._number(trace.first_size, rows)
+        for argument in loop.arguments:
+            if argument.kind != "trace":
+                self._sizes_of(argument)
+        self._show_numbers()
+        sizes.check(f"{loop.step.name}({prefix}_numbers, {arrays}, {result}) == 0", loop.name)
+        self.work = step.temporary("int8", (sizes.name(f"{result}[1]"),))
+        position = FIRST_RESULT
+        for trace, length in zip(traces, lengths, strict=True):
+            shape: list[Size] = [step.size(length, "a length of a trace")]
+            for size in trace.shape:
+                shape.append(size if isinstance(size, int) else sizes.name(f"{result}[{position}]"))
+                position += 1
+            self.bound[id(trace)] = View.of(step.temporary(trace.dtype, shape))
+
+    def _number(self, position: int, size: Size) -> None:
+        self.step.sizes.lines.append(f"{self.prefix}_numbers[{position}] = {size};")
+
+    def _sizes_of(self, argument: Argument) -> None:
+        value, first = self.bound[id(argument)], argument.first_size
+        shape = value.shape
+        if argument.kind in ("ring", "mit_mot"):
+            self._number(first, shape[0])
+        if argument.kind == "untraced":
+            self._number(first, 1)
+        rows = shape if argument.kind in ("invariant", "untraced") else shape[1:]
+        for d, size in enumerate(rows):
+            self._number(first + 1 + d, size)
+
+    def _known_size(self, size: Size) -> Size | None:
+        """A size of the loop's as a size of the caller's, where an argument has it."""
+        size = self.loop.step.sizes.find(size)
+        if isinstance(size, int):
+            return size
+        for argument in self.loop.arguments:
+            value = self.bound.get(id(argument))
+            if value is not None and size in argument.shape:
+                rows = 0 if argument.kind in ("invariant", "untraced") else 1
+                return value.shape[rows + argument.shape.index(size)]
+        return None
+
+    def _show_numbers(self) -> None:
+        """Give the plan those arrays that sizes depend on; they must be there already."""
+        step, loop = self.step, self.loop
+        for k, argument in enumerate(loop.arguments):
+            if argument.kind != "invariant":
+                continue
+            value = self.bound[id(argument)]
+            at = f"{self.prefix}_arrays[{FIRST_ARRAY + k}]"
+            sizes = loop.step.sizes
+            if not (sizes.sizes_from([argument.name]) or argument.shape and sizes.reads(argument)):
+                if not argument.shape:
+                    # it is read, but nothing that the plan answers depends on it
+                    step.sizes.lines.append(f"{at} = (void *)tn_nothing;")
+                continue
+            if isinstance(value, Scalar) and value.invariant:
+                kept = step.sizes.define(C_TYPES[value.dtype], value.expression)
+                step.sizes.lines.append(f"{at} = (void *)&{kept};")
+            elif isinstance(value, View) and step.invariant(value):
+                step.sizes.lines.append(f"{at} = (void *)({place_of(value, step.sizes).pointer});")
+            else:
+                raise CannotLower("a loop whose sizes depend on numbers that are computed before")
+
+    def append(self) -> None:
+        step, loop = self.step, self.loop
+        first_error = len(step.errors)
+        for kind, text in loop.step.errors:
+            step.errors.append((kind, f"{text} in the loop {loop.name}"))
+        operands = [self.bound[id(argument)] for argument in loop.arguments]
+        written = [
+            operand.buffer
+            for argument, operand in zip(loop.arguments, operands, strict=True)
+            if isinstance(operand, View) and argument.kind in _WRITTEN
+        ]
+        step.append(
+            CallLoop(loop, self.prefix, operands, self.work, first_error), *written, self.work
+        )
+
+    def say_rows_that_were_reached(self) -> None:
+        for argument in self.of_kind("ring", "trace"):
+            value = self.bound[id(argument)]
+            assert isinstance(value, View)
+            rows, done = value.shape[0], f"{self.prefix}_result[0]"
+            reached = f"({done} + {argument.history})"
+            self.step.rows_reached[value.buffer] = (
+                f"({rows} > {reached} ? {rows} - ({self.steps} - {done}) : {rows})"
+            )
+
+    def results(self, *kinds: str) -> list[Value]:
+        results: list[Value] = []
+        for argument in self.of_kind(*kinds):
+            value = self.bound[id(argument)]
+            assert isinstance(value, View)
+            results.append(value if value.ndim else self.step.load(value))
+        return results
+
+
+_WRITTEN = ("mit_mot", "ring", "trace", "untraced")
+
+
+def _front(value: View, shape: tuple[Size, ...]) -> View:
+    """The first rows of a view."""
+    return View(value.buffer, shape, value.axes, value.steps, value.start)

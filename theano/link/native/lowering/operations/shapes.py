@@ -1,0 +1,309 @@
+"""Shapes: reading them, changing them, and arrays that are given by them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from pytensor.raise_op import CheckAndRaise
+from pytensor.tensor.basic import Alloc, AllocEmpty, ExtractDiag, Join, MakeVector, Split
+from pytensor.tensor.extra_ops import Repeat
+from pytensor.tensor.reshape import JoinDims, SplitDims
+from pytensor.tensor.shape import Reshape, Shape, Shape_i, SpecifyShape
+from pytensor.tensor.type_other import NoneTypeT
+
+from theano.link.native.emit.looks import declared
+from theano.link.native.ir.ir import (
+    Array,
+    CannotLower,
+    Kernel,
+    Numbers,
+    Scalar,
+    Size,
+    Spread,
+    Value,
+    View,
+)
+from theano.link.native.lowering.operations.elementwise import cast
+from theano.link.native.lowering.operations.kernels import indices, looks_of, loops, passes
+from theano.link.native.lowering.registry import lowers
+from theano.link.native.lowering.step import Step
+
+
+@lowers(Shape)
+def shape(step: Step, node, inputs: list[Value]) -> list[Value]:
+    return [Numbers(tuple(step.of_size(size) for size in inputs[0].shape), "int64")]
+
+
+@lowers(Shape_i)
+def size_of_dimension(step: Step, node, inputs: list[Value]) -> list[Value]:
+    return [step.of_size(inputs[0].shape[node.op.i])]
+
+
+@lowers(MakeVector)
+def make_vector(step: Step, node, inputs: list[Value]) -> list[Value]:
+    """Numbers side by side; they stay apart as long as nothing needs them in memory."""
+    items = [cast(step, value, node.op.dtype) for value in inputs]
+    return [Numbers(tuple(items), node.op.dtype)]  # type: ignore[arg-type]
+
+
+@lowers(SpecifyShape)
+def specify_shape(step: Step, node, inputs: list[Value]) -> list[Value]:
+    value, *wanted = inputs
+    for d, (given, variable) in enumerate(zip(wanted, node.inputs[1:], strict=True)):
+        if not isinstance(variable.type, NoneTypeT):
+            step.sizes.equal(
+                value.shape[d], step.size(given, "a size"), f"the specified size of dimension {d}"
+            )
+    return [value]
+
+
+def _sizes(step: Step, values: Sequence[Value], what: str) -> tuple[Size, ...]:
+    """Numbers as sizes, which are not negative."""
+    sizes = tuple(step.size(value, what) for value in values)
+    for size in sizes:
+        if isinstance(size, str) or size < 0:
+            step.sizes.check(f"{size} >= 0", f"{what} that is not negative")
+    return sizes
+
+
+@lowers(Alloc)
+def alloc(step: Step, node, inputs: list[Value]) -> list[Value]:
+    """A value broadcast to a shape; nothing is written unless something needs it in memory."""
+    value, *sizes = inputs
+    shape = _sizes(step, sizes, "a size of Alloc")
+    itemsize = np.dtype(value.dtype).itemsize
+    step.sizes.check_memory(shape, itemsize, "an array of Alloc that memory is large enough for")
+    if isinstance(value, Scalar):
+        return [Spread(value, shape) if shape else value]
+    flags = node.inputs[0].type.broadcastable
+    for d in range(1, value.ndim + 1):
+        if not flags[-d]:
+            step.sizes.equal(value.shape[-d], shape[-d], "sizes of Alloc")
+    if isinstance(value, Spread):
+        return [Spread(value.scalar, shape)]
+    view = step.view(value)
+    lead = len(shape) - view.ndim
+    axes = (None,) * lead + tuple(
+        None if flag else axis for flag, axis in zip(flags, view.axes, strict=True)
+    )
+    return [View(view.buffer, shape, axes, (0,) * lead + view.steps, view.start)]
+
+
+@lowers(AllocEmpty)
+def alloc_empty(step: Step, node, inputs: list[Value]) -> list[Value]:
+    """Memory in which nothing is written."""
+    shape = _sizes(step, inputs, "a size of AllocEmpty")
+    if not shape:
+        return [step.constant(0, node.op.dtype)]
+    return [View.of(step.temporary(node.op.dtype, shape))]
+
+
+@lowers(Reshape)
+def reshape(step: Step, node, inputs: list[Value]) -> list[Value]:
+    """The same elements under another shape; one size may be -1."""
+    value, wanted = inputs
+    given = numbers_of(step, wanted, node.outputs[0].type.ndim, "a shape")
+    sizes = [step.size(item, "a size of Reshape") for item in given]
+    count = step.sizes.product(value.shape)
+    unknown = [d for d, size in enumerate(sizes) if size == -1]
+    if unknown or any(isinstance(size, str) for size in sizes):
+        sizes = _without_unknown(step, sizes, count, unknown)
+    step.sizes.equal(step.sizes.product(sizes), count, "the number of elements of a reshape")
+    return [step.reshaped(value, tuple(sizes))]
+
+
+def numbers_of(step: Step, value: Value, count: int, what: str) -> tuple[Scalar, ...]:
+    """The items of a short vector of this length, one by one."""
+    if isinstance(value, Spread):
+        step.sizes.equal(value.shape[0], count, f"the length of {what}")
+        return (value.scalar,) * count
+    if isinstance(value, View) and step.invariant(value):
+        step.sizes.equal(value.shape[0], count, f"the length of {what}")
+        start, steps = value.start, value.steps
+        value = step.numbers(View(value.buffer, (count,), value.axes, steps, start))
+    if not isinstance(value, Numbers):
+        raise CannotLower(f"{what} that is computed as an array")
+    return value.items
+
+
+def _without_unknown(step: Step, sizes: list[Size], count: Size, unknown: list[int]) -> list[Size]:
+    known = step.sizes.product([size for size in sizes if size != -1])
+    for d in unknown:
+        sizes[d] = step.sizes.name(f"({known}) ? ({count}) / ({known}) : 0")
+    for size in sizes:
+        if isinstance(size, str):
+            step.sizes.check(f"{size} >= 0", "a size of a reshape is not negative")
+    return sizes
+
+
+@lowers(JoinDims)
+def join_dimensions(step: Step, node, inputs: list[Value]) -> list[Value]:
+    (value,) = inputs
+    first, past = node.op.start_axis, node.op.start_axis + node.op.n_axes
+    joined = step.sizes.product(value.shape[first:past])
+    return [step.reshaped(value, (*value.shape[:first], joined, *value.shape[past:]))]
+
+
+@lowers(SplitDims)
+def split_dimension(step: Step, node, inputs: list[Value]) -> list[Value]:
+    value, wanted = inputs
+    axis, more = node.op.axis, node.outputs[0].type.ndim - value.ndim + 1
+    given = numbers_of(step, wanted, more, "a shape")
+    sizes = _sizes(step, given, "a size of SplitDims")
+    step.sizes.equal(step.sizes.product(sizes), value.shape[axis], "the sizes of a split dimension")
+    return [step.reshaped(value, (*value.shape[:axis], *sizes, *value.shape[axis + 1 :]))]
+
+
+@lowers(Split)
+def split(step: Step, node, inputs: list[Value]) -> list[Value]:
+    """Parts along an axis, which are views."""
+    value, axis_value, lengths = inputs
+    axis = step.size(axis_value, "an axis of Split")
+    if not isinstance(axis, int):
+        raise CannotLower("a split along an axis that is not constant")
+    axis %= value.ndim
+    given = numbers_of(step, lengths, node.op.len_splits, "a list of lengths")
+    sizes = _sizes(step, given, "a length of Split")
+    view = step.view(value)
+    parts: list[Value] = []
+    begin: Size = 0
+    for size in sizes:
+        shape = tuple(size if d == axis else n for d, n in enumerate(view.shape))
+        parts.append(_part(step, view, axis, begin, shape))
+        begin = step.sizes.binary(begin, "+", size)
+    step.sizes.equal(begin, value.shape[axis], "the sum of the lengths of Split")
+    return parts
+
+
+def _part(step: Step, view: View, axis: int, begin: Size, shape: tuple[Size, ...]) -> View:
+    """The part of a view that begins at a position along an axis."""
+    start, along = list(view.start), view.axes[axis]
+    if along is not None:
+        moved = step.sizes.binary(begin, "*", view.steps[axis])
+        start[along] = step.sizes.binary(start[along], "+", moved)
+    return View(view.buffer, shape, view.axes, view.steps, tuple(start))
+
+
+@lowers(ExtractDiag)
+def diagonal(step: Step, node, inputs: list[Value]) -> list[Value]:
+    """The elements whose indices along two axes differ by the offset; their axis comes last."""
+    view, op = step.view(inputs[0]), node.op
+    down, right = max(-op.offset, 0), max(op.offset, 0)
+    if max(down, right) >= 2**63:
+        raise CannotLower("an offset that does not fit 64 bits")
+    rows, columns = view.shape[op.axis1], view.shape[op.axis2]
+    length = _shorter(step, f"{rows} - {down}", f"{columns} - {right}")
+    others = [d for d in range(view.ndim) if d not in (op.axis1, op.axis2)]
+    out = step.temporary(view.dtype, (*(view.shape[d] for d in others), length))
+    names, looks = indices("i", len(others)), looks_of(step)
+
+    def lines(y: Array, x: Array) -> list[str]:
+        at = dict(zip(others, names, strict=True))
+        at |= {op.axis1: f"(k + {down})", op.axis2: f"(k + {right})"}
+        one = f"{y.at(*names, 'k')} = {x.at(*(at[d] for d in range(view.ndim)))};"
+        return [*declared(looks), *passes([*names, "k"], y.shape, [one], looks)]
+
+    step.append(Kernel([View.of(out)], [view], lines), out)
+    return [View.of(out)]
+
+
+def _shorter(step: Step, first: str, second: str) -> Size:
+    least = step.sizes.name(f"({first}) < ({second}) ? {first} : {second}")
+    return step.sizes.name(f"{least} > 0 ? {least} : 0")
+
+
+@lowers(Repeat)
+def repeat(step: Step, node, inputs: list[Value]) -> list[Value]:
+    """Each row so many times as is known before the loop: the same for all, or for each its own."""
+    view, axis = step.view(inputs[0]), node.op.axis
+    times = inputs[1]
+    if isinstance(times, Spread):
+        items: tuple[Scalar, ...] = (times.scalar,)
+        step.sizes.equal(times.shape[0], view.shape[axis], "the number of repeats")
+    else:
+        count = times.shape[0]
+        if not isinstance(count, int):
+            raise CannotLower("repeats of a number of rows that is not constant")
+        step.sizes.equal(count, view.shape[axis], "the number of repeats")
+        items = numbers_of(step, times, count, "a list of repeats")
+    sizes = _sizes(step, items, "a number of repeats")
+    total: Size = 0
+    for size in sizes:
+        total = step.sizes.binary(total, "+", size)
+    if isinstance(times, Spread):
+        total = step.sizes.binary(total, "*", view.shape[axis])
+    shape = tuple(total if d == axis else n for d, n in enumerate(view.shape))
+    out = step.temporary(view.dtype, shape)
+    names, looks = indices("i", view.ndim), looks_of(step)
+    outer, inner = range(axis), range(axis + 1, view.ndim)
+
+    def lines(y: Array, x: Array) -> list[str]:
+        to = [*names[:axis], "k", *names[axis + 1 :]]
+        one = f"{y.at(*to)} = {x.at(*names)};"
+        within = [names[d] for d in inner], [x.shape[d] for d in inner], [one]
+        body = ["int64_t k = 0;"]
+        if isinstance(times, Spread):
+            again = _again(sizes[0], within, looks)
+            body += loops([names[axis]], [x.shape[axis]], again, looks)
+        else:
+            for row, size in enumerate(sizes):
+                again = _again(size, within, looks)
+                body += ["{", f"const int64_t {names[axis]} = {row};", *again, "}"]
+        around = [names[d] for d in outer], [x.shape[d] for d in outer]
+        return [*declared(looks), *loops(*around, body, looks)]
+
+    step.append(Kernel([View.of(out)], [view], lines), out)
+    return [View.of(out)]
+
+
+def _again(times: Size, within: tuple[list[str], list[Size], list[str]], looks: int) -> list[str]:
+    """A row so many times; k counts the rows that are written."""
+    names, sizes, body = within
+    if not names:
+        return passes(["n"], [times], [*body, "k++;"], looks)
+    return loops(["n"], [times], [*passes(names, sizes, body, looks), "k++;"], looks)
+
+
+@lowers(Join)
+def join(step: Step, node, inputs: list[Value]) -> list[Value]:
+    """Arrays side by side; what is computed only for this is written in its place at once."""
+    axis_value, *values = inputs
+    axis = step.size(axis_value, "an axis of Join")
+    if not isinstance(axis, int):
+        raise CannotLower("a join along an axis that is not constant")
+    dtype = node.outputs[0].type.dtype
+    values = [cast(step, value, dtype) for value in values]
+    if node.outputs[0].type.ndim == 1 and all(isinstance(value, Numbers) for value in values):
+        items = [item for value in values for item in value.items]  # type: ignore[union-attr]
+        return [Numbers(tuple(items), dtype)]
+    axis %= values[0].ndim
+    shape = list(values[0].shape)
+    starts: list[Size] = [0]
+    for value in values:
+        for d in range(value.ndim):
+            if d != axis:
+                shape[d] = step.sizes.equal(shape[d], value.shape[d], "sizes of a join")
+        starts.append(step.sizes.binary(starts[-1], "+", value.shape[axis]))
+    shape[axis] = starts[-1]
+    out = step.temporary(dtype, shape)
+    for value, start in zip(values, starts[:-1], strict=True):
+        ndim = len(shape)
+        begin = tuple(start if d == axis else 0 for d in range(ndim))
+        part = View(out, value.shape, tuple(range(ndim)), (1,) * ndim, begin)
+        step.place(value, part)
+    return [View.of(out)]
+
+
+@lowers(CheckAndRaise)
+def check(step: Step, node, inputs: list[Value]) -> list[Value]:
+    """An assertion on numbers that are known before the loop is a condition of the call."""
+    value, *conditions = inputs
+    for condition in conditions:
+        if not isinstance(condition, Scalar):
+            raise CannotLower("an assertion on an array")
+        if condition.invariant:
+            step.sizes.check(condition.expression, node.op.msg)
+        else:
+            step.check(condition.expression, node.op.exc_type, node.op.msg, condition)
+    return [value]

@@ -1,0 +1,151 @@
+"""A segment: nodes of a function's graph that become one C function, and how it is called."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from pytensor.graph.basic import Variable
+
+from theano.link.native.ir.ir import Argument, Buffer
+from theano.link.native.lowering.loop import Loop, loops_of
+from theano.link.native.lowering.step import Step
+
+
+@dataclass(eq=False)
+class Output:
+    """A variable that others need, where it is stored, and its shape.
+
+    Attributes
+    ----------
+    overwrites
+        The position of the input whose memory it may take.
+    element_by_element
+        Whether it is computed there, so that no other input may lie in that memory.
+    """
+
+    variable: Variable
+    argument: Argument
+    buffer: Buffer
+    overwrites: int | None = None
+    element_by_element: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Passed:
+    """An array that is passed to a segment's C function.
+
+    Attributes
+    ----------
+    variable
+        What it is the value of; none for a constant, which is here.
+    name
+        What messages call it.
+    overwrites, element_by_element
+        Of a result, as in `Output`.
+    """
+
+    variable: Variable | None
+    dtype: str
+    ndim: int
+    name: str = ""
+    constant: np.ndarray | None = None
+    overwrites: int | None = None
+    element_by_element: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class SegmentCall:
+    """All that is needed to call a segment's C function once it is compiled.
+
+    Attributes
+    ----------
+    nodes
+        What it computes.
+    destroyed
+        The positions of the inputs that its nodes may change in place.
+    commits
+        Whether it writes into shared variables, as the last part of the function.
+    checks, errors
+        What a call that fails says, and raises; see `Sizes` and `Step`.
+    may_stop_early
+        Whether rows of results may be left out.
+    """
+
+    name: str
+    nodes: tuple[Any, ...]
+    inputs: tuple[Passed, ...]
+    outputs: tuple[Passed, ...]
+    checks: tuple[str, ...]
+    errors: tuple[tuple[type[Exception], str], ...]
+    may_stop_early: bool
+    destroyed: tuple[int, ...] = ()
+    commits: bool = False
+
+    def __str__(self) -> str:
+        return described(self.name, self.nodes)
+
+
+@dataclass(eq=False)
+class Segment:
+    """All that is needed to write a segment in C.
+
+    Attributes
+    ----------
+    inputs
+        The arguments that the caller passes, each with its variable, or with none for a constant.
+    destroyed, commits
+        As in `SegmentCall`.
+    """
+
+    name: str
+    nodes: list[Any]
+    step: Step
+    inputs: list[tuple[Argument, Variable | None]] = field(default_factory=list)
+    outputs: list[Output] = field(default_factory=list)
+    destroyed: tuple[int, ...] = ()
+    commits: bool = False
+
+    def __str__(self) -> str:
+        return described(self.name, self.nodes)
+
+    @property
+    def loops(self) -> list[Loop]:
+        """The loops that it calls, and those that these call, each after those that it calls."""
+        return loops_of(self.step)
+
+    def call(self) -> SegmentCall:
+        """How it is called."""
+        step = self.step
+        return SegmentCall(
+            self.name,
+            tuple(self.nodes),
+            tuple(_passed(variable, argument) for argument, variable in self.inputs),
+            tuple(
+                replace(
+                    _passed(output.variable, output.argument),
+                    overwrites=output.overwrites,
+                    element_by_element=output.element_by_element,
+                )
+                for output in self.outputs
+            ),
+            tuple(step.sizes.checks),
+            tuple(step.errors),
+            bool(step.rows_reached),
+            self.destroyed,
+            self.commits,
+        )
+
+
+def _passed(variable: Variable | None, argument: Argument) -> Passed:
+    name = argument.comment or argument.name
+    return Passed(variable, argument.dtype, len(argument.shape), name, argument.constant)
+
+
+def described(name: str, nodes: Sequence[Any]) -> str:
+    """The name of a segment, with how many nodes of which operations it has."""
+    counts = Counter(str(node.op).split("{")[0] for node in nodes)
+    return f"{name}: " + ", ".join(f"{n} {operation}" for operation, n in counts.items())

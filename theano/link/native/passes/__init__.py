@@ -1,0 +1,1 @@
+"""What changes a lowered step before it is written as C."""

@@ -1,0 +1,106 @@
+"""A product of which only ranges of columns are read becomes a product for each of the ranges.
+
+Gates whose weights were joined are so computed beside one another, as one product would: but a
+thread has the same columns of each, need not wait for the others to combine them, and finds each
+gate contiguous.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+from theano.link.native.ir.ir import Buffer, Gemm, Map, Size, Statement, View
+from theano.link.native.ir.sizes import Sizes
+from theano.link.native.lowering.step import Step
+
+Range = tuple[Size, Size]
+
+
+def split_products(step: Step) -> None:
+    """Split those products of a step for which that holds; positions of statements change."""
+    statements: list[Statement] = []
+    for statement in step.statements:
+        ranges = _ranges_read(step, statement) if isinstance(statement, Gemm) else {}
+        if len(ranges) < 2:
+            statements.append(statement)
+            continue
+        assert isinstance(statement, Gemm)
+        parts = {which: _part(step, statement, which) for which in ranges}
+        statements += parts.values()
+        renamed = {
+            id(view): View.of(parts[which].out.buffer)
+            for which, views in ranges.items()
+            for view in views
+        }
+        for reader in step.statements:
+            _rename(reader, renamed)
+    step.statements = statements
+    step.packed = []
+    for statement in statements:
+        if isinstance(statement, Gemm) and statement.packed is not None:
+            statement.packed = step.packed_position(statement.b)
+
+
+def _ranges_read(step: Step, product: Gemm) -> dict[Range, list[View]]:
+    """The ranges of columns, and the views that read them; empty if anything else is read."""
+    buffer = product.out.buffer
+    plain = buffer.role == "temporary" and buffer.place is None and not buffer.packed
+    if product.packed is None or not plain or product.b.axes[1] is None:
+        return {}
+    ranges: dict[Range, list[View]] = {}
+    for statement in step.statements:
+        if statement is product:
+            continue
+        for view in _views(statement):
+            if view.buffer is buffer:
+                which = _columns(view, buffer, step.sizes)
+                if which is None or which[1] == step.sizes.find(buffer.shape[-1]):
+                    return {}
+                ranges.setdefault(which, []).append(view)
+            elif view.buffer.root() is buffer:
+                return {}
+    return ranges
+
+
+def _columns(view: View, buffer: Buffer, sizes: Sizes) -> Range | None:
+    ndim = len(buffer.shape)
+    whole = view.axes == tuple(range(ndim)) and view.steps == (1,) * ndim
+    if not whole or any(start != 0 for start in view.start[:-1]):
+        return None
+    rows = zip(view.shape[:-1], buffer.shape[:-1], strict=True)
+    if any(sizes.find(a) != sizes.find(b) for a, b in rows):
+        return None
+    return sizes.find(view.start[-1]), sizes.find(view.shape[-1])
+
+
+def _part(step: Step, product: Gemm, which: Range) -> Gemm:
+    start, columns = which
+    b, whole = product.b, product.out
+    axis = b.axes[1]
+    assert axis is not None
+    begin = list(b.start)
+    begin[axis] = step.sizes.binary(begin[axis], "+", step.sizes.binary(start, "*", b.steps[1]))
+    right = View(b.buffer, (b.shape[0], columns), b.axes, b.steps, tuple(begin))
+    out = step.temporary(whole.dtype, (*whole.buffer.shape[:-1], columns))
+    shape = (whole.shape[0], columns)
+    return Gemm(product.a, right, View(out, shape, whole.axes, whole.steps, whole.start), 0)
+
+
+def _views(statement: Statement) -> list[View]:
+    if isinstance(statement, Map):
+        operands = [operand for compute in statement.body for operand in compute.operands]
+        return [operand for operand in operands if isinstance(operand, View)]
+    values = [getattr(statement, entry.name) for entry in fields(statement)]
+    return [value for value in values if isinstance(value, View)]
+
+
+def _rename(statement: Statement, renamed: dict[int, View]) -> None:
+    """Put other views in the place of some, which are told apart by identity."""
+    if isinstance(statement, Map):
+        for compute in statement.body:
+            compute.operands = [renamed.get(id(o), o) for o in compute.operands]  # type: ignore
+        return
+    for entry in fields(statement):
+        value = getattr(statement, entry.name)
+        if id(value) in renamed:
+            setattr(statement, entry.name, renamed[id(value)])

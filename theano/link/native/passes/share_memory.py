@@ -1,0 +1,56 @@
+"""Copies that need not be made: what is copied is not needed any more, so it is changed in place.
+
+Check: a whole temporary of the same shape that no later statement reads or writes, and that lies
+in memory of its own. Transformation: the copy becomes another name for it.
+"""
+
+from __future__ import annotations
+
+from theano.link.native.ir.ir import Buffer, Copy, Statement, View
+from theano.link.native.ir.views import results_of, views_of
+
+
+def share_memory(statements: list[Statement]) -> None:
+    """Drop copies of temporaries that nothing needs after the copy."""
+    last = last_uses(statements)
+    for position, statement in enumerate(list(statements)):
+        if isinstance(statement, Copy) and _can_share(statement, position, last):
+            assert isinstance(statement.source, View)
+            kept, copy = statement.source.buffer, statement.target.buffer
+            uses = max(last[kept.root()], last[copy.root()])
+            if copy.place is not None:
+                kept.place = copy.place
+            else:
+                copy.source = statement.source
+            kept.packed = True
+            last[kept.root()] = uses
+            statements.remove(statement)
+
+
+def _can_share(statement: Copy, position: int, last: dict[Buffer, int]) -> bool:
+    source, target = statement.source, statement.target
+    if not isinstance(source, View) or not (source.whole and target.whole):
+        return False
+    kept, copy = source.buffer, target.buffer
+    movable = copy.place is None or (
+        # then what is kept is computed where the copy goes
+        copy.place.whole and kept.source is None
+    )
+    return (
+        kept.role == copy.role == "temporary"
+        and kept.root().role == "temporary"
+        and movable
+        and copy.source is None
+        and kept.dtype == copy.dtype
+        and last[kept.root()] <= position
+    )
+
+
+def last_uses(statements: list[Statement]) -> dict[Buffer, int]:
+    """The position of the last statement that reads or writes each buffer, or its memory."""
+    last: dict[Buffer, int] = {}
+    for position, statement in enumerate(statements):
+        for buffer in [*(view.buffer for view in views_of(statement)), *results_of(statement)]:
+            last[buffer.root()] = position
+            last[buffer] = position
+    return last

@@ -1,0 +1,295 @@
+"""Call a segment's C function on the arrays that lie in storage cells."""
+
+from __future__ import annotations
+
+import copy
+import ctypes
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from theano.link.native.emit.loop import RUNTIME_FUNCTIONS
+from theano.link.native.emit.segment import COMMITTED, CONVERT, REFUSED
+from theano.link.native.ir.ir import FIRST_RESULT
+from theano.link.native.lowering.segment import Passed, SegmentCall
+from theano.link.native.run.interrupts import (
+    INTERRUPTED,
+    is_main_thread,
+    raise_pending,
+    stopping,
+    watch_signals,
+)
+from theano.link.native.runtime.load import symbol
+
+ALIGNMENT = 64
+
+
+def _references_of_one_name() -> int:
+    array = object()
+    return sys.getrefcount(array)
+
+
+# what sys.getrefcount answers for an array that nobody else has
+_UNUSED = _references_of_one_name()
+
+
+@cache
+def layout_is_known() -> bool:
+    """Whether this Python keeps lists and arrays where generated code reads them."""
+    array = np.zeros((2, 3))
+    cell = [array]
+
+    def word(address: int, position: int) -> int:
+        size = ctypes.sizeof(ctypes.c_void_p)
+        return ctypes.c_void_p.from_address(address + position * size).value or 0
+
+    # tn_array and tn_array_in of prelude.inc
+    item_is_there = word(word(id(cell), 3), 0) == id(array)
+    return item_is_there and word(id(array), 2) == array.ctypes.data
+
+
+class CallRefused(Exception):
+    """The arrays of this call are not what the code was written for."""
+
+
+class CheckFailed(Exception):
+    """A check that the code makes while it computes failed; the cause is the error to raise."""
+
+
+@cache
+def runtime_table() -> ctypes.Array:
+    """The addresses of the runtime's functions, in the order that generated code expects."""
+    return (ctypes.c_void_p * len(RUNTIME_FUNCTIONS))(*map(symbol, RUNTIME_FUNCTIONS))
+
+
+class NativeSegment:
+    """A segment that is bound to the cells of its inputs and outputs.
+
+    Parameters
+    ----------
+    segment, library
+        How the segment is called, and the library that holds its function.
+    inputs, outputs
+        The cells of those variables, in the order of the segment's.
+    states
+        For each output the cell of the state that it is the next value of, or none.
+    """
+
+    def __init__(
+        self,
+        segment: SegmentCall,
+        library: ctypes.CDLL,
+        inputs: Sequence[list],
+        outputs: Sequence[list],
+        states: Sequence[list | None] | None = None,
+    ):
+        self.segment, self._library, self._table = segment, library, runtime_table()
+        watch_signals()
+        self._stopping = stopping()
+        self.function = getattr(library, segment.name)
+        self.function.restype = ctypes.c_int64
+        self.function.argtypes = [ctypes.c_void_p] * 5 + [ctypes.c_int64]
+        given = iter(inputs)
+        self.inputs = [
+            next(given) if passed.variable is not None else [passed.constant]
+            for passed in segment.inputs
+        ]
+        self.outputs = list(outputs)
+        self._states = states or [None] * len(self.outputs)
+        self._kept: list[np.ndarray | None] = [None] * len(self.outputs)
+        self._dtypes = [np.dtype(output.dtype) for output in segment.outputs]
+        self._overwrites = [output.overwrites for output in segment.outputs]
+        self._ranks = [output.ndim for output in segment.outputs]
+        self._result = (ctypes.c_int64 * (FIRST_RESULT + sum(self._ranks)))()
+        self._work = np.empty(0, np.uint8)
+
+    def __call__(self) -> None:
+        """Compute the outputs into their cells.
+
+        Raises
+        ------
+        CallRefused
+            When the nodes must run one by one; nothing was changed.
+        CheckFailed
+            When an operation fails; no shared variable has changed.
+        """
+        # held until the end, whatever other threads put into the cells meanwhile
+        arrays = [cell[0] for cell in self.inputs]
+        converted = False
+        status = self._enter(arrays, 0)
+        while status <= CONVERT and status > REFUSED:
+            arrays[CONVERT - status] = self._converted(arrays, CONVERT - status)
+            converted = True
+            status = self._enter(arrays, 0)
+        self._check(status)
+        try:
+            self._make_outputs(arrays, overwrite=not converted)
+            self._make_work_memory()
+        except (MemoryError, ValueError) as error:
+            # the operation that needs so much says so itself
+            raise CallRefused(str(error)) from None
+        arrays += [cell[0] for cell in self.outputs]
+        status = self._enter(arrays, 1)
+        if self._stopping.value and is_main_thread():
+            # a product was left in the middle, whatever the rest came to
+            status = INTERRUPTED
+        if status:
+            self._check(status)
+        if self.segment.may_stop_early:
+            self._cut_outputs()
+
+    @contextmanager
+    def nothing_overwritten(self) -> Iterator[None]:
+        """Have copies in the place of the inputs that the nodes of the segment may overwrite."""
+        cells = [self.inputs[position] for position in self.segment.destroyed]
+        values: list[Any] = [cell[0] for cell in cells]
+        try:
+            for cell, value in zip(cells, values, strict=True):
+                cell[0] = copy.deepcopy(value)
+            yield
+        finally:
+            for cell, value in zip(cells, values, strict=True):
+                cell[0] = value
+
+    def _enter(self, arrays: list, run: int) -> int:
+        work = 0
+        if run:
+            address = self._work.ctypes.data
+            work = -(-address // ALIGNMENT) * ALIGNMENT
+        return self.function(
+            id(arrays),
+            ctypes.addressof(self._table),
+            id(np.ndarray),
+            work,
+            ctypes.addressof(self._result),
+            run,
+        )
+
+    def _make_work_memory(self) -> None:
+        if self._work.size < self._result[1] + ALIGNMENT:
+            self._work = np.empty(self._result[1] + ALIGNMENT, np.uint8)
+
+    def _converted(self, arrays: list, position: int) -> np.ndarray:
+        """A copy of an array that has an unsuitable layout."""
+        wanted, value = self.segment.inputs[position], arrays[position]
+        array = np.array(value, order="C", copy=True)
+        if array.dtype != wanted.dtype:
+            array = array.astype(array.dtype.newbyteorder("="))
+        wrong = array.dtype != wanted.dtype or array.ndim != wanted.ndim
+        if wrong or type(value) is np.ndarray and _fits(value, wanted):
+            raise CallRefused(f"{wanted.name} has another type")
+        return array
+
+    def has_committed(self) -> bool:
+        """Whether the last call has written into shared variables."""
+        return self.segment.commits and self._result[1] == COMMITTED
+
+    def forget_commit(self) -> None:
+        """A call begins."""
+        self._result[1] = 0
+
+    def bytes_kept(self) -> tuple[int, int]:
+        """What is kept for the next call: of outputs, and of work memory."""
+        return sum(array.nbytes for array in self._kept if array is not None), self._work.nbytes
+
+    def _check(self, status: int) -> None:
+        if status > 0:
+            raise CallRefused(self.segment.checks[status - 1])
+        if status == INTERRUPTED:
+            raise_pending()
+        if status == REFUSED:
+            raise CallRefused("a condition inside a loop")
+        if status < 0:
+            kind, text = self.segment.errors[-1 - status]
+            text = f"{text}, in step {self._result[0]}" if "loop" in text else text
+            raise CheckFailed from kind(text)
+
+    def _make_outputs(self, arrays: list, overwrite: bool) -> None:
+        """Arrays for the outputs; those of the call before, if nobody has them any more.
+
+        The next value of a state takes the place of its value, which is kept for the next call.
+        """
+        position = FIRST_RESULT
+        for k, (cell, dtype, rank) in enumerate(
+            zip(self.outputs, self._dtypes, self._ranks, strict=True)
+        ):
+            shape = tuple(self._result[position : position + rank])
+            position += rank
+            cell[0] = None
+            taken = self._overwrites[k]
+            if overwrite and taken is not None and self._may_fill(k, taken, arrays, shape):
+                cell[0] = arrays[taken]
+                continue
+            array = self._kept[k]
+            self._kept[k] = None
+            if array is None or array.shape != shape or sys.getrefcount(array) > _UNUSED:
+                array = np.empty(shape, dtype)
+            state, cell[0] = self._states[k], array
+            if state is None:
+                self._kept[k] = array
+            elif _is_whole(state[0], dtype):
+                self._kept[k] = state[0]
+
+    def _may_fill(self, k: int, taken: int, arrays: list, shape: tuple[int, ...]) -> bool:
+        """Whether an output may take the memory of an input."""
+        array = arrays[taken]
+        if not array.flags.writeable:
+            return False
+        if not self.segment.outputs[k].element_by_element:
+            return True
+        others = [other for position, other in enumerate(arrays) if position != taken]
+        return array.shape == shape and not any(
+            isinstance(other, np.ndarray) and np.may_share_memory(array, other) for other in others
+        )
+
+    def _cut_outputs(self) -> None:
+        position = FIRST_RESULT
+        for cell, rank in zip(self.outputs, self._ranks, strict=True):
+            if rank and self._result[position] < len(cell[0]):
+                cell[0] = cell[0][: self._result[position]]
+            position += rank
+
+
+def _is_whole(value: Any, dtype: np.dtype) -> bool:
+    """Whether a value is an array with memory of its own, as outputs have it."""
+    return (
+        type(value) is np.ndarray
+        and value.dtype == dtype
+        and value.dtype.isnative
+        and value.flags.owndata
+        and value.flags.c_contiguous
+        and value.flags.writeable
+    )
+
+
+def _fits(value: np.ndarray, wanted: Passed) -> bool:
+    return (
+        value.dtype == wanted.dtype
+        and value.dtype.isnative
+        and value.flags.aligned
+        and value.flags.c_contiguous
+        and value.ndim == wanted.ndim
+    )
+
+
+def in_own_way(native: NativeSegment, nodes: Callable[[], None]) -> Callable[[], None]:
+    """Run native code, or the nodes one by one for a call that it refuses or fails in."""
+
+    def run() -> None:
+        try:
+            native()
+        except CallRefused:
+            with native.nothing_overwritten():
+                nodes()
+        except CheckFailed as failed:
+            # the operation's own error says which one failed, and why
+            with native.nothing_overwritten():
+                nodes()
+            assert failed.__cause__ is not None
+            raise failed.__cause__ from None
+
+    return run

@@ -1,0 +1,128 @@
+"""Run nodes of the graph one by one, as PyTensor does: for calls that native code refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from pytensor.graph.basic import Apply, Constant
+from pytensor.link.c.op import COp, _NoPythonCOp, _NoPythonExternalCOp
+from pytensor.scalar.basic import Add, Composite, Mul
+from pytensor.tensor.elemwise import Elemwise
+from pytensor.tensor.type import TensorType
+
+from theano.link.native.graph.overwriting import overwrites_input
+from theano.link.native.run.virtual_machine import FailedNode
+
+
+def make_thunk(node: Apply, storage_map: Any, compute_map: Any, compiler: bool) -> Any:
+    """What runs a node: its ``perform``, or PyTensor's C code where Python is too slow."""
+    impl = None if compiler and _slow_in_python(node) else "py"
+    anywhere = impl == "py" and not overwrites_input(node)
+    function = _function_of_two(node) if anywhere else None
+    if function is not None:
+        thunk = _repeated(function, node, storage_map, compute_map)
+    elif anywhere and _is_composite(node):
+        thunk = _taken_apart(node, storage_map, compute_map)
+    else:
+        thunk = node.op.make_thunk(node, storage_map, compute_map, [], impl=impl)
+    if not hasattr(thunk, "lazy"):
+        thunk.lazy = False
+    thunk.inputs = [storage_map[variable] for variable in node.inputs]
+    thunk.outputs = [storage_map[variable] for variable in node.outputs]
+    return thunk
+
+
+# Elemwise calls NumPy's functions for two operands, and goes element by element for more.
+_OF_TWO = {Add: np.add, Mul: np.multiply}
+
+
+def _function_of_two(node: Apply) -> Any:
+    if isinstance(node.op, Elemwise) and len(node.inputs) > 2:
+        return _OF_TWO.get(type(node.op.scalar_op))
+    return None
+
+
+def _repeated(function: Any, node: Apply, storage_map: Any, compute_map: Any) -> Any:
+    cells = [storage_map[variable] for variable in node.inputs]
+    (output,) = node.outputs
+    cell, computed, dtype = storage_map[output], compute_map[output], output.type.dtype
+
+    def run() -> None:
+        Elemwise._check_runtime_broadcast(node, [operand[0] for operand in cells])
+        total = cells[0][0]
+        for other in cells[1:]:
+            total = function(total, other[0])
+        cell[0] = np.asarray(total, dtype=dtype)
+        computed[0] = True
+
+    return run
+
+
+def _is_composite(node: Apply) -> bool:
+    return isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, Composite)
+
+
+def _taken_apart(node: Apply, storage_map: Any, compute_map: Any) -> Any:
+    """The operations of a Composite one after the other, each on whole arrays."""
+    graph = node.op.scalar_op.fgraph
+    ndim = node.outputs[0].type.ndim
+    arrays: dict[Any, Any] = {}
+    for inner, outer in zip(graph.inputs, node.inputs, strict=True):
+        arrays[inner] = outer.type()
+    cells = {arrays[i]: storage_map[o] for i, o in zip(graph.inputs, node.inputs, strict=True)}
+    thunks = []
+    for inner_node in graph.toposort():
+        for variable in inner_node.inputs:
+            if isinstance(variable, Constant) and variable not in arrays:
+                kind = TensorType(variable.type.dtype, (1,) * ndim)
+                arrays[variable] = kind()
+                cells[arrays[variable]] = [np.full((1,) * ndim, variable.data, kind.dtype)]
+        single = Elemwise(inner_node.op).make_node(*(arrays[v] for v in inner_node.inputs))
+        for inner, array in zip(inner_node.outputs, single.outputs, strict=True):
+            arrays[inner], cells[array] = array, [None]
+        flags = {array: [True] for array in single.outputs}
+        thunks.append(make_thunk(single, cells, flags, False))
+    results = [(storage_map[o], compute_map[o]) for o in node.outputs]
+    shapes = [cells[arrays[i]] for i in graph.inputs]
+
+    def run() -> None:
+        for thunk in thunks:
+            thunk()
+        shape = np.broadcast_shapes(*(cell[0].shape for cell in shapes))
+        for (cell, computed), inner, output in zip(
+            results, graph.outputs, node.outputs, strict=True
+        ):
+            value = cells[arrays[inner]][0] if inner in arrays else inner.data
+            cell[0] = np.array(np.broadcast_to(value, shape), dtype=output.type.dtype)
+            computed[0] = True
+
+    return run
+
+
+def _slow_in_python(node: Apply) -> bool:
+    """Whether ``perform`` is missing or goes element by element, or C code was written for it."""
+    op = node.op
+    if isinstance(op, _NoPythonCOp | _NoPythonExternalCOp):
+        return True
+    if isinstance(op, Elemwise):
+        return getattr(op.scalar_op, "nfunc_spec", None) is None and not _is_composite(node)
+    written = getattr(type(op), "c_code", COp.c_code)
+    return written is not COp.c_code and not written.__module__.startswith("pytensor.")
+
+
+def replay(nodes: Sequence[Apply], storage_map: Any, compute_map: Any) -> Callable[[], None]:
+    """A function that runs nodes in order; made ready when first called."""
+    thunks: list[Any] = []
+
+    def run() -> None:
+        if not thunks:
+            thunks.extend(make_thunk(node, storage_map, compute_map, False) for node in nodes)
+        for node, thunk in zip(nodes, thunks, strict=True):
+            try:
+                thunk()
+            except Exception as error:
+                raise FailedNode(node, thunk) from error
+
+    return run

@@ -1,0 +1,249 @@
+"""Where a function that is profiled spends its time: its loops, and the statements of each."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from pytensor.compile.debug.profiling import register_profiler_printer
+from pytensor.configdefaults import config
+
+from theano.link.native.emit.counters import FIELDS, Counter, Counters
+from theano.link.native.lowering.segment import SegmentCall
+
+
+@dataclass(frozen=True)
+class StatementProfile:
+    """A statement, or a few that compute numbers.
+
+    Attributes
+    ----------
+    text
+        What it does.
+    operation
+        The operation that it was written for; empty where that is not known.
+    operations
+        Additions, multiplications and functions, over all calls; with several threads, of all.
+    bytes
+        What it reads and writes, over all calls.
+    """
+
+    text: str
+    operation: str
+    seconds: float
+    calls: int
+    operations: int
+    bytes: int
+
+    @property
+    def gflops(self) -> float:
+        """Thousand millions of operations in a second."""
+        return self.operations / self.seconds / 1e9 if self.seconds else 0.0
+
+
+@dataclass(frozen=True)
+class LoopProfile:
+    """A loop, over all of its calls.
+
+    Attributes
+    ----------
+    seconds
+        With what is done before and after the steps, such as packing matrices.
+    overhead_per_step
+        Seconds between the last statement of a step and the first of the next, where threads may
+        wait for one another, too.
+    """
+
+    name: str
+    seconds: float
+    calls: int
+    steps: int
+    overhead_per_step: float
+    statements: tuple[StatementProfile, ...]
+
+
+@dataclass(frozen=True)
+class SegmentProfile:
+    """A C function that stands for nodes outside of loops.
+
+    Attributes
+    ----------
+    outputs, work
+        The bytes that it keeps for its results and for its own use.
+    """
+
+    name: str
+    statements: tuple[StatementProfile, ...]
+    outputs: int
+    work: int
+
+
+@dataclass(frozen=True)
+class NativeProfile:
+    """The loops and segments of a function; as text, in the layout of Theano's profiles."""
+
+    loops: tuple[LoopProfile, ...]
+    segments: tuple[SegmentProfile, ...]
+
+    def __str__(self) -> str:
+        lines: list[str] = []
+        for loop in self.loops:
+            lines += _titled(f"Native loop {loop.name}")
+            lines += [
+                f"  {loop.calls} calls of {loop.steps} steps in all: {loop.seconds:.3e}s",
+                f"  Overhead per step: {loop.overhead_per_step:.2e}s",
+                *_table(loop.statements, loop.seconds),
+            ]
+        for segment in self.segments:
+            lines += _titled(f"Native code outside of loops: {segment.name}")
+            lines += _table(segment.statements, sum(s.seconds for s in segment.statements))
+            if config.profile_memory:
+                lines.append(f"  Bytes kept: {segment.outputs} results, {segment.work} work memory")
+        return "\n".join(lines)
+
+
+class Measurements:
+    """The counters of a compiled function.
+
+    Parameters
+    ----------
+    natives
+        What runs each segment, and says what memory it keeps.
+    """
+
+    def __init__(self, fgraph: Any, natives: Sequence[Any], counters: Counters, library: Any):
+        self._natives, self._counters = natives, counters
+        self._library: ctypes.CDLL = library
+        self._seen = [0] * len(counters.table)
+        _measured[fgraph] = self
+        _print_with_profiles()
+
+    def shares(self, segment: SegmentCall, seconds: float) -> dict[Any, float]:
+        """What has passed since this was asked last, by node.
+
+        The time that was not counted, or for no node, is shared out in proportion.
+        """
+        counted = dict.fromkeys(segment.nodes, 0.0)
+        for k, (counter, numbers) in enumerate(self._read()):
+            if counter.function == segment.name:
+                if counter.node is not None:
+                    counted[counter.node] += numbers["nanoseconds"] - self._seen[k]
+                self._seen[k] = numbers["nanoseconds"]
+        total = sum(counted.values())
+        if not total:
+            return counted | {segment.nodes[0]: seconds}
+        return {node: seconds * share / total for node, share in counted.items()}
+
+    def profile(self) -> NativeProfile:
+        """What was counted since the function was compiled."""
+        read = self._read()
+        segments = {native.segment.name: native for native in self._natives}
+        functions = dict.fromkeys(counter.function for counter, _ in read)
+        return NativeProfile(
+            tuple(_loop(name, read) for name in functions if name not in segments),
+            tuple(
+                SegmentProfile(name, _statements(name, read), *native.bytes_kept())
+                for name, native in segments.items()
+            ),
+        )
+
+    def _read(self) -> list[tuple[Counter, dict[str, int]]]:
+        return [
+            (counter, dict(zip(FIELDS, numbers, strict=True)))
+            for counter, numbers in zip(
+                self._counters.table, self._counters.read(self._library), strict=True
+            )
+        ]
+
+
+_measured: WeakKeyDictionary[Any, Measurements] = WeakKeyDictionary()
+
+
+def _loop(name: str, read: list[tuple[Counter, dict[str, int]]]) -> LoopProfile:
+    callers = [(counter, n) for counter, n in read if counter.called == name]
+    between = [n for counter, n in read if (counter.function, counter.kind) == (name, "between")]
+    steps = sum(n["calls"] for n in between)
+    overhead = sum(n["nanoseconds"] for n in between) / 1e9
+    return LoopProfile(
+        callers[0][0].text.removeprefix("the loop "),
+        sum(n["nanoseconds"] for _, n in callers) / 1e9,
+        sum(n["calls"] for _, n in callers),
+        steps,
+        overhead / steps if steps else 0.0,
+        _statements(name, read),
+    )
+
+
+def _statements(name: str, read: list[tuple[Counter, dict[str, int]]]) -> tuple:
+    return tuple(
+        StatementProfile(
+            counter.text,
+            "" if counter.node is None else str(counter.node.op),
+            numbers["nanoseconds"] / 1e9,
+            numbers["calls"],
+            numbers["operations"],
+            numbers["bytes"],
+        )
+        for counter, numbers in read
+        if counter.function == name and counter.kind != "between"
+    )
+
+
+def profile(function: Any) -> NativeProfile:
+    """Where a function has spent its time since it was compiled.
+
+    Parameters
+    ----------
+    function
+        What ``theano.function`` returned, compiled with ``profile=True``.
+
+    Returns
+    -------
+    NativeProfile
+
+    Raises
+    ------
+    TypeError
+        When the function was compiled with another engine, or without a profile.
+    """
+    measurements = _measured.get(function.maker.fgraph)
+    if measurements is None:
+        raise TypeError(
+            f"expected a function with native code, compiled with profile=True; got {function}"
+        )
+    return measurements.profile()
+
+
+@cache
+def _print_with_profiles() -> None:
+    """Have PyTensor call this with each profile that it prints, once there is a native one."""
+    register_profiler_printer(_print_native)
+
+
+def _print_native(
+    message, compile_time, fct_call_time, apply_time, apply_cimpl, output_size, file=sys.stderr
+) -> None:
+    for fgraph in dict.fromkeys(fgraph for fgraph, _ in apply_time):
+        if fgraph in _measured:
+            print(_measured[fgraph].profile(), file=file)
+
+
+def _titled(title: str) -> list[str]:
+    return ["", title, "-" * len(title)]
+
+
+def _table(statements: Iterable[StatementProfile], total: float) -> list[str]:
+    lines = ["<% time> <time> <time per call> <#call> <Gflops/s> <bytes per call> <statement>"]
+    for s in sorted(statements, key=lambda s: -s.seconds):
+        if s.calls:
+            share = 100 * s.seconds / total if total else 0.0
+            lines.append(
+                f"  {share:5.1f}% {s.seconds:9.3e}s {s.seconds / s.calls:9.2e}s {s.calls:7d} "
+                f"{s.gflops:9.1f} {s.bytes // s.calls:11d}  {s.text}  {s.operation}".rstrip()
+            )
+    return lines

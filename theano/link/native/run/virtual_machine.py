@@ -1,0 +1,174 @@
+"""Run the parts of a compiled function one after the other, or as far as they are needed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pytensor.link.vm import UpdatingVM
+
+from theano.link.native.run.undone import Undo
+
+
+class FailedNode(Exception):
+    """A node of a part failed; its cause is what the node raised."""
+
+    def __init__(self, node: Any, thunk: Any):
+        super().__init__(node)
+        self.node, self.thunk = node, thunk
+
+
+@dataclass(eq=False)
+class Unit:
+    """A part of the function as it runs.
+
+    Attributes
+    ----------
+    node
+        Stands for the part in messages and profiles.
+    run
+        Computes the results into their cells. Of a lazy part: answers the positions of inputs
+        that are needed first.
+    needs
+        The parts that must have run before; of a lazy part, by position of input.
+    clears
+        The cells that nothing needs after.
+    flags
+        Say, one for each result, whether it is computed; lazy parts ask.
+    """
+
+    node: Any
+    run: Callable[[], Any]
+    lazy: bool = False
+    needs: list[int | None] = field(default_factory=list)
+    before: list[int] = field(default_factory=list)
+    clears: list[list] = field(default_factory=list)
+    flags: list[list[bool]] = field(default_factory=list)
+
+
+class NativeMachine(UpdatingVM):
+    """The program of a function that the native engine compiled."""
+
+    def __init__(self, fgraph: Any, units: Sequence[Unit], allow_gc: bool, **storage: Any):
+        self.outputs_of: list[int] = storage.pop("last_units")
+        self.undo: Undo = storage.pop("undo")
+        self.compute_map = storage.pop("compute_map")
+        super().__init__(fgraph, [u.node for u in units], [u.run for u in units], **storage)
+        self.units, self.allow_gc = list(units), allow_gc
+        self.lazy = any(unit.lazy for unit in units)
+        self.position_of_error = -1
+        self.measurements: Any = None
+        last = getattr(units[-1].run, "native", None) if units else None
+        self.committing = last if last is not None and last.segment.commits else None
+
+    def __call__(self) -> list[Any]:
+        if self.position_of_error >= 0:
+            # what failed stood in the place of its part, for the message
+            failed = self.units[self.position_of_error]
+            self.nodes[self.position_of_error] = failed.node
+            self.thunks[self.position_of_error] = failed.run
+            self.position_of_error = -1
+        for cell in self.pre_call_clear:
+            cell[0] = None
+        if self.committing is not None:
+            self.committing.forget_commit()
+        computed = False
+        try:
+            if self.lazy:
+                self._run_what_is_needed()
+            else:
+                self._run_all()
+            computed = True
+            return self.perform_updates()
+        except BaseException:
+            # Ctrl-C: there is no way back from where a part of the updates is done
+            if computed or self.committing is not None and self.committing.has_committed():
+                self.perform_updates()
+            else:
+                for back in reversed(self.undo):
+                    back()
+            raise
+        finally:
+            self.undo.clear()
+
+    def _run_all(self) -> None:
+        run = self._timed if self.time_thunks else self._run
+        for k, unit in enumerate(self.units):
+            run(k, unit)
+            if self.allow_gc:
+                for cell in unit.clears:
+                    cell[0] = None
+
+    def _run(self, k: int, unit: Unit) -> Any:
+        try:
+            return unit.run()
+        except FailedNode as failed:
+            self.position_of_error = k
+            self.nodes[k], self.thunks[k] = failed.node, failed.thunk
+            assert failed.__cause__ is not None
+            raise failed.__cause__ from None
+        except Exception:
+            self.position_of_error = k
+            raise
+
+    def _timed(self, k: int, unit: Unit) -> Any:
+        begin = time.perf_counter()
+        answer = self._run(k, unit)
+        self.call_times[k] += time.perf_counter() - begin  # type: ignore[call-overload]
+        self.call_counts[k] += 1
+        return answer
+
+    def update_profile(self, profile: Any) -> None:
+        """Add the times of the calls to a profile, those of native code by the nodes in it."""
+        for k, unit in enumerate(self.units):
+            seconds, calls = self.call_times[k], self.call_counts[k]
+            segment = getattr(unit.node.op, "segment", None)
+            shares = {unit.node: seconds}
+            if segment is not None:
+                shares = {segment.nodes[0]: seconds}
+                if self.measurements is not None:
+                    shares = self.measurements.shares(segment, seconds)
+            for node, share in shares.items():
+                profile.apply_time[(self.fgraph, node)] += share
+                profile.apply_callcount[(self.fgraph, node)] += calls
+                profile.apply_cimpl[node] = segment is not None or hasattr(unit.run, "cthunk")
+            self.call_times[k], self.call_counts[k] = 0.0, 0  # type: ignore[call-overload]
+
+    def _run_what_is_needed(self) -> None:
+        done = [False] * len(self.units)
+        self._set_flags(self.units, False)
+        waiting: list[Iterator[int]] = [iter(self.outputs_of)]
+        while waiting:
+            k = next(waiting[-1], None)
+            if k is None:
+                waiting.pop()
+            elif not done[k]:
+                waiting.append(self._evaluate(k, done))
+        if self.allow_gc:
+            for unit in self.units:
+                for cell in unit.clears:
+                    cell[0] = None
+
+    def _set_flags(self, units: Sequence[Unit], computed: bool) -> None:
+        for unit in units:
+            for flag in unit.flags:
+                flag[0] = computed
+
+    def _evaluate(self, k: int, done: list[bool]) -> Iterator[int]:
+        """Run a part; answers, one after the other, the parts that it waits for."""
+        unit, run = self.units[k], self._timed if self.time_thunks else self._run
+        yield from unit.before
+        if not unit.lazy:
+            yield from (need for need in unit.needs if need is not None)
+        while not done[k]:
+            wanted = run(k, unit)
+            if not (unit.lazy and wanted):
+                done[k] = True
+                self._set_flags([unit], True)
+            else:
+                for position in wanted:
+                    need = unit.needs[position]
+                    if need is not None:
+                        yield need

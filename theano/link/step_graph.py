@@ -1,0 +1,60 @@
+"""The step's graph as the lowering wants it: rewritten, not fused, nothing in place."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.rewriting.db import RewriteDatabaseQuery
+from pytensor.scan.op import Scan
+
+from theano.schedule import arranged
+from theano.schedule.database import FAST_RUN_TAG, optdb
+from theano.schedule.rewrites.left_out import FROM_EVERY_MODE
+
+_REWRITES = RewriteDatabaseQuery(
+    include=["fast_run", FAST_RUN_TAG],
+    # Element-wise operations and products are joined by the engine, which sees more.
+    exclude=["inplace", "fusion", "BlasOpt", "scan_make_inplace", "cxx_only", *FROM_EVERY_MODE],
+)
+# The layers of a network have equal steps; more than this many graphs are not kept.
+GRAPHS_KEPT = 32
+
+
+def prepared(op: Scan) -> FunctionGraph:
+    """A rewritten copy of a step's graph; the inputs and outputs keep their order.
+
+    Loops with equal steps that were written in the same lines get the same graph, which must
+    not be changed.
+    """
+    return _rewritten(EqualSteps(op))
+
+
+class EqualSteps:
+    """A loop as a key: equal to one whose step computes the same, and names the same lines."""
+
+    def __init__(self, op: Scan):
+        self.op = op
+        # interned by PyTensor, so that it is quickly compared
+        frozen = op._frozen_fgraph  # type: ignore[attr-defined]
+        graph: FunctionGraph = op.fgraph  # type: ignore[attr-defined, assignment]
+        self.lines = [getattr(node.outputs[0].tag, "trace", None) for node in graph.toposort()]
+        self.step = frozen
+        self._hash = hash(frozen)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, EqualSteps) and self.step == other.step and self.lines == other.lines
+        )
+
+
+@lru_cache(maxsize=GRAPHS_KEPT)
+def _rewritten(key: EqualSteps) -> FunctionGraph:
+    graph: FunctionGraph = key.op.fgraph.clone(  # type: ignore[attr-defined]
+        clone_inner_graphs=True
+    )
+    arranged(optdb.query(_REWRITES)).rewrite(graph)
+    return graph

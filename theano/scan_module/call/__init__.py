@@ -1,0 +1,1 @@
+"""From the user's function of one step to a loop of the graph."""

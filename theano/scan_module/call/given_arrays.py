@@ -1,0 +1,100 @@
+"""What arrays a loop can be given, and errors that say so before the loop is built."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pytensor.graph.basic import Variable
+from pytensor.raise_op import CheckAndRaise
+from pytensor.tensor.basic import as_tensor_variable
+from pytensor.tensor.type import TensorType
+
+from theano.scan_module.call.step_results import loop_name
+
+
+def check_sequences(sequences: Any, name: str | None) -> None:
+    """Check that sequences can be iterated over.
+
+    Parameters
+    ----------
+    sequences, name
+        As given to ``scan``.
+
+    Raises
+    ------
+    IndexError
+        If a sequence has no dimension.
+    """
+    for position, entry in enumerate(_entries(sequences)):
+        variable = _tensor(entry.get("input") if isinstance(entry, dict) else entry)
+        if variable is not None and variable.type.ndim == 0:
+            raise IndexError(
+                f"{loop_name(name)}: sequence {position} ({variable}) is a number, and has nothing"
+                " to iterate over; what is the same in every step belongs in non_sequences"
+            )
+
+
+def with_rows_checked(outputs_info: Any, name: str | None) -> Any:
+    """States with the check that each initial value has as many rows as are read back.
+
+    Parameters
+    ----------
+    outputs_info, name
+        As given to ``scan``.
+
+    Raises
+    ------
+    IndexError
+        If an initial value that is read further back than one step has no dimension.
+    ValueError
+        If an initial value is known to have too few rows. If that is not known, the function
+        raises the error when it is called.
+    """
+    if isinstance(outputs_info, dict):
+        return _with_rows_checked(outputs_info, 0, name)
+    if not isinstance(outputs_info, list | tuple):
+        return outputs_info
+    return [_with_rows_checked(entry, place, name) for place, entry in enumerate(outputs_info)]
+
+
+def _with_rows_checked(entry: Any, position: int, name: str | None) -> Any:
+    rows = _rows_read_back(entry)
+    initial = _tensor(entry.get("initial")) if rows > 1 else None
+    if initial is None:
+        return entry
+    error = (
+        f"{loop_name(name)}: output {position} is read {rows} steps back, so that its initial"
+        f" value needs {rows} rows"
+    )
+    if initial.type.ndim == 0:
+        raise IndexError(f"{error}, but is a number")
+    length = initial.type.shape[0]
+    if length is None:
+        checked = CheckAndRaise(ValueError, error)(initial, initial.shape[0] >= rows)
+        checked.name = initial.name
+        # Theano's graphs have no such check
+        checked.tag.printed_as_given = True
+        return {**entry, "initial": checked}
+    if length < rows:
+        raise ValueError(f"{error}, but has {length}")
+    return entry
+
+
+def _rows_read_back(entry: Any) -> int:
+    """How many steps back an output is read, if it says so by taps that it may have."""
+    taps = entry.get("taps") if isinstance(entry, dict) else None
+    taps = [] if taps is None else list(taps) if isinstance(taps, list | tuple) else [taps]
+    return -min(taps) if taps and all(tap < 0 for tap in taps) else 0
+
+
+def _entries(given: Any) -> list[Any]:
+    if given is None:
+        return []
+    return list(given) if isinstance(given, list | tuple) else [given]
+
+
+def _tensor(given: Any) -> Variable | None:
+    """What is given as a tensor, if it is one."""
+    if given is None or isinstance(given, Variable) and not isinstance(given.type, TensorType):
+        return None
+    return as_tensor_variable(given)

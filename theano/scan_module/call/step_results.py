@@ -1,0 +1,95 @@
+"""What the function of one step must take and return, and errors that say so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from inspect import signature
+from typing import Any
+
+from pytensor.scan.basic import get_updates_and_outputs
+from pytensor.tensor.basic import as_tensor_variable
+from pytensor.tensor.type import TensorType
+
+from theano.scan_module.call.as_written import StepRecord
+
+
+def checked(fn: Callable, outputs_info: Any, name: str | None) -> Callable:
+    """The step function, with the numbers of its arguments and of its outputs checked."""
+    expected = None
+    if outputs_info is not None:
+        expected = len(outputs_info) if isinstance(outputs_info, list | tuple) else 1
+    code = getattr(fn, "__code__", None)
+    where = f" ({code.co_filename}, line {code.co_firstlineno})" if code else ""
+    title = f"{loop_name(name)}: the step function {getattr(fn, '__name__', fn)}{where}"
+
+    def step(*arguments):
+        if reason := _misfit(fn, arguments):
+            raise TypeError(
+                f"{title} is called with {len(arguments)} argument(s), in this order: elements of"
+                f" the sequences, values of the steps before, non_sequences; {reason}"
+            )
+        result = fn(*arguments)
+        _, outputs, _ = get_updates_and_outputs(result)
+        if expected and len(outputs) != expected:
+            raise ValueError(
+                f"{title} returned {len(outputs)} output(s), but"
+                f" outputs_info has {expected} entr{'y' if expected == 1 else 'ies'}; give one"
+                " entry per output, None for an output that no step reads."
+            )
+        return result
+
+    return step
+
+
+def _misfit(fn: Callable, arguments: Sequence[Any]) -> str | None:
+    """Why a function cannot be called with these arguments, as far as that is known before."""
+    try:
+        parameters = signature(fn)
+    except (TypeError, ValueError):  # of a function that is not Python's
+        return None
+    try:
+        parameters.bind(*arguments)
+    except TypeError as error:
+        return f"it takes {parameters}: {error}"
+    return None
+
+
+@contextmanager
+def clearer_errors(step: StepRecord, outputs_info: Any, name: str | None) -> Iterator[None]:
+    """Raise a ValueError that names the state, where PyTensor refuses one whose type changes."""
+    try:
+        yield
+    except ValueError as error:
+        reason = _type_that_changes(step.outputs, outputs_info)
+        if reason is None:
+            raise
+        raise ValueError(f"{loop_name(name)}: {reason}") from error
+
+
+def _type_that_changes(outputs: Sequence[Any], outputs_info: Any) -> str | None:
+    entries = outputs_info if isinstance(outputs_info, list | tuple) else [outputs_info]
+    for position, (output, entry) in enumerate(zip(outputs, entries, strict=False)):
+        initial = entry.get("initial") if isinstance(entry, dict) else entry
+        if initial is None:
+            continue
+        before, after = as_tensor_variable(initial).type, as_tensor_variable(output).type
+        if not (isinstance(before, TensorType) and isinstance(after, TensorType)):
+            continue
+        if before.dtype != after.dtype:
+            return (
+                f"a state keeps its type, but the initial value of output {position} has dtype"
+                f" {before.dtype}, and the step returns {after.dtype}. Give the initial value the"
+                f" step's type, such as T.zeros(shape, dtype='{after.dtype}'), or cast what the"
+                " step returns"
+            )
+        if not isinstance(entry, dict) and before.ndim != after.ndim:
+            return (
+                f"a state keeps its number of dimensions, but the initial value of output"
+                f" {position} has {before.ndim}, and the step returns {after.ndim}"
+            )
+    return None
+
+
+def loop_name(name: str | None) -> str:
+    return f"scan {name!r}" if name else "scan"

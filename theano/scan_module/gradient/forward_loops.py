@@ -1,0 +1,114 @@
+"""Forward loops that a gradient built again with more outputs, and how they become one again.
+
+The gradient of a loop needs values of its steps that the loop does not return. It builds the
+loop again, the same but for further traces, and notes in the new op which op it extends. Before
+anything else is done to a graph, the loops of such a family over the same inputs are made one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.fg import FunctionGraph
+from pytensor.scan.op import Scan as PyTensorScan
+
+from theano.scan_module.gradient.equal_gradients import MergeBeforeGradients, what_decides_gradient
+from theano.scan_module.loop.arguments import BuiltLoop, Loop, Trace, take_apart
+from theano.scan_module.loop.step_copy import copied
+
+
+def extend_loop(op: PyTensorScan, loop: Loop, values: Iterable[Variable], policy: str) -> BuiltLoop:
+    """Build a loop again with ``values`` of its step as further traces.
+
+    Parameters
+    ----------
+    op
+        The op that the loop was taken from.
+    loop
+        The loop.
+    values
+        Inner variables of the loop's step.
+    policy
+        What chose them, for reports.
+    """
+    traces = (*loop.traces, *(Trace(loop.n_steps, value) for value in values))
+    built = replace(loop, traces=traces).build(type(op))
+    built.node.op.extends = family_of(op)
+    built.node.op.save_policy = policy
+    return built
+
+
+def family_of(op: PyTensorScan) -> PyTensorScan:
+    """The op that an op extends, or the op itself."""
+    return getattr(op, "extends", None) or op
+
+
+def unify_forward_loops(graph: FunctionGraph) -> int:
+    """Replace the loops of each family over the same inputs by one; returns how many went."""
+    families: dict[tuple, list[Apply]] = {}
+    for node in graph.toposort():
+        if isinstance(node.op, PyTensorScan) and _traces_every_step(node):
+            families.setdefault(_key(node), []).append(node)
+    removed = 0
+    for nodes in families.values():
+        if len(nodes) > 1 and any(hasattr(node.op, "extends") for node in nodes):
+            graph.replace_all(list(_unified(nodes).items()), reason="unify_forward_loops")
+            removed += len(nodes) - 1
+    return removed
+
+
+def _traces_every_step(node: Apply) -> bool:
+    return all(length is node.inputs[0] for length in node.op.outer_nitsot(node.inputs))
+
+
+def _key(node: Apply) -> tuple:
+    lengths = len(node.op.outer_nitsot(node.inputs))
+    last = len(node.inputs) - node.op.info.n_non_seqs
+    # n_steps, sequences, states, carried | trace lengths | invariants
+    family = family_of(node.op)
+    inputs = tuple(node.inputs[: last - lengths] + node.inputs[last:])
+    return family, what_decides_gradient(family), inputs
+
+
+def _unified(nodes: list[Apply]) -> dict[Variable, Variable]:
+    """Replacements of all outputs of the nodes by those of one new node."""
+    common = family_of(nodes[0].op).info.n_nit_sot
+    nodes = sorted(nodes, key=lambda node: node.op.info.n_nit_sot, reverse=True)
+    widest = take_apart(nodes[0])
+    traces = [replace(trace, output=None) for trace in widest.traces]
+    positions = [list(range(len(traces)))]
+    for node in nodes[1:]:
+        other = take_apart(node)
+        renamed = copied(
+            [trace.inner for trace in other.traces[common:]],
+            dict(zip(other.inner_inputs, widest.inner_inputs, strict=True)),
+        )
+        first = len(traces)
+        positions.append([*range(common), *range(first, first + len(renamed))])
+        traces += [Trace(widest.n_steps, inner) for inner in renamed]
+    loop = _merge_step(replace(widest, traces=tuple(traces)))
+    # traces that came out equal are stored once; those of the original loop keep their places
+    stored: dict[Variable, Trace] = {}
+    chosen = [
+        trace if place < common else stored.setdefault(trace.inner, trace)
+        for place, trace in enumerate(loop.traces)
+    ]
+    built = replace(loop, traces=tuple(dict.fromkeys(chosen))).build(type(nodes[0].op))
+    built.node.op.extends = family_of(nodes[0].op)
+    policies = [node.op.save_policy for node in nodes if hasattr(node.op, "save_policy")]
+    built.node.op.save_policy = " and ".join(dict.fromkeys(policies))
+    states = [built.outputs[state] for state in loop.ordered_states()]
+    carried = [built.outputs[entry] for entry in loop.carried]
+    replacements = {}
+    for node, places in zip(nodes, positions, strict=True):
+        new = [*states, *(built.outputs[chosen[place]] for place in places), *carried]
+        replacements.update(zip(node.outputs, new, strict=True))
+    return replacements
+
+
+def _merge_step(loop: Loop) -> Loop:
+    graph = FunctionGraph(loop.inner_inputs, loop.inner_outputs, clone=False)
+    MergeBeforeGradients().rewrite(graph)
+    return loop.with_inner_outputs(list(graph.outputs))

@@ -1,0 +1,307 @@
+"""Which values of the forward step to save for the backward step: a minimum cut.
+
+A value that the backward step needs is either saved in every step, or computed again from values
+that are. Saving costs memory; computing again is allowed where it is cheap. With one edge per
+value, of the value's size as capacity, from the expensive operations to the backward step, the
+smallest set of values to save is a minimum cut.
+
+The cut nearest to the backward step is taken among equally small ones: it leaves the least to
+compute again. The idea is that of rematerialisation by minimum cut in AOTAutograd's partitioner
+(https://dev-discuss.pytorch.org/t/467).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from pytensor.graph.basic import Apply, Constant, Variable
+from pytensor.graph.traversal import ancestors
+from pytensor.tensor.basic import (
+    Alloc,
+    ARange,
+    Eye,
+    Join,
+    MakeVector,
+    ScalarFromTensor,
+    Split,
+    TensorFromScalar,
+)
+from pytensor.tensor.elemwise import DimShuffle, Elemwise
+from pytensor.tensor.reshape import JoinDims, SplitDims
+from pytensor.tensor.shape import Reshape, Shape, Shape_i, SpecifyShape
+from pytensor.tensor.subtensor import (
+    AdvancedIncSubtensor,
+    AdvancedIncSubtensor1,
+    AdvancedSubtensor,
+    AdvancedSubtensor1,
+    IncSubtensor,
+    Subtensor,
+)
+from pytensor.tensor.type import TensorType
+
+from theano.scan_module.gradient.minimum_cut import behind_the_cut
+
+# Computing these again costs about as much as reading the result from memory.
+CHEAP_OPS = (
+    Elemwise,
+    DimShuffle,
+    Reshape,
+    JoinDims,
+    SplitDims,
+    Subtensor,
+    IncSubtensor,
+    AdvancedSubtensor,
+    AdvancedSubtensor1,
+    AdvancedIncSubtensor,
+    AdvancedIncSubtensor1,
+    Shape,
+    Shape_i,
+    SpecifyShape,
+    Alloc,
+    Join,
+    Split,
+    MakeVector,
+    Eye,
+    ARange,
+    TensorFromScalar,
+    ScalarFromTensor,
+)
+
+# Length assumed of a dimension whose length is not known before the loop runs.
+NOMINAL_LENGTH = 16
+LARGEST_CAPACITY = 2**20
+UNBOUNDED = 2**30
+
+
+@dataclass(frozen=True)
+class ForwardStep:
+    """What the backward step may know of the forward step without saving anything.
+
+    Attributes
+    ----------
+    available
+        Values that the backward loop can read: sequences, states, traces, invariants.
+    unavailable
+        Inner inputs that it cannot: states of which only the last value exists.
+    invariants
+        Inner inputs that are the same in every step.
+    storable
+        Picks from values of the step those that can be saved, which have one shape in all steps.
+    """
+
+    available: Collection[Variable]
+    unavailable: Collection[Variable]
+    invariants: Collection[Variable]
+    storable: Callable[[list[Variable]], set[Variable]]
+
+
+def is_cheap(node: Apply) -> bool:
+    """Whether computing a node again is cheaper than saving its result."""
+    # Views that other packages define (a gradient clipper, say) count as cheap too.
+    return isinstance(node.op, CHEAP_OPS) or bool(getattr(node.op, "view_map", None))
+
+
+def choose_saved_values(
+    step: ForwardStep,
+    backward_outputs: Iterable[Variable],
+    cotangents: Iterable[Variable],
+    policy: str,
+) -> list[Variable]:
+    """The values of the forward step to save.
+
+    Parameters
+    ----------
+    step
+        What is available without saving.
+    backward_outputs
+        The outputs of the backward step, in terms of forward values and cotangents.
+    cotangents
+        The placeholders of the cotangents.
+    policy
+        'auto': the minimum cut; 'all': every value that the backward step reads, or the minimum
+        cut if one of them cannot be stored;
+        'none': only what cannot be computed again, such as random draws.
+    """
+    needed = _needed(step, list(backward_outputs), set(cotangents))
+    region = _region(step, needed)
+    drawn = _draws(region, step.unavailable)
+    # A draw is saved in any case: a second one would differ.
+    storable = step.storable(region) | drawn
+    tensors = [variable for variable in needed if isinstance(variable.type, TensorType)]
+    if policy == "all" and storable.issuperset(tensors):
+        return tensors
+    sources = {
+        variable
+        for variable in region
+        if variable in step.unavailable
+        or variable in drawn
+        or (
+            policy != "none"
+            and variable.owner is not None
+            and variable in storable
+            and not is_cheap(variable.owner)
+        )
+    }
+    if not sources:
+        return []
+    return _minimum_cut(region, sources, set(needed), storable - set(step.unavailable))
+
+
+def _needed(
+    step: ForwardStep, outputs: list[Variable], cotangents: set[Variable]
+) -> list[Variable]:
+    """Forward values, not available as they are, that nodes of the backward step read."""
+    invariant = _computed_from(step.invariants, ancestors(outputs, blockers=list(step.available)))
+    backward = _dependents(cotangents, list(ancestors(outputs, blockers=list(step.available))))
+    free = set(step.available) | invariant
+    needed: dict[Variable, None] = {}
+
+    def need(variable: Variable) -> None:
+        if not (variable in free or variable in backward or isinstance(variable, Constant)):
+            needed[variable] = None
+
+    for output in outputs:
+        need(output)
+    for variable in ancestors(outputs, blockers=list(free)):
+        if variable in backward and variable.owner is not None and variable not in free:
+            for argument in variable.owner.inputs:
+                need(argument)
+    return list(needed)
+
+
+def _region(step: ForwardStep, needed: list[Variable]) -> list[Variable]:
+    """The values that lie between what is available and what is needed."""
+    everything = list(ancestors(needed, blockers=list(step.available)))
+    free = set(step.available) | _computed_from(step.invariants, everything)
+    reached = ancestors(needed, blockers=list(free))
+    return [v for v in reached if v not in free and not isinstance(v, Constant)]
+
+
+def _computed_from(inputs: Collection[Variable], variables: Iterable[Variable]) -> set[Variable]:
+    """Those of the variables that follow from the inputs (and constants) alone."""
+    result = set(inputs)
+    for variable in _in_order(variables):
+        node = variable.owner
+        if isinstance(variable, Constant) or (
+            node is not None
+            and (
+                all(argument in result for argument in node.inputs)
+                # shapes of what enters a step are the same in every step
+                or (isinstance(node.op, Shape | Shape_i) and node.inputs[0].owner is None)
+            )
+        ):
+            result.add(variable)
+    return result
+
+
+def _dependents(inputs: Collection[Variable], variables: Iterable[Variable]) -> set[Variable]:
+    """Those of the variables that depend on one of the inputs."""
+    result = set(inputs)
+    for variable in _in_order(variables):
+        if variable.owner is not None and any(a in result for a in variable.owner.inputs):
+            result.add(variable)
+    return result
+
+
+def _in_order(variables: Iterable[Variable]) -> list[Variable]:
+    """The variables, each after those that it is computed from."""
+    pending = dict.fromkeys(variables)
+    done: dict[Variable, None] = {}
+    for root in pending:
+        stack = [root]
+        while stack:
+            variable = stack[-1]
+            waiting = (
+                []
+                if variable.owner is None
+                else [a for a in variable.owner.inputs if a in pending and a not in done]
+            )
+            if waiting and variable not in done:
+                stack.extend(waiting)
+            else:
+                done[variable] = None
+                stack.pop()
+    return list(done)
+
+
+def _draws(region: list[Variable], unavailable: Collection[Variable]) -> set[Variable]:
+    """Values that come out of a generator's state, so that a second draw would differ."""
+    states = set(unavailable)
+    drawn = set()
+    for variable in _in_order(region):
+        if variable.owner is not None and any(a in states for a in variable.owner.inputs):
+            drawn.add(variable)
+            if not isinstance(variable.type, TensorType):
+                states.add(variable)
+    return drawn
+
+
+def _sizes(region: list[Variable]) -> dict[Variable, int]:
+    """Bytes of each value, relative to the others, from what is known of the shapes."""
+    slices: dict[Variable, int] = {}
+    for variable in region:
+        if variable.owner is not None and isinstance(variable.owner.op, Subtensor):
+            source = variable.owner.inputs[0]
+            slices[source] = slices.get(source, 0) + 1
+    sizes: dict[Variable, int] = {}
+    for variable in _in_order(region):
+        if not isinstance(variable.type, TensorType):
+            sizes[variable] = UNBOUNDED
+            continue
+        candidates = [_nominal_size(variable)]
+        op = None if variable.owner is None else variable.owner.op
+        if isinstance(op, Subtensor) and variable.owner.inputs[0] in sizes:
+            # gates cut out of one product share its size
+            source = variable.owner.inputs[0]
+            candidates.append(sizes[source] // slices[source])
+        if isinstance(op, Elemwise):
+            # operands of equal shape have equal size, whatever is known of it
+            candidates += [
+                sizes[argument]
+                for argument in variable.owner.inputs
+                if argument in sizes and argument.type.shape == variable.type.shape
+            ]
+        sizes[variable] = max(1, min(candidates))
+    return sizes
+
+
+def _nominal_size(variable: Variable) -> int:
+    elements = np.prod(
+        [NOMINAL_LENGTH if length is None else length for length in variable.type.shape],
+        dtype=float,
+    )
+    return int(min(elements * np.dtype(variable.type.dtype).itemsize, LARGEST_CAPACITY))
+
+
+def _minimum_cut(
+    region: list[Variable],
+    sources: set[Variable],
+    needed: set[Variable],
+    storable: Collection[Variable],
+) -> list[Variable]:
+    sizes = _sizes(region)
+    position = {variable: k for k, variable in enumerate(region)}
+    source, sink = 2 * len(region), 2 * len(region) + 1
+    edges: dict[tuple[int, int], int] = {}
+    for variable, k in position.items():
+        entry, leave = 2 * k, 2 * k + 1
+        edges[entry, leave] = sizes[variable] if variable in storable else UNBOUNDED
+        if variable in sources:
+            edges[source, entry] = UNBOUNDED
+        if variable in needed:
+            edges[leave, sink] = UNBOUNDED
+        for argument in () if variable.owner is None else variable.owner.inputs:
+            if argument in position:
+                edges[2 * position[argument] + 1, entry] = UNBOUNDED
+    # values from which the sink can still be reached lie behind the cut that is nearest to it
+    behind = behind_the_cut(edges, source, sink)
+    return [
+        variable
+        for variable, k in position.items()
+        if 2 * k not in behind
+        and 2 * k + 1 in behind
+        and variable in storable
+        and isinstance(variable.type, TensorType)
+    ]

@@ -1,0 +1,189 @@
+"""The gradient of one step of a loop, before anyone asks where its forward values come from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pytensor.gradient import DisconnectedType, grad
+from pytensor.graph.basic import Variable
+from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.null_type import NullType
+from pytensor.graph.op import io_connection_pattern
+from pytensor.tensor.type import continuous_dtypes
+
+from theano.scan_module.gradient.equal_gradients import MergeBeforeGradients
+from theano.scan_module.gradient.forward_loops import unify_forward_loops
+from theano.scan_module.loop.arguments import Loop, fresh_like
+from theano.scan_module.step.shape_only_uses import replace_shape_only_uses
+
+
+@dataclass(frozen=True)
+class StepGradient:
+    """The step of a loop together with its gradient, computations shared by both merged.
+
+    Attributes
+    ----------
+    loop
+        The loop; its step shares variables with the gradients.
+    write_cotangents
+        For each state, for each write: the placeholder of its cotangent, or None if inactive.
+    trace_cotangents
+        For each trace the placeholder of its cotangent, or None.
+    gradients
+        Inner input -> its gradient, for those that have one.
+    undefined
+        Inner input -> why its gradient is undefined.
+    """
+
+    loop: Loop
+    write_cotangents: list[list[Variable | None]]
+    trace_cotangents: list[Variable | None]
+    gradients: dict[Variable, Variable]
+    undefined: dict[Variable, str]
+
+
+def is_differentiable(variable: Variable) -> bool:
+    """Whether a variable can carry a gradient."""
+    return getattr(variable.type, "dtype", None) in continuous_dtypes
+
+
+def is_connected(cotangent: Variable) -> bool:
+    """Whether a cotangent carries anything."""
+    return not isinstance(cotangent.type, DisconnectedType | NullType)
+
+
+def differentiate_step(loop: Loop, output_cotangents: list[Variable]) -> StepGradient:
+    """Differentiate the step with respect to all of its inputs that can carry a gradient.
+
+    Parameters
+    ----------
+    loop
+        The forward loop, with inner variables that nothing else uses.
+    output_cotangents
+        Cotangents of the node's outputs: states, traces, carried; some may be disconnected.
+    """
+    states = loop.ordered_states()
+    active_states, active_traces = _active(loop, output_cotangents)
+    write_cotangents: list[list[Variable | None]] = [
+        [_placeholder(tap.inner) if active else None for tap in state.writes]
+        for state, active in zip(states, active_states, strict=True)
+    ]
+    trace_cotangents: list[Variable | None] = [
+        _placeholder(trace.inner) if active else None
+        for trace, active in zip(loop.traces, active_traces, strict=True)
+    ]
+    pairs = [
+        (tap.inner, cotangent)
+        for state, cotangents in zip(states, write_cotangents, strict=True)
+        for tap, cotangent in zip(state.writes, cotangents, strict=True)
+        if cotangent is not None
+    ]
+    pairs += [
+        (trace.inner, cotangent)
+        for trace, cotangent in zip(loop.traces, trace_cotangents, strict=True)
+        if cotangent is not None
+    ]
+    gradients, undefined = _gradients(loop, pairs)
+    return _merged(loop, write_cotangents, trace_cotangents, gradients, undefined)
+
+
+def _placeholder(variable: Variable) -> Variable:
+    cotangent = fresh_like(variable)
+    cotangent.name = f"d{variable.name}" if variable.name else "cotangent"
+    return cotangent
+
+
+def _active(loop: Loop, output_cotangents: list[Variable]) -> tuple[list[bool], list[bool]]:
+    """Which states and which traces may have a cotangent that is not zero."""
+    states = loop.ordered_states()
+    inner_outputs = loop.inner_outputs
+    pattern = io_connection_pattern(loop.inner_inputs, inner_outputs)
+    connected = [is_connected(cotangent) for cotangent in output_cotangents]
+    active_states = [
+        has_cotangent and is_differentiable(state.writes[0].inner)
+        for state, has_cotangent in zip(states, connected, strict=False)
+    ]
+    active_traces = [
+        has_cotangent and is_differentiable(trace.inner)
+        for trace, has_cotangent in zip(loop.traces, connected[len(states) :], strict=False)
+    ]
+    # rows of the pattern: sequences | taps of the states | carried | invariants
+    rows = iter(range(len(loop.sequences), len(pattern)))
+    state_rows = [[next(rows) for _ in state.reads] for state in states]
+    while True:
+        writes = [
+            active
+            for state, active in zip(states, active_states, strict=True)
+            for _ in state.writes
+        ]
+        active_columns = [k for k, active in enumerate(writes + active_traces) if active]
+        changed = False
+        for position, state in enumerate(states):
+            if active_states[position] or not is_differentiable(state.writes[0].inner):
+                continue
+            if any(
+                pattern[row][column] for row in state_rows[position] for column in active_columns
+            ):
+                active_states[position] = changed = True
+        if not changed:
+            return active_states, active_traces
+
+
+def _gradients(
+    loop: Loop, pairs: list[tuple[Variable, Variable]]
+) -> tuple[dict[Variable, Variable], dict[Variable, str]]:
+    if not pairs:
+        return {}, {}
+    carried = {entry.inner_input for entry in loop.carried}
+    wanted = [
+        variable
+        for variable in loop.inner_inputs
+        if variable not in carried and is_differentiable(variable)
+    ]
+    totals: dict[Variable, Variable] = {}
+    for variable, cotangent in pairs:
+        totals[variable] = totals[variable] + cotangent if variable in totals else cotangent
+    # A copy of each output, so that an output that is also an input of the step still counts.
+    results = grad(
+        cost=None,
+        known_grads={variable.copy(): cotangent for variable, cotangent in totals.items()},
+        wrt=wanted,
+        disconnected_inputs="ignore",
+        return_disconnected="none",
+        null_gradients="return",
+    )
+    gradients, undefined = {}, {}
+    for variable, gradient in zip(wanted, results, strict=True):
+        if gradient is None:
+            continue
+        if isinstance(gradient.type, NullType):
+            undefined[variable] = gradient.type.why_null
+        else:
+            gradients[variable] = gradient
+    return gradients, undefined
+
+
+def _merged(loop, write_cotangents, trace_cotangents, gradients, undefined) -> StepGradient:
+    """Merge equal computations of the step and of its gradient, so that each exists once."""
+    placeholders = [c for cotangents in write_cotangents for c in cotangents if c is not None]
+    placeholders += [c for c in trace_cotangents if c is not None]
+    step_outputs = loop.inner_outputs
+    graph = FunctionGraph(
+        inputs=[*loop.inner_inputs, *placeholders],
+        outputs=[*step_outputs, *gradients.values()],
+        clone=False,
+    )
+    unify_forward_loops(graph)
+    MergeBeforeGradients().rewrite(graph)
+    if replace_shape_only_uses(graph):
+        MergeBeforeGradients().rewrite(graph)
+    merged_outputs = list(graph.outputs)
+    for feature in list(graph._features):
+        graph.remove_feature(feature)
+    return StepGradient(
+        loop=loop.with_inner_outputs(merged_outputs[: len(step_outputs)]),
+        write_cotangents=write_cotangents,
+        trace_cotangents=trace_cotangents,
+        gradients=dict(zip(gradients, merged_outputs[len(step_outputs) :], strict=True)),
+        undefined=undefined,
+    )

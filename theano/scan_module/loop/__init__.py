@@ -1,0 +1,1 @@
+"""A loop as data: the one place that knows the order of a ``Scan`` node's arguments."""

@@ -1,0 +1,74 @@
+"""The shapes of what a loop without steps stores.
+
+PyTensor's machine gives an output of no rows no columns either: the shape (0, 0) instead of
+(0, 3), so that what reads it sees other shapes than the graph was rewritten for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+from pytensor.compile.maker import function
+from pytensor.compile.mode import Mode
+from pytensor.graph.basic import Apply, Constant
+from pytensor.tensor.shape import Shape_i
+from pytensor.tensor.type import TensorType
+
+from theano.scan_module.step.loop_shapes import output_shapes
+
+
+def with_rows_of_no_steps(thunk: Callable, node: Apply, storage_map: dict) -> Any:
+    """What runs a loop, giving the outputs of a loop without steps their shapes.
+
+    Parameters
+    ----------
+    thunk
+        PyTensor's.
+    node
+        The loop.
+    storage_map
+        Where the values of variables are.
+    """
+    traces = node.op.outer_nitsot_outs(node.outputs)  # type: ignore[attr-defined]
+    if all(output.type.ndim < 2 for output in traces):
+        return thunk
+    steps = storage_map[node.inputs[0]]
+    lengths: list[Callable] = []
+
+    @wraps(thunk)
+    def run() -> Any:
+        done = thunk()
+        if steps[0] == 0:
+            if not lengths:
+                lengths.append(_lengths_of(node))
+            found = iter(lengths[0](*(storage_map[v][0] for v in _inputs(node))))
+            for output in traces:
+                rows = [int(next(found)) for _ in output.type.shape[1:]]
+                storage_map[output][0] = np.empty((0, *rows), dtype=output.type.dtype)
+        return done
+
+    return run
+
+
+def _inputs(node: Apply) -> list:
+    return [v for v in dict.fromkeys(node.inputs) if not isinstance(v, Constant)]
+
+
+def _lengths_of(node: Apply) -> Callable:
+    """A function of the loop's inputs: the lengths of the rows of its traces."""
+    # variables of their own, since shared ones cannot be given
+    fresh = {variable: variable.type() for variable in _inputs(node)}
+    node = node.clone_with_new_inputs([fresh.get(v, v) for v in node.inputs])
+    shapes = [
+        tuple(Shape_i(axis)(v) for axis in range(v.type.ndim))
+        if isinstance(v.type, TensorType)
+        else None
+        for v in node.inputs
+    ]
+    first = node.op.info.n_mit_mot + node.op.info.n_mit_sot + node.op.info.n_sit_sot  # type: ignore[attr-defined]
+    found = output_shapes(node, shapes)[first : first + node.op.info.n_nit_sot]  # type: ignore[attr-defined]
+    lengths = [length for shape in found for length in shape[1:]]  # type: ignore[index]
+    return function([*fresh.values()], lengths, mode=Mode("py", None), on_unused_input="ignore")

@@ -1,0 +1,1 @@
+"""What was saved, hoisted and merged, and what was not, and why."""

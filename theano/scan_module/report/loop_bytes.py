@@ -1,0 +1,203 @@
+"""How many bytes a loop writes to memory in each step, from the shapes of what it stores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from pytensor.graph.basic import Constant, NominalVariable, Variable
+from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.replace import clone_replace
+from pytensor.graph.rewriting.basic import MergeOptimizer
+from pytensor.graph.rewriting.utils import rewrite_graph
+from pytensor.graph.traversal import ancestors
+from pytensor.raise_op import Assert
+from pytensor.scalar.basic import Maximum, Minimum
+from pytensor.tensor.basic import ScalarFromTensor, TensorFromScalar, constant
+from pytensor.tensor.shape import Shape_i
+from pytensor.tensor.type import TensorType
+
+from theano.scan_module.loop.arguments import Loop, Trace
+from theano.scan_module.report.describe import describe
+from theano.schedule.lazy_shapes import LazyShapeFeature
+
+# A number, an expression of the arguments of the function, or None if neither can be had.
+Length = int | Variable | None
+Shape = tuple[Length, ...]
+
+
+class Shapes:
+    """Shapes of values of a graph, in terms of the arguments of the compiled function.
+
+    Parameters
+    ----------
+    variables
+        The values asked for.
+    known
+        Shapes of the graph's inputs, if they are not arguments of the function themselves.
+    """
+
+    def __init__(self, variables: Iterable[Variable], known: Mapping[Variable, Shape] | None):
+        self._known = known
+        self._feature = LazyShapeFeature()
+        outputs = list(dict.fromkeys(v for v in variables if isinstance(v.type, TensorType)))
+        FunctionGraph(outputs=outputs, clone=False).attach_feature(self._feature)
+
+    def of(self, variable: Variable) -> Shape:
+        """The shape of one of the values."""
+        static = variable.type.shape
+        if self._known is not None and variable in self._known:
+            known = self._known[variable]
+            return tuple(k if s is None else s for s, k in zip(static, known, strict=True))
+        symbolic = self._feature.shape_of.get(variable) or (None,) * len(static)
+        return tuple(
+            self._length(variable, axis, symbolic[axis]) if length is None else length
+            for axis, length in enumerate(static)
+        )
+
+    def _length(self, variable: Variable, axis: int, length: Variable | None) -> Length:
+        if length is None:
+            # an input of the graph: the arguments of the function have their own shapes
+            is_argument = self._known is None and variable.owner is None
+            return Shape_i(axis)(variable) if is_argument else None
+        length = _without_checks(length)
+        if self._known is None or isinstance(length, Constant):
+            return None if _has_nominal(length) else _as_number(length)
+        return self._in_terms_of_arguments(length)
+
+    def _in_terms_of_arguments(self, length: Variable) -> Length:
+        reads = [
+            (variable, variable.owner.inputs[0], variable.owner.op.i)
+            for variable in ancestors([length])
+            if variable.owner is not None and isinstance(variable.owner.op, Shape_i)
+        ]
+        replacements: dict[Variable, Variable] = {}
+        for variable, source, axis in reads:
+            if source in self._known:
+                known = self._known[source][axis]
+                if variable is length or known is None:
+                    return known
+                known = constant(known, dtype="int64") if isinstance(known, int) else known
+                replacements[variable] = variable.type.filter_variable(known)
+        leaves = [v for v in ancestors([length], blockers=list(replacements)) if v.owner is None]
+        if any(leaf in self._known for leaf in leaves):
+            return None
+        return clone_replace(length, replace=replacements)
+
+
+def _has_nominal(length: Variable) -> bool:
+    return any(isinstance(variable, NominalVariable) for variable in ancestors([length]))
+
+
+def _without_checks(length: Variable) -> Variable:
+    """A length without the checks that operands agree."""
+    while length.owner is not None and isinstance(
+        length.owner.op, Assert | ScalarFromTensor | TensorFromScalar
+    ):
+        length = length.owner.inputs[0]
+    return length
+
+
+def simplified(lengths: Sequence[Variable]) -> list[Length]:
+    """The same lengths in simple terms, provided that the shapes of operands agree."""
+    graph = FunctionGraph(outputs=list(lengths), clone=True, copy_inputs=False)
+    for node in graph.toposort():
+        if isinstance(node.op, Assert):
+            graph.replace(node.outputs[0], node.inputs[0], reason="simplified")
+    rewrite_graph(graph, include=("canonicalize",))
+    MergeOptimizer().rewrite(graph)
+    for node in graph.toposort():
+        scalar_op = getattr(node.op, "scalar_op", node.op)
+        if isinstance(scalar_op, Maximum | Minimum) and len(set(node.inputs)) == 1:
+            graph.replace(node.outputs[0], node.inputs[0], reason="simplified")
+    return [_as_number(_without_checks(length)) for length in graph.outputs]
+
+
+def _as_number(length: Variable) -> int | Variable:
+    return int(length.data) if isinstance(length, Constant) else length
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A value that each step writes to memory."""
+
+    dtype: str
+    shape: Shape
+
+    @property
+    def itemsize(self) -> int:
+        return np.dtype(self.dtype).itemsize
+
+
+def input_shapes(loop: Loop, outside: Shapes) -> dict[Variable, Shape]:
+    """Shapes of the inputs of a loop's step, from those of what the loop is given."""
+    shapes: dict[Variable, Shape] = {}
+    for entry in loop.sequences:
+        shapes[entry.inner] = outside.of(entry.outer)[1:]
+    for state in loop.states:
+        row = outside.of(state.outer)[1:]
+        shapes.update((tap.inner, row) for tap in state.reads)
+    for carried in loop.carried:
+        if isinstance(carried.inner_input.type, TensorType):
+            shapes[carried.inner_input] = outside.of(carried.outer)
+    for invariant in loop.invariants:
+        if isinstance(invariant.inner.type, TensorType):
+            shapes[invariant.inner] = outside.of(invariant.outer)
+    return shapes
+
+
+def stored_by(loop: Loop, outside: Shapes) -> tuple[Stored, ...]:
+    """What each step of a loop writes: its states and its traces."""
+    rows = {state: outside.of(state.outer)[1:] for state in loop.ordered_states()}
+    states = [
+        Stored(tap.inner.type.dtype, row) for state, row in rows.items() for tap in state.writes
+    ]
+    return (*states, *traces_of(loop, outside).values())
+
+
+def traces_of(loop: Loop, outside: Shapes) -> dict[Trace, Stored]:
+    """What each step of a loop writes to each trace."""
+    shapes = Shapes((trace.inner for trace in loop.traces), input_shapes(loop, outside))
+    return {trace: Stored(trace.inner.type.dtype, shapes.of(trace.inner)) for trace in loop.traces}
+
+
+def total_bytes(values: Sequence[Stored], lengths: Mapping[Variable, Length]) -> int | str:
+    """The bytes of values: a number where all lengths are known, else an expression.
+
+    Parameters
+    ----------
+    values
+        The values.
+    lengths
+        What to say instead of an expression of a length.
+    """
+    exact = 0
+    symbolic: dict[str, int] = {}
+    for value in values:
+        known, unknown = [value.itemsize], []
+        for length in value.shape:
+            if isinstance(length, Variable):
+                length = lengths.get(length, length)
+            if isinstance(length, int):
+                known.append(length)
+            else:
+                unknown.append(_factor(length))
+        if unknown:
+            term = "*".join(sorted(unknown))
+            symbolic[term] = symbolic.get(term, 0) + prod(known)
+        else:
+            exact += prod(known)
+    if not symbolic:
+        return exact
+    terms = [f"{coefficient}*{term}" for term, coefficient in symbolic.items()]
+    return " + ".join(terms + ([str(exact)] if exact else []))
+
+
+def _factor(length: Variable | None) -> str:
+    if length is None:
+        return "?"
+    text = describe(length)
+    bare = isinstance(length.owner.op, Shape_i) if length.owner is not None else True
+    return text if bare or text.endswith(")") and text[0].isalpha() else f"({text})"

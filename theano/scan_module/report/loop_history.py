@@ -1,0 +1,192 @@
+"""What happened to the loops of a graph while it was compiled, kept with the graph.
+
+Rewrites build loops anew, and loops may share a name. So each loop that is recorded before the
+first rewrite gets a number, and a loop that comes from recorded ones carries their numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.features import Feature, register_feature_callback
+from pytensor.graph.fg import FunctionGraph
+from pytensor.scan.op import Scan as PyTensorScan
+
+from theano.scan_module.loop.arguments import Loop, Trace
+
+# How many operations (slices, mostly) may lie between a loop and what a rewrite replaces.
+FARTHEST_READ = 4
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What a rewrite did to something of a loop, or why it did nothing.
+
+    Attributes
+    ----------
+    loop
+        The name of the loop.
+    rewrite
+        The name of the rewrite.
+    subject
+        What the decision is about, such as a product.
+    applied
+        Whether the rewrite applied.
+    detail
+        What was done, or why it was not.
+    origins
+        The numbers of the recorded loops that the loop comes from.
+    """
+
+    loop: str
+    rewrite: str
+    subject: str
+    applied: bool
+    detail: str
+    origins: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class LoopRecord:
+    """A loop as it was before the first rewrite.
+
+    Attributes
+    ----------
+    number
+        Its number in the graph.
+    name
+        Its name.
+    loop
+        Its arguments, in a copy of the graph that no rewrite touches.
+    products
+        How many products its step held.
+    saved
+        The traces that the loop has for gradients only.
+    policy
+        The value of ``scan.save`` that chose them; None without any.
+    """
+
+    number: int
+    name: str
+    loop: Loop
+    products: int
+    saved: tuple[Trace, ...]
+    policy: str | None
+
+
+def origins_of(node: Apply) -> tuple[int, ...]:
+    """The numbers of the recorded loops that a loop comes from."""
+    return getattr(node.tag, "loop_origins", ())
+
+
+def _is_loop(variable: Variable) -> bool:
+    return variable.owner is not None and isinstance(variable.owner.op, PyTensorScan)
+
+
+@dataclass(eq=False)
+class LoopHistory(Feature):
+    """The loops of a graph before the first rewrite, and the decisions about them.
+
+    It follows the loops through PyTensor's rewrites too: a loop that takes the place of another
+    one gets its numbers.
+    """
+
+    decisions: list[Decision] = field(default_factory=list)
+    records: list[LoopRecord] = field(default_factory=list)
+    inputs: tuple[Variable, ...] = ()
+    _visited: tuple[int, ...] | None = field(default=None, repr=False)
+    _unknown: set[Apply] = field(default_factory=set, repr=False)
+
+    def clone(self) -> LoopHistory:
+        """A copy, for a copy of the graph."""
+        return LoopHistory(list(self.decisions), list(self.records), self.inputs)
+
+    def remembered(self) -> list[Variable]:
+        """What the records have of the graph as it was; makes this go where its graph goes."""
+        loops = [record.loop for record in self.records]
+        return [v for loop in loops for v in (*loop.outer_inputs, *loop.outputs) if v is not None]
+
+    @contextmanager
+    def visiting(self, node: Apply) -> Iterator[None]:
+        """While this lasts, loops that join the graph come from ``node``."""
+        self._visited = origins_of(node)
+        try:
+            yield
+        finally:
+            self._visited = None
+
+    @register_feature_callback
+    def on_import(self, graph: FunctionGraph, node: Apply, reason: object) -> None:
+        """A loop that a rewrite of ours made gets the numbers of the loop that it rewrites."""
+        if isinstance(node.op, PyTensorScan) and not origins_of(node):
+            if self._visited is None:
+                self._unknown.add(node)
+            else:
+                node.tag.loop_origins = self._visited
+
+    @register_feature_callback
+    def on_prune(self, graph: FunctionGraph, node: Apply, reason: object) -> None:
+        """A loop that left the graph is of no interest."""
+        self._unknown.discard(node)
+
+    @register_feature_callback
+    def on_change_input(
+        self,
+        graph: FunctionGraph,
+        node: Apply,
+        i: int,
+        r: Variable,
+        new_r: Variable,
+        reason: object = None,
+    ) -> None:
+        """A loop that takes the place of another one gets its numbers."""
+        if self._visited is not None:
+            return
+        if _is_loop(r) and _is_loop(new_r):
+            self._follow(r.owner, new_r.owner)
+        elif self._unknown:
+            new = _nearest_loop(new_r)
+            old = _nearest_loop(r) if new in self._unknown else None
+            if old is not None:
+                self._follow(old, new)
+
+    def _follow(self, old: Apply, new: Apply) -> None:
+        # ScanMerge joins the names of the loops that it makes one
+        alike = set(str(old.op.name).split("&")) <= set(str(new.op.name).split("&"))
+        if new in self._unknown or alike:
+            origins = {*origins_of(old), *origins_of(new)}
+            if origins:
+                new.tag.loop_origins = tuple(sorted(origins))
+                self._unknown.discard(new)
+
+
+def _nearest_loop(variable: Variable) -> Apply | None:
+    for _ in range(FARTHEST_READ):
+        if variable.owner is None:
+            return None
+        if _is_loop(variable):
+            return variable.owner
+        if not variable.owner.inputs:
+            return None
+        variable = variable.owner.inputs[0]
+    return None
+
+
+def find_history(graph: FunctionGraph) -> LoopHistory | None:
+    """The history attached to a graph, if there is one."""
+    for feature in graph._features:
+        if isinstance(feature, LoopHistory):
+            return feature
+    return None
+
+
+def history_of(graph: FunctionGraph) -> LoopHistory:
+    """The history attached to a graph; attached now if it has none."""
+    history = find_history(graph)
+    if history is None:
+        history = LoopHistory()
+        graph.attach_feature(history)
+    return history

@@ -1,0 +1,303 @@
+"""``scan_report``: what became of the loops of a compiled function, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytensor
+from pytensor.compile.executor import Function
+from pytensor.compile.mode import Mode as PyTensorMode
+from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.replace import clone_replace
+from pytensor.graph.traversal import ancestors
+
+from theano.scan_module.loop.arguments import Loop, take_apart
+from theano.scan_module.report.describe import (
+    describe,
+    describe_product,
+    input_names,
+    operands_of,
+)
+from theano.scan_module.report.loop_bytes import (
+    Length,
+    Shapes,
+    Stored,
+    input_shapes,
+    simplified,
+    stored_by,
+    total_bytes,
+    traces_of,
+)
+from theano.scan_module.report.loop_history import (
+    Decision,
+    LoopHistory,
+    LoopRecord,
+    find_history,
+    origins_of,
+)
+from theano.scan_module.report.loop_reports import LoopReport, ProductLeft, SavedValue, ScanReport
+from theano.scan_module.scan_opt.loop_rewriter import loops_of
+from theano.scan_module.step.products import products_among
+
+
+def scan_report(
+    function: Function, arguments: Sequence[Any] | Mapping[str, Any] | None = None
+) -> ScanReport:
+    """Say what became of the loops of a compiled function.
+
+    Parameters
+    ----------
+    function
+        What ``theano.function`` returned.
+    arguments
+        Arguments that the function could be called with, by position or by name. With them sizes
+        are numbers; without, those that depend on arguments are expressions. The function is not
+        called.
+
+    Returns
+    -------
+    ScanReport
+        Print it, or read its fields.
+
+    Raises
+    ------
+    TypeError
+        If ``function`` is not a compiled function, or the arguments are not as many as it takes.
+
+    Examples
+    --------
+    >>> import theano, theano.tensor as T
+    >>> from theano.scan_module.report import scan_report
+    >>> x, w = T.tensor3("x"), T.matrix("w")
+    >>> total, _ = theano.scan(lambda x, h, w: T.tanh(x.dot(w) + h), sequences=x,
+    ...                        outputs_info=T.zeros((2, 3)), non_sequences=w, name="rnn")
+    >>> report = scan_report(theano.function([x, w], total))
+    >>> report.loops[0].products_before, report.loops[0].products_after, report.products_outside
+    (1, 0, 1)
+    """
+    if not isinstance(function, Function):
+        raise TypeError(
+            "scan_report: expected a compiled function, as theano.function returns it, but got"
+            f" {type(function).__name__}: {function!r}"
+        )
+    graph = function.maker.fgraph
+    history = find_history(graph)
+    found = _loops(graph, _Surroundings((), {}, None))
+    wanted = list(dict.fromkeys(length for loop in found for length in loop.lengths()))
+    if arguments is None:
+        lengths = dict(zip(wanted, simplified(wanted), strict=True))
+    else:
+        numbers = _evaluated(wanted, graph.inputs, _input_values(function, arguments))
+        lengths = dict(zip(wanted, numbers, strict=True))
+    return ScanReport(
+        function=function.name or "unnamed",
+        recorded=history is not None,
+        loops=tuple(loop.report(lengths) for loop in found),
+        products_outside=len(products_among(graph.toposort())),
+    )
+
+
+@dataclass(frozen=True)
+class _Surroundings:
+    """Where a graph is: inside which loops, and what is known of its inputs."""
+
+    path: tuple[str, ...]
+    names: Mapping[Variable, str]
+    shapes: Mapping[Variable, tuple] | None
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A loop, with sizes still as expressions."""
+
+    name: str
+    path: tuple[str, ...]
+    sources: tuple[str, ...]
+    products_before: int | None
+    products_left: tuple[ProductLeft, ...] | None
+    stored_before: tuple[Stored, ...] | None
+    stored_after: tuple[Stored, ...] | None
+    saved: tuple[tuple[str, str, str, Stored], ...]
+    policy: str | None
+    decisions: tuple[Decision, ...]
+
+    def lengths(self) -> Iterable[Variable]:
+        values = [*(self.stored_before or ()), *(self.stored_after or ())]
+        for value in [*values, *(entry[-1] for entry in self.saved)]:
+            yield from (length for length in value.shape if isinstance(length, Variable))
+
+    def report(self, lengths: Mapping[Variable, Length]) -> LoopReport:
+        def size(values):
+            return None if values is None else total_bytes(values, lengths)
+
+        return LoopReport(
+            name=self.name,
+            path=self.path,
+            sources=self.sources,
+            products_before=self.products_before,
+            products_after=None if self.products_left is None else len(self.products_left),
+            bytes_before=size(self.stored_before),
+            bytes_after=size(self.stored_after),
+            saved=tuple(
+                SavedValue(output, text, kind, total_bytes([value], lengths))
+                for output, text, kind, value in self.saved
+            ),
+            policy=self.policy,
+            decisions=self.decisions,
+            products_left=self.products_left or (),
+        )
+
+
+def _loops(graph: FunctionGraph, around: _Surroundings) -> list[_Found]:
+    """The loops of a compiled graph, and those that were in it and are gone."""
+    history = find_history(graph)
+    survivors = _origins(history, list(loops_of(graph)))
+    records = [] if history is None else history.records
+    gone = set(range(len(records))) - {k for origins in survivors.values() for k in origins}
+    # in the order in which they were recorded; a loop that came from elsewhere is last
+    places = [(origins or (len(records),), node) for node, origins in survivors.items()]
+    places += [((number,), None) for number in gone]
+    found = []
+    for origins, node in sorted(places, key=lambda place: place[0]):
+        known = [records[k] for k in origins if k < len(records)]
+        decisions = [d for d in history.decisions if set(d.origins) & set(origins)] if known else []
+        loop = _found(known, node, decisions, around)
+        found.append(loop)
+        if node is not None:
+            found += _loops(node.op.fn.maker.fgraph, _inside(node, around))
+    return found
+
+
+def _origins(history: LoopHistory | None, nodes: list[Apply]) -> dict[Apply, tuple[int, ...]]:
+    """Which recorded loops each loop comes from; by name if a rewrite's trail was lost."""
+    if history is None:
+        return dict.fromkeys(nodes, ())
+    origins = {node: origins_of(node) for node in nodes}
+    free = [r for r in history.records if not any(r.number in o for o in origins.values())]
+    for node in nodes:
+        match = next((r for r in free if r.name == node.op.name), None)
+        if not origins[node] and match is not None:
+            origins[node] = (match.number,)
+            free.remove(match)
+    return origins
+
+
+def _inside(node: Apply, around: _Surroundings) -> _Surroundings:
+    """The surroundings of the step that a loop compiled."""
+    loop = take_apart(node)
+    inputs = node.op.fn.maker.fgraph.inputs
+    names = input_names(loop, around.names)
+    shapes = input_shapes(loop, Shapes(loop.outer_inputs, around.shapes))
+    pairs = list(zip(loop.inner_inputs, inputs, strict=False))
+    return _Surroundings(
+        path=(*around.path, node.op.name or "scan"),
+        names={own: names[inner] for inner, own in pairs if inner in names},
+        shapes={own: shapes[inner] for inner, own in pairs if inner in shapes},
+    )
+
+
+def _found(
+    records: list[LoopRecord],
+    node: Apply | None,
+    decisions: list[Decision],
+    around: _Surroundings,
+) -> _Found:
+    left = after = None
+    if node is not None:
+        inside = _inside(node, around)
+        left = tuple(_products_left(node, inside))
+        after = _stored_by(take_apart(node), around)
+    name = "&".join(record.name for record in records) if node is None else node.op.name
+    policies = dict.fromkeys(record.policy for record in records if record.saved)
+    return _Found(
+        name=name or "scan",
+        path=around.path,
+        sources=tuple(record.name for record in records),
+        products_before=sum(record.products for record in records) if records else None,
+        products_left=left,
+        stored_before=sum((_stored_by(r.loop, around) for r in records), ()) if records else None,
+        stored_after=after,
+        saved=tuple(value for record in records for value in _saved(record, around)),
+        policy=" and ".join(p for p in policies if p) or None,
+        decisions=tuple(decisions),
+    )
+
+
+def _products_left(node: Apply, inside: _Surroundings) -> Iterable[ProductLeft]:
+    step = node.op.fn.maker.fgraph
+    states = set(node.op.inner_mitmot(step.inputs))
+    states |= {*node.op.inner_mitsot(step.inputs), *node.op.inner_sitsot(step.inputs)}
+    for product in products_among(step.toposort()):
+        needed = [v for v in ancestors(operands_of(product)) if v in states]
+        names = dict.fromkeys(inside.names.get(v, "a state") for v in needed)
+        yield ProductLeft(describe_product(product, inside.names), tuple(sorted(names)))
+
+
+def _stored_by(loop: Loop, around: _Surroundings) -> tuple[Stored, ...]:
+    return stored_by(loop, Shapes(loop.outer_inputs, around.shapes))
+
+
+def _saved(record: LoopRecord, around: _Surroundings) -> Iterable[tuple[str, str, str, Stored]]:
+    loop = record.loop
+    names = input_names(loop, around.names)
+    traces = traces_of(loop, Shapes(loop.outer_inputs, around.shapes))
+    ranks = {0: "scalar", 1: "vector", 2: "matrix"}
+    for trace in record.saved:
+        position = len(loop.states) + loop.traces.index(trace)
+        kind = trace.inner.type
+        rank = ranks.get(kind.ndim, f"tensor of rank {kind.ndim}")
+        yield (
+            f"{record.name}.{position}",
+            describe(trace.inner, names),
+            f"{kind.dtype} {rank}",
+            traces[trace],
+        )
+
+
+def _input_values(function: Function, arguments: Sequence | Mapping) -> list[Any]:
+    """A value of each input of the compiled graph, from arguments and from what is stored."""
+    specs = [spec for spec in function.maker.inputs if not spec.implicit]
+    if isinstance(arguments, Mapping):
+        given = dict(arguments)
+    else:
+        given = dict(enumerate(arguments))
+    chosen, missing = {}, []
+    for position, spec in enumerate(specs):
+        key = spec.name if isinstance(arguments, Mapping) else position
+        if key in given:
+            chosen[spec] = given.pop(key)
+        elif spec.value is None:
+            missing.append(str(spec.name or spec.variable))
+    if missing or given:
+        expected = ", ".join(str(spec.name or spec.variable) for spec in specs)
+        raise TypeError(
+            f"scan_report: the function takes the arguments ({expected}); of those given,"
+            f" missing: {', '.join(missing) or 'none'}, too many: {len(given)}"
+        )
+    return [
+        spec.variable.type.filter(chosen[spec], allow_downcast=True)
+        if spec in chosen
+        else container.data
+        for spec, container in zip(function.maker.inputs, function.input_storage, strict=True)
+    ]
+
+
+def _evaluated(lengths: list[Variable], inputs: list[Variable], values: list[Any]) -> list[int]:
+    """Evaluate lengths for given values of the inputs of their graph."""
+    if not lengths:
+        return []
+    fresh = [variable.type() for variable in inputs]
+    evaluate = pytensor.function(
+        fresh,
+        clone_replace(lengths, replace=dict(zip(inputs, fresh, strict=True))),
+        mode=PyTensorMode("py", None),
+        on_unused_input="ignore",
+        accept_inplace=True,
+    )
+    # the graph may hold operations that overwrite their inputs
+    copies = [np.copy(value) if isinstance(value, np.ndarray) else value for value in values]
+    return [int(number) for number in evaluate(*copies)]

@@ -1,0 +1,150 @@
+"""The sum over all steps of a value of the step, built in the outer graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pytensor import tensor as pt
+from pytensor.graph.basic import Apply, Constant, Variable
+from pytensor.tensor.type import integer_dtypes
+
+from theano.scan_module.scan_opt.outside.all_steps_at_once import AllSteps
+from theano.scan_module.scan_opt.outside.sum_plans import (
+    BatchedContraction,
+    Combination,
+    Contraction,
+    Linear,
+    Plan,
+    Repeated,
+    RowSum,
+    Scatter,
+    StepSum,
+    WeightedSum,
+    viewed,
+)
+from theano.scan_module.step.step_analysis import StepAnalysis
+
+
+@dataclass(frozen=True)
+class Outside:
+    """What the outer graph offers: values of all steps, invariants, the number of steps."""
+
+    step: StepAnalysis
+    values: Callable[[Variable], Variable]
+    invariant: Callable[[Variable], Variable]
+    steps: Variable
+
+
+def emit_sum(plan: Plan, outside: Outside) -> Variable:
+    """Build the sum in the outer graph."""
+    match plan:
+        case Contraction(left, right):
+            return pt.dot(_stacked_columns(left, outside), _stacked_rows(right, outside))
+        case BatchedContraction(left, right):
+            return _batched(outside.values(left), outside.values(right))
+        case Scatter(node):
+            return _scatter(node, outside)
+        case RowSum(value, axes, dtype):
+            over = range(value.type.ndim) if axes is None else axes
+            return outside.values(value).sum(axis=(0, *(k + 1 for k in over)), dtype=dtype)
+        case StepSum(value, dtype):
+            return outside.values(value).sum(axis=0, dtype=dtype)
+        case WeightedSum(value, reads, dtype):
+            known = {read: outside.values(read) for read in reads}
+            return AllSteps(outside.step, known).value(value).sum(axis=0, dtype=dtype)
+        case Repeated(value, dtype):
+            return _repeated(outside.invariant(value), outside.steps, dtype)
+        case Linear(node, position, inner):
+            arguments = [
+                emit_sum(inner, outside) if k == position else outside.invariant(argument)
+                for k, argument in enumerate(node.inputs)
+            ]
+            return node.op(*arguments)
+        case Combination(signs, terms):
+            total = None
+            for sign, term in zip(signs, terms, strict=True):
+                emitted = emit_sum(term, outside)
+                if total is None:
+                    total = emitted if sign > 0 else -emitted
+                else:
+                    total = total + emitted if sign > 0 else total - emitted
+            return total
+    raise TypeError(f"no way to sum {plan!r}")
+
+
+def _repeated(value: Variable, steps: Variable, dtype: str) -> Variable:
+    """A value times the number of steps; zero without steps, whatever the value is."""
+    if value.type.dtype in integer_dtypes or value.type.dtype == "bool":
+        if dtype in integer_dtypes:
+            return value.astype(dtype) * steps.astype(dtype)
+    product = (value * steps).astype(dtype)
+    if isinstance(steps, Constant) and steps.data > 0:
+        return product
+    return pt.switch(pt.gt(steps, 0), product, pt.zeros((), dtype=dtype))
+
+
+def _view_order(operand: Variable) -> tuple:
+    return (0, 1) if viewed(operand) is operand else tuple(operand.owner.op.new_order)
+
+
+def _stacked_rows(operand: Variable, outside: Outside) -> Variable:
+    """The operand of all steps, one above the other: (steps * rows, columns)."""
+    values = outside.values(viewed(operand))
+    match _view_order(operand):
+        case (0, 1):
+            return values.reshape((values.shape[0] * values.shape[1], values.shape[2]))
+        case (1, 0):
+            swapped = values.dimshuffle(0, 2, 1)
+            return swapped.reshape((swapped.shape[0] * swapped.shape[1], swapped.shape[2]))
+        case ("x", 0):
+            return values
+        case _:
+            return values.reshape((values.shape[0] * values.shape[1], 1))
+
+
+def _stacked_columns(operand: Variable, outside: Outside) -> Variable:
+    """The operand of all steps, side by side: (rows, steps * columns)."""
+    values = outside.values(viewed(operand))
+    match _view_order(operand):
+        case (1, 0):
+            # the rows of what was transposed lie one after the other in memory already
+            return values.reshape((values.shape[0] * values.shape[1], values.shape[2])).T
+        case (0, 1):
+            swapped = values.dimshuffle(1, 0, 2)
+            return swapped.reshape((swapped.shape[0], swapped.shape[1] * swapped.shape[2]))
+        case (0, "x"):
+            return values.T
+        case _:
+            return values.reshape((1, values.shape[0] * values.shape[1]))
+
+
+def _batched(left: Variable, right: Variable) -> Variable:
+    """``sum_t left[t] @ right[t]`` of stacks: steps become part of the inner dimension."""
+    rank = left.type.ndim
+    batch = tuple(range(1, rank - 2))
+    # (steps, batch…, rows, inner) -> (batch…, rows, steps * inner)
+    left = left.dimshuffle(*batch, rank - 2, 0, rank - 1)
+    left = left.reshape(
+        (*(left.shape[k] for k in range(rank - 2)), left.shape[-2] * left.shape[-1])
+    )
+    # (steps, batch…, inner, columns) -> (batch…, steps * inner, columns)
+    right = right.dimshuffle(*batch, 0, rank - 2, rank - 1)
+    first = rank - 3
+    right = right.reshape(
+        (
+            *(right.shape[k] for k in range(first)),
+            right.shape[first] * right.shape[first + 1],
+            right.shape[-1],
+        )
+    )
+    return pt.matmul(left, right)
+
+
+def _scatter(node: Apply, outside: Outside) -> Variable:
+    base, rows, indices = node.inputs
+    all_rows, all_indices = outside.values(rows), outside.values(indices).flatten()
+    first = indices.type.ndim + 1
+    row_shape = [all_rows.shape[k] for k in range(first, all_rows.type.ndim)]
+    flat_rows = all_rows.reshape((all_indices.shape[0], *row_shape))
+    return pt.inc_subtensor(outside.invariant(base)[all_indices], flat_rows)

@@ -1,0 +1,108 @@
+"""Values of a step, of all steps at once: where the outer graph finds them."""
+
+from __future__ import annotations
+
+from pytensor.graph.basic import Variable
+from pytensor.tensor.subtensor import IncSubtensor
+
+from theano.scan_module.loop.arguments import BuiltLoop, Loop, State, Trace
+from theano.scan_module.scan_opt.outside.all_steps_at_once import AllSteps
+from theano.scan_module.scan_opt.outside.rows_of_sequences import all_rows, number_of_steps
+from theano.scan_module.step.step_analysis import StepAnalysis
+
+
+def readable_outside(loop: Loop) -> set[Variable]:
+    """Values of the step of which all steps can be read outside without storing anything more."""
+    return {entry.inner for entry in loop.sequences} | {entry.inner for entry in loop.traces}
+
+
+def further_traces(loop: Loop, step: StepAnalysis, values: list[Variable]) -> dict[Variable, Trace]:
+    """Traces to add to a loop so that all steps of the values can be had outside.
+
+    What follows from sequences without a product is computed again outside: that takes as much
+    memory as a trace, but not while the loop runs.
+    """
+    readable = readable_outside(loop)
+    again = {} if loop.condition is not None else _computed_again(loop, step, values)
+    traces = {
+        value: Trace(loop.n_steps, value)
+        for value in values
+        if value not in readable and value not in again
+    }
+    if loop.condition is not None and values and not traces and not loop.traces:
+        # the number of steps that were run is the length of what was stored
+        traces[values[0]] = Trace(loop.n_steps, values[0])
+    return traces
+
+
+def _computed_again(
+    loop: Loop, step: StepAnalysis, values: list[Variable]
+) -> dict[Variable, Variable]:
+    """Those of the values that follow from sequences by elementwise work, for all steps."""
+    all_steps = AllSteps(step, {entry.inner: all_rows(entry, loop) for entry in loop.sequences})
+    cheap = [
+        value
+        for value in values
+        if step.varies(value)
+        and step.follows_from_sequences(value)
+        and not all_steps.holds_product(value)
+    ]
+    found = {value: all_steps.value(value) for value in cheap}
+    return {value: outer for value, outer in found.items() if outer is not None}
+
+
+def steps_run(loop: Loop, built: BuiltLoop | None) -> Variable:
+    """The number of steps that a loop runs, once it is built."""
+    if loop.condition is None or built is None:
+        return number_of_steps(loop)
+    for entry, output in built.outputs.items():
+        if isinstance(entry, Trace):
+            return output.shape[0]
+    for state in built.loop.states:
+        return built.outputs[state].shape[0] - state.span
+    return loop.n_steps
+
+
+def values_of_all_steps(
+    value: Variable,
+    loop: Loop,
+    step: StepAnalysis,
+    traces: dict[Variable, Trace],
+    built: BuiltLoop | None,
+) -> Variable:
+    """The values of all steps, stacked along a first axis.
+
+    Parameters
+    ----------
+    value
+        A value of the step of ``loop``.
+    loop
+        The loop before it was edited.
+    step
+        Facts about its step.
+    traces
+        What ``further_traces`` gave.
+    built
+        The edited loop, with these traces; None if nothing of it is left.
+    """
+    if value in traces:
+        return built.outputs[traces[value]]
+    for trace in loop.traces:
+        if trace.inner is value:
+            return built.outputs[trace]
+    for sequence in loop.sequences:
+        if sequence.inner is value:
+            if loop.condition is None:
+                return all_rows(sequence, loop)
+            return sequence.outer[: steps_run(loop, built)]
+    return _computed_again(loop, step, [value])[value]
+
+
+def initial_value(state: State) -> Variable:
+    """The value before the first step, without the buffer that the loop would have filled."""
+    node = state.outer.owner
+    if node is not None and isinstance(node.op, IncSubtensor) and node.op.set_instead_of_inc:
+        value = node.inputs[1]
+        if value.type.ndim == state.outer.type.ndim and value.type.shape[0] == 1:
+            return value[0]
+    return state.outer[0]

@@ -1,0 +1,136 @@
+"""Uses of a value that need only its shape, replaced by its shape.
+
+The gradient of a sum fills an array of the summand's shape; the summand's values do not matter.
+Left alone, such a use would make the gradient of a loop save or compute a value for its shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.traversal import io_toposort
+from pytensor.scalar.basic import Second
+from pytensor.tensor.basic import alloc, stack
+from pytensor.tensor.elemwise import Elemwise
+from pytensor.tensor.shape import Shape, Shape_i
+
+from theano.scan_module.loop.arguments import Invariant, Loop
+from theano.scan_module.loop.step_copy import copied
+from theano.schedule.lazy_shapes import LazyShapeFeature
+
+Rule = Callable[[Apply, tuple[Variable, ...]], Variable]
+
+
+def _fill(node: Apply, shape: tuple[Variable, ...]) -> Variable:
+    return alloc(node.inputs[1], *shape)
+
+
+def _shape(node: Apply, shape: tuple[Variable, ...]) -> Variable:
+    return stack([length.astype("int64") for length in shape])
+
+
+def _shape_i(node: Apply, shape: tuple[Variable, ...]) -> Variable:
+    return shape[node.op.i].astype("int64")
+
+
+def _rule_for(node: Apply) -> Rule | None:
+    """How to compute a node from the shape of its first input alone, if that is enough."""
+    if isinstance(node.op, Elemwise):
+        fills = isinstance(node.op.scalar_op, Second)
+        same_rank = fills and node.inputs[0].type.ndim == node.outputs[0].type.ndim
+        # alloc needs the second operand's shape to divide the first's; a broadcast first does not
+        broadcast = fills and any(
+            length == 1 and other != 1
+            for length, other in zip(
+                node.inputs[0].type.shape, node.inputs[1].type.shape, strict=True
+            )
+        )
+        return _fill if same_rank and not broadcast else None
+    if isinstance(node.op, Shape) and node.inputs[0].type.ndim > 0:
+        return _shape
+    if isinstance(node.op, Shape_i):
+        return _shape_i
+    return None
+
+
+def replace_shape_only_uses(graph: FunctionGraph) -> bool:
+    """Rewrite each use of a computed value's shape in terms of the shapes of the graph's inputs.
+
+    Returns whether anything changed.
+    """
+    uses = _uses(graph)
+    if not uses:
+        return False
+    shapes = LazyShapeFeature()
+    graph.attach_feature(shapes)
+    changed = False
+    # a shape may be expressed by the shape of another computed value, so until none is left
+    while uses:
+        progress = False
+        for node, rule in uses:
+            shape = shapes.shape_of.get(node.inputs[0])
+            if shape is None or node not in graph.apply_nodes or _asks_for_itself(node, shape):
+                continue
+            old = node.outputs[0]
+            new = old.type.filter_variable(rule(node, tuple(shape)))
+            graph.replace(old, new, reason="shape_only_use")
+            changed = progress = True
+        uses = _uses(graph) if progress else []
+    return changed
+
+
+def _uses(graph: FunctionGraph) -> list[tuple[Apply, Rule]]:
+    """The nodes that read only the shape of a computed value."""
+    return [
+        (node, rule)
+        for node in graph.toposort()
+        if (rule := _rule_for(node)) is not None and node.inputs[0].owner is not None
+    ]
+
+
+def _asks_for_itself(node: Apply, shape: tuple[Variable, ...]) -> bool:
+    """Whether the shape that was inferred is nothing but the shape asked for."""
+    return any(
+        length.owner is not None
+        and isinstance(length.owner.op, Shape_i)
+        and length.owner.inputs[0] is node.inputs[0]
+        for length in shape
+    )
+
+
+def with_shapes_from_outside(loop: Loop) -> Loop:
+    """The loop with shapes of what enters its step passed to it as invariants.
+
+    A step that only needs the length of a row of a sequence need not read the sequence, and a
+    reader of the step sees at once that the length is the same in every step.
+    """
+    outer_rows = {
+        **{entry.inner: entry.outer for entry in loop.sequences},
+        **{tap.inner: state.outer for state in loop.states for tap in state.reads},
+    }
+    outer_values = {entry.inner: entry.outer for entry in loop.invariants}
+    outer_values |= {entry.inner_input: entry.outer for entry in loop.carried}
+    replacements: dict[Variable, Variable] = {}
+    invariants: list[Invariant] = []
+    for node in io_toposort(loop.inner_inputs, loop.inner_outputs):
+        if not isinstance(node.op, Shape | Shape_i):
+            continue
+        source = node.inputs[0]
+        if source in outer_rows:
+            shape = outer_rows[source].shape[1:]
+        elif source in outer_values:
+            shape = outer_values[source].shape
+        else:
+            continue
+        old = node.outputs[0]
+        outer = shape[node.op.i] if isinstance(node.op, Shape_i) else shape
+        new = old.type()
+        invariants.append(Invariant(old.type.filter_variable(outer), new))
+        replacements[old] = new
+    if not replacements:
+        return loop
+    edited = loop.with_inner_outputs(copied(loop.inner_outputs, replacements))
+    return replace(edited, invariants=(*edited.invariants, *invariants))

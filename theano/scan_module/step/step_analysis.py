@@ -1,0 +1,202 @@
+"""Facts about the step of a loop that the legality checks of several rewrites ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pytensor.graph.basic import Constant, Variable
+from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.rewriting.basic import MergeOptimizer
+from pytensor.graph.traversal import ancestors, io_toposort, toposort
+from pytensor.tensor.blockwise import Blockwise
+from pytensor.tensor.math import Dot
+from pytensor.tensor.shape import Shape_i
+from pytensor.tensor.type import TensorType
+
+from theano.scan_module.loop.arguments import Loop
+from theano.scan_module.step.fixed_shapes import sized_by_inputs
+from theano.scan_module.step.shape_only_uses import with_shapes_from_outside
+from theano.schedule.lazy_shapes import LazyShapeFeature
+from theano.schedule.rewrites.transposed_products import TransposedProducts
+
+# signs and values
+SignedTerms = tuple[tuple[int, Variable], ...]
+
+
+def normalized(loop: Loop) -> Loop:
+    """The loop with equal computations of its step merged and products in one form.
+
+    A ``Blockwise`` op without batch dimensions becomes its core op, so that ``a @ b`` and
+    ``a.dot(b)`` are the same product.
+    """
+    graph = FunctionGraph(loop.inner_inputs, loop.inner_outputs, clone=False)
+    for node in graph.toposort():
+        if isinstance(node.op, Blockwise) and node.op.batch_ndim(node) == 0:
+            new_outputs = node.op.core_op.make_node(*node.inputs).outputs
+            graph.replace_all(
+                [
+                    (old, old.type.filter_variable(new))
+                    for old, new in zip(node.outputs, new_outputs, strict=True)
+                ],
+                reason="unbatched_blockwise",
+            )
+    MergeOptimizer().rewrite(graph)
+    TransposedProducts().rewrite(graph)
+    return with_shapes_from_outside(loop.with_inner_outputs(list(graph.outputs)))
+
+
+class StepAnalysis:
+    """Which values of a step change from step to step, and whether their shapes do.
+
+    Parameters
+    ----------
+    loop
+        The loop; its step is not changed.
+    """
+
+    def __init__(self, loop: Loop):
+        self.loop = loop
+        self.invariant_inputs = {entry.inner for entry in loop.invariants}
+        self.varying_inputs = set(loop.inner_inputs) - self.invariant_inputs
+        self.state_inputs = self.varying_inputs - {entry.inner for entry in loop.sequences}
+        self._varying: dict[Variable, bool] = {}
+        self._outer_values = {entry.inner: entry.outer for entry in loop.invariants}
+        self._shapes: LazyShapeFeature | None = None
+        self._terms_of: dict[Variable, SignedTerms] = {}
+        self._sized = self.varying_inputs | sized_by_inputs(loop.inner_outputs)
+        for node in io_toposort(loop.inner_inputs, loop.inner_outputs):
+            varies = any(self.varies(argument) for argument in node.inputs)
+            for output in node.outputs:
+                self._varying[output] = varies
+
+    def varies(self, variable: Variable) -> bool:
+        """Whether the value can differ between steps."""
+        if variable in self._varying:
+            return self._varying[variable]
+        if variable.owner is not None:
+            self._learn_what_varies(variable)
+            return self._varying[variable]
+        return variable in self.varying_inputs
+
+    def depends_on(self, variables: Iterable[Variable], leaf: Variable) -> bool:
+        """Whether any of the variables is computed from ``leaf``."""
+        return any(reached is leaf for reached in ancestors(list(variables)))
+
+    def follows_from_sequences(self, variable: Variable) -> bool:
+        """Whether the value needs no state, so that all steps' values can be had at once."""
+        return not any(leaf in self.state_inputs for leaf in ancestors([variable]))
+
+    def rank_of_sequences(self, variable: Variable) -> int:
+        """The largest rank of the sequences' elements that a value follows from; 0 with a state."""
+        leaves = [v for v in ancestors([variable]) if v in self.varying_inputs]
+        if any(leaf in self.state_inputs for leaf in leaves):
+            return 0
+        return max((leaf.type.ndim for leaf in leaves), default=0)
+
+    def shape_is_fixed(self, variable: Variable) -> bool:
+        """Whether the value has the same shape in every step, as far as can be told."""
+        if not isinstance(variable.type, TensorType):
+            return False
+        if variable in self._sized or None not in variable.type.shape:
+            return True
+        if variable in self._terms_of:
+            return all(self.shape_is_fixed(term) for _, term in self._terms_of[variable])
+        shape = self._symbolic_shape(variable)
+        return shape is not None and all(self._is_fixed(length) for length in shape)
+
+    def outer_value(self, variable: Variable) -> Variable:
+        """An invariant value of the step in terms of the outer graph.
+
+        Only the step's own nodes are made again; the outer graph is read as it is.
+        """
+        for node in io_toposort(list(self._outer_values), [variable]):
+            if variable in self._outer_values:
+                break
+            arguments = [self._outer_values.get(a, a) for a in node.inputs]
+            outputs = node.clone_with_new_inputs(arguments).outputs
+            self._outer_values.update(zip(node.outputs, outputs, strict=True))
+        return self._outer_values.get(variable, variable)
+
+    def outer_shape(self, variable: Variable) -> list[Variable]:
+        """The shape of a value whose shape is fixed, in terms of the outer graph."""
+        loop = self.loop
+        rows = {entry.inner: entry.outer for entry in loop.sequences}
+        rows |= {tap.inner: state.outer for state in loop.states for tap in state.reads}
+        if variable in rows:
+            return [rows[variable].shape[k + 1] for k in range(variable.type.ndim)]
+        whole = {entry.inner_input: entry.outer for entry in loop.carried}
+        shape = list(self._symbolic_shape(variable))
+        replacements = dict(self._outer_values)
+        for node in io_toposort(loop.inner_inputs, shape):
+            if isinstance(node.op, Shape_i) and node.inputs[0] in rows:
+                replacements[node.outputs[0]] = rows[node.inputs[0]].shape[node.op.i + 1]
+            elif isinstance(node.op, Shape_i) and node.inputs[0] in whole:
+                replacements[node.outputs[0]] = whole[node.inputs[0]].shape[node.op.i]
+        for node in io_toposort(list(replacements), shape):
+            arguments = [replacements.get(a, a) for a in node.inputs]
+            outputs = node.clone_with_new_inputs(arguments).outputs
+            replacements.update(zip(node.outputs, outputs, strict=True))
+        return [replacements.get(length, length) for length in shape]
+
+    def _symbolic_shape(self, variable: Variable):
+        if self._shapes is None:
+            graph = FunctionGraph(self.loop.inner_inputs, self.loop.inner_outputs, clone=False)
+            self._shapes = LazyShapeFeature()
+            graph.attach_feature(self._shapes)
+        return self._shapes.shape_of.get(variable)
+
+    def _is_fixed(self, length: Variable) -> bool:
+        """Whether a length follows from shapes of inputs and from invariants."""
+        pending = [length]
+        seen = set()
+        while pending:
+            variable = pending.pop()
+            if isinstance(variable, Constant) or variable in seen:
+                continue
+            seen.add(variable)
+            if not self.varies(variable):
+                continue
+            node = variable.owner
+            if node is None:
+                return False
+            if isinstance(node.op, Shape_i):
+                if node.inputs[0].owner is not None:
+                    return False
+                continue
+            pending.extend(node.inputs)
+        return True
+
+    def _learn_what_varies(self, variable: Variable) -> None:
+        """Of a value that is no node of the step, such as a length."""
+        for node in toposort([variable], blockers=self._varying):
+            varies = any(self.varies(argument) for argument in node.inputs)
+            self._varying.update(dict.fromkeys(node.outputs, varies))
+
+    def sum_of(self, terms: SignedTerms, dtype: str) -> Variable:
+        """The sum of signed values of the step, added in a dtype; the same one for the same terms."""
+        known = {given: total for total, given in self._terms_of.items()}
+        if terms not in known:
+            total = None
+            for sign, term in terms:
+                wide = term if term.type.dtype == dtype else term.astype(dtype)
+                if total is None:
+                    total = wide if sign > 0 else -wide
+                else:
+                    total = total + wide if sign > 0 else total - wide
+            self._terms_of[total] = terms
+            return total
+        return known[terms]
+
+
+def product_of(variable: Variable) -> tuple[Variable, Variable] | None:
+    """The operands, if the variable is a product of two matrices."""
+    node = variable.owner
+    return tuple(node.inputs) if node is not None and isinstance(node.op, Dot) else None
+
+
+def batched_product_of(variable: Variable) -> tuple[Variable, Variable] | None:
+    """The operands, if the variable is a product of two stacks of matrices."""
+    node = variable.owner
+    if node is None or not isinstance(node.op, Blockwise) or not isinstance(node.op.core_op, Dot):
+        return None
+    return tuple(node.inputs)

@@ -1,0 +1,134 @@
+"""What a pickle on disk may name: what graphs and programs are made of, and no other code.
+
+A pickle that names a class or a function has it called, with any arguments. What is read from disk is
+the user's own (`own_folders.py`); should it be something else all the same, then what it can name are
+classes of operations, types, variables and records, which hold what they are given, and a short list
+of functions that only compute. Operations that run a file or a function which they are given are
+not among them, nor is anything that is looked up in another object, as ``os`` is in most modules.
+"""
+
+from __future__ import annotations
+
+import builtins
+import dataclasses
+import io
+import pickle
+from pathlib import PurePath
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+from pytensor.compile.mode import Mode
+from pytensor.compile.ops import FromFunctionOp
+from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.features import Feature
+from pytensor.graph.op import Op
+from pytensor.graph.rewriting.db import RewriteDatabaseQuery
+from pytensor.graph.type import Type
+from pytensor.graph.utils import MetaObject
+from pytensor.link.c.op import ExternalCOp
+
+# classes of these packages that are of these kinds, or records
+_PACKAGES = ("theano", "pytensor")
+_KINDS = (Op, Type, Variable, Apply, Feature, MetaObject, Mode, RewriteDatabaseQuery)
+_NEVER = (ExternalCOp, FromFunctionOp)
+
+_BUILTINS = (bytearray, complex, frozenset, object, range, set, slice)
+# classes that are of none of the kinds, and functions, by module
+_BY_NAME = {
+    "numpy._core.multiarray": {"_reconstruct", "scalar"},
+    "numpy._core.numeric": {"_frombuffer"},
+    "pytensor.graph.basic": {"_get_frozen_output"},
+    "pytensor.graph.fg": {"FrozenFunctionGraph"},
+    "pytensor.misc.frozendict": {"frozendict"},
+    "pytensor.misc.ordered_set": {"OrderedSet"},
+    # how a scalar operation chooses its type, and how results of a type are compared
+    "pytensor.scalar.basic": {
+        "float_out",
+        "float_out_nocomplex",
+        "int_out",
+        "int_out_nocomplex",
+        "real_out",
+        "same_out",
+        "same_out_float_only",
+        "same_out_min8",
+        "same_out_nobool",
+        "same_out_nocomplex",
+        "upcast_out",
+        "upcast_out_min8",
+        "upcast_out_no_complex",
+        "upcast_out_nobool",
+        "upgrade_to_float",
+        "upgrade_to_float64",
+        "upgrade_to_float_no_complex",
+    },
+    "pytensor.tensor.type": {
+        "values_eq_approx_always_true",
+        "values_eq_approx_remove_inf",
+        "values_eq_approx_remove_inf_nan",
+        "values_eq_approx_remove_nan",
+    },
+    "theano.schedule.disk.stored_graphs": {"_inner_graph", "_tag", "given_input"},
+}
+
+
+def is_admitted(value: Any) -> bool:
+    """Whether a pickle may name a class or a function."""
+    module, name = getattr(value, "__module__", None), getattr(value, "__name__", "")
+    if name in _BY_NAME.get(module or "", ()):
+        return True
+    if not isinstance(value, type):
+        return False
+    package = (module or "").partition(".")[0]
+    if package in _PACKAGES:
+        of_kind = issubclass(value, _KINDS) or dataclasses.is_dataclass(value)
+        return of_kind and value not in _NEVER
+    if package == "numpy":
+        return value is np.ndarray or issubclass(value, np.generic | np.dtype | Exception)
+    if issubclass(value, Exception):
+        return getattr(builtins, name, None) is value
+    return value in _BUILTINS or issubclass(value, PurePath)
+
+
+class Pickler(pickle.Pickler):
+    """Writes what `Unpickler` reads, and refuses the rest."""
+
+    def __init__(self, file: io.BytesIO):
+        super().__init__(file, protocol=5)
+
+    def reducer_override(self, value: Any) -> Any:
+        """Refuse code that is not admitted."""
+        if isinstance(value, type | FunctionType) and not is_admitted(value):
+            raise pickle.PicklingError(f"{value.__module__}.{value.__qualname__} is not admitted")
+        return NotImplemented
+
+
+class Unpickler(pickle.Unpickler):
+    """Reads what names only what is admitted."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        """The class or function of that name."""
+        packages = (*_PACKAGES, "numpy", "builtins", "pathlib")
+        if module.partition(".")[0] in packages and "." not in name:
+            found = super().find_class(module, name)
+            if is_admitted(found):
+                return found
+        raise pickle.UnpicklingError(f"{module}.{name} is not admitted")
+
+
+def written(value: Any) -> bytes:
+    """Return a value as it is kept on disk.
+
+    Raises
+    ------
+    pickle.PicklingError
+        If it holds what is not admitted.
+    """
+    file = io.BytesIO()
+    Pickler(file).dump(value)
+    return file.getvalue()
+
+
+def read(content: bytes) -> Any:
+    """Return what was written; anything else may raise anything."""
+    return Unpickler(io.BytesIO(content)).load()

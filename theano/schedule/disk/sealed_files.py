@@ -1,0 +1,92 @@
+"""Files of a folder on disk that are there whole or not at all, and are seen to be damaged."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import zlib
+from pathlib import Path
+
+from theano.configparser import config
+from theano.schedule.disk.building_folders import building_folder
+from theano.schedule.disk.own_folders import make_own_folder, read_own
+from theano.schedule.disk.sealing import opened, seal_of
+
+MEBIBYTE = 2**20
+
+
+def write_sealed(folder: Path, name: str, content: bytes | memoryview) -> None:
+    """Put a file into a folder, which is made if it is not there.
+
+    Parameters
+    ----------
+    folder, name
+        The file. The files of the folder that were not used for longest may go.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written. Nothing is left of it then.
+    """
+    if not make_own_folder(folder):
+        return
+    with building_folder(folder) as work:
+        made = work / name
+        made.write_bytes(zlib.compress(content, 1))
+        put_sealed(made, folder)
+
+
+def put_sealed(made: Path, folder: Path) -> None:
+    """Seal a file that is ready, and put it into a folder under its name."""
+    seal = seal_of(made.read_bytes(), made.name)
+    # added at the end: a library may be in use already
+    with made.open("ab") as file:
+        file.write(seal)
+    made.chmod(0o600)
+    # a file is there whole, for processes that read it at the same time
+    os.replace(made, folder / made.name)
+    keep_to_size(folder, config.cache_size * MEBIBYTE)
+
+
+def keep_to_size(folder: Path, most: float) -> None:
+    """Remove the files of a folder that were not used for longest; 0 means that all are kept."""
+    found = []
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(folder):
+            with contextlib.suppress(OSError):
+                about = entry.stat(follow_symlinks=False)
+                if stat.S_ISREG(about.st_mode):
+                    found.append((about.st_mtime_ns, about.st_size, entry.path))
+    total = sum(size for _, size, _ in found)
+    for _, size, path in sorted(found)[:-1]:
+        if not most or total <= most:
+            break
+        total -= size
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+
+
+def read_sealed(path: Path) -> bytes | None:
+    """Return what was written to a file; None where there is none that is whole."""
+    packed = _content(path)
+    if packed is None:
+        return None
+    try:
+        return zlib.decompress(packed)
+    except zlib.error:
+        return None
+
+
+def is_sealed(path: Path) -> bool:
+    """Whether a file is there as it was put, under this name; it then counts as used."""
+    return _content(path) is not None
+
+
+def _content(path: Path) -> bytes | None:
+    written = read_own(path)
+    content = None if written is None else opened(written, path.name)
+    if content is not None:
+        with contextlib.suppress(OSError):
+            os.utime(path)
+    return content

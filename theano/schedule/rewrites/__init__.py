@@ -1,0 +1,1 @@
+"""Rewrites of nodes that take the place of PyTensor's, or say when those are right."""

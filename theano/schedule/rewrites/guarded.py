@@ -1,0 +1,87 @@
+"""PyTensor's rewrites that are right under a condition: they run where it holds.
+
+Also, what a rewrite gives in another dtype than that of what it replaces, which PyTensor would
+refuse with a message, is cast.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.op import Op
+from pytensor.graph.rewriting.basic import NodeRewriter
+from pytensor.tensor.basic import cast
+from pytensor.tensor.type import TensorType
+
+from theano.schedule.rewrites.where_right import Condition
+
+Outcome = Callable[[Apply, list[Variable]], bool]
+
+
+class Guarded(NodeRewriter):
+    """A rewrite of PyTensor's, where it is right.
+
+    Parameters
+    ----------
+    rewriter
+        The rewrite.
+    holds
+        Whether it is right of a node.
+    accepts
+        Whether what it gives for a node is right.
+    """
+
+    def __init__(
+        self, rewriter: NodeRewriter, holds: Condition | None = None, accepts: Outcome | None = None
+    ):
+        super().__init__()
+        self.rewriter, self.holds, self.accepts = rewriter, holds, accepts
+        self.name = getattr(rewriter, "name", None) or rewriter.__name__  # type: ignore[attr-defined]
+
+    def tracks(self) -> Any:
+        """The operations for which it is asked."""
+        return self.rewriter.tracks()
+
+    def add_requirements(self, fgraph: FunctionGraph) -> None:
+        """Require what the rewrite does."""
+        self.rewriter.add_requirements(fgraph)
+
+    def transform(self, fgraph: FunctionGraph, node: Apply, *args: Any, **kwargs: Any) -> Any:
+        """What the rewrite gives, if it may be asked; False or None if not."""
+        if not self._is_asked(node.op):
+            return None
+        if self.holds is not None and not self.holds(fgraph, node):
+            return None
+        replaced: Any = self.rewriter.transform(fgraph, node, *args, **kwargs)
+        if not replaced:
+            return replaced
+        if isinstance(replaced, dict):
+            # of a pattern that is looked for where a rare operation in it is
+            if self.holds is not None and not all(self.holds(fgraph, v.owner) for v in replaced):
+                return None
+            return {old: _in_dtype_of(old, new) for old, new in replaced.items()}
+        made = [_in_dtype_of(old, new) for old, new in zip(node.outputs, replaced, strict=True)]
+        if self.accepts is not None and not self.accepts(node, made):
+            return None
+        return made
+
+    def _is_asked(self, op: Op) -> bool:
+        """Whether it is asked about an operation: who walks through a graph asks about each."""
+        for tracked in self.tracks() or ():
+            kind = getattr(tracked, "op_type", tracked)
+            if isinstance(op, kind) if isinstance(kind, type) else op == kind:
+                return True
+        return False
+
+    def __str__(self) -> str:
+        return str(self.name)
+
+
+def _in_dtype_of(old: Any, new: Any) -> Any:
+    types = [getattr(variable, "type", None) for variable in (old, new)]
+    if not all(isinstance(kind, TensorType) for kind in types):
+        return new
+    return new if old.type.dtype == new.type.dtype else cast(new, old.type.dtype)

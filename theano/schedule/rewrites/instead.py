@@ -1,0 +1,132 @@
+"""PyTensor's rewrites of nodes, and what runs where they would.
+
+Some are replaced by rewrites of ours, some run only where they are right. What each did wrong is in
+``doc/inside_pytensor_rewrites.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from pytensor.graph.rewriting.basic import NodeRewriter
+from pytensor.tensor.math import add, mul, neg, reciprocal, sub, true_div
+from pytensor.tensor.rewriting import (
+    basic,
+    blas,
+    elemwise,
+    math,
+    shape,
+    subtensor,
+    subtensor_lift,
+    uncanonicalize,
+)
+from pytensor.tensor.rewriting.linalg import decomposition, products, summary
+
+from theano.schedule.rewrites import where_right as where
+from theano.schedule.rewrites.guarded import Guarded
+from theano.schedule.rewrites.rows_of_length_one import row_of_length_one
+from theano.schedule.rewrites.scaled_products import scaled_product
+from theano.schedule.rewrites.second_to_alloc import second_to_alloc
+from theano.schedule.rewrites.sums_with_writes import sum_with_write
+
+
+def _guarded(
+    condition: where.Condition | None, rewriters: Collection[NodeRewriter]
+) -> dict[NodeRewriter, NodeRewriter]:
+    return {rewriter: Guarded(rewriter, condition) for rewriter in rewriters}
+
+
+# rewrites that compute in the dtype of an operand what had a wider one
+_OF_ONE_DTYPE = (
+    math.local_1msigmoid,
+    math.local_add_neg_to_sub,
+    math.local_div_exp_to_mul_exp,
+    math.local_div_switch_sink,
+    math.local_expm1,
+    math.local_erf_minus_one,
+    math.local_erf_neg_minus_one,
+    math.local_exp_log,
+    math.local_greedy_distributor,
+    math.local_log1p,
+    math.local_log1p_plusminus_exp,
+    math.local_log_add_exp,
+    math.local_log_sqrt,
+    math.local_log_sum_exp,
+    math.local_mul_exp_to_exp_add,
+    math.local_mul_pow_to_pow_add,
+    math.local_mul_switch_sink,
+    math.local_one_minus_erf,
+    math.local_one_minus_erfc,
+    math.local_one_plus_erf,
+    math.local_sigm_times_exp,
+    math.local_sub_neg_to_add,
+    math.log1msigm_to_softplus,
+    math.log1p_neg_sigmoid,
+    math.logdiffexp_to_log1mexpdiff,
+    math.logmexpm1_to_log1mexp,
+    math.logsigm_to_softplus,
+    math.local_block_diag_dot_to_dot_block_diag,
+    products.det_of_blockdiag,
+    products.det_of_kronecker,
+)
+
+# rewrites that are wrong of integers that wrap, or of complex numbers
+_OF_ONE_FLOAT_DTYPE = (
+    math.local_abs_lift,
+    math.local_abs_merge,
+    math.local_sqrt_sqr,
+    uncanonicalize.local_max_to_min,
+)
+
+# rewrites that give another dtype, which is cast
+_OF_ANOTHER_DTYPE = (
+    decomposition.eigh_of_diag,
+    decomposition.svd_of_diag,
+    math.local_log_erfc,
+    summary.local_log_prod_to_sum_log,
+    summary.slogdet_specialization,
+)
+
+# PyTensor's rewrite of nodes -> what takes its place
+INSTEAD: dict[NodeRewriter, NodeRewriter] = {
+    basic.local_second_to_alloc: second_to_alloc,
+    blas.local_dot22_to_dot22scalar: scaled_product,
+    subtensor.local_add_of_sparse_write: sum_with_write,
+    uncanonicalize.local_dimshuffle_subtensor: row_of_length_one,
+    math.local_add_canonizer: Guarded(
+        math.local_add_canonizer,
+        where.nested_in_one_dtype({add, sub, neg}),
+        where.sum_of_its_dtype,
+    ),
+    math.local_mul_canonizer: Guarded(
+        math.local_mul_canonizer,
+        where.nested_in_one_dtype({mul, true_div, reciprocal}),
+        where.product_of_its_dtype,
+    ),
+    **_guarded(where.nested_in_one_dtype({neg, mul}), [math.local_mul_specialize]),
+    **_guarded(where.nested_in_one_dtype({add, mul}), [elemwise.flatten_nested_add_mul]),
+    **_guarded(where.of_one_dtype, _OF_ONE_DTYPE),
+    **_guarded(where.of_one_float_dtype, _OF_ONE_FLOAT_DTYPE),
+    **_guarded(None, _OF_ANOTHER_DTYPE),
+    **_guarded(where.of_integers_or_true_quotient, [math.local_div_by_one]),
+    **_guarded(where.of_signed_numbers, [math.local_neg_to_mul]),
+    **_guarded(where.adds_up_as_by_default, [math.local_reduce_broadcastable]),
+    **_guarded(where.reductions_of_one_kind, [math.local_reduce_chain]),
+    **_guarded(where.a_product_of_two_new_axes, [math.local_sumsqr2dot]),
+    **_guarded(where.filled_to_the_shape_of_another, [basic.local_elemwise_alloc]),
+    **_guarded(where.lengths_are_its_own, [shape.local_useless_reshape]),
+    **_guarded(where.summed_and_scaled_up, [math.local_sum_prod_of_mul_or_div]),
+    **_guarded(where.of_one_dtype_nearby, [math.local_sum_of_neg_to_neg_of_sum]),
+    **_guarded(where.places_exist, [subtensor_lift.local_subtensor_of_alloc]),
+    **_guarded(
+        where.places_in_axes_of_length_one_exist,
+        [
+            subtensor_lift.local_subtensor_of_batch_dims,
+            subtensor_lift.local_subtensor_of_expand_dims,
+        ],
+    ),
+    **_guarded(where.all_lengths_are_told, [subtensor_lift.local_subtensor_SpecifyShape_lift]),
+    **_guarded(where.stops_are_signed, [subtensor.local_useless_subtensor]),
+    **_guarded(where.writes_slices, [subtensor.local_incsubtensor_of_zeros]),
+    **_guarded(where.writes_of_one_dtype, [subtensor.local_write_of_write_same_indices]),
+}
