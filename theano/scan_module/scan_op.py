@@ -20,13 +20,13 @@ from theano.scan_module.gradient.one_trace import with_one_trace
 from theano.scan_module.gradient.step_gradient import is_connected, is_differentiable
 from theano.scan_module.gradient.tangents import tangents_of
 from theano.scan_module.loop.arguments import (
-    Carried,
     Invariant,
     Loop,
     Sequence,
     State,
     Tap,
     Trace,
+    Untraced,
     fresh_like,
     take_apart,
 )
@@ -131,7 +131,6 @@ class Scan(ScanAttributes):
     ) -> list[Variable]:
         """Directional derivatives of the outputs, by a loop that runs beside the forward one."""
         loop = take_apart(outputs[0].owner)
-        # n_steps | sequences | mit-mot | mit-sot | sit-sot | carried | trace lengths | invariants
         given = dict(zip(inputs, tangents, strict=True))
         inner_tangents = {
             variable: fresh_like(variable)
@@ -144,13 +143,13 @@ class Scan(ScanAttributes):
             built.outputs[tangent_outputs[entry]]
             if entry in tangent_outputs
             else disconnected_type()
-            for entry in (*loop.ordered_states(), *loop.traces, *loop.carried)
+            for entry in loop.results
         ]
 
 
 def _tangent_loop(
     loop: Loop, given: dict[Variable, Variable], inner_tangents: dict[Variable, Variable]
-) -> tuple[Loop, dict[State | Trace | Carried, State | Trace]]:
+) -> tuple[Loop, dict[State | Trace | Untraced, State | Trace]]:
     """A loop that computes each state and trace together with its tangent."""
     sequences = [
         Sequence(_tangent_of(entry.outer, given), inner_tangents[entry.inner])
@@ -178,7 +177,7 @@ def _tangent_loop(
             strict=True,
         )
     )
-    pairs: dict[State | Trace | Carried, State | Trace] = {}
+    pairs: dict[State | Trace | Untraced, State | Trace] = {}
     for state in loop.ordered_states():
         if is_differentiable(state.writes[0].inner):
             pairs[state] = State(

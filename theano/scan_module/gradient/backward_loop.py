@@ -41,6 +41,7 @@ from theano.scan_module.loop.arguments import (
     fresh_like,
 )
 from theano.scan_module.loop.initial_values import memory_from
+from theano.scan_module.loop.roles import OuterInputs, Roles
 from theano.scan_module.loop.step_copy import copied
 from theano.scan_module.step.fixed_shapes import values_of_fixed_shape
 from theano.scan_module.step.shape_only_uses import with_shapes_from_outside
@@ -55,12 +56,13 @@ class ForwardRun:
 
     @property
     def states(self) -> list[tuple[State, Variable]]:
-        return list(zip(self.loop.ordered_states(), self.outputs, strict=False))
+        outputs = self.loop.roles.outer_outputs(self.outputs).states
+        return list(zip(self.loop.ordered_states(), outputs, strict=True))
 
     @property
     def traces(self) -> list[tuple[Trace, Variable]]:
-        first = len(self.loop.states)
-        return list(zip(self.loop.traces, self.outputs[first:], strict=False))
+        outputs = self.loop.roles.outer_outputs(self.outputs).traces
+        return list(zip(self.loop.traces, outputs, strict=True))
 
     def steps_run(self) -> Variable:
         """How many steps the loop ran, which an ``until`` may make fewer than asked for."""
@@ -106,7 +108,7 @@ def loop_pullback(
     saved = choose_saved_values(
         ForwardStep(
             available=[*readers, *(entry.inner for entry in loop.invariants)],
-            unavailable=[entry.inner_input for entry in loop.carried],
+            unavailable=[entry.inner_input for entry in loop.untraced],
             invariants=[entry.inner for entry in loop.invariants],
             storable=lambda values: values_of_fixed_shape(loop, values),
         ),
@@ -218,7 +220,7 @@ class _Assembly:
 
     def _mark_unreachable(self) -> None:
         """A gradient that needs a generator's past state is undefined: that state is gone."""
-        unavailable = {entry.inner_input for entry in self.run.loop.carried}
+        unavailable = {entry.inner_input for entry in self.run.loop.untraced}
         if not unavailable:
             return
         for variable, gradient in list(self.step.gradients.items()):
@@ -292,10 +294,8 @@ class _Assembly:
 
     def _read_cotangents(self) -> None:
         """Sequences of the traces' cotangents."""
-        first = len(self.run.states)
-        for cotangent, given in zip(
-            self.step.trace_cotangents, self.output_cotangents[first:], strict=False
-        ):
+        given_traces = Roles.of(self.node.op).outer_outputs(self.output_cotangents).traces
+        for cotangent, given in zip(self.step.trace_cotangents, given_traces, strict=True):
             if cotangent is not None:
                 self._add_sequence(cotangent, given[::-1])
 
@@ -368,16 +368,14 @@ class _Assembly:
             **{state: [tap.inner for tap in state.reads] for state in loop.states},
             **{entry: [entry.inner] for entry in loop.invariants},
         }
-        traces = [None] * len(self.node.op.outer_nitsot(self.node.inputs))
-        # n_steps | sequences | mit-mot | mit-sot | sit-sot | carried | trace lengths | invariants
-        entries = [
-            None,
-            *loop.sequences,
-            *loop.ordered_states(),
-            *loop.carried,
-            *traces,
-            *loop.invariants,
-        ]
+        entries = OuterInputs(
+            n_steps=None,
+            sequences=[*loop.sequences],
+            states=loop.ordered_states(),
+            untraced=[*loop.untraced],
+            trace_lengths=[None] * Roles.of(self.node.op).traces,
+            invariants=[*loop.invariants],
+        ).in_order()
         pattern = self.node.op.connection_pattern(self.node)
         connected_outputs = [
             k for k, cotangent in enumerate(self.output_cotangents) if is_connected(cotangent)
@@ -395,7 +393,7 @@ class _Assembly:
                 gradients.append(NullType(reasons[0])())
             elif entry in by_entry:
                 gradients.append(by_entry[entry])
-            elif entry in loop.carried:
+            elif entry in loop.untraced:
                 gradients.append(
                     grad_undefined(
                         self.node.op, position, outer, "the state is not kept step by step"

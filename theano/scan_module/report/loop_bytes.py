@@ -139,9 +139,9 @@ def input_shapes(loop: Loop, outside: Shapes) -> dict[Variable, Shape]:
     for state in loop.states:
         row = outside.of(state.outer)[1:]
         shapes.update((tap.inner, row) for tap in state.reads)
-    for carried in loop.carried:
-        if isinstance(carried.inner_input.type, TensorType):
-            shapes[carried.inner_input] = outside.of(carried.outer)
+    for untraced in loop.untraced:
+        if isinstance(untraced.inner_input.type, TensorType):
+            shapes[untraced.inner_input] = outside.of(untraced.outer)
     for invariant in loop.invariants:
         if isinstance(invariant.inner.type, TensorType):
             shapes[invariant.inner] = outside.of(invariant.outer)

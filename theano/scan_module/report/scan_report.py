@@ -16,6 +16,7 @@ from pytensor.graph.replace import clone_replace
 from pytensor.graph.traversal import ancestors
 
 from theano.scan_module.loop.arguments import Loop, take_apart
+from theano.scan_module.loop.roles import Roles
 from theano.scan_module.report.describe import (
     describe,
     describe_product,
@@ -229,8 +230,8 @@ def _found(
 
 def _products_left(node: Apply, inside: _Surroundings) -> Iterable[ProductLeft]:
     step = node.op.fn.maker.fgraph
-    states = set(node.op.inner_mitmot(step.inputs))
-    states |= {*node.op.inner_mitsot(step.inputs), *node.op.inner_sitsot(step.inputs)}
+    taps = Roles.of(node.op).inner_inputs(step.inputs).states
+    states = {tap for state in taps for tap in state}
     for product in products_among(step.toposort()):
         needed = [v for v in ancestors(operands_of(product)) if v in states]
         names = dict.fromkeys(inside.names.get(v, "a state") for v in needed)
@@ -247,7 +248,7 @@ def _saved(record: LoopRecord, around: _Surroundings) -> Iterable[tuple[str, str
     traces = traces_of(loop, Shapes(loop.outer_inputs, around.shapes))
     ranks = {0: "scalar", 1: "vector", 2: "matrix"}
     for trace in record.saved:
-        position = len(loop.states) + loop.traces.index(trace)
+        position = loop.results.index(trace)
         kind = trace.inner.type
         rank = ranks.get(kind.ndim, f"tensor of rank {kind.ndim}")
         yield (

@@ -9,6 +9,7 @@ from the last, or the loop may stop by itself, all steps are run.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import reduce
 
 from pytensor import tensor as pt
@@ -20,21 +21,22 @@ from pytensor.scan.op import Scan as PyTensorScan
 from pytensor.tensor.basic import AllocEmpty
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor, get_idx_list
 
-from theano.scan_module.loop.initial_rows import initial_rows
+from theano.scan_module.loop.roles import Roles, given_to
 from theano.scan_module.scan_opt.outside.loop_reads import constant_index
 
 
 @node_rewriter([PyTensorScan])
 def fewer_steps(graph: FunctionGraph, node: Apply) -> dict | None:
     """Run a loop as far as its outputs are read."""
-    op, n_steps = node.op, node.inputs[0]
-    if op.info.as_while or op.info.n_mit_mot or op.info.n_untraced_sit_sot:
+    roles, given = Roles.of(node.op), given_to(node)
+    n_steps = given.n_steps
+    if roles.may_stop or roles.mit_mots or roles.untraced:
         return None
-    if any(length is not n_steps for length in op.outer_nitsot(node.inputs)):
+    if any(length is not n_steps for length in given.trace_lengths):
         return None
     reads = [
         (output, reader, _steps_for(reader, position, initial, n_steps))
-        for output, initial in zip(node.outputs, initial_rows(node), strict=True)
+        for output, initial in zip(node.outputs, roles.histories(), strict=True)
         for reader, position in graph.clients[output]
     ]
     if not reads or any(steps is None for _, _, steps in reads):
@@ -42,7 +44,8 @@ def fewer_steps(graph: FunctionGraph, node: Apply) -> dict | None:
     fewer = _least(n_steps, [steps for _, _, steps in reads])
     if fewer is n_steps:
         return None
-    shorter = dict(zip(node.outputs, op(*_inputs(node, fewer), return_list=True), strict=True))
+    outputs = node.op(*_inputs(node, fewer), return_list=True)
+    shorter = dict(zip(node.outputs, outputs, strict=True))
     replacements: dict = {}
     for output, reader, _ in reads:
         read = reader.op(shorter[output], *reader.inputs[1:])
@@ -81,17 +84,16 @@ def _least(n_steps: Variable, needed: list) -> Variable:
 
 def _inputs(node: Apply, n_steps: Variable) -> list[Variable]:
     """The inputs of a loop that runs that many steps."""
-    op = node.op
-    inputs = [n_steps, *node.inputs[1:]]
-    states = [*op.outer_mitsot(inputs), *op.outer_sitsot(inputs)]
-    first = 1 + op.info.n_seqs
-    for place, (buffer, initial) in enumerate(
-        zip(states, initial_rows(node), strict=False), start=first
-    ):
-        inputs[place] = _shorter(buffer, initial, n_steps)
-    outputs = first + len(states)
-    inputs[outputs : outputs + op.info.n_nit_sot] = [n_steps] * op.info.n_nit_sot
-    return inputs
+    roles, given = Roles.of(node.op), given_to(node)
+    return replace(
+        given,
+        n_steps=n_steps,
+        states=[
+            _shorter(buffer, taps.history, n_steps)
+            for buffer, taps in zip(given.states, roles.states, strict=True)
+        ],
+        trace_lengths=[n_steps] * roles.traces,
+    ).in_order()
 
 
 def _shorter(buffer: Variable, initial: int, n_steps: Variable) -> Variable:

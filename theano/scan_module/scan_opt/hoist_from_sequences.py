@@ -18,6 +18,7 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.rewriting.basic import copy_stack_trace
 
 from theano.scan_module.loop.arguments import Loop, Sequence, Trace, fresh_like, take_apart
+from theano.scan_module.loop.roles import Roles
 from theano.scan_module.loop.step_copy import copied
 from theano.scan_module.report.describe import describe
 from theano.scan_module.scan_opt.loop_rewriter import LoopRewriter
@@ -33,7 +34,7 @@ class HoistFromSequences(LoopRewriter):
 
     def rewrite_loop(self, graph: FunctionGraph, node: Apply) -> None:
         """Hoist what can be hoisted out of one loop."""
-        if not node.op.info.n_seqs:
+        if not Roles.of(node.op).sequences:
             return
         loop = normalized(take_apart(node))
         step = StepAnalysis(loop)
@@ -98,7 +99,7 @@ def hoist_traces(loop: Loop, all_steps: AllSteps) -> dict[Variable, Variable]:
             value = all_steps.value(trace.inner)
             if value is not None:
                 values[trace] = value
-    vanishes = not loop.states and not loop.carried and len(values) == len(loop.traces)
+    vanishes = not loop.states and not loop.untraced and len(values) == len(loop.traces)
     return {
         trace.output: value
         for trace, value in values.items()

@@ -234,7 +234,7 @@ def _run(
     traces = further_traces(loop, step, operands_of(accumulators))
     new_loop = replace(loop, states=tuple(kept), traces=(*loop.traces, *traces.values()))
     built = None
-    if kept or new_loop.traces or new_loop.carried:
+    if kept or new_loop.traces or new_loop.untraced:
         built = new_loop.without_unused_inputs().build(op_class)
     outside = Outside(
         step=step,

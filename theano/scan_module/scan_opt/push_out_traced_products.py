@@ -21,6 +21,7 @@ from pytensor.graph.traversal import ancestors
 from pytensor.tensor.type import TensorType
 
 from theano.scan_module.loop.arguments import BuiltLoop, Loop, State, Tap, Trace, take_apart
+from theano.scan_module.loop.roles import Roles
 from theano.scan_module.report.describe import describe
 from theano.scan_module.scan_opt.loop_rewriter import LoopRewriter
 from theano.scan_module.scan_opt.outside.all_steps_at_once import AllSteps
@@ -36,7 +37,8 @@ class PushOutTracedProducts(LoopRewriter):
 
     def rewrite_loop(self, graph: FunctionGraph, node: Apply) -> None:
         """Take the traces out of one loop that can be computed after it."""
-        if not node.op.info.n_nit_sot or not (node.op.info.n_sit_sot or _has_states(node)):
+        roles = Roles.of(node.op)
+        if not roles.traces or not roles.states:
             return
         loop = normalized(take_apart(node))
         step = StepAnalysis(loop)
@@ -85,10 +87,6 @@ class PushOutTracedProducts(LoopRewriter):
         )
 
 
-def _has_states(node: Apply) -> bool:
-    return bool(node.op.info.n_mit_mot or node.op.info.n_mit_sot)
-
-
 class Placeholders:
     """Stands for the values, in all steps, of what the loop computes for its own sake.
 
@@ -103,7 +101,7 @@ class Placeholders:
     def __init__(self, loop: Loop, step: StepAnalysis):
         self.loop = loop
         own_results = [tap.inner for state in loop.states for tap in state.writes]
-        own_results += [entry.inner_output for entry in loop.carried]
+        own_results += [entry.inner_output for entry in loop.untraced]
         own_results += [] if loop.condition is None else [loop.condition]
         core = {
             variable

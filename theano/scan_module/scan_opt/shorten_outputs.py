@@ -8,42 +8,46 @@ steps keeps what there is, so that a read of more fails, or gives what there is,
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pytensor import tensor as pt
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.rewriting.basic import copy_stack_trace, dfs_rewriter, node_rewriter
 from pytensor.scan.op import Scan as PyTensorScan
 
+from theano.scan_module.loop.roles import Roles, given_by, given_to
 from theano.scan_module.scan_opt.outside.loop_reads import farthest_from_the_end
 
 
 @node_rewriter([PyTensorScan])
 def shorten_outputs(graph: FunctionGraph, node: Apply) -> dict | None:
     """Keep the rows that are read, of outputs that are read from their end."""
-    op, n_steps = node.op, node.inputs[0]
-    lengths = op.outer_nitsot(node.inputs)
-    if op.info.as_while or not lengths:
+    given = given_to(node)
+    if Roles.of(node.op).may_stop or not given.trace_lengths:
         return None
-    shorter = {
-        place: _fewer(rows, n_steps)
-        for place, (length, output) in enumerate(
-            zip(lengths, op.outer_nitsot_outs(node.outputs), strict=True)
-        )
-        # one row there always is: PyTensor's rewrite sees to it
-        if length is n_steps and (rows := farthest_from_the_end(graph, output) or 0) > 1
-    }
-    if all(length is n_steps for length in shorter.values()):
+    lengths = [
+        _length(graph, output, length, given.n_steps)
+        for output, length in zip(given_by(node).traces, given.trace_lengths, strict=True)
+    ]
+    if all(new is old for new, old in zip(lengths, given.trace_lengths, strict=True)):
         return None
-    inputs = list(node.inputs)
-    first = len(inputs) - op.info.n_non_seqs - len(lengths)
-    for place, length in shorter.items():
-        inputs[first + place] = length
+    inputs = replace(given, trace_lengths=lengths).in_order()
     replacements = {}
-    for old, new in zip(node.outputs, op(*inputs, return_list=True), strict=True):
+    for old, new in zip(node.outputs, node.op(*inputs, return_list=True), strict=True):
         for read, again in _read_again(graph, old, new):
             copy_stack_trace(read, again)
             replacements[read] = read.type.filter_variable(again)
     return {**replacements, "remove": [node]}
+
+
+def _length(
+    graph: FunctionGraph, output: Variable, length: Variable, n_steps: Variable
+) -> Variable:
+    """How many rows to keep of a trace."""
+    rows = farthest_from_the_end(graph, output) if length is n_steps else None
+    # one row there always is: PyTensor's rewrite sees to it
+    return length if rows is None or rows <= 1 else _fewer(rows, n_steps)
 
 
 def _read_again(

@@ -20,7 +20,7 @@ from pytensor.scan.op import Scan as PyTensorScan
 from pytensor.scan.rewriting.trace import scan_reduce_trace_rewrite
 from pytensor.tensor.subtensor import Subtensor, get_idx_list
 
-from theano.scan_module.loop.initial_rows import initial_rows
+from theano.scan_module.loop.roles import Roles, given_by, given_to
 from theano.scan_module.scan_opt.outside.loop_reads import constant_index
 
 # What a state's user reads is its buffer behind the initial values.
@@ -29,9 +29,10 @@ _LAST_STEP = (-1, slice(-1, None, None))
 
 def why_not(graph: FunctionGraph, node: Apply) -> str | None:
     """Why a loop must keep all its steps, or None if nothing speaks against shortening it."""
-    reason = _reads_another_step if node.op.info.as_while else _reads_other_rows
-    outputs = zip(node.outputs, initial_rows(node), strict=True)
-    for output, initial in list(outputs)[node.op.info.n_mit_mot :]:
+    roles = Roles.of(node.op)
+    reason = _reads_another_step if roles.may_stop else _reads_other_rows
+    outputs = zip(node.outputs, roles.histories(), strict=True)
+    for output, initial in list(outputs)[roles.mit_mots :]:
         if (why := reason(graph, node, output, initial)) is not None:
             return why
     return None
@@ -69,9 +70,9 @@ def _reads_other_rows(
 
 def _rows_there_are(node: Apply, output: Variable) -> float:
     """How many rows an output has at least; PyTensor sees to those of states."""
-    op, n_steps = node.op, node.inputs[0]
-    outputs, lengths = op.outer_nitsot_outs(node.outputs), op.outer_nitsot(node.inputs)
-    if output not in outputs or lengths[outputs.index(output)] is not n_steps:
+    given, traces = given_to(node), given_by(node).traces
+    n_steps = given.n_steps
+    if output not in traces or given.trace_lengths[traces.index(output)] is not n_steps:
         return math.inf
     return int(n_steps.data) if isinstance(n_steps, Constant) else 1
 

@@ -20,6 +20,7 @@ from pytensor.tensor.basic import AllocEmpty
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
 from theano.scan_module.loop.arguments import MIT_MOT, SIT_SOT, Loop, State, take_apart
+from theano.scan_module.loop.roles import Roles, given_to
 from theano.scan_module.report.describe import describe
 from theano.scan_module.scan_opt.loop_rewriter import LoopRewriter
 from theano.scan_module.scan_opt.outside.loop_reads import constant_index
@@ -70,7 +71,7 @@ class ShrinkCotangentBuffer(LoopRewriter):
 
     def rewrite_loop(self, graph: FunctionGraph, node: Apply) -> None:
         """Shrink what can be shrunk of one loop."""
-        buffers = node.op.outer_mitmot(node.inputs)
+        buffers = given_to(node).states[: Roles.of(node.op).mit_mots]
         if node.op.truncate_gradient != -1 or all(first_row(buffer) is None for buffer in buffers):
             return
         loop = take_apart(node)

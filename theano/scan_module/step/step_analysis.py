@@ -124,7 +124,7 @@ class StepAnalysis:
         rows |= {tap.inner: state.outer for state in loop.states for tap in state.reads}
         if variable in rows:
             return [rows[variable].shape[k + 1] for k in range(variable.type.ndim)]
-        whole = {entry.inner_input: entry.outer for entry in loop.carried}
+        whole = {entry.inner_input: entry.outer for entry in loop.untraced}
         shape = list(self._symbolic_shape(variable))
         replacements = dict(self._outer_values)
         for node in io_toposort(loop.inner_inputs, shape):

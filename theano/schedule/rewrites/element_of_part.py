@@ -14,7 +14,7 @@ from pytensor.graph.rewriting.basic import copy_stack_trace, node_rewriter
 from pytensor.scan.op import Scan
 from pytensor.tensor.subtensor import Subtensor, unflatten_index_variables
 
-from theano.scan_module.loop.initial_rows import initial_rows
+from theano.scan_module.loop.roles import Roles
 
 Bounds = tuple[int | None, int | None, int | None]
 
@@ -101,4 +101,4 @@ def _are_all_steps(source: Variable, start: int | None) -> bool:
     node = source.owner
     if node is None or not isinstance(node.op, Scan):
         return False
-    return start == initial_rows(node)[node.outputs.index(source)]
+    return start == Roles.of(node.op).histories()[node.outputs.index(source)]

@@ -20,7 +20,7 @@ from pytensor.tensor.special import LogSoftmax, Softmax
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor, get_idx_list
 
 from theano.scan_module.loop.arguments import Loop, Sequence
-from theano.scan_module.loop.initial_rows import initial_rows
+from theano.scan_module.loop.roles import Roles, given_to
 from theano.scan_module.scan_opt.outside.loop_reads import constant_index
 from theano.tensor.nnet.row_operators import SoftmaxGrad
 
@@ -107,17 +107,17 @@ def _of_state(buffer: Variable, part: slice, steps: Variable) -> bool:
     if not _is_output_of_loop(buffer) or start < 0 or stop > 0:
         return False
     node = buffer.owner
-    before = initial_rows(node)[buffer.index]
-    return start - stop <= before and _is_at_least(node.inputs[0], steps)
+    before = Roles.of(node.op).histories()[buffer.index]
+    return start - stop <= before and _is_at_least(given_to(node).n_steps, steps)
 
 
 def _of_loop(node: Apply, steps: Variable) -> bool:
-    return not node.op.info.as_while and _is_at_least(node.inputs[0], steps)
+    return not Roles.of(node.op).may_stop and _is_at_least(given_to(node).n_steps, steps)
 
 
 def _is_output_of_loop(variable: Variable) -> bool:
     node = variable.owner
-    return node is not None and isinstance(node.op, PyTensorScan) and not node.op.info.as_while
+    return node is not None and isinstance(node.op, PyTensorScan) and not Roles.of(node.op).may_stop
 
 
 _RULES = (
