@@ -9,51 +9,84 @@ from the last, or the loop may stop by itself, all steps are run.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import reduce
 
 from pytensor import tensor as pt
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.rewriting.basic import copy_stack_trace, dfs_rewriter, node_rewriter
 from pytensor.graph.traversal import apply_depends_on
-from pytensor.scan.op import Scan as PyTensorScan
 from pytensor.tensor.basic import AllocEmpty
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor, get_idx_list
 
 from theano.scan_module.loop.roles import Roles, given_to
+from theano.scan_module.report.describe import describe
+from theano.scan_module.report.headings import SHORTENED
+from theano.scan_module.scan_opt.loop_rewriter import Checked, Finding, LoopRewriter
 from theano.scan_module.scan_opt.outside.loop_reads import constant_index
 
 
-@node_rewriter([PyTensorScan])
-def fewer_steps(graph: FunctionGraph, node: Apply) -> dict | None:
+@dataclass(frozen=True)
+class Read:
+    """A read of an output, and how many steps it needs: a number or a variable; None if all."""
+
+    output: Variable
+    reader: Apply
+    steps: int | Variable | None
+
+
+class FewerSteps(LoopRewriter):
     """Run a loop as far as its outputs are read."""
-    roles, given = Roles.of(node.op), given_to(node)
-    n_steps = given.n_steps
-    if roles.may_stop or roles.mit_mots or roles.untraced:
-        return None
-    if any(length is not n_steps for length in given.trace_lengths):
-        return None
-    reads = [
-        (output, reader, _steps_for(reader, position, initial, n_steps))
-        for output, initial in zip(node.outputs, roles.histories(), strict=True)
-        for reader, position in graph.clients[output]
-    ]
-    if not reads or any(steps is None for _, _, steps in reads):
-        return None
-    fewer = _least(n_steps, [steps for _, _, steps in reads])
-    if fewer is n_steps:
-        return None
-    outputs = node.op(*_inputs(node, fewer), return_list=True)
-    shorter = dict(zip(node.outputs, outputs, strict=True))
-    replacements: dict = {}
-    for output, reader, _ in reads:
-        read = reader.op(shorter[output], *reader.inputs[1:])
-        if apply_depends_on(read.owner, node):
+
+    name = "fewer_steps"
+    heading = SHORTENED
+    readers_first = True
+
+    def check(self, graph: FunctionGraph, node: Apply) -> Checked | None:
+        """How many steps the reads of the loop need."""
+        n_steps = given_to(node).n_steps
+        reads = [
+            Read(output, reader, _steps_for(reader, position, initial, n_steps))
+            for output, initial in zip(node.outputs, Roles.of(node.op).histories(), strict=True)
+            for reader, position in graph.clients[output]
+        ]
+        if all(read.steps is None for read in reads):
             return None
-        copy_stack_trace(reader.outputs[0], read)
-        replacements[reader.outputs[0]] = reader.outputs[0].type.filter_variable(read)
-    return {**replacements, "remove": [node]}
+        reason = why_not(node, reads)
+        if reason is not None:
+            return Checked([Finding("number of steps", False, reason)])
+        fewer = _least(n_steps, [read.steps for read in reads])
+        if fewer is n_steps:
+            return None
+        replacements = _read_from(node, fewer, reads)
+        if any(apply_depends_on(read.owner, node) for read in replacements.values()):
+            return Checked([Finding("number of steps", False, "it is computed from its outputs")])
+        detail = f"{describe(fewer)} in place of {describe(n_steps)}, as many as are read"
+        return Checked([Finding("number of steps", True, detail)], lambda: replacements)
+
+
+def why_not(node: Apply, reads: list[Read]) -> str | None:
+    """Why a loop of which a part of the steps is read must run all of them, or None."""
+    roles, given = Roles.of(node.op), given_to(node)
+    if roles.may_stop:
+        return "the loop may stop early"
+    if roles.mit_mots or roles.untraced:
+        return "it has a state whose rows are not those of its steps"
+    if any(length is not given.n_steps for length in given.trace_lengths):
+        return "rows of an output are counted from its last"
+    if any(read.steps is None for read in reads):
+        return "the last steps are read, too"
+    return None
+
+
+def _read_from(node: Apply, steps: Variable, reads: list[Read]) -> dict[Variable, Variable]:
+    """The reads of a loop that runs that many steps."""
+    outputs = node.op(*_inputs(node, steps), return_list=True)
+    shorter = dict(zip(node.outputs, outputs, strict=True))
+    return {
+        read.reader.outputs[0]: read.reader.op(shorter[read.output], *read.reader.inputs[1:])
+        for read in reads
+    }
 
 
 def _steps_for(reader: Apply, position: int, initial: int, n_steps: Variable):
@@ -111,6 +144,3 @@ def _shorter(buffer: Variable, initial: int, n_steps: Variable) -> Variable:
         ):
             return written.op(empty.op(rows, *empty.inputs[1:]), *written.inputs[1:])
     return buffer[:rows]
-
-
-FEWER_STEPS = dfs_rewriter(fewer_steps, ignore_newtrees=True)

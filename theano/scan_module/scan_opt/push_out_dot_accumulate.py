@@ -11,18 +11,19 @@ order; and when the operands of all steps can be stacked, their shapes being equ
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from pytensor import tensor as pt
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.rewriting.basic import copy_stack_trace
 from pytensor.scan.utils import expand_empty
 
 from theano.configdefaults import config
 from theano.scan_module.loop.arguments import SIT_SOT, BuiltLoop, Loop, State, Tap, take_apart
 from theano.scan_module.report.describe import describe
-from theano.scan_module.scan_opt.loop_rewriter import LoopRewriter
+from theano.scan_module.report.headings import PUSHED_OUT
+from theano.scan_module.scan_opt.loop_rewriter import Checked, Finding, LoopRewriter
 from theano.scan_module.scan_opt.outside.blocks_of_steps import (
     BlockResult,
     block_length,
@@ -77,7 +78,7 @@ def is_sum(state: State, step: StepAnalysis) -> list[tuple[int, Variable]] | Non
     return [(sign, term) for sign, term in terms if term is not total]
 
 
-def check(
+def check_sum(
     graph: FunctionGraph, loop: Loop, state: State, step: StepAnalysis, stored: set[Variable]
 ) -> Accumulator | Refusal | None:
     """Whether a state is an accumulator and which of its terms can leave the loop.
@@ -114,13 +115,14 @@ class PushOutDotAccumulate(LoopRewriter):
     """Compute sums that loops accumulate outside the loops, products first of all."""
 
     name = "PushOutDotAccumulate"
+    heading = PUSHED_OUT
 
-    def rewrite_loop(self, graph: FunctionGraph, node: Apply) -> None:
-        """Take every term of every accumulator out of the loop that can be taken out."""
+    def check(self, graph: FunctionGraph, node: Apply) -> Checked | None:
+        """Which terms of which accumulators can be taken out of the loop."""
         loop = normalized(take_apart(node))
         step = StepAnalysis(loop)
         stored = readable_outside(loop)
-        first = [check(graph, loop, state, step, stored) for state in loop.states]
+        first = [check_sum(graph, loop, state, step, stored) for state in loop.states]
         # what one sum needs stored, another may read
         stored |= {
             value
@@ -129,44 +131,55 @@ class PushOutDotAccumulate(LoopRewriter):
             for _, plan in found.leaving
             for value in stored_values(plan)
         }
-        accumulators = []
-        for state in loop.states:
-            found = check(graph, loop, state, step, stored)
-            self._note(graph, node, step, state, found)
-            if isinstance(found, Accumulator) and found.leaving:
-                accumulators.append(found)
-        if accumulators:
-            memory = int(config.scan.push_out_memory * 2**20)
-            extra = further_traces(loop, step, operands_of(accumulators))
-            if memory and extra and loop.condition is None:
-                unread = {
-                    state
-                    for state in loop.states
-                    if state.kind == SIT_SOT and state.span == 1 and not graph.clients[state.output]
-                }
-                length = block_length(step, list(extra), memory)
-                replacements = push_out_in_blocks(
-                    loop, step, accumulators, length, type(node.op), unread
-                )
-            else:
-                replacements = push_out(loop, step, accumulators, type(node.op))
-            for old, new in replacements.items():
-                copy_stack_trace(old, new)
-            graph.replace_all(list(replacements.items()), reason=self.name)
+        found = {state: check_sum(graph, loop, state, step, stored) for state in loop.states}
+        findings = [
+            finding
+            for state, result in found.items()
+            if result is not None
+            for finding in _findings(step, state, result)
+        ]
+        accumulators = [
+            result
+            for result in found.values()
+            if isinstance(result, Accumulator) and result.leaving
+        ]
+        if not accumulators:
+            return Checked(findings)
+        return Checked(findings, lambda: _taken_out(graph, loop, step, accumulators, type(node.op)))
 
-    def _note(self, graph, node, step, state, found) -> None:
-        if found is None:
-            return
-        loop, terms = step.loop, is_sum(state, step)
-        if isinstance(found, Refusal):
-            subject = " + ".join(describe(term, loop) for _, term in terms)
-            self.note(graph, node, f"sum over the steps of {subject}", False, found.reason)
-            return
-        staying = {term: reason for _, term, reason in found.staying}
-        for _, term in terms:
-            subject = f"sum over the steps of {describe(term, loop)}"
-            reason = staying.get(term, "computed once outside the loop")
-            self.note(graph, node, subject, term not in staying, reason)
+
+def _taken_out(
+    graph: FunctionGraph,
+    loop: Loop,
+    step: StepAnalysis,
+    accumulators: list[Accumulator],
+    op_class: type,
+) -> dict[Variable, Variable]:
+    """The loop without what leaves it, in blocks of steps if the operands take much memory."""
+    memory = int(config.scan.push_out_memory * 2**20)
+    extra = further_traces(loop, step, operands_of(accumulators))
+    if not memory or not extra or loop.condition is not None:
+        return push_out(loop, step, accumulators, op_class)
+    unread = {
+        state
+        for state in loop.states
+        if state.kind == SIT_SOT and state.span == 1 and not graph.clients[state.output]
+    }
+    length = block_length(step, list(extra), memory)
+    return push_out_in_blocks(loop, step, accumulators, length, op_class, unread)
+
+
+def _findings(step: StepAnalysis, state: State, found: Accumulator | Refusal) -> Iterator[Finding]:
+    loop, terms = step.loop, is_sum(state, step)
+    if isinstance(found, Refusal):
+        subject = " + ".join(describe(term, loop) for _, term in terms)
+        yield Finding(f"sum over the steps of {subject}", False, found.reason)
+        return
+    staying = {term: reason for _, term, reason in found.staying}
+    for _, term in terms:
+        subject = f"sum over the steps of {describe(term, loop)}"
+        reason = staying.get(term, "computed once outside the loop")
+        yield Finding(subject, term not in staying, reason)
 
 
 def operands_of(accumulators: list[Accumulator]) -> list[Variable]:

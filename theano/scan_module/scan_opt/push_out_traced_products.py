@@ -16,14 +16,14 @@ from dataclasses import replace
 
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.rewriting.basic import copy_stack_trace
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor.type import TensorType
 
 from theano.scan_module.loop.arguments import BuiltLoop, Loop, State, Tap, Trace, take_apart
 from theano.scan_module.loop.roles import Roles
 from theano.scan_module.report.describe import describe
-from theano.scan_module.scan_opt.loop_rewriter import LoopRewriter
+from theano.scan_module.report.headings import PUSHED_OUT
+from theano.scan_module.scan_opt.loop_rewriter import Checked, Finding, LoopRewriter
 from theano.scan_module.scan_opt.outside.all_steps_at_once import AllSteps
 from theano.scan_module.scan_opt.outside.outside_values import steps_run
 from theano.scan_module.scan_opt.outside.rows_of_sequences import all_rows
@@ -34,57 +34,40 @@ class PushOutTracedProducts(LoopRewriter):
     """Compute traces that hold products outside, where no step reads them."""
 
     name = "PushOutTracedProducts"
+    heading = PUSHED_OUT
 
-    def rewrite_loop(self, graph: FunctionGraph, node: Apply) -> None:
-        """Take the traces out of one loop that can be computed after it."""
+    def check(self, graph: FunctionGraph, node: Apply) -> Checked | None:
+        """Which traces that hold a product can be computed after the loop."""
         roles = Roles.of(node.op)
         if not roles.traces or not roles.states:
-            return
+            return None
         loop = normalized(take_apart(node))
         step = StepAnalysis(loop)
         placeholders = Placeholders(loop, step)
         all_steps = AllSteps(step, placeholders.variables)
-        leaving: list[Trace] = []
-        read: list[Variable] = []
-        for trace in loop.traces:
-            if not self._is_candidate(trace, loop, step, placeholders, all_steps):
-                continue
-            value = all_steps.value(trace.inner)
-            if value is None:
-                self.note(
-                    graph,
-                    node,
-                    f"output {describe(trace.inner, loop)}",
-                    False,
-                    "one of its operations cannot be done for all steps at once",
-                )
-            else:
-                self.note(
-                    graph,
-                    node,
-                    f"output {describe(trace.inner, loop)}",
-                    True,
-                    "computed after the loop",
-                )
-                leaving.append(trace)
-                read.append(value)
-        if not leaving:
-            return
-        replacements = push_out(loop, step, leaving, placeholders.used_by(read), type(node.op))
-        for old, new in replacements.items():
-            copy_stack_trace(old, new)
-        graph.replace_all(
-            [(old, old.type.filter_variable(new)) for old, new in replacements.items()],
-            reason=self.name,
-        )
-
-    def _is_candidate(self, trace, loop, step, placeholders, all_steps) -> bool:
-        return (
-            trace.length is loop.n_steps
+        values = {
+            trace: all_steps.value(trace.inner)
+            for trace in loop.traces
+            if trace.length is loop.n_steps
             and trace.inner not in placeholders.variables
             and step.varies(trace.inner)
             and all_steps.holds_product(trace.inner)
-        )
+        }
+        findings = [
+            Finding(
+                f"output {describe(trace.inner, loop)}",
+                value is not None,
+                "one of its operations cannot be done for all steps at once"
+                if value is None
+                else "computed after the loop",
+            )
+            for trace, value in values.items()
+        ]
+        leaving = {trace: value for trace, value in values.items() if value is not None}
+        if not leaving:
+            return Checked(findings)
+        read = placeholders.used_by(list(leaving.values()))
+        return Checked(findings, lambda: push_out(loop, step, list(leaving), read, type(node.op)))
 
 
 class Placeholders:

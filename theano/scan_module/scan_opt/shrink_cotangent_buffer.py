@@ -14,7 +14,7 @@ from pytensor import tensor as pt
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.replace import clone_replace
-from pytensor.graph.rewriting.basic import copy_stack_trace, dfs_rewriter, node_rewriter
+from pytensor.graph.rewriting.basic import dfs_rewriter, node_rewriter
 from pytensor.scan.utils import expand_empty
 from pytensor.tensor.basic import AllocEmpty
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
@@ -22,7 +22,8 @@ from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 from theano.scan_module.loop.arguments import MIT_MOT, SIT_SOT, Loop, State, take_apart
 from theano.scan_module.loop.roles import Roles, given_to
 from theano.scan_module.report.describe import describe
-from theano.scan_module.scan_opt.loop_rewriter import LoopRewriter
+from theano.scan_module.report.headings import SHORTENED
+from theano.scan_module.scan_opt.loop_rewriter import Checked, Finding, LoopRewriter
 from theano.scan_module.scan_opt.outside.loop_reads import constant_index
 from theano.scan_module.step.zeros import is_zero
 
@@ -55,40 +56,44 @@ def _only_row(gradient: Variable) -> Variable | None:
     return None
 
 
-def carries_one_step(state: State) -> bool:
-    """Whether a state of a backward loop belongs to one that reads only the step before."""
-    return (
-        state.kind == MIT_MOT
-        and [tap.offset for tap in state.reads] == [0, 1]
-        and [tap.offset for tap in state.writes] == [1]
-    )
+def why_not(loop: Loop, state: State) -> str | None:
+    """Why a buffer of cotangents that holds one row is kept, or None."""
+    if loop.settings.truncate_gradient != -1:
+        return "the gradient is truncated"
+    places = [tap.offset for tap in state.reads], [tap.offset for tap in state.writes]
+    return None if places == ([0, 1], [1]) else "steps read it at several places"
 
 
 class ShrinkCotangentBuffer(LoopRewriter):
     """Replace a buffer of cotangents that holds one row by a state that starts from it."""
 
     name = "ShrinkCotangentBuffer"
+    heading = SHORTENED
 
-    def rewrite_loop(self, graph: FunctionGraph, node: Apply) -> None:
-        """Shrink what can be shrunk of one loop."""
+    def check(self, graph: FunctionGraph, node: Apply) -> Checked | None:
+        """Which buffers of cotangents hold one row."""
         buffers = given_to(node).states[: Roles.of(node.op).mit_mots]
-        if node.op.truncate_gradient != -1 or all(first_row(buffer) is None for buffer in buffers):
-            return
+        if all(first_row(buffer) is None for buffer in buffers):
+            return None
         loop = take_apart(node)
-        rows = {s: first_row(s.outer) for s in loop.states if carries_one_step(s)}
-        rows = {state: row for state, row in rows.items() if row is not None}
-        if not rows:
-            return
-        built = shrink(loop, rows).build(type(node.op))
-        replacements = {
-            old: old.type.filter_variable(new) for old, new in built.replacements().items()
-        }
-        for old, new in replacements.items():
-            copy_stack_trace(old, new)
-        for state in rows:
-            subject = f"cotangent {describe(state.reads[0].inner, loop)}"
-            self.note(graph, node, subject, True, "only its last row was not zero: no buffer")
-        graph.replace_all(list(replacements.items()), reason=self.name)
+        rows = {s: first_row(s.outer) for s in loop.states if s.kind == MIT_MOT}
+        findings, shrunk = [], {}
+        for state, row in rows.items():
+            if row is None:
+                continue
+            reason = why_not(loop, state)
+            if reason is None:
+                shrunk[state] = row
+            findings.append(
+                Finding(
+                    f"cotangent {describe(state.reads[0].inner, loop)}",
+                    reason is None,
+                    reason or "only its last row was not zero: no buffer",
+                )
+            )
+        if not shrunk:
+            return Checked(findings)
+        return Checked(findings, lambda: shrink(loop, shrunk).build(type(node.op)).replacements())
 
 
 def shrink(loop: Loop, rows: dict[State, Variable]) -> Loop:
