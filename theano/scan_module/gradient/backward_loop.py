@@ -10,7 +10,7 @@ accumulators.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pytensor import tensor as pt
 from pytensor.configdefaults import config as pytensor_config
@@ -42,37 +42,10 @@ from theano.scan_module.loop.arguments import (
 )
 from theano.scan_module.loop.initial_values import memory_from
 from theano.scan_module.loop.roles import OuterInputs, Roles
+from theano.scan_module.loop.rows_at_hand import rows_of, values_at_hand
 from theano.scan_module.loop.step_copy import copied
 from theano.scan_module.step.fixed_shapes import values_of_fixed_shape
 from theano.scan_module.step.shape_only_uses import with_shapes_from_outside
-
-
-@dataclass(frozen=True)
-class ForwardRun:
-    """A forward node and the loop whose entries its outputs belong to."""
-
-    loop: Loop
-    outputs: list[Variable]
-
-    @property
-    def states(self) -> list[tuple[State, Variable]]:
-        outputs = self.loop.roles.outer_outputs(self.outputs).states
-        return list(zip(self.loop.ordered_states(), outputs, strict=True))
-
-    @property
-    def traces(self) -> list[tuple[Trace, Variable]]:
-        outputs = self.loop.roles.outer_outputs(self.outputs).traces
-        return list(zip(self.loop.traces, outputs, strict=True))
-
-    def steps_run(self) -> Variable:
-        """How many steps the loop ran, which an ``until`` may make fewer than asked for."""
-        if self.loop.condition is None:
-            return self.loop.n_steps
-        for _, output in self.traces:
-            return output.shape[0]
-        for state, output in self.states:
-            return output.shape[0] - state.span
-        return self.loop.n_steps
 
 
 def loop_pullback(
@@ -102,25 +75,21 @@ def loop_pullback(
     """
     step = gradient_of_step(node.op, loop, output_cotangents)
     loop = step.loop
-    run = ForwardRun(loop, list(node.outputs))
-    readers = _readers(run)
-    backward_outputs = list(step.gradients.values())
+    run = BuiltLoop.of(node, loop)
     saved = choose_saved_values(
         ForwardStep(
-            available=[*readers, *(entry.inner for entry in loop.invariants)],
+            available=[*values_at_hand(loop), *(entry.inner for entry in loop.invariants)],
             unavailable=[entry.inner_input for entry in loop.untraced],
             invariants=[entry.inner for entry in loop.invariants],
             storable=lambda values: values_of_fixed_shape(loop, values),
         ),
-        backward_outputs,
+        list(step.gradients.values()),
         _cotangents(step),
         policy,
     )
     if saved:
-        built = extend(loop, saved)
-        run = ForwardRun(built.loop, list(built.node.outputs))
-        readers = _readers(run)
-    return _Assembly(node, run, step, readers, output_cotangents, op_class).input_gradients()
+        run = extend(loop, saved)
+    return _Assembly(node, run, step, output_cotangents, op_class).input_gradients()
 
 
 def _cotangents(step: StepGradient) -> list[Variable]:
@@ -128,52 +97,14 @@ def _cotangents(step: StepGradient) -> list[Variable]:
     return [c for c in cotangents if c is not None]
 
 
-def _readers(run: ForwardRun) -> dict[Variable, Callable[[Variable], Variable]]:
-    """Inner forward variable -> its values in all steps, given the number of steps run.
-
-    A place of a buffer that several steps write holds the last value only; a value that was
-    overwritten can be read from the initial buffer if no step wrote it before, else not at all.
-    """
-    readers: dict[Variable, Callable[[Variable], Variable]] = {}
-    stopped = run.loop.condition is not None
-    for entry in run.loop.sequences:
-        readers[entry.inner] = (
-            (lambda steps, outer=entry.outer: outer[:steps])
-            if stopped
-            else (lambda steps, outer=entry.outer: outer)
-        )
-    for state, output in run.states:
-        written = [tap.offset for tap in state.writes]
-        for tap in state.reads:
-            if not any(offset <= tap.offset for offset in written):
-                readers[tap.inner] = lambda steps, buffer=output, tap=tap, state=state: (
-                    run.loop.rows_at(state, buffer, tap.offset)
-                )
-            elif not any(offset > tap.offset for offset in written):
-                readers[tap.inner] = lambda steps, buffer=state.outer, tap=tap: buffer[
-                    tap.offset : tap.offset + steps
-                ]
-        for tap in state.writes:
-            if not any(offset < tap.offset for offset in written):
-                readers.setdefault(
-                    tap.inner,
-                    lambda steps, buffer=output, tap=tap, state=state: run.loop.rows_at(
-                        state, buffer, tap.offset
-                    ),
-                )
-    for trace, output in run.traces:
-        readers.setdefault(trace.inner, lambda steps, output=output: output)
-    return readers
-
-
 class _Assembly:
     """The backward loop in the making: its entries, and where each gradient will be found."""
 
-    def __init__(self, node, run, step, readers, output_cotangents, op_class):
+    def __init__(self, node, run, step, output_cotangents, op_class):
         self.node: Apply = node
-        self.run: ForwardRun = run
+        self.run: BuiltLoop = run
         self.step: StepGradient = step
-        self.readers = readers
+        self.at_hand = values_at_hand(run.loop)
         self.output_cotangents: list[Variable] = output_cotangents
         self.op_class = op_class
         self.truncate: int = run.loop.settings.truncate_gradient
@@ -224,19 +155,20 @@ class _Assembly:
         if not unavailable:
             return
         for variable, gradient in list(self.step.gradients.items()):
-            reached = ancestors([gradient], blockers=list(self.readers))
-            if any(leaf in unavailable for leaf in reached if leaf not in self.readers):
+            reached = ancestors([gradient], blockers=list(self.at_hand))
+            if any(leaf in unavailable for leaf in reached if leaf not in self.at_hand):
                 del self.step.gradients[variable]
                 self.undefined[variable] = "it depends on a state that the loop does not keep"
 
     def _cotangent_states(self) -> dict[State, State | None]:
         """For each active forward state its buffer of cotangents, or None if nothing flows back."""
         result: dict[State, State | None] = {}
-        for position, (state, output) in enumerate(self.run.states):
+        for position, state in enumerate(self.run.loop.ordered_states()):
             cotangents = self.step.write_cotangents[position]
             if cotangents[0] is None:
                 continue
             given = self.output_cotangents[position]
+            output = self.run.outputs[state]
             buffer = given[::-1] if is_connected(given) else pt.zeros_like(output)
             if self._is_longer_than_run(state):
                 # reversed, what the steps did not touch comes first
@@ -309,15 +241,16 @@ class _Assembly:
         entries = [*backward.ordered_states(), *backward.traces]
         outputs = backward.inner_outputs
         invariants = {entry.inner: entry for entry in self.run.loop.invariants}
-        stops = [*self.readers, *invariants]
+        stops = [*self.at_hand, *invariants]
         placeholders = {}
         used_invariants = []
         for variable in ancestors(outputs, blockers=stops):
             if variable in invariants:
                 used_invariants.append(invariants[variable])
-            elif variable in self.readers:
+            elif variable in self.at_hand:
                 placeholders[variable] = fresh_like(variable)
-                self._add_sequence(placeholders[variable], self.readers[variable](self.steps)[::-1])
+                rows = rows_of(self.at_hand[variable], self.run)
+                self._add_sequence(placeholders[variable], rows[::-1])
         new_outputs = copied(outputs, placeholders)
         given = {entry.inner for entry in self.sequences}
         unused = given - set(graph_inputs(new_outputs))

@@ -249,7 +249,7 @@ class Loop:
             strict=settings.strict,
         )
         node = op.make_node(*self.outer_inputs)
-        return BuiltLoop(node, self, dict(zip(self.results, node.outputs, strict=True)))
+        return BuiltLoop.of(node, self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,6 +259,21 @@ class BuiltLoop:
     node: Apply
     loop: Loop
     outputs: dict[State | Trace | Untraced, Variable]
+
+    @classmethod
+    def of(cls, node: Apply, loop: Loop) -> BuiltLoop:
+        """A node, and a loop with its entries in the order of the node's outputs."""
+        return cls(node, loop, dict(zip(loop.results, node.outputs, strict=True)))
+
+    def steps_run(self) -> Variable:
+        """How many steps the loop runs, which a condition may make fewer than asked for."""
+        if self.loop.condition is None:
+            return self.loop.n_steps
+        for trace in self.loop.traces:
+            return self.outputs[trace].shape[0]
+        for state in self.loop.ordered_states():
+            return self.outputs[state].shape[0] - state.span
+        return self.loop.n_steps
 
     def replacements(self) -> dict[Variable, Variable]:
         """The outputs of the node that the entries came from, mapped to the new ones."""

@@ -36,7 +36,7 @@ from theano.scan_module.scan_opt.outside.outside_values import (
     initial_value,
     readable_outside,
     steps_run,
-    values_of_all_steps,
+    summed_values,
 )
 from theano.scan_module.scan_opt.outside.sum_over_steps import plan_sum
 from theano.scan_module.scan_opt.outside.sum_plans import Plan, Refusal, stored_values
@@ -121,7 +121,7 @@ class PushOutDotAccumulate(LoopRewriter):
         """Which terms of which accumulators can be taken out of the loop."""
         loop = normalized(take_apart(node))
         step = StepAnalysis(loop)
-        stored = readable_outside(loop)
+        stored = set(readable_outside(loop))
         first = [check_sum(graph, loop, state, step, stored) for state in loop.states]
         # what one sum needs stored, another may read
         stored |= {
@@ -251,7 +251,7 @@ def _run(
         built = new_loop.without_unused_inputs().build(op_class)
     outside = Outside(
         step=step,
-        values=lambda value: values_of_all_steps(value, loop, step, traces, built),
+        values=lambda value: summed_values(value, loop, step, traces, built),
         invariant=step.outer_value,
         steps=steps_run(loop, built),
     )

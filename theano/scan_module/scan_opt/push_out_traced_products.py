@@ -19,14 +19,14 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor.type import TensorType
 
-from theano.scan_module.loop.arguments import BuiltLoop, Loop, State, Tap, Trace, take_apart
+from theano.scan_module.loop.arguments import Loop, Trace, take_apart
 from theano.scan_module.loop.roles import Roles
+from theano.scan_module.loop.rows_at_hand import AtHand, values_at_hand
 from theano.scan_module.report.describe import describe
 from theano.scan_module.report.headings import PUSHED_OUT
 from theano.scan_module.scan_opt.loop_rewriter import Checked, Finding, LoopRewriter
 from theano.scan_module.scan_opt.outside.all_steps_at_once import AllSteps
-from theano.scan_module.scan_opt.outside.outside_values import steps_run
-from theano.scan_module.scan_opt.outside.rows_of_sequences import all_rows
+from theano.scan_module.scan_opt.outside.outside_values import values_of_all_steps
 from theano.scan_module.step.step_analysis import StepAnalysis, normalized
 
 
@@ -122,42 +122,15 @@ def push_out(
     op_class
         The class of the loop's op.
     """
-    at_hand = {tap.inner for state in loop.states for tap in readable_taps(state)}
-    at_hand |= {entry.inner for entry in loop.sequences}
-    at_hand |= {trace.inner for trace in loop.traces if trace not in leaving}
-    new_traces = {v: Trace(loop.n_steps, v) for v in read if v not in at_hand}
     kept = tuple(trace for trace in loop.traces if trace not in leaving)
+    at_hand = values_at_hand(replace(loop, traces=kept))
+    new_traces = {
+        v: Trace(loop.n_steps, v) for v in read if v not in at_hand or at_hand[v].as_given
+    }
     reduced = replace(loop, traces=(*kept, *new_traces.values())).without_unused_inputs()
     built = reduced.build(op_class)
-    all_steps = AllSteps(step, {v: _all_steps_of(v, loop, new_traces, built) for v in read})
+    at_hand |= {value: AtHand(trace) for value, trace in new_traces.items()}
+    all_steps = AllSteps(step, {v: values_of_all_steps(at_hand[v], loop, built) for v in read})
     replacements = built.replacements()
     replacements |= {trace.output: all_steps.value(trace.inner) for trace in leaving}
     return replacements
-
-
-def readable_taps(state: State) -> list[Tap]:
-    """The places of a state that its buffer still holds after the loop, step by step."""
-    written = [tap.offset for tap in state.writes]
-    taps = [tap for tap in state.writes if not any(o < tap.offset for o in written)]
-    taps += [tap for tap in state.reads if not any(o <= tap.offset for o in written)]
-    return taps
-
-
-def _all_steps_of(
-    variable: Variable, loop: Loop, new_traces: dict[Variable, Trace], built: BuiltLoop
-) -> Variable:
-    if variable in new_traces:
-        return built.outputs[new_traces[variable]]
-    for trace in built.loop.traces:
-        if trace.inner is variable:
-            return built.outputs[trace]
-    for state in loop.states:
-        for tap in readable_taps(state):
-            if tap.inner is variable:
-                return loop.rows_at(state, built.outputs[state], tap.offset)
-    for entry in loop.sequences:
-        if entry.inner is variable:
-            if loop.condition is None:
-                return all_rows(entry, loop)
-            return entry.outer[: steps_run(loop, built)]
-    raise KeyError(f"no output of the loop holds {variable}")
