@@ -81,7 +81,7 @@ def loop_pullback(
             available=[*values_at_hand(loop), *(entry.inner for entry in loop.invariants)],
             unavailable=[entry.inner_input for entry in loop.untraced],
             invariants=[entry.inner for entry in loop.invariants],
-            storable=lambda values: values_of_fixed_shape(loop, values),
+            savable=lambda values: values_of_fixed_shape(loop, values),
         ),
         list(step.gradients.values()),
         _cotangents(step),

@@ -88,10 +88,10 @@ def _unified(nodes: list[Apply]) -> dict[Variable, Variable]:
         positions.append([*range(common), *range(first, first + len(renamed))])
         traces += [Trace(widest.n_steps, inner) for inner in renamed]
     loop = _merge_step(replace(widest, traces=tuple(traces)))
-    # traces that came out equal are stored once; those of the original loop keep their places
-    stored: dict[Variable, Trace] = {}
+    # traces that came out equal are kept once; those of the original loop keep their places
+    kept: dict[Variable, Trace] = {}
     chosen = [
-        trace if place < common else stored.setdefault(trace.inner, trace)
+        trace if place < common else kept.setdefault(trace.inner, trace)
         for place, trace in enumerate(loop.traces)
     ]
     built = replace(loop, traces=tuple(dict.fromkeys(chosen))).build(type(nodes[0].op))

@@ -18,6 +18,7 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.traversal import graph_inputs
 from pytensor.scan.op import Scan as PyTensorScan
 
+from theano.scan_module.loop.result_copy import apart_from, without_copy
 from theano.scan_module.loop.roles import (
     MIT_MOT,
     MIT_SOT,
@@ -30,7 +31,6 @@ from theano.scan_module.loop.roles import (
     StateTaps,
 )
 from theano.scan_module.loop.step_copy import copied
-from theano.scan_module.loop.stored_copy import apart_from, without_copy
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +75,7 @@ class State:
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """A value of every step, stored and not read by the loop (nit-sot)."""
+    """A value of every step, kept and not read by the loop (nit-sot)."""
 
     length: Variable
     inner: Variable

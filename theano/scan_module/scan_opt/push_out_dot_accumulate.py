@@ -39,7 +39,7 @@ from theano.scan_module.scan_opt.outside.outside_values import (
     summed_values,
 )
 from theano.scan_module.scan_opt.outside.sum_over_steps import plan_sum
-from theano.scan_module.scan_opt.outside.sum_plans import Plan, Refusal, stored_values
+from theano.scan_module.scan_opt.outside.sum_plans import Plan, Refusal, values_read
 from theano.scan_module.scan_opt.outside.sum_terms import signed_terms
 from theano.scan_module.step.step_analysis import StepAnalysis, normalized
 from theano.scan_module.step.zeros import is_zero
@@ -79,7 +79,7 @@ def is_sum(state: State, step: StepAnalysis) -> list[tuple[int, Variable]] | Non
 
 
 def check_sum(
-    graph: FunctionGraph, loop: Loop, state: State, step: StepAnalysis, stored: set[Variable]
+    graph: FunctionGraph, loop: Loop, state: State, step: StepAnalysis, at_hand: set[Variable]
 ) -> Accumulator | Refusal | None:
     """Whether a state is an accumulator and which of its terms can leave the loop.
 
@@ -103,7 +103,7 @@ def check_sum(
         return Refusal("not only its last value is read")
     leaving, staying = [], []
     for sign, term in terms:
-        plan = plan_sum(term, step, stored, total.type.dtype)
+        plan = plan_sum(term, step, at_hand, total.type.dtype)
         if isinstance(plan, Refusal):
             staying.append((sign, term, plan.reason))
         else:
@@ -121,17 +121,17 @@ class PushOutDotAccumulate(LoopRewriter):
         """Which terms of which accumulators can be taken out of the loop."""
         loop = normalized(take_apart(node))
         step = StepAnalysis(loop)
-        stored = set(readable_outside(loop))
-        first = [check_sum(graph, loop, state, step, stored) for state in loop.states]
-        # what one sum needs stored, another may read
-        stored |= {
+        at_hand = set(readable_outside(loop))
+        first = [check_sum(graph, loop, state, step, at_hand) for state in loop.states]
+        # what one sum needs of all steps, another may read
+        at_hand |= {
             value
             for found in first
             if isinstance(found, Accumulator)
             for _, plan in found.leaving
-            for value in stored_values(plan)
+            for value in values_read(plan)
         }
-        found = {state: check_sum(graph, loop, state, step, stored) for state in loop.states}
+        found = {state: check_sum(graph, loop, state, step, at_hand) for state in loop.states}
         findings = [
             finding
             for state, result in found.items()
@@ -185,10 +185,7 @@ def _findings(step: StepAnalysis, state: State, found: Accumulator | Refusal) ->
 def operands_of(accumulators: list[Accumulator]) -> list[Variable]:
     """The values of the step of which the sums outside read all steps."""
     return [
-        value
-        for found in accumulators
-        for _, plan in found.leaving
-        for value in stored_values(plan)
+        value for found in accumulators for _, plan in found.leaving for value in values_read(plan)
     ]
 
 
@@ -210,7 +207,7 @@ def push_out_in_blocks(
     op_class: type,
     unread: set[State],
 ) -> dict[Variable, Variable]:
-    """The same, with the operands of ``length`` steps stored at a time."""
+    """The same, with the operands of ``length`` steps kept at a time."""
     summed = {found.state for found in accumulators}
     rest = replace(loop, states=tuple(s for s in loop.states if s not in summed))
 

@@ -7,7 +7,7 @@ steps is one:
     for t:  dx[t] = d[t].dot(U.T)      ->   dx = D.dot(U.T), the rows of all steps at once
 
 What lies between the product and the trace leaves the loop with it. It is legal because no step
-reads the value; where an operand is not at hand outside, it is stored in place of the trace.
+reads the value; where an operand is not at hand outside, it is kept in place of the trace.
 """
 
 from __future__ import annotations

@@ -1,31 +1,18 @@
-"""Which values of a step have the same shape in every step: only those can be stored as traces."""
+"""Which values of a step have the same shape in every step: only those can be kept as traces."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from pytensor.graph.basic import Apply, Constant, Variable
+from pytensor.graph.basic import Constant, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.traversal import toposort
-from pytensor.tensor.basic import Join
-from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
-from pytensor.tensor.math import Dot
 from pytensor.tensor.shape import Shape, Shape_i
-from pytensor.tensor.special import LogSoftmax, Softmax
-from pytensor.tensor.subtensor import AdvancedSubtensor1, IncSubtensor, Subtensor
 from pytensor.tensor.type import TensorType
 
 from theano.scan_module.loop.arguments import Loop
+from theano.scan_module.step.operation_kinds import is_sized_by_operands
 from theano.schedule.lazy_shapes import LazyShapeFeature
-from theano.tensor.nnet.row_operators import RowOperator
-
-# What they compute is as large as the shapes of the operands say, whatever is in the operands.
-_SIZED_BY_OPERANDS = (
-    *(Elemwise, DimShuffle, CAReduce, Dot, Softmax, LogSoftmax),
-    *(IncSubtensor, AdvancedSubtensor1, RowOperator),
-)
-# The same, if all operands but these are constants: first, last
-_SIZED_IF_CONSTANT = {Subtensor: slice(1, None), Join: slice(0, 1)}
 
 
 def sized_by_inputs(values: Iterable[Variable]) -> set[Variable]:
@@ -38,16 +25,9 @@ def sized_by_inputs(values: Iterable[Variable]) -> set[Variable]:
     """
     sized: set[Variable] = set()
     for node in toposort(list(values)):
-        if _sized_by_operands(node) and all(v.owner is None or v in sized for v in node.inputs):
+        if is_sized_by_operands(node) and all(v.owner is None or v in sized for v in node.inputs):
             sized.update(node.outputs)
     return sized
-
-
-def _sized_by_operands(node: Apply) -> bool:
-    if isinstance(node.op, _SIZED_BY_OPERANDS):
-        return True
-    counted = _SIZED_IF_CONSTANT.get(type(node.op))
-    return counted is not None and all(isinstance(v, Constant) for v in node.inputs[counted])
 
 
 class FixedShapes:

@@ -123,7 +123,7 @@ def lower_scan(op: Scan, node: Apply, inputs: list[Any], context: Context) -> li
 def run_loop(op: Scan, parts: LoopInputs, context: Context) -> list[Any]:
     """The outputs of a loop."""
     step = traced_step(prepared(op), _row_types(op, parts), parts.invariants, context)
-    loop = Loop(
+    loop = WhileLoop(
         parts.cases.count,
         parts.sequences,
         _kept(op, parts, step, context),
@@ -222,7 +222,7 @@ def _trace(op: Scan, result: Any, lengths: np.ndarray, cases: Cases, mark: int) 
 
 
 @dataclass(frozen=True)
-class Loop:
+class WhileLoop:
     """A loop that is ready to run.
 
     Attributes

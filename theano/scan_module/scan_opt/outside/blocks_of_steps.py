@@ -2,7 +2,7 @@
 
 Taking a sum out of a loop may mean storing its operands for all steps. To bound that memory the
 loop runs in blocks: an outer loop over the blocks, an inner one over the steps of a block, whose
-operands are stored, summed and forgotten. The buffers of the loop's own states and traces are
+operands are kept, summed and forgotten. The buffers of the loop's own states and traces are
 passed from block to block; each block reads and writes its rows of them.
 """
 
@@ -50,7 +50,7 @@ def block_length(step: StepAnalysis, values: list[Variable], memory: int) -> Var
     step
         Facts about the step that computes the values.
     values
-        The values that are stored for each step of a block.
+        The values that are kept for each step of a block.
     memory
         Bytes.
     """

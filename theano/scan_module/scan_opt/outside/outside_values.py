@@ -32,7 +32,7 @@ def further_traces(loop: Loop, step: StepAnalysis, values: list[Variable]) -> di
         if value not in readable and value not in again
     }
     if loop.condition is not None and values and not traces and not loop.traces:
-        # the number of steps that were run is the length of what was stored
+        # the number of steps that were run is the length of what was kept
         traces[values[0]] = Trace(loop.n_steps, values[0])
     return traces
 

@@ -14,15 +14,13 @@ from pytensor.scalar.basic import ScalarMinimum
 from pytensor.scan.op import Scan as PyTensorScan
 from pytensor.tensor.basic import Alloc, ScalarFromTensor, TensorFromScalar
 from pytensor.tensor.elemwise import DimShuffle, Elemwise
-from pytensor.tensor.math import Dot
-from pytensor.tensor.shape import Reshape, Shape, Shape_i, SpecifyShape
-from pytensor.tensor.special import LogSoftmax, Softmax
-from pytensor.tensor.subtensor import IncSubtensor, Subtensor, get_idx_list
+from pytensor.tensor.shape import Reshape, Shape, Shape_i
+from pytensor.tensor.subtensor import Subtensor, get_idx_list
 
 from theano.scan_module.loop.arguments import Loop, Sequence
 from theano.scan_module.loop.roles import Roles, given_to
 from theano.scan_module.scan_opt.outside.loop_reads import constant_index
-from theano.tensor.nnet.row_operators import SoftmaxGrad
+from theano.scan_module.step.operation_kinds import kind_of
 
 
 def all_rows(entry: Sequence, loop: Loop) -> Variable:
@@ -57,11 +55,7 @@ def has_rows(array: Variable, steps: Variable) -> bool:
     for op_class, rule in _RULES:
         if isinstance(node.op, op_class):
             return rule(node, steps)
-    return False
-
-
-def _of_first_input(node: Apply, steps: Variable) -> bool:
-    return has_rows(node.inputs[0], steps)
+    return kind_of(node.op).rows_of_first and has_rows(node.inputs[0], steps)
 
 
 def _of_elementwise(node: Apply, steps: Variable) -> bool:
@@ -126,12 +120,7 @@ _RULES = (
     (Elemwise, _of_elementwise),
     (Alloc, _of_allocated),
     (Reshape, _of_reshaped),
-    (IncSubtensor, _of_first_input),
-    (SpecifyShape, _of_first_input),
-    (CheckAndRaise, _of_first_input),
     (PyTensorScan, _of_loop),
-    (Dot, _of_first_input),
-    *((op_class, _of_first_input) for op_class in (Softmax, LogSoftmax, SoftmaxGrad)),
 )
 
 
