@@ -97,38 +97,16 @@ def run_in_blocks(
     inside = _Inside()
     start = pt.lscalar("start")
     steps = pt.minimum(inside(length), inside(loop.n_steps) - start)
-    sequences = tuple(
-        replace(entry, outer=inside(entry.outer)[start : start + steps]) for entry in loop.sequences
-    )
     buffers = {
         **{
-            state: _untraced(initial_value(state) if state in unread else state.outer)
+            state: _passed_on(initial_value(state) if state in unread else state.outer)
             for state in loop.states
         },
-        **{trace: _untraced(_empty_trace(trace)) for trace in loop.traces},
-        **{entry: _untraced(entry.outer) for entry in loop.untraced},
+        **{trace: _passed_on(_empty_trace(trace)) for trace in loop.traces},
+        **{entry: _passed_on(entry.outer) for entry in loop.untraced},
     }
-    totals = [_untraced(value) for value in sums]
-    block = replace(
-        loop,
-        n_steps=steps,
-        sequences=sequences,
-        states=tuple(
-            replace(
-                s,
-                outer=expand_empty(pt.shape_padleft(buffers[s].inner_input), steps)
-                if s in unread
-                else buffers[s].inner_input[start : start + steps + s.span],
-                output=None,
-            )
-            for s in loop.states
-        ),
-        traces=tuple(replace(t, length=steps, output=None) for t in loop.traces),
-        untraced=tuple(
-            replace(entry, outer=buffers[entry].inner_input, output=None) for entry in loop.untraced
-        ),
-        invariants=tuple(replace(entry, outer=inside(entry.outer)) for entry in loop.invariants),
-    )
+    totals = [_passed_on(value) for value in sums]
+    block = _block(loop, inside, buffers, unread, start, steps)
     result = run_block(block, [total.inner_input for total in totals])
     new_rows = _rows_of_block(loop, block, result.built, buffers, unread, start, steps)
     blocks = Loop(
@@ -157,6 +135,38 @@ def run_in_blocks(
     return replacements, outputs[len(buffers) :]
 
 
+def _block(
+    loop: Loop,
+    inside: _Inside,
+    buffers: dict[State | Trace | Untraced, Untraced],
+    unread: set[State],
+    start: Variable,
+    steps: Variable,
+) -> Loop:
+    """The loop over the steps of one block, on its rows of what the whole loop is given."""
+
+    def rows(state: State) -> Variable:
+        buffer = buffers[state].inner_input
+        if state in unread:
+            return expand_empty(pt.shape_padleft(buffer), steps)
+        return buffer[start : start + steps + state.span]
+
+    return replace(
+        loop,
+        n_steps=steps,
+        sequences=tuple(
+            replace(entry, outer=inside(entry.outer)[start : start + steps])
+            for entry in loop.sequences
+        ),
+        states=tuple(replace(s, outer=rows(s), output=None) for s in loop.states),
+        traces=tuple(replace(t, length=steps, output=None) for t in loop.traces),
+        untraced=tuple(
+            replace(entry, outer=buffers[entry].inner_input, output=None) for entry in loop.untraced
+        ),
+        invariants=tuple(replace(entry, outer=inside(entry.outer)) for entry in loop.invariants),
+    )
+
+
 class _Inside:
     """Outer variables as they appear in the step of the loop over the blocks."""
 
@@ -171,7 +181,8 @@ class _Inside:
         return self.invariants[outer].inner
 
 
-def _untraced(outer: Variable) -> Untraced:
+def _passed_on(outer: Variable) -> Untraced:
+    """A value that is passed from block to block."""
     inner = outer.type(name=outer.name)
     return Untraced(outer, inner, inner)
 
