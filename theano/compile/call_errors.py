@@ -5,11 +5,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from pytensor.compile.executor import Function as PyTensorFunction
 from pytensor.graph.traversal import walk
 
 from theano.compile.failed_operations import failed_operations
 from theano.nearest_name import did_you_mean
+from theano.pytensor_base.compiling import Function as PyTensorFunction
+from theano.pytensor_base.compiling import containers_by_key
 from theano.scan_module.gradient.one_trace import PACKAGES
 
 __all__ = ["explain_bad_call", "explain_failure", "mark_explained", "signature", "title"]
@@ -43,7 +44,7 @@ def explain_bad_call(
         )
     names = [spec.name for _, spec, _ in explicit if spec.name]
     for name in kwargs:
-        if name not in function._finder:
+        if name not in containers_by_key(function):
             return TypeError(
                 f"Unknown input {name!r} to {called}: it has {signature(function)}"
                 f"{did_you_mean(str(name), names)}"

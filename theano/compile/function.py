@@ -8,7 +8,6 @@ from typing import Any
 
 from pytensor.compile.io import Out
 from pytensor.compile.mode import Mode as PyTensorMode
-from pytensor.compile.rebuild import UnusedInputError, construct_function_ins_and_outs
 from pytensor.graph.basic import Variable
 
 from theano import deep_graphs
@@ -23,6 +22,7 @@ from theano.deep_graphs import with_room_for_deep_graphs
 from theano.gof.test_values import no_test_values
 from theano.link.native.graph.overwriting import mark_overwritten
 from theano.misc.pkl_utils import StripPickler
+from theano.pytensor_base.compiling import UnusedInputError, construct_function_ins_and_outs
 
 __all__ = ["function", "function_dump"]
 

@@ -9,20 +9,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from pytensor.compile.aliasing import Supervisor
-from pytensor.compile.mode import (
-    OPT_MERGE,
-    OPT_NONE,
-    AddDestroyHandler,
-    AddFeatureOptimizer,
-    PrintCurrentFunctionGraph,
-    local_useless,
-)
 from pytensor.compile.mode import Mode as PyTensorMode
 from pytensor.configdefaults import config as pytensor_config
-from pytensor.graph.rewriting.db import RewriteDatabaseQuery
-from pytensor.link.basic import Linker
-from pytensor.link.vm import VMLinker
 
 from theano.compile.blas_messages import no_blas_remarks
 from theano.compile.linkers import (
@@ -34,6 +22,18 @@ from theano.compile.linkers import (
 )
 from theano.configdefaults import config
 from theano.gof.rewrite_names import with_new_names
+from theano.pytensor_base.compiling import (
+    OPT_MERGE,
+    OPT_NONE,
+    AddDestroyHandler,
+    AddFeatureOptimizer,
+    PrintCurrentFunctionGraph,
+    Supervisor,
+    asked_rewrites,
+    local_useless,
+)
+from theano.pytensor_base.linking import Linker, VMLinker
+from theano.pytensor_base.rewriting import RewriteDatabaseQuery
 from theano.schedule.arranged import arranged
 from theano.schedule.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb
 from theano.schedule.disk.stored_graphs import StoredGraphs
@@ -196,7 +196,7 @@ class Mode(PyTensorMode):
     @property
     def optimizer(self):
         """The rewriter, without what the engine does by itself or does slowly."""
-        query = self._optimizer
+        query = asked_rewrites(self)
         if not isinstance(query, RewriteDatabaseQuery):
             return super().optimizer
         query = query.excluding(*not_asked_for(query, _unneeded(self.linker)))

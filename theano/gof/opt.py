@@ -5,18 +5,6 @@ import logging
 from collections.abc import Sequence
 
 from pytensor.graph.basic import Apply, Variable
-from pytensor.graph.rewriting.basic import (
-    CheckStackTraceRewriter as CheckStackTraceOptimization,
-)
-from pytensor.graph.rewriting.basic import (
-    MergeFeature,
-    check_stack_trace,
-    copy_stack_trace,
-)
-from pytensor.graph.rewriting.basic import pre_constant_merge as _pre_constant_merge
-from pytensor.graph.rewriting.basic import pre_greedy_node_rewriter as _pre_greedy
-from pytensor.graph.rewriting.utils import is_same_graph_with_merge
-from pytensor.graph.utils import InconsistencyError
 
 import theano  # programs take it from here
 from theano.configdefaults import config
@@ -45,6 +33,16 @@ from theano.gof.local_rewriters import (
 )
 from theano.gof.op import Op
 from theano.gof.pattern_rewriter import PatternSub
+from theano.pytensor_base.graph import InconsistencyError
+from theano.pytensor_base.rewriting import CheckStackTraceRewriter as CheckStackTraceOptimization
+from theano.pytensor_base.rewriting import (
+    MergeFeature,
+    check_stack_trace,
+    copy_stack_trace,
+    is_same_graph_with_merge,
+)
+from theano.pytensor_base.rewriting import pre_constant_merge as _pre_constant_merge
+from theano.pytensor_base.rewriting import pre_greedy_node_rewriter as _pre_greedy
 
 
 def pre_constant_merge(vars: Sequence[Variable]) -> Sequence[Variable]:  # noqa: A002

@@ -2,8 +2,6 @@
 
 from collections import ChainMap
 
-from pytensor.graph.rewriting import db as of_pytensor
-
 from theano.gof import opt
 from theano.gof.graph_rewriters import (
     EquilibriumOptimizer,
@@ -11,6 +9,7 @@ from theano.gof.graph_rewriters import (
     TopoOptimizer,
 )
 from theano.gof.local_rewriters import LocalOptGroup
+from theano.pytensor_base import rewriting as of_pytensor
 
 __all__ = [
     "DB",
@@ -79,7 +78,7 @@ def _check_that_free(db, name, tags) -> None:
     if name in db.__db__:
         raise ValueError(f"The name {name!r} is that of a rewrite or a tag already")
     for tag in tags:
-        if tag in db._names:
+        if tag in of_pytensor.names_in(db):
             raise ValueError(f"The tag {tag!r} for {name!r} is the name of a rewrite")
 
 

@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 from pytensor.graph.basic import Constant, Variable
 from pytensor.graph.type import HasDataType, HasShape, Type
-from pytensor.tensor import _as_tensor_variable
 from pytensor.tensor import as_tensor_variable as pytensor_as_tensor_variable
 from pytensor.tensor.type import TensorType
-from pytensor.tensor.variable import TensorConstantSignature, _tensor_py_operators
+from pytensor.tensor.variable import TensorConstantSignature
 
 from theano.compile.sharedvalue import SharedVariable
 from theano.compile.turns import reading, turn_of, writing
@@ -22,6 +21,7 @@ from theano.gpuarray.contexts import (
     reg_context,
 )
 from theano.gpuarray.pickling import GpuArray_unpickler
+from theano.pytensor_base.tensor import TensorOperators, as_tensor_variable_of_class
 
 __all__ = [
     "ContextNotDefined",
@@ -241,7 +241,7 @@ def move_to_gpu(data: Any) -> bool:
     return gpu_supported(data) and data.ndim > 0
 
 
-class _Operators(_tensor_py_operators):
+class _Operators(TensorOperators):
     """Methods of tensors, on the variable as the host sees it."""
 
     def _as_TensorVariable(self):  # noqa: N802 -- Theano's name
@@ -314,7 +314,7 @@ def _as_tensor(x, name, ndim, **kwargs):
 
 
 for _kind in (GpuArrayVariable, GpuArrayConstant, GpuArraySharedVariable):
-    _as_tensor_variable.register(_kind, _as_tensor)
+    as_tensor_variable_of_class.register(_kind, _as_tensor)
 
 
 class _NotGiven:

@@ -9,11 +9,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from pytensor.compile.ops import TypeCastingOp
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.type import Type
 from pytensor.scalar.basic import Cast, Composite, Identity, ScalarOp
-from pytensor.scan.op import Scan
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.extra_ops import CumOp
@@ -29,6 +27,9 @@ from pytensor.tensor.subtensor import (
 )
 from pytensor.tensor.type import TensorType
 from pytensor.tensor.variable import TensorConstant
+
+from theano.pytensor_base.compiling import TypeCastingOp
+from theano.pytensor_base.scan import Scan
 
 __all__ = ["function_name", "inner_name", "operation_name", "type_name", "variable_name"]
 

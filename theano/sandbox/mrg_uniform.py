@@ -9,11 +9,11 @@ from pytensor.compile.mode import optdb
 from pytensor.gradient import disconnected_type
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
-from pytensor.graph.rewriting.basic import copy_stack_trace, dfs_rewriter, node_rewriter
 from pytensor.tensor.type import TensorType
 
 from theano.link.native.lowering.operations.random_draws import draw_uniforms
 from theano.link.native.lowering.registry import lowers
+from theano.pytensor_base.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
 from theano.sandbox import mrg31k3p
 from theano.schedule.database import FAST_RUN_TAG
 from theano.tensor.constants import extract_constant

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from pytensor.graph.basic import Apply
-from pytensor.scan.basic import scan as pytensor_scan
 from pytensor.tensor.basic import get_scalar_constant_value
 from pytensor.tensor.exceptions import NotScalarConstantError
 
 from theano.compile.garbage import rare_collections
 from theano.compile.mode import get_step_mode
 from theano.gof.test_values import compute_missing_test_values, no_test_values
+from theano.pytensor_base.scan import scan as pytensor_scan
 from theano.scan_module.adopt import read_from_our_loop
 from theano.scan_module.call.as_written import StepRecord
 from theano.scan_module.call.given_arrays import check_sequences, with_rows_checked

@@ -1,9 +1,9 @@
 """The rewrites that Theano's modes choose from, and the tags of ours among them."""
 
 from pytensor.compile.mode import optdb as _pytensor_optdb
-from pytensor.graph.rewriting.basic import in2out
 
 from theano.gof.optdb import LayeredDB
+from theano.pytensor_base.rewriting import in2out
 from theano.schedule.rewrites.casts_by_numpy import cast_by_numpy
 from theano.schedule.rewrites.element_of_part import local_subtensor_merge_element
 from theano.schedule.rewrites.few_operands import few_operands

@@ -9,13 +9,13 @@ from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.gradient import disconnected_type, grad_undefined
 from pytensor.graph.basic import Apply, Constant
 from pytensor.graph.op import Op
-from pytensor.graph.rewriting.basic import copy_stack_trace, dfs_rewriter, node_rewriter
 from pytensor.tensor.exceptions import ShapeError
 from pytensor.tensor.type import TensorType
 
 from theano.compile.sharedvalue import register_constructor
 from theano.compile.turns import InTurns
 from theano.gof.type import PureType
+from theano.pytensor_base.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
 from theano.schedule.database import FAST_RUN_TAG
 
 __all__ = [

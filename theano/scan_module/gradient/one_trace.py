@@ -15,9 +15,9 @@ import pytensor
 from pytensor.configdefaults import config
 from pytensor.graph.basic import Variable
 from pytensor.graph.traversal import ancestors
-from pytensor.scan.op import Scan
 
 import theano
+from theano.pytensor_base.scan import Scan
 
 PACKAGES = tuple(str(Path(package.__file__).parent) + os.sep for package in (pytensor, theano))
 

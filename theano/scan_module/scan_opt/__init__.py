@@ -7,8 +7,8 @@ Theano's modes ask for.
 from __future__ import annotations
 
 from pytensor.compile.mode import optdb
-from pytensor.scan.rewriting.merge import ScanMerge
 
+from theano.pytensor_base.scan import ScanMerge
 from theano.scan_module.scan_opt.fewer_steps import FEWER_STEPS
 from theano.scan_module.scan_opt.hoist_from_sequences import HoistFromSequences
 from theano.scan_module.scan_opt.hoist_invariants import HoistInvariants

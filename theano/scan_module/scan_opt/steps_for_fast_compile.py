@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from pytensor.graph.basic import Apply
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.rewriting.basic import GraphRewriter
-from pytensor.scan.op import Scan as PyTensorScan
 
 from theano.compile.mode import FAST_COMPILE, get_default_mode
+from theano.pytensor_base.rewriting import GraphRewriter
+from theano.pytensor_base.scan import Scan as PyTensorScan
 from theano.scan_module.scan_opt.loop_rewriter import loops_of
 
 

@@ -8,10 +8,10 @@ from pytensor.compile.mode import optdb
 from pytensor.gradient import grad_undefined
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
-from pytensor.graph.rewriting.basic import copy_stack_trace, dfs_rewriter, node_rewriter
 from pytensor.tensor.type import discrete_dtypes
 from pytensor.tensor.variable import TensorVariable
 
+from theano.pytensor_base.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
 from theano.schedule.database import FAST_RUN_TAG
 
 __all__ = [

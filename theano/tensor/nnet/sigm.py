@@ -6,12 +6,14 @@ from typing import Any
 
 import pytensor.tensor as pt
 from pytensor.compile.mode import optdb
-from pytensor.graph.rewriting.basic import copy_stack_trace, dfs_rewriter, node_rewriter
 from pytensor.scalar.math import Sigmoid as ScalarSigmoid
 from pytensor.scalar.math import Softplus as ScalarSoftplus
 from pytensor.scalar.math import sigmoid as scalar_sigmoid
 from pytensor.tensor.math import sigmoid, softplus
-from pytensor.tensor.rewriting.math import (
+from pytensor.tensor.variable import TensorVariable
+
+from theano.pytensor_base.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
+from theano.pytensor_base.tensor_rewrites import (
     compute_mul,
     is_1pexp,
     is_exp,
@@ -22,8 +24,6 @@ from pytensor.tensor.rewriting.math import (
     replace_leaf,
     simplify_mul,
 )
-from pytensor.tensor.variable import TensorVariable
-
 from theano.tensor import inplace
 
 __all__ = [
