@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from pytensor.tensor.type import TensorType
 
-from theano.compile.mode import resolve_optimizer
+from theano.compile.optimizers import resolve_optimizer
 from theano.configdefaults import config
 from theano.pytensor_base.debug_mode import (
     BadDestroyMap,

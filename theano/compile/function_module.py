@@ -20,8 +20,8 @@ from theano.compile.call_errors import (
     signature,
     title,
 )
-from theano.compile.device_cells import bring_home, on_host, wait_for
 from theano.compile.turns import Claim, give_back, reading, take, turn_of, writing
+from theano.link.device_cells import bring_home, on_host, wait_for
 from theano.pytensor_base.compiling import (
     AliasedMemoryError,
     CheckedFunction,

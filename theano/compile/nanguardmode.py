@@ -4,7 +4,7 @@ from pytensor.graph.basic import Apply
 from pytensor.tensor.basic import AllocEmpty
 from pytensor.tensor.subtensor import IncSubtensor
 
-from theano.compile.mode import resolve_optimizer
+from theano.compile.optimizers import resolve_optimizer
 from theano.pytensor_base.nan_guard_mode import NanGuardMode as PyTensorNanGuardMode
 from theano.pytensor_base.nan_guard_mode import contains_inf, contains_nan
 

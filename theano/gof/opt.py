@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from pytensor.graph.basic import Apply, Variable
 
-import theano  # programs take it from here
 from theano.configdefaults import config
+from theano.gof.fg import FunctionGraph
 from theano.gof.graph_rewriters import (
     EquilibriumOptimizer,
     FromFunctionOptimizer,
@@ -47,7 +47,7 @@ from theano.pytensor_base.rewriting import pre_greedy_node_rewriter as _pre_gree
 
 def pre_constant_merge(vars: Sequence[Variable]) -> Sequence[Variable]:  # noqa: A002
     """Make equal constants in the expressions of variables one, before they are in a graph."""
-    return _pre_constant_merge(theano.gof.FunctionGraph([], [], clone=False), vars)
+    return _pre_constant_merge(FunctionGraph([], [], clone=False), vars)
 
 
 def pre_greedy_local_optimizer(
@@ -65,7 +65,7 @@ def pre_greedy_local_optimizer(
     Variable
         The expression as rewritten.
     """
-    return _pre_greedy(theano.gof.FunctionGraph([], [], clone=False), list_optimizations, out)
+    return _pre_greedy(FunctionGraph([], [], clone=False), list_optimizations, out)
 
 
 def check_chain(r: Variable | Apply, *chain: Op | type | None) -> bool:

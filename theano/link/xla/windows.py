@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from pytensor.compile.mode import optdb
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.op import Op
@@ -24,6 +23,7 @@ from theano.link.xla.static_inputs import StaticValues
 from theano.pytensor_base.graph import ReplaceValidate
 from theano.pytensor_base.rewriting import GraphRewriter, copy_stack_trace
 from theano.pytensor_base.tensor import indices_from_subtensor
+from theano.schedule.database import register_for_tags
 
 TAG = "theano_xla"
 
@@ -162,4 +162,4 @@ def _has_step_one(index: slice) -> bool:
 
 
 # last, as other engines' rewrites know nothing of windows
-optdb.register("slices_to_windows", SlicesToWindows(), TAG, position=250)
+register_for_tags("slices_to_windows", SlicesToWindows(), TAG, position=250)

@@ -5,7 +5,6 @@
 from typing import Any
 
 import pytensor.tensor as pt
-from pytensor.compile.mode import optdb
 from pytensor.scalar.math import Sigmoid as ScalarSigmoid
 from pytensor.scalar.math import Softplus as ScalarSoftplus
 from pytensor.scalar.math import sigmoid as scalar_sigmoid
@@ -24,6 +23,7 @@ from theano.pytensor_base.tensor_rewrites import (
     replace_leaf,
     simplify_mul,
 )
+from theano.schedule.database import register_for_tags
 from theano.tensor import inplace
 
 __all__ = [
@@ -100,7 +100,7 @@ def _register_approximation(name: str, approximation) -> None:
         return [replacement]
 
     # Before operations are fused
-    optdb.register(name, dfs_rewriter(approximate), position=2.9)
+    register_for_tags(name, dfs_rewriter(approximate), position=2.9)
 
 
 _register_approximation("local_ultra_fast_sigmoid", ultra_fast_sigmoid)
