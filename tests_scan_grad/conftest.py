@@ -70,6 +70,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="FROM:TO",
         help="seeds of the graphs on which rewrites are compared (by default %(default)s)",
     )
+    parser.addoption(
+        "--update-golden",
+        action="store_true",
+        help="write the files of tests_scan_grad/golden anew, to be read as a diff",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -71,7 +71,7 @@ def scan_report(
     Examples
     --------
     >>> import theano, theano.tensor as T
-    >>> from theano.scan_module.report import scan_report
+    >>> from theano.scan_module import scan_report
     >>> x, w = T.tensor3("x"), T.matrix("w")
     >>> total, _ = theano.scan(lambda x, h, w: T.tanh(x.dot(w) + h), sequences=x,
     ...                        outputs_info=T.zeros((2, 3)), non_sequences=w, name="rnn")
