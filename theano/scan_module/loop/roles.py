@@ -13,7 +13,8 @@ from itertools import count, islice
 from typing import Any, Generic, TypeVar
 
 from pytensor.graph.basic import Apply, Variable
-from pytensor.scan.op import ScanInfo
+
+from theano.pytensor_base.scan import ScanInfo
 
 MIT_MOT, MIT_SOT, SIT_SOT = "mit_mot", "mit_sot", "sit_sot"
 

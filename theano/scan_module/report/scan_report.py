@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytensor
-from pytensor.compile.executor import Function
 from pytensor.compile.mode import Mode as PyTensorMode
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.replace import clone_replace
 from pytensor.graph.traversal import ancestors
 
+from theano.pytensor_base.compiling import Function
 from theano.scan_module.loop.arguments import Loop, take_apart
 from theano.scan_module.loop.roles import Roles
 from theano.scan_module.report.describe import (

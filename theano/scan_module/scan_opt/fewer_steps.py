@@ -17,8 +17,9 @@ from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.traversal import apply_depends_on
 from pytensor.tensor.basic import AllocEmpty
-from pytensor.tensor.subtensor import IncSubtensor, Subtensor, get_idx_list
+from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
+from theano.pytensor_base.tensor import get_idx_list
 from theano.scan_module.loop.roles import Roles, given_to
 from theano.scan_module.report.describe import describe
 from theano.scan_module.report.headings import SHORTENED

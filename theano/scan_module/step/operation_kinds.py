@@ -23,22 +23,28 @@ from pytensor.tensor.basic import (
     Split,
     TensorFromScalar,
 )
-from pytensor.tensor.blas import BatchedDot, GemmRelated, Gemv, Ger
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.math import Dot
-from pytensor.tensor.reshape import JoinDims, SplitDims
 from pytensor.tensor.shape import Reshape, Shape, Shape_i, SpecifyShape
 from pytensor.tensor.special import LogSoftmax, Softmax
 from pytensor.tensor.subtensor import (
     AdvancedIncSubtensor,
-    AdvancedIncSubtensor1,
     AdvancedSubtensor,
-    AdvancedSubtensor1,
     IncSubtensor,
     Subtensor,
 )
 
+from theano.pytensor_base.tensor import (
+    AdvancedIncSubtensor1,
+    AdvancedSubtensor1,
+    BatchedDot,
+    GemmRelated,
+    Gemv,
+    Ger,
+    JoinDims,
+    SplitDims,
+)
 from theano.scan_module.step import over_all_steps
 from theano.scan_module.step.over_all_steps import Arguments
 

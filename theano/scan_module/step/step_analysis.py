@@ -6,12 +6,12 @@ from collections.abc import Iterable
 
 from pytensor.graph.basic import Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.rewriting.basic import MergeOptimizer
 from pytensor.graph.traversal import ancestors, io_toposort, toposort
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.math import Dot
 from pytensor.tensor.shape import Shape_i
 
+from theano.pytensor_base.rewriting import MergeOptimizer
 from theano.scan_module.loop.arguments import Loop
 from theano.scan_module.step.fixed_shapes import FixedShapes
 from theano.scan_module.step.shape_only_uses import with_shapes_from_outside

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytensor.tensor as pt
 from pytensor.raise_op import CheckAndRaise
-from pytensor.tensor.symbolic import TensorSymbolicOp
 from pytensor.tensor.variable import TensorVariable
 
+from theano.pytensor_base.tensor import TensorSymbolicOp
 from theano.tensor.signal.windows import pad_last, window_positions
 
 __all__ = ["Images2Neibs", "images2neibs", "neibs2images"]

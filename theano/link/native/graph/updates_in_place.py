@@ -14,7 +14,6 @@ from dataclasses import replace
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph, Output
-from pytensor.tensor.blas import view_roots
 
 from theano.link.native.ir.ir import (
     Buffer,
@@ -37,6 +36,7 @@ from theano.link.native.ir.views import (
 from theano.link.native.lowering.segment import Output as SegmentOutput
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.passes.share_memory import last_uses
+from theano.pytensor_base.tensor import view_roots
 
 
 def overwrite_inputs(segment: Segment) -> None:

@@ -19,6 +19,7 @@ from theano.link.native.ir.ir import Buffer, Map, Statement, View
 from theano.link.native.ir.views import views_of
 from theano.link.native.lowering.segment import Output, Segment
 from theano.link.native.passes.share_memory import last_uses
+from theano.pytensor_base.graph import protected_inputs
 
 
 def mutable_inputs(
@@ -28,8 +29,8 @@ def mutable_inputs(
 
     With a shared variable comes its next value, which is the first to take its memory.
     """
-    supervisor = getattr(fgraph, "_supervisor", None)
-    if supervisor is None:
+    protected = protected_inputs(fgraph)
+    if protected is None:
         return {}
     updates: Any = fgraph.update_mapping or {}
     states = {fgraph.inputs[k]: fgraph.outputs[result] for result, k in updates.items()}
@@ -43,7 +44,7 @@ def mutable_inputs(
         if isinstance(variable, SharedVariable):
             if variable in states and len(nodes) == len(fgraph.apply_nodes):
                 found[variable] = states[variable]
-        elif variable not in states and variable not in supervisor.protected:
+        elif variable not in states and variable not in protected:
             found[variable] = None
     return found
 

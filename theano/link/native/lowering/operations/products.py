@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytensor.scalar as ps
-from pytensor.tensor.blas import Dot22, Dot22Scalar, Gemm, Gemv, Ger
-from pytensor.tensor.blas_c import CGemv, CGer
 from pytensor.tensor.math import Dot
 
 from theano.link.native.ir.ir import CannotLower, Reduce, Scalar, Value, View
@@ -14,6 +12,7 @@ from theano.link.native.lowering.operations.batched_products import product_of_s
 from theano.link.native.lowering.operations.elementwise import cast
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
+from theano.pytensor_base.tensor import CGemv, CGer, Dot22, Dot22Scalar, Gemm, Gemv, Ger
 
 
 @lowers(Dot, Dot22)

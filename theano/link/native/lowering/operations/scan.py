@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pytensor.scan.op import Scan
-
 from theano.link.native.ir.ir import (
     FIRST_ARRAY,
     FIRST_RESULT,
@@ -25,6 +23,7 @@ from theano.link.native.ir.scalar_types import C_TYPES
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
+from theano.pytensor_base.scan import Scan
 from theano.scan_module.scan_op import Scan as OurScan
 
 

@@ -8,7 +8,6 @@ import numpy as np
 from pytensor.raise_op import CheckAndRaise
 from pytensor.tensor.basic import Alloc, AllocEmpty, ExtractDiag, Join, MakeVector, Split
 from pytensor.tensor.extra_ops import Repeat
-from pytensor.tensor.reshape import JoinDims, SplitDims
 from pytensor.tensor.shape import Reshape, Shape, Shape_i, SpecifyShape
 from pytensor.tensor.type_other import NoneTypeT
 
@@ -28,6 +27,7 @@ from theano.link.native.lowering.operations.elementwise import cast
 from theano.link.native.lowering.operations.kernels import indices, looks_of, loops, passes
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
+from theano.pytensor_base.tensor import JoinDims, SplitDims
 
 
 @lowers(Shape)
