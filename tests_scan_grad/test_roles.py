@@ -5,12 +5,11 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from pytensor.scan.op import Scan as PyTensorScan
 
 import theano
 import theano.tensor as T
 from tests_scan_grad import networks
-from tests_scan_grad.loop_counts import theano_scan
+from tests_scan_grad.loop_counts import loops_as_built, theano_scan
 from theano.scan_module.loop.arguments import take_apart
 from theano.scan_module.loop.roles import MIT_MOT, Roles, given_by, given_to, places_of_inputs
 from theano.tensor.shared_randomstreams import RandomStreams
@@ -43,14 +42,7 @@ BUILDERS = [
 
 
 def nodes_of(build):
-    """The loops of a network and of its gradient."""
-    network = build(theano_scan)
-    results = [network.cost, *theano.grad(network.cost, network.weights)]
-    return [
-        node
-        for node in theano.gof.graph.io_toposort(network.inputs, results)
-        if isinstance(node.op, PyTensorScan)
-    ]
+    return loops_as_built(build(theano_scan))
 
 
 @pytest.mark.parametrize("build", BUILDERS, ids=lambda build: build.__name__)

@@ -33,8 +33,11 @@ class AtHand:
 
 
 def values_at_hand(loop: Loop) -> dict[Variable, AtHand]:
-    """Where to read each value of a step, of all steps, without storing anything more."""
-    found = {trace.inner: AtHand(trace) for trace in loop.traces}
+    """Where to read each value of a step, of all steps, without keeping anything more.
+
+    A trace that nobody reads goes, so that what is elsewhere too is read there.
+    """
+    found = {sequence.inner: AtHand(sequence) for sequence in loop.sequences}
     for state in loop.states:
         written = [tap.offset for tap in state.writes]
         for tap in state.writes:
@@ -45,8 +48,8 @@ def values_at_hand(loop: Loop) -> dict[Variable, AtHand]:
                 found.setdefault(tap.inner, AtHand(state, tap.offset))
             elif max(written) <= tap.offset:
                 found.setdefault(tap.inner, AtHand(state, tap.offset, as_given=True))
-    for sequence in loop.sequences:
-        found.setdefault(sequence.inner, AtHand(sequence))
+    for trace in loop.traces:
+        found.setdefault(trace.inner, AtHand(trace))
     return found
 
 

@@ -86,13 +86,13 @@ class Placeholders:
         own_results = [tap.inner for state in loop.states for tap in state.writes]
         own_results += [entry.inner_output for entry in loop.untraced]
         own_results += [] if loop.condition is None else [loop.condition]
-        core = {
+        core = dict.fromkeys(
             variable
             for variable in ancestors([*own_results, *loop.inner_inputs])
             if step.varies(variable)
             and isinstance(variable.type, TensorType)
             and step.shape_is_fixed(variable)
-        }
+        )
         self.variables: dict[Variable, Variable] = {
             variable: TensorType(variable.type.dtype, (None, *variable.type.shape))()
             for variable in core
@@ -123,7 +123,9 @@ def push_out(
         The class of the loop's op.
     """
     kept = tuple(trace for trace in loop.traces if trace not in leaving)
-    at_hand = values_at_hand(replace(loop, traces=kept))
+    # a state of which few rows are read otherwise may be shortened
+    at_hand = values_at_hand(loop) | {trace.inner: AtHand(trace) for trace in kept}
+    at_hand = {v: place for v, place in at_hand.items() if place.entry not in leaving}
     new_traces = {
         v: Trace(loop.n_steps, v) for v in read if v not in at_hand or at_hand[v].as_given
     }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pytensor.graph.basic import Variable
 from pytensor.tensor.subtensor import IncSubtensor
 
@@ -14,8 +16,7 @@ from theano.scan_module.step.step_analysis import StepAnalysis
 
 def readable_outside(loop: Loop) -> dict[Variable, AtHand]:
     """Sequences and traces: what of all steps can be read outside, and no rewrite shortens."""
-    at_hand = values_at_hand(loop)
-    return {v: place for v, place in at_hand.items() if not isinstance(place.entry, State)}
+    return values_at_hand(replace(loop, states=()))
 
 
 def further_traces(loop: Loop, step: StepAnalysis, values: list[Variable]) -> dict[Variable, Trace]:
