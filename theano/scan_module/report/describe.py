@@ -112,7 +112,7 @@ def input_names(loop: Loop, outer: Names | None = None) -> dict[Variable, str]:
             names[tap.inner] = f"{name}[t{tap.offset - base:+d}]" if tap.offset != base else name
     for position, untraced in enumerate(loop.untraced):
         names[untraced.inner_input] = (
-            outer.get(untraced.outer) or untraced.outer.name or (f"carried({position})")
+            outer.get(untraced.outer) or untraced.outer.name or (f"untraced({position})")
         )
     for invariant in loop.invariants:
         names[invariant.inner] = _short(invariant.outer, outer)

@@ -19,11 +19,9 @@ from theano.scan_module.scan_opt.push_out_traced_products import PushOutTracedPr
 from theano.scan_module.scan_opt.record_loops import RecordLoops
 from theano.scan_module.scan_opt.shorten_outputs import ShortenOutputs
 from theano.scan_module.scan_opt.shorten_traces import ShortenTraces
-from theano.scan_module.scan_opt.shrink_cotangent_buffer import (
-    TRIM_EMPTY_BUFFERS,
-    ShrinkCotangentBuffer,
-)
+from theano.scan_module.scan_opt.shrink_cotangent_buffer import ShrinkCotangentBuffer
 from theano.scan_module.scan_opt.steps_for_fast_compile import StepsForFastCompile
+from theano.scan_module.scan_opt.trim_empty_buffers import TRIM_EMPTY_BUFFERS
 from theano.scan_module.scan_opt.unify_forward_loops import UnifyForwardLoops
 from theano.schedule.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb, register_for_tags
 

@@ -14,10 +14,8 @@ from pytensor import tensor as pt
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.replace import clone_replace
-from pytensor.tensor.basic import AllocEmpty
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
-from theano.pytensor_base.rewriting import dfs_rewriter, node_rewriter
 from theano.pytensor_base.scan import expand_empty
 from theano.scan_module.loop.arguments import MIT_MOT, SIT_SOT, Loop, State, take_apart
 from theano.scan_module.loop.roles import Roles, given_to
@@ -116,43 +114,3 @@ def shrink(loop: Loop, rows: dict[State, Variable]) -> Loop:
             state = replace(state, outer=buffer, reads=state.reads[:1], kind=SIT_SOT)
         states.append(state)
     return replace(edited, states=tuple(states))
-
-
-@node_rewriter([Subtensor])
-def trim_empty_buffer(graph: FunctionGraph, node: Apply) -> list[Variable] | None:
-    """``empty(n)[:1] = row``, of which the first rows are read, is made with these rows alone.
-
-    PyTensor trims the buffer of a state whose steps nobody reads in this way, but allocates all of
-    it first if the row is broadcast.
-    """
-    written = node.inputs[0].owner
-    stop = _leading_stop(node)
-    if stop is None or written is None or not isinstance(written.op, IncSubtensor):
-        return None
-    empty = written.inputs[0].owner
-    first = constant_index(written.op.idx_list, [written.inputs[0], *written.inputs[2:]])
-    if (
-        empty is None
-        or not isinstance(empty.op, AllocEmpty)
-        or not written.op.set_instead_of_inc
-        or not isinstance(first, slice)
-        or first.start not in (None, 0)
-        or first.step not in (None, 1)
-        or first.stop is None
-        or not 0 <= first.stop <= stop
-    ):
-        return None
-    length, *row_shape = empty.inputs
-    short = empty.op(pt.minimum(length, stop), *row_shape)
-    result = written.op(short, *written.inputs[1:])
-    return [node.outputs[0].type.filter_variable(result)]
-
-
-def _leading_stop(node: Apply) -> int | None:
-    index = constant_index(node.op.idx_list, node.inputs)
-    if not isinstance(index, slice) or index.start not in (None, 0) or index.step not in (None, 1):
-        return None
-    return index.stop if index.stop is not None and index.stop >= 0 else None
-
-
-TRIM_EMPTY_BUFFERS = dfs_rewriter(trim_empty_buffer)
