@@ -29,9 +29,9 @@ from theano.scan_module.loop.roles import InnerInputs, OuterOutputs, Roles
 @splits(Scan)
 def loop(op: Scan, node: Apply, parts: Sequence[Any], sizes: Sizes) -> list[Any]:
     """The parts of the outputs."""
-    loop = _LoopParts(op, parts)
-    if loop.given.n_steps is not ALL:
+    if Roles.of(op).outer_inputs(parts).n_steps is not ALL:
         raise CannotSplit("it makes as many steps as the batch has rows")
+    loop = _LoopParts(op, parts)
     states, results = loop.settle(sizes.rows)
     if sizes.values is None:
         # what enters a loop within a loop is masked outside both
