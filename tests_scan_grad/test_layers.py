@@ -20,7 +20,7 @@ LAYERS = [
     ("which rewrites run, and how", "schedule"),
     (
         "operations of ours that loops, engines and rewrites know",
-        """tensor.constants tensor.nnet.row_operators tensor.rebroadcast sandbox.mrg31k3p
+        """tensor.constants tensor.nnet.row_operator tensor.nnet.softmax_operators tensor.rebroadcast sandbox.mrg31k3p
         sandbox.mrg_uniform""",
     ),
     ("loops", "scan_module"),
