@@ -12,7 +12,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--generated-loops",
         type=int,
-        default=500,
+        default=120,
         metavar="N",
         help="how many random loops to generate in all (by default %(default)s); "
         "with --hypothesis-seed, other ones than in each run",
@@ -20,7 +20,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--differential-programs",
         type=int,
-        default=300,
+        default=80,
         metavar="N",
         help="how many programs to compare with unrolled NumPy (by default %(default)s)",
     )

@@ -85,7 +85,7 @@ def files(folder, kind="graph"):
     return sorted(path.name for path in folder.glob(f"{kind}-*"))
 
 
-@pytest.mark.parametrize("network", ["gated", "lstm-2", "perceptron"])
+@pytest.mark.parametrize("network", ["lstm-2", "perceptron"])
 def test_the_next_process_reads_the_same_graph(network, tmp_path):
     variables = {"PYTENSOR_FLAGS": f"base_compiledir={tmp_path}", "NETWORK": network}
     first = json.loads(printed_by(PROGRAM, **variables)[-1])
