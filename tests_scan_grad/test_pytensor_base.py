@@ -6,11 +6,13 @@ import importlib
 import importlib.util
 import inspect
 import pkgutil
+import re
 import sys
 
 import pytest
 
 from tests_scan_grad.fresh_process import ROOT
+from tests_scan_grad.imports import imports, syntax
 from theano.pytensor_base import INSIDE_PUBLIC_MODULES, PUBLIC
 
 PACKAGE = ROOT / "theano"
@@ -95,6 +97,18 @@ def test_modules_of_insides_are_not_reached_through_a_public_one():
                     if of_module and is_inside(module, others[-1]):
                         reached.append(f"{path.relative_to(ROOT)}: {ast.unparse(node)}")
     assert reached == []
+
+
+def test_modules_of_insides_are_named_in_one_place():
+    """As an argument of `importlib`, say, or as the name of a logger."""
+    named = [
+        f"{path.relative_to(ROOT)}: {node.value}"
+        for path, tree in outside_base().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if re.fullmatch(r"pytensor(\.\w+)+", node.value) and is_module(node.value)
+    ]
+    assert named == []
 
 
 def private(name):
@@ -188,15 +202,11 @@ def names_imported():
 
 def attributes_of(name):
     """The attributes that are read in files which import a module of `pytensor_base` as a whole."""
-    whole = ("theano.pytensor_base", name)
+    package = "theano.pytensor_base"
     return {
         node.attr
-        for tree in outside_base().values()
-        if any(
-            isinstance(node, ast.ImportFrom) and (node.module, alias.name) == whole
-            for node in tree.body
-            for alias in getattr(node, "names", ())
-        )
+        for module, tree in syntax().items()
+        if f"{package}.{name}" in imports()[module] and not module.startswith(package)
         for node in ast.walk(tree)
         if isinstance(node, ast.Attribute)
     }

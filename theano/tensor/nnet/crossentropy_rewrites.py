@@ -1,5 +1,8 @@
 """Rewrites of the costs of a softmax into Theano's operators.
 
+Of two that a node may have, the one that is registered first is tried first: these come before
+those of `softmax_rewrites`.
+
 They compute the cost of a class without an overflow, and its gradient without dividing by a
 probability that may be 0.
 """
@@ -7,10 +10,8 @@ probability that may be 0.
 import pytensor.tensor as pt
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.tensor import special
 from pytensor.tensor.basic import Alloc, ARange, MakeVector
 from pytensor.tensor.elemwise import DimShuffle, Elemwise
-from pytensor.tensor.exceptions import NotScalarConstantError
 from pytensor.tensor.subtensor import AdvancedIncSubtensor, AdvancedSubtensor
 from pytensor.tensor.variable import TensorVariable
 
@@ -20,7 +21,6 @@ from theano.tensor.nnet.crossentropy_operators import (
     CrossentropyCategorical1Hot,
     CrossentropyCategorical1HotGrad,
     CrossentropySoftmax1HotWithBiasDx,
-    CrossentropySoftmaxArgmax1HotWithBias,
     crossentropy_softmax_1hot_with_bias_dx,
     crossentropy_softmax_argmax_1hot_with_bias,
 )
@@ -31,16 +31,8 @@ from theano.tensor.nnet.softmax_operators import (
     SoftmaxWithBias,
     softmax_op,
 )
-from theano.tensor.nnet.softmax_rewrites import Scores, is_of_rows, split_bias
+from theano.tensor.nnet.softmax_scores import Scores, is_constant, is_of_rows, split_bias
 from theano.tensor.rewrite_registration import register_specialize
-
-
-def _is_constant(variable: Variable, value: float) -> bool:
-    try:
-        found = pt.get_underlying_scalar_constant_value(variable)
-    except NotScalarConstantError:
-        return False
-    return bool(found == value)
 
 
 def _scores_of(softmax: Variable) -> Scores | None:
@@ -66,8 +58,8 @@ def _counts_rows(fgraph: FunctionGraph, rows: Variable, classes: Variable) -> bo
     shapes = getattr(fgraph, "shape_feature", None)
     return (
         shapes is not None
-        and _is_constant(start, 0)
-        and _is_constant(step, 1)
+        and is_constant(start, 0)
+        and is_constant(step, 1)
         and (shapes.same_shape(rows, classes) or stop is shapes.shape_of[classes][0])
     )
 
@@ -191,7 +183,7 @@ def _placed_in_zeros(variable: Variable) -> bool:
     return (
         node is not None
         and isinstance(node.op, AdvancedIncSubtensor)
-        and _is_constant(node.inputs[0], 0)
+        and is_constant(node.inputs[0], 0)
     )
 
 
@@ -216,8 +208,8 @@ def _factors(variable: Variable) -> tuple[list[Variable], list[Variable]]:
 
 
 def _negated_quotient(factors: list[Variable], divisors: list[Variable], dtype: str):
-    signs = [factor for factor in factors if _is_constant(factor, -1)]
-    others = [f for f in factors if f not in signs and not _is_constant(f, 1)]
+    signs = [factor for factor in factors if is_constant(factor, -1)]
+    others = [f for f in factors if f not in signs and not is_constant(f, 1)]
     sign = pt.constant((-1) ** (len(signs) + 1), dtype=dtype)
     result = _product([*others, sign] if len(signs) % 2 == 0 or not others else others)
     return result / _product(divisors) if divisors else result
@@ -263,18 +255,3 @@ def local_useless_crossentropy_softmax_1hot_with_bias_dx_alloc(fgraph, node):
     result = crossentropy_softmax_1hot_with_bias_dx(number, softmax, classes)
     copy_stack_trace(node.outputs, result)
     return [result]
-
-
-@register_specialize
-@node_rewriter([Softmax, special.Softmax, SoftmaxWithBias])
-def graph_merge_softmax_with_crossentropy_softmax(fgraph, node):
-    """A softmax of scores whose cost is computed, too, comes from the operator of the cost."""
-    scores, *bias = node.inputs
-    for reader, _ in fgraph.clients[scores]:
-        if not isinstance(reader.op, CrossentropySoftmaxArgmax1HotWithBias):
-            continue
-        same_bias = reader.inputs[1] is bias[0] if bias else _is_constant(reader.inputs[1], 0)
-        if reader.inputs[0] is scores and same_bias and (bias or is_of_rows(node, Softmax)):
-            copy_stack_trace(node.outputs, reader.outputs[1])
-            return [reader.outputs[1]]
-    return None

@@ -1,14 +1,11 @@
 """Rewrites of softmax of rows and its logarithm into Theano's operators."""
 
-from collections.abc import Sequence
-
 import pytensor.tensor as pt
-from pytensor.graph.basic import Apply, Variable
 from pytensor.tensor import special
-from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.math import Argmax
 
 from theano.pytensor_base.rewriting import copy_stack_trace, node_rewriter
+from theano.tensor.nnet.crossentropy_operators import CrossentropySoftmaxArgmax1HotWithBias
 from theano.tensor.nnet.softmax_operators import (
     Softmax,
     SoftmaxGrad,
@@ -16,42 +13,8 @@ from theano.tensor.nnet.softmax_operators import (
     softmax_op,
     softmax_with_bias,
 )
+from theano.tensor.nnet.softmax_scores import is_constant, is_of_rows, split_bias
 from theano.tensor.rewrite_registration import register_canonicalize, register_specialize
-
-Scores = tuple[Variable, Variable]
-
-
-def is_of_rows(node: Apply | None, operator: type) -> bool:
-    """Whether a node is a softmax, or its logarithm, of each row of a matrix."""
-    return node is not None and isinstance(node.op, operator) and node.op.axis == (1,)
-
-
-def _is_row(variable: Variable) -> bool:
-    return tuple(variable.type.broadcastable) == (True, False)
-
-
-def _total(terms: Sequence[Variable]) -> Variable:
-    return terms[0] if len(terms) == 1 else pt.add(*terms)
-
-
-def split_bias(scores: Variable) -> Scores | None:
-    """A matrix and a vector whose sum the scores are, if they are such a sum."""
-    node = scores.owner
-    if node is None or node.op != pt.add:
-        return None
-    rows = [term for term in node.inputs if _is_row(term)]
-    others = [term for term in node.inputs if not _is_row(term)] or [rows.pop()]
-    matrix = _total(others)
-    if not rows or matrix.type.broadcastable != scores.type.broadcastable:
-        return None
-    return matrix, _total([_as_vector(row) for row in rows])
-
-
-def _as_vector(row: Variable) -> Variable:
-    node = row.owner
-    if node is not None and isinstance(node.op, DimShuffle) and node.op.new_order == ("x", 0):
-        return node.inputs[0]
-    return row.dimshuffle(1)
 
 
 @register_specialize("fast_compile")
@@ -93,6 +56,21 @@ def local_logsoftmax_grad(fgraph, node):
     result = of_logarithm - of_logarithm.sum(axis=axis, keepdims=True) * softmax
     copy_stack_trace(node.outputs, result)
     return [result]
+
+
+@register_specialize
+@node_rewriter([Softmax, special.Softmax, SoftmaxWithBias])
+def graph_merge_softmax_with_crossentropy_softmax(fgraph, node):
+    """A softmax of scores whose cost is computed, too, comes from the operator of the cost."""
+    scores, *bias = node.inputs
+    for reader, _ in fgraph.clients[scores]:
+        if not isinstance(reader.op, CrossentropySoftmaxArgmax1HotWithBias):
+            continue
+        same_bias = reader.inputs[1] is bias[0] if bias else is_constant(reader.inputs[1], 0)
+        if reader.inputs[0] is scores and same_bias and (bias or is_of_rows(node, Softmax)):
+            copy_stack_trace(node.outputs, reader.outputs[1])
+            return [reader.outputs[1]]
+    return None
 
 
 # Where they are largest is where what they are applied to is largest; a logarithm is not among
