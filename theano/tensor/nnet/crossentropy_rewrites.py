@@ -1,10 +1,8 @@
 """Rewrites of the costs of a softmax into Theano's operators.
 
-Of two that a node may have, the one that is registered first is tried first: these come before
-those of `softmax_rewrites`.
-
 They compute the cost of a class without an overflow, and its gradient without dividing by a
-probability that may be 0.
+probability that may be 0. Of two rewrites of one operator, the one that is registered first is
+tried first: these are imported before those of `softmax_rewrites`.
 """
 
 import pytensor.tensor as pt

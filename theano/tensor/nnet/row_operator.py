@@ -33,6 +33,10 @@ class RowOperator(TensorSymbolicOp):
 
     # No row of a result depends on another row of an operand.
     each_row_alone = True
+    # Results are as large as the shapes of the operands say, whatever is in the operands.
+    sized_by_operands = True
+    # It is applied along its `axis`, and to all other dimensions alone.
+    works_along_axis = False
     # for each result the operand that has its shape, and how many dimensions of it; where it
     # is not given, PyTensor works out shapes from the graph
     shapes_like: tuple[tuple[int, int], ...] = ()

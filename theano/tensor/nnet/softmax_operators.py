@@ -35,6 +35,7 @@ class SoftmaxGrad(RowOperator):
     """
 
     __props__ = ("axis",)
+    works_along_axis = True
 
     def __init__(self, input_types: Any = None, axis: tuple[int, ...] = (1,), **kwargs: Any):
         super().__init__(input_types, axis=tuple(axis), **kwargs)
