@@ -33,6 +33,7 @@ from theano.link.native.passes.share_memory import share_memory
 from theano.link.native.passes.stored import check_types, choose_strides, mark_stored
 from theano.link.step_graph import prepared
 from theano.pytensor_base.scan import Scan
+from theano.scan_module.loop.roles import MIT_MOT, Roles
 
 
 @dataclass(eq=False)
@@ -101,7 +102,7 @@ class _LoopBuilder:
         known: Sizes | None,
         lower_loop: LowerLoop,
     ):
-        self.op, self.info, self.graph = op, op.info, graph
+        self.roles, self.graph = Roles.of(op), graph
         self.step = Step(name, self._constant_array, known, lower_loop=lower_loop)
         self.names = outer_names
         self.values: dict[Variable, Value] = {}
@@ -144,27 +145,21 @@ class _LoopBuilder:
         return View.of(Buffer(name, argument.dtype, data.shape, "invariant"))
 
     def _bind_inputs(self) -> None:
-        info, inputs = self.info, list(self.graph.inputs)
-        position = 0
-        for k in range(info.n_seqs):
-            argument = self._argument(f"sequence{k}", "sequence", inputs[position], (0,))
-            self._bind_row(argument, inputs[position], 0)
-            position += 1
-        groups = [("mit_mot", taps) for taps in info.mit_mot_in_slices]
-        groups += [("ring", taps) for taps in (*info.mit_sot_in_slices, *info.sit_sot_in_slices)]
-        for k, (kind, taps) in enumerate(groups):
-            argument = self._argument(f"state{k}", kind, inputs[position], tuple(taps))
-            for tap in taps:
-                self._bind_row(argument, inputs[position], tap)
-                position += 1
-        for k in range(info.n_untraced_sit_sot):
-            argument = self._argument(f"untraced{k}", "untraced", inputs[position], (-1,))
-            self._bind_row(argument, inputs[position], -1)
-            position += 1
-        for k in range(info.n_non_seqs):
-            argument = self._argument(f"invariant{k}", "invariant", inputs[position], ())
-            self._bind_invariant(argument, inputs[position])
-            position += 1
+        read = self.roles.inner_inputs(self.graph.inputs)
+        for k, variable in enumerate(read.sequences):
+            argument = self._argument(f"sequence{k}", "sequence", variable, (0,))
+            self._bind_row(argument, variable, 0)
+        for k, (taps, variables) in enumerate(zip(self.roles.states, read.states, strict=True)):
+            kind = "mit_mot" if taps.kind == MIT_MOT else "ring"
+            argument = self._argument(f"state{k}", kind, variables[0], taps.reads)
+            for tap, variable in zip(taps.reads, variables, strict=True):
+                self._bind_row(argument, variable, tap)
+        for k, variable in enumerate(read.untraced):
+            argument = self._argument(f"untraced{k}", "untraced", variable, (-1,))
+            self._bind_row(argument, variable, -1)
+        for k, variable in enumerate(read.invariants):
+            argument = self._argument(f"invariant{k}", "invariant", variable, ())
+            self._bind_invariant(argument, variable)
 
     def _argument(self, name: str, kind: str, variable: Variable, taps) -> Argument:
         kind_of = variable.type
@@ -216,29 +211,26 @@ class _LoopBuilder:
     # ---- outputs ----
 
     def _bind_outputs(self) -> None:
-        info = self.info
         results = [self._operand(variable) for variable in self.graph.outputs]
-        kinds = [variable.type for variable in self.graph.outputs]
+        computed = self.roles.inner_outputs(results)
         states = [a for a in self.loop.arguments if a.kind in ("mit_mot", "ring")]
-        targets: list[tuple[Argument, int]] = []
-        mit_mots = [a for a in states if a.kind == "mit_mot"]
-        for argument, taps in zip(mit_mots, info.mit_mot_out_slices, strict=True):
-            targets += [(argument, tap) for tap in taps]
-        targets += [(argument, 0) for argument in states if argument.kind == "ring"]
-        for k in range(info.n_nit_sot):
-            value, kind = results[len(targets)], kinds[len(targets)]
-            argument = Argument(f"trace{k}", "trace", kind.dtype, value.shape)
+        untraced = [a for a in self.loop.arguments if a.kind == "untraced"]
+        targets: list[tuple[Argument, int, Value]] = []
+        for argument, taps, values in zip(states, self.roles.states, computed.states, strict=True):
+            targets += [(argument, *pair) for pair in zip(taps.writes, values, strict=True)]
+        kinds = self.roles.inner_outputs(self.graph.outputs).traces
+        for k, (variable, value) in enumerate(zip(kinds, computed.traces, strict=True)):
+            argument = Argument(f"trace{k}", "trace", variable.type.dtype, value.shape)
             self._take_sizes(argument, 0, strides=False)
             self.loop.arguments.append(argument)
-            targets.append((argument, 0))
-        untraced = [a for a in self.loop.arguments if a.kind == "untraced"]
-        targets += [(argument, 0) for argument in untraced]
-        if info.as_while:
-            condition = results[len(targets)]
+            targets.append((argument, 0, value))
+        targets += [(a, 0, value) for a, value in zip(untraced, computed.untraced, strict=True)]
+        if self.roles.may_stop:
+            condition = computed.condition
             if not isinstance(condition, Scalar):
                 raise CannotLower("a condition that is not one number")
             self.loop.condition = condition
-        for (argument, tap), value in zip(targets, results, strict=False):
+        for argument, tap, value in targets:
             self._write(argument, tap, value)
 
     def _write(self, argument: Argument, tap: int, value: Value) -> None:
