@@ -172,6 +172,16 @@ def test_rewrites_that_the_engine_does_itself_are_run_if_asked_for(tag, is_its_w
         assert not done(theano.Mode(linker))
 
 
+def test_rewrites_are_looked_up_in_the_database_that_is_given(x):
+    sine = theano.gof.opt.OpSub(T.tanh, T.sin)
+    database = theano.gof.SequenceDB()
+    database.register("sine", theano.gof.opt.TopoOptimizer(sine), "fast_run", position=1)
+    mode = theano.Mode("py", "fast_run", database)
+    for asked in (mode, mode.excluding("inplace")):
+        computed = theano.function([x], T.tanh(x), mode=asked)(ONES)
+        np.testing.assert_array_equal(computed, np.sin(ONES))
+
+
 def test_flags_linker_and_optimizer_shape_the_mode():
     with theano.change_flags(linker="py", optimizer="fast_compile"):
         mode = get_default_mode()

@@ -131,8 +131,9 @@ class Mode(PyTensorMode):
 
     def __init__(self, linker=None, optimizer="default", db=None):
         linker = config.linker if linker is None else linker
-        db = optdb if db is None else db
-        super().__init__(linker, resolve_optimizer(optimizer), db)
+        super().__init__(linker, resolve_optimizer(optimizer))
+        if db is not None:
+            self.optdb = db
 
     def __setstate__(self, state):
         linker, optimizer = state
@@ -170,6 +171,12 @@ class Mode(PyTensorMode):
     def __str__(self):
         name = getattr(self.provided_optimizer, "name", None) or self.provided_optimizer
         return f"{type(self).__name__}(linker={self.provided_linker}, optimizer={name})"
+
+    def clone(self, link_kwargs=None, optimizer="", **kwargs):
+        """Return a mode with the same rewrites, or others, and the same engine."""
+        new_mode = super().clone(link_kwargs, optimizer, **kwargs)
+        new_mode.optdb = self.optdb
+        return new_mode
 
     def including(self, *tags):
         """Return a mode in which the rewrites with these names and tags run, too.
