@@ -8,8 +8,7 @@ import pytest
 import theano
 import theano.tensor as T
 from tests_scan_grad.native.loops import numbers
-from theano.link.native import source
-from theano.link.native.run import profile
+from theano.link.native import profile, source
 
 STEPS, BATCH, WIDTH = 7, 5, 6
 CALLS = 3

@@ -6,37 +6,39 @@ import functools
 from collections.abc import Iterable
 from pathlib import Path
 
-from theano.link.native.ir.emit_expressions import special_functions
-from theano.link.native.ir.ir import Assign, Map
 from theano.link.native.lowering.step import Step
 
 HERE = Path(__file__).parent
 
+# file beside the prelude -> where it is; each after those that it needs
+_LIBRARIES = {
+    "activations": "../runtime/activations.inc",
+    "vectors": "vectors.inc",
+    "special_functions": "special_functions.inc",
+}
+# in vectors.inc activations are used, and tn_s_softplus needs those on vectors
+_TOGETHER = {"activations", "vectors"}
+
 
 def c_text(steps: Iterable[Step], lines: Iterable[str]) -> str:
     """A text that a C compiler takes: what the functions of some steps need, and their lines."""
-    body = "\n".join(lines)
-    head = [*preamble(_computes(steps, body)), *special_functions(body)]
-    return "\n".join([*head, body]) + "\n"
+    return "\n".join([*preamble(steps), *lines]) + "\n"
 
 
-def preamble(computes: bool) -> list[str]:
-    """What stands before the functions: with activations, if anything is computed."""
-    names = ["prelude.inc"]
-    if computes:
-        names += ["../runtime/activations.inc", "vectors.inc"]
-    return [*map(_content, names)]
+def preamble(steps: Iterable[Step]) -> list[str]:
+    """What stands before the functions of some steps."""
+    needed: set[str] = set()
+    for step in steps:
+        needed.update(step.libraries, *(s.libraries() for s in step.statements))
+    if needed & _TOGETHER:
+        needed |= _TOGETHER
+    paths = ["prelude.inc", *(path for name, path in _LIBRARIES.items() if name in needed)]
+    return [*map(_content, paths)]
 
 
 @functools.cache
-def _content(name: str) -> str:
-    return (HERE / name).read_text()
-
-
-def _computes(steps: Iterable[Step], text: str) -> bool:
-    """Whether statements, or the numbers before them, may use activations or vectors."""
-    maps = any(isinstance(s, Map | Assign) for step in steps for s in step.statements)
-    return maps or "tn_s_" in text
+def _content(path: str) -> str:
+    return (HERE / path).read_text()
 
 
 def indented(lines: Iterable[str]) -> list[str]:

@@ -14,10 +14,11 @@ from theano.link.native.emit.memory import Memory, elements
 from theano.link.native.emit.statements import emit_statements
 from theano.link.native.ir.ir import FIRST_ARRAY, FIRST_RESULT, Argument, Buffer, Scalar
 from theano.link.native.ir.scalar_types import C_TYPES, SUFFIX
+from theano.link.native.ir.sharing import Alone, Sharing
 from theano.link.native.ir.sizes import Sizes, bytes_text
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.passes.step_time import nanoseconds
-from theano.link.native.passes.work_sharing import RowRole, Sharing, shared_work
+from theano.link.native.passes.work_sharing import RowRole, shared_work
 
 # the order of the table of the runtime's functions that the caller passes
 RUNTIME_FUNCTIONS = (
@@ -52,10 +53,12 @@ class _Emitter:
     def __init__(self, loop: Loop, counters: Counters | None):
         self.loop, self.step, self.counters = loop, loop.step, counters
         self.sizes: Sizes = loop.step.sizes
-        self.sharing = self._sharing()
+        shared = self._shared_work()
+        self.sharing = None if isinstance(shared, Alone) else shared
+        self.alone = shared if isinstance(shared, Alone) else None
         self.memory = Memory(loop.step, self.sharing)
 
-    def _sharing(self) -> Sharing | None:
+    def _shared_work(self) -> Sharing | Alone:
         rows = {row: _role(a, tap) for row, a, tap in self.loop.rows if isinstance(row, Buffer)}
         rows |= {w.row: _role(w.argument, w.tap) for w in self.loop.writes if w.row is not None}
         read = [_role(a, tap) for row, a, tap in self.loop.rows if isinstance(row, Scalar)]
@@ -65,8 +68,9 @@ class _Emitter:
     def function(self) -> list[str]:
         name = self.step.name
         arguments = "const int64_t *numbers, void *const *arrays, int64_t *result"
-        if self.sharing is None:
+        if self.alone is not None:
             return [
+                f"/* One thread: {self.alone.reason}. */",
                 f"TN_SHARED int64_t {name}({arguments})",
                 "{",
                 "enum { thread = 0, threads = 1 };",

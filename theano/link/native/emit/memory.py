@@ -16,10 +16,9 @@ import numpy as np
 from theano.link.native.ir.ir import Buffer, Size
 from theano.link.native.ir.layout import Product, place_of
 from theano.link.native.ir.scalar_types import C_TYPES, SUFFIX
+from theano.link.native.ir.sharing import Sharing
 from theano.link.native.ir.sizes import bytes_text
-from theano.link.native.ir.views import results_of, views_of
 from theano.link.native.lowering.step import Step
-from theano.link.native.passes.work_sharing import Sharing
 
 
 @dataclass
@@ -145,8 +144,8 @@ def _lives(step: Step) -> dict[Buffer, tuple[int, int]]:
         lives[root] = (min(begin, position), max(end, position))
 
     for position, statement in enumerate(step.statements):
-        for view in views_of(statement):
+        for view in statement.views():
             touch(view.buffer, position)
-        for buffer in results_of(statement):
+        for buffer in statement.results():
             touch(buffer, position)
     return lives

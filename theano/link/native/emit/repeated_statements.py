@@ -9,20 +9,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from theano.link.native.ir.ir import (
-    CheckRows,
-    Combine,
-    Copy,
-    Gather,
-    Kernel,
-    Map,
-    Reduce,
-    Scalar,
-    Scatter,
-    Statement,
-)
+from theano.link.native.ir.ir import Scalar
 from theano.link.native.ir.scalar_types import C_TYPES
 from theano.link.native.lowering.segment import Segment
+from theano.link.native.statements.base import AsFunction, Statement
 
 _NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 _COMMENT = re.compile(r"/\*.*?\*/")
@@ -63,12 +53,14 @@ class Repeated:
     functions: dict[tuple, str] = field(default_factory=dict)
 
     def replace(
-        self, segment: Segment, emitted: list[tuple[Statement, list[str]]], fewest: int = 2
+        self, segment: Segment, emitted: list[tuple[Statement | None, list[str]]], fewest: int = 2
     ) -> list[str]:
         """The lines of the statements, with calls for those that repeat `fewest` times."""
         types = _types_of_names(segment)
         patterns = [
-            _pattern(statement, lines, types) if _may_be_apart(statement, fewest) else None
+            _pattern(statement, lines, types)
+            if statement is not None and _may_be_apart(statement, fewest)
+            else None
             for statement, lines in emitted
         ]
         counts: dict[tuple, int] = {}
@@ -102,11 +94,10 @@ class Repeated:
 
 
 def _may_be_apart(statement: Statement, fewest: int) -> bool:
-    """Whether a statement does enough to be a function, and defines no more than its result."""
-    if isinstance(statement, Map | Copy | Combine | Reduce):
-        return True
-    # these stand alone in a segment, nearly always
-    return fewest == 1 and isinstance(statement, CheckRows | Gather | Scatter | Kernel)
+    """Whether a statement may be a call of a function."""
+    if statement.as_function is AsFunction.IN_LONG_SEGMENTS:
+        return fewest == 1
+    return statement.as_function is AsFunction.WHERE_IT_REPEATS
 
 
 def _types_of_names(segment: Segment) -> dict[str, str]:
@@ -131,9 +122,10 @@ def _pattern(statement: Statement, lines: list[str], types: dict[str, str]) -> _
     operands: dict[str, str] = {}
     results: dict[str, str] = {}
     result, call, answer = "void", "{};", ""
-    if isinstance(statement, Reduce) and isinstance(statement.target, Scalar):
+    number = next((one for one in statement.values_written() if isinstance(one, Scalar)), None)
+    if number is not None:
         # its first line declares the number
-        answer, result = statement.target.expression, C_TYPES[statement.target.dtype]
+        answer, result = number.expression, C_TYPES[number.dtype]
         call = f"const {result} {answer} = {{}};"
         lines = [*lines, f"return {answer};"]
     elif any(_LEAVES.search(line) for line in lines):

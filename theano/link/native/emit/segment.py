@@ -15,16 +15,10 @@ from theano.link.native.emit.counters import CLOCK, Counters
 from theano.link.native.emit.memory import Memory
 from theano.link.native.emit.repeated_statements import Repeated
 from theano.link.native.emit.statements import emit_statement
-from theano.link.native.ir.ir import (
-    FIRST_RESULT,
-    Argument,
-    Buffer,
-    Line,
-    Statement,
-)
+from theano.link.native.ir.ir import FIRST_RESULT, Argument, Buffer
 from theano.link.native.ir.scalar_types import C_TYPES
-from theano.link.native.ir.views import results_of, views_of
 from theano.link.native.lowering.segment import Segment
+from theano.link.native.statements.base import Statement
 
 # A segment of more lines only calls what others do: the C compiler need not optimize it, which
 # takes longer than all that it calls.
@@ -43,14 +37,14 @@ def emit_segment(
     """The lines of a segment's C function."""
     step = segment.step
     memory = Memory(step)
-    statements: list[tuple[Statement, list[str]]] = []
+    statements: list[tuple[Statement | None, list[str]]] = []
     commit = _first_commit(segment)
     for position, statement in enumerate(step.statements):
         if position == commit:
-            statements.append((Line(COMMIT), [COMMIT]))
+            statements.append((None, [COMMIT]))
         statements.append((statement, emit_statement(step, statement)))
         if counters:
-            statements += [(Line(line), [line]) for line in counters.after(step, position)]
+            statements += [(None, [line]) for line in counters.after(step, position)]
     before = [
         *_inputs(segment),
         *step.sizes.lines,
@@ -89,7 +83,7 @@ def _first_commit(segment: Segment) -> int | None:
     """The first statement that writes into an input: a signal may have ended what is before it."""
     taken = [output.buffer for output in segment.outputs if output.overwrites is not None]
     for position, statement in enumerate(segment.step.statements):
-        used = [*(view.buffer for view in views_of(statement)), *results_of(statement)]
+        used = [*(view.buffer for view in statement.views()), *statement.results()]
         if any(_lies_in(buffer, taken) for buffer in used):
             return position
     return None

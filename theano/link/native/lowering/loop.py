@@ -15,8 +15,6 @@ from theano.link.native.ir.ir import (
     Argument,
     Buffer,
     CannotLower,
-    Copy,
-    Map,
     Scalar,
     Size,
     Spread,
@@ -25,13 +23,14 @@ from theano.link.native.ir.ir import (
 )
 from theano.link.native.ir.scalar_types import C_TYPES, has_c_type
 from theano.link.native.ir.sizes import Sizes
-from theano.link.native.ir.views import views_of
 from theano.link.native.lowering.operations.elementwise import constant_value
 from theano.link.native.lowering.registry import lowering_of
 from theano.link.native.lowering.step import Step
 from theano.link.native.passes.column_products import split_products
 from theano.link.native.passes.share_memory import share_memory
 from theano.link.native.passes.stored import check_types, choose_strides, mark_stored
+from theano.link.native.statements.copy import Copy
+from theano.link.native.statements.map import Map
 from theano.link.step_graph import prepared
 
 
@@ -285,7 +284,7 @@ class _LoopBuilder:
             if argument is not write.argument or tap != write.tap or isinstance(row, Scalar):
                 continue
             for position, statement in enumerate(self.step.statements):
-                for view in views_of(statement):
+                for view in statement.views():
                     if view.buffer.root() is not row:
                         continue
                     aligned = view.whole and view.buffer is row and isinstance(statement, Map)

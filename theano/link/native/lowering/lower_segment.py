@@ -9,7 +9,7 @@ import numpy as np
 from pytensor.graph.basic import Constant, Variable
 
 from theano.link.native.graph.updates_in_place import overwrite_inputs
-from theano.link.native.ir.ir import Argument, Buffer, CannotLower, Copy, Scalar, Size, Value, View
+from theano.link.native.ir.ir import Argument, Buffer, CannotLower, Scalar, Size, Value, View
 from theano.link.native.ir.scalar_types import C_TYPES, has_c_type
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.lowering.loop import LowerLoop
@@ -19,6 +19,7 @@ from theano.link.native.lowering.segment import Output, Segment
 from theano.link.native.lowering.step import Step
 from theano.link.native.passes.share_memory import share_memory
 from theano.link.native.passes.stored import check_types, choose_strides, mark_stored
+from theano.link.native.statements.copy import Copy
 
 
 class NodeCannotLower(CannotLower):

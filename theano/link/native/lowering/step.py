@@ -7,22 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from theano.link.native.ir.emit_expressions import scalar_text
 from theano.link.native.ir.ir import (
-    Assign,
     Buffer,
     CannotLower,
     Compute,
-    Copy,
-    Gemm,
-    Line,
-    Load,
-    Map,
     Numbers,
     Scalar,
     Size,
     Spread,
-    Statement,
     Value,
     View,
 )
@@ -30,6 +22,12 @@ from theano.link.native.ir.layout import place_of
 from theano.link.native.ir.scalar_expressions import Expression
 from theano.link.native.ir.scalar_types import C_TYPES, literal
 from theano.link.native.ir.sizes import Sizes, bytes_text
+from theano.link.native.statements.base import Statement
+from theano.link.native.statements.copy import Copy
+from theano.link.native.statements.gemm import Gemm
+from theano.link.native.statements.map import Map
+from theano.link.native.statements.numbers import Assign, Check, Load
+from theano.link.native.text.expressions import scalar_text, signed
 
 # The C compiler's time grows faster than the pass over elements that it compiles; to store what so
 # many operations made, and to read it again, is little beside them.
@@ -57,6 +55,8 @@ class Step:
         The invariant right operands of products, which are packed before the loop.
     number_types
         The types of the numbers that statements define.
+    libraries
+        What the numbers before the statements need; see `Statement.libraries`.
     node, origins
         The operation that is being lowered, and the one of each statement, for profiles.
     errors
@@ -82,6 +82,7 @@ class Step:
         self.packed: list[View] = []
         self.errors: list[tuple[type[Exception], str]] = []
         self.number_types: dict[str, str] = {}
+        self.libraries: set[str] = set()
         self.node: Any = None
         self.origins: dict[Statement, Any] = {}
         self._numbers_defined_at: dict[str, int] = {}
@@ -97,6 +98,8 @@ class Step:
     def append(self, statement: Statement, *written: Buffer) -> int:
         self.statements.append(statement)
         self.origins[statement] = self.node
+        for kind, text in statement.errors():
+            self.error(kind, text)
         for buffer in written:
             buffer.defined_at = len(self.statements) - 1
         return len(self.statements) - 1
@@ -189,6 +192,7 @@ class Step:
                 expression, [o.expression for o in operands], [o.dtype for o in operands]
             )
             name = self.sizes.define(C_TYPES[expression.dtype], text)
+            self.libraries.add(expression.library)
             return Scalar(name, expression.dtype, invariant=True)
         result = self.number(expression.dtype)
         self.append(Assign(result, expression, operands))
@@ -361,18 +365,28 @@ class Step:
         self.packed.append(view)
         return len(self.packed) - 1
 
-    def check(self, condition: str, kind: type[Exception], text: str, after: Value) -> None:
-        """Append a check that raises an exception in the step."""
-        self.append(Line(f"if (!({condition})) {{ status = {self.error(kind, text)}; goto end; }}"))
+    def check(
+        self,
+        condition: Expression,
+        operands: Sequence[Scalar],
+        kind: type[Exception],
+        text: str,
+    ) -> None:
+        """Append a check that raises an exception in the step unless a condition holds."""
+        self.append(Check(condition, list(operands), kind, text))
 
     def checked_index(self, index: Scalar, size: Size) -> Scalar:
         """An index of this step, from the front, after a check that it is in range."""
-        text = "index out of range"
-        given = signed(index)
-        self.check(f"{given} < {size} && {given} >= -{size}", IndexError, text, index)
+        operands = [index, Scalar(str(size), "int64", invariant=True)]
+        given = "tn_signed({0})" if index.dtype == "uint64" else "{0}"
+        in_range = Expression(
+            "in range", f"{given} < {{1}} && {given} >= -{{1}}", None, None, "bool"
+        )
+        self.check(in_range, operands, IndexError, "index out of range")
         result = self.number("int64")
+        front = f"{given} < 0 ? {given} + {{1}} : {given}"
         self.append(
-            Line(f"const int64_t {result.expression} = {given} < 0 ? {given} + {size} : {given};")
+            Assign(result, Expression("from the front", front, None, None, "int64"), operands)
         )
         return result
 
@@ -401,9 +415,3 @@ class Step:
             and view.whole
             and not (buffer.packed and not target.whole)
         )
-
-
-def signed(number: Scalar) -> str:
-    """A whole number as one of 64 bits with a sign; what does not fit is the largest."""
-    # unsigned numbers compare with negative ones only as signed ones
-    return f"tn_signed({number.expression})" if number.dtype == "uint64" else number.expression

@@ -5,17 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from theano.link.native.ir.ir import (
-    Argument,
-    Buffer,
-    CannotLower,
-    Compute,
-    Map,
-    Statement,
-    Value,
-)
-from theano.link.native.ir.views import free_views_of, views_of
+from theano.link.native.ir.ir import Argument, Buffer, CannotLower, Compute, Value
 from theano.link.native.lowering.step import Step
+from theano.link.native.statements.base import Statement
+from theano.link.native.statements.map import Map
 
 
 def check_types(step: Step, node: Any, results: list[Value]) -> None:
@@ -35,7 +28,7 @@ def check_types(step: Step, node: Any, results: list[Value]) -> None:
 def mark_stored(statements: Iterable[Statement]) -> None:
     """Results of maps that anything reads from memory, or that are stored for the caller."""
     for statement in statements:
-        for view in views_of(statement):
+        for view in statement.views():
             _store(view.buffer)
         if isinstance(statement, Map):
             for compute in statement.body:
@@ -55,8 +48,8 @@ def choose_strides(arguments: Iterable[Argument], step: Step) -> None:
     buffers: dict[str, Buffer] = {}
     strict: set[str] = set()
     for statement in step.statements:
-        free = free_views_of(statement)
-        for view in views_of(statement):
+        free = statement.free_views()
+        for view in statement.views():
             root = view.buffer.root()
             if root.role == "invariant":
                 buffers[root.name] = root

@@ -7,7 +7,7 @@ from functools import partial
 
 from pytensor.tensor.subtensor import AdvancedIncSubtensor, AdvancedSubtensor
 
-from theano.link.native.ir.ir import Array, CannotLower, Kernel, Scalar, Size, Value, View
+from theano.link.native.ir.ir import CannotLower, Scalar, Size, Value, View
 from theano.link.native.lowering.operations.elementwise import cast
 from theano.link.native.lowering.operations.indexing import (
     add_to_rows,
@@ -17,7 +17,11 @@ from theano.link.native.lowering.operations.indexing import (
 )
 from theano.link.native.lowering.operations.kernels import indices, loops
 from theano.link.native.lowering.registry import lowers
-from theano.link.native.lowering.step import Step, signed
+from theano.link.native.lowering.step import Step
+from theano.link.native.statements.base import Work
+from theano.link.native.statements.costs import MOVE
+from theano.link.native.statements.kernel import Array, Kernel
+from theano.link.native.text.expressions import signed
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,8 @@ def pick(step: Step, node, inputs: list[Value]) -> list[Value]:
     def lines(y: Array, x: Array, *arrays: Array) -> list[str]:
         return _for_each(step, picked, x, arrays, y, lambda row, one: f"{one} = {row};")
 
-    step.append(Kernel([result], [picked.view, *picked.operands], lines, may_fail=True), out)
+    reads, takes = [picked.view, *picked.operands], [Work(MOVE, picked.shape)]
+    step.append(Kernel([result], reads, lines, may_fail=True, takes=takes), out)
     return [result if result.ndim else step.load(result)]
 
 
@@ -101,7 +106,8 @@ def update(step: Step, node, inputs: list[Value]) -> list[Value]:
 
     reads = [picked.view, *sources, *picked.operands]
     unchecked = partial(lines, checked=True)
-    step.append(Kernel([picked.view], reads, lines, True, checks, unchecked), buffer)
+    takes = [Work(MOVE, picked.shape)]
+    step.append(Kernel([picked.view], reads, lines, True, checks, unchecked, takes), buffer)
     return [View.of(buffer)]
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pytensor.tensor.basic import ARange, Eye
 
-from theano.link.native.emit.looks import declared
-from theano.link.native.ir.ir import Array, CannotLower, Kernel, Scalar, Size, Value, View
+from theano.link.native.ir.ir import CannotLower, Scalar, Size, Value, View
 from theano.link.native.ir.scalar_types import C_TYPES, FLOATS
 from theano.link.native.lowering.operations.kernels import looks_of, passes
 from theano.link.native.lowering.registry import lowers
-from theano.link.native.lowering.step import Step, signed
+from theano.link.native.lowering.step import Step
+from theano.link.native.statements.kernel import Array, Kernel
+from theano.link.native.text.expressions import signed
+from theano.link.native.text.looks import declared
 
 
 @lowers(Eye)

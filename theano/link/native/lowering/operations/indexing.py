@@ -14,24 +14,14 @@ from pytensor.tensor.subtensor import (
     Subtensor,
 )
 
-from theano.link.native.ir.ir import (
-    CannotLower,
-    Combine,
-    Copy,
-    Gather,
-    Line,
-    Numbers,
-    Scalar,
-    Scatter,
-    Size,
-    Spread,
-    Value,
-    View,
-)
-from theano.link.native.ir.scalar_expressions import expression_of
+from theano.link.native.ir.ir import CannotLower, Numbers, Scalar, Size, Spread, Value, View
+from theano.link.native.ir.scalar_expressions import Expression, expression_of
 from theano.link.native.lowering.operations.elementwise import cast
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
+from theano.link.native.statements.copy import Combine, Copy
+from theano.link.native.statements.numbers import Assign
+from theano.link.native.statements.rows_by_index import Gather, Scatter
 
 # No array has more than 2**48 bytes: a stride of one times this fits 64 bits.
 LARGEST_STEP = 2**14
@@ -114,8 +104,9 @@ def _moved(step: Step, start: Size, stride: int, by: Size | Scalar) -> Size:
     if start == 0 and stride == 1:
         return by.expression
     moved = step.number("int64")
-    text = f"const int64_t {moved.expression} = {start} + {stride} * {by.expression};"
-    step.append(Line(text))
+    operands = [Scalar(str(number), "int64") for number in (start, stride)]
+    along = Expression("along", "{0} + {1} * {2}", None, None, "int64")
+    step.append(Assign(moved, along, [*operands, by]))
     return moved.expression
 
 
@@ -245,7 +236,6 @@ def take(step: Step, node, inputs: list[Value]) -> list[Value]:
     source, index = step.view(inputs[0]), step.view(inputs[1])
     out = step.temporary(source.dtype, (index.shape[0], *source.shape[1:]))
     step.append(Gather(View.of(out), source, index), out)
-    step.error(IndexError, "index out of range")
     return [View.of(out)]
 
 
@@ -266,5 +256,4 @@ def add_to_rows(step: Step, node, inputs: list[Value]) -> list[Value]:
     source = aligned(step, update, node.inputs[1], like)
     add = not node.op.set_instead_of_inc
     step.append(Scatter(View.of(buffer), source, rows, add), buffer)
-    step.error(IndexError, "index out of range")
     return [View.of(buffer)]

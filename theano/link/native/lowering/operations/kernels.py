@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from theano.link.native.emit.looks import between_looks, going_on, in_blocks
 from theano.link.native.ir.ir import Size
 from theano.link.native.lowering.step import Step
+from theano.link.native.text.looks import between_looks, going_on, in_blocks
 
 
 def looks_of(step: Step) -> int:

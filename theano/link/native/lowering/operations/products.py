@@ -7,13 +7,14 @@ from pytensor.tensor.blas import Dot22, Dot22Scalar, Gemm, Gemv, Ger
 from pytensor.tensor.blas_c import CGemv, CGer
 from pytensor.tensor.math import Dot
 
-from theano.link.native.ir.ir import CannotLower, Reduce, Scalar, Value, View
+from theano.link.native.ir.ir import CannotLower, Scalar, Value, View
 from theano.link.native.ir.scalar_expressions import expression_of
 from theano.link.native.ir.scalar_types import FLOATS
 from theano.link.native.lowering.operations.batched_products import product_of_stacks
 from theano.link.native.lowering.operations.elementwise import cast
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
+from theano.link.native.statements.reduce import Reduce
 
 
 @lowers(Dot, Dot22)

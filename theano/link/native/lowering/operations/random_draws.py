@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from theano.link.native.ir.ir import Array, CannotLower, Kernel, Scalar, Value, View
+from theano.link.native.ir.ir import CannotLower, Scalar, Value, View
 from theano.link.native.ir.scalar_types import FLOATS
 from theano.link.native.lowering.operations.shapes import numbers_of
 from theano.link.native.lowering.step import Step
+from theano.link.native.statements.base import Work
+from theano.link.native.statements.costs import ARITHMETIC
+from theano.link.native.statements.kernel import Array, Kernel
 
 # 2**31 - 1 and 2**31 - 21069, the moduli of the two recurrences
 M1, M2 = 2147483647, 2147462579
 
 # How many streams take a step together: their states stay in registers.
 _TOGETHER = 8
+
+# a draw on one thread, roughly: some thirty operations on vectors of whole numbers
+_NANOSECONDS = 30 * ARITHMETIC
 
 # What a draw in 1 .. M1 is multiplied with
 _SCALES = {"float32": "4.6566126e-10f", "float64": "0x1p-31"}
@@ -52,7 +58,9 @@ def draw_uniforms(step: Step, node, inputs: list[Value]) -> list[Value]:
         return _draw(y, new, kind.dtype)
 
     read = View.of(states)
-    step.append(Kernel([View.of(drawn), View.of(states)], [read], lines), drawn, states)
+    takes = [Work(_NANOSECONDS, drawn.shape)]
+    writes = [View.of(drawn), View.of(states)]
+    step.append(Kernel(writes, [read], lines, takes=takes), drawn, states)
     return [View.of(states), step.reshaped(View.of(drawn), tuple(shape))]
 
 

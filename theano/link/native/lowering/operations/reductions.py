@@ -8,24 +8,16 @@ from pytensor.tensor.elemwise import CAReduce
 from pytensor.tensor.math import Argmax, MulWithoutZeros
 from pytensor.tensor.special import LogSoftmax, Softmax
 
-from theano.link.native.emit.looks import declared
-from theano.link.native.ir.ir import (
-    Array,
-    CannotLower,
-    Kernel,
-    Numbers,
-    Reduce,
-    Scalar,
-    Size,
-    Value,
-    View,
-)
+from theano.link.native.ir.ir import CannotLower, Numbers, Scalar, Size, Value, View
 from theano.link.native.ir.scalar_expressions import expression_of
 from theano.link.native.ir.scalar_types import C_TYPES
 from theano.link.native.lowering.operations.elementwise import cast
 from theano.link.native.lowering.operations.kernels import indices, looks_of, loops, passes
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
+from theano.link.native.statements.kernel import Array, Kernel
+from theano.link.native.statements.reduce import Reduce
+from theano.link.native.text.looks import declared
 
 # scalar operation -> what the emitter calls it
 REDUCTIONS = {Add: "add", Mul: "multiply", Maximum: "maximum", Minimum: "minimum"}

@@ -11,9 +11,7 @@ from theano.link.native.ir.ir import (
     FIRST_RESULT,
     Argument,
     Buffer,
-    CallLoop,
     CannotLower,
-    Copy,
     Scalar,
     Size,
     Spread,
@@ -25,6 +23,9 @@ from theano.link.native.ir.scalar_types import C_TYPES
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
+from theano.link.native.statements.base import Work
+from theano.link.native.statements.call_loop import CallLoop
+from theano.link.native.statements.copy import Copy
 from theano.scan_module.scan_op import Scan as OurScan
 
 
@@ -251,9 +252,14 @@ class _Call:
             for argument, operand in zip(loop.arguments, operands, strict=True)
             if isinstance(operand, View) and argument.kind in _WRITTEN
         ]
-        step.append(
-            CallLoop(loop, self.prefix, operands, self.work, first_error), *written, self.work
-        )
+        takes = [self._all_steps(work) for s in loop.step.statements for work in s.nanoseconds()]
+        call = CallLoop(loop, self.prefix, operands, self.work, first_error, takes)
+        step.append(call, *written, self.work)
+
+    def _all_steps(self, work: Work) -> Work:
+        """What takes time in each step, in the caller's sizes; those that it cannot know count as 1."""
+        known = [self._known_size(size) for size in work.shape]
+        return Work(work.each, (self.steps, *(size for size in known if size is not None)))
 
     def say_rows_that_were_reached(self) -> None:
         for argument in self.of_kind("ring", "trace"):

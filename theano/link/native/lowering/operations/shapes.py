@@ -12,22 +12,14 @@ from pytensor.tensor.reshape import JoinDims, SplitDims
 from pytensor.tensor.shape import Reshape, Shape, Shape_i, SpecifyShape
 from pytensor.tensor.type_other import NoneTypeT
 
-from theano.link.native.emit.looks import declared
-from theano.link.native.ir.ir import (
-    Array,
-    CannotLower,
-    Kernel,
-    Numbers,
-    Scalar,
-    Size,
-    Spread,
-    Value,
-    View,
-)
+from theano.link.native.ir.ir import CannotLower, Numbers, Scalar, Size, Spread, Value, View
+from theano.link.native.ir.scalar_expressions import Expression
 from theano.link.native.lowering.operations.elementwise import cast
 from theano.link.native.lowering.operations.kernels import indices, looks_of, loops, passes
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
+from theano.link.native.statements.kernel import Array, Kernel
+from theano.link.native.text.looks import declared
 
 
 @lowers(Shape)
@@ -305,5 +297,6 @@ def check(step: Step, node, inputs: list[Value]) -> list[Value]:
         if condition.invariant:
             step.sizes.check(condition.expression, node.op.msg)
         else:
-            step.check(condition.expression, node.op.exc_type, node.op.msg, condition)
+            holds = Expression("holds", "{0}", None, None, "bool")
+            step.check(holds, [condition], node.op.exc_type, node.op.msg)
     return [value]

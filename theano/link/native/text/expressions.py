@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from pathlib import Path
 
+from theano.link.native.ir.ir import Scalar
 from theano.link.native.ir.scalar_expressions import Expression
 from theano.link.native.ir.scalar_types import C_TYPES, SUFFIX
 
@@ -38,9 +37,7 @@ def vector_text(expression: Expression, operands: Sequence[str], dtype: str) -> 
     )
 
 
-def special_functions(text: str) -> list[str]:
-    """The functions that C's library lacks, for a text that calls any of them."""
-    functions = (Path(__file__).parent / "special_functions.inc").read_text()
-    names = re.findall(r"^TN_SINGLE_\d\((\w+)\)", functions, re.MULTILINE)
-    called = re.search(rf"\btn_({'|'.join(names)})_f(32|64)\(", text)
-    return [functions] if called else []
+def signed(number: Scalar) -> str:
+    """A whole number as one of 64 bits with a sign; what does not fit is the largest."""
+    # unsigned numbers compare with negative ones only as signed ones
+    return f"tn_signed({number.expression})" if number.dtype == "uint64" else number.expression

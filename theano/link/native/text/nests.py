@@ -1,0 +1,90 @@
+"""C loops over the elements of views."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from theano.link.native.ir.ir import Size, View
+from theano.link.native.ir.layout import Product, collapsed, place_of
+from theano.link.native.ir.scalar_types import C_TYPES
+from theano.link.native.ir.sharing import Share
+from theano.link.native.ir.sizes import Sizes
+from theano.link.native.text.looks import declared, going_on, in_blocks
+
+
+class Operands:
+    """The views that a loop reads and writes, each once, with the names of their pointers."""
+
+    def __init__(self, sizes: Sizes):
+        self.sizes = sizes
+        self.views: list[View] = []
+        self.pointers: list[str] = []
+        self.strides: list[tuple[Product, ...]] = []
+
+    def add(self, view: View) -> int:
+        place = place_of(view, self.sizes)
+        for k, known in enumerate(self.views):
+            if (self.pointers[k], self.strides[k]) == (place.pointer, place.strides):
+                if known.dtype == view.dtype:
+                    return k
+        self.views.append(view)
+        self.pointers.append(place.pointer)
+        self.strides.append(place.strides)
+        return len(self.views) - 1
+
+
+# Writes a loop over i from one bound to another, given the strides along it.
+Inner = Callable[[str, str, list[Product]], list[str]]
+
+
+def nest(
+    shape: Sequence[Size],
+    operands: Operands,
+    inner: Inner,
+    share: Share | None,
+    looks: int = 0,
+) -> list[str]:
+    """Loops over all but the last dimension, and in them what ``inner`` writes for the last.
+
+    After so many elements they look up for signals; 0: never.
+    """
+    extents, strides = collapsed(tuple(shape), operands.strides, operands.sizes)
+    if not extents:
+        extents, strides = [1], [[Product(0)] for _ in operands.views]
+    lines = ["{"]
+    first, end = "0", str(extents[-1])
+    if share is not None:
+        whole = end
+        first, end = share.first, share.end
+        joined = extents[-1] != share.size
+        if joined:
+            # One thread alone takes the elements of all rows in one go.
+            extents, strides = collapsed(tuple(shape), operands.strides, operands.sizes, apart=True)
+            lines += [
+                f"const int64_t rows = threads > 1 ? {extents[-2]} : 1;",
+                f"const int64_t first = threads > 1 ? {first} : 0;",
+                f"const int64_t end = threads > 1 ? {end} : {whole};",
+            ]
+            extents[-2], first, end = "rows", "first", "end"
+    lines += declared(looks)
+    for level, extent in enumerate(extents[:-1]):
+        head = f"for (int64_t i{level} = 0; i{level} < {extent}{going_on(looks)}; i{level}++) {{"
+        lines.append(head)
+    for k, view in enumerate(operands.views):
+        terms = [operands.pointers[k]]
+        terms += [
+            f"i{level} * {stride.text}" if stride.text != "1" else f"i{level}"
+            for level, stride in enumerate(strides[k][:-1])
+            if stride.factor
+        ]
+        lines.append(f"{C_TYPES[view.dtype]} *const p{k} = {' + '.join(terms)};")
+    last = [stride[-1] for stride in strides]
+    lines += in_blocks(looks, first, end, lambda first, end: inner(first, end, last))
+    return lines + ["}"] * len(extents)
+
+
+def element(k: int, stride: Product) -> str:
+    """The element of an operand in the innermost loop."""
+    if not stride.factor:
+        return f"*p{k}"
+    return f"p{k}[i]" if stride.text == "1" else f"p{k}[i * ({stride.text})]"
