@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from theano.link.native.emit.counters import CLOCK, Counters
 from theano.link.native.emit.memory import Memory, elements
+from theano.link.native.emit.prologue import prologue
 from theano.link.native.emit.statements import emit_statements
 from theano.link.native.ir.ir import FIRST_ARRAY, FIRST_RESULT, Argument, Buffer, Scalar
 from theano.link.native.ir.scalar_types import C_TYPES, SUFFIX
 from theano.link.native.ir.sharing import Alone, Sharing
-from theano.link.native.ir.sizes import Sizes, bytes_text
+from theano.link.native.ir.sizes import Sizes, bytes_of
+from theano.link.native.ir.symbolic import Name
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.passes.step_time import nanoseconds
 from theano.link.native.passes.work_sharing import RowRole, shared_work
@@ -102,13 +104,13 @@ class _Emitter:
 
     def _body(self, team: list[str]) -> list[str]:
         """The prologue, the choice of threads, and the loop."""
-        prologue = [*self._pointers(), *self._strides(), *self.sizes.lines]
+        before = [*self._pointers(), *self._strides(), *prologue(self.sizes.entries)]
         shapes = self._trace_shapes()
         rings = self._ring_memory()
         packing = self.memory.packing()
         return [
             "const int64_t steps = numbers[1];",
-            *prologue,
+            *before,
             "/* work memory */",
             *rings,
             *self.memory.plan,
@@ -235,9 +237,9 @@ class _Emitter:
                 f"const int {name}_short = {name}_stored <= {history};",
                 f"const int64_t {name}_rows = {name}_short ? {history + 1} : {name}_stored;",
                 f"const int64_t {name}_ring_rows = {name}_short ? {history + 1} : 0;",
-                f"const int64_t {name}_size = {bytes_text(shape, 1)};",
+                f"const int64_t {name}_size = {bytes_of(shape, 1)};",
             ]
-            ring = self.memory.bytes_of(argument.dtype, (f"{name}_ring_rows", *shape))
+            ring = self.memory.bytes_of(argument.dtype, (Name(f"{name}_ring_rows"), *shape))
             self.memory.take(f"{name}_ring", argument.dtype, ring)
         return lines
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from theano.link.native.emit.counters import CLOCK, Counters
 from theano.link.native.emit.memory import Memory
+from theano.link.native.emit.prologue import prologue
 from theano.link.native.emit.repeated_statements import Repeated
 from theano.link.native.emit.statements import emit_statement
 from theano.link.native.ir.ir import FIRST_RESULT, Argument, Buffer
@@ -47,7 +48,7 @@ def emit_segment(
             statements += [(None, [line]) for line in counters.after(step, position)]
     before = [
         *_inputs(segment),
-        *step.sizes.lines,
+        *prologue(step.sizes.entries),
         "/* work memory */",
         *memory.plan,
         *_outputs_fit(segment, memory),
@@ -62,9 +63,8 @@ def emit_segment(
     ]
     long = len(before) + len(statements) > LINES_WORTH_OPTIMIZING
     calls = repeated.replace(segment, statements, fewest=1 if long else 2)
-    once = long and not any(line.startswith("for (") for line in calls)
     return [
-        f"{'TN_ONCE ' if once else ''}int64_t {segment.name}(const void *arrays, "
+        f"{'TN_ONCE ' if long else ''}int64_t {segment.name}(const void *arrays, "
         "const tn_runtime *runtime, const void *array_type, char *work, int64_t *result, "
         "int64_t run)",
         "{",
@@ -144,12 +144,11 @@ def _shapes(segment: Segment) -> list[str]:
 
 def _outputs_fit(segment: Segment, memory: Memory) -> list[str]:
     """Lines that let `bytes` be -1 where an output is larger than memory."""
-    texts = [memory.bytes_of(o.argument.dtype, o.argument.shape) for o in segment.outputs]
-    planned = "\n".join(memory.plan)
+    sizes = [memory.bytes_of(o.argument.dtype, o.argument.shape) for o in segment.outputs]
     return [
-        f"bytes = tn_if_fits(bytes, {text});"
-        for text in dict.fromkeys(texts)
-        if not text.isdigit() and text not in planned
+        f"bytes = tn_if_fits(bytes, {size});"
+        for size in dict.fromkeys(sizes)
+        if not isinstance(size, int) and size not in memory.planned
     ]
 
 

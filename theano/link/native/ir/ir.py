@@ -1,7 +1,7 @@
 """The values of the intermediate form: typed buffers, views of them, and numbers.
 
-Sizes, offsets and conditions are C expressions over 64-bit integers that the loop's prologue
-knows, or Python integers where they are known when the loop is compiled.
+Sizes, offsets and conditions are numbers of 64 bits that the loop's prologue knows, see
+`symbolic.py`, or Python integers where they are known when the loop is compiled.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-Size = int | str
+from theano.link.native.ir.symbolic import Call, Literal, Name, Size, Symbolic
 
 # What a loop's C function is given and answers, see emit_loop.py. arrays[0] is the table of the
 # runtime's functions, arrays[1] the work memory:
@@ -148,6 +148,19 @@ class Scalar:
     literal: Any = None
     ndim: int = field(default=0, init=False)
     shape: tuple[Size, ...] = field(default=(), init=False)
+
+    @property
+    def symbol(self) -> Symbolic:
+        """It as what others are computed of."""
+        if self.literal is not None:
+            return Literal(self.expression)
+        return Name(self.expression)
+
+    @property
+    def signed(self) -> Symbolic:
+        """It as a whole number of 64 bits with a sign; what does not fit is the largest."""
+        # unsigned numbers compare with negative ones only as signed ones
+        return Call("tn_signed", (self.symbol,)) if self.dtype == "uint64" else self.symbol
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,8 +21,10 @@ from theano.link.native.ir.ir import (
     Value,
     View,
 )
+from theano.link.native.ir.prologue import Element
 from theano.link.native.ir.scalar_types import C_TYPES, has_c_type
 from theano.link.native.ir.sizes import Sizes
+from theano.link.native.ir.symbolic import Item, compared
 from theano.link.native.lowering.operations.elementwise import constant_value
 from theano.link.native.lowering.registry import lowering_of
 from theano.link.native.lowering.step import Step
@@ -176,13 +178,13 @@ class _LoopBuilder:
         shape: list[Size] = []
         for d in range(ndim):
             size = kind_of.shape[d]
-            text = f"numbers[{argument.first_size + 1 + d}]"
+            given = Item("numbers", argument.first_size + 1 + d)
             what = f"{argument.comment or name}, size of dimension {d}"
             if size is not None:
-                self.step.sizes.check(f"{text} == {size}", what)
+                self.step.sizes.check(compared(given, "==", size), what)
                 shape.append(size)
             else:
-                shape.append(self.step.sizes.argument(f"{name}_n{d}", text, what))
+                shape.append(self.step.sizes.argument(f"{name}_n{d}", given, what))
         argument.shape = tuple(shape)
         self.loop.arguments.append(argument)
         return argument
@@ -206,7 +208,7 @@ class _LoopBuilder:
 
     def _bind_invariant(self, argument: Argument, variable: Variable) -> None:
         if getattr(variable.type, "ndim", 0) == 0:
-            name = self.step.sizes.define(C_TYPES[argument.dtype], f"*{argument.name}")
+            name = self.step.sizes.define(C_TYPES[argument.dtype], Element(argument.name))
             self.values[variable] = Scalar(name, argument.dtype, invariant=True)
         else:
             buffer = Buffer(argument.name, argument.dtype, argument.shape, "invariant")

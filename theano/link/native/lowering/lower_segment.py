@@ -10,8 +10,10 @@ from pytensor.graph.basic import Constant, Variable
 
 from theano.link.native.graph.updates_in_place import overwrite_inputs
 from theano.link.native.ir.ir import Argument, Buffer, CannotLower, Scalar, Size, Value, View
+from theano.link.native.ir.prologue import Element
 from theano.link.native.ir.scalar_types import C_TYPES, has_c_type
 from theano.link.native.ir.sizes import Sizes
+from theano.link.native.ir.symbolic import SizeOfArray, compared
 from theano.link.native.lowering.loop import LowerLoop
 from theano.link.native.lowering.operations.elementwise import constant_value
 from theano.link.native.lowering.registry import lowering_of
@@ -109,7 +111,7 @@ class _Builder:
         argument = self._argument("input", dtype, len(shape), shape, variable.name or "")
         self.segment.inputs.append((argument, variable))
         if not shape:
-            name = self.step.sizes.define(C_TYPES[dtype], f"*{argument.name}")
+            name = self.step.sizes.define(C_TYPES[dtype], Element(argument.name))
             return Scalar(name, dtype, invariant=True)
         return View.of(Buffer(argument.name, dtype, argument.shape, "invariant"))
 
@@ -118,14 +120,14 @@ class _Builder:
         sizes = self.step.sizes
         shape: list[Size] = []
         for d in range(ndim):
-            text = f"{name}_array->shape[{d}]"
+            given = SizeOfArray(name, d)
             what = f"{comment or name}, size of dimension {d}"
             if known[d] is not None:
                 if kind == "input":
-                    sizes.check(f"{text} == {known[d]}", what)
+                    sizes.check(compared(given, "==", known[d]), what)
                 shape.append(known[d])
             else:
-                shape.append(sizes.argument(f"{name}_n{d}", text, what))
+                shape.append(sizes.argument(f"{name}_n{d}", given, what))
         return Argument(name, kind, dtype, tuple(shape), comment=comment)
 
     # ---- outputs ----

@@ -18,16 +18,16 @@ from theano.link.native.ir.ir import (
     Value,
     View,
 )
-from theano.link.native.ir.layout import place_of
+from theano.link.native.ir.layout import first_element
+from theano.link.native.ir.prologue import Applied
 from theano.link.native.ir.scalar_expressions import Expression
 from theano.link.native.ir.scalar_types import C_TYPES, literal
-from theano.link.native.ir.sizes import Sizes, bytes_text
+from theano.link.native.ir.sizes import Sizes, bytes_of
 from theano.link.native.statements.base import Statement
 from theano.link.native.statements.copy import Copy
 from theano.link.native.statements.gemm import Gemm
 from theano.link.native.statements.map import Map
 from theano.link.native.statements.numbers import Assign, Check, Load
-from theano.link.native.text.expressions import scalar_text, signed
 
 # The C compiler's time grows faster than the pass over elements that it compiles; to store what so
 # many operations made, and to read it again, is little beside them.
@@ -75,7 +75,7 @@ class Step:
         self.name, self.constant_array, self.repeats = name, constant_array, repeats
         self.sizes = Sizes(known)
         self.loops: list[Any] = []
-        self.rows_reached: dict[Buffer, str] = {}
+        self.rows_reached: dict[Buffer, Size] = {}
         self.lower_loop = lower_loop
         self.statements: list[Statement] = []
         self.temporaries: list[Buffer] = []
@@ -91,7 +91,7 @@ class Step:
 
     def temporary(self, dtype: str, shape: Sequence[Size]) -> Buffer:
         buffer = Buffer(f"t{len(self.temporaries)}", dtype, tuple(shape), "temporary")
-        bytes_text(shape, np.dtype(dtype).itemsize)  # refuses what can never be
+        bytes_of(shape, np.dtype(dtype).itemsize)  # refuses what can never be
         self.temporaries.append(buffer)
         return buffer
 
@@ -122,13 +122,13 @@ class Step:
             if abs(int(value.literal)) >= 2**63:
                 raise CannotLower(f"{what} that does not fit 64 bits")
             return int(value.literal)
-        return self.sizes.name(signed(value))
+        return self.sizes.name(value.signed)
 
     def of_size(self, size: Size) -> Scalar:
         """A size as a number."""
         if isinstance(size, int):
             return self.constant(size, "int64")
-        return Scalar(size, "int64", invariant=True)
+        return Scalar(str(size), "int64", invariant=True)
 
     def error(self, kind: type[Exception], text: str) -> int:
         """The number that the C function returns for an exception of a step."""
@@ -188,10 +188,12 @@ class Step:
         if all(operand.invariant for operand in operands):
             if expression.name in ("Identity", "Second"):
                 return operands[-1]
-            text = scalar_text(
-                expression, [o.expression for o in operands], [o.dtype for o in operands]
+            value = Applied(
+                expression,
+                tuple(operand.expression for operand in operands),
+                tuple(operand.dtype for operand in operands),
             )
-            name = self.sizes.define(C_TYPES[expression.dtype], text)
+            name = self.sizes.define(C_TYPES[expression.dtype], value)
             self.libraries.add(expression.library)
             return Scalar(name, expression.dtype, invariant=True)
         result = self.number(expression.dtype)
@@ -319,10 +321,8 @@ class Step:
             at = View(
                 view.buffer, (), (), (), (self.sizes.binary(view.start[0], "+", k * view.steps[0]),)
             )
-            pointer = place_of(at, self.sizes).pointer
-            items.append(
-                Scalar(self.sizes.define(C_TYPES[view.dtype], f"*({pointer})"), view.dtype, True)
-            )
+            name = self.sizes.define(C_TYPES[view.dtype], first_element(at, self.sizes))
+            items.append(Scalar(name, view.dtype, True))
         return Numbers(tuple(items), view.dtype)
 
     def reshaped(self, value: Value, shape: tuple[Size, ...]) -> Value:

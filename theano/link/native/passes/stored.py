@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from theano.link.native.ir.ir import Argument, Buffer, CannotLower, Compute, Value
+from theano.link.native.ir.symbolic import Name
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.base import Statement
 from theano.link.native.statements.map import Map
@@ -63,4 +64,4 @@ def choose_strides(arguments: Iterable[Argument], step: Step) -> None:
             continue
         if argument.constant is None:
             argument.free_strides = True
-            root.strides = tuple(f"{argument.name}_s{d}" for d in range(len(root.shape)))
+            root.strides = tuple(Name(f"{argument.name}_s{d}") for d in range(len(root.shape)))

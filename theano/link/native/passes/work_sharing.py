@@ -15,6 +15,7 @@ from typing import Any
 from theano.link.native.ir.ir import Buffer, Size, View
 from theano.link.native.ir.sharing import ONE, Alone, Share, Sharing, Way
 from theano.link.native.ir.sizes import Sizes
+from theano.link.native.ir.symbolic import sum_of
 from theano.link.native.statements.base import Statement
 
 
@@ -154,7 +155,7 @@ class _Tracker:
             return None
         start = inner.start if outer.start == 0 else outer.start
         if outer.start != 0 and inner.start != 0:
-            start = f"{outer.start} + {inner.start}"
+            start = sum_of(outer.start, inner.start)
         return _Axis(start, outer.step * inner.step, inner.count)
 
 

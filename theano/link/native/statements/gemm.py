@@ -66,7 +66,7 @@ class Gemm(Statement):
             ]
         b_place = writer.place(b)
         row, column = (stride.text for stride in b_place.strides)
-        right, columns = b_place.pointer, b.shape[1]
+        right, columns = b_place.pointer, str(b.shape[1])
         if share is not None:
             right, c = f"{right} + {share.first} * ({column})", f"{c} + {share.first}"
             columns = f"{share.end} - {share.first}"

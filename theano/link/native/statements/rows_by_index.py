@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from theano.link.native.ir.ir import Scalar, Size, View
 from theano.link.native.ir.sharing import EVERY, ONE, Share, Sharing, Way
 from theano.link.native.ir.sizes import Sizes
+from theano.link.native.ir.symbolic import Name, Operation
 from theano.link.native.statements.base import (
     AsFunction,
     Checks,
@@ -198,13 +199,13 @@ def _for_each_row(writer: Writer, indices: View, count: Size, checked: bool = Fa
     return [*lines, f"if (row < 0) row += {count};"]
 
 
-def _row(view: View, index: str) -> View:
-    """Row ``index`` of a view, which begins at the front of its first axis."""
-    axis = view.axes[0]
+def _row(view: View, name: str) -> View:
+    """A row, whose number has a name, of a view, which begins at the front of its first axis."""
+    axis, index = view.axes[0], Name(name)
     start = list(view.start)
     if axis is not None:
         if start[axis] != 0 or view.steps[0] != 1:
-            start[axis] = f"({start[axis]} + {view.steps[0]} * {index})"
+            start[axis] = Operation("+", start[axis], Operation("*", view.steps[0], index))
         else:
             start[axis] = index
     return View(view.buffer, view.shape[1:], view.axes[1:], view.steps[1:], tuple(start))

@@ -9,6 +9,7 @@ from theano.link.native.ir.layout import Product, collapsed, place_of
 from theano.link.native.ir.scalar_types import C_TYPES
 from theano.link.native.ir.sharing import Share
 from theano.link.native.ir.sizes import Sizes
+from theano.link.native.ir.symbolic import Name
 from theano.link.native.text.looks import declared, going_on, in_blocks
 
 
@@ -65,7 +66,7 @@ def nest(
                 f"const int64_t first = threads > 1 ? {first} : 0;",
                 f"const int64_t end = threads > 1 ? {end} : {whole};",
             ]
-            extents[-2], first, end = "rows", "first", "end"
+            extents[-2], first, end = Name("rows"), "first", "end"
     lines += declared(looks)
     for level, extent in enumerate(extents[:-1]):
         head = f"for (int64_t i{level} = 0; i{level} < {extent}{going_on(looks)}; i{level}++) {{"

@@ -6,6 +6,7 @@ from pytensor.tensor.basic import ARange, Eye
 
 from theano.link.native.ir.ir import CannotLower, Scalar, Size, Value, View
 from theano.link.native.ir.scalar_types import C_TYPES, FLOATS
+from theano.link.native.ir.symbolic import AsDouble, Call, compared, maximum
 from theano.link.native.lowering.operations.kernels import looks_of, passes
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
@@ -19,7 +20,7 @@ def eye(step: Step, node, inputs: list[Value]) -> list[Value]:
     """Ones on a diagonal, which may be another in every step."""
     shape = [step.size(size, "a size of Eye") for size in inputs[:2]]
     for size in shape:
-        step.sizes.check(f"{size} >= 0", "a size of Eye that is not negative")
+        step.sizes.check(compared(size, ">=", 0), "a size of Eye that is not negative")
     offset = inputs[2]
     assert isinstance(offset, Scalar)
     out, looks = step.temporary(node.op.dtype, shape), looks_of(step)
@@ -65,12 +66,12 @@ def _length(step: Step, start: Scalar, stop: Scalar, distance: Scalar) -> Size:
             return len(range(*(int(value) for value in known)))
         except (OverflowError, ValueError) as error:
             raise CannotLower(f"a range that cannot be: {error}") from None
-    step.sizes.check(f"{distance.expression} != 0", "a range whose distance is not zero")
+    step.sizes.check(compared(distance.symbol, "!=", 0), "a range whose distance is not zero")
     if {start.dtype, stop.dtype, distance.dtype} & set(FLOATS):
-        first, last, by = (f"(double){value.expression}" for value in (start, stop, distance))
-        return step.sizes.name(f"tn_range_length({first}, {last}, {by})")
+        bounds = tuple(AsDouble(value.symbol) for value in (start, stop, distance))
+        return step.sizes.name(Call("tn_range_length", bounds))
     if known == [0, None, 1]:
         length = step.size(stop, "a range")
-        return step.sizes.name(f"{length} > 0 ? {length} : 0")
-    bounds = ", ".join(signed(value) for value in (start, stop, distance))
-    return step.sizes.name(f"tn_slice_length({bounds})")
+        return step.sizes.name(maximum(length, 0))
+    signed_bounds = tuple(value.signed for value in (start, stop, distance))
+    return step.sizes.name(Call("tn_slice_length", signed_bounds))

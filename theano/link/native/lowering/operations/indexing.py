@@ -16,6 +16,16 @@ from pytensor.tensor.subtensor import (
 
 from theano.link.native.ir.ir import CannotLower, Numbers, Scalar, Size, Spread, Value, View
 from theano.link.native.ir.scalar_expressions import Expression, expression_of
+from theano.link.native.ir.symbolic import (
+    Call,
+    Choice,
+    Name,
+    Negative,
+    both,
+    compared,
+    difference,
+    sum_of,
+)
 from theano.link.native.lowering.operations.elementwise import cast
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
@@ -102,12 +112,12 @@ def _moved(step: Step, start: Size, stride: int, by: Size | Scalar) -> Size:
     if not isinstance(by, Scalar):
         return step.sizes.binary(start, "+", step.sizes.binary(by, "*", stride))
     if start == 0 and stride == 1:
-        return by.expression
+        return Name(by.expression)
     moved = step.number("int64")
     operands = [Scalar(str(number), "int64") for number in (start, stride)]
     along = Expression("along", "{0} + {1} * {2}", None, None, "int64")
     step.append(Assign(moved, along, [*operands, by]))
-    return moved.expression
+    return Name(moved.expression)
 
 
 def _part(step: Step, shape, idx_list, indices: list[Value]) -> list[_Range | Size | Scalar]:
@@ -127,11 +137,12 @@ def _index(step: Step, index: Value, size: Size) -> Size | Scalar:
         raise CannotLower("an index that is an array")
     if index.invariant:
         position = step.size(index, "an index")
+        in_range = both(compared(position, "<", size), compared(position, ">=", Negative(size)))
+        step.sizes.check(in_range, "index out of range")
         if isinstance(position, int):
-            step.sizes.check(f"{position} < {size} && {position} >= -{size}", "index out of range")
             return position if position >= 0 else step.sizes.binary(size, "+", position)
-        step.sizes.check(f"{position} < {size} && {position} >= -{size}", "index out of range")
-        return step.sizes.name(f"{position} < 0 ? {position} + {size} : {position}")
+        from_the_end = compared(position, "<", 0)
+        return step.sizes.name(Choice(from_the_end, sum_of(position, size), position))
     return step.checked_index(index, size)
 
 
@@ -154,15 +165,15 @@ def _range(step: Step, entry: slice, indices: list[Value], size: Size) -> _Range
     if isinstance(size, int) and all(b is None or isinstance(b, int) for b in bounds):
         known = range(*slice(bounds[0], bounds[1], stride).indices(size))  # type: ignore
         return _Range(known.start if len(known) else 0, len(known), stride)
-    low, high = (0, size) if stride > 0 else (-1, f"({size} - 1)")
+    low, high = (0, size) if stride > 0 else (-1, difference(size, 1))
     begin = low if stride > 0 else high
     end = high if stride > 0 else low
     start_name, stop_name = (
-        default if bound is None else step.sizes.name(f"tn_clip({bound}, {size}, {low}, {high})")
+        default if bound is None else step.sizes.name(Call("tn_clip", (bound, size, low, high)))
         for bound, default in zip(bounds, (begin, end), strict=True)
     )
     start_name = step.sizes.name(start_name)
-    length = step.sizes.name(f"tn_slice_length({start_name}, {stop_name}, {stride})")
+    length = step.sizes.name(Call("tn_slice_length", (start_name, stop_name, stride)))
     return _Range(start_name, length, stride)
 
 

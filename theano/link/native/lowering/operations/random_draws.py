@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from theano.link.native.ir.ir import CannotLower, Scalar, Value, View
 from theano.link.native.ir.scalar_types import FLOATS
+from theano.link.native.ir.symbolic import compared
 from theano.link.native.lowering.operations.shapes import numbers_of
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.base import Work
@@ -46,12 +47,12 @@ def draw_uniforms(step: Step, node, inputs: list[Value]) -> list[Value]:
         raise CannotLower(f"random draws of type {kind.dtype}")
     states = step.copied(inputs[0])
     streams, columns = states.shape
-    step.sizes.check(f"{columns} == 6", "states of six numbers")
-    step.sizes.check(f"{streams} > 0", "at least one stream")
+    step.sizes.check(compared(columns, "==", 6), "states of six numbers")
+    step.sizes.check(compared(streams, ">", 0), "at least one stream")
     lengths = numbers_of(step, inputs[1], kind.ndim, "the size of random draws")
     shape = [_length(step, length) for length in lengths]
     count = step.sizes.product(shape)
-    step.sizes.check(f"{count} <= {M1}", "at most 2**31 - 1 random draws")
+    step.sizes.check(compared(count, "<=", M1), "at most 2**31 - 1 random draws")
     drawn = step.temporary(kind.dtype, (count,))
 
     def lines(y: Array, new: Array, old: Array) -> list[str]:
@@ -66,7 +67,7 @@ def draw_uniforms(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 def _length(step: Step, length: Scalar):
     size = step.size(length, "a size of random draws")
-    step.sizes.check(f"{size} >= 0", "a size of random draws that is not negative")
+    step.sizes.check(compared(size, ">=", 0), "a size of random draws that is not negative")
     return size
 
 

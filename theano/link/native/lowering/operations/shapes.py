@@ -14,6 +14,7 @@ from pytensor.tensor.type_other import NoneTypeT
 
 from theano.link.native.ir.ir import CannotLower, Numbers, Scalar, Size, Spread, Value, View
 from theano.link.native.ir.scalar_expressions import Expression
+from theano.link.native.ir.symbolic import Choice, Operation, compared, maximum, minimum
 from theano.link.native.lowering.operations.elementwise import cast
 from theano.link.native.lowering.operations.kernels import indices, looks_of, loops, passes
 from theano.link.native.lowering.registry import lowers
@@ -54,8 +55,8 @@ def _sizes(step: Step, values: Sequence[Value], what: str) -> tuple[Size, ...]:
     """Numbers as sizes, which are not negative."""
     sizes = tuple(step.size(value, what) for value in values)
     for size in sizes:
-        if isinstance(size, str) or size < 0:
-            step.sizes.check(f"{size} >= 0", f"{what} that is not negative")
+        if not isinstance(size, int) or size < 0:
+            step.sizes.check(compared(size, ">=", 0), f"{what} that is not negative")
     return sizes
 
 
@@ -99,7 +100,7 @@ def reshape(step: Step, node, inputs: list[Value]) -> list[Value]:
     sizes = [step.size(item, "a size of Reshape") for item in given]
     count = step.sizes.product(value.shape)
     unknown = [d for d, size in enumerate(sizes) if size == -1]
-    if unknown or any(isinstance(size, str) for size in sizes):
+    if unknown or not all(isinstance(size, int) for size in sizes):
         sizes = _without_unknown(step, sizes, count, unknown)
     step.sizes.equal(step.sizes.product(sizes), count, "the number of elements of a reshape")
     return [step.reshaped(value, tuple(sizes))]
@@ -122,10 +123,10 @@ def numbers_of(step: Step, value: Value, count: int, what: str) -> tuple[Scalar,
 def _without_unknown(step: Step, sizes: list[Size], count: Size, unknown: list[int]) -> list[Size]:
     known = step.sizes.product([size for size in sizes if size != -1])
     for d in unknown:
-        sizes[d] = step.sizes.name(f"({known}) ? ({count}) / ({known}) : 0")
+        sizes[d] = step.sizes.name(Choice(known, Operation("/", count, known), 0))
     for size in sizes:
-        if isinstance(size, str):
-            step.sizes.check(f"{size} >= 0", "a size of a reshape is not negative")
+        if not isinstance(size, int):
+            step.sizes.check(compared(size, ">=", 0), "a size of a reshape is not negative")
     return sizes
 
 
@@ -185,7 +186,7 @@ def diagonal(step: Step, node, inputs: list[Value]) -> list[Value]:
     if max(down, right) >= 2**63:
         raise CannotLower("an offset that does not fit 64 bits")
     rows, columns = view.shape[op.axis1], view.shape[op.axis2]
-    length = _shorter(step, f"{rows} - {down}", f"{columns} - {right}")
+    length = _shorter(step, Operation("-", rows, down), Operation("-", columns, right))
     others = [d for d in range(view.ndim) if d not in (op.axis1, op.axis2)]
     out = step.temporary(view.dtype, (*(view.shape[d] for d in others), length))
     names, looks = indices("i", len(others)), looks_of(step)
@@ -200,9 +201,8 @@ def diagonal(step: Step, node, inputs: list[Value]) -> list[Value]:
     return [View.of(out)]
 
 
-def _shorter(step: Step, first: str, second: str) -> Size:
-    least = step.sizes.name(f"({first}) < ({second}) ? {first} : {second}")
-    return step.sizes.name(f"{least} > 0 ? {least} : 0")
+def _shorter(step: Step, first: Size, second: Size) -> Size:
+    return step.sizes.name(maximum(step.sizes.name(minimum(first, second)), 0))
 
 
 @lowers(Repeat)
@@ -295,7 +295,7 @@ def check(step: Step, node, inputs: list[Value]) -> list[Value]:
         if not isinstance(condition, Scalar):
             raise CannotLower("an assertion on an array")
         if condition.invariant:
-            step.sizes.check(condition.expression, node.op.msg)
+            step.sizes.check(condition.symbol, node.op.msg)
         else:
             holds = Expression("holds", "{0}", None, None, "bool")
             step.check(holds, [condition], node.op.exc_type, node.op.msg)
