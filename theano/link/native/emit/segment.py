@@ -14,12 +14,10 @@ import numpy as np
 from theano.link.native.emit.counters import CLOCK, Counters
 from theano.link.native.emit.memory import Memory
 from theano.link.native.emit.prologue import prologue
-from theano.link.native.emit.repeated_statements import Repeated
-from theano.link.native.emit.statements import emit_statement
+from theano.link.native.emit.repeated_statements import Part, Repeated
 from theano.link.native.ir.ir import FIRST_RESULT, Argument, Buffer
 from theano.link.native.ir.scalar_types import C_TYPES
 from theano.link.native.lowering.segment import Segment
-from theano.link.native.statements.base import Statement
 
 # A segment of more lines only calls what others do: the C compiler need not optimize it, which
 # takes longer than all that it calls.
@@ -38,14 +36,14 @@ def emit_segment(
     """The lines of a segment's C function."""
     step = segment.step
     memory = Memory(step)
-    statements: list[tuple[Statement | None, list[str]]] = []
+    parts: list[Part] = []
     commit = _first_commit(segment)
     for position, statement in enumerate(step.statements):
         if position == commit:
-            statements.append((None, [COMMIT]))
-        statements.append((statement, emit_statement(step, statement)))
+            parts.append([COMMIT])
+        parts.append(statement)
         if counters:
-            statements += [(None, [line]) for line in counters.after(step, position)]
+            parts.append(counters.after(step, position))
     before = [
         *_inputs(segment),
         *prologue(step.sizes.entries),
@@ -61,8 +59,8 @@ def emit_segment(
         "int64_t status = 0;",
         *(["enum { thread = 0 };", CLOCK] if counters else []),
     ]
-    long = len(before) + len(statements) > LINES_WORTH_OPTIMIZING
-    calls = repeated.replace(segment, statements, fewest=1 if long else 2)
+    long = len(before) + len(parts) > LINES_WORTH_OPTIMIZING
+    calls = repeated.written(segment, parts, fewest=1 if long else 2)
     return [
         f"{'TN_ONCE ' if long else ''}int64_t {segment.name}(const void *arrays, "
         "const tn_runtime *runtime, const void *array_type, char *work, int64_t *result, "

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from theano.link.native.emit.c_text import comment
 from theano.link.native.emit.counters import Counters
 from theano.link.native.ir.sharing import Sharing, Way
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.base import Statement
-from theano.link.native.text.writer import Writer
+from theano.link.native.text.writer import Writer, WriterOfFunction
 
 MEET = "TN_MEET"
 
@@ -37,5 +39,14 @@ def emit_statements(
 def emit_statement(step: Step, statement: Statement, way: Way | None = None) -> list[str]:
     """One statement of a step: all of it, or what one of several threads does of it."""
     writer = Writer(step.sizes, not step.repeats, step.error)
-    about = [comment(statement.about())] if statement.about() else []
-    return [*about, *statement.lines_of_a_thread(writer, way)]
+    return [*about_lines(statement), *statement.lines_of_a_thread(writer, way)]
+
+
+def about_lines(statement: Statement) -> list[str]:
+    """The comment that stands before a statement."""
+    return [comment(statement.about())] if statement.about() else []
+
+
+def function_writer(step: Step, types: Mapping[str, str], answer: str) -> WriterOfFunction:
+    """What writes a statement of a step as a function that computes a number, or none."""
+    return WriterOfFunction(step.sizes, not step.repeats, step.error, types, answer)

@@ -110,7 +110,7 @@ def _with_what_depends(
     numbers: set[str] = set()
     for statement in statements:
         mine, changed = _touched(statement), _written(statement)
-        depends = mine & written or changed & read or statement.may_read(numbers)
+        depends = mine & written or changed & read or numbers & statement.numbers_read()
         if depends or statement in begins:
             moved.append(statement)
             read |= mine

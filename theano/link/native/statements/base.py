@@ -13,6 +13,7 @@ from enum import Enum
 from typing import Any, ClassVar
 
 from theano.link.native.ir.ir import Buffer, Scalar, Size, View
+from theano.link.native.ir.prologue import names_of
 from theano.link.native.ir.sharing import ONE, Share, Sharing, Way
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.text.writer import Writer
@@ -127,11 +128,7 @@ class Statement(ABC):
     def numbers_read(self) -> set[str]:
         """The names of the numbers that it reads, those of indices among them."""
         numbers = {one.expression for one in self.values_read() if isinstance(one, Scalar)}
-        return numbers | {str(start) for view in self.views() for start in view.start}
-
-    def may_read(self, numbers: set[str]) -> bool:
-        """Whether it may read any of these numbers."""
-        return bool(numbers & self.numbers_read())
+        return numbers | names_of([start for view in self.views() for start in view.start])
 
     def checks(self) -> Checks | None:
         """What may fail in it as a statement of its own, which may run before; None if there is none."""

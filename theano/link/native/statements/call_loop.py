@@ -85,12 +85,12 @@ class CallLoop(Statement):
         """Fill in where the arrays lie, and call the loop's function."""
         loop, prefix = self.loop, self.prefix
         numbers, arrays = f"{prefix}_numbers", f"{prefix}_arrays"
-        lines = ["{", f"{arrays}[1] = {self.work.name};"]
+        lines = ["{", f"{arrays}[1] = {writer.rename(self.work.name)};"]
         for k, (argument, operand) in enumerate(zip(loop.arguments, self.operands, strict=True)):
             at = f"{arrays}[{FIRST_ARRAY + k}]"
             if isinstance(operand, Scalar):
                 kind = C_TYPES[operand.dtype]
-                lines.append(f"const {kind} {prefix}_value{k} = {operand.expression};")
+                lines.append(f"const {kind} {prefix}_value{k} = {writer.number(operand)};")
                 lines.append(f"{at} = (void *)&{prefix}_value{k};")
                 continue
             place = writer.place(operand)

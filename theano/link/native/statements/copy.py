@@ -111,7 +111,7 @@ def written(
 
     Where they look up for signals, they end early when one came.
     """
-    operands = Operands(writer.sizes)
+    operands = Operands(writer)
     to = operands.add(target)
     given = None
     if isinstance(source, View):
@@ -121,7 +121,7 @@ def written(
         left = element(to, strides[to])
         if given is None:
             assert isinstance(source, Scalar)
-            right = source.expression
+            right = writer.number(source)
         else:
             right = element(given, strides[given])
         if operation is not None:

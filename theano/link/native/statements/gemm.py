@@ -52,6 +52,7 @@ class Gemm(Statement):
 
     def lines(self, writer: Writer, share: Share | None) -> list[str]:
         a, b, out = self.a, self.b, self.out
+        rows, inner, columns = map(writer.size, (a.shape[0], a.shape[1], b.shape[1]))
         suffix = SUFFIX[out.dtype]
         a_place, out_place = writer.place(a), writer.place(out)
         if out_place.strides[1].text not in ("1", "0") and out.shape[1] != 1:
@@ -61,16 +62,16 @@ class Gemm(Statement):
         if self.packed is not None:
             panels = f"packed{self.packed}_first, packed{self.packed}_end"
             return [
-                f"runtime->gemm_packed_{suffix}({a.shape[0]}, {b.shape[1]}, {a.shape[1]}, {left}, "
+                f"runtime->gemm_packed_{suffix}({rows}, {columns}, {inner}, {left}, "
                 f"packed{self.packed}, 0, {c}, {c_stride}, {panels});"
             ]
         b_place = writer.place(b)
         row, column = (stride.text for stride in b_place.strides)
-        right, columns = b_place.pointer, str(b.shape[1])
+        right, mine = b_place.pointer, str(columns)
         if share is not None:
             right, c = f"{right} + {share.first} * ({column})", f"{c} + {share.first}"
-            columns = f"{share.end} - {share.first}"
+            mine = f"{share.end} - {share.first}"
         return [
-            f"runtime->gemm_{suffix}({a.shape[0]}, {columns}, {a.shape[1]}, {left}, "
+            f"runtime->gemm_{suffix}({rows}, {mine}, {inner}, {left}, "
             f"{right}, {row}, {column}, 0, {c}, {c_stride});"
         ]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from theano.link.native.ir.ir import Size, View
+from theano.link.native.ir.prologue import names_of
 from theano.link.native.ir.scalar_types import C_TYPES
 from theano.link.native.ir.sharing import ONE, Alone, Share, Sharing, Way
 from theano.link.native.ir.sizes import Sizes
@@ -45,12 +46,14 @@ class Kernel(Statement):
     writes, reads
         What the lines write and read; what they change in part is among both.
     make_lines
-        Makes them, given the arrays that are written and then those that are read.
-    may_fail
-        Whether they may end the step with an error.
+        Makes them, given the arrays that are written, those that are read, and how the numbers read.
+    numbers
+        What they compute with beside the arrays: sizes, and numbers that are known before.
+    failure
+        The exception that they may end the step with; what does it comes after the numbers.
     check_lines, unchecked_lines
-        Where they fail if an index is out of range: lines that only check, over what is written and
-        then what is read, and lines that do the rest, as `make_lines`.
+        Where an index may be out of range: lines that only check, over what is written and then
+        what is read, and lines that do the rest; given the same.
     takes
         Nanoseconds for each element of a shape; if it is not given, as long as to move all that is
         written and read.
@@ -61,7 +64,8 @@ class Kernel(Statement):
     writes: list[View]
     reads: list[View]
     make_lines: Callable[..., list[str]]
-    may_fail: bool = False
+    numbers: Sequence[Size] = ()
+    failure: tuple[type[Exception], str] | None = None
     check_lines: Callable[..., list[str]] | None = None
     unchecked_lines: Callable[..., list[str]] | None = None
     takes: list[Work] = field(default_factory=list)
@@ -69,15 +73,21 @@ class Kernel(Statement):
 
     as_function = AsFunction.IN_LONG_SEGMENTS
 
+    @property
+    def may_fail(self) -> bool:
+        return self.failure is not None
+
+    def errors(self) -> list[tuple[type[Exception], str]]:
+        return [] if self.failure is None else [self.failure]
+
     def values_read(self) -> list[View]:
         return self.reads
 
     def values_written(self) -> list[View]:
         return self.writes
 
-    def may_read(self, numbers: set[str]) -> bool:
-        # the lines are not looked at
-        return bool(numbers)
+    def numbers_read(self) -> set[str]:
+        return super().numbers_read() | names_of(self.numbers)
 
     def free_views(self) -> list[View]:
         return self.reads
@@ -89,9 +99,9 @@ class Kernel(Statement):
         both = [*self.writes, *self.reads]
         changed = {view.buffer.root() for view in self.writes}
         return Checks(
-            Kernel([], both, self.check_lines, may_fail=True),
+            Kernel([], both, self.check_lines, self.numbers, self.failure),
             [view for view in self.reads if view.buffer.root() not in changed],
-            replace(self, make_lines=self.unchecked_lines, may_fail=False),
+            replace(self, make_lines=self.unchecked_lines, failure=None),
         )
 
     def way(self, sharing: Sharing, sizes: Sizes) -> Way:
@@ -115,4 +125,7 @@ class Kernel(Statement):
             strides = tuple(stride.text for stride in place.strides)
             arrays.append(Array(f"x{k}", writer.shape(view), strides))
             lines.append(f"{C_TYPES[view.dtype]} *const x{k} = {place.pointer};")
-        return [*lines, *self.make_lines(*arrays), "}"]
+        numbers: list[str] = [str(writer.size(number)) for number in self.numbers]
+        if self.failure is not None:
+            numbers.append(writer.fails(*self.failure))
+        return [*lines, *self.make_lines(*arrays, *numbers), "}"]

@@ -80,7 +80,7 @@ class Map(Statement):
 
         A pass that looks up for signals ends early where one came.
         """
-        operands = Operands(writer.sizes)
+        operands = Operands(writer)
         loads: dict[tuple[int, int], int] = {}
         for compute in self.body:
             for position, operand in enumerate(compute.operands):
@@ -95,8 +95,8 @@ class Map(Statement):
 
         def inner(first: str, end: str, strides: list[Product]) -> list[str]:
             if dtype is not None and _vector_strides(strides, loads, stores):
-                return _vector_loop(self, loads, stores, (first, end), strides, dtype)
-            return _scalar_loop(self, loads, stores, (first, end), strides)
+                return _vector_loop(writer, self, loads, stores, (first, end), strides, dtype)
+            return _scalar_loop(writer, self, loads, stores, (first, end), strides)
 
         between = between_looks(len(self.body)) if writer.looks else 0
         return nest(self.shape, operands, inner, share, between)
@@ -111,19 +111,21 @@ def _nanoseconds(compute: Compute) -> float:
     return moves + vectors.get(compute.dtype, FUNCTION)
 
 
-def _operand_texts(compute: Compute, loads, scalar: Callable[[Scalar], str], load: str):
+def _operand_texts(
+    writer: Writer, compute: Compute, loads, scalar: Callable[[Scalar], str], load: str
+) -> list[str]:
     texts = []
     for position, operand in enumerate(compute.operands):
         if isinstance(operand, View):
             texts.append(f"{load}{loads[id(compute), position]}")
         elif isinstance(operand, Compute):
-            texts.append(operand.name)
+            texts.append(writer.result(operand))
         else:
             texts.append(scalar(operand))
     return texts
 
 
-def _scalar_loop(statement, loads, stores, bounds, strides) -> list[str]:
+def _scalar_loop(writer, statement, loads, stores, bounds, strides) -> list[str]:
     used = sorted(set(loads.values()))
     names = {k: f"x{k}" for k in used}
     first, end = bounds
@@ -136,13 +138,13 @@ def _scalar_loop(statement, loads, stores, bounds, strides) -> list[str]:
     }
     lines += [f"const {C_TYPES[types[k]]} {names[k]} = {element(k, strides[k])};" for k in used]
     for compute in statement.body:
-        texts = _operand_texts(compute, loads, lambda scalar: scalar.expression, "x")
+        texts = _operand_texts(writer, compute, loads, writer.number, "x")
         text = scalar_text(compute.operation, texts, compute.dtypes)
-        lines.append(f"const {C_TYPES[compute.dtype]} {compute.name} = {text};")
+        lines.append(f"const {C_TYPES[compute.dtype]} {writer.result(compute)} = {text};")
     for compute in statement.body:
         if id(compute) in stores:
             k = stores[id(compute)]
-            lines.append(f"{element(k, strides[k])} = {compute.name};")
+            lines.append(f"{element(k, strides[k])} = {writer.result(compute)};")
     return [*lines, "}"]
 
 
@@ -175,7 +177,7 @@ def _vector_strides(strides: list[Product], loads, stores) -> bool:
     )
 
 
-def _vector_loop(statement, loads, stores, bounds, strides, dtype) -> list[str]:
+def _vector_loop(writer, statement, loads, stores, bounds, strides, dtype) -> list[str]:
     suffix = SUFFIX[dtype]
     vector, splat = f"tn_{suffix}v", f"TN_SPLAT_{suffix.upper()}"
     used = sorted(set(loads.values()))
@@ -189,7 +191,7 @@ def _vector_loop(statement, loads, stores, bounds, strides, dtype) -> list[str]:
             if isinstance(operand, Scalar) and operand.expression not in splats:
                 name = f"s{len(splats)}"
                 splats[operand.expression] = name
-                text = f"({C_TYPES[dtype]}){operand.expression}"
+                text = f"({C_TYPES[dtype]}){writer.number(operand)}"
                 lines.append(f"const {vector} {name} = {splat}({text});")
 
     def body(load: str, store: str) -> list[str]:
@@ -197,14 +199,14 @@ def _vector_loop(statement, loads, stores, bounds, strides, dtype) -> list[str]:
             f"const {vector} x{k} = {load.format(f'p{k} + i')};" for k in used if strides[k].factor
         ]
         for compute in statement.body:
-            texts = _operand_texts(compute, loads, lambda s: splats[s.expression], "x")
+            texts = _operand_texts(writer, compute, loads, lambda s: splats[s.expression], "x")
             kind = "__auto_type" if compute.dtype == "bool" else vector
             value = vector_text(compute.operation, texts, dtype)
-            text.append(f"const {kind} {compute.name} = {value};")
+            text.append(f"const {kind} {writer.result(compute)} = {value};")
         for compute in statement.body:
             if id(compute) in stores:
                 target = f"p{stores[id(compute)]} + i"
-                text.append(store.format(target, f"{compute.name}"))
+                text.append(store.format(target, writer.result(compute)))
         return text
 
     first, end = bounds

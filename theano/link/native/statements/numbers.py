@@ -48,8 +48,8 @@ class Assign(Statement):
         return {self.operation.library}
 
     def lines(self, writer: Writer, share: Share | None) -> list[str]:
-        text = _text(self.operation, self.operands)
-        return [f"const {C_TYPES[self.result.dtype]} {self.result.expression} = {text};"]
+        text = _text(writer, self.operation, self.operands)
+        return [f"const {C_TYPES[self.result.dtype]} {writer.number(self.result)} = {text};"]
 
 
 @dataclass(eq=False)
@@ -83,7 +83,7 @@ class Load(Statement):
 
     def lines(self, writer: Writer, share: Share | None) -> list[str]:
         pointer = writer.place(self.view).pointer
-        return [f"const {C_TYPES[self.result.dtype]} {self.result.expression} = *({pointer});"]
+        return [f"const {C_TYPES[self.result.dtype]} {writer.number(self.result)} = *({pointer});"]
 
 
 @dataclass(eq=False)
@@ -124,10 +124,10 @@ class Check(Statement):
         return []
 
     def lines(self, writer: Writer, share: Share | None) -> list[str]:
-        condition = _text(self.condition, self.operands)
+        condition = _text(writer, self.condition, self.operands)
         return [f"if (!({condition})) {writer.fails(self.kind, self.text)}"]
 
 
-def _text(operation: Expression, operands: list[Scalar]) -> str:
-    texts = [operand.expression for operand in operands]
+def _text(writer: Writer, operation: Expression, operands: list[Scalar]) -> str:
+    texts = [writer.number(operand) for operand in operands]
     return scalar_text(operation, texts, [operand.dtype for operand in operands])

@@ -85,7 +85,7 @@ class Reduce(Statement):
                 target[d] = stride
             lines.append(f"{C_TYPES[self.target.dtype]} *const y = {out.pointer};")
         else:
-            lines.insert(0, f"{C_TYPES[self.target.dtype]} {self.target.expression};")
+            lines.insert(0, f"{C_TYPES[self.target.dtype]} {writer.number(self.target)};")
         in_rows = (
             bool(kept)
             and bool(self.axes)
@@ -95,10 +95,16 @@ class Reduce(Statement):
         between = between_looks() if writer.looks else 0
         shape = writer.shape(view)
         loops = [_Loop(d, size, share, between) for d, size in enumerate(shape)]
-        body = _reduce_in_rows if in_rows else _reduce_one_by_one
         working = C_TYPES[self.dtype]
         lines += declared(between)
-        lines += body(self, loops, kept, place.strides, target, working)
+        if in_rows:
+            lines += _reduce_in_rows(self, loops, kept, place.strides, target, working)
+        elif isinstance(self.target, Scalar):
+            number = writer.number(self.target)
+            lines += _reduce_one_by_one(self, loops, kept, place.strides, number, working)
+        else:
+            to = f"y[{_offset(target, kept)}]"
+            lines += _reduce_one_by_one(self, loops, kept, place.strides, to, working)
         return [*lines, "}"]
 
 
@@ -197,10 +203,7 @@ def _reduce_one_by_one(statement, loops, kept, source, target, working) -> list[
             lines += [loops[d].head for d in axes[:-1]]
             body = [*loops[axes[-1]].innermost(body), *["}"] * (len(axes) - 1)]
         lines += body
-    if isinstance(statement.target, Scalar):
-        lines.append(f"{statement.target.expression} = {total};")
-    else:
-        lines.append(f"y[{_offset(target, kept)}] = {total};")
+    lines.append(f"{target} = {total};")
     return [*lines, *["}"] * len(kept)]
 
 

@@ -21,7 +21,6 @@ from theano.link.native.statements.base import (
 )
 from theano.link.native.statements.copy import written
 from theano.link.native.statements.costs import MOVE
-from theano.link.native.text.expressions import signed
 from theano.link.native.text.writer import Writer
 
 # what the errors of all of these are
@@ -190,13 +189,14 @@ def _for_each_row(writer: Writer, indices: View, count: Size, checked: bool = Fa
     """The beginning of a loop over indices, each of them as the number of a row."""
     index = writer.place(indices)
     given = Scalar(f"({index.pointer})[k * ({index.strides[0].text})]", indices.dtype)
+    many = writer.size(count)
     lines = [
-        f"for (int64_t k = 0; k < {indices.shape[0]}; k++) {{",
-        f"int64_t row = {signed(given)};",
+        f"for (int64_t k = 0; k < {writer.size(indices.shape[0])}; k++) {{",
+        f"int64_t row = {given.signed};",
     ]
     if not checked:
-        lines.append(f"if (row < -({count}) || row >= {count}) {writer.fails(*OUT_OF_RANGE)}")
-    return [*lines, f"if (row < 0) row += {count};"]
+        lines.append(f"if (row < -({many}) || row >= {many}) {writer.fails(*OUT_OF_RANGE)}")
+    return [*lines, f"if (row < 0) row += {many};"]
 
 
 def _row(view: View, name: str) -> View:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from theano.link.native.ir.ir import Scalar
 from theano.link.native.ir.scalar_expressions import Expression
 from theano.link.native.ir.scalar_types import C_TYPES, SUFFIX
 
@@ -35,9 +34,3 @@ def vector_text(expression: Expression, operands: Sequence[str], dtype: str) -> 
     return expression.vector.format(
         *operands, s=SUFFIX[dtype], S=SUFFIX[dtype].upper(), f="", t=C_TYPES[dtype]
     )
-
-
-def signed(number: Scalar) -> str:
-    """A whole number as one of 64 bits with a sign; what does not fit is the largest."""
-    # unsigned numbers compare with negative ones only as signed ones
-    return f"tn_signed({number.expression})" if number.dtype == "uint64" else number.expression

@@ -5,33 +5,46 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from theano.link.native.ir.ir import Size, View
-from theano.link.native.ir.layout import Product, collapsed, place_of
+from theano.link.native.ir.layout import Place, Product, collapsed, place_of
 from theano.link.native.ir.scalar_types import C_TYPES
 from theano.link.native.ir.sharing import Share
-from theano.link.native.ir.sizes import Sizes
 from theano.link.native.ir.symbolic import Name
 from theano.link.native.text.looks import declared, going_on, in_blocks
+from theano.link.native.text.writer import Writer
 
 
 class Operands:
     """The views that a loop reads and writes, each once, with the names of their pointers."""
 
-    def __init__(self, sizes: Sizes):
-        self.sizes = sizes
+    def __init__(self, writer: Writer):
+        self.writer = writer
         self.views: list[View] = []
-        self.pointers: list[str] = []
-        self.strides: list[tuple[Product, ...]] = []
+        self.places: list[Place] = []
 
     def add(self, view: View) -> int:
-        place = place_of(view, self.sizes)
+        """The position of an operand, which is new if none lies in the same place."""
+        place = place_of(view, self.writer.sizes)
         for k, known in enumerate(self.views):
-            if (self.pointers[k], self.strides[k]) == (place.pointer, place.strides):
-                if known.dtype == view.dtype:
-                    return k
+            if self.places[k] == place and known.dtype == view.dtype:
+                return k
         self.views.append(view)
-        self.pointers.append(place.pointer)
-        self.strides.append(place.strides)
+        self.places.append(place)
         return len(self.views) - 1
+
+    def collapsed(
+        self, shape: Sequence[Size], apart: bool = False
+    ) -> tuple[list[Size], list[list[Product]]]:
+        """The dimensions of the loops, and the strides of each operand along them."""
+        writer, all_strides = self.writer, [place.strides for place in self.places]
+        extents, strides = collapsed(tuple(shape), all_strides, writer.sizes, apart)
+        if not extents:
+            return [1], [[Product(0)] for _ in self.views]
+        renamed = [[stride.renamed(writer.rename) for stride in mine] for mine in strides]
+        return [writer.size(extent) for extent in extents], renamed
+
+    def pointer(self, k: int) -> str:
+        """The pointer to the first element of an operand."""
+        return self.places[k].renamed(self.writer.rename).pointer
 
 
 # Writes a loop over i from one bound to another, given the strides along it.
@@ -49,18 +62,16 @@ def nest(
 
     After so many elements they look up for signals; 0: never.
     """
-    extents, strides = collapsed(tuple(shape), operands.strides, operands.sizes)
-    if not extents:
-        extents, strides = [1], [[Product(0)] for _ in operands.views]
+    extents, strides = operands.collapsed(shape)
     lines = ["{"]
     first, end = "0", str(extents[-1])
     if share is not None:
         whole = end
         first, end = share.first, share.end
-        joined = extents[-1] != share.size
+        joined = extents[-1] != operands.writer.size(share.size)
         if joined:
             # One thread alone takes the elements of all rows in one go.
-            extents, strides = collapsed(tuple(shape), operands.strides, operands.sizes, apart=True)
+            extents, strides = operands.collapsed(shape, apart=True)
             lines += [
                 f"const int64_t rows = threads > 1 ? {extents[-2]} : 1;",
                 f"const int64_t first = threads > 1 ? {first} : 0;",
@@ -72,7 +83,7 @@ def nest(
         head = f"for (int64_t i{level} = 0; i{level} < {extent}{going_on(looks)}; i{level}++) {{"
         lines.append(head)
     for k, view in enumerate(operands.views):
-        terms = [operands.pointers[k]]
+        terms = [operands.pointer(k)]
         terms += [
             f"i{level} * {stride.text}" if stride.text != "1" else f"i{level}"
             for level, stride in enumerate(strides[k][:-1])

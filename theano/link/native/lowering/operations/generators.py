@@ -11,7 +11,6 @@ from theano.link.native.lowering.operations.kernels import looks_of, passes
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.kernel import Array, Kernel
-from theano.link.native.text.expressions import signed
 from theano.link.native.text.looks import declared
 
 
@@ -25,11 +24,11 @@ def eye(step: Step, node, inputs: list[Value]) -> list[Value]:
     assert isinstance(offset, Scalar)
     out, looks = step.temporary(node.op.dtype, shape), looks_of(step)
 
-    def lines(y: Array) -> list[str]:
-        one = f"{y.at('i', 'j')} = j - i == (int64_t){signed(offset)};"
+    def lines(y: Array, right: str) -> list[str]:
+        one = f"{y.at('i', 'j')} = j - i == (int64_t){right};"
         return [*declared(looks), *passes("ij", y.shape, [one], looks)]
 
-    step.append(Kernel([View.of(out)], [], lines), out)
+    step.append(Kernel([View.of(out)], [], lines, [offset.signed]), out)
     return [View.of(out)]
 
 
@@ -43,19 +42,19 @@ def arange(step: Step, node, inputs: list[Value]) -> list[Value]:
     length = _length(step, start, stop, distance)
     dtype = node.op.dtype
     out, looks = step.temporary(dtype, (length,)), looks_of(step)
-    # NumPy computes the first two, and counts on from them.
     kind = C_TYPES[dtype]
-    first, second = start.expression, f"({start.expression} + {distance.expression})"
 
     # Through memory, so that the compiler does not make one rounding of the two that NumPy does.
     kept = ['__asm__("" : "+m"(way));'] if dtype in FLOATS else []
 
-    def lines(y: Array) -> list[str]:
+    def lines(y: Array, first: str, by: str) -> list[str]:
+        # NumPy computes the first two, and counts on from them.
+        second = f"({first} + {by})"
         numbers = f"const {kind} first = {first}, distance = ({kind}){second} - ({kind}){first};"
         body = [f"{kind} way = ({kind})i * distance;", *kept, f"{y.at('i')} = first + way;"]
         return [numbers, *declared(looks), *passes("i", y.shape, body, looks)]
 
-    step.append(Kernel([View.of(out)], [], lines), out)
+    step.append(Kernel([View.of(out)], [], lines, [start.symbol, distance.symbol]), out)
     return [View.of(out)]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from theano.link.native.ir.ir import Size
+from theano.link.native.ir.symbolic import Size
 from theano.link.native.lowering.step import Step
 from theano.link.native.text.looks import between_looks, going_on, in_blocks
 
@@ -15,7 +15,7 @@ def looks_of(step: Step) -> int:
 
 
 def loops(
-    names: Sequence[str], sizes: Sequence[Size], body: Sequence[str], looks: int = 0
+    names: Sequence[str], sizes: Sequence[Size | str], body: Sequence[str], looks: int = 0
 ) -> list[str]:
     """Loops around a body, one for each size, the last of them innermost.
 
@@ -29,7 +29,7 @@ def loops(
 
 
 def passes(
-    names: Sequence[str], sizes: Sequence[Size], body: Sequence[str], looks: int
+    names: Sequence[str], sizes: Sequence[Size | str], body: Sequence[str], looks: int
 ) -> list[str]:
     """The same around single elements, with looks between blocks of them."""
     if not looks or not names:

@@ -230,26 +230,26 @@ def repeat(step: Step, node, inputs: list[Value]) -> list[Value]:
     names, looks = indices("i", view.ndim), looks_of(step)
     outer, inner = range(axis), range(axis + 1, view.ndim)
 
-    def lines(y: Array, x: Array) -> list[str]:
+    def lines(y: Array, x: Array, *times_of_rows: str) -> list[str]:
         to = [*names[:axis], "k", *names[axis + 1 :]]
         one = f"{y.at(*to)} = {x.at(*names)};"
         within = [names[d] for d in inner], [x.shape[d] for d in inner], [one]
         body = ["int64_t k = 0;"]
         if isinstance(times, Spread):
-            again = _again(sizes[0], within, looks)
+            again = _again(times_of_rows[0], within, looks)
             body += loops([names[axis]], [x.shape[axis]], again, looks)
         else:
-            for row, size in enumerate(sizes):
-                again = _again(size, within, looks)
+            for row, often in enumerate(times_of_rows):
+                again = _again(often, within, looks)
                 body += ["{", f"const int64_t {names[axis]} = {row};", *again, "}"]
         around = [names[d] for d in outer], [x.shape[d] for d in outer]
         return [*declared(looks), *loops(*around, body, looks)]
 
-    step.append(Kernel([View.of(out)], [view], lines), out)
+    step.append(Kernel([View.of(out)], [view], lines, sizes), out)
     return [View.of(out)]
 
 
-def _again(times: Size, within: tuple[list[str], list[Size], list[str]], looks: int) -> list[str]:
+def _again(times: str, within: tuple[list[str], list[Size], list[str]], looks: int) -> list[str]:
     """A row so many times; k counts the rows that are written."""
     names, sizes, body = within
     if not names:
