@@ -12,7 +12,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--generated-loops",
         type=int,
-        default=500,
+        default=120,
         metavar="N",
         help="how many random loops to generate in all (by default %(default)s); "
         "with --hypothesis-seed, other ones than in each run",
@@ -20,7 +20,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--differential-programs",
         type=int,
-        default=300,
+        default=80,
         metavar="N",
         help="how many programs to compare with unrolled NumPy (by default %(default)s)",
     )
@@ -69,6 +69,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default="0:2",
         metavar="FROM:TO",
         help="seeds of the graphs on which rewrites are compared (by default %(default)s)",
+    )
+    parser.addoption(
+        "--update-golden",
+        action="store_true",
+        help="write the files of tests_scan_grad/golden anew, to be read as a diff",
     )
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import theano.tensor as T
+from theano.scan_module import until
 
 STEPS, BATCH, DIM = 4, 3, 5
 
@@ -195,3 +196,124 @@ def tied_weights(scan: Callable) -> Network:
         array(*SQUARE, seed=3),
     ]
     return Network(built.inputs, built.cost, built.weights, values)
+
+
+def stacked_lstm(scan: Callable) -> Network:
+    """Two LSTMs in one step, the upper one reading the state of the lower one."""
+    x, h0, c0 = T.tensor3("x"), T.matrix("h0"), T.matrix("c0")
+    W, U, V, b = T.matrix("W"), T.matrix("U"), T.matrix("V"), T.vector("b")
+
+    def cell(gates, c):
+        i, f, o, g = (gates[:, k * DIM : (k + 1) * DIM] for k in range(4))
+        c = T.nnet.sigmoid(f) * c + T.nnet.sigmoid(i) * T.tanh(g)
+        return T.nnet.sigmoid(o) * T.tanh(c), c
+
+    def step(x, h1, c1, h2, c2, W, U, V, b):
+        h1, c1 = cell(x + h1.dot(W), c1)
+        h2, c2 = cell(h1.dot(U) + h2.dot(V) + b, c2)
+        return h1, c1, h2, c2
+
+    outputs = scan(step, sequences=[x], outputs_info=[h0, c0, h0, c0], non_sequences=[W, U, V, b])
+    wide, gates = (DIM, 4 * DIM), (STEPS, BATCH, 4 * DIM)
+    return network(
+        [x, h0, c0, W, U, V, b],
+        (outputs[2] ** 2).sum(),
+        [W, U, V, b],
+        [gates, STATE, STATE, wide, wide, wide, (4 * DIM,)],
+    )
+
+
+def encoder_decoder(scan: Callable) -> Network:
+    """An encoder whose last state a decoder starts from, with an output layer in its step."""
+    source, x, h0 = T.tensor3("source"), T.tensor3("x"), T.matrix("h0")
+    W, U, V = T.matrix("W"), T.matrix("U"), T.matrix("V")
+    encoded = scan(
+        lambda x, h, W: T.tanh(x + h.dot(W)),
+        sequences=[source],
+        outputs_info=[h0],
+        non_sequences=[W],
+    )
+
+    def decode(x, h, U, V):
+        h = T.tanh(x + h.dot(U))
+        return h, T.nnet.softmax(h.dot(V))
+
+    _, p = scan(decode, sequences=[x], outputs_info=[encoded[-1], None], non_sequences=[U, V])
+    return network(
+        [source, x, h0, W, U, V],
+        -T.log(p[:, :, 0]).sum(),
+        [W, U, V],
+        [(6, BATCH, DIM), SEQUENCE, STATE, SQUARE, SQUARE, SQUARE],
+    )
+
+
+def nested(scan: Callable) -> Network:
+    """A step that runs a loop of its own over the rows of its element."""
+    x, h0, W, v = T.tensor3("x"), T.vector("h0"), T.matrix("W"), T.vector("v")
+
+    def step(rows, h, W, v):
+        inner = scan(
+            lambda row, g, W: T.tanh(row + g.dot(W)),
+            sequences=[rows],
+            outputs_info=[h],
+            non_sequences=[W],
+        )
+        return inner[-1] * v
+
+    h = scan(step, sequences=[x], outputs_info=[h0], non_sequences=[W, v])
+    return network([x, h0, W, v], (h**2).sum(), [W, v], [SEQUENCE, VECTOR, SQUARE, VECTOR])
+
+
+def stopping(scan: Callable) -> Network:
+    """A network that stops when its state is large."""
+    x, h0, W = T.tensor3("x"), T.matrix("h0"), T.matrix("W")
+
+    def step(x, h, W):
+        h = T.tanh(x + h.dot(W))
+        return h, until((h**2).sum() > 100)
+
+    h = scan(step, sequences=[x], outputs_info=[h0], non_sequences=[W])
+    return network([x, h0, W], (h**2).sum(), [W], [SEQUENCE, STATE, SQUARE])
+
+
+def truncated(scan: Callable) -> Network:
+    """A network whose gradient goes two steps back."""
+    x, h0, W = T.tensor3("x"), T.matrix("h0"), T.matrix("W")
+    h = scan(
+        lambda x, h, W: T.tanh(x + h.dot(W)),
+        sequences=[x],
+        outputs_info=[h0],
+        non_sequences=[W],
+        truncate_gradient=2,
+    )
+    return network([x, h0, W], (h**2).sum(), [W], [SEQUENCE, STATE, SQUARE])
+
+
+def taps(scan: Callable) -> Network:
+    """A state that is read one and three steps later, and a sequence at two places."""
+    x, h0, W, V = T.tensor3("x"), T.tensor3("h0"), T.matrix("W"), T.matrix("V")
+    h = scan(
+        lambda now, before, older, newer, W, V: T.tanh(now * before + newer.dot(W) + older.dot(V)),
+        sequences=[{"input": x, "taps": [0, -1]}],
+        outputs_info=[{"initial": h0, "taps": [-3, -1]}],
+        non_sequences=[W, V],
+    )
+    return network([x, h0, W, V], h[-1].sum(), [W, V], [SEQUENCE, (3, *STATE), SQUARE, SQUARE])
+
+
+def runge_kutta(scan: Callable) -> Network:
+    """A differential equation, a step of the classical method of fourth order at a time."""
+    y0, A, dt = T.vector("y0"), T.matrix("A"), T.scalar("dt")
+
+    def step(y, A, dt):
+        def slope(y):
+            return T.tanh(A.dot(y))
+
+        k1 = slope(y)
+        k2 = slope(y + dt / 2 * k1)
+        k3 = slope(y + dt / 2 * k2)
+        k4 = slope(y + dt * k3)
+        return y + dt / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+
+    y = scan(step, outputs_info=[y0], non_sequences=[A, dt], n_steps=STEPS)
+    return network([y0, A, dt], (y[-1] ** 2).sum(), [A, dt], [VECTOR, SQUARE, ()])

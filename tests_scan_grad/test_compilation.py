@@ -12,7 +12,7 @@ import pytest
 import theano
 import theano.tensor as T
 from theano.compile import garbage
-from theano.compile.garbage import rare_collections
+from theano.garbage import rare_collections
 
 
 class CountedDouble(theano.Op):

@@ -13,8 +13,7 @@ from pytensor.link.vm import VMLinker
 import theano
 import theano.tensor as T
 from theano.sandbox.rng_mrg import MRG_RandomStreams
-from theano.scan_module import until
-from theano.scan_module.report import scan_report
+from theano.scan_module import scan_report, until
 from theano.scan_module.report.scan_report import LoopReport, ProductLeft, SavedValue, ScanReport
 
 # The Python linker: what is reported does not depend on it, and nothing is compiled to C.

@@ -9,6 +9,7 @@ from theano import configdefaults, configparser
 from theano.configparser import change_flags, config
 
 import importlib
+import sys
 from typing import Any
 
 from theano import gof, scalar, tensor
@@ -32,6 +33,7 @@ from theano.compile import (
     predefined_optimizers,
     shared,
 )
+from theano.compile.sharedvalue import register_targets
 from theano.gof import (
     Apply,
     CLinker,
@@ -65,9 +67,16 @@ from theano.updates import OrderedUpdates
 from theano.version import api_version as __api_version__
 from theano.version import version as __version__
 
+# Programs take the package from modules that import it in Theano; no module here needs it.
+for _module in (opt, tensor, tensor.raw_random):
+    vars(_module)["theano"] = sys.modules[__name__]
+
 # Imported when first used: they cost time that most programs need not spend.
 _LAZY = ("d3viz", "ifelse", "raise_op", "sandbox", "sparse", "typed_list", "gpuarray")
 
+
+# It needs JAX, which is optional.
+register_targets(lambda: importlib.import_module("theano.gpuarray").gpuarray_shared_constructor)
 
 if config.contexts or config.init_gpu_device or config.device.startswith(("cuda", "xla")):
     importlib.import_module("theano.gpuarray")

@@ -388,10 +388,12 @@ def forward_to_pytensor(settings: Mapping[str, Any]) -> None:
                 os.environ["PYTENSOR_FLAGS"] = before
         return
     config_of_pytensor = _pytensor_config()
+    from theano.pytensor_base.configuration import is_mutable
+
     for name, value in settings.items():
         if str(getattr(config_of_pytensor, name)) == str(value):
             continue
-        if config_of_pytensor._config_var_dict[name].mutable:
+        if is_mutable(name):
             setattr(config_of_pytensor, name, value)
         else:
             warnings.warn(

@@ -12,13 +12,11 @@ from pytensor.gradient import (
     NullTypeGradError,
     UndefinedGrad,
     ZeroGrad,
-    as_list_or_tuple,
     disconnected_grad,
     disconnected_grad_,
     disconnected_type,
     grad_not_implemented,
     grad_undefined,
-    mode_not_slow,
     numeric_grad,
     pullback,
     pushforward,
@@ -38,9 +36,10 @@ from pytensor.graph.traversal import ancestors
 from pytensor.tensor.basic import as_tensor_variable
 from pytensor.tensor.math import clip
 
-from theano.compile.garbage import rare_collections
 from theano.compile.mode import get_default_mode, get_mode
 from theano.deep_graphs import with_room_for_deep_graphs
+from theano.garbage import rare_collections
+from theano.pytensor_base.compiling import as_list_or_tuple, mode_not_slow
 from theano.scan_module.adopt import read_from_our_loop
 from theano.scan_module.gradient.tangents import tangents_of
 

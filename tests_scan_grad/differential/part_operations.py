@@ -77,6 +77,11 @@ def _write_type(base_kind: str, part_kind: str) -> Typing:
     return typed
 
 
+def _negated_write_type(base: Value, part: Value) -> Value | None:
+    # a truth value has no negative
+    return None if part.dtype == "bool" else _write_type("vector", "vector")(base, part)
+
+
 def _set_first_row(base, part):
     base[0] = part
 
@@ -212,7 +217,7 @@ PARTS = {
     ),
     "subtract from backward": Operation(
         2,
-        _write_type("vector", "vector"),
+        _negated_write_type,
         lambda x, y: T.inc_subtensor(x[::-1], -y),
         _written(_subtract_from_backward),
         0.7,

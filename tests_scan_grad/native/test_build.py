@@ -1,10 +1,8 @@
 """Compiled programs are cached; a damaged entry is built again; a bad folder does not matter."""
 
-import os
-from pathlib import Path
-
 import pytest
 
+from tests_scan_grad.damaged_files import put
 from theano.link.native.build import compiler, objects
 from theano.link.native.build import libraries as build
 from theano.link.native.build.objects import compile_ahead, object_files
@@ -31,13 +29,6 @@ def folder(tmp_path, monkeypatch):
     return tmp_path / "cache"
 
 
-def damage(entry: Path, content: bytes) -> None:
-    """Put another file in the place of one that a process may have loaded."""
-    replacement = Path(f"{entry}.damaged")
-    replacement.write_bytes(content)
-    os.replace(replacement, entry)
-
-
 def damaged(content: bytes) -> tuple[bytes, ...]:
     return b"", content[: len(content) // 2], content[:-1] + bytes([content[-1] ^ 1])
 
@@ -56,7 +47,7 @@ def test_a_damaged_program_is_built_again(folder):
     build.library(program(43))
     (entry,) = folder.iterdir()
     for content in damaged(entry.read_bytes()):
-        damage(entry, content)
+        put(entry, content)
         assert not is_sealed(entry)
         assert build.library(program(43)).answer() == 43
         assert is_sealed(entry)
@@ -128,7 +119,7 @@ def test_what_goes_wrong_ahead_is_said_by_who_needs_it(folder):
 def test_a_damaged_object_is_built_again(folder):
     (path,) = object_files([loop("52")], folder)
     for content in damaged(path.read_bytes()):
-        damage(path, content)
+        put(path, content)
         object_files([loop("52")], folder)
         assert is_sealed(path)
 

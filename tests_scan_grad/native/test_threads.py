@@ -189,26 +189,31 @@ def program_of(loop: Loop) -> str:
     )
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the sanitizers' flags are those of Linux")
-@pytest.mark.parametrize("sanitizers", ["thread", "address,undefined"])
-@pytest.mark.parametrize("name", ["gated", "softmax", "rows", "parts"])
-def test_loops_under_sanitizers(tmp_path, name, sanitizers):
+@pytest.fixture(scope="module", params=["thread", "address,undefined"])
+def sanitized(request, tmp_path_factory) -> list[str]:
+    """The command that makes a program under sanitizers, and the runtime, compiled once."""
     compiler = build.find_compiler()
-    if compiler is None:
-        pytest.skip("no C compiler")
-    flags = ["-std=gnu11", "-O1", "-g", "-march=native", "-pthread", f"-fsanitize={sanitizers}"]
-    trivial = tmp_path / "trivial.c"
+    if sys.platform != "linux" or compiler is None:
+        pytest.skip("the sanitizers' flags are those of compilers on Linux")
+    folder = tmp_path_factory.mktemp("sanitized")
+    flags = ["-std=gnu11", "-O1", "-g", "-march=native", "-pthread", f"-fsanitize={request.param}"]
+    command = [*compiler, *flags, "-fno-sanitize-recover=all", f"-I{build.SOURCES}"]
+    trivial, made = folder / "trivial.c", folder / "trivial"
     trivial.write_text("int main(void) { return 0; }\n")
-    made = tmp_path / "program"
-    command = [*compiler, *flags, "-fno-sanitize-recover=all", "-o", str(made)]
-    lacks = subprocess.run([*command, str(trivial)], capture_output=True).returncode
-    if lacks or subprocess.run([str(made)], capture_output=True).returncode:
-        pytest.skip(f"{compiler} cannot link or run -fsanitize={sanitizers}")
-    sources = [str(path) for path in sorted(build.SOURCES.glob("*.c"))]
-    program = str(Path(__file__).with_name("loop_program.c"))
+    lacks = subprocess.run([*command, "-o", made, trivial], capture_output=True).returncode
+    if lacks or subprocess.run([made], capture_output=True).returncode:
+        pytest.skip(f"{compiler} cannot link or run -fsanitize={request.param}")
+    sources = sorted(build.SOURCES.glob("*.c"))
+    subprocess.run([*command, "-c", *map(str, sources)], cwd=folder, check=True)
+    return [*command, *(str(folder / source.with_suffix(".o").name) for source in sources)]
+
+
+@pytest.mark.parametrize("name", ["gated", "softmax", "rows", "parts"])
+def test_loops_under_sanitizers(tmp_path, name, sanitized):
+    program, made = Path(__file__).with_name("loop_program.c"), tmp_path / "program"
     for loop in loops_of(name, "float32"):
         (tmp_path / "loop.inc").write_text(program_of(loop))
-        include = [f"-I{build.SOURCES}", f"-I{tmp_path}"]
-        subprocess.run([*command, *include, program, *sources, "-lm"], check=True)
+        parts = [f"-I{tmp_path}", str(program), "-o", str(made), "-lm"]
+        subprocess.run([*sanitized, *parts], check=True)
         done = subprocess.run([str(made)], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr

@@ -10,6 +10,7 @@ from pytensor.graph.basic import Variable
 from theano.compile.function import function
 from theano.compile.mode import get_mode
 from theano.gof.test_values import no_test_values
+from theano.pytensor_base.compiling import GradientsInContext
 
 __all__ = ["OpFromGraph"]
 
@@ -18,7 +19,7 @@ DEFAULT = "default"
 Override = str | PyTensorOpFromGraph | Variable | Callable | Sequence | None
 
 
-class OpFromGraph(PyTensorOpFromGraph):
+class OpFromGraph(GradientsInContext):
     """An operator that does what a graph does.
 
     Parameters
@@ -126,12 +127,12 @@ class OpFromGraph(PyTensorOpFromGraph):
     @property
     def fn(self):
         """The compiled graph."""
-        if getattr(self, "_fn", None) is None:
+        if getattr(self, "_compiled", None) is None:
             kwargs = dict(self.kwargs)
             mode = get_mode(kwargs.pop("mode", None)).excluding("symbolic_op_recognition")
-            self._fn = function(self.inner_inputs, self.inner_outputs, mode=mode, **kwargs)
-            self._fn.trust_input = True
-        return self._fn
+            self._compiled = function(self.inner_inputs, self.inner_outputs, mode=mode, **kwargs)
+            self._compiled.trust_input = True
+        return self._compiled
 
     def connection_pattern(self, node):
         """For each input, which outputs depend on it; none if its gradient is said to be none."""
@@ -143,14 +144,9 @@ class OpFromGraph(PyTensorOpFromGraph):
                     row[:] = [False] * len(row)
         return pattern
 
-    def _build_and_cache_lop_op(self, disconnected_output_grads):
-        # The graph inside has no test values; the operator of the gradient gets them as a whole.
-        with no_test_values():
-            return super()._build_and_cache_lop_op(disconnected_output_grads)
-
-    def _build_and_cache_rop_op(self):
-        with no_test_values():
-            return super()._build_and_cache_rop_op()
+    def while_deriving(self):
+        """No test values are in the graph inside; the gradient's operator gets them as a whole."""
+        return no_test_values()
 
 
 def _of_outputs(override: Callable) -> Callable:

@@ -1,16 +1,16 @@
 """What an error says when a compiled function is called: which input, where, what was expected."""
 
-import traceback
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from pytensor.compile.executor import Function as PyTensorFunction
 from pytensor.graph.traversal import walk
 
 from theano.compile.failed_operations import failed_operations
 from theano.nearest_name import did_you_mean
-from theano.scan_module.gradient.one_trace import PACKAGES
+from theano.pytensor_base.compiling import Function as PyTensorFunction
+from theano.pytensor_base.compiling import containers_by_key
+from theano.users_lines import users_line
 
 __all__ = ["explain_bad_call", "explain_failure", "mark_explained", "signature", "title"]
 
@@ -43,7 +43,7 @@ def explain_bad_call(
         )
     names = [spec.name for _, spec, _ in explicit if spec.name]
     for name in kwargs:
-        if name not in function._finder:
+        if name not in containers_by_key(function):
             return TypeError(
                 f"Unknown input {name!r} to {called}: it has {signature(function)}"
                 f"{did_you_mean(str(name), names)}"
@@ -119,17 +119,6 @@ def _about(node, thunk) -> list[str]:
     if hasattr(thunk, "inputs"):
         lines.append(f"Inputs shapes: {[getattr(box[0], 'shape', None) for box in thunk.inputs]}")
     return lines
-
-
-def users_line(node) -> str:
-    """Return the user's line that made a node, if it is known."""
-    traces = getattr(node.outputs[0].tag, "trace", None) or [[]]
-    lines = [
-        (frame.filename, frame.lineno) if isinstance(frame, traceback.FrameSummary) else frame[:2]
-        for frame in traces[0]
-    ]
-    users = [line for line in lines if not str(line[0]).startswith(PACKAGES)]
-    return "{}:{}".format(*users[-1]) if users else ""
 
 
 def _users_line_before(node) -> str:

@@ -5,7 +5,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from pytensor.compile.debug.debugmode import (
+from pytensor.tensor.type import TensorType
+
+from theano.compile.optimizers import resolve_optimizer
+from theano.configdefaults import config
+from theano.pytensor_base.debug_mode import (
     BadDestroyMap,
     BadOptimization,
     BadThunkOutput,
@@ -14,12 +18,8 @@ from pytensor.compile.debug.debugmode import (
     InvalidValueError,
     StochasticOrder,
 )
-from pytensor.compile.debug.debugmode import DebugMode as PyTensorDebugMode
-from pytensor.compile.debug.debugmode import _Maker as PyTensorMaker
-from pytensor.tensor.type import TensorType
-
-from theano.compile.mode import resolve_optimizer
-from theano.configdefaults import config
+from theano.pytensor_base.debug_mode import DebugMode as PyTensorDebugMode
+from theano.pytensor_base.debug_mode import DebugModeMaker as PyTensorMaker
 
 __all__ = [
     "BadDestroyMap",

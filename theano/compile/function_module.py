@@ -8,19 +8,8 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from pytensor.compile.aliasing import (
-    Supervisor,
-    alias_root,
-    infer_reuse_pattern,
-    insert_deepcopy,
-    view_tree_set,
-)
-from pytensor.compile.executor import AliasedMemoryError, _pickle_Function
-from pytensor.compile.executor import Function as PyTensorFunction
 from pytensor.compile.io import In
-from pytensor.compile.maker import FunctionMaker, UnusedInputError
 from pytensor.compile.ops import deep_copy_op
-from pytensor.link.basic import Container
 from pytensor.tensor.basic import Eye
 from pytensor.tensor.type import TensorType
 
@@ -31,8 +20,23 @@ from theano.compile.call_errors import (
     signature,
     title,
 )
-from theano.compile.device_cells import bring_home, on_host, wait_for
 from theano.compile.turns import Claim, give_back, reading, take, turn_of, writing
+from theano.link.device_cells import bring_home, on_host, wait_for
+from theano.pytensor_base.compiling import (
+    AliasedMemoryError,
+    CheckedFunction,
+    FunctionMaker,
+    Supervisor,
+    UnusedInputError,
+    alias_root,
+    containers_by_key,
+    infer_reuse_pattern,
+    inputs_by_container,
+    insert_deepcopy,
+    pickle_function,
+    view_tree_set,
+)
+from theano.pytensor_base.linking import Container
 
 __all__ = [
     "AliasedMemoryError",
@@ -87,7 +91,7 @@ class Values:
         return self._finder[key]
 
 
-class Function(PyTensorFunction):
+class Function(CheckedFunction):
     """A compiled function; `theano.function` makes it.
 
     Call it with one value for each input, by position or by name; ``output_subset=[0, 2]`` selects
@@ -120,12 +124,12 @@ class Function(PyTensorFunction):
     @property
     def finder(self):
         """The container of each input, by variable, name and position."""
-        return self._finder
+        return containers_by_key(self)
 
     @property
     def inv_finder(self):
         """The input of each container."""
-        return self._inv_finder
+        return inputs_by_container(self)
 
     @property
     def container(self) -> Mapping[Any, Container]:
@@ -228,13 +232,13 @@ class Function(PyTensorFunction):
     def __contains__(self, key):
         return key in self.value
 
-    def _validate_inputs(self, args, kwargs):
+    def check_arguments(self, args, kwargs):
         try:
             # PyTensor would store the value first and complain afterwards.
             for name in kwargs:
-                if getattr(self._finder.get(name), "implicit", False):
+                if getattr(self.finder.get(name), "implicit", False):
                     raise TypeError(f"{title(self)} does not take {name!r}: it is shared")
-            super()._validate_inputs(args, kwargs)
+            super().check_arguments(args, kwargs)
         except Exception as error:
             if any(value is None for value in args) and self._validate_without_none(args, kwargs):
                 return
@@ -253,7 +257,7 @@ class Function(PyTensorFunction):
         passed = list(args)
         for position, variable in zip(positions, variables, strict=True):
             passed[position] = np.zeros((1,) * variable.type.ndim, variable.type.dtype)
-        super()._validate_inputs(passed, kwargs)
+        super().check_arguments(passed, kwargs)
         for position in positions:
             self.input_storage[position].storage[0] = None
         return True
@@ -315,7 +319,7 @@ class FunctionWithExtras(Function):
 
 def _pickled(function: Function) -> Any:
     bring_home(function._shared_cells)
-    return _pickle_Function(function)
+    return pickle_function(function)
 
 
 for _class in (Function, FunctionWithExtras):

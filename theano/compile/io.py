@@ -7,7 +7,8 @@ from pytensor.compile.io import In as PyTensorIn
 from pytensor.compile.io import Out, SymbolicInput, SymbolicOutput
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Variable
-from pytensor.link.basic import Container
+
+from theano.pytensor_base.linking import Container
 
 __all__ = ["In", "Out", "Param", "SymbolicInput", "SymbolicOutput"]
 

@@ -7,13 +7,11 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
-from pytensor.link.basic import Linker, PerformLinker
-from pytensor.link.c.basic import CLinker, OpWiseCLinker
-from pytensor.link.vm import VMLinker
-
 from theano.configdefaults import config
 from theano.configparser import caller_stacklevel
 from theano.nearest_name import did_you_mean
+from theano.pytensor_base.c_code import CLinker, OpWiseCLinker
+from theano.pytensor_base.linking import Linker, PerformLinker, VMLinker
 
 __all__ = ["make_linker", "no_warning_yet", "predefined_linkers", "register_linker", "unknown_name"]
 

@@ -4,25 +4,11 @@ Theano's default modes ask for PyTensor's tags and for tags of our own, under wh
 package's rewrites are registered. PyTensor's modes do not know our tags.
 """
 
-import importlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-from pytensor.compile.aliasing import Supervisor
-from pytensor.compile.mode import (
-    OPT_MERGE,
-    OPT_NONE,
-    AddDestroyHandler,
-    AddFeatureOptimizer,
-    PrintCurrentFunctionGraph,
-    local_useless,
-)
 from pytensor.compile.mode import Mode as PyTensorMode
 from pytensor.configdefaults import config as pytensor_config
-from pytensor.graph.rewriting.db import RewriteDatabaseQuery
-from pytensor.link.basic import Linker
-from pytensor.link.vm import VMLinker
 
 from theano.compile.blas_messages import no_blas_remarks
 from theano.compile.linkers import (
@@ -32,14 +18,38 @@ from theano.compile.linkers import (
     register_linker,
     unknown_name,
 )
+from theano.compile.optimizers import (
+    OPT_FAST_COMPILE,
+    OPT_FAST_RUN,
+    OPT_FAST_RUN_STABLE,
+    OPT_O2,
+    OPT_O3,
+    OPT_STABILIZE,
+    OPT_UNSAFE,
+    predefined_optimizers,
+    register_optimizer,
+    resolve_optimizer,
+)
 from theano.configdefaults import config
 from theano.gof.rewrite_names import with_new_names
+from theano.pytensor_base.compiling import (
+    OPT_MERGE,
+    OPT_NONE,
+    AddDestroyHandler,
+    AddFeatureOptimizer,
+    PrintCurrentFunctionGraph,
+    Supervisor,
+    asked_rewrites,
+    local_useless,
+)
+from theano.pytensor_base.linking import Linker, VMLinker
+from theano.pytensor_base.rewriting import RewriteDatabaseQuery
+from theano.scan_module.step_modes import StepModes, use_step_modes
 from theano.schedule.arranged import arranged
 from theano.schedule.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb
 from theano.schedule.disk.stored_graphs import StoredGraphs
 from theano.schedule.rewrites.left_out import (
     DONE_BY_NATIVE,
-    FROM_EVERY_MODE,
     SLOW_WITHOUT_BLAS,
     Tags,
     not_asked_for,
@@ -78,63 +88,6 @@ __all__ = [
     "register_optimizer",
     "resolve_optimizer",
 ]
-
-
-def _query(
-    name: str, include: Iterable[str], exclude: Iterable[str] = (), **kwargs: Any
-) -> RewriteDatabaseQuery:
-    query = RewriteDatabaseQuery(
-        include=list(include),
-        exclude=[*exclude, *FROM_EVERY_MODE],
-        **kwargs,
-    )
-    query.name = name
-    return query
-
-
-_FAST_RUN = ("fast_run", FAST_RUN_TAG)
-_FAST_COMPILE = ("fast_compile", FAST_COMPILE_TAG)
-
-OPT_FAST_RUN = _query("OPT_FAST_RUN", _FAST_RUN)
-OPT_FAST_RUN_STABLE = _query("OPT_FAST_RUN_STABLE", _FAST_RUN, require=["stable"])
-OPT_FAST_COMPILE = _query("OPT_FAST_COMPILE", _FAST_COMPILE)
-OPT_STABILIZE = _query("OPT_STABILIZE", _FAST_RUN, position_cutoff=1.5000001)
-OPT_O2 = _query("OPT_O2", (*_FAST_COMPILE, "fusion"))
-OPT_O3 = _query("OPT_O3", _FAST_RUN, exclude=["inplace"])
-OPT_UNSAFE = _query("OPT_UNSAFE", (*_FAST_RUN, "unsafe"), exclude=["inplace"])
-
-predefined_optimizers = {
-    None: OPT_NONE,
-    "None": OPT_NONE,
-    "merge": OPT_MERGE,
-    "o4": OPT_FAST_RUN,
-    "o3": OPT_O3,
-    "o2": OPT_O2,
-    "o1": OPT_FAST_COMPILE,
-    "unsafe": OPT_UNSAFE,
-    "fast_compile": OPT_FAST_COMPILE,
-    "fast_run": OPT_FAST_RUN,
-    "fast_run_stable": OPT_FAST_RUN_STABLE,
-    "stabilize": OPT_STABILIZE,
-}
-
-
-def register_optimizer(name: str, query: RewriteDatabaseQuery) -> None:
-    """Give a query of rewrites a name that `Mode` accepts; a taken name is a ValueError."""
-    if name in predefined_optimizers:
-        raise ValueError(f"Optimizer name already taken: {name}")
-    predefined_optimizers[name] = query
-
-
-def resolve_optimizer(optimizer: object) -> object:
-    """Return the query that a name stands for, and anything that is not a name unchanged."""
-    if optimizer == "default":
-        optimizer = config.optimizer
-    if optimizer is not None and not isinstance(optimizer, str):
-        return optimizer
-    if optimizer not in predefined_optimizers:
-        raise ValueError(unknown_name("optimizer", optimizer, map(str, predefined_optimizers)))
-    return predefined_optimizers[optimizer]
 
 
 def _unneeded(linker: Linker) -> Tags:
@@ -196,7 +149,7 @@ class Mode(PyTensorMode):
     @property
     def optimizer(self):
         """The rewriter, without what the engine does by itself or does slowly."""
-        query = self._optimizer
+        query = asked_rewrites(self)
         if not isinstance(query, RewriteDatabaseQuery):
             return super().optimizer
         query = query.excluding(*not_asked_for(query, _unneeded(self.linker)))
@@ -245,16 +198,23 @@ named_modes: dict[str, Callable[[], PyTensorMode]] = {
     "FAST_COMPILE": lambda: Mode(VMLinker(use_cloop=False, c_thunks=False), OPT_FAST_COMPILE),
     "NATIVE": lambda: Mode("native", OPT_FAST_RUN),
     "XLA": lambda: Mode("xla", OPT_FAST_RUN),
-    "DebugMode": lambda: _debugging_mode("debugmode", "DebugMode"),
+    "DebugMode": lambda: _debug_mode(config.optimizer),
     "DEBUG_MODE": lambda: predefined_modes["DEBUG_MODE"],
-    "NanGuardMode": lambda: _debugging_mode("nanguardmode", "NanGuardMode"),
+    "NanGuardMode": lambda: _nan_guard_mode(config.optimizer),
 }
 
 
-def _debugging_mode(module: str, name: str) -> PyTensorMode:
-    # Imported when first used: few programs need them, and they depend on this module.
-    made = importlib.import_module(f"theano.compile.{module}")
-    return getattr(made, name)(optimizer=config.optimizer)
+# Imported when first used: few programs need them.
+def _debug_mode(optimizer: str) -> PyTensorMode:
+    from theano.compile.debugmode import DebugMode
+
+    return DebugMode(optimizer=optimizer)
+
+
+def _nan_guard_mode(optimizer: str) -> PyTensorMode:
+    from theano.compile.nanguardmode import NanGuardMode
+
+    return NanGuardMode(optimizer=optimizer)
 
 
 with no_warning_yet():
@@ -269,7 +229,7 @@ class _PredefinedModes(dict[str, PyTensorMode]):
     def __missing__(self, name: str) -> PyTensorMode:
         if name != "DEBUG_MODE":
             raise KeyError(name)
-        self[name] = importlib.import_module("theano.compile.debugmode").DebugMode("fast_run")
+        self[name] = _debug_mode("fast_run")
         return self[name]
 
 
@@ -362,3 +322,6 @@ def get_step_mode(mode: str | PyTensorMode | None) -> PyTensorMode:
     if getattr(chosen.linker, "compiles_steps", True):
         return chosen
     return Mode("native", chosen.provided_optimizer)
+
+
+use_step_modes(StepModes(of_step=get_step_mode, default=get_default_mode, quick=FAST_COMPILE))

@@ -1,12 +1,12 @@
 """NanGuardMode: stop at the first node that makes a NaN, an infinity or a huge value."""
 
-from pytensor.compile.debug.nanguardmode import NanGuardMode as PyTensorNanGuardMode
-from pytensor.compile.debug.nanguardmode import contains_inf, contains_nan
 from pytensor.graph.basic import Apply
 from pytensor.tensor.basic import AllocEmpty
 from pytensor.tensor.subtensor import IncSubtensor
 
-from theano.compile.mode import resolve_optimizer
+from theano.compile.optimizers import resolve_optimizer
+from theano.pytensor_base.nan_guard_mode import NanGuardMode as PyTensorNanGuardMode
+from theano.pytensor_base.nan_guard_mode import contains_inf, contains_nan
 
 __all__ = ["NanGuardMode", "contains_inf", "contains_nan"]
 

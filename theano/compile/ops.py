@@ -3,19 +3,16 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pytensor.compile.ops import (
-    DeepCopyOp,
-    ViewOp,
-    deep_copy_op,
-    register_deep_copy_op_c_code,
-    register_view_op_c_code,
-    view_op,
-    wrap_py,
-)
-from pytensor.compile.ops import FromFunctionOp as PyTensorFromFunctionOp
+from pytensor.compile.ops import DeepCopyOp, ViewOp, deep_copy_op, view_op
 from pytensor.tensor.shape import Shape, Shape_i, shape, shape_i
 
 from theano.compile.specify_shape import SpecifyShape, specify_shape
+from theano.pytensor_base.compiling import FromFunctionOp as PyTensorFromFunctionOp
+from theano.pytensor_base.compiling import (
+    register_deep_copy_op_c_code,
+    register_view_op_c_code,
+    wrap_py,
+)
 
 __all__ = [
     "DeepCopyOp",

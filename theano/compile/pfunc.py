@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from pytensor.compile.rebuild import rebuild_collect_shared
-
 from theano.compile.function import Outputs, function
 from theano.compile.function_module import Function
 from theano.compile.io import Param
+from theano.pytensor_base.compiling import rebuild_collect_shared
 
 __all__ = ["Param", "pfunc", "rebuild_collect_shared"]
 

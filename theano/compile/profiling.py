@@ -7,10 +7,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any, TextIO
 
-from pytensor.compile.debug.profiling import ProfileStats as PyTensorProfileStats
-from pytensor.compile.debug.profiling import print_global_stats, register_profiler_printer
-from pytensor.graph.rewriting.basic import SequentialGraphRewriter
-
+from theano.pytensor_base.compiling import ProfileStats as PyTensorProfileStats
+from theano.pytensor_base.compiling import print_global_stats, register_profiler_printer
+from theano.pytensor_base.rewriting import SequentialGraphRewriter
 from theano.schedule.seconds import SecondsByLoop, SecondsByRewrite
 
 __all__ = ["ProfileStats", "print_global_stats", "register_profiler_printer"]

@@ -1,20 +1,20 @@
 """Variables whose value lives between calls of the functions that use them."""
 
 import copy
-import importlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from pytensor.compile.sharedvalue import SharedVariable, shared_constructor
 from pytensor.compile.sharedvalue import shared as pytensor_shared
-from pytensor.link.basic import Container
-from pytensor.link.c.type import generic
 from pytensor.tensor.sharedvar import TensorSharedVariable as PyTensorSharedVariable
 
-from theano.compile.device_cells import bring_home, copy_on_device, is_on_device, on_host
 from theano.compile.turns import reading, turn_of, writing
 from theano.gof.instances import including_instances_of
+from theano.link.device_cells import bring_home, copy_on_device, is_on_device, on_host
+from theano.pytensor_base.c_code import generic
+from theano.pytensor_base.compiling import default_update_of, set_default_update
+from theano.pytensor_base.linking import Container
 
 __all__ = [
     "Container",
@@ -93,17 +93,17 @@ class TensorSharedVariable(PyTensorSharedVariable):
     @property
     def default_update(self):
         """What the functions that use the variable replace its value by, if they are not told."""
-        return self._default_update
+        return default_update_of(self)
 
     @default_update.setter
     def default_update(self, value):
         if value is not None:
             value = self.type.filter_variable(value, allow_convert=True)
-        self._default_update = value
+        set_default_update(self, value)
 
     @default_update.deleter
     def default_update(self):
-        self._default_update = None
+        set_default_update(self, None)
 
 
 # For the types of values that Theano holds and PyTensor refuses.
@@ -113,6 +113,15 @@ _constructors: dict[type, Callable[..., SharedVariable]] = {}
 def register_constructor(kind: type, constructor: Callable[..., SharedVariable]) -> None:
     """Let `shared` make variables of values of type `kind` by `constructor`."""
     _constructors[kind] = constructor
+
+
+# What makes variables on other targets than the processor, as a function that loads it.
+_of_targets: list[Callable[[], Callable[..., SharedVariable]]] = []
+
+
+def register_targets(constructor: Callable[[], Callable[..., SharedVariable]]) -> None:
+    """Let `shared` make variables on targets by what `constructor` returns when it is needed."""
+    _of_targets[:] = [constructor]
 
 
 def shared(
@@ -163,10 +172,8 @@ def shared(
     (2, 3)
     """
     if target not in (None, "cpu"):
-        # Imported when first used: it needs JAX, which is optional.
-        devices = importlib.import_module("theano.gpuarray")
         value = np.asarray(value) if isinstance(value, int | float | np.generic) else value
-        return devices.gpuarray_shared_constructor(
+        return _of_targets[0]()(
             value,
             name,
             strict,

@@ -1,15 +1,14 @@
 """The linkers that run C code, by Theano 1.0's names."""
 # ruff: noqa: F401 -- this file re-exports
 
-from pytensor.link.c import basic
-from pytensor.link.c.interface import CLinkerObject
-
 from theano.gof.instances import including_instances_of
 from theano.gof.link import Linker, LocalLinker
+from theano.pytensor_base import c_code
+from theano.pytensor_base.c_code import CLinkerObject
 
 
-@including_instances_of(basic.CLinker)
-class CLinker(Linker, basic.CLinker):
+@including_instances_of(c_code.CLinker)
+class CLinker(Linker, c_code.CLinker):
     """The linker that makes one C function of the whole graph.
 
     Parameters
@@ -19,8 +18,8 @@ class CLinker(Linker, basic.CLinker):
     """
 
 
-@including_instances_of(basic.OpWiseCLinker)
-class OpWiseCLinker(LocalLinker, basic.OpWiseCLinker):
+@including_instances_of(c_code.OpWiseCLinker)
+class OpWiseCLinker(LocalLinker, c_code.OpWiseCLinker):
     """The linker that makes a C function of each application.
 
     Parameters
@@ -36,8 +35,8 @@ class OpWiseCLinker(LocalLinker, basic.OpWiseCLinker):
     """
 
 
-@including_instances_of(basic.DualLinker)
-class DualLinker(Linker, basic.DualLinker):
+@including_instances_of(c_code.DualLinker)
+class DualLinker(Linker, c_code.DualLinker):
     """The linker that runs both C code and `perform` of each operator, and compares.
 
     Parameters

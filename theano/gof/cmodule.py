@@ -1,11 +1,12 @@
 """Compiling C code into modules, by Theano 1.0's names."""
 # ruff: noqa: F401 -- this file re-exports
 
-from pytensor.link.c.cmodule import (
+from theano.pytensor_base.c_code import (
     Compiler,
     DynamicModule,
     ExtFunction,
     GCC_compiler,
+    MissingGXX,
     ModuleCache,
     dlimport,
     get_lib_extension,
@@ -13,4 +14,3 @@ from pytensor.link.c.cmodule import (
     get_module_hash,
     std_lib_dirs_and_libs,
 )
-from pytensor.link.c.exceptions import MissingGXX

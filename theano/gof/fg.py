@@ -3,10 +3,10 @@
 
 from pytensor.graph.basic import clone_get_equiv
 from pytensor.graph.fg import FunctionGraph as _PyTensorFunctionGraph
-from pytensor.graph.utils import InconsistencyError, MissingInputError
 
 from theano.gof.graph import as_string
 from theano.gof.instances import including_instances_of
+from theano.pytensor_base.graph import InconsistencyError, MissingInputError, features_of
 
 
 class CachedConstantError(Exception):
@@ -45,6 +45,6 @@ class FunctionGraph(_PyTensorFunctionGraph):
         if check_integrity:
             copied.check_integrity()
         if attach_feature:
-            for feature in self._features:
+            for feature in features_of(self):
                 copied.attach_feature(feature.clone())
         return copied, equivalents

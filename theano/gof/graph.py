@@ -16,7 +16,6 @@ from pytensor.graph.basic import Constant as _PyTensorConstant
 from pytensor.graph.basic import Variable as _PyTensorVariable
 from pytensor.graph.basic import as_string as _as_string
 from pytensor.graph.basic import clone_get_equiv as _clone_get_equiv
-from pytensor.graph.rewriting.utils import is_same_graph as _is_same_graph
 from pytensor.graph.traversal import (
     apply_ancestors,
     applys_between,
@@ -28,10 +27,11 @@ from pytensor.graph.traversal import (
     vars_between,
 )
 from pytensor.graph.traversal import apply_depends_on as _apply_depends_on
-from pytensor.tensor.blas import view_roots
 
 from theano.gof.instances import including_instances_of
 from theano.printing.names import operation_name, variable_name
+from theano.pytensor_base.rewriting import is_same_graph as _is_same_graph
+from theano.pytensor_base.tensor import view_roots
 
 if TYPE_CHECKING:
     # all variables are of this class

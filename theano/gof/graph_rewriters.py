@@ -1,6 +1,10 @@
 """Rewrites of whole graphs, with Theano 1.0's names for what they are and do."""
 
-from pytensor.graph.rewriting.basic import (
+from theano.gof.destroyhandler import DestroyHandler
+from theano.gof.instances import including_instances_of
+from theano.gof.local_rewriters import LocalOptGroup
+from theano.gof.toolbox import BadOptimization, NodeFinder
+from theano.pytensor_base.rewriting import (
     EquilibriumGraphRewriter,
     FromFunctionGraphRewriter,
     GraphRewriter,
@@ -8,12 +12,7 @@ from pytensor.graph.rewriting.basic import (
     SequentialGraphRewriter,
     WalkingGraphRewriter,
 )
-from pytensor.graph.rewriting.basic import MergeOptimizer as _PyTensorMergeOptimizer
-
-from theano.gof.destroyhandler import DestroyHandler
-from theano.gof.instances import including_instances_of
-from theano.gof.local_rewriters import LocalOptGroup
-from theano.gof.toolbox import BadOptimization, NodeFinder
+from theano.pytensor_base.rewriting import MergeOptimizer as _PyTensorMergeOptimizer
 
 
 @including_instances_of(GraphRewriter)

@@ -4,15 +4,19 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pytensor.link import basic
-from pytensor.link.basic import Container
-from pytensor.link.utils import gc_helper, map_storage, raise_with_op, streamline
-
 from theano.gof.instances import including_instances_of
+from theano.pytensor_base import linking
+from theano.pytensor_base.linking import (
+    Container,
+    gc_helper,
+    map_storage,
+    raise_with_op,
+    streamline,
+)
 
 
-@including_instances_of(basic.Linker)
-class Linker(basic.Linker):
+@including_instances_of(linking.Linker)
+class Linker(linking.Linker):
     """What makes a graph run.
 
     A subclass defines `accept`, which takes a graph, and `make_thunk`, which returns a function
@@ -53,13 +57,13 @@ class Linker(basic.Linker):
         return execute
 
 
-@including_instances_of(basic.LocalLinker)
-class LocalLinker(Linker, basic.LocalLinker):
+@including_instances_of(linking.LocalLinker)
+class LocalLinker(Linker, linking.LocalLinker):
     """A linker that runs each application of the graph on its own."""
 
 
-@including_instances_of(basic.PerformLinker)
-class PerformLinker(LocalLinker, basic.PerformLinker):
+@including_instances_of(linking.PerformLinker)
+class PerformLinker(LocalLinker, linking.PerformLinker):
     """The linker that runs the `perform` of each operator.
 
     Parameters
@@ -82,8 +86,8 @@ class _WithoutGraph:
         return self.wrapper(i, node, *thunks)
 
 
-@including_instances_of(basic.WrapLinker)
-class WrapLinker(Linker, basic.WrapLinker):
+@including_instances_of(linking.WrapLinker)
+class WrapLinker(Linker, linking.WrapLinker):
     """A linker that has a function run the applications of a graph.
 
     Parameters
@@ -95,13 +99,13 @@ class WrapLinker(Linker, basic.WrapLinker):
         made of it; it is to call them.
     """
 
-    def __init__(self, linkers: Sequence[basic.LocalLinker], wrapper: Callable):
+    def __init__(self, linkers: Sequence[linking.LocalLinker], wrapper: Callable):
         wrapper = wrapper if isinstance(wrapper, _WithoutGraph) else _WithoutGraph(wrapper)
-        basic.WrapLinker.__init__(self, linkers, wrapper)  # type: ignore[arg-type]
+        linking.WrapLinker.__init__(self, linkers, wrapper)  # type: ignore[arg-type]
 
 
 def WrapLinkerMany(  # noqa: N802 -- Theano's name
-    linkers: Sequence[basic.LocalLinker], wrappers: Sequence[Callable]
+    linkers: Sequence[linking.LocalLinker], wrappers: Sequence[Callable]
 ) -> WrapLinker:
     """Return a linker that has several functions run each application, one after the other."""
 

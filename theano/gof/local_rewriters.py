@@ -13,15 +13,15 @@ from typing import Any
 from pytensor.graph.basic import Apply
 from pytensor.graph.fg import FunctionGraph, Output
 from pytensor.graph.op import Op
-from pytensor.graph.rewriting.basic import (
+
+from theano.gof.destroyhandler import DestroyHandler
+from theano.gof.instances import including_instances_of
+from theano.pytensor_base.graph import MethodNotDefined
+from theano.pytensor_base.rewriting import (
     NodeRewriter,
     SequentialNodeRewriter,
     SubstitutionNodeRewriter,
 )
-from pytensor.graph.utils import MethodNotDefined
-
-from theano.gof.destroyhandler import DestroyHandler
-from theano.gof.instances import including_instances_of
 
 
 def graph_around(node: Apply) -> FunctionGraph:

@@ -9,10 +9,6 @@ from typing import Any
 from pytensor.gradient import DisconnectedType, disconnected_type
 from pytensor.graph.basic import Variable
 from pytensor.graph.op import Op as _PyTensorOp
-from pytensor.graph.utils import MethodNotDefined
-from pytensor.link.c.op import COp as _PyTensorCOp
-from pytensor.link.c.op import ExternalCOp as _PyTensorExternalCOp
-from pytensor.link.c.op import OpenMPOp
 
 from theano.gof import utils
 from theano.gof.debug_values import (
@@ -23,6 +19,10 @@ from theano.gof.debug_values import (
     missing_test_message,
 )
 from theano.gof.instances import including_instances_of
+from theano.pytensor_base.c_code import COp as _PyTensorCOp
+from theano.pytensor_base.c_code import ExternalCOp as _PyTensorExternalCOp
+from theano.pytensor_base.c_code import OpenMPOp
+from theano.pytensor_base.graph import MethodNotDefined
 
 # Methods to which PyTensor passes keywords that Theano did not.
 _METHODS_WITHOUT_KEYWORDS = (

@@ -5,21 +5,9 @@ import logging
 from collections.abc import Sequence
 
 from pytensor.graph.basic import Apply, Variable
-from pytensor.graph.rewriting.basic import (
-    CheckStackTraceRewriter as CheckStackTraceOptimization,
-)
-from pytensor.graph.rewriting.basic import (
-    MergeFeature,
-    check_stack_trace,
-    copy_stack_trace,
-)
-from pytensor.graph.rewriting.basic import pre_constant_merge as _pre_constant_merge
-from pytensor.graph.rewriting.basic import pre_greedy_node_rewriter as _pre_greedy
-from pytensor.graph.rewriting.utils import is_same_graph_with_merge
-from pytensor.graph.utils import InconsistencyError
 
-import theano  # programs take it from here
 from theano.configdefaults import config
+from theano.gof.fg import FunctionGraph
 from theano.gof.graph_rewriters import (
     EquilibriumOptimizer,
     FromFunctionOptimizer,
@@ -45,11 +33,21 @@ from theano.gof.local_rewriters import (
 )
 from theano.gof.op import Op
 from theano.gof.pattern_rewriter import PatternSub
+from theano.pytensor_base.graph import InconsistencyError
+from theano.pytensor_base.rewriting import CheckStackTraceRewriter as CheckStackTraceOptimization
+from theano.pytensor_base.rewriting import (
+    MergeFeature,
+    check_stack_trace,
+    copy_stack_trace,
+    is_same_graph_with_merge,
+)
+from theano.pytensor_base.rewriting import pre_constant_merge as _pre_constant_merge
+from theano.pytensor_base.rewriting import pre_greedy_node_rewriter as _pre_greedy
 
 
 def pre_constant_merge(vars: Sequence[Variable]) -> Sequence[Variable]:  # noqa: A002
     """Make equal constants in the expressions of variables one, before they are in a graph."""
-    return _pre_constant_merge(theano.gof.FunctionGraph([], [], clone=False), vars)
+    return _pre_constant_merge(FunctionGraph([], [], clone=False), vars)
 
 
 def pre_greedy_local_optimizer(
@@ -67,7 +65,7 @@ def pre_greedy_local_optimizer(
     Variable
         The expression as rewritten.
     """
-    return _pre_greedy(theano.gof.FunctionGraph([], [], clone=False), list_optimizations, out)
+    return _pre_greedy(FunctionGraph([], [], clone=False), list_optimizations, out)
 
 
 def check_chain(r: Variable | Apply, *chain: Op | type | None) -> bool:

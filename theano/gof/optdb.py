@@ -1,9 +1,5 @@
 """Collections of rewrites that a query chooses from, with Theano 1.0's names and signatures."""
 
-from collections import ChainMap
-
-from pytensor.graph.rewriting import db as of_pytensor
-
 from theano.gof import opt
 from theano.gof.graph_rewriters import (
     EquilibriumOptimizer,
@@ -11,12 +7,11 @@ from theano.gof.graph_rewriters import (
     TopoOptimizer,
 )
 from theano.gof.local_rewriters import LocalOptGroup
+from theano.pytensor_base import rewriting as of_pytensor
 
 __all__ = [
     "DB",
     "EquilibriumDB",
-    "LayeredDB",
-    "LayeredEquilibriumDB",
     "LocalGroupDB",
     "ProxyDB",
     "Query",
@@ -71,19 +66,21 @@ class DB(of_pytensor.RewriteDatabase):
 
     def register(self, name, obj, *tags, **kwargs):
         """Add a rewrite or a collection of rewrites under a name and tags."""
-        _check_that_free(self, name, tags)
+        check_that_free(self, name, tags)
         super().register(name, obj, *tags, **kwargs)
 
 
-def _check_that_free(db, name, tags) -> None:
+def check_that_free(db, name, tags) -> None:
+    """Raise ValueError if a name is taken, or a tag is the name of a rewrite."""
     if name in db.__db__:
         raise ValueError(f"The name {name!r} is that of a rewrite or a tag already")
     for tag in tags:
-        if tag in db._names:
+        if tag in of_pytensor.names_in(db):
             raise ValueError(f"The tag {tag!r} for {name!r} is the name of a rewrite")
 
 
-def _holds(db, name) -> bool:
+def holds(db, name) -> bool:
+    """Whether something is registered under a name or a tag."""
     # a query leaves an empty entry for each of its tags
     return bool(db.__db__.get(name))
 
@@ -104,7 +101,7 @@ class EquilibriumDB(DB, of_pytensor.EquilibriumDB):
 
     def register(self, name, obj, *tags, final_opt=False, cleanup=False, **kwargs):
         """Add a rewrite under a name and tags, perhaps for the end of each round."""
-        _check_that_free(self, name, tags)
+        check_that_free(self, name, tags)
         of_pytensor.EquilibriumDB.register(
             self, name, obj, *tags, final_rewriter=final_opt, cleanup=cleanup, **kwargs
         )
@@ -121,51 +118,6 @@ def _equilibrium(rewriters, final_rewriters=None, cleanup_rewriters=None, **kwar
         cleanup_optimizers=cleanup_rewriters,
         **kwargs,
     )
-
-
-class LayeredEquilibriumDB(EquilibriumDB):
-    """Rewrites that are applied together with those of another collection, which stays as it is.
-
-    Parameters
-    ----------
-    base : EquilibriumDB
-        The other collection.
-    """
-
-    def __init__(self, base: of_pytensor.EquilibriumDB):
-        super().__init__(base.ignore_newtrees, base.tracks_on_change_inputs)
-        self._base = base
-        self.name = base.name
-
-    def register(self, name, obj, *tags, **kwargs):
-        """Add a rewrite under a name and tags, perhaps for the end of each round."""
-        _check_that_free(self._base, name, tags)
-        super().register(name, obj, *tags, **kwargs)
-
-    def query(self, *tags, **kwtags):
-        """Return the chosen rewrites of both collections as one."""
-        chosen = self._base.query(*tags, **kwtags)
-        self._add(chosen, super().query(*tags, **kwtags))
-        return chosen
-
-    def add_to(self, chosen, query) -> None:
-        """Add the rewrites that a query chooses of these to what it chose of the other ones."""
-        self._add(chosen, super().query(query))
-
-    @staticmethod
-    def _add(chosen, own) -> None:
-        # a rewrite of several operators is listed for each
-        for rewriter in dict.fromkeys(own.get_node_rewriters()):
-            chosen.node_tracker.add_tracker(rewriter)
-        chosen.global_rewriters += own.global_rewriters
-        chosen.final_rewriters += own.final_rewriters
-        chosen.cleanup_rewriters += own.cleanup_rewriters
-
-    def __getitem__(self, name):
-        return super().__getitem__(name) if _holds(self, name) else self._base[name]
-
-    def __contains__(self, name):
-        return _holds(self, name) or name in self._base
 
 
 class SequenceDB(DB, of_pytensor.SequenceDB):
@@ -194,52 +146,12 @@ class SequenceDB(DB, of_pytensor.SequenceDB):
         """
         if position is None:
             position, *tags = tags or ("last",)
-        _check_that_free(self, name, tags)
+        check_that_free(self, name, tags)
         of_pytensor.SequenceDB.register(self, name, obj, *tags, position=position, **kwargs)
 
     def query(self, *tags, **kwtags):
         """Return the chosen rewrites as one."""
         return of_pytensor.SequenceDB.query(self, *tags, **kwtags)
-
-
-class LayeredDB(SequenceDB):
-    """A sequence of rewrites that adds to another one, which stays as it is.
-
-    Parameters
-    ----------
-    base : SequenceDB
-        What it adds to.
-    """
-
-    def __init__(self, base: of_pytensor.SequenceDB):
-        super().__init__(base.failure_callback)
-        self._base = base
-        self.name = base.name
-        self._layers: dict[str, LayeredEquilibriumDB] = {}
-        # what is written goes to the first
-        self.__position__ = ChainMap(self.__position__, base.__position__)
-
-    def register(self, name, obj, *tags, **kwargs):
-        _check_that_free(self._base, name, tags)
-        super().register(name, obj, *tags, **kwargs)
-
-    def __query__(self, q):
-        chosen = self._base.__query__(q)
-        for rewriter in chosen:
-            if rewriter.name in self._layers:
-                self._layers[rewriter.name].add_to(rewriter, q.subquery.get(rewriter.name, q))
-        return chosen | super().__query__(q)
-
-    def __getitem__(self, name):
-        if _holds(self, name):
-            return super().__getitem__(name)
-        found = self._base[name]
-        if not isinstance(found, of_pytensor.EquilibriumDB):
-            return found
-        return self._layers.setdefault(name, LayeredEquilibriumDB(found))
-
-    def __contains__(self, name):
-        return _holds(self, name) or name in self._base
 
 
 class LocalGroupDB(SequenceDB):

@@ -4,7 +4,9 @@
 from functools import partial
 
 from pytensor.graph.basic import Apply
-from pytensor.graph.features import (
+
+from theano.gof.op import Op
+from theano.pytensor_base.graph import (
     AlreadyThere,
     BadOptimization,
     History,
@@ -12,12 +14,10 @@ from pytensor.graph.features import (
     ReplaceValidate,
     Validator,
 )
-from pytensor.graph.features import Bookkeeper as _PyTensorBookkeeper
-from pytensor.graph.features import Feature as _PyTensorFeature
-from pytensor.graph.features import NoOutputFromInplace as _PyTensorNoOutputFromInplace
-from pytensor.graph.features import ReplacementDidNotRemoveError as ReplacementDidntRemovedError
-
-from theano.gof.op import Op
+from theano.pytensor_base.graph import Bookkeeper as _PyTensorBookkeeper
+from theano.pytensor_base.graph import Feature as _PyTensorFeature
+from theano.pytensor_base.graph import NoOutputFromInplace as _PyTensorNoOutputFromInplace
+from theano.pytensor_base.graph import ReplacementDidNotRemoveError as ReplacementDidntRemovedError
 
 
 class Feature(_PyTensorFeature):

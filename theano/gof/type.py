@@ -5,23 +5,23 @@ from typing import Any
 
 from pytensor.graph.basic import Variable
 from pytensor.graph.type import Type as PureType
-from pytensor.graph.utils import MethodNotDefined
-from pytensor.link.c.interface import CLinkerType
-from pytensor.link.c.type import (
+
+from theano.gof.graph import Constant
+from theano.gof.instances import including_instances_of
+from theano.gof.utils import hashtype
+from theano.pytensor_base.c_code import (
     CDataType,
     CDataTypeConstant,
     CEnumType,
+    CLinkerType,
     EnumList,
     EnumType,
     Generic,
     generic,
 )
-from pytensor.link.c.type import CType as _PyTensorCType
-from pytensor.utils import Singleton
-
-from theano.gof.graph import Constant
-from theano.gof.instances import including_instances_of
-from theano.gof.utils import hashtype
+from theano.pytensor_base.c_code import CType as _PyTensorCType
+from theano.pytensor_base.graph import MethodNotDefined
+from theano.pytensor_base.python_helpers import Singleton
 
 
 @including_instances_of(_PyTensorCType)

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from pytensor.graph.basic import Variable
-from pytensor.graph.utils import (
+
+from theano.pytensor_base.graph import (
     MetaObject,
     MethodNotDefined,
     Scratchpad,
@@ -15,7 +16,7 @@ from pytensor.graph.utils import (
     get_variable_trace_string,
     simple_extract_stack,
 )
-from pytensor.utils import difference, flatten, hash_from_code
+from theano.pytensor_base.python_helpers import difference, flatten, hash_from_code
 
 scratchpad = Scratchpad
 

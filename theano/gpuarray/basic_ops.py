@@ -12,7 +12,8 @@ from pytensor.tensor.type import TensorType
 
 import theano.tensor as T
 from theano.gpuarray.contexts import ContextNotDefined, get_context
-from theano.gpuarray.type import GpuArrayConstant, GpuArrayType, on_device
+from theano.gpuarray.device_arrays import on_device
+from theano.gpuarray.type import GpuArrayConstant, GpuArrayType
 
 __all__ = [
     "GpuAllocEmpty",
@@ -158,6 +159,11 @@ def as_gpuarray_variable(x: Any, context_name: Hashable) -> Any:
     if isinstance(x.type, GpuArrayType):
         return GpuToGpu(context_name)(x)
     return GpuFromHost(context_name)(T.as_tensor_variable(x))
+
+
+# Variables on devices have methods that move them.
+GpuArrayType.host_from_gpu = host_from_gpu
+GpuArrayType.as_gpuarray_variable = staticmethod(as_gpuarray_variable)
 
 
 def infer_context_name(*variables: Any) -> Hashable:

@@ -8,6 +8,7 @@ import numpy as np
 
 from theano.configdefaults import config
 from theano.gpuarray.contexts import get_context
+from theano.gpuarray.device_arrays import on_device
 
 __all__ = ["GpuArray_unpickler"]
 
@@ -39,6 +40,4 @@ def GpuArray_unpickler(npa: np.ndarray, ctx_name: Hashable) -> Any:  # noqa: N80
             stacklevel=2,
         )
         return npa
-    from theano.gpuarray.type import on_device
-
     return on_device(npa, get_context(ctx_name).device)

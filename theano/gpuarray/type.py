@@ -1,15 +1,15 @@
 """Variables whose values a device holds."""
 
 import copy
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 from pytensor.graph.basic import Constant, Variable
 from pytensor.graph.type import HasDataType, HasShape, Type
-from pytensor.tensor import _as_tensor_variable
 from pytensor.tensor import as_tensor_variable as pytensor_as_tensor_variable
 from pytensor.tensor.type import TensorType
-from pytensor.tensor.variable import TensorConstantSignature, _tensor_py_operators
+from pytensor.tensor.variable import TensorConstantSignature
 
 from theano.compile.sharedvalue import SharedVariable
 from theano.compile.turns import reading, turn_of, writing
@@ -21,7 +21,9 @@ from theano.gpuarray.contexts import (
     list_contexts,
     reg_context,
 )
+from theano.gpuarray.device_arrays import on_device
 from theano.gpuarray.pickling import GpuArray_unpickler
+from theano.pytensor_base.tensor import TensorOperators, as_tensor_variable_of_class
 
 __all__ = [
     "ContextNotDefined",
@@ -39,15 +41,6 @@ __all__ = [
     "on_device",
     "reg_context",
 ]
-
-
-def on_device(value: Any, device: Any) -> Any:
-    """Return an array, of its own dtype, on a device of JAX."""
-    # Imported here: `theano` can be used without it.
-    import jax
-
-    with jax.enable_x64(True):
-        return jax.device_put(value, device)
 
 
 class GpuArrayType(Type, HasDataType, HasShape):
@@ -71,6 +64,10 @@ class GpuArrayType(Type, HasDataType, HasShape):
     TypeError
         When devices do not hold the dtype.
     """
+
+    # What takes a variable to the host and to a device: set where these operators are defined.
+    host_from_gpu: ClassVar[Any]
+    as_gpuarray_variable: ClassVar[Callable]
 
     __props__ = ("dtype", "shape", "context_name")
 
@@ -127,8 +124,6 @@ class GpuArrayType(Type, HasDataType, HasShape):
 
     def filter_variable(self, other, allow_convert=True):
         """Return a variable of this type for a variable or a value, moved here if needed."""
-        from theano.gpuarray.basic_ops import as_gpuarray_variable
-
         if not isinstance(other, Variable):
             return self.constant_type(type=self, data=self.filter(other))
         if other.type == self:
@@ -145,9 +140,9 @@ class GpuArrayType(Type, HasDataType, HasShape):
             if not allow_convert:
                 raise TypeError(f"Incompatible shapes: {self.shape} and {kind.shape}")
             other = self.on_host.filter_variable(pytensor_as_tensor_variable(other))
-        moved = as_gpuarray_variable(other, self.context_name)
+        moved = self.as_gpuarray_variable(other, self.context_name)
         if moved.type != self:
-            moved = as_gpuarray_variable(_with_shape_of(self, moved), self.context_name)
+            moved = self.as_gpuarray_variable(_with_shape_of(self, moved), self.context_name)
         return moved
 
     def convert_variable(self, var):
@@ -198,9 +193,7 @@ class GpuArrayType(Type, HasDataType, HasShape):
 
 def _with_shape_of(kind: GpuArrayType, variable: Variable) -> Variable:
     """Return the variable, on the host, with no more known of its shape than the type says."""
-    from theano.gpuarray.basic_ops import HostFromGpu
-
-    host = HostFromGpu().make_node(variable)
+    host = kind.host_from_gpu.make_node(variable)
     host.outputs[0].type = kind.on_host
     return host.outputs[0]
 
@@ -241,18 +234,14 @@ def move_to_gpu(data: Any) -> bool:
     return gpu_supported(data) and data.ndim > 0
 
 
-class _Operators(_tensor_py_operators):
+class _Operators(TensorOperators):
     """Methods of tensors, on the variable as the host sees it."""
 
     def _as_TensorVariable(self):  # noqa: N802 -- Theano's name
-        from theano.gpuarray.basic_ops import host_from_gpu
-
-        return host_from_gpu(self)
+        return self.type.host_from_gpu(self)
 
     def _as_GpuArrayVariable(self, context_name):  # noqa: N802 -- Theano's name
-        from theano.gpuarray.basic_ops import as_gpuarray_variable
-
-        return as_gpuarray_variable(self, context_name)
+        return self.type.as_gpuarray_variable(self, context_name)
 
 
 class GpuArrayVariable(_Operators, Variable):
@@ -314,7 +303,7 @@ def _as_tensor(x, name, ndim, **kwargs):
 
 
 for _kind in (GpuArrayVariable, GpuArrayConstant, GpuArraySharedVariable):
-    _as_tensor_variable.register(_kind, _as_tensor)
+    as_tensor_variable_of_class.register(_kind, _as_tensor)
 
 
 class _NotGiven:

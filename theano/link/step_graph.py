@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.rewriting.db import RewriteDatabaseQuery
-from pytensor.scan.op import Scan
 
+from theano.pytensor_base.graph import frozen_graph_inside
+from theano.pytensor_base.rewriting import RewriteDatabaseQuery
+from theano.pytensor_base.scan import Scan
 from theano.schedule import arranged
 from theano.schedule.database import FAST_RUN_TAG, optdb
 from theano.schedule.rewrites.left_out import FROM_EVERY_MODE
@@ -36,7 +37,7 @@ class EqualSteps:
     def __init__(self, op: Scan):
         self.op = op
         # interned by PyTensor, so that it is quickly compared
-        frozen = op._frozen_fgraph  # type: ignore[attr-defined]
+        frozen = frozen_graph_inside(op)
         graph: FunctionGraph = op.fgraph  # type: ignore[attr-defined, assignment]
         self.lines = [getattr(node.outputs[0].tag, "trace", None) for node in graph.toposort()]
         self.step = frozen

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 from pytensor.compile.sharedvalue import SharedVariable
-from pytensor.graph.utils import Scratchpad
+
+from theano.pytensor_base.graph import Scratchpad
 
 __all__ = [
     "CompatUnpickler",

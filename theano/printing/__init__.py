@@ -13,10 +13,8 @@ from pytensor.printing import (
     PrinterState,
     default_colorCodes,
     greek,
-    hex_digest,
     special,
     use_ascii,
-    var_descriptor,
 )
 
 from theano.printing.formulas import TheanoDefaultPrinter as DefaultPrinter
@@ -24,6 +22,7 @@ from theano.printing.formulas import TheanoLeafPrinter as LeafPrinter
 from theano.printing.formulas import default_printer, leaf_printer, pp, pprint
 from theano.printing.pictures import pydotprint, why_no_pydot
 from theano.printing.text import debugprint, min_informative_str, position_independent_str
+from theano.pytensor_base.printing import hex_digest, var_descriptor
 
 __all__ = [
     "VALID_ASSOC",

@@ -17,7 +17,7 @@ from pytensor.printing import pprint as pytensor_pprint
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.math import Sum
 
-from theano.printing.names import function_name, variable_name
+from theano.printing.names import function_name, use_formulas, variable_name
 
 __all__ = ["default_printer", "leaf_printer", "pp", "pprint"]
 
@@ -69,3 +69,4 @@ def _with_theanos_names(printer: PPrinter) -> PPrinter:
 
 pprint = _with_theanos_names(pytensor_pprint)
 pp = pprint
+use_formulas(pprint)

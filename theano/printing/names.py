@@ -4,16 +4,13 @@ Operations are described by their node, because PyTensor's keep less: an index d
 types of what it is given.
 """
 
-import importlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from pytensor.compile.ops import TypeCastingOp
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.type import Type
 from pytensor.scalar.basic import Cast, Composite, Identity, ScalarOp
-from pytensor.scan.op import Scan
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.extra_ops import CumOp
@@ -29,6 +26,9 @@ from pytensor.tensor.subtensor import (
 )
 from pytensor.tensor.type import TensorType
 from pytensor.tensor.variable import TensorConstant
+
+from theano.pytensor_base.compiling import TypeCastingOp
+from theano.pytensor_base.scan import Scan
 
 __all__ = ["function_name", "inner_name", "operation_name", "type_name", "variable_name"]
 
@@ -178,12 +178,20 @@ def _scalar_name(op: ScalarOp) -> str:
     return _SCALAR_NAMES.get(name, name)
 
 
+# What writes a variable as a formula, which is made of names: the name of a fused operation has some.
+_formulas: list[Callable[[Variable], str]] = []
+
+
+def use_formulas(write: Callable[[Variable], str]) -> None:
+    """Say what writes a variable as a formula."""
+    _formulas[:] = [write]
+
+
 def _fused_name(op: Cast | Composite) -> str:
     if not isinstance(op, Composite):
         return str(op)
-    # imported here, because formulas are made of names
-    formulas = importlib.import_module("theano.printing.formulas")
-    return f"Composite{{{', '.join(map(formulas.pprint, op.fgraph.outputs))}}}"
+    [formula] = _formulas
+    return f"Composite{{{', '.join(map(formula, op.fgraph.outputs))}}}"
 
 
 def _elemwise(node: Apply) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from pytensor import printing as pytensor_printing
 
 from theano.configdefaults import config
+from theano.pytensor_base.printing import import_pydot
 
 __all__ = ["pydotprint", "why_no_pydot"]
 
@@ -20,7 +21,7 @@ INSTALL = (
 def why_no_pydot() -> str:
     """Return what keeps pydot from drawing, or nothing if it can."""
     try:
-        pytensor_printing._try_pydot_import()
+        import_pydot()
     except ImportError:
         return INSTALL
     return ""

@@ -8,13 +8,13 @@ from io import StringIO
 from typing import Any, TextIO
 
 import numpy as np
-from pytensor.compile.executor import Function
 from pytensor.compile.io import SymbolicInput, SymbolicOutput
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph, Output
-from pytensor.scan.op import Scan
 
 from theano.printing.names import inner_name, operation_name, type_name, variable_name
+from theano.pytensor_base.compiling import Function
+from theano.pytensor_base.scan import Scan
 
 __all__ = ["debugprint", "min_informative_str", "position_independent_str"]
 

@@ -5,17 +5,14 @@ from typing import Any
 
 import numpy as np
 import pytensor.tensor as pt
-from pytensor.compile.mode import optdb
 from pytensor.gradient import disconnected_type
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
-from pytensor.graph.rewriting.basic import copy_stack_trace, dfs_rewriter, node_rewriter
 from pytensor.tensor.type import TensorType
 
-from theano.link.native.lowering.operations.random_draws import draw_uniforms
-from theano.link.native.lowering.registry import lowers
+from theano.pytensor_base.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
 from theano.sandbox import mrg31k3p
-from theano.schedule.database import FAST_RUN_TAG
+from theano.schedule.database import FAST_RUN_TAG, register_for_tags
 from theano.tensor.constants import extract_constant
 
 __all__ = ["DotModulo", "matVecModM", "mrg_uniform", "mrg_uniform_base"]
@@ -118,9 +115,6 @@ class mrg_uniform(mrg_uniform_base):
         output_storage[1][0] = drawn.reshape(shape)
 
 
-lowers(mrg_uniform)(draw_uniforms)
-
-
 @node_rewriter([mrg_uniform], inplace=True)
 def _draw_in_place(fgraph, node):
     if node.op.inplace:
@@ -130,7 +124,7 @@ def _draw_in_place(fgraph, node):
     return drawn
 
 
-optdb.register(
+register_for_tags(
     "random_make_inplace_mrg",
     dfs_rewriter(_draw_in_place, ignore_newtrees=True),
     FAST_RUN_TAG,

@@ -2,7 +2,8 @@
 
 from pytensor.gradient import grad_not_implemented
 from pytensor.scalar.basic import BinaryScalarOp, upgrade_to_float, upgrade_to_float64
-from pytensor.utils import lazy_scipy_module
+
+from theano.pytensor_base.python_helpers import lazy_scipy_module
 
 # slow to import, and not needed by most programs
 special = lazy_scipy_module("special")

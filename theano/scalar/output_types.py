@@ -1,7 +1,8 @@
 """Rules for the output types of scalar operators that PyTensor lacks."""
 
-from pytensor.graph.utils import MetaObject
 from pytensor.scalar.basic import ScalarType, upcast_out
+
+from theano.pytensor_base.graph import MetaObject
 
 __all__ = ["transfer_type"]
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.traversal import io_toposort
-from pytensor.scan.op import Scan as PyTensorScan
 from pytensor.tensor.subtensor import Subtensor
 
+from theano.pytensor_base.scan import Scan as PyTensorScan
 from theano.scan_module.loop.arguments import Loop, take_apart
 from theano.scan_module.loop.initial_values import with_theanos_memory
 from theano.scan_module.scan_op import Scan

@@ -10,9 +10,9 @@ from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.replace import clone_replace
 from pytensor.graph.traversal import graph_inputs, walk_toposort
-from pytensor.scan.op import Scan as PyTensorScan
 
 from theano.compile.builders import OpFromGraph
+from theano.pytensor_base.scan import Scan as PyTensorScan
 from theano.scan_module.loop.arguments import Invariant, take_apart
 from theano.scan_module.scan_op import Scan
 

@@ -7,19 +7,19 @@ from collections.abc import Callable
 from typing import Any
 
 from pytensor.graph.basic import Apply
-from pytensor.scan.basic import scan as pytensor_scan
 from pytensor.tensor.basic import get_scalar_constant_value
 from pytensor.tensor.exceptions import NotScalarConstantError
 
-from theano.compile.garbage import rare_collections
-from theano.compile.mode import get_step_mode
+from theano.garbage import rare_collections
 from theano.gof.test_values import compute_missing_test_values, no_test_values
+from theano.pytensor_base.scan import scan as pytensor_scan
 from theano.scan_module.adopt import read_from_our_loop
 from theano.scan_module.call.as_written import StepRecord
 from theano.scan_module.call.given_arrays import check_sequences, with_rows_checked
 from theano.scan_module.call.stand_ins import StandIns
 from theano.scan_module.call.step_results import checked, clearer_errors
 from theano.scan_module.call.step_test_values import with_test_values
+from theano.scan_module.step_modes import step_modes
 from theano.updates import OrderedUpdates
 
 
@@ -118,7 +118,7 @@ def scan(
     if go_backwards:
         sequences = _first_of_one_step(sequences, n_steps)
     stand_ins = StandIns()
-    step_mode = get_step_mode(mode)
+    step_mode = step_modes().of_step(mode)
     with (
         warnings.catch_warnings(),
         rare_collections(),

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 from pytensor import tensor as pt
 from pytensor.gradient import disconnected_type
 from pytensor.graph.basic import Variable
-from pytensor.scan.op import Scan as PyTensorScan
-from pytensor.scan.op import ScanInfo
 
 from theano.configdefaults import config
 from theano.gof.test_values import tests_only_results
+from theano.pytensor_base.scan import Scan as PyTensorScan
+from theano.pytensor_base.scan import ScanInfo
 from theano.scan_module.gradient.backward_loop import loop_pullback
 from theano.scan_module.gradient.forward_loops import extend_loop
 from theano.scan_module.gradient.one_trace import with_one_trace
@@ -78,11 +77,6 @@ class Scan(ScanAttributes):
         self.allow_gc = allow_gc
         self.strict = strict
         vars(self).update(layout(info, self.fgraph.outputs))
-
-    @cached_property
-    def _frozen_fgraph(self) -> Any:
-        """The step in a form that is compared and hashed, made when it is first asked for."""
-        return self.fgraph.freeze()
 
     @classmethod
     def of_pytensor(cls, op: PyTensorScan) -> Scan:

@@ -6,19 +6,18 @@ from collections.abc import Callable
 from copy import copy
 from typing import Any
 
-from pytensor.graph.destroyhandler import DestroyHandler
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.rewriting.basic import (
+
+from theano.pytensor_base.graph import DestroyHandler, features_of
+from theano.pytensor_base.rewriting import (
     EquilibriumGraphRewriter,
     GraphRewriter,
     NodeProcessingGraphRewriter,
     SequentialGraphRewriter,
     SequentialNodeRewriter,
 )
-from pytensor.scan.op import Scan
-from pytensor.scan.rewriting.db import ScanEquilibriumGraphRewriter
-from pytensor.tensor.rewriting.shape import ShapeOptimizer
-
+from theano.pytensor_base.scan import Scan, ScanEquilibriumGraphRewriter
+from theano.pytensor_base.tensor_rewrites import ShapeOptimizer
 from theano.schedule.equilibrium import Equilibrium
 from theano.schedule.lazy_shapes import AttachLazyShapes
 from theano.schedule.rewrites.instead import INSTEAD
@@ -63,7 +62,7 @@ def _overwrites(rewriter: GraphRewriter) -> bool:
     """Whether it wants to know what each node of a graph overwrites."""
     graph = FunctionGraph([], [])
     rewriter.add_requirements(graph)
-    return any(isinstance(feature, DestroyHandler) for feature in graph._features)
+    return any(isinstance(feature, DestroyHandler) for feature in features_of(graph))
 
 
 # PyTensor's class -> what takes its place, made from it

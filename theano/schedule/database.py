@@ -1,18 +1,19 @@
 """The rewrites that Theano's modes choose from, and the tags of ours among them."""
 
-from pytensor.compile.mode import optdb as _pytensor_optdb
-from pytensor.graph.rewriting.basic import in2out
+from typing import Any
 
-from theano.gof.optdb import LayeredDB
+from pytensor.compile.mode import optdb as _pytensor_optdb
+
+from theano.pytensor_base.rewriting import in2out
+from theano.schedule.layered_database import LayeredDB
 from theano.schedule.rewrites.casts_by_numpy import cast_by_numpy
-from theano.schedule.rewrites.element_of_part import local_subtensor_merge_element
 from theano.schedule.rewrites.few_operands import few_operands
 from theano.schedule.rewrites.parts_in_place import PartsInPlace
 from theano.schedule.rewrites.results_in_place import ResultsInPlace
 from theano.schedule.rewrites.structured_matrices import StructuredProducts
 from theano.schedule.rewrites.transposed_products import TransposedProducts
 
-__all__ = ["FAST_COMPILE_TAG", "FAST_RUN_TAG", "optdb"]
+__all__ = ["FAST_COMPILE_TAG", "FAST_RUN_TAG", "optdb", "register_for_tags"]
 
 # PyTensor's modes ask for neither.
 FAST_RUN_TAG = "theano_fast_run"
@@ -20,6 +21,22 @@ FAST_COMPILE_TAG = "theano_fast_compile"
 
 # What users register here, PyTensor's own modes do not see.
 optdb = LayeredDB(_pytensor_optdb)
+
+
+def register_for_tags(name: str, rewrite: Any, *tags: str, position: float) -> None:
+    """Add a rewrite to PyTensor's own collection, so that any mode may ask for it by its tags.
+
+    Parameters
+    ----------
+    name : str
+    rewrite : GraphRewriter or RewriteDatabase
+    *tags : str
+        Of ours, which no mode of PyTensor's asks for; without any, the name is the only one.
+    position : float
+        Where it runs among the others.
+    """
+    _pytensor_optdb.register(name, rewrite, *tags, position=position)
+
 
 # after PyTensor's canonicalize (1), before stabilize (1.5)
 optdb.register("structured_products", StructuredProducts(), FAST_RUN_TAG, position=1.3)
@@ -33,9 +50,3 @@ optdb.register("results_in_place", ResultsInPlace(), FAST_RUN_TAG, "inplace", po
 # after all that gathers operands
 optdb.register("few_operands", in2out(few_operands), FAST_COMPILE_TAG, position=48)
 optdb.register("cast_by_numpy", in2out(cast_by_numpy), FAST_COMPILE_TAG, position=48.1)
-optdb["canonicalize"].register(
-    "local_subtensor_merge_element", local_subtensor_merge_element, FAST_RUN_TAG, FAST_COMPILE_TAG
-)
-optdb["specialize"].register(
-    "local_subtensor_merge_element", local_subtensor_merge_element, FAST_RUN_TAG
-)

@@ -11,17 +11,18 @@ from typing import Any
 
 from pytensor.configdefaults import config
 from pytensor.graph.basic import Apply, Constant, Variable, equal_computations
-from pytensor.graph.features import AlreadyThere
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.rewriting.basic import GraphRewriter
 from pytensor.graph.traversal import ancestors
 from pytensor.raise_op import CheckAndRaise
 from pytensor.scalar.basic import second
 from pytensor.tensor.basic import constant
 from pytensor.tensor.elemwise import Elemwise
-from pytensor.tensor.rewriting.shape import ShapeFeature
 from pytensor.tensor.shape import Shape_i
 from pytensor.tensor.subtensor import IncSubtensor
+
+from theano.pytensor_base.graph import AlreadyThere
+from theano.pytensor_base.rewriting import GraphRewriter
+from theano.pytensor_base.tensor_rewrites import ShapeFeature
 
 # how many variables may compute two shapes that are rewritten in order to compare them
 MOST_COMPARED = 150

@@ -13,18 +13,26 @@ import numpy as np
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.op import Op
-from pytensor.graph.rewriting.basic import GraphRewriter, NodeRewriter, PatternNodeRewriter
-from pytensor.graph.rewriting.unify import OpPattern
 from pytensor.scalar.basic import Second
-from pytensor.scan.op import Scan
 from pytensor.tensor.basic import Alloc, Join
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.math import Dot, add, mul, neg, reciprocal, sub, true_div
-from pytensor.tensor.rewriting.basic import topo_constant_folding, topological_second_sink
-from pytensor.tensor.rewriting.math import local_greedy_distributor, local_mul_zero
 from pytensor.tensor.shape import Reshape
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
+from theano.pytensor_base.rewriting import (
+    GraphRewriter,
+    NodeRewriter,
+    OpPattern,
+    PatternNodeRewriter,
+)
+from theano.pytensor_base.scan import Scan
+from theano.pytensor_base.tensor_rewrites import (
+    local_greedy_distributor,
+    local_mul_zero,
+    topo_constant_folding,
+    topological_second_sink,
+)
 from theano.schedule.rewrites.guarded import Guarded
 
 # a larger constant may be zero for all that is asked

@@ -1,7 +1,7 @@
 """Rewrites of sparse operators and the operators in C that they use, by Theano 1.0's names."""
 # ruff: noqa: F401 -- this file re-exports
 
-from pytensor.sparse.rewriting import (
+from theano.pytensor_base.sparse import (
     AddSD_ccode,
     CSMGradC,
     MulSDCSC,

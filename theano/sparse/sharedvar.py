@@ -1,4 +1,4 @@
 """Shared variables that hold sparse matrices."""
 # ruff: noqa: F401 -- this file re-exports
 
-from pytensor.sparse.sharedvar import SparseTensorSharedVariable, sparse_constructor
+from theano.pytensor_base.sparse import SparseTensorSharedVariable, sparse_constructor

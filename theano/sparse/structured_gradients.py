@@ -7,8 +7,9 @@ gradient of one of them.
 from __future__ import annotations
 
 from pytensor.graph.basic import Variable
-from pytensor.sparse.basic import DenseFromSparse as _PyTensorDenseFromSparse
-from pytensor.sparse.math import SpSum as _PyTensorSpSum
+
+from theano.pytensor_base.sparse import DenseFromSparse as _PyTensorDenseFromSparse
+from theano.pytensor_base.sparse import SpSum as _PyTensorSpSum
 
 
 class DenseFromSparse(_PyTensorDenseFromSparse):

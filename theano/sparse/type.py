@@ -1,5 +1,5 @@
 """The type of sparse matrices."""
 # ruff: noqa: F401 -- this file re-exports
 
-from pytensor.sparse.type import SparseTensorType as SparseType
-from pytensor.sparse.type import _is_sparse
+from theano.pytensor_base.sparse import SparseTensorType as SparseType
+from theano.pytensor_base.sparse import is_sparse as _is_sparse

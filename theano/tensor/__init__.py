@@ -4,10 +4,10 @@
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.tensor import einsum, linalg, pad
 
-import theano
-from theano import compile, config, gof, gradient, printing  # noqa: A004
+from theano import compile, gof, gradient, printing  # noqa: A004
 from theano import scalar as scal
 from theano.compile.blas_messages import no_blas_remarks
+from theano.configparser import config
 from theano.gradient import hessian, jacobian
 from theano.tensor import (
     basic,

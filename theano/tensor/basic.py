@@ -22,20 +22,6 @@ from pytensor.tensor.basic import (
     ScalarFromTensor,
     Split,
     TensorFromScalar,
-    _convert_to_bool,
-    _convert_to_complex64,
-    _convert_to_complex128,
-    _convert_to_float16,
-    _convert_to_float32,
-    _convert_to_float64,
-    _convert_to_int8,
-    _convert_to_int16,
-    _convert_to_int32,
-    _convert_to_int64,
-    _convert_to_uint8,
-    _convert_to_uint16,
-    _convert_to_uint32,
-    _convert_to_uint64,
     alloc_diag,
     infer_static_shape,
     make_vector,
@@ -46,7 +32,6 @@ from pytensor.tensor.elemwise import CAReduce, Elemwise
 from pytensor.tensor.exceptions import NotScalarConstantError, ShapeError
 from pytensor.tensor.math import *
 from pytensor.tensor.math import Argmax, Dot, Sum, isinf_, isnan_
-from pytensor.tensor.math import _conj as conj
 from pytensor.tensor.math import abs as abs_
 from pytensor.tensor.math import ceil_intdiv as ceil_intdiv
 from pytensor.tensor.math import reciprocal as inv
@@ -76,6 +61,21 @@ from theano.gradient import (
     verify_grad,
 )
 from theano.printing import min_informative_str, pprint
+from theano.pytensor_base.tensor import conj_of_elements as conj
+from theano.pytensor_base.tensor_casts import convert_to_bool as _convert_to_bool
+from theano.pytensor_base.tensor_casts import convert_to_complex64 as _convert_to_complex64
+from theano.pytensor_base.tensor_casts import convert_to_complex128 as _convert_to_complex128
+from theano.pytensor_base.tensor_casts import convert_to_float16 as _convert_to_float16
+from theano.pytensor_base.tensor_casts import convert_to_float32 as _convert_to_float32
+from theano.pytensor_base.tensor_casts import convert_to_float64 as _convert_to_float64
+from theano.pytensor_base.tensor_casts import convert_to_int8 as _convert_to_int8
+from theano.pytensor_base.tensor_casts import convert_to_int16 as _convert_to_int16
+from theano.pytensor_base.tensor_casts import convert_to_int32 as _convert_to_int32
+from theano.pytensor_base.tensor_casts import convert_to_int64 as _convert_to_int64
+from theano.pytensor_base.tensor_casts import convert_to_uint8 as _convert_to_uint8
+from theano.pytensor_base.tensor_casts import convert_to_uint16 as _convert_to_uint16
+from theano.pytensor_base.tensor_casts import convert_to_uint32 as _convert_to_uint32
+from theano.pytensor_base.tensor_casts import convert_to_uint64 as _convert_to_uint64
 from theano.raise_op import assert_op
 from theano.tensor.as_tensor import as_tensor, as_tensor_variable
 from theano.tensor.batched import batched_dot, batched_tensordot

@@ -6,8 +6,10 @@ from typing import Any
 from pytensor.graph.basic import Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.op import Op
-from pytensor.graph.utils import InconsistencyError
-from pytensor.tensor.blas import (
+
+from theano.gof.local_rewriters import OfPyTensor
+from theano.pytensor_base.graph import InconsistencyError
+from theano.pytensor_base.tensor import (
     BatchedDot,
     Dot22,
     Dot22Scalar,
@@ -24,20 +26,15 @@ from pytensor.tensor.blas import (
     ger_destructive,
     ldflags,
 )
-from pytensor.tensor.blas import _dot22 as _dot22
-from pytensor.tensor.blas import _dot22scalar as _dot22scalar
-from pytensor.tensor.rewriting import blas as _rewrites
-from pytensor.tensor.rewriting.blas import (
-    GemmOptimizer,
-    _as_scalar,
-    _factor_canonicalized,
-    _is_real_matrix,
-    _is_real_vector,
-    blas_optdb,
-)
-from pytensor.tensor.rewriting.blas import _gemm_canonicalize as _terms_of_product
-
-from theano.gof.local_rewriters import OfPyTensor
+from theano.pytensor_base.tensor import dot22 as _dot22
+from theano.pytensor_base.tensor import dot22scalar as _dot22scalar
+from theano.pytensor_base.tensor_rewrites import GemmOptimizer, blas_optdb
+from theano.pytensor_base.tensor_rewrites import as_scalar as _as_scalar
+from theano.pytensor_base.tensor_rewrites import blas as _rewrites
+from theano.pytensor_base.tensor_rewrites import factor_canonicalized as _factor_canonicalized
+from theano.pytensor_base.tensor_rewrites import is_real_matrix as _is_real_matrix
+from theano.pytensor_base.tensor_rewrites import is_real_vector as _is_real_vector
+from theano.pytensor_base.tensor_rewrites import terms_of_sum as _terms_of_product
 from theano.tensor.batched import batched_dot, batched_tensordot
 
 # Asked as Theano's rewrites were: ``rewrite.transform(node)``.

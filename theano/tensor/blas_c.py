@@ -1,8 +1,8 @@
 """Matrix products in C, by Theano 1.0's names."""
 # ruff: noqa: F401 -- this file re-exports
 
-import pytensor.tensor.rewriting.blas_c
-from pytensor.tensor.blas_c import (
+import theano.pytensor_base.tensor_rewrites
+from theano.pytensor_base.tensor import (
     BaseBLAS,
     CGemv,
     CGer,
@@ -11,4 +11,4 @@ from pytensor.tensor.blas_c import (
     cger_inplace,
     cger_no_inplace,
 )
-from pytensor.tensor.blas_c import must_initialize_y_gemv as check_force_gemv_init
+from theano.pytensor_base.tensor import must_initialize_y_gemv as check_force_gemv_init

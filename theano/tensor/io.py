@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 from pytensor.graph.basic import Apply, Constant, Variable
-from pytensor.link.c.type import generic
 
 from theano.gof.op import Op
+from theano.pytensor_base.c_code import generic
 from theano.tensor.type import TensorType
 
 

@@ -2,13 +2,13 @@
 
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.rewriting.basic import copy_stack_trace, node_rewriter
 from pytensor.raise_op import CheckAndRaise
 from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.linalg import Cholesky
-from pytensor.tensor.linalg.solvers.core import SolveBase
-from pytensor.tensor.rewriting.blockwise import blockwise_of
 
+from theano.pytensor_base.rewriting import copy_stack_trace, node_rewriter
+from theano.pytensor_base.tensor import SolveBase
+from theano.pytensor_base.tensor_rewrites import blockwise_of
 from theano.tensor.rewrite_registration import register_canonicalize
 
 

@@ -4,37 +4,39 @@ Each rewrite is asked as Theano's were, ``rewrite.transform(node)``; what it doe
 """
 # ruff: noqa: F401 -- this file re-exports
 
-from pytensor.graph.rewriting.basic import NodeRewriter
 from pytensor.tensor.basic import MakeVector, make_vector
 from pytensor.tensor.exceptions import NotScalarConstantError, ShapeError
-from pytensor.tensor.rewriting import basic, elemwise, math, shape, subtensor, subtensor_lift
-from pytensor.tensor.rewriting.basic import (
-    broadcasted_by,
-    register_useless,
-)
-from pytensor.tensor.rewriting.elemwise import (
-    FusionOptimizer,
-    InplaceElemwiseOptimizer,
-    apply_local_dimshuffle_lift,
-    is_dimshuffle_useless,
-)
-from pytensor.tensor.rewriting.math import AlgebraicCanonizer as Canonizer
-from pytensor.tensor.rewriting.math import (
-    add_calculate,
-    attempt_distribution,
-    check_for_x_over_absX,
-    distribute_greedy,
-    mul_calculate,
-    scalarconsts_rest,
-)
-from pytensor.tensor.rewriting.shape import ShapeOptimizer, UnShapeOptimizer
 from pytensor.tensor.shape import Shape, Shape_i
-from pytensor.tensor.subtensor import get_canonical_form_slice
 
 from theano.gof.graph_rewriters import in2out, out2in
 from theano.gof.local_rewriters import LocalOptGroup, OfPyTensor
 from theano.gof.opt import copy_stack_trace
 from theano.gof.rewrite_names import NEW_NAMES
+from theano.pytensor_base.rewriting import NodeRewriter
+from theano.pytensor_base.tensor import get_canonical_form_slice
+from theano.pytensor_base.tensor_rewrites import AlgebraicCanonizer as Canonizer
+from theano.pytensor_base.tensor_rewrites import (
+    FusionOptimizer,
+    InplaceElemwiseOptimizer,
+    ShapeOptimizer,
+    UnShapeOptimizer,
+    add_calculate,
+    apply_local_dimshuffle_lift,
+    attempt_distribution,
+    basic,
+    broadcasted_by,
+    check_for_x_over_absX,
+    distribute_greedy,
+    elemwise,
+    is_dimshuffle_useless,
+    math,
+    mul_calculate,
+    register_useless,
+    scalarconsts_rest,
+    shape,
+    subtensor,
+    subtensor_lift,
+)
 from theano.raise_op import Assert, assert_op
 from theano.schedule.lazy_shapes import LazyShapeFeature as ShapeFeature
 from theano.tensor.rewrite_registration import (

@@ -1,9 +1,8 @@
 """Rewrites into what runs faster and is not canonical, by Theano 1.0's names."""
 # ruff: noqa: F401 -- this file re-exports
 
-from pytensor.tensor.rewriting import uncanonicalize
-
 from theano.gof.local_rewriters import OfPyTensor
+from theano.pytensor_base.tensor_rewrites import uncanonicalize
 
 local_max_to_min = OfPyTensor(uncanonicalize.local_max_to_min, "local_max_to_min")
 local_alloc_dimshuffle = OfPyTensor(uncanonicalize.local_alloc_dimshuffle, "local_alloc_dimshuffle")

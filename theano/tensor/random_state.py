@@ -4,19 +4,18 @@ from collections.abc import Callable
 
 import numpy as np
 import pytensor.tensor as pt
-from pytensor.compile.mode import optdb
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.gradient import disconnected_type, grad_undefined
 from pytensor.graph.basic import Apply, Constant
 from pytensor.graph.op import Op
-from pytensor.graph.rewriting.basic import copy_stack_trace, dfs_rewriter, node_rewriter
 from pytensor.tensor.exceptions import ShapeError
 from pytensor.tensor.type import TensorType
 
 from theano.compile.sharedvalue import register_constructor
 from theano.compile.turns import InTurns
 from theano.gof.type import PureType
-from theano.schedule.database import FAST_RUN_TAG
+from theano.pytensor_base.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
+from theano.schedule.database import FAST_RUN_TAG, register_for_tags
 
 __all__ = [
     "RandomFunction",
@@ -226,7 +225,7 @@ def _draw_in_place(fgraph, node):
     return drawn
 
 
-optdb.register(
+register_for_tags(
     "random_make_inplace_random_state",
     dfs_rewriter(_draw_in_place, ignore_newtrees=True),
     FAST_RUN_TAG,

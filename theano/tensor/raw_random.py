@@ -18,7 +18,6 @@ from pytensor.scalar.basic import upcast
 from pytensor.tensor.type import TensorType
 from pytensor.tensor.variable import TensorVariable
 
-import theano
 from theano.tensor.random_samplers import (
     choice_helper,
     multinomial_helper,
@@ -45,7 +44,6 @@ __all__ = [
     "random_state_type",
     "uniform",
     # Programs that import everything from here use it, as Theano's own tests do.
-    "theano",
 ]
 
 

@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytensor.tensor as pt
-from pytensor.compile.ops import TypeCastingOp
 from pytensor.gradient import DisconnectedType
 from pytensor.graph.basic import Apply, Constant
-from pytensor.graph.rewriting.basic import node_rewriter, out2in
 from pytensor.tensor.shape import SpecifyShape
 from pytensor.tensor.type_other import NoneTypeT
 from pytensor.tensor.variable import TensorVariable
 
+from theano.pytensor_base.compiling import TypeCastingOp
+from theano.pytensor_base.rewriting import node_rewriter, out2in
 from theano.schedule.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb
 
 __all__ = ["Rebroadcast", "addbroadcast", "patternbroadcast", "unbroadcast"]

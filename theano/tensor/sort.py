@@ -8,7 +8,6 @@ import numpy as np
 import pytensor.tensor as pt
 from pytensor.gradient import DisconnectedType
 from pytensor.graph.basic import Apply, Variable
-from pytensor.graph.rewriting.basic import node_rewriter, out2in
 from pytensor.tensor.sort import ArgSortOp as _PyTensorArgSortOp
 from pytensor.tensor.sort import SortOp as _PyTensorSortOp
 from pytensor.tensor.type import integer_dtypes
@@ -16,6 +15,7 @@ from pytensor.tensor.variable import TensorVariable
 
 from theano.gof.op import Op
 from theano.gof.stand_in import StandIn
+from theano.pytensor_base.rewriting import node_rewriter, out2in
 from theano.schedule.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb
 
 

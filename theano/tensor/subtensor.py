@@ -17,14 +17,12 @@ from pytensor.tensor.subtensor import (
     advanced_set_subtensor1,
     advanced_subtensor,
     advanced_subtensor1,
-    as_index_constant,
     flip,
-    get_canonical_form_slice,
-    get_idx_list,
     take,
 )
 
 from theano.gof.stand_in import StandIn
+from theano.pytensor_base.tensor import as_index_constant, get_canonical_form_slice, get_idx_list
 from theano.tensor.as_tensor import as_tensor_variable
 from theano.tensor.rebroadcast import Rebroadcast
 

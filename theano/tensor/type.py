@@ -15,12 +15,10 @@ from pytensor.tensor.type import (
     complex_dtypes,
     continuous_dtypes,
     discrete_dtypes,
-    dtensor5s,
     dtype_specs_map,
     float_dtypes,
     int_dtypes,
     integer_dtypes,
-    itensor5s,
     uint_dtypes,
     values_eq_approx,
     values_eq_approx_remove_inf,
@@ -30,6 +28,7 @@ from pytensor.tensor.type import (
 from pytensor.tensor.variable import TensorVariable
 
 from theano.gof.stand_in import StandIn
+from theano.pytensor_base.tensor import dtensor5s, itensor5s
 
 
 class TensorType(metaclass=StandIn, made=_PyTensorType):

@@ -3,13 +3,10 @@
 
 from pytensor.tensor import variable
 from pytensor.tensor.basic import as_tensor_variable
-from pytensor.tensor.variable import (
-    TensorConstant,
-    TensorConstantSignature,
-    _tensor_py_operators,
-)
+from pytensor.tensor.variable import TensorConstant, TensorConstantSignature
 
 from theano.gof.instances import including_instances_of
+from theano.pytensor_base.tensor import TensorOperators as _tensor_py_operators
 
 
 @including_instances_of(variable.TensorVariable)

@@ -10,11 +10,12 @@ from typing import Any
 
 from pytensor.compile.builders import OpFromGraph
 from pytensor.gradient import DisconnectedType
-from pytensor.graph.rewriting.basic import copy_stack_trace, dfs_rewriter, node_rewriter
 
-import theano
 import theano.tensor as T
+from theano.gradient import grad
 from theano.link.xla.linker import DECIDED_BY_DEVICE
+from theano.pytensor_base.graph import frozen_graph_inside
+from theano.pytensor_base.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
 from theano.schedule.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb
 
 __all__ = ["LSTMGradient", "LSTMLayers", "Stack", "lstm_layers"]
@@ -42,7 +43,9 @@ class _Layers(OpFromGraph):
 
     def loops(self, inputs: Sequence) -> list:
         """What the operator computes, by loops."""
-        return self._frozen_fgraph.bind(dict(zip(self._frozen_fgraph.inputs, inputs, strict=True)))
+        return frozen_graph_inside(self).bind(
+            dict(zip(frozen_graph_inside(self).inputs, inputs, strict=True))
+        )
 
 
 class LSTMLayers(_Layers):
@@ -64,7 +67,7 @@ class LSTMLayers(_Layers):
         # copies, as the last states are read from the outputs, and a known gradient is a whole one
         copies: list[Any] = [T.tensor_copy(result) for result in self.loops(wrt)[:-1]]
         known = dict(zip(copies, arguments[-3:], strict=True))
-        gradients = theano.grad(None, wrt, known_grads=known)
+        gradients = grad(None, wrt, known_grads=known)
         return LSTMGradient(arguments, gradients, self.stack)(*given)
 
 

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-import theano
 import theano.tensor as T
 from theano.compile.sharedvalue import SharedVariable
 from theano.gpuarray.contexts import list_contexts
@@ -14,6 +13,7 @@ from theano.gpuarray.dnn.layout import ParameterLayout
 from theano.gpuarray.dnn.lstm_layers import Stack, lstm_layers
 from theano.gpuarray.dnn.parameter_views import arrays_of_pseudo_layer, writable_vector
 from theano.gpuarray.dnn.presence import dnn_available
+from theano.scan_module.scan import scan
 from theano.tensor.opt import Assert
 
 __all__ = ["RNNBlock"]
@@ -258,7 +258,7 @@ class RNNBlock:
             sums = T.dot(x, w[start : start + joined * rows].reshape((joined, rows)).T)
         sums = sums + w[input_biases : input_biases + joined]
         stored = w[state_matrices : state_matrices + joined * layout.hidden_size]
-        traces, _ = theano.scan(
+        traces, _ = scan(
             lambda *arguments: list(self.cell.step(layout.hidden_size, *arguments)),
             sequences=[sums],
             outputs_info=starts,

@@ -8,9 +8,6 @@ from typing import Any
 
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
-from pytensor.link.basic import Container
-from pytensor.link.utils import map_storage
-from pytensor.link.vm import VMLinker
 
 from theano.link.native.build.compile_ahead import TAG
 from theano.link.native.build.compiler import warn_of_compiler
@@ -36,6 +33,7 @@ from theano.link.native.run.undone import Undo, undoable
 from theano.link.native.run.virtual_machine import NativeMachine, Unit
 from theano.link.native.runtime.build import BuildError, find_compiler
 from theano.link.native.runtime.load import NoCompiler
+from theano.pytensor_base.linking import Container, VMLinker, map_storage
 from theano.schedule.rewrites.left_out import DONE_BY_NATIVE
 
 

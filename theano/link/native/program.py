@@ -8,12 +8,7 @@ from dataclasses import dataclass, field
 from pytensor.compile.ops import ViewOp
 from pytensor.graph.basic import Apply, Constant
 from pytensor.graph.fg import FunctionGraph
-from pytensor.ifelse import IfElse
-from pytensor.link.basic import PerformLinker
-from pytensor.link.c.basic import CLinker, OpWiseCLinker
-from pytensor.link.vm import VMLinker
 from pytensor.scalar.basic import ScalarType
-from pytensor.scan.op import Scan
 
 import theano.link.native.lowering.all_operations  # noqa: F401 -- fills the table
 from theano.link.native.emit.counters import Counters
@@ -29,6 +24,10 @@ from theano.link.native.lowering.lowered_loops import loops_of_their_own, shared
 from theano.link.native.lowering.registry import lowering_of
 from theano.link.native.lowering.segment import Segment, SegmentCall
 from theano.link.native.passes.mutable_inputs import compute_into_inputs, mutable_inputs
+from theano.pytensor_base.c_code import CLinker, OpWiseCLinker
+from theano.pytensor_base.linking import PerformLinker, VMLinker
+from theano.pytensor_base.scan import Scan
+from theano.pytensor_base.tensor import IfElse
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from pytensor.scan.op import Scan
-
 from theano.link.native.program import Program
+from theano.pytensor_base.scan import Scan
 
 
 @dataclass(frozen=True)

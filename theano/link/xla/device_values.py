@@ -17,8 +17,8 @@ from pytensor.graph.basic import Constant, Variable
 from pytensor.scalar.basic import ScalarType
 from pytensor.tensor.type import TensorType
 
-from theano.compile.device_cells import keep
 from theano.configdefaults import config
+from theano.link.device_cells import keep
 from theano.link.xla.context import Context, is_traced
 from theano.link.xla.device_names import find_device
 from theano.link.xla.jax_library import declared_precision, require_jax

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 from pytensor.graph.basic import Apply, Constant, Variable
-from pytensor.ifelse import IfElse
 from pytensor.scalar.basic import ScalarType
 from pytensor.tensor.type import TensorType
 
 from theano.link.xla.branches import Place, choose, places_of
 from theano.link.xla.context import CannotLower, Context, Ragged, is_traced
 from theano.link.xla.lowering.table import rule_of
+from theano.pytensor_base.tensor import IfElse
 
 
 class NodeFailed(Exception):

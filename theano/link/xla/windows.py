@@ -10,25 +10,20 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from pytensor.compile.mode import optdb
 from pytensor.graph.basic import Apply, Constant, Variable
-from pytensor.graph.features import ReplaceValidate
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.op import Op
-from pytensor.graph.rewriting.basic import GraphRewriter, copy_stack_trace
 from pytensor.tensor.basic import as_tensor_variable
 from pytensor.tensor.shape import Shape_i
-from pytensor.tensor.subtensor import (
-    IncSubtensor,
-    Subtensor,
-    inc_subtensor,
-    indices_from_subtensor,
-    set_subtensor,
-)
+from pytensor.tensor.subtensor import IncSubtensor, Subtensor, inc_subtensor, set_subtensor
 from pytensor.tensor.type import TensorType, lscalar
 
 from theano.link.xla.lowering.indexing import slice_bounds
 from theano.link.xla.static_inputs import StaticValues
+from theano.pytensor_base.graph import ReplaceValidate
+from theano.pytensor_base.rewriting import GraphRewriter, copy_stack_trace
+from theano.pytensor_base.tensor import indices_from_subtensor
+from theano.schedule.database import register_for_tags
 
 TAG = "theano_xla"
 
@@ -167,4 +162,4 @@ def _has_step_one(index: slice) -> bool:
 
 
 # last, as other engines' rewrites know nothing of windows
-optdb.register("slices_to_windows", SlicesToWindows(), TAG, position=250)
+register_for_tags("slices_to_windows", SlicesToWindows(), TAG, position=250)

@@ -3,11 +3,11 @@
 
 from typing import Any
 
-from pytensor.tensor.blas import Dot22
 from pytensor.tensor.math import Dot
 from pytensor.tensor.variable import TensorVariable
 
 from theano.gof.opt import local_optimizer
+from theano.pytensor_base.tensor import Dot22
 from theano.tensor.nlinalg import MatrixInverse, det, extract_diag, matrix_inverse, trace
 from theano.tensor.slinalg import Cholesky, Solve, cholesky, solve
 

@@ -12,8 +12,8 @@ from typing import Any
 from pytensor.graph.basic import Constant, Variable
 from pytensor.graph.replace import clone_replace
 from pytensor.graph.traversal import graph_inputs
-from pytensor.scan.basic import get_updates_and_outputs
 
+from theano.pytensor_base.scan import get_updates_and_outputs
 from theano.scan_module.scan_op import Scan
 
 MIT_SOT, SIT_SOT, NIT_SOT = range(3)

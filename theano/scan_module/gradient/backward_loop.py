@@ -18,10 +18,10 @@ from pytensor.gradient import disconnected_type, grad_undefined
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.null_type import NullType
 from pytensor.graph.traversal import ancestors, graph_inputs
-from pytensor.scan.op import Scan as PyTensorScan
 from pytensor.tensor.basic import Alloc
 from pytensor.tensor.type import TensorType
 
+from theano.pytensor_base.scan import Scan as PyTensorScan
 from theano.scan_module.gradient.equal_step_gradients import gradient_of_step
 from theano.scan_module.gradient.saved_values import ForwardStep, choose_saved_values
 from theano.scan_module.gradient.step_gradient import (

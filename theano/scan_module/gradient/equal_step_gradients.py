@@ -10,8 +10,9 @@ from collections.abc import Hashable
 from dataclasses import replace
 
 from pytensor.graph.basic import Variable
-from pytensor.scan.op import Scan
 
+from theano.pytensor_base.graph import frozen_graph_inside
+from theano.pytensor_base.scan import Scan
 from theano.scan_module.gradient.equal_gradients import what_decides_gradient
 from theano.scan_module.gradient.step_gradient import StepGradient, differentiate_step, is_connected
 from theano.scan_module.loop.arguments import Loop, fresh_like
@@ -53,7 +54,7 @@ def _what_decides(op: Scan, output_cotangents: list[Variable]) -> Hashable:
     )
     connected = tuple(is_connected(cotangent) for cotangent in output_cotangents)
     attributes = tuple(what_decides_gradient(node.op) for node in nodes)
-    return op.info, op._frozen_fgraph, connected, lines, attributes
+    return op.info, frozen_graph_inside(op), connected, lines, attributes
 
 
 def _in_variables_of(loop: Loop, known: StepGradient) -> StepGradient:

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import linecache
-import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
-import pytensor
 from pytensor.configdefaults import config
 from pytensor.graph.basic import Variable
 from pytensor.graph.traversal import ancestors
-from pytensor.scan.op import Scan
 
-import theano
-
-PACKAGES = tuple(str(Path(package.__file__).parent) + os.sep for package in (pytensor, theano))
+from theano.pytensor_base.scan import Scan
+from theano.users_lines import PACKAGES
 
 
 def users_lines(limit: int) -> list[tuple[str, int, str, str]]:

@@ -29,18 +29,21 @@ from pytensor.tensor.basic import (
     TensorFromScalar,
 )
 from pytensor.tensor.elemwise import DimShuffle, Elemwise
-from pytensor.tensor.reshape import JoinDims, SplitDims
 from pytensor.tensor.shape import Reshape, Shape, Shape_i, SpecifyShape
 from pytensor.tensor.subtensor import (
     AdvancedIncSubtensor,
-    AdvancedIncSubtensor1,
     AdvancedSubtensor,
-    AdvancedSubtensor1,
     IncSubtensor,
     Subtensor,
 )
 from pytensor.tensor.type import TensorType
 
+from theano.pytensor_base.tensor import (
+    AdvancedIncSubtensor1,
+    AdvancedSubtensor1,
+    JoinDims,
+    SplitDims,
+)
 from theano.scan_module.gradient.minimum_cut import behind_the_cut
 
 # Computing these again costs about as much as reading the result from memory.

@@ -11,6 +11,7 @@ from pytensor.graph.null_type import NullType
 from pytensor.graph.op import io_connection_pattern
 from pytensor.tensor.type import continuous_dtypes
 
+from theano.pytensor_base.graph import features_of
 from theano.scan_module.gradient.equal_gradients import MergeBeforeGradients
 from theano.scan_module.gradient.forward_loops import unify_forward_loops
 from theano.scan_module.loop.arguments import Loop, fresh_like
@@ -178,7 +179,7 @@ def _merged(loop, write_cotangents, trace_cotangents, gradients, undefined) -> S
     if replace_shape_only_uses(graph):
         MergeBeforeGradients().rewrite(graph)
     merged_outputs = list(graph.outputs)
-    for feature in list(graph._features):
+    for feature in features_of(graph):
         graph.remove_feature(feature)
     return StepGradient(
         loop=loop.with_inner_outputs(merged_outputs[: len(step_outputs)]),

@@ -15,9 +15,9 @@ from typing import Any
 
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.traversal import graph_inputs
-from pytensor.scan.op import Scan as PyTensorScan
-from pytensor.scan.op import ScanInfo
 
+from theano.pytensor_base.scan import Scan as PyTensorScan
+from theano.pytensor_base.scan import ScanInfo
 from theano.scan_module.loop.step_copy import copied
 from theano.scan_module.loop.stored_copy import apart_from, without_copy
 

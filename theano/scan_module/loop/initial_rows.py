@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from pytensor.graph.basic import Apply
-from pytensor.scan.op import Scan
+
+from theano.pytensor_base.scan import Scan
 
 
 def rows_of_states(op: Scan) -> list[int]:

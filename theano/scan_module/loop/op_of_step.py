@@ -14,10 +14,10 @@ from pytensor.configdefaults import config
 from pytensor.graph.basic import NominalVariable, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.type import Type
-from pytensor.graph.utils import InconsistencyError
-from pytensor.scan.op import ScanInfo
 from pytensor.tensor.type import TensorType
 
+from theano.pytensor_base.graph import InconsistencyError
+from theano.pytensor_base.scan import ScanInfo
 from theano.scan_module.loop.step_copy import copied
 
 

@@ -11,7 +11,7 @@ from functools import wraps
 from typing import Any
 
 import numpy as np
-from pytensor.compile.maker import function
+from pytensor import function
 from pytensor.compile.mode import Mode
 from pytensor.graph.basic import Apply, Constant
 from pytensor.tensor.shape import Shape_i

@@ -6,7 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pytensor.graph.basic import Apply, Variable
-from pytensor.scan.op import Scan as PyTensorScan
+
+from theano.pytensor_base.scan import FrozenWhenAsked
+from theano.pytensor_base.scan import Scan as PyTensorScan
 
 # Theano's name -> the field of `info`
 FIELDS = {
@@ -34,7 +36,7 @@ OF_INPUTS = (
 OF_OUTPUTS = ("outer_mitmot_outs", "outer_mitsot_outs", "outer_nitsot_outs", "outer_sitsot_outs")
 
 
-class ScanAttributes(PyTensorScan):
+class ScanAttributes(FrozenWhenAsked):
     """A ``Scan`` op with Theano's attributes.
 
     Attributes

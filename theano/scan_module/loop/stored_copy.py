@@ -7,9 +7,10 @@ step or overwritten before it is stored.
 
 from __future__ import annotations
 
-from pytensor.compile.aliasing import alias_root
 from pytensor.compile.ops import DeepCopyOp
 from pytensor.graph.basic import Apply, Variable
+
+from theano.pytensor_base.compiling import alias_root
 
 
 class StoredCopy(DeepCopyOp):

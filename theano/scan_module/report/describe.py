@@ -4,20 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from pytensor.compile.ops import TypeCastingOp
 from pytensor.graph.basic import Apply, Constant, NominalVariable, Variable
 from pytensor.raise_op import CheckAndRaise
 from pytensor.scalar.basic import Add, Cast, Composite, Mul, Neg, Pow, Second, Sqr, Sub, TrueDiv
-from pytensor.scan.op import Scan as PyTensorScan
 from pytensor.tensor.basic import Alloc, Join, ScalarFromTensor, TensorFromScalar
-from pytensor.tensor.blas import BatchedDot, Dot22, Dot22Scalar, Gemm, Gemv, Ger
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.math import Dot
 from pytensor.tensor.shape import Reshape, Shape_i, SpecifyShape
-from pytensor.tensor.subtensor import IncSubtensor, Subtensor, get_idx_list
+from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 from pytensor.tensor.type import TensorType
 
+from theano.pytensor_base.compiling import TypeCastingOp
+from theano.pytensor_base.scan import Scan as PyTensorScan
+from theano.pytensor_base.tensor import (
+    BatchedDot,
+    Dot22,
+    Dot22Scalar,
+    Gemm,
+    Gemv,
+    Ger,
+    get_idx_list,
+)
 from theano.scan_module.loop.arguments import MIT_MOT, Loop, State
 
 Names = Mapping[Variable, str]

@@ -10,8 +10,6 @@ import numpy as np
 from pytensor.graph.basic import Constant, NominalVariable, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.replace import clone_replace
-from pytensor.graph.rewriting.basic import MergeOptimizer
-from pytensor.graph.rewriting.utils import rewrite_graph
 from pytensor.graph.traversal import ancestors
 from pytensor.raise_op import Assert
 from pytensor.scalar.basic import Maximum, Minimum
@@ -19,6 +17,7 @@ from pytensor.tensor.basic import ScalarFromTensor, TensorFromScalar, constant
 from pytensor.tensor.shape import Shape_i
 from pytensor.tensor.type import TensorType
 
+from theano.pytensor_base.rewriting import MergeOptimizer, rewrite_graph
 from theano.scan_module.loop.arguments import Loop, Trace
 from theano.scan_module.report.describe import describe
 from theano.schedule.lazy_shapes import LazyShapeFeature

@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from pytensor.graph.basic import Apply, Variable
-from pytensor.graph.features import Feature, register_feature_callback
 from pytensor.graph.fg import FunctionGraph
-from pytensor.scan.op import Scan as PyTensorScan
 
+from theano.pytensor_base.graph import Feature, features_of, register_feature_callback
+from theano.pytensor_base.scan import Scan as PyTensorScan
 from theano.scan_module.loop.arguments import Loop, Trace
 
 # How many operations (slices, mostly) may lie between a loop and what a rewrite replaces.
@@ -177,7 +177,7 @@ def _nearest_loop(variable: Variable) -> Apply | None:
 
 def find_history(graph: FunctionGraph) -> LoopHistory | None:
     """The history attached to a graph, if there is one."""
-    for feature in graph._features:
+    for feature in features_of(graph):
         if isinstance(feature, LoopHistory):
             return feature
     return None

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytensor
-from pytensor.compile.executor import Function
 from pytensor.compile.mode import Mode as PyTensorMode
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.replace import clone_replace
 from pytensor.graph.traversal import ancestors
 
+from theano.pytensor_base.compiling import Function
 from theano.scan_module.loop.arguments import Loop, take_apart
 from theano.scan_module.report.describe import (
     describe,
@@ -71,7 +71,7 @@ def scan_report(
     Examples
     --------
     >>> import theano, theano.tensor as T
-    >>> from theano.scan_module.report import scan_report
+    >>> from theano.scan_module import scan_report
     >>> x, w = T.tensor3("x"), T.matrix("w")
     >>> total, _ = theano.scan(lambda x, h, w: T.tanh(x.dot(w) + h), sequences=x,
     ...                        outputs_info=T.zeros((2, 3)), non_sequences=w, name="rnn")

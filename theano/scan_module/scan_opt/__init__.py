@@ -6,9 +6,8 @@ Theano's modes ask for.
 
 from __future__ import annotations
 
-from pytensor.compile.mode import optdb
-from pytensor.scan.rewriting.merge import ScanMerge
-
+from theano.pytensor_base.scan import ScanMerge
+from theano.scan_module.scan_opt.element_of_part import local_subtensor_merge_element
 from theano.scan_module.scan_opt.fewer_steps import FEWER_STEPS
 from theano.scan_module.scan_opt.hoist_from_sequences import HoistFromSequences
 from theano.scan_module.scan_opt.hoist_invariants import HoistInvariants
@@ -29,7 +28,7 @@ from theano.scan_module.scan_opt.shrink_cotangent_buffer import (
 )
 from theano.scan_module.scan_opt.steps_for_fast_compile import StepsForFastCompile
 from theano.scan_module.scan_opt.unify_forward_loops import UnifyForwardLoops
-from theano.schedule.database import FAST_COMPILE_TAG, FAST_RUN_TAG
+from theano.schedule.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb, register_for_tags
 
 __all__ = ["REWRITES", "ScanMerge"]
 
@@ -57,4 +56,12 @@ REWRITES = (
 )
 
 for _name, _rewriter, _position, _tags in REWRITES:
-    optdb.register(_name, _rewriter, *_tags, position=_position)
+    register_for_tags(_name, _rewriter, *_tags, position=_position)
+
+# It knows which elements every loop has.
+optdb["canonicalize"].register(
+    "local_subtensor_merge_element", local_subtensor_merge_element, FAST_RUN_TAG, FAST_COMPILE_TAG
+)
+optdb["specialize"].register(
+    "local_subtensor_merge_element", local_subtensor_merge_element, FAST_RUN_TAG
+)

@@ -14,12 +14,13 @@ from functools import reduce
 from pytensor import tensor as pt
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.rewriting.basic import copy_stack_trace, dfs_rewriter, node_rewriter
 from pytensor.graph.traversal import apply_depends_on
-from pytensor.scan.op import Scan as PyTensorScan
 from pytensor.tensor.basic import AllocEmpty
-from pytensor.tensor.subtensor import IncSubtensor, Subtensor, get_idx_list
+from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
+from theano.pytensor_base.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
+from theano.pytensor_base.scan import Scan as PyTensorScan
+from theano.pytensor_base.tensor import get_idx_list
 from theano.scan_module.loop.initial_rows import initial_rows
 from theano.scan_module.scan_opt.outside.loop_reads import constant_index
 

@@ -15,8 +15,8 @@ from dataclasses import replace
 
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.rewriting.basic import copy_stack_trace
 
+from theano.pytensor_base.rewriting import copy_stack_trace
 from theano.scan_module.loop.arguments import Loop, Sequence, Trace, fresh_like, take_apart
 from theano.scan_module.loop.step_copy import copied
 from theano.scan_module.report.describe import describe

@@ -11,12 +11,12 @@ from dataclasses import replace
 
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.rewriting.basic import copy_stack_trace
 from pytensor.graph.traversal import ancestors, io_toposort
 from pytensor.raise_op import CheckAndRaise
 from pytensor.tensor.basic import alloc
 from pytensor.tensor.type import TensorType, integer_dtypes
 
+from theano.pytensor_base.rewriting import copy_stack_trace
 from theano.scan_module.loop.arguments import Invariant, Loop, fresh_like, take_apart
 from theano.scan_module.loop.step_copy import copied
 from theano.scan_module.report.describe import describe

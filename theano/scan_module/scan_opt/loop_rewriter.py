@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from pytensor.graph.basic import Apply
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.rewriting.basic import GraphRewriter
-from pytensor.scan.op import Scan as PyTensorScan
 
+from theano.pytensor_base.rewriting import GraphRewriter
+from theano.pytensor_base.scan import Scan as PyTensorScan
 from theano.scan_module.report.loop_history import Decision, history_of, origins_of
 from theano.schedule.seconds import SecondsByLoop
 

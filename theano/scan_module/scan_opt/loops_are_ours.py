@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pytensor.graph.basic import Apply
 from pytensor.graph.fg import FunctionGraph
-from pytensor.scan.op import Scan as PyTensorScan
 
+from theano.pytensor_base.scan import Scan as PyTensorScan
 from theano.scan_module.scan_op import Scan
 from theano.scan_module.scan_opt.loop_rewriter import LoopRewriter
 

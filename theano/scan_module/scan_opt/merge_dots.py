@@ -15,11 +15,11 @@ from dataclasses import dataclass, replace
 from pytensor import tensor as pt
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.rewriting.basic import copy_stack_trace
 from pytensor.scalar.basic import Add
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.shape import SpecifyShape
 
+from theano.pytensor_base.rewriting import copy_stack_trace
 from theano.scan_module.loop.arguments import Invariant, take_apart
 from theano.scan_module.report.describe import describe
 from theano.scan_module.scan_opt.loop_rewriter import LoopRewriter

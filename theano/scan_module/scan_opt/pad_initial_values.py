@@ -12,10 +12,11 @@ from __future__ import annotations
 from pytensor import tensor as pt
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.rewriting.basic import copy_stack_trace, dfs_rewriter, node_rewriter
-from pytensor.scan.op import Scan as PyTensorScan
 from pytensor.tensor.basic import AllocEmpty
 from pytensor.tensor.subtensor import IncSubtensor
+
+from theano.pytensor_base.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
+from theano.pytensor_base.scan import Scan as PyTensorScan
 
 
 @node_rewriter([IncSubtensor])

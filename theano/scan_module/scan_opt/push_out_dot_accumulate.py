@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 from pytensor import tensor as pt
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.rewriting.basic import copy_stack_trace
-from pytensor.scan.utils import expand_empty
 
 from theano.configdefaults import config
+from theano.pytensor_base.rewriting import copy_stack_trace
+from theano.pytensor_base.scan import expand_empty
 from theano.scan_module.loop.arguments import SIT_SOT, BuiltLoop, Loop, State, Tap, take_apart
 from theano.scan_module.report.describe import describe
 from theano.scan_module.scan_opt.loop_rewriter import LoopRewriter

@@ -16,10 +16,10 @@ from dataclasses import replace
 
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.rewriting.basic import copy_stack_trace
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor.type import TensorType
 
+from theano.pytensor_base.rewriting import copy_stack_trace
 from theano.scan_module.loop.arguments import BuiltLoop, Loop, State, Tap, Trace, take_apart
 from theano.scan_module.report.describe import describe
 from theano.scan_module.scan_opt.loop_rewriter import LoopRewriter

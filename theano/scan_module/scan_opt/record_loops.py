@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pytensor.graph.basic import Apply, clone_get_equiv
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.rewriting.basic import GraphRewriter
 
+from theano.pytensor_base.rewriting import GraphRewriter
 from theano.scan_module.loop.arguments import take_apart
 from theano.scan_module.report.loop_history import LoopRecord, history_of
 from theano.scan_module.scan_opt.loop_rewriter import loops_of

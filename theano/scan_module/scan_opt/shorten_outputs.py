@@ -11,9 +11,9 @@ from __future__ import annotations
 from pytensor import tensor as pt
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.rewriting.basic import copy_stack_trace, dfs_rewriter, node_rewriter
-from pytensor.scan.op import Scan as PyTensorScan
 
+from theano.pytensor_base.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
+from theano.pytensor_base.scan import Scan as PyTensorScan
 from theano.scan_module.scan_opt.outside.loop_reads import farthest_from_the_end
 
 

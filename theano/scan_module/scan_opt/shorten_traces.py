@@ -15,11 +15,12 @@ import math
 
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.rewriting.basic import dfs_rewriter, node_rewriter
-from pytensor.scan.op import Scan as PyTensorScan
-from pytensor.scan.rewriting.trace import scan_reduce_trace_rewrite
-from pytensor.tensor.subtensor import Subtensor, get_idx_list
+from pytensor.tensor.subtensor import Subtensor
 
+from theano.pytensor_base.rewriting import dfs_rewriter, node_rewriter
+from theano.pytensor_base.scan import Scan as PyTensorScan
+from theano.pytensor_base.scan import scan_reduce_trace_rewrite
+from theano.pytensor_base.tensor import get_idx_list
 from theano.scan_module.loop.initial_rows import initial_rows
 from theano.scan_module.scan_opt.outside.loop_reads import constant_index
 

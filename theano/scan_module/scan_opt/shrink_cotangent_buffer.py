@@ -14,11 +14,11 @@ from pytensor import tensor as pt
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.replace import clone_replace
-from pytensor.graph.rewriting.basic import copy_stack_trace, dfs_rewriter, node_rewriter
-from pytensor.scan.utils import expand_empty
 from pytensor.tensor.basic import AllocEmpty
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
+from theano.pytensor_base.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
+from theano.pytensor_base.scan import expand_empty
 from theano.scan_module.loop.arguments import MIT_MOT, SIT_SOT, Loop, State, take_apart
 from theano.scan_module.report.describe import describe
 from theano.scan_module.scan_opt.loop_rewriter import LoopRewriter

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from pytensor.graph.basic import Apply
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.rewriting.basic import GraphRewriter
-from pytensor.scan.op import Scan as PyTensorScan
 
-from theano.compile.mode import FAST_COMPILE, get_default_mode
+from theano.pytensor_base.rewriting import GraphRewriter
+from theano.pytensor_base.scan import Scan as PyTensorScan
 from theano.scan_module.scan_opt.loop_rewriter import loops_of
+from theano.scan_module.step_modes import step_modes
 
 
 class StepsForFastCompile(GraphRewriter):
@@ -23,7 +23,7 @@ class StepsForFastCompile(GraphRewriter):
     def apply(self, graph: FunctionGraph) -> None:
         """Replace the loops of a graph by loops that differ in their mode."""
         for node in list(loops_of(graph)):
-            if node.op.mode is get_default_mode():
+            if node.op.mode is step_modes().default():
                 made = Apply(self._op(node.op), node.inputs, [v.clone() for v in node.outputs])
                 graph.replace_all(
                     list(zip(node.outputs, made.outputs, strict=True)), reason=self.name
@@ -31,6 +31,6 @@ class StepsForFastCompile(GraphRewriter):
 
     def _op(self, op: PyTensorScan) -> PyTensorScan:
         made = op.clone()
-        made.mode = FAST_COMPILE
+        made.mode = step_modes().quick
         self.apply(made.fgraph)  # type: ignore[attr-defined]
         return made

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.rewriting.basic import GraphRewriter
 
+from theano.pytensor_base.rewriting import GraphRewriter
 from theano.scan_module.gradient.forward_loops import unify_forward_loops
 
 

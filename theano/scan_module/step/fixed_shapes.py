@@ -13,9 +13,10 @@ from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.math import Dot
 from pytensor.tensor.shape import Shape, Shape_i
 from pytensor.tensor.special import LogSoftmax, Softmax
-from pytensor.tensor.subtensor import AdvancedSubtensor1, IncSubtensor, Subtensor
+from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 from pytensor.tensor.type import TensorType
 
+from theano.pytensor_base.tensor import AdvancedSubtensor1
 from theano.scan_module.loop.arguments import Loop, Trace
 from theano.schedule.lazy_shapes import LazyShapeFeature
 from theano.tensor.nnet.row_operators import RowOperator

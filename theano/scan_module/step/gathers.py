@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from pytensor.graph.basic import Apply
-from pytensor.tensor.subtensor import (
-    AdvancedIncSubtensor,
-    AdvancedIncSubtensor1,
-    AdvancedSubtensor,
-    AdvancedSubtensor1,
-)
+from pytensor.tensor.subtensor import AdvancedIncSubtensor, AdvancedSubtensor
+
+from theano.pytensor_base.tensor import AdvancedIncSubtensor1, AdvancedSubtensor1
 
 
 def is_gather(node: Apply) -> bool:

@@ -11,13 +11,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pytensor import tensor as pt
-from pytensor.compile.builders import infer_shape
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.traversal import ancestors, toposort
-from pytensor.scan.op import Scan as PyTensorScan
-from pytensor.scan.op import ScanInfo
-from pytensor.tensor.extra_ops import _broadcast_assert
 from pytensor.tensor.shape import Shape_i
+
+from theano.pytensor_base.compiling import infer_shape
+from theano.pytensor_base.graph import frozen_graph_inside
+from theano.pytensor_base.scan import Scan as PyTensorScan
+from theano.pytensor_base.scan import ScanInfo
+from theano.pytensor_base.tensor import broadcast_assert
 
 Shape = tuple[Variable, ...] | None
 Pattern = tuple[tuple[tuple[str, int], ...] | None, ...]
@@ -113,7 +115,7 @@ def _shapes_of_step(op: PyTensorScan, pattern: Pattern) -> StepShapes:
     remembered = vars(op).setdefault(REMEMBERED, {})
     if pattern not in remembered:
         # interned by PyTensor, so that it is quickly compared
-        key = op.info, op._frozen_fgraph, pattern
+        key = op.info, frozen_graph_inside(op), pattern
         if key not in _of_equal_steps:
             forget_the_first(_of_equal_steps, STEPS_KEPT)
             _of_equal_steps[key] = _infer(op, pattern)
@@ -163,7 +165,7 @@ def _infer(op: PyTensorScan, pattern: Pattern) -> StepShapes:
 
 def _known_outside(length: Variable, varying: set[Variable]) -> Variable | None:
     """A length without what only the loop itself can know, or None."""
-    while length.owner is not None and length.owner.op == _broadcast_assert:
+    while length.owner is not None and length.owner.op == broadcast_assert:
         # the loop makes the same check when it runs
         length = length.owner.inputs[0]
     return None if any(leaf in varying for leaf in ancestors([length])) else length

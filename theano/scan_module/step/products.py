@@ -6,10 +6,11 @@ from collections.abc import Iterable
 
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import HasInnerGraph, Op
-from pytensor.scan.op import Scan as PyTensorScan
-from pytensor.tensor.blas import BatchedDot, GemmRelated, Gemv, Ger
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.math import Dot
+
+from theano.pytensor_base.scan import Scan as PyTensorScan
+from theano.pytensor_base.tensor import BatchedDot, GemmRelated, Gemv, Ger
 
 # GemmRelated: Gemm, Dot22 and Dot22Scalar
 PRODUCTS = (Dot, GemmRelated, Gemv, Ger, BatchedDot)

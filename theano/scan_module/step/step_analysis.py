@@ -6,13 +6,13 @@ from collections.abc import Iterable
 
 from pytensor.graph.basic import Constant, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.rewriting.basic import MergeOptimizer
 from pytensor.graph.traversal import ancestors, io_toposort, toposort
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.math import Dot
 from pytensor.tensor.shape import Shape_i
 from pytensor.tensor.type import TensorType
 
+from theano.pytensor_base.rewriting import MergeOptimizer
 from theano.scan_module.loop.arguments import Loop
 from theano.scan_module.step.fixed_shapes import sized_by_inputs
 from theano.scan_module.step.shape_only_uses import with_shapes_from_outside

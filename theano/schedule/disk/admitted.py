@@ -19,14 +19,14 @@ from typing import Any
 
 import numpy as np
 from pytensor.compile.mode import Mode
-from pytensor.compile.ops import FromFunctionOp
 from pytensor.graph.basic import Apply, Variable
-from pytensor.graph.features import Feature
 from pytensor.graph.op import Op
-from pytensor.graph.rewriting.db import RewriteDatabaseQuery
 from pytensor.graph.type import Type
-from pytensor.graph.utils import MetaObject
-from pytensor.link.c.op import ExternalCOp
+
+from theano.pytensor_base.c_code import ExternalCOp
+from theano.pytensor_base.compiling import FromFunctionOp
+from theano.pytensor_base.graph import Feature, MetaObject
+from theano.pytensor_base.rewriting import RewriteDatabaseQuery
 
 # classes of these packages that are of these kinds, or records
 _PACKAGES = ("theano", "pytensor")

@@ -27,22 +27,27 @@ import pytensor
 from pytensor.compile.ops import DeepCopyOp, ViewOp
 from pytensor.configdefaults import config
 from pytensor.graph.basic import Apply, Constant, Variable
-from pytensor.graph.destroyhandler import DestroyHandler
-from pytensor.graph.features import AlreadyThere, Feature
 from pytensor.graph.fg import FunctionGraph, Output
-from pytensor.graph.rewriting.basic import (
-    EquilibriumGraphRewriter,
-    Rewriter,
-    SequentialGraphRewriter,
-)
 from pytensor.graph.traversal import toposort
 from pytensor.graph.type import Type
-from pytensor.graph.utils import Scratchpad
 from pytensor.scalar.basic import ScalarConstant, ScalarType
 from pytensor.tensor.type import TensorType
 from pytensor.tensor.variable import TensorConstant
 
 from theano.configparser import config as own_config
+from theano.pytensor_base.configuration import names_of_flags, value_of_flag
+from theano.pytensor_base.graph import (
+    AlreadyThere,
+    DestroyHandler,
+    Feature,
+    Scratchpad,
+    features_of,
+)
+from theano.pytensor_base.rewriting import (
+    EquilibriumGraphRewriter,
+    Rewriter,
+    SequentialGraphRewriter,
+)
 from theano.schedule.disk import admitted
 from theano.schedule.disk.sealed_files import read_sealed, write_sealed
 
@@ -232,10 +237,10 @@ def _inner_graph(inputs: list, order: list, outputs: list) -> FunctionGraph:
 def _hash_of(fgraph: FunctionGraph, rewriter: SequentialGraphRewriter) -> str:
     if _carried(fgraph):
         raise NotStored("a graph that was rewritten before")
-    features = sorted(type(feature).__name__ for feature in fgraph._features)
+    features = sorted(type(feature).__name__ for feature in features_of(fgraph))
     protected = [
         [v in getattr(feature, "protected", ()) for v in fgraph.inputs]
-        for feature in fgraph._features
+        for feature in features_of(fgraph)
     ]
     about = [
         [(v.type, v.name) for v in fgraph.inputs],
@@ -292,8 +297,8 @@ def _flags() -> list[tuple[str, str]]:
         if not (flag.pytensor or flag.no_effect or name.startswith(_NOT_OF_GRAPHS))
     ]
     return own + [
-        (name, str(flag.__get__(config, None)))
-        for name, flag in config._config_var_dict.items()
+        (name, str(value_of_flag(name)))
+        for name in names_of_flags()
         if not name.startswith(_NOT_OF_GRAPHS)
     ]
 
@@ -397,4 +402,4 @@ def _is_in_type(wanted: Type, variable: Any) -> bool:
 
 def _carried(fgraph: FunctionGraph) -> list[Any]:
     """The features of a graph that go where it goes; they tell what variables they remember."""
-    return [feature for feature in fgraph._features if hasattr(feature, "remembered")]
+    return [feature for feature in features_of(fgraph) if hasattr(feature, "remembered")]

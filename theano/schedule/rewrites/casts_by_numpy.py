@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.rewriting.basic import copy_stack_trace, node_rewriter
 from pytensor.scalar.basic import Cast
 from pytensor.tensor.elemwise import Elemwise
+
+from theano.pytensor_base.rewriting import copy_stack_trace, node_rewriter
 
 
 class CastByNumPy(Elemwise):

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.rewriting.basic import copy_stack_trace, node_rewriter
 from pytensor.scalar.basic import Add, Mul
 from pytensor.tensor.basic import cast
 from pytensor.tensor.elemwise import Elemwise
+
+from theano.pytensor_base.rewriting import copy_stack_trace, node_rewriter
 
 # PyTensor's Elemwise runs in Python up to so many, the result not included.
 MOST_OPERANDS = 31

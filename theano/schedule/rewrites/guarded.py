@@ -12,10 +12,10 @@ from typing import Any
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.op import Op
-from pytensor.graph.rewriting.basic import NodeRewriter
 from pytensor.tensor.basic import cast
 from pytensor.tensor.type import TensorType
 
+from theano.pytensor_base.rewriting import NodeRewriter
 from theano.schedule.rewrites.where_right import Condition
 
 Outcome = Callable[[Apply, list[Variable]], bool]

@@ -8,20 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from pytensor.graph.rewriting.basic import NodeRewriter
 from pytensor.tensor.math import add, mul, neg, reciprocal, sub, true_div
-from pytensor.tensor.rewriting import (
+
+from theano.pytensor_base.rewriting import NodeRewriter
+from theano.pytensor_base.tensor_rewrites import (
     basic,
     blas,
+    decomposition,
     elemwise,
     math,
+    products,
     shape,
     subtensor,
     subtensor_lift,
+    summary,
     uncanonicalize,
 )
-from pytensor.tensor.rewriting.linalg import decomposition, products, summary
-
 from theano.schedule.rewrites import where_right as where
 from theano.schedule.rewrites.guarded import Guarded
 from theano.schedule.rewrites.rows_of_length_one import row_of_length_one

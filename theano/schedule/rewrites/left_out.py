@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pytensor.graph.rewriting.db import RewriteDatabaseQuery
-
+from theano.pytensor_base.rewriting import RewriteDatabaseQuery
 from theano.schedule.rewrites.structured_matrices import BY_NAME
 
 WRONG_REWRITES = (

@@ -7,12 +7,12 @@ that an input may be overwritten, such as a table of which an update changes som
 from __future__ import annotations
 
 from pytensor.graph.basic import Apply
-from pytensor.graph.features import ReplaceValidate
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.rewriting.basic import GraphRewriter
-from pytensor.tensor.blas import view_roots
 from pytensor.tensor.subtensor import IncSubtensor
 
+from theano.pytensor_base.graph import ReplaceValidate, protected_inputs
+from theano.pytensor_base.rewriting import GraphRewriter
+from theano.pytensor_base.tensor import view_roots
 from theano.schedule.rewrites.replace_together import replace_together
 
 
@@ -31,7 +31,7 @@ class PartsInPlace(GraphRewriter):
 
     def apply(self, fgraph: FunctionGraph) -> None:
         """Replace the operators."""
-        protected = {*getattr(getattr(fgraph, "_supervisor", None), "protected", ())}
+        protected = {*(protected_inputs(fgraph) or ())}
         alone, shared = [], []
         for node in fgraph.toposort():
             if not isinstance(node.op, IncSubtensor) or node.op.inplace:

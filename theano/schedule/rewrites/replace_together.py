@@ -7,8 +7,9 @@ from contextlib import suppress
 
 from pytensor.graph.basic import Apply
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.rewriting.basic import copy_stack_trace
-from pytensor.graph.utils import InconsistencyError
+
+from theano.pytensor_base.graph import InconsistencyError
+from theano.pytensor_base.rewriting import copy_stack_trace
 
 InPlace = Callable[[Apply], Apply | None]
 

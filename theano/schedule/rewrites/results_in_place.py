@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 from pytensor.graph.basic import Apply
-from pytensor.graph.features import ReplaceValidate
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.rewriting.basic import GraphRewriter
 from pytensor.scalar.basic import ScalarOp
 from pytensor.tensor.elemwise import Elemwise
 
+from theano.pytensor_base.graph import ReplaceValidate
+from theano.pytensor_base.rewriting import GraphRewriter
 from theano.scalar.output_types import transfer_type
 from theano.schedule.rewrites.replace_together import replace_together
 

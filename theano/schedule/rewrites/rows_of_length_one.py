@@ -10,9 +10,11 @@ from typing import Any
 
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.rewriting.basic import copy_stack_trace, node_rewriter
 from pytensor.tensor.elemwise import DimShuffle
-from pytensor.tensor.subtensor import Subtensor, unflatten_index_variables
+from pytensor.tensor.subtensor import Subtensor
+
+from theano.pytensor_base.rewriting import copy_stack_trace, node_rewriter
+from theano.pytensor_base.tensor import unflatten_index_variables
 
 
 @node_rewriter([DimShuffle])

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.rewriting.basic import node_rewriter
-from pytensor.tensor.blas import Dot22
 from pytensor.tensor.math import mul
-from pytensor.tensor.rewriting.blas import local_dot22_to_dot22scalar
+
+from theano.pytensor_base.rewriting import node_rewriter
+from theano.pytensor_base.tensor import Dot22
+from theano.pytensor_base.tensor_rewrites import local_dot22_to_dot22scalar
 
 
 @node_rewriter([mul])

@@ -10,13 +10,11 @@ from typing import Any
 
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.rewriting.basic import copy_stack_trace, node_rewriter
 from pytensor.tensor.basic import Alloc, as_tensor_variable, cast, second
-from pytensor.tensor.rewriting.basic import (
-    broadcasted_by,
-    get_simplified_broadcast_shape,
-)
 from pytensor.tensor.type import TensorType
+
+from theano.pytensor_base.rewriting import copy_stack_trace, node_rewriter
+from theano.pytensor_base.tensor_rewrites import broadcasted_by, get_simplified_broadcast_shape
 
 
 @node_rewriter([second])

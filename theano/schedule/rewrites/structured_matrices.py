@@ -7,17 +7,18 @@ network. No fact can come of it unless something in the graph makes such a matri
 
 from __future__ import annotations
 
-from pytensor.assumptions.specify import SpecifyAssumptions
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.rewriting.basic import GraphRewriter, out2in
 from pytensor.tensor.basic import AllocDiag, Eye
 from pytensor.tensor.blockwise import Blockwise
-from pytensor.tensor.rewriting.linalg.products import (
+
+from theano.pytensor_base.rewriting import GraphRewriter, out2in
+from theano.pytensor_base.tensor import SpecifyAssumptions
+from theano.pytensor_base.tensor_rewrites import (
+    dot_diag_to_elemwise,
     orthogonal_dot_transpose_to_eye,
     selection_dot_to_indexing,
+    useless_symmetric_transpose,
 )
-from pytensor.tensor.rewriting.linalg.utils import useless_symmetric_transpose
-from pytensor.tensor.rewriting.math import dot_diag_to_elemwise
 
 # excluded from Theano's modes by name; StructuredProducts runs them
 BY_NAME = (

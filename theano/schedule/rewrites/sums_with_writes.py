@@ -11,11 +11,14 @@ from typing import Any
 
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.rewriting.basic import copy_stack_trace, node_rewriter
 from pytensor.tensor.basic import get_underlying_scalar_constant_value
 from pytensor.tensor.math import add, variadic_add
-from pytensor.tensor.rewriting.subtensor import _constant_has_unique_indices
-from pytensor.tensor.subtensor import AdvancedIncSubtensor, AdvancedIncSubtensor1, IncSubtensor
+from pytensor.tensor.subtensor import AdvancedIncSubtensor, IncSubtensor
+
+from theano.pytensor_base.graph import properties_of
+from theano.pytensor_base.rewriting import copy_stack_trace, node_rewriter
+from theano.pytensor_base.tensor import AdvancedIncSubtensor1
+from theano.pytensor_base.tensor_rewrites import has_unique_indices
 
 _WRITES = (IncSubtensor, AdvancedIncSubtensor, AdvancedIncSubtensor1)
 
@@ -35,7 +38,7 @@ def sum_with_write(graph: FunctionGraph, node: Apply) -> list[Variable] | None:
         if not any(_has_shape_of(graph, other, write.inputs[0]) for other in others):
             continue
         kind: Any = type(write.op)
-        increment = kind(**(write.op._props_dict() | {"set_instead_of_inc": False}))
+        increment = kind(**(properties_of(write.op) | {"set_instead_of_inc": False}))
         result = increment(rest, *write.inputs[1:])
         copy_stack_trace(node.outputs[0], result)
         return [result]
@@ -52,7 +55,7 @@ def _adds_to_zeros(write: Apply) -> bool:
         return False
     if isinstance(write.op, IncSubtensor):
         return True
-    return all(_constant_has_unique_indices(index) for index in indices)
+    return all(has_unique_indices(index) for index in indices)
 
 
 def _has_shape_of(graph: FunctionGraph, variable: Any, zeros: Any) -> bool:

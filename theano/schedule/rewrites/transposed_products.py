@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.rewriting.basic import GraphRewriter, copy_stack_trace
 from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.math import Dot
+
+from theano.pytensor_base.rewriting import GraphRewriter, copy_stack_trace
 
 
 class TransposedProducts(GraphRewriter):

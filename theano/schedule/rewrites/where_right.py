@@ -16,9 +16,10 @@ from pytensor.tensor.basic import Alloc
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.math import Sum, mul, neg, true_div
-from pytensor.tensor.rewriting.shape import _is_shape_i_of_x, _unpack_shape_vector
 from pytensor.tensor.shape import Shape
-from pytensor.tensor.subtensor import unflatten_index_variables
+
+from theano.pytensor_base.tensor import unflatten_index_variables
+from theano.pytensor_base.tensor_rewrites import is_length_of, lengths_in
 
 Condition = Callable[[FunctionGraph, Apply], bool]
 
@@ -340,9 +341,9 @@ def lengths_are_its_own(graph: FunctionGraph, node: Apply) -> bool:
     shapes = getattr(graph, "shape_feature", None)
     others = [
         (axis, length)
-        for axis, length in enumerate(_unpack_shape_vector(lengths))
+        for axis, length in enumerate(lengths_in(lengths))
         if not (isinstance(length, Constant) and length.data == -1)
     ]
     return len(others) >= array.type.ndim - 1 and all(
-        _is_shape_i_of_x(length, array, axis, shape_feature=shapes) for axis, length in others
+        is_length_of(length, array, axis, shape_feature=shapes) for axis, length in others
     )

@@ -4,15 +4,14 @@ from typing import Any
 
 import numpy as np
 import pytensor.tensor as pt
-from pytensor.compile.mode import optdb
 from pytensor.gradient import grad_undefined
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
-from pytensor.graph.rewriting.basic import copy_stack_trace, dfs_rewriter, node_rewriter
 from pytensor.tensor.type import discrete_dtypes
 from pytensor.tensor.variable import TensorVariable
 
-from theano.schedule.database import FAST_RUN_TAG
+from theano.pytensor_base.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
+from theano.schedule.database import FAST_RUN_TAG, register_for_tags
 
 __all__ = [
     "SparseBlockGemv",
@@ -136,7 +135,7 @@ def _add_in_place(fgraph, node):
     return added
 
 
-optdb.register(
+register_for_tags(
     "inplace_blocksparse",
     dfs_rewriter(_add_in_place, ignore_newtrees=True),
     FAST_RUN_TAG,

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytensor.tensor as pt
 from pytensor.configdefaults import config as _pytensor_config
-from pytensor.tensor.symbolic import TensorSymbolicOp
 from pytensor.tensor.variable import TensorVariable
 
+from theano.pytensor_base.tensor import TensorSymbolicOp
 from theano.tensor.rebroadcast import addbroadcast
 
 __all__ = [

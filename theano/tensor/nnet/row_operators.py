@@ -11,8 +11,9 @@ from pytensor.compile.mode import Mode
 from pytensor.gradient import DisconnectedType, disconnected_type
 from pytensor.raise_op import CheckAndRaise
 from pytensor.tensor import special
-from pytensor.tensor.symbolic import TensorSymbolicOp
 from pytensor.tensor.variable import TensorVariable
+
+from theano.pytensor_base.tensor import TensorSymbolicOp
 
 __all__ = [
     "CrossentropyCategorical1Hot",

@@ -9,16 +9,16 @@ from collections.abc import Sequence
 import pytensor.tensor as pt
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.rewriting.basic import copy_stack_trace, node_rewriter
 from pytensor.tensor import special
 from pytensor.tensor.basic import Alloc, ARange, MakeVector
 from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from pytensor.tensor.exceptions import NotScalarConstantError
 from pytensor.tensor.math import Argmax
-from pytensor.tensor.rewriting.math import local_mul_canonizer
 from pytensor.tensor.subtensor import AdvancedIncSubtensor, AdvancedSubtensor
 from pytensor.tensor.variable import TensorVariable
 
+from theano.pytensor_base.rewriting import copy_stack_trace, node_rewriter
+from theano.pytensor_base.tensor_rewrites import local_mul_canonizer
 from theano.tensor.nnet.row_operators import (
     CrossentropyCategorical1Hot,
     CrossentropyCategorical1HotGrad,

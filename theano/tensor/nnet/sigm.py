@@ -5,13 +5,14 @@
 from typing import Any
 
 import pytensor.tensor as pt
-from pytensor.compile.mode import optdb
-from pytensor.graph.rewriting.basic import copy_stack_trace, dfs_rewriter, node_rewriter
 from pytensor.scalar.math import Sigmoid as ScalarSigmoid
 from pytensor.scalar.math import Softplus as ScalarSoftplus
 from pytensor.scalar.math import sigmoid as scalar_sigmoid
 from pytensor.tensor.math import sigmoid, softplus
-from pytensor.tensor.rewriting.math import (
+from pytensor.tensor.variable import TensorVariable
+
+from theano.pytensor_base.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
+from theano.pytensor_base.tensor_rewrites import (
     compute_mul,
     is_1pexp,
     is_exp,
@@ -22,8 +23,7 @@ from pytensor.tensor.rewriting.math import (
     replace_leaf,
     simplify_mul,
 )
-from pytensor.tensor.variable import TensorVariable
-
+from theano.schedule.database import register_for_tags
 from theano.tensor import inplace
 
 __all__ = [
@@ -100,7 +100,7 @@ def _register_approximation(name: str, approximation) -> None:
         return [replacement]
 
     # Before operations are fused
-    optdb.register(name, dfs_rewriter(approximate), position=2.9)
+    register_for_tags(name, dfs_rewriter(approximate), position=2.9)
 
 
 _register_approximation("local_ultra_fast_sigmoid", ultra_fast_sigmoid)

@@ -13,8 +13,6 @@ from typing import Any
 from pytensor.configdefaults import config
 from pytensor.graph.basic import Apply
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.rewriting.basic import GraphRewriter
-from pytensor.scan.op import Scan
 
 from theano.link.native.build import compiler
 from theano.link.native.build.objects import compile_ahead
@@ -25,6 +23,8 @@ from theano.link.native.lowering.lowered_loops import shared_loop
 from theano.link.native.lowering.operations.scan import argument_names
 from theano.link.native.program import why_not
 from theano.link.native.runtime.build import find_compiler
+from theano.pytensor_base.rewriting import GraphRewriter
+from theano.pytensor_base.scan import Scan
 from theano.schedule.database import optdb
 
 TAG = "theano_native"

@@ -21,6 +21,7 @@ from pytensor.graph.traversal import toposort
 from theano.link.native.graph.partition import Part
 from theano.link.native.lowering.segment import Passed, SegmentCall
 from theano.link.native.program import Program
+from theano.pytensor_base.graph import features_of, protected_inputs
 from theano.schedule.disk import admitted
 from theano.schedule.disk.sealed_files import read_sealed, write_sealed
 from theano.schedule.disk.stored_graphs import StoredAs
@@ -38,7 +39,7 @@ class StoredProgram:
     """
 
     def __init__(self, fgraph: FunctionGraph):
-        features = (f for f in fgraph._features if isinstance(f, StoredAs) and f.name)
+        features = (f for f in features_of(fgraph) if isinstance(f, StoredAs) and f.name)
         self._graph = next(features, None)
         if self._graph is not None:
             self._places = _Places(fgraph)
@@ -84,14 +85,13 @@ class _Places:
     def wiring(self) -> Any:
         """What a program depends on beside the graph as it is stored, and the order of nodes."""
         fgraph = self.fgraph
-        supervisor = getattr(fgraph, "_supervisor", None)
-        protected = getattr(supervisor, "protected", ())
+        protected = protected_inputs(fgraph)
         return (
             [(type(node.op).__name__, [*map(self.of, node.inputs)]) for node in self.nodes],
             [self.of(variable) for variable in fgraph.outputs],
             sorted((fgraph.update_mapping or {}).items()),
-            supervisor is not None,
-            [(isinstance(v, SharedVariable), v in protected) for v in fgraph.inputs],
+            protected is not None,
+            [(isinstance(v, SharedVariable), v in (protected or ())) for v in fgraph.inputs],
         )
 
     def of(self, variable: Any) -> Place:

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph, Output
-from pytensor.ifelse import IfElse
-from pytensor.scan.op import Scan
+
+from theano.pytensor_base.scan import Scan
+from theano.pytensor_base.tensor import IfElse
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ from collections.abc import Collection, Iterable, Sequence
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph, Output
-from pytensor.tensor.blas import view_roots
 
 from theano.link.native.ir.ir import Buffer, View
 from theano.link.native.lowering.segment import Output as SegmentOutput
@@ -21,6 +20,7 @@ from theano.link.native.lowering.segment import Segment
 from theano.link.native.passes.share_memory import last_uses
 from theano.link.native.statements.base import Statement
 from theano.link.native.statements.copy import Copy
+from theano.pytensor_base.tensor import view_roots
 
 
 def overwrite_inputs(segment: Segment) -> None:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 import numpy as np
 from pytensor.graph.basic import Constant, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.scan.op import Scan
 
 from theano.link.native.ir.ir import (
     FIRST_SIZE,
@@ -34,6 +33,7 @@ from theano.link.native.passes.stored import check_types, choose_strides, mark_s
 from theano.link.native.statements.copy import Copy
 from theano.link.native.statements.map import Map
 from theano.link.step_graph import prepared
+from theano.pytensor_base.scan import Scan
 
 
 @dataclass(eq=False)

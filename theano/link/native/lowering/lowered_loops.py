@@ -12,10 +12,9 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
-from pytensor.scan.op import Scan
-
 from theano.link.native.lowering.loop import Loop, LowerLoop, lower_scan
 from theano.link.step_graph import EqualSteps
+from theano.pytensor_base.scan import Scan
 
 # more than this many are not kept
 LOOPS_KEPT = 64

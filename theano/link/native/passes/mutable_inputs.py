@@ -20,6 +20,7 @@ from theano.link.native.lowering.segment import Output, Segment
 from theano.link.native.passes.share_memory import last_uses
 from theano.link.native.statements.base import Statement
 from theano.link.native.statements.map import Map
+from theano.pytensor_base.graph import protected_inputs
 
 
 def mutable_inputs(
@@ -29,8 +30,8 @@ def mutable_inputs(
 
     With a shared variable comes its next value, which is the first to take its memory.
     """
-    supervisor = getattr(fgraph, "_supervisor", None)
-    if supervisor is None:
+    protected = protected_inputs(fgraph)
+    if protected is None:
         return {}
     updates: Any = fgraph.update_mapping or {}
     states = {fgraph.inputs[k]: fgraph.outputs[result] for result, k in updates.items()}
@@ -44,7 +45,7 @@ def mutable_inputs(
         if isinstance(variable, SharedVariable):
             if variable in states and len(nodes) == len(fgraph.apply_nodes):
                 found[variable] = states[variable]
-        elif variable not in states and variable not in supervisor.protected:
+        elif variable not in states and variable not in protected:
             found[variable] = None
     return found
 

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 from pytensor.graph.basic import Apply, Constant
-from pytensor.link.c.op import COp, _NoPythonCOp, _NoPythonExternalCOp
 from pytensor.scalar.basic import Add, Composite, Mul
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.type import TensorType
 
 from theano.link.native.graph.overwriting import overwrites_input
 from theano.link.native.run.virtual_machine import FailedNode
+from theano.pytensor_base.c_code import COp, NoPythonCOp, NoPythonExternalCOp
+from theano.pytensor_base.tensor import check_repeated_lengths
 
 
 def make_thunk(node: Apply, storage_map: Any, compute_map: Any, compiler: bool) -> Any:
@@ -50,7 +51,7 @@ def _repeated(function: Any, node: Apply, storage_map: Any, compute_map: Any) ->
     cell, computed, dtype = storage_map[output], compute_map[output], output.type.dtype
 
     def run() -> None:
-        Elemwise._check_runtime_broadcast(node, [operand[0] for operand in cells])
+        check_repeated_lengths(node, [operand[0] for operand in cells])
         total = cells[0][0]
         for other in cells[1:]:
             total = function(total, other[0])
@@ -104,7 +105,7 @@ def _taken_apart(node: Apply, storage_map: Any, compute_map: Any) -> Any:
 def _slow_in_python(node: Apply) -> bool:
     """Whether ``perform`` is missing or goes element by element, or C code was written for it."""
     op = node.op
-    if isinstance(op, _NoPythonCOp | _NoPythonExternalCOp):
+    if isinstance(op, NoPythonCOp | NoPythonExternalCOp):
         return True
     if isinstance(op, Elemwise):
         return getattr(op.scalar_op, "nfunc_spec", None) is None and not _is_composite(node)

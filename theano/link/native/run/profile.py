@@ -10,11 +10,11 @@ from functools import cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from pytensor.compile.debug.profiling import register_profiler_printer
 from pytensor.configdefaults import config
 
 from theano.link.native.emit.counters import FIELDS, Counter, Counters
 from theano.link.native.lowering.segment import SegmentCall
+from theano.pytensor_base.compiling import register_profiler_printer
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pytensor.link.vm import UpdatingVM
-
 from theano.link.native.run.undone import Undo
+from theano.pytensor_base.linking import UpdatingVM
 
 
 class FailedNode(Exception):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from pytensor.tensor.basic import Split
-from pytensor.tensor.subtensor import IncSubtensor, Subtensor, indices_from_subtensor
+from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
 from theano.link.xla.buckets.numbers import Varying, each_of
 from theano.link.xla.buckets.padding import CannotBucket, Padded, rows_below
@@ -16,6 +16,7 @@ from theano.link.xla.buckets.trace import pads, shape_each
 from theano.link.xla.context import is_traced
 from theano.link.xla.lowering.indexing import read, region
 from theano.link.xla.windows import SetWindow, SliceBounds, Window
+from theano.pytensor_base.tensor import indices_from_subtensor
 
 
 @dataclass(frozen=True)

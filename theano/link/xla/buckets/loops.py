@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 from pytensor.graph.basic import Variable
-from pytensor.scan.op import Scan
-from pytensor.tensor.subtensor import Subtensor, indices_from_subtensor
+from pytensor.tensor.subtensor import Subtensor
 
 from theano.link.xla.buckets.indexing import selection
 from theano.link.xla.buckets.numbers import Varying, each_of
@@ -19,6 +18,8 @@ from theano.link.xla.loop.known_inputs import known_inputs
 from theano.link.xla.loop.lower import Cases, LoopInputs, run_loop
 from theano.link.xla.loop.sequences import Sequence
 from theano.link.xla.loop.step import as_array
+from theano.pytensor_base.scan import Scan
+from theano.pytensor_base.tensor import indices_from_subtensor
 from theano.scan_module.loop.initial_rows import rows_of_states
 
 

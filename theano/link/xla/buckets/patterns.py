@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from pytensor.graph.basic import Apply, Constant, Variable
-from pytensor.scan.op import Scan
 from pytensor.tensor.shape import Shape_i
 
 from theano.link.xla.loop.early_stop import outputs_of_unknown_length
 from theano.link.xla.plan import Stage
 from theano.link.xla.static_inputs import SHAPES
+from theano.pytensor_base.scan import Scan
 from theano.scan_module.loop.initial_rows import initial_rows
 
 

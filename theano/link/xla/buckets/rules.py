@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from pytensor.compile.builders import OpFromGraph
-from pytensor.compile.ops import DeepCopyOp, TypeCastingOp
+from pytensor.compile.ops import DeepCopyOp
 from pytensor.raise_op import CheckAndRaise
 from pytensor.scalar import basic as scalar
 from pytensor.tensor.basic import (
@@ -18,18 +18,18 @@ from pytensor.tensor.basic import (
     ScalarFromTensor,
     TensorFromScalar,
 )
-from pytensor.tensor.blas import BatchedDot
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.extra_ops import CumOp
 from pytensor.tensor.math import Argmax, Dot, MulWithoutZeros
-from pytensor.tensor.reshape import JoinDims, SplitDims
 from pytensor.tensor.shape import Reshape, SpecifyShape
 
 from theano.link.xla.buckets.numbers import Varying, each_of
 from theano.link.xla.buckets.padding import CannotBucket, Padded, same_lengths
 from theano.link.xla.buckets.trace import pads, shape_each
 from theano.link.xla.context import is_traced
+from theano.pytensor_base.compiling import TypeCastingOp
+from theano.pytensor_base.tensor import BatchedDot, JoinDims, SplitDims
 
 
 @pads(Elemwise)

@@ -8,9 +8,7 @@ from typing import Any
 
 import numpy as np
 from pytensor.graph.basic import Apply, Constant, Variable
-from pytensor.ifelse import IfElse
 from pytensor.scalar.basic import ScalarType
-from pytensor.scan.op import Scan
 from pytensor.tensor.type import TensorType
 
 from theano.link.xla.buckets.numbers import Varying, each_of, number, numbers_of
@@ -18,6 +16,8 @@ from theano.link.xla.buckets.padding import CannotBucket, Padded
 from theano.link.xla.context import Context, is_traced
 from theano.link.xla.interpret import NodeFailed, run_named
 from theano.link.xla.static_inputs import SHAPES
+from theano.pytensor_base.scan import Scan
+from theano.pytensor_base.tensor import IfElse
 
 Rule = Callable[..., Any]
 _RULES: dict[type, Rule] = {}

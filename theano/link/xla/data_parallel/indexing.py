@@ -9,16 +9,18 @@ from pytensor.tensor.basic import Alloc, AllocEmpty
 from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.subtensor import (
     AdvancedIncSubtensor,
-    AdvancedIncSubtensor1,
     AdvancedSubtensor,
-    AdvancedSubtensor1,
     IncSubtensor,
     Subtensor,
-    indices_from_subtensor,
 )
 
 from theano.link.xla.data_parallel.parts import ALL, SUMMAND, CannotSplit, Rows, summed
 from theano.link.xla.data_parallel.rules import splits
+from theano.pytensor_base.tensor import (
+    AdvancedIncSubtensor1,
+    AdvancedSubtensor1,
+    indices_from_subtensor,
+)
 
 
 @splits(Subtensor)

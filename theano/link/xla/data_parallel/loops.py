@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from pytensor.graph.basic import Apply, Variable
-from pytensor.scan.op import Scan
 from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.shape import Reshape, SpecifyShape
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
@@ -22,6 +21,7 @@ from theano.link.xla.data_parallel.parts import (
     Sizes,
 )
 from theano.link.xla.data_parallel.rules import parts_of_graph, splits
+from theano.pytensor_base.scan import Scan
 
 
 @splits(Scan)

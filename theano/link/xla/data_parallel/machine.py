@@ -10,8 +10,7 @@ import numpy as np
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.traversal import ancestors
 
-from theano.compile.call_errors import users_line
-from theano.compile.device_cells import keep
+from theano.link.device_cells import keep
 from theano.link.xla.context import CannotLower, Ragged, is_traced
 from theano.link.xla.data_parallel.parts import ALL, Rows
 from theano.link.xla.data_parallel.trace import AXIS, SplitTrace
@@ -20,6 +19,7 @@ from theano.link.xla.device_values import DeviceValues
 from theano.link.xla.jax_library import require_jax
 from theano.link.xla.machine import Machine
 from theano.link.xla.plan import Plan, Stage
+from theano.users_lines import users_line
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ from pytensor.compile.ops import DeepCopyOp, ViewOp
 from pytensor.graph.basic import Constant
 from pytensor.raise_op import CheckAndRaise
 from pytensor.scalar import basic as scalar
-from pytensor.scan.op import Scan
 from pytensor.tensor.basic import (
     Alloc,
     AllocEmpty,
@@ -24,7 +23,6 @@ from pytensor.tensor.basic import (
     ScalarFromTensor,
     TensorFromScalar,
 )
-from pytensor.tensor.blas import BatchedDot
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.extra_ops import CumOp
@@ -45,6 +43,8 @@ from theano.link.xla.data_parallel.parts import (
     Sizes,
     summed,
 )
+from theano.pytensor_base.scan import Scan
+from theano.pytensor_base.tensor import BatchedDot
 from theano.sandbox.mrg_uniform import mrg_uniform
 
 Rule = Callable[..., Any]

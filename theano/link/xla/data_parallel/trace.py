@@ -14,16 +14,10 @@ from typing import Any
 
 import numpy as np
 from pytensor.graph.basic import Apply, Constant, Variable
-from pytensor.scan.op import Scan
 from pytensor.tensor.basic import Alloc, AllocEmpty
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.shape import Reshape, Shape, Shape_i, SpecifyShape
-from pytensor.tensor.subtensor import (
-    AdvancedIncSubtensor,
-    AdvancedIncSubtensor1,
-    AdvancedSubtensor,
-    AdvancedSubtensor1,
-)
+from pytensor.tensor.subtensor import AdvancedIncSubtensor, AdvancedSubtensor
 
 from theano.link.xla.context import Context, is_traced
 from theano.link.xla.data_parallel.draws import rows_of_draws
@@ -40,6 +34,8 @@ from theano.link.xla.data_parallel.parts import (
 )
 from theano.link.xla.data_parallel.rules import parts_of_results
 from theano.link.xla.interpret import NodeFailed, performed, run_node
+from theano.pytensor_base.scan import Scan
+from theano.pytensor_base.tensor import AdvancedIncSubtensor1, AdvancedSubtensor1
 from theano.sandbox.mrg_uniform import mrg_uniform
 
 AXIS = "batch"

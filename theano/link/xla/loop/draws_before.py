@@ -11,20 +11,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pytensor.compile.mode import optdb
 from pytensor.graph.basic import Apply, Constant, Variable
-from pytensor.graph.features import ReplaceValidate
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.replace import clone_replace
-from pytensor.graph.rewriting.basic import GraphRewriter, copy_stack_trace
 from pytensor.graph.traversal import ancestors, graph_inputs, toposort
-from pytensor.scan.op import Scan
 from pytensor.tensor.type import TensorType
 
 from theano.link.xla.windows import TAG
+from theano.pytensor_base.graph import ReplaceValidate
+from theano.pytensor_base.rewriting import GraphRewriter, copy_stack_trace
+from theano.pytensor_base.scan import Scan
 from theano.scan_module.loop.arguments import Carried, Loop, Sequence, Trace, fresh_like, take_apart
 from theano.scan_module.step.fixed_shapes import values_of_fixed_shape
 from theano.scan_module.step.shape_only_uses import with_shapes_from_outside
+from theano.schedule.database import register_for_tags
 
 
 @dataclass(frozen=True)
@@ -139,4 +139,4 @@ class DrawsBeforeLoops(GraphRewriter):
 
 
 # after PyTensor's rewrites of loops, which would make one loop of the two
-optdb.register("draws_before_loops", DrawsBeforeLoops(), TAG, position=1.65)
+register_for_tags("draws_before_loops", DrawsBeforeLoops(), TAG, position=1.65)

@@ -11,13 +11,13 @@ from typing import Any
 
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.scalar.basic import ScalarMinimum
-from pytensor.scan.op import Scan
 from pytensor.tensor.basic import Alloc, AllocEmpty
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.subtensor import IncSubtensor
 
 from theano.link.xla.context import Ragged
 from theano.link.xla.loop.states import Rows
+from theano.pytensor_base.scan import Scan
 from theano.scan_module.loop.initial_rows import rows_of_states
 
 

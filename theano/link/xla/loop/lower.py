@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from pytensor.graph.basic import Apply
-from pytensor.scan.op import Scan
 
 from theano.link.step_graph import prepared
 from theano.link.xla.context import Context
@@ -28,6 +27,7 @@ from theano.link.xla.loop.states import (
 )
 from theano.link.xla.loop.step import TracedStep, as_array, traced_step
 from theano.link.xla.lowering.table import lowers
+from theano.pytensor_base.scan import Scan
 from theano.scan_module.loop.initial_rows import rows_of_states
 
 

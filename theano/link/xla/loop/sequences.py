@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytensor.graph.basic import Variable
-from pytensor.tensor.subtensor import Subtensor, indices_from_subtensor
+from pytensor.tensor.subtensor import Subtensor
 
 from theano.link.xla.context import is_traced
+from theano.pytensor_base.tensor import indices_from_subtensor
 
 
 @dataclass(frozen=True)

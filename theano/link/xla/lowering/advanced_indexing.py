@@ -6,17 +6,17 @@ from typing import Any
 
 import numpy as np
 from pytensor.graph.basic import Constant
-from pytensor.tensor.subtensor import (
-    AdvancedIncSubtensor,
-    AdvancedIncSubtensor1,
-    AdvancedSubtensor,
-    AdvancedSubtensor1,
-    indices_from_subtensor,
-)
+from pytensor.tensor.subtensor import AdvancedIncSubtensor, AdvancedSubtensor
 
 from theano.link.xla.context import CannotLower, Context, is_traced
 from theano.link.xla.lowering.indexing import slice_bounds
 from theano.link.xla.lowering.table import lowers
+from theano.pytensor_base.tensor import (
+    AdvancedIncSubtensor1,
+    AdvancedSubtensor1,
+    check_repeated_rows,
+    indices_from_subtensor,
+)
 
 
 def _in_bounds(index: Any, n: int, axis: int, context: Context) -> Any:
@@ -102,7 +102,7 @@ def elements(op, node, inputs, context):
 def rows_replaced(op, node, inputs, context):
     """An array in which elements of the first dimension are set, or added to."""
     x, y, index = inputs
-    op._check_runtime_broadcasting(node, x, y, index)
+    check_repeated_rows(node, x, y, index)
     return _scattered(op, node, x, y, _indices(np.shape(x), (index,), context))
 
 

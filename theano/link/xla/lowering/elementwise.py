@@ -12,6 +12,7 @@ from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from theano.link.xla.interpret import interpret
 from theano.link.xla.lowering.scalars import applied, is_known
 from theano.link.xla.lowering.table import lowers
+from theano.pytensor_base.tensor import check_repeated_lengths
 
 
 def _why_not(node) -> str | None:
@@ -24,7 +25,7 @@ def elementwise(op, node, inputs, context):
     """An operation on numbers for each element; lengths 1 repeat where the type says so."""
     shapes = [np.shape(value) for value in inputs]
     if len({*shapes}) > 1:
-        Elemwise._check_runtime_broadcast(node, inputs)
+        check_repeated_lengths(node, inputs)
     return _on_arrays(op.scalar_op, node, inputs, np.broadcast_shapes(*shapes), context)
 
 

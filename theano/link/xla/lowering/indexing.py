@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from pytensor.tensor.subtensor import IncSubtensor, Subtensor, indices_from_subtensor
+from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
 from theano.link.xla.context import CannotLower, Context, is_traced
 from theano.link.xla.lowering.table import lowers
+from theano.pytensor_base.tensor import indices_from_subtensor
 
 
 @dataclass(frozen=True)

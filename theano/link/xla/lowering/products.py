@@ -5,13 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from pytensor.tensor.blas import BatchedDot, Dot22, Dot22Scalar, Gemm, Gemv, Ger
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.math import Dot
 from pytensor.tensor.type import tensor
 
 from theano.link.xla.interpret import run_node
 from theano.link.xla.lowering.table import lowers, why_not
+from theano.pytensor_base.tensor import (
+    BatchedDot,
+    Dot22,
+    Dot22Scalar,
+    Gemm,
+    Gemv,
+    Ger,
+    check_repeated_lengths,
+)
 
 
 def product(x: Any, y: Any, dtype: str, context: Any, batched: int = 0) -> Any:
@@ -92,7 +100,7 @@ def on_each(op, node, inputs, context):
     import jax
     import jax.numpy as jnp
 
-    op._check_runtime_broadcast(node, inputs)
+    check_repeated_lengths(node, inputs)
     core = _core_node(node)
     ndims = [len(dimensions) for dimensions in op.inputs_sig]
     batches = [np.shape(x)[: np.ndim(x) - n] for x, n in zip(inputs, ndims, strict=True)]

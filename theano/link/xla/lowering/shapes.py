@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
-from pytensor.compile.ops import DeepCopyOp, TypeCastingOp
+from pytensor.compile.ops import DeepCopyOp
 from pytensor.tensor.basic import (
     Alloc,
     AllocEmpty,
@@ -17,12 +17,13 @@ from pytensor.tensor.basic import (
     Split,
 )
 from pytensor.tensor.extra_ops import Bartlett, CpuContiguous, Repeat
-from pytensor.tensor.reshape import JoinDims, SplitDims
 from pytensor.tensor.shape import Reshape, Shape, Shape_i, SpecifyShape
 
 from theano.link.xla.context import CannotLower, is_traced
 from theano.link.xla.interpret import performed
 from theano.link.xla.lowering.table import lowers
+from theano.pytensor_base.compiling import TypeCastingOp
+from theano.pytensor_base.tensor import JoinDims, SplitDims
 
 # Arrays of at most so many elements stay concrete; larger ones are no constants of the program.
 SMALL = 64

@@ -14,14 +14,10 @@ from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.math import Dot
 from pytensor.tensor.special import LogSoftmax, Softmax
-from pytensor.tensor.subtensor import (
-    AdvancedSubtensor,
-    AdvancedSubtensor1,
-    Subtensor,
-    get_idx_list,
-)
+from pytensor.tensor.subtensor import AdvancedSubtensor, Subtensor
 from pytensor.tensor.type import TensorType
 
+from theano.pytensor_base.tensor import AdvancedSubtensor1, get_idx_list
 from theano.scan_module.step.gathers import is_gather
 from theano.scan_module.step.step_analysis import StepAnalysis
 from theano.tensor.nnet.row_operators import SoftmaxGrad

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from pytensor import tensor as pt
 from pytensor.graph.basic import Constant, Variable
-from pytensor.scan.utils import expand_empty
 from pytensor.tensor.basic import AllocEmpty
 
+from theano.pytensor_base.scan import expand_empty
 from theano.scan_module.loop.arguments import (
     BuiltLoop,
     Carried,

@@ -11,14 +11,15 @@ from pytensor import tensor as pt
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.raise_op import CheckAndRaise
 from pytensor.scalar.basic import ScalarMinimum
-from pytensor.scan.op import Scan as PyTensorScan
 from pytensor.tensor.basic import Alloc, ScalarFromTensor, TensorFromScalar
 from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from pytensor.tensor.math import Dot
 from pytensor.tensor.shape import Reshape, Shape, Shape_i, SpecifyShape
 from pytensor.tensor.special import LogSoftmax, Softmax
-from pytensor.tensor.subtensor import IncSubtensor, Subtensor, get_idx_list
+from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
+from theano.pytensor_base.scan import Scan as PyTensorScan
+from theano.pytensor_base.tensor import get_idx_list
 from theano.scan_module.loop.arguments import Loop, Sequence
 from theano.scan_module.loop.initial_rows import initial_rows
 from theano.scan_module.scan_opt.outside.loop_reads import constant_index

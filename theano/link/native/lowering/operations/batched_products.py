@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pytensor.tensor.blas import BatchedDot
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.math import Dot
 
@@ -18,6 +17,7 @@ from theano.link.native.statements.base import Work
 from theano.link.native.statements.costs import ARITHMETIC, MULTIPLY_ADD
 from theano.link.native.statements.kernel import Array, Kernel
 from theano.link.native.text.looks import declared, look_after
+from theano.pytensor_base.tensor import BatchedDot
 
 
 @lowers(BatchedDot)

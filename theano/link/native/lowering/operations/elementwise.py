@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from pytensor.compile.ops import DeepCopyOp, TypeCastingOp
+from pytensor.compile.ops import DeepCopyOp
 from pytensor.graph.basic import Constant
 from pytensor.scalar.basic import Cast, Composite, Pow, ScalarOp, get_scalar_type
 from pytensor.tensor.basic import ScalarFromTensor, TensorFromScalar
@@ -16,6 +16,7 @@ from theano.link.native.ir.scalar_types import FLOATS, has_c_type
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.reduce import Reduce
+from theano.pytensor_base.compiling import TypeCastingOp
 
 
 @lowers(Elemwise)

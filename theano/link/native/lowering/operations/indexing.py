@@ -7,12 +7,7 @@ from typing import Any
 
 from pytensor.graph.basic import Variable
 from pytensor.scalar import add
-from pytensor.tensor.subtensor import (
-    AdvancedIncSubtensor1,
-    AdvancedSubtensor1,
-    IncSubtensor,
-    Subtensor,
-)
+from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
 from theano.link.native.ir.ir import CannotLower, Numbers, Scalar, Size, Spread, Value, View
 from theano.link.native.ir.scalar_expressions import Expression, expression_of
@@ -32,6 +27,7 @@ from theano.link.native.lowering.step import Step
 from theano.link.native.statements.copy import Combine, Copy
 from theano.link.native.statements.numbers import Assign
 from theano.link.native.statements.rows_by_index import Gather, Scatter
+from theano.pytensor_base.tensor import AdvancedIncSubtensor1, AdvancedSubtensor1
 
 # No array has more than 2**48 bytes: a stride of one times this fits 64 bits.
 LARGEST_STEP = 2**14

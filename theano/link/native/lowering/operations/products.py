@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytensor.scalar as ps
-from pytensor.tensor.blas import Dot22, Dot22Scalar, Gemm, Gemv, Ger
-from pytensor.tensor.blas_c import CGemv, CGer
 from pytensor.tensor.math import Dot
 
 from theano.link.native.ir.ir import CannotLower, Scalar, Value, View
@@ -15,6 +13,7 @@ from theano.link.native.lowering.operations.elementwise import cast
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.reduce import Reduce
+from theano.pytensor_base.tensor import CGemv, CGer, Dot22, Dot22Scalar, Gemm, Gemv, Ger
 
 
 @lowers(Dot, Dot22)

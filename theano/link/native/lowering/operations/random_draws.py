@@ -6,13 +6,13 @@ from theano.link.native.ir.ir import CannotLower, Scalar, Value, View
 from theano.link.native.ir.scalar_types import FLOATS
 from theano.link.native.ir.symbolic import compared
 from theano.link.native.lowering.operations.shapes import numbers_of
+from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.base import Work
 from theano.link.native.statements.costs import ARITHMETIC
 from theano.link.native.statements.kernel import Array, Kernel
-
-# 2**31 - 1 and 2**31 - 21069, the moduli of the two recurrences
-M1, M2 = 2147483647, 2147462579
+from theano.sandbox.mrg31k3p import M1, M2
+from theano.sandbox.mrg_uniform import mrg_uniform
 
 # How many streams take a step together: their states stay in registers.
 _TOGETHER = 8
@@ -40,6 +40,7 @@ const int64_t draw = apart <= 0 ? apart + {M1} : apart;
 _STATE = ("a0", "a1", "a2", "b0", "b1", "b2")
 
 
+@lowers(mrg_uniform)
 def draw_uniforms(step: Step, node, inputs: list[Value]) -> list[Value]:
     """The next states, and numbers between 0 and 1: the i-th from row ``i % streams``."""
     kind = node.op.output_type

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pytensor.scan.op import Scan
-
 from theano.link.native.ir.ir import (
     FIRST_ARRAY,
     FIRST_RESULT,
@@ -37,6 +35,7 @@ from theano.link.native.lowering.step import Step
 from theano.link.native.statements.base import Work
 from theano.link.native.statements.call_loop import CallLoop
 from theano.link.native.statements.copy import Copy
+from theano.pytensor_base.scan import Scan
 from theano.scan_module.scan_op import Scan as OurScan
 
 

@@ -8,7 +8,6 @@ import numpy as np
 from pytensor.raise_op import CheckAndRaise
 from pytensor.tensor.basic import Alloc, AllocEmpty, ExtractDiag, Join, MakeVector, Split
 from pytensor.tensor.extra_ops import Repeat
-from pytensor.tensor.reshape import JoinDims, SplitDims
 from pytensor.tensor.shape import Reshape, Shape, Shape_i, SpecifyShape
 from pytensor.tensor.type_other import NoneTypeT
 
@@ -21,6 +20,7 @@ from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.kernel import Array, Kernel
 from theano.link.native.text.looks import declared
+from theano.pytensor_base.tensor import JoinDims, SplitDims
 
 
 @lowers(Shape)

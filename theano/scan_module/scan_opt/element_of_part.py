@@ -10,10 +10,11 @@ from __future__ import annotations
 from pytensor import tensor as pt
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.rewriting.basic import copy_stack_trace, node_rewriter
-from pytensor.scan.op import Scan
-from pytensor.tensor.subtensor import Subtensor, unflatten_index_variables
+from pytensor.tensor.subtensor import Subtensor
 
+from theano.pytensor_base.rewriting import copy_stack_trace, node_rewriter
+from theano.pytensor_base.scan import Scan
+from theano.pytensor_base.tensor import unflatten_index_variables
 from theano.scan_module.loop.initial_rows import initial_rows
 
 Bounds = tuple[int | None, int | None, int | None]

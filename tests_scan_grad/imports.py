@@ -1,0 +1,92 @@
+"""Which module of the package imports which, read from the files: imports inside functions too."""
+
+import ast
+import functools
+from collections.abc import Iterator
+
+from tests_scan_grad.fresh_process import ROOT
+
+PACKAGE = ROOT / "theano"
+
+# Packages that load their own modules by names that are computed, and what loads JAX's.
+PACKAGES_THAT_LOAD = {"theano", "theano.compile", "theano.link.xla.jax_library"}
+
+
+@functools.cache
+def syntax() -> dict:
+    """The syntax tree of each module of the package, by its name."""
+    return {_name(path): ast.parse(path.read_text()) for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+def _name(path) -> str:
+    *folders, file = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(folders if file == "__init__" else [*folders, file])
+
+
+def _only_for_types(tree) -> set[int]:
+    """What stands under ``if TYPE_CHECKING``: it is never imported when a program runs."""
+    return {
+        id(inside)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        for statement in node.body
+        for inside in ast.walk(statement)
+    }
+
+
+def _imported(module: str, tree) -> Iterator[str]:
+    modules = syntax()
+    aside = _only_for_types(tree)
+    for node in ast.walk(tree):
+        if id(node) in aside:
+            continue
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{module}: a relative import"
+            for alias in node.names:
+                inside = f"{node.module}.{alias.name}"
+                yield inside if inside in modules else node.module or ""
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+            [name] = node.args
+            if isinstance(name, ast.Constant):
+                yield name.value
+            else:
+                # a package may load its own modules when they are first asked for
+                assert module in PACKAGES_THAT_LOAD, f"{module}: {ast.unparse(node)}"
+
+
+@functools.cache
+def imports() -> dict[str, frozenset[str]]:
+    """The modules of the package that each of its modules imports.
+
+    ``from package import module`` imports the module, not the package; that Python runs the
+    ``__init__`` of each package on the way does not count.
+    """
+    return {
+        module: frozenset(name for name in _imported(module, tree) if name in syntax()) - {module}
+        for module, tree in syntax().items()
+    }
+
+
+def circles(graph: dict[str, frozenset[str]]) -> list[list[str]]:
+    """The groups of modules that import each other, directly or through others."""
+    before = {module: reached(graph, module) for module in graph}
+    groups = {
+        tuple(sorted(other for other in before[module] if module in before[other]))
+        for module in graph
+        if module in before[module]
+    }
+    return [list(group) for group in sorted(groups)]
+
+
+def reached(graph: dict[str, frozenset[str]], module: str) -> set[str]:
+    """What a module imports, directly or through others."""
+    found: set[str] = set()
+    left = [module]
+    while left:
+        for other in graph[left.pop()]:
+            if other not in found:
+                found.add(other)
+                left.append(other)
+    return found

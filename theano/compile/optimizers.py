@@ -1,0 +1,68 @@
+"""Which rewrites run, by the names that Theano 1.0 gave to choices of them."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from theano.compile.linkers import unknown_name
+from theano.configdefaults import config
+from theano.pytensor_base.compiling import OPT_MERGE, OPT_NONE
+from theano.pytensor_base.rewriting import RewriteDatabaseQuery
+from theano.schedule.database import FAST_COMPILE_TAG, FAST_RUN_TAG
+from theano.schedule.rewrites.left_out import FROM_EVERY_MODE
+
+
+def _query(
+    name: str, include: Iterable[str], exclude: Iterable[str] = (), **kwargs: Any
+) -> RewriteDatabaseQuery:
+    query = RewriteDatabaseQuery(
+        include=list(include),
+        exclude=[*exclude, *FROM_EVERY_MODE],
+        **kwargs,
+    )
+    query.name = name
+    return query
+
+
+_FAST_RUN = ("fast_run", FAST_RUN_TAG)
+_FAST_COMPILE = ("fast_compile", FAST_COMPILE_TAG)
+
+OPT_FAST_RUN = _query("OPT_FAST_RUN", _FAST_RUN)
+OPT_FAST_RUN_STABLE = _query("OPT_FAST_RUN_STABLE", _FAST_RUN, require=["stable"])
+OPT_FAST_COMPILE = _query("OPT_FAST_COMPILE", _FAST_COMPILE)
+OPT_STABILIZE = _query("OPT_STABILIZE", _FAST_RUN, position_cutoff=1.5000001)
+OPT_O2 = _query("OPT_O2", (*_FAST_COMPILE, "fusion"))
+OPT_O3 = _query("OPT_O3", _FAST_RUN, exclude=["inplace"])
+OPT_UNSAFE = _query("OPT_UNSAFE", (*_FAST_RUN, "unsafe"), exclude=["inplace"])
+
+predefined_optimizers = {
+    None: OPT_NONE,
+    "None": OPT_NONE,
+    "merge": OPT_MERGE,
+    "o4": OPT_FAST_RUN,
+    "o3": OPT_O3,
+    "o2": OPT_O2,
+    "o1": OPT_FAST_COMPILE,
+    "unsafe": OPT_UNSAFE,
+    "fast_compile": OPT_FAST_COMPILE,
+    "fast_run": OPT_FAST_RUN,
+    "fast_run_stable": OPT_FAST_RUN_STABLE,
+    "stabilize": OPT_STABILIZE,
+}
+
+
+def register_optimizer(name: str, query: RewriteDatabaseQuery) -> None:
+    """Give a query of rewrites a name that `Mode` accepts; a taken name is a ValueError."""
+    if name in predefined_optimizers:
+        raise ValueError(f"Optimizer name already taken: {name}")
+    predefined_optimizers[name] = query
+
+
+def resolve_optimizer(optimizer: object) -> object:
+    """Return the query that a name stands for, and anything that is not a name unchanged."""
+    if optimizer == "default":
+        optimizer = config.optimizer
+    if optimizer is not None and not isinstance(optimizer, str):
+        return optimizer
+    if optimizer not in predefined_optimizers:
+        raise ValueError(unknown_name("optimizer", optimizer, map(str, predefined_optimizers)))
+    return predefined_optimizers[optimizer]

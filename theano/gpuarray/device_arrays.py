@@ -1,0 +1,12 @@
+"""Arrays that a device of JAX holds."""
+
+from typing import Any
+
+
+def on_device(value: Any, device: Any) -> Any:
+    """Return an array, of its own dtype, on a device of JAX."""
+    # Imported here: `theano` can be used without it.
+    import jax
+
+    with jax.enable_x64(True):
+        return jax.device_put(value, device)

@@ -1,0 +1,61 @@
+"""Insides of PyTensor's graphs: features, what is overwritten, tags, hidden attributes."""
+# ruff: noqa: F401 -- this file re-exports
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from pytensor.graph.basic import Variable
+from pytensor.graph.destroyhandler import (
+    DestroyHandler,  # the feature that orders nodes which overwrite their inputs
+    inplace_candidates,  # (graph, inputs, protected) -> what may be overwritten
+)
+from pytensor.graph.features import (
+    AlreadyThere,  # raised by `on_attach`: the graph has such a feature
+    BadOptimization,  # raised by DebugMode: a rewrite changed a value
+    Bookkeeper,  # calls `on_import` for each node when attached, `on_prune` when detached
+    Feature,  # base class; `on_attach`, `on_import`, `on_prune`, `on_change_input`, `clone`
+    History,  # `checkpoint`, `revert`
+    NoOutputFromInplace,  # `validate` fails when an output is written in place
+    PreserveVariableAttributes,  # keeps names and tags when a variable is replaced
+    ReplacementDidNotRemoveError,  # raised by `replace_all_validate_remove`
+    ReplaceValidate,  # `replace_all_validate` of graphs: all replacements or none
+    Validator,  # `validate`, `consistent` of graphs
+    register_feature_callback,  # marks the methods of a feature that a graph calls
+)
+from pytensor.graph.fg import FrozenFunctionGraph, FunctionGraph
+from pytensor.graph.op import HasInnerGraph
+from pytensor.graph.utils import (
+    InconsistencyError,  # a graph with a cycle, or that reads what was overwritten
+    MetaObject,  # base class that makes `__eq__`, `__hash__` and `__str__` of `__props__`
+    MethodNotDefined,  # raised by C code that an operator lacks
+    MissingInputError,  # a graph depends on a variable that is not among its inputs
+    Scratchpad,  # the class of `tag`; attributes in `__dict__`
+    add_tag_trace,  # stores the user's lines in `tag.trace`
+    get_variable_trace_string,  # the user's lines of `tag.trace` as text
+    simple_extract_stack,  # the frames of the caller as (file, line, function, text)
+)
+
+
+def features_of(graph: FunctionGraph) -> list[Feature]:
+    """The features attached to a graph, in the order in which they came."""
+    return list(graph._features)
+
+
+def protected_inputs(graph: FunctionGraph) -> Collection[Variable] | None:
+    """The inputs that must not be overwritten; none when the graph does not say."""
+    # `_supervisor`: set by the maker of functions when it attaches its Supervisor
+    supervisor = getattr(graph, "_supervisor", None)
+    return None if supervisor is None else supervisor.protected
+
+
+def frozen_graph_inside(op: HasInnerGraph) -> FrozenFunctionGraph:
+    """The graph inside an operator, interned: equal graphs are the same object."""
+    # of Scan and OpFromGraph
+    return op._frozen_fgraph  # type: ignore[attr-defined]
+
+
+def properties_of(op: Any) -> dict[str, Any]:
+    """What an operator is made with, by the names of `__props__`."""
+    return op._props_dict()

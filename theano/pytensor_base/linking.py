@@ -1,0 +1,24 @@
+"""Insides of PyTensor's linkers, which make a rewritten graph run."""
+# ruff: noqa: F401 -- this file re-exports
+
+from pytensor.link.basic import (
+    Container,  # holds the value of an input or output: `storage`, `data`, `type`
+    Linker,  # `accept`, `make_thunk`
+    LocalLinker,  # a linker of one node after another: `make_all`
+    PerformLinker,  # runs `perform` of each node
+    WrapLinker,  # has a function run each node
+)
+from pytensor.link.utils import (
+    gc_helper,  # which variable is last read where
+    map_storage,  # (graph, order, input storage, output storage) -> storage of each variable
+    raise_with_op,  # raises the present error with the node and the user's line
+    streamline,  # a function that runs thunks in order
+)
+from pytensor.link.vm import (
+    VM,  # base of the programs that run thunks
+    Loop,  # runs them in order
+    Stack,  # runs them as they are needed: lazily
+    UpdatingVM,  # a program that stores the new values of shared variables itself
+    VMLinker,  # the linker of these; `use_cloop`, `lazy`, `allow_gc`
+    calculate_reallocate_info,  # which value may reuse whose memory
+)

@@ -1,0 +1,46 @@
+"""Insides of how PyTensor rewrites graphs: rewriters, their databases, patterns."""
+# ruff: noqa: F401 -- this file re-exports
+
+from pytensor.graph.rewriting.basic import (
+    CheckStackTraceRewriter,  # raises an error where a rewrite lost the user's lines
+    EquilibriumGraphRewriter,  # applies node rewriters until none changes anything
+    FromFunctionGraphRewriter,  # a graph rewriter of a function
+    GraphRewriter,  # `apply(graph)`, `add_requirements(graph)`, `rewrite(graph)`
+    MergeFeature,  # notes which nodes and constants are equal
+    MergeOptimizer,  # makes equal nodes one
+    NodeProcessingGraphRewriter,  # applies one node rewriter to nodes; `node_rewriter`
+    NodeRewriter,  # `transform(graph, node)`, `tracks()`
+    PatternNodeRewriter,  # replaces a pattern by another
+    Rewriter,  # base of both kinds: `name`
+    SequentialGraphRewriter,  # a list of graph rewriters: `data`
+    SequentialNodeRewriter,  # a list of node rewriters: `rewrites`
+    SubstitutionNodeRewriter,  # replaces one operator by another
+    WalkingGraphRewriter,  # applies a node rewriter from inputs to outputs or back
+    check_stack_trace,  # whether variables of a function have the user's lines
+    copy_stack_trace,  # (from, to): gives new variables the user's lines of old ones
+    dfs_rewriter,  # a WalkingGraphRewriter from outputs that follows new nodes
+    in2out,  # a WalkingGraphRewriter from inputs to outputs
+    node_rewriter,  # the decorator that makes a NodeRewriter of a function
+    out2in,  # a WalkingGraphRewriter from outputs to inputs
+    pre_constant_merge,  # makes equal constants of a graph one, before it is rewritten
+    pre_greedy_node_rewriter,  # applies node rewriters to a graph that is not a FunctionGraph
+)
+from pytensor.graph.rewriting.db import (
+    EquilibriumDB,  # gives an EquilibriumGraphRewriter
+    RewriteDatabase,  # `register`, `query`; entries by name and tag in `__db__`
+    RewriteDatabaseQuery,  # `include`, `require`, `exclude`, `subquery`, `extra_rewrites`
+    SequenceDB,  # gives a SequentialGraphRewriter, by position
+)
+from pytensor.graph.rewriting.unify import (
+    OpPattern,  # an operator of a class with properties, within a pattern
+)
+from pytensor.graph.rewriting.utils import (
+    is_same_graph,  # whether two variables are computed alike
+    is_same_graph_with_merge,  # the same, found out by merging
+    rewrite_graph,  # rewrites a copy of a variable's graph with rewrites of given tags
+)
+
+
+def names_in(database: RewriteDatabase) -> set[str]:
+    """The names, not the tags, of what is registered in a database."""
+    return database._names

@@ -1,0 +1,35 @@
+"""Insides of PyTensor's loops."""
+# ruff: noqa: F401 -- this file re-exports
+
+from functools import cached_property
+from typing import Any
+
+from pytensor.scan.basic import (
+    get_updates_and_outputs,  # what a step returned -> conditions, outputs, updates
+    scan,  # pytensor.scan
+)
+from pytensor.scan.op import (
+    Scan,  # the operator: `info`, `fgraph`, and arguments in one list whose order says their role
+    ScanInfo,  # how many arguments have each role, and at which steps they are read and written
+)
+from pytensor.scan.rewriting.db import (
+    ScanEquilibriumGraphRewriter,  # applies rewrites of loops until none changes anything
+)
+from pytensor.scan.rewriting.merge import (
+    ScanMerge,  # the graph rewriter that makes one loop of several
+)
+from pytensor.scan.rewriting.trace import (
+    scan_reduce_trace_rewrite,  # (graph, node, ...) -> a loop that keeps only what is read
+)
+from pytensor.scan.utils import (
+    expand_empty,  # appends steps without values to a buffer of initial values
+    until,  # a condition on which a loop ends
+)
+
+
+class FrozenWhenAsked(Scan):
+    """A loop whose step is frozen when it is first compared or hashed, which takes time."""
+
+    @cached_property
+    def _frozen_fgraph(self) -> Any:  # type: ignore[override]
+        return self.fgraph.freeze()  # type: ignore[attr-defined]

@@ -1,0 +1,101 @@
+"""Insides of PyTensor's tensors: operators that not every release has, indices, methods."""
+# ruff: noqa: F401 -- this file re-exports
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from pytensor.assumptions.specify import (
+    SpecifyAssumptions,  # says of a matrix that it is triangular, symmetric or the like
+)
+from pytensor.graph.basic import Apply
+from pytensor.ifelse import (
+    IfElse,  # the lazy choice between values: `n_outs`, `as_view`
+    ifelse,  # makes it
+)
+from pytensor.tensor import (
+    _as_tensor_variable as as_tensor_variable_of_class,  # by class: how it becomes a tensor
+)
+from pytensor.tensor.blas import (
+    BatchedDot,  # products of matrices along the first dimension
+    Dot22,  # a product of two matrices
+    Dot22Scalar,  # a product of two matrices and a number
+    Gemm,  # z * b + a * dot(x, y)
+    GemmRelated,  # base of Gemm, Dot22 and Dot22Scalar
+    Gemv,  # y * b + a * dot(A, x)
+    Ger,  # A + a * outer(x, y)
+    gemm,
+    gemm_inplace,
+    gemm_no_inplace,
+    gemv,
+    gemv_inplace,
+    gemv_no_inplace,
+    ger,
+    ger_destructive,
+    ldflags,  # the flags that link a BLAS
+    view_roots,  # the variables whose memory a variable is
+)
+from pytensor.tensor.blas import _dot22 as dot22
+from pytensor.tensor.blas import _dot22scalar as dot22scalar
+from pytensor.tensor.blas_c import (
+    BaseBLAS,  # base of operators whose C calls BLAS
+    CGemv,  # Gemv in C
+    CGer,  # Ger in C
+    cgemv_inplace,
+    cgemv_no_inplace,
+    cger_inplace,
+    cger_no_inplace,
+    must_initialize_y_gemv,  # whether BLAS reads what gemv is to overwrite
+)
+from pytensor.tensor.elemwise import Elemwise
+from pytensor.tensor.extra_ops import (
+    _broadcast_assert as broadcast_assert,  # the assertion that a length is 1 or equal
+)
+from pytensor.tensor.linalg.solvers.core import (
+    SolveBase,  # base of the operators that solve a system
+)
+from pytensor.tensor.math import (
+    _conj as conj_of_elements,  # the conjugate also of real numbers
+)
+from pytensor.tensor.reshape import (
+    JoinDims,  # makes one dimension of several
+    SplitDims,  # makes several of one
+)
+from pytensor.tensor.subtensor import (
+    AdvancedIncSubtensor1,  # x[index] set or increased along the first dimension
+    AdvancedSubtensor1,  # x[index] along the first dimension
+    as_index_constant,  # an entry of an index as a constant, if it is one
+    get_canonical_form_slice,  # (slice, length) -> one without negative numbers, direction
+    get_idx_list,  # (all inputs, idx_list) -> the entries of the index
+    indices_from_subtensor,  # (inputs that are indices, idx_list) -> the entries of the index
+    unflatten_index_variables,  # the same, of variables
+)
+from pytensor.tensor.symbolic import (
+    TensorSymbolicOp,  # an operator that is a graph of tensors: `build_inner_graph`
+)
+from pytensor.tensor.type import (
+    dtensor5s,  # several variables of five dimensions
+    itensor5s,
+)
+from pytensor.tensor.utils import (
+    hash_from_ndarray,  # the hash of an array: values, dtype, shape
+    shape_of_variables,  # shapes of a graph's variables, for given shapes of its inputs
+)
+from pytensor.tensor.variable import (
+    _tensor_py_operators as TensorOperators,  # the methods and operators of tensors
+)
+
+
+def check_repeated_lengths(node: Apply, values: Sequence[np.ndarray]) -> None:
+    """Raise ValueError where a length is 1 that the types do not say may be repeated.
+
+    `node` is an element-wise operation, or one on a batch.
+    """
+    op: Any = node.op
+    op._check_runtime_broadcast(node, values)
+
+
+def check_repeated_rows(node: Apply, x: np.ndarray, y: np.ndarray, index: np.ndarray) -> None:
+    """The same, of the rows `y` that are set in `x` or added to it."""
+    op: Any = node.op
+    op._check_runtime_broadcasting(node, x, y, index)

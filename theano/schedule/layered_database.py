@@ -1,0 +1,93 @@
+"""Collections of rewrites that add to others, which stay as they are."""
+
+from collections import ChainMap
+
+from theano.gof.optdb import EquilibriumDB, SequenceDB, check_that_free, holds
+from theano.pytensor_base import rewriting as of_pytensor
+
+__all__ = ["LayeredDB", "LayeredEquilibriumDB"]
+
+
+class LayeredEquilibriumDB(EquilibriumDB):
+    """Rewrites that are applied together with those of another collection, which stays as it is.
+
+    Parameters
+    ----------
+    base : EquilibriumDB
+        The other collection.
+    """
+
+    def __init__(self, base: of_pytensor.EquilibriumDB):
+        super().__init__(base.ignore_newtrees, base.tracks_on_change_inputs)
+        self._base = base
+        self.name = base.name
+
+    def register(self, name, obj, *tags, **kwargs):
+        """Add a rewrite under a name and tags, perhaps for the end of each round."""
+        check_that_free(self._base, name, tags)
+        super().register(name, obj, *tags, **kwargs)
+
+    def query(self, *tags, **kwtags):
+        """Return the chosen rewrites of both collections as one."""
+        chosen = self._base.query(*tags, **kwtags)
+        self._add(chosen, super().query(*tags, **kwtags))
+        return chosen
+
+    def add_to(self, chosen, query) -> None:
+        """Add the rewrites that a query chooses of these to what it chose of the other ones."""
+        self._add(chosen, super().query(query))
+
+    @staticmethod
+    def _add(chosen, own) -> None:
+        # a rewrite of several operators is listed for each
+        for rewriter in dict.fromkeys(own.get_node_rewriters()):
+            chosen.node_tracker.add_tracker(rewriter)
+        chosen.global_rewriters += own.global_rewriters
+        chosen.final_rewriters += own.final_rewriters
+        chosen.cleanup_rewriters += own.cleanup_rewriters
+
+    def __getitem__(self, name):
+        return super().__getitem__(name) if holds(self, name) else self._base[name]
+
+    def __contains__(self, name):
+        return holds(self, name) or name in self._base
+
+
+class LayeredDB(SequenceDB):
+    """A sequence of rewrites that adds to another one, which stays as it is.
+
+    Parameters
+    ----------
+    base : SequenceDB
+        What it adds to.
+    """
+
+    def __init__(self, base: of_pytensor.SequenceDB):
+        super().__init__(base.failure_callback)
+        self._base = base
+        self.name = base.name
+        self._layers: dict[str, LayeredEquilibriumDB] = {}
+        # what is written goes to the first
+        self.__position__ = ChainMap(self.__position__, base.__position__)
+
+    def register(self, name, obj, *tags, **kwargs):
+        check_that_free(self._base, name, tags)
+        super().register(name, obj, *tags, **kwargs)
+
+    def __query__(self, q):
+        chosen = self._base.__query__(q)
+        for rewriter in chosen:
+            if rewriter.name in self._layers:
+                self._layers[rewriter.name].add_to(rewriter, q.subquery.get(rewriter.name, q))
+        return chosen | super().__query__(q)
+
+    def __getitem__(self, name):
+        if holds(self, name):
+            return super().__getitem__(name)
+        found = self._base[name]
+        if not isinstance(found, of_pytensor.EquilibriumDB):
+            return found
+        return self._layers.setdefault(name, LayeredEquilibriumDB(found))
+
+    def __contains__(self, name):
+        return holds(self, name) or name in self._base
