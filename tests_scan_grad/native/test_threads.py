@@ -178,7 +178,7 @@ def program_of(loop: Loop) -> str:
     return "\n".join(
         [
             *preamble,
-            *emit_loop(loop),
+            *emit_loop(loop).lines(loop.step.name),
             f"#define LOOP {loop.step.name}",
             f"enum {{ ARRAYS = {len(counts)} }};",
             f"static const int64_t NUMBERS[] = {{{', '.join(map(str, sizes))}}};",

@@ -51,9 +51,32 @@ def indented(lines: Iterable[str]) -> list[str]:
     return result
 
 
-def comment(what: str) -> str:
+class Line(str):
+    """A line with a comment.
+
+    Attributes
+    ----------
+    code
+        The line without it.
+    """
+
+    code: str
+
+    def __new__(cls, code: str, about: str) -> Line:
+        text = f"/* {about.replace('*/', '')} */"
+        line = super().__new__(cls, f"{code} {text}" if code else text)
+        line.code = code
+        return line
+
+
+def comment(what: str) -> Line:
     """Text as a comment."""
-    return f"/* {what.replace('*/', '')} */"
+    return Line("", what)
+
+
+def without_comments(lines: Iterable[str]) -> list[str]:
+    """What the compiler reads of lines that are not indented yet."""
+    return [line.code if isinstance(line, Line) else line for line in lines]
 
 
 def declaration(lines: Iterable[str]) -> list[str]:

@@ -9,6 +9,10 @@ number for an exception in a step.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from theano.link.native.emit.c_text import Line, comment
 from theano.link.native.emit.counters import CLOCK, Counters
 from theano.link.native.emit.memory import Memory, elements
 from theano.link.native.emit.prologue import prologue
@@ -46,37 +50,49 @@ RUNTIME_FUNCTIONS = (
 )
 
 
-def emit_loop(loop: Loop, counters: Counters | None = None) -> list[str]:
-    """The lines of a loop's C function."""
-    return _Emitter(loop, counters).function()
+def emit_loop(
+    loop: Loop, counters: Counters | None = None, functions: Mapping[str, str] | None = None
+) -> LoopText:
+    """A loop's C function.
+
+    Parameters
+    ----------
+    functions
+        The names of the C functions of the loops inside, by those that they were lowered under.
+    """
+    return _Emitter(loop, counters, functions or {}).text()
 
 
-class _Emitter:
-    def __init__(self, loop: Loop, counters: Counters | None):
-        self.loop, self.step, self.counters = loop, loop.step, counters
-        self.sizes: Sizes = loop.step.sizes
-        shared = self._shared_work()
-        self.sharing = None if isinstance(shared, Alone) else shared
-        self.alone = shared if isinstance(shared, Alone) else None
-        self.memory = Memory(loop.step, self.sharing)
+@dataclass(frozen=True)
+class LoopText:
+    """The lines of a loop's C function, whatever its name.
 
-    def _shared_work(self) -> Sharing | Alone:
-        rows = {row: _role(a, tap) for row, a, tap in self.loop.rows if isinstance(row, Buffer)}
-        rows |= {w.row: _role(w.argument, w.tap) for w in self.loop.writes if w.row is not None}
-        read = [_role(a, tap) for row, a, tap in self.loop.rows if isinstance(row, Scalar)]
-        written = [_role(w.argument, w.tap) for w in self.loop.writes if w.row is None]
-        return shared_work(self.step.statements, self.sizes, rows, read, written)
+    Attributes
+    ----------
+    before, after
+        What stands in it before and after the choice of threads.
+    team
+        The lines that choose them, by the name of the function; none where there is one thread.
+    alone
+        Why there is one.
+    """
 
-    def function(self) -> list[str]:
-        name = self.step.name
+    before: list[str]
+    team: Callable[[str], list[str]]
+    after: list[str]
+    alone: Alone | None
+
+    def lines(self, name: str) -> list[str]:
+        """Its definition under a name."""
+        body = [*self.before, *self.team(name), *self.after]
         arguments = "const int64_t *numbers, void *const *arrays, int64_t *result"
         if self.alone is not None:
             return [
-                f"/* One thread: {self.alone.reason}. */",
+                comment(f"One thread: {self.alone.reason}."),
                 f"TN_SHARED int64_t {name}({arguments})",
                 "{",
                 "enum { thread = 0, threads = 1 };",
-                *self._body(["tn_watch own, *const watch = &own;"]),
+                *body,
                 "}",
             ]
         return [
@@ -95,19 +111,65 @@ class _Emitter:
             f"return {name}_part(numbers, arrays, result, 0, 0, 0);",
             "}",
             "",
-            "/* The work of one of the threads; of none, while their number is not chosen. */",
+            comment("The work of one of the threads; of none, while their number is not chosen."),
             f"static int64_t {name}_part({arguments}, tn_watch *watch, int thread, int threads)",
             "{",
-            *self._body(self._team()),
+            *body,
             "}",
         ]
 
-    def _body(self, team: list[str]) -> list[str]:
-        """The prologue, the choice of threads, and the loop."""
-        before = [*self._pointers(), *self._strides(), *prologue(self.sizes.entries)]
+
+class _Emitter:
+    def __init__(self, loop: Loop, counters: Counters | None, functions: Mapping[str, str]):
+        self.loop, self.step, self.counters = loop, loop.step, counters
+        self.functions = functions
+        self.sizes: Sizes = loop.step.sizes
+        shared = self._shared_work()
+        self.sharing = None if isinstance(shared, Alone) else shared
+        self.alone = shared if isinstance(shared, Alone) else None
+        self.memory = Memory(loop.step, self.sharing)
+
+    def _shared_work(self) -> Sharing | Alone:
+        rows = {row: _role(a, tap) for row, a, tap in self.loop.rows if isinstance(row, Buffer)}
+        rows |= {w.row: _role(w.argument, w.tap) for w in self.loop.writes if w.row is not None}
+        read = [_role(a, tap) for row, a, tap in self.loop.rows if isinstance(row, Scalar)]
+        written = [_role(w.argument, w.tap) for w in self.loop.writes if w.row is None]
+        return shared_work(self.step.statements, self.sizes, rows, read, written)
+
+    def text(self) -> LoopText:
+        """What its function consists of, whatever its name."""
+        before = self._plan()
+        packing = self.memory.packing()
+        after = [
+            "char *const work = arrays[1];",
+            *self.memory.pointers,
+            *packing,
+            "const unsigned denormals = runtime->flush_denormals_begin();",
+            "int64_t step = 0, status = 0, look = 0, turn = 0;",
+            *self._state_starts(),
+            "TN_MEET",
+            *([CLOCK] if self.counters else []),
+            *self._steps(),
+            *(["end:"] if self.step.errors or self.step.loops else []),
+            "runtime->flush_denormals_end(denormals);",
+            "TN_MEET",
+            "if (!thread) {",
+            *self._state_ends(),
+            "result[0] = step;",
+            "}",
+            "return status;",
+        ]
+        return LoopText(before, self._team(), after, self.alone)
+
+    def _plan(self) -> list[str]:
+        """What the first call does: read sizes, refuse, and answer how much memory is needed."""
+        before = [
+            *self._pointers(),
+            *self._strides(),
+            *prologue(self.sizes.entries, self.functions),
+        ]
         shapes = self._trace_shapes()
         rings = self._ring_memory()
-        packing = self.memory.packing()
         return [
             "const int64_t steps = numbers[1];",
             *before,
@@ -120,15 +182,10 @@ class _Emitter:
             "result[1] = bytes;",
             "}",
             "if (!numbers[0]) return 0;",
-            *team,
-            "char *const work = arrays[1];",
-            *self.memory.pointers,
-            *packing,
-            "const unsigned denormals = runtime->flush_denormals_begin();",
-            "int64_t step = 0, status = 0, look = 0, turn = 0;",
-            *self._state_starts(),
-            "TN_MEET",
-            *([CLOCK] if self.counters else []),
+        ]
+
+    def _steps(self) -> list[str]:
+        return [
             "for (; step < steps; step++) {",
             "if (step == look) {",
             "look = runtime->look_up(watch, &turn, step, thread, threads);",
@@ -140,47 +197,42 @@ class _Emitter:
             "}",
             *(["TN_MEET"] if self.sharing and 0 in self.sharing.barriers else []),
             *self._row_pointers(),
-            *emit_statements(self.step, self.sharing, self.counters),
+            *emit_statements(self.step, self.sharing, self.counters, self.functions),
             *self._number_writes(),
             *self._advance(),
             *self._stop(),
             "}",
-            *(["end:"] if self.step.errors or self.step.loops else []),
-            "runtime->flush_denormals_end(denormals);",
-            "TN_MEET",
-            "if (!thread) {",
-            *self._state_ends(),
-            "result[0] = step;",
-            "}",
-            "return status;",
         ]
 
-    def _team(self) -> list[str]:
+    def _team(self) -> Callable[[str], list[str]]:
         """The choice of the number of threads, and the ranges of each."""
-        assert self.sharing is not None
+        if self.sharing is None:
+            return lambda name: ["tn_watch own, *const watch = &own;"]
         phases = max(1, len(self.sharing.barriers))
-        lines = [
+        takes = nanoseconds(self.step.statements, self.sizes)
+        ranges = []
+        for (size, unit), k in self.sharing.ranges.items():
+            width = "1" if unit == "1" else f"runtime->panel_width_{unit}()"
+            ranges += [
+                f"int64_t first{k} = tn_share({size}, {width}, thread, threads);",
+                f"int64_t end{k} = tn_share({size}, {width}, thread + 1, threads);",
+            ]
+        return lambda name: [
             "tn_watch own;",
             "if (!threads) {",
             "watch = &own;",
-            f"const double step_time = {nanoseconds(self.step.statements, self.sizes)};",
+            f"const double step_time = {takes};",
             # more steps than these make no difference
             "const int64_t many = steps < 1000000 ? steps : 1000000;",
             f"threads = runtime->threads_for(step_time / {phases}, {phases} * many);",
             "if (threads > 1) {",
             "tn_call call = {numbers, arrays, result, 0, {0}};",
-            f"runtime->pool_run(threads, {self.step.name}_work, &call);",
+            f"runtime->pool_run(threads, {name}_work, &call);",
             "return call.status;",
             "}",
             "}",
+            *ranges,
         ]
-        for (size, unit), k in self.sharing.ranges.items():
-            width = "1" if unit == "1" else f"runtime->panel_width_{unit}()"
-            lines += [
-                f"int64_t first{k} = tn_share({size}, {width}, thread, threads);",
-                f"int64_t end{k} = tn_share({size}, {width}, thread + 1, threads);",
-            ]
-        return lines
 
     def _go_on_alone(self) -> list[str]:
         """Leave the rest of the steps to the first thread."""
@@ -211,9 +263,8 @@ class _Emitter:
             name = argument.name
             if argument.kind in ("ring", "untraced"):
                 name += "_out"
-            comment = f" /* {argument.comment} */" if argument.comment else ""
-            kind = C_TYPES[argument.dtype]
-            lines.append(f"{kind} *const {name} = arrays[{FIRST_ARRAY + k}];{comment}")
+            line = f"{C_TYPES[argument.dtype]} *const {name} = arrays[{FIRST_ARRAY + k}];"
+            lines.append(Line(line, argument.comment) if argument.comment else line)
         return lines
 
     def _strides(self) -> list[str]:

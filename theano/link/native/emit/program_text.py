@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from theano.link.native.emit.c_text import c_text, comment, declaration, indented
 from theano.link.native.emit.counters import Counters
 from theano.link.native.emit.loop import emit_loop
-from theano.link.native.emit.loop_code import LoopCode, described, loop_code, with_names
+from theano.link.native.emit.loop_code import LoopCode, described, loop_code
 from theano.link.native.emit.repeated_statements import Repeated
 from theano.link.native.emit.segment import emit_segment
 from theano.link.native.lowering.segment import Segment
@@ -41,12 +41,12 @@ class ProgramText:
 
 def program_text(segments: Sequence[Segment]) -> ProgramText:
     """One translation unit for all segments."""
-    repeated, functions = Repeated("statement"), []
-    for segment in segments:
-        functions += [comment(str(segment)), *emit_segment(segment, repeated), ""]
     loops = [loop for segment in segments for loop in segment.loops]
     codes = {loop.step.name: loop_code(loop) for loop in loops}
-    functions = with_names(functions, {name: code.name for name, code in codes.items()})
+    repeated = Repeated("statement", {name: code.name for name, code in codes.items()})
+    functions: list[str] = []
+    for segment in segments:
+        functions += [comment(str(segment)), *emit_segment(segment, repeated), ""]
     different = {code.name: code for code in codes.values()}
     lines: list[str] = []
     for name, code in different.items():
@@ -63,10 +63,10 @@ def program_text(segments: Sequence[Segment]) -> ProgramText:
 
 def profiled_text(segments: Sequence[Segment], counters: Counters) -> ProgramText:
     """One translation unit for all segments, with counters: each loop has its own."""
-    repeated, loops, functions = Repeated("statement"), [], []
+    repeated, loops, functions = Repeated("statement", {}), [], []
     for segment in segments:
         for loop in segment.loops:
-            loops.append([comment(loop.name), *emit_loop(loop, counters)])
+            loops.append([comment(loop.name), *emit_loop(loop, counters).lines(loop.step.name)])
         functions += [comment(str(segment)), *emit_segment(segment, repeated, counters), ""]
     lines = [counters.code()]
     for definition in [*repeated.definitions(), *loops, functions]:

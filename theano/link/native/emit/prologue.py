@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
-from theano.link.native.emit.c_text import comment
+from theano.link.native.emit.c_text import Line, comment
 from theano.link.native.ir.prologue import (
     Applied,
     BeginCall,
@@ -22,14 +23,26 @@ from theano.link.native.text.expressions import scalar_text
 _OVERFLOWS = {"+": "add", "-": "sub", "*": "mul"}
 
 
-def prologue(entries: Iterable[Entry]) -> list[str]:
-    """The lines that name numbers, and refuse calls."""
-    return [line for entry in entries for line in _LINES[type(entry)](entry)]
+def prologue(entries: Iterable[Entry], functions: Mapping[str, str]) -> list[str]:
+    """The lines that name numbers, and refuse calls.
+
+    Parameters
+    ----------
+    functions
+        The names of the C functions of loops, by those that they were lowered under.
+    """
+    lines: list[str] = []
+    for entry in entries:
+        if isinstance(entry, Require):
+            named = entry.condition.renamed(lambda name: functions.get(name, name))
+            entry = replace(entry, condition=named)
+        lines += _LINES[type(entry)](entry)
+    return lines
 
 
 def _name_number(entry: NameNumber) -> list[str]:
-    about = f" {comment(entry.about)}" if entry.about else ""
-    return [f"const {entry.c_type} {entry.name} = {_value(entry.value)};{about}"]
+    line = f"const {entry.c_type} {entry.name} = {_value(entry.value)};"
+    return [Line(line, entry.about) if entry.about else line]
 
 
 def _value(value: Any) -> str:
@@ -52,7 +65,7 @@ def _name_checked(entry: NameChecked) -> list[str]:
 
 
 def _require(entry: Require) -> list[str]:
-    return [f"if (!({entry.condition})) return {entry.check}; {comment(entry.why)}"]
+    return [Line(f"if (!({entry.condition})) return {entry.check};", entry.why)]
 
 
 def _begin_call(entry: BeginCall) -> list[str]:

@@ -6,6 +6,7 @@ statements many times; a C compiler takes more than twice as long for twice the 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from theano.link.native.emit.statements import about_lines, emit_statement, function_writer
@@ -51,9 +52,16 @@ class _Pattern:
 
 @dataclass
 class Repeated:
-    """The functions of a program, by what they do."""
+    """The functions of a program, by what they do.
+
+    Attributes
+    ----------
+    loops
+        The names of the C functions of loops, by those that they were lowered under.
+    """
 
     prefix: str
+    loops: Mapping[str, str]
     functions: dict[tuple, str] = field(default_factory=dict)
 
     def written(self, segment: Segment, parts: list[Part], fewest: int = 2) -> list[str]:
@@ -74,7 +82,7 @@ class Repeated:
             if isinstance(part, list):
                 result += part
             elif pattern is None or counts[pattern.key] < fewest:
-                result += emit_statement(segment.step, part)
+                result += emit_statement(segment.step, part, self.loops)
             else:
                 name = f"{self.prefix}{len(self.functions)}"
                 name = self.functions.setdefault(pattern.key, name)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from theano.link.native.emit.c_text import Line
 from theano.link.native.emit.counters import CLOCK, Counters
 from theano.link.native.emit.memory import Memory
 from theano.link.native.emit.prologue import prologue
@@ -46,7 +47,7 @@ def emit_segment(
             parts.append(counters.after(step, position))
     before = [
         *_inputs(segment),
-        *prologue(step.sizes.entries),
+        *prologue(step.sizes.entries, repeated.loops),
         "/* work memory */",
         *memory.plan,
         *_outputs_fit(segment, memory),
@@ -102,10 +103,10 @@ def _inputs(segment: Segment) -> list[str]:
         name, ndim = argument.name, len(argument.shape)
         itemsize = np.dtype(argument.dtype).itemsize
         first, second = _type_numbers(argument.dtype)
-        comment = f" /* {argument.comment.replace('*/', '')} */" if argument.comment else ""
+        array = f"const tn_array *const {name}_array = tn_array_in(arrays, {k});"
         order = "tn_regular" if argument.free_strides else "tn_in_c_order"
         lines += [
-            f"const tn_array *const {name}_array = tn_array_in(arrays, {k});{comment}",
+            Line(array, argument.comment) if argument.comment else array,
             f"if (!tn_is_array({name}_array, array_type, {ndim}, {first}, {second}) "
             f"|| !{order}({name}_array, {itemsize})) return TN_CONVERT - {k};",
             f"{C_TYPES[argument.dtype]} *const {name} = {name}_array->data;",

@@ -15,7 +15,10 @@ MEET = "TN_MEET"
 
 
 def emit_statements(
-    step: Step, sharing: Sharing | None = None, counters: Counters | None = None
+    step: Step,
+    sharing: Sharing | None,
+    counters: Counters | None,
+    functions: Mapping[str, str],
 ) -> list[str]:
     """All statements of a step, in order, and the barriers between them.
 
@@ -24,11 +27,11 @@ def emit_statements(
     lines = counters.between_steps(step) if counters else []
     for position, statement in enumerate(step.statements):
         if sharing is None:
-            lines += emit_statement(step, statement)
+            lines += emit_statement(step, statement, functions)
         else:
             if position and position in sharing.barriers:
                 lines += [MEET, *(counters.waiting(step) if counters else [])]
-            lines += emit_statement(step, statement, sharing.ways[position])
+            lines += emit_statement(step, statement, functions, sharing.ways[position])
         if counters:
             lines += counters.after(step, position)
     if sharing is not None and step.statements and len(step.statements) in sharing.barriers:
@@ -36,9 +39,11 @@ def emit_statements(
     return lines
 
 
-def emit_statement(step: Step, statement: Statement, way: Way | None = None) -> list[str]:
+def emit_statement(
+    step: Step, statement: Statement, functions: Mapping[str, str], way: Way | None = None
+) -> list[str]:
     """One statement of a step: all of it, or what one of several threads does of it."""
-    writer = Writer(step.sizes, not step.repeats, step.error)
+    writer = Writer(step.sizes, not step.repeats, step.error, functions)
     return [*about_lines(statement), *statement.lines_of_a_thread(writer, way)]
 
 
@@ -49,4 +54,4 @@ def about_lines(statement: Statement) -> list[str]:
 
 def function_writer(step: Step, types: Mapping[str, str], answer: str) -> WriterOfFunction:
     """What writes a statement of a step as a function that computes a number, or none."""
-    return WriterOfFunction(step.sizes, not step.repeats, step.error, types, answer)
+    return WriterOfFunction(step.sizes, not step.repeats, step.error, {}, types, answer)

@@ -26,6 +26,15 @@ class CannotLower(Exception):
     """Something has no native code; the text says what, for the report."""
 
 
+@dataclass(frozen=True)
+class StepError:
+    """An exception that a step may raise; in a loop, the text says in which of its steps."""
+
+    kind: type[Exception]
+    text: str
+    in_loop: bool = False
+
+
 @dataclass(eq=False)
 class Buffer:
     """Memory of one type and shape.

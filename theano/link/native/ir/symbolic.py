@@ -169,6 +169,9 @@ class Call(Symbolic):
     function: str
     operands: tuple[Size, ...]
 
+    def renamed(self, rename: Rename) -> Symbolic:
+        return Call(rename(self.function), _renamed(self.operands, rename))
+
     def __str__(self) -> str:
         return f"{self.function}({', '.join(map(str, self.operands))})"
 

@@ -15,6 +15,7 @@ from theano.link.native.ir.ir import (
     Scalar,
     Size,
     Spread,
+    StepError,
     Value,
     View,
 )
@@ -80,7 +81,7 @@ class Step:
         self.statements: list[Statement] = []
         self.temporaries: list[Buffer] = []
         self.packed: list[View] = []
-        self.errors: list[tuple[type[Exception], str]] = []
+        self.errors: list[StepError] = []
         self.number_types: dict[str, str] = {}
         self.libraries: set[str] = set()
         self.node: Any = None
@@ -132,9 +133,10 @@ class Step:
 
     def error(self, kind: type[Exception], text: str) -> int:
         """The number that the C function returns for an exception of a step."""
-        if (kind, text) not in self.errors:
-            self.errors.append((kind, text))
-        return -1 - self.errors.index((kind, text))
+        error = StepError(kind, text)
+        if error not in self.errors:
+            self.errors.append(error)
+        return -1 - self.errors.index(error)
 
     # ---- when a value is known ----
 

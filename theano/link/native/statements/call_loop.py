@@ -104,7 +104,7 @@ class CallLoop(Statement):
         return [
             *lines,
             f"{numbers}[0] = 1;",
-            f"status = {loop.step.name}({numbers}, {arrays}, {prefix}_result);",
+            f"status = {writer.function(loop.step.name)}({numbers}, {arrays}, {prefix}_result);",
             "}",
             f"if (status) {{ result[0] = {prefix}_result[0]; "
             "status = status > 0 ? TN_REFUSED : status == TN_INTERRUPTED ? status "

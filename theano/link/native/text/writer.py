@@ -21,11 +21,18 @@ class Writer:
         Whether long passes look up for signals themselves; in loops it is done between steps.
     error
         The number that the C function returns for an exception, by its type and text.
+    functions
+        The names of the C functions of loops, by those that they were lowered under.
     """
 
     sizes: Sizes
     looks: bool
     error: Callable[[type[Exception], str], int]
+    functions: Mapping[str, str] = field(default_factory=dict)
+
+    def function(self, name: str) -> str:
+        """The C function of a loop that was lowered under a name."""
+        return self.functions.get(name, name)
 
     def rename(self, name: str) -> str:
         """What has this name in the step."""

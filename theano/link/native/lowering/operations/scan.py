@@ -13,6 +13,7 @@ from theano.link.native.ir.ir import (
     Scalar,
     Size,
     Spread,
+    StepError,
     Value,
     View,
 )
@@ -254,8 +255,9 @@ class _Call:
     def append(self) -> None:
         step, loop = self.step, self.loop
         first_error = len(step.errors)
-        for kind, text in loop.step.errors:
-            step.errors.append((kind, f"{text} in the loop {loop.name}"))
+        for error in loop.step.errors:
+            text = f"{error.text} in the loop {loop.name}"
+            step.errors.append(StepError(error.kind, text, in_loop=True))
         operands = [self.bound[id(argument)] for argument in loop.arguments]
         written = [
             operand.buffer
