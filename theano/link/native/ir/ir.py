@@ -53,6 +53,8 @@ class Buffer:
         The position of the last statement that writes it; -1 before the step begins.
     packed
         Whether whoever reads it needs C order without gaps.
+    may_be_unwritten
+        Whether it may be read before anything is written.
     """
 
     name: str
@@ -65,6 +67,7 @@ class Buffer:
     defined_at: int = -1
     packed: bool = False
     compute: Compute | None = None
+    may_be_unwritten: bool = False
 
     def root(self) -> Buffer:
         """The buffer that owns the memory."""

@@ -113,6 +113,11 @@ class Segment:
         return described(self.name, self.nodes)
 
     @property
+    def passed(self) -> list[Argument]:
+        """The arrays that the caller passes."""
+        return [argument for argument, _ in self.inputs]
+
+    @property
     def loops(self) -> list[Loop]:
         """The loops that it calls, and those that these call, each after those that it calls."""
         return loops_of(self.step)

@@ -68,12 +68,12 @@ class Step:
     def __init__(
         self,
         name: str,
-        constant_array: Callable[[np.ndarray], View],
         known: Sizes | None = None,
         repeats: bool = True,
         lower_loop: Callable[..., Any] | None = None,
     ) -> None:
-        self.name, self.constant_array, self.repeats = name, constant_array, repeats
+        self.name, self.repeats = name, repeats
+        self.constant_array: Callable[[np.ndarray], View]
         self.sizes = Sizes(known)
         self.loops: list[Any] = []
         self.rows_reached: dict[Buffer, Size] = {}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from theano.link.native.ir.ir import Buffer, Size, View
 from theano.link.native.ir.sizes import Sizes
+from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.base import Statement
 from theano.link.native.statements.gemm import Gemm
@@ -16,8 +17,9 @@ from theano.link.native.statements.gemm import Gemm
 Range = tuple[Size, Size]
 
 
-def split_products(step: Step) -> None:
+def split_products(loop: Loop) -> None:
     """Split those products of a step for which that holds; positions of statements change."""
+    step = loop.step
     statements: list[Statement] = []
     for statement in step.statements:
         ranges = _ranges_read(step, statement) if isinstance(statement, Gemm) else {}

@@ -7,12 +7,15 @@ in memory of its own. Transformation: the copy becomes another name for it.
 from __future__ import annotations
 
 from theano.link.native.ir.ir import Buffer, View
+from theano.link.native.lowering.loop import Loop
+from theano.link.native.lowering.segment import Segment
 from theano.link.native.statements.base import Statement
 from theano.link.native.statements.copy import Copy
 
 
-def share_memory(statements: list[Statement]) -> None:
+def share_memory(lowered: Loop | Segment) -> None:
     """Drop copies of temporaries that nothing needs after the copy."""
+    statements = lowered.step.statements
     last = last_uses(statements)
     for position, statement in enumerate(list(statements)):
         if isinstance(statement, Copy) and _can_share(statement, position, last):

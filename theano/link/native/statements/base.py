@@ -104,6 +104,14 @@ class Statement(ABC):
         """The exceptions that it may end the step with; of a loop inside, the caller adds them."""
         return []
 
+    def sizes_that_agree(self) -> list[tuple[Size, Size]]:
+        """Pairs of sizes that are the same, or the statement is unsound."""
+        return []
+
+    def packed_operand(self) -> int | None:
+        """The position of its operand among those that are packed before the loop."""
+        return None
+
     def results(self) -> list[Buffer]:
         """The buffers that it stores, but for those that `values_written` shows views of."""
         return []

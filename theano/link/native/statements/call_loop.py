@@ -49,7 +49,8 @@ class CallLoop(Statement):
         return self.loop.step.name
 
     def values_read(self) -> list[Operand]:
-        return self.operands
+        pairs = zip(self.loop.arguments, self.operands, strict=True)
+        return [operand for argument, operand in pairs if argument.kind != "trace"]
 
     def values_written(self) -> list[Operand]:
         views = [operand for operand in self.operands if isinstance(operand, View)]

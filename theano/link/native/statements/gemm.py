@@ -8,6 +8,7 @@ from theano.link.native.ir.ir import CannotLower, View
 from theano.link.native.ir.scalar_types import SUFFIX
 from theano.link.native.ir.sharing import Share, Sharing, Way
 from theano.link.native.ir.sizes import Sizes
+from theano.link.native.ir.symbolic import Size
 from theano.link.native.statements.base import AsFunction, Statement, Touch, Work
 from theano.link.native.statements.costs import MULTIPLY_ADD
 from theano.link.native.text.writer import Writer
@@ -30,6 +31,13 @@ class Gemm(Statement):
 
     def values_written(self) -> list[View]:
         return [self.out]
+
+    def sizes_that_agree(self) -> list[tuple[Size, Size]]:
+        (rows, columns), inner = self.out.shape, self.a.shape[1]
+        return [(self.a.shape[0], rows), (self.b.shape[1], columns), (self.b.shape[0], inner)]
+
+    def packed_operand(self) -> int | None:
+        return self.packed
 
     def free_views(self) -> list[View]:
         return [self.a, self.b]

@@ -36,6 +36,11 @@ class Map(Statement):
     def values_written(self) -> list[Operand]:
         return []
 
+    def sizes_that_agree(self) -> list[tuple[Size, Size]]:
+        views = [value for value in self.values_read() if isinstance(value, View)]
+        shapes = [*(view.shape for view in views), *(buffer.shape for buffer in self.written())]
+        return [pair for shape in shapes for pair in zip(shape, self.shape, strict=True)]
+
     def results(self) -> list[Buffer]:
         return [c.buffer for c in self.body if c.stored and c.buffer is not None]
 

@@ -45,6 +45,12 @@ class Reduce(Statement):
     def values_written(self) -> list[Operand]:
         return [self.target]
 
+    def sizes_that_agree(self) -> list[tuple[Size, Size]]:
+        kept = [self.source.shape[d] for d in self.kept]
+        if isinstance(self.target, Scalar):
+            return []
+        return [*zip(kept, self.target.shape, strict=True)]
+
     def way(self, sharing: Sharing, sizes: Sizes) -> Way:
         if isinstance(self.target, Scalar):
             return EVERY

@@ -41,6 +41,10 @@ class Gather(Statement):
     def errors(self) -> list[tuple[type[Exception], str]]:
         return [OUT_OF_RANGE]
 
+    def sizes_that_agree(self) -> list[tuple[Size, Size]]:
+        rows = (self.target.shape[0], self.index.shape[0])
+        return [rows, *zip(self.target.shape[1:], self.source.shape[1:], strict=True)]
+
     def values_read(self) -> list[Operand]:
         return [self.source, self.index]
 

@@ -89,7 +89,9 @@ def alloc_empty(step: Step, node, inputs: list[Value]) -> list[Value]:
     shape = _sizes(step, inputs, "a size of AllocEmpty")
     if not shape:
         return [step.constant(0, node.op.dtype)]
-    return [View.of(step.temporary(node.op.dtype, shape))]
+    empty = step.temporary(node.op.dtype, shape)
+    empty.may_be_unwritten = True
+    return [View.of(empty)]
 
 
 @lowers(Reshape)
