@@ -14,14 +14,14 @@ from dataclasses import dataclass
 
 from theano.link.native.emit.c_text import Line, comment
 from theano.link.native.emit.counters import CLOCK, Counters
-from theano.link.native.emit.memory import Memory, elements
+from theano.link.native.emit.memory import Memory
 from theano.link.native.emit.prologue import prologue
+from theano.link.native.emit.rows import Rows
 from theano.link.native.emit.statements import emit_statements
-from theano.link.native.ir.ir import FIRST_ARRAY, FIRST_RESULT, Argument, Buffer, Scalar
+from theano.link.native.ir.ir import FIRST_ARRAY, Argument, Buffer, Scalar
 from theano.link.native.ir.scalar_types import C_TYPES, SUFFIX
 from theano.link.native.ir.sharing import Alone, Sharing
-from theano.link.native.ir.sizes import Sizes, bytes_of
-from theano.link.native.ir.symbolic import Name
+from theano.link.native.ir.sizes import Sizes
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.passes.step_time import nanoseconds
 from theano.link.native.passes.work_sharing import RowRole, shared_work
@@ -128,6 +128,7 @@ class _Emitter:
         self.sharing = None if isinstance(shared, Alone) else shared
         self.alone = shared if isinstance(shared, Alone) else None
         self.memory = Memory(loop.step, self.sharing)
+        self.rows = Rows(loop, self.memory)
 
     def _shared_work(self) -> Sharing | Alone:
         rows = {row: _role(a, tap) for row, a, tap in self.loop.rows if isinstance(row, Buffer)}
@@ -146,7 +147,7 @@ class _Emitter:
             *packing,
             "const unsigned denormals = runtime->flush_denormals_begin();",
             "int64_t step = 0, status = 0, look = 0, turn = 0;",
-            *self._state_starts(),
+            *self.rows.starts(),
             "TN_MEET",
             *([CLOCK] if self.counters else []),
             *self._steps(),
@@ -154,7 +155,7 @@ class _Emitter:
             "runtime->flush_denormals_end(denormals);",
             "TN_MEET",
             "if (!thread) {",
-            *self._state_ends(),
+            *self.rows.ends(),
             "result[0] = step;",
             "}",
             "return status;",
@@ -168,8 +169,8 @@ class _Emitter:
             *self._strides(),
             *prologue(self.sizes.entries, self.functions),
         ]
-        shapes = self._trace_shapes()
-        rings = self._ring_memory()
+        shapes = self.rows.trace_shapes()
+        rings = self.rows.ring_memory()
         return [
             "const int64_t steps = numbers[1];",
             *before,
@@ -196,10 +197,10 @@ class _Emitter:
             *self._go_on_alone(),
             "}",
             *(["TN_MEET"] if self.sharing and 0 in self.sharing.barriers else []),
-            *self._row_pointers(),
+            *self.rows.pointers(),
             *emit_statements(self.step, self.sharing, self.counters, self.functions),
-            *self._number_writes(),
-            *self._advance(),
+            *self.rows.number_writes(),
+            *self.rows.advance(),
             *self._stop(),
             "}",
         ]
@@ -255,8 +256,6 @@ class _Emitter:
             lines.append(f"packed{k}_end = ({view.shape[1]} + {width} - 1) / {width};")
         return [*lines, "}"]
 
-    # ---- before the loop ----
-
     def _pointers(self) -> list[str]:
         lines = ["const tn_runtime *const runtime = arrays[0];"]
         for k, argument in enumerate(self.loop.arguments):
@@ -277,129 +276,10 @@ class _Emitter:
                     lines.append(f"const int64_t {argument.name}_s{d} = {text};")
         return lines
 
-    def _ring_memory(self) -> list[str]:
-        """States of which fewer rows are kept than a step needs get a ring of their own."""
-        lines = []
-        for argument in self._rings():
-            name, history = argument.name, argument.history
-            shape = tuple(map(self.sizes.find, argument.shape))
-            lines += [
-                f"const int64_t {name}_stored = numbers[{argument.first_size}];",
-                f"const int {name}_short = {name}_stored <= {history};",
-                f"const int64_t {name}_rows = {name}_short ? {history + 1} : {name}_stored;",
-                f"const int64_t {name}_ring_rows = {name}_short ? {history + 1} : 0;",
-                f"const int64_t {name}_size = {bytes_of(shape, 1)};",
-            ]
-            ring = self.memory.bytes_of(argument.dtype, (Name(f"{name}_ring_rows"), *shape))
-            self.memory.take(f"{name}_ring", argument.dtype, ring)
-        return lines
-
-    def _rings(self) -> list[Argument]:
-        return [a for a in self.loop.arguments if a.kind in ("ring", "untraced")]
-
-    def _trace_shapes(self) -> list[str]:
-        lines, position = [], FIRST_RESULT
-        for argument in self.loop.arguments:
-            if argument.kind == "trace":
-                for size in argument.shape:
-                    lines.append(f"result[{position}] = {size};")
-                    position += 1
-        return lines
-
-    def _state_starts(self) -> list[str]:
-        lines = []
-        for argument in self._rings():
-            name, history = argument.name, argument.history
-            kind = C_TYPES[argument.dtype]
-            lines.append(f"{kind} *const {name} = {name}_short ? {name}_ring : {name}_out;")
-            lines.append(
-                f"if ({name}_short && !thread) __builtin_memcpy({name}, {name}_out, "
-                f"{history} * {name}_size * sizeof *{name});"
-            )
-            lines.append(f"int64_t {name}_at_row = {history};")
-        for argument in self.loop.arguments:
-            name, first = argument.name, argument.first_size
-            if argument.kind == "trace":
-                lines.append(f"const int64_t {name}_rows = numbers[{first}];")
-                lines.append(f"int64_t {name}_at_row = 0;")
-            elif argument.kind == "mit_mot":
-                lines.append(f"const int64_t {name}_rows = numbers[{first}];")
-                start = f"tn_wrapped({argument.history} % {name}_rows, {name}_rows)"
-                lines.append(f"int64_t {name}_at_row = {start};")
-        return lines
-
-    # ---- a step ----
-
-    def _row_address(self, argument: Argument, tap: int) -> str:
-        name, size = argument.name, elements(self.step, argument.shape)
-        if argument.kind == "sequence":
-            return f"{name} + step * numbers[{argument.first_size}]"
-        row = f"{name}_at_row"
-        if tap:
-            row = f"tn_wrapped({row} {'+' if tap > 0 else '-'} {abs(tap)}, {name}_rows)"
-        return f"{name} + {row} * ({size})" if size != "1" else f"{name} + {row}"
-
-    def _row_pointers(self) -> list[str]:
-        lines = []
-        for row, argument, tap in self.loop.rows:
-            address, kind = self._row_address(argument, tap), C_TYPES[argument.dtype]
-            if isinstance(row, Scalar):
-                lines.append(f"const {kind} {row.expression} = *({address});")
-            else:
-                lines.append(f"{kind} *const {row.name} = {address};")
-        for write in self.loop.writes:
-            if write.row is not None:
-                address = self._row_address(write.argument, write.tap)
-                lines.append(
-                    f"{C_TYPES[write.argument.dtype]} *const {write.row.name} = {address};"
-                )
-        return lines
-
-    def _number_writes(self) -> list[str]:
-        lines = []
-        for write in self.loop.writes:
-            if write.row is None:
-                address = self._row_address(write.argument, write.tap)
-                assert isinstance(write.value, Scalar)
-                lines.append(f"if (!thread) *({address}) = {write.value.expression};")
-        return lines
-
-    def _advance(self) -> list[str]:
-        return [
-            f"if (++{a.name}_at_row == {a.name}_rows) {a.name}_at_row = 0;"
-            for a in self.loop.arguments
-            if a.kind in ("ring", "untraced", "mit_mot", "trace")
-        ]
-
     def _stop(self) -> list[str]:
         if self.loop.condition is None:
             return []
         return [f"if ({self.loop.condition.expression}) {{ step++; break; }}"]
-
-    # ---- after the loop ----
-
-    def _state_ends(self) -> list[str]:
-        lines = []
-        for argument in self._rings():
-            name, history = argument.name, argument.history
-            lines += [
-                f"if ({name}_short) {{",
-                f"for (int64_t k = 0; k < {name}_stored; k++) {{",
-                f"const int64_t row = ({history} + step - {name}_stored + k) % {name}_rows;",
-                f"__builtin_memcpy({name}_out + k * {name}_size, {name} + row * {name}_size, "
-                f"{name}_size * sizeof *{name});",
-                "}",
-                "}",
-            ]
-        for argument in self.loop.arguments:
-            name, stored = argument.name, f"numbers[{argument.first_size}]"
-            row = f"{elements(self.step, argument.shape)} * (int64_t)sizeof *{name}"
-            if argument.kind == "ring":
-                ordered = f"tn_order_rows({name}, {stored}, {row}, step + {argument.history});"
-                lines.append(f"if (!{name}_short) {ordered}")
-            elif argument.kind == "trace":
-                lines.append(f"tn_order_rows({name}, {stored}, {row}, step);")
-        return lines
 
 
 def _role(argument: Argument, tap: int) -> RowRole:
