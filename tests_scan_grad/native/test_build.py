@@ -21,7 +21,7 @@ def program(value: int) -> ProgramText:
 def loop(value: str, name: str = "loop_tested") -> LoopCode:
     lines = [f"int {name}(void)", "{", f"return {value};", "}"]
     text = "\n".join(lines) + "\n"
-    return LoopCode(name, tuple(lines), text, text)
+    return LoopCode(name, tuple(lines), text, text, f"{lines[0]};")
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from theano.link.native.lowering.step import Step
@@ -79,7 +80,19 @@ def without_comments(lines: Iterable[str]) -> list[str]:
     return [line.code if isinstance(line, Line) else line for line in lines]
 
 
-def declaration(lines: Iterable[str]) -> list[str]:
-    """The line that declares a function which other parts of a program call, if it is one."""
-    start = next((line for line in lines if line.startswith("TN_SHARED ")), None)
-    return [] if start is None else [f"{start};"]
+@dataclass(frozen=True)
+class Definition:
+    """A function that other parts of a program may call: what declares it, and what it does."""
+
+    signature: str
+    body: list[str]
+
+    @property
+    def lines(self) -> list[str]:
+        """The definition."""
+        return [self.signature, *self.body]
+
+    @property
+    def declaration(self) -> str:
+        """The line that declares it."""
+        return f"{self.signature};"

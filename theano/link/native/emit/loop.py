@@ -50,6 +50,14 @@ RUNTIME_FUNCTIONS = (
 )
 
 
+_ARGUMENTS = "const int64_t *numbers, void *const *arrays, int64_t *result"
+
+
+def declaration(name: str) -> str:
+    """What declares a loop's C function."""
+    return f"TN_SHARED int64_t {name}({_ARGUMENTS});"
+
+
 def emit_loop(
     loop: Loop, counters: Counters | None = None, functions: Mapping[str, str] | None = None
 ) -> LoopText:
@@ -85,18 +93,17 @@ class LoopText:
     def lines(self, name: str) -> list[str]:
         """Its definition under a name."""
         body = [*self.before, *self.team(name), *self.after]
-        arguments = "const int64_t *numbers, void *const *arrays, int64_t *result"
         if self.alone is not None:
             return [
                 comment(f"One thread: {self.alone.reason}."),
-                f"TN_SHARED int64_t {name}({arguments})",
+                f"TN_SHARED int64_t {name}({_ARGUMENTS})",
                 "{",
                 "enum { thread = 0, threads = 1 };",
                 *body,
                 "}",
             ]
         return [
-            f"static int64_t {name}_part({arguments}, tn_watch *watch, int thread, int threads);",
+            f"static int64_t {name}_part({_ARGUMENTS}, tn_watch *watch, int thread, int threads);",
             "",
             f"static void {name}_work(void *context, int thread, int threads)",
             "{",
@@ -106,13 +113,13 @@ class LoopText:
             "if (!thread) call->status = status;",
             "}",
             "",
-            f"TN_SHARED int64_t {name}({arguments})",
+            f"TN_SHARED int64_t {name}({_ARGUMENTS})",
             "{",
             f"return {name}_part(numbers, arrays, result, 0, 0, 0);",
             "}",
             "",
             comment("The work of one of the threads; of none, while their number is not chosen."),
-            f"static int64_t {name}_part({arguments}, tn_watch *watch, int thread, int threads)",
+            f"static int64_t {name}_part({_ARGUMENTS}, tn_watch *watch, int thread, int threads)",
             "{",
             *body,
             "}",

@@ -14,11 +14,10 @@ from weakref import WeakKeyDictionary
 from theano.link.native.emit.c_text import (
     c_text,
     comment,
-    declaration,
     indented,
     without_comments,
 )
-from theano.link.native.emit.loop import emit_loop
+from theano.link.native.emit.loop import declaration, emit_loop
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.step import Step
 
@@ -37,6 +36,8 @@ class LoopCode:
         Its definition, indented.
     text
         What is compiled to an object file: the definition, and what it needs.
+    declaration
+        What declares it where it is called.
     does
         The same without comments: loops that differ in comments only are the same.
     """
@@ -45,6 +46,7 @@ class LoopCode:
     lines: tuple[str, ...]
     text: str
     does: str
+    declaration: str
 
 
 _codes: WeakKeyDictionary[Step, LoopCode] = WeakKeyDictionary()
@@ -62,13 +64,13 @@ def _written(loop: Loop) -> LoopCode:
     emitted = emit_loop(loop, functions={name: code.name for name, code in inner.items()})
     does = "\n".join(without_comments(emitted.lines("loop")))
     name = f"loop_{hashlib.sha256(does.encode()).hexdigest()[:12]}"
-    declared = [line for code in inner.values() for line in declaration(code.lines)]
+    declared = [code.declaration for code in inner.values()]
     definition = indented(emitted.lines(name))
     text, does = (
         f"{PART_OF_ITS_OWN}\n{c_text([loop.step], [*dict.fromkeys(declared), *lines])}"
         for lines in (definition, without_comments(emitted.lines(name)))
     )
-    return LoopCode(name, tuple(definition), text, does)
+    return LoopCode(name, tuple(definition), text, does, declaration(name))
 
 
 def described(loops: Iterable[Loop]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from theano.link.native.emit.c_text import Definition
 from theano.link.native.emit.statements import about_lines, emit_statement, function_writer
 from theano.link.native.ir.ir import Scalar
 from theano.link.native.ir.scalar_types import C_TYPES
@@ -92,17 +93,15 @@ class Repeated:
                 ]
         return result
 
-    def definitions(self) -> list[list[str]]:
-        """The lines of each function."""
+    def definitions(self) -> list[Definition]:
+        """Each function."""
         return [
-            [
+            Definition(
                 f"TN_SHARED __attribute__((noinline)) {result} {name}("
                 + ", ".join([RUNTIME, *(f"{kind}a{k}" for k, kind in enumerate(types))])
                 + ")",
-                "{",
-                *text,
-                "}",
-            ]
+                ["{", *text, "}"],
+            )
             for (result, types, text), name in self.functions.items()
         ]
 

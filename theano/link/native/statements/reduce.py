@@ -129,10 +129,10 @@ class _Loop:
     looks: int
 
     @property
-    def bounds(self) -> tuple[str, str]:
+    def bounds(self) -> tuple[str, Size | str]:
         if self.share is not None and self.dimension == self.share.dimension:
             return self.share.first, self.share.end
-        return "0", str(self.size)
+        return "0", self.size
 
     @property
     def head(self) -> str:

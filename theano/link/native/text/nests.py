@@ -64,7 +64,8 @@ def nest(
     """
     extents, strides = operands.collapsed(shape)
     lines = ["{"]
-    first, end = "0", str(extents[-1])
+    first: str = "0"
+    end: Size | str = extents[-1]
     if share is not None:
         whole = end
         first, end = share.first, share.end

@@ -39,7 +39,7 @@ def passes(
     def block(first: str, end: str) -> list[str]:
         return [f"for (int64_t {name} = {first}; {name} < {end}; {name}++) {{", *body, "}"]
 
-    return loops(around, sizes[:-1], in_blocks(looks, "0", str(sizes[-1]), block), looks)
+    return loops(around, sizes[:-1], in_blocks(looks, "0", sizes[-1], block), looks)
 
 
 def indices(prefix: str, count: int) -> list[str]:
