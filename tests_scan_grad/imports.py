@@ -8,6 +8,9 @@ from tests_scan_grad.fresh_process import ROOT
 
 PACKAGE = ROOT / "theano"
 
+# What imports the module that its argument names.
+LOADERS = ("import_module", "import_keeping_settings")
+
 # Packages that load their own modules by names that are computed, and what loads JAX's.
 PACKAGES_THAT_LOAD = {"theano", "theano.compile", "theano.link.xla.jax_library"}
 
@@ -47,8 +50,8 @@ def _imported(module: str, tree) -> Iterator[str]:
             for alias in node.names:
                 inside = f"{node.module}.{alias.name}"
                 yield inside if inside in modules else node.module or ""
-        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
-            [name] = node.args
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(LOADERS):
+            name = node.args[0]
             if isinstance(name, ast.Constant):
                 yield name.value
             else:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytensor
 from pytensor.compile.mode import Mode as PyTensorMode
+from pytensor.graph.rewriting.db import RewriteDatabaseQuery
 from pytensor.link.vm import VMLinker
 
 import theano
@@ -158,3 +159,7 @@ def _result(compiled: CompiledLoop) -> Run | IndexError:
     except IndexError as error:
         # an until stopped the loop before the step that the cost reads
         return error
+
+
+# The forward loops are made one and nothing else is done: what the gradient itself builds.
+ONLY_UNIFIED = Mode(python_linker(), RewriteDatabaseQuery(include=["unify_forward_loops"]))

@@ -11,7 +11,7 @@ import pytest
 
 import theano
 import theano.tensor as T
-from theano.compile import garbage
+from theano import garbage
 from theano.garbage import rare_collections
 
 

@@ -31,6 +31,8 @@ COMMANDS = {
     ".venv/bin/python -m sphinx -W -n doc build/doc",
     ".venv/bin/python -m tests_scan_grad.timing --list",
     ".venv/bin/python -m tests_scan_grad.page_examples doc/start.md",
+    ".venv/bin/python -m pytest tests_scan_grad/test_golden_loops.py --update-golden",
+    "git diff tests_scan_grad/golden",
 }
 
 

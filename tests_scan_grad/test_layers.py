@@ -10,7 +10,7 @@ LAYERS = [
     ("PyTensor's insides", "pytensor_base"),
     (
         "flags, and small things that know no graph",
-        """compat configdefaults configparser deep_graphs flag_kinds garbage log_handler misc
+        """compat configdefaults configparser deep_graphs flags garbage log_handler misc
         nearest_name platform_name updates users_lines version""",
     ),
     (
@@ -20,13 +20,16 @@ LAYERS = [
     ("which rewrites run, and how", "schedule"),
     (
         "operations of ours that loops, engines and rewrites know",
-        """tensor.constants tensor.nnet.row_operators tensor.rebroadcast sandbox.mrg31k3p
+        """tensor.constants tensor.nnet.row_operator tensor.nnet.softmax_operators tensor.rebroadcast sandbox.mrg31k3p
         sandbox.mrg_uniform""",
     ),
     ("loops", "scan_module"),
     ("engines", "link"),
     ("functions, modes and shared variables", "compile printing"),
-    ("Theano's names of operations, and derivatives", "gradient ifelse sandbox sparse tensor"),
+    (
+        "Theano's names of operations, and derivatives",
+        "gradient ifelse sandbox shaped_gradients sparse tensor",
+    ),
     ("what is built on all of them", "d3viz gpuarray typed_list"),
     ("names of loops that need functions", "scan_module.map_variables scan_module.scan_utils"),
     ("the public names", ""),

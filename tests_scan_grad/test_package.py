@@ -91,6 +91,8 @@ def test_import_loads_nothing_heavy():
 def test_compilation_imports_nothing_and_runs_nothing_but_the_c_compiler():
     code = (
         "import sys, theano, theano.tensor as T; theano.function([], [], mode='NATIVE')\n"
+        # where it was not installed, its compiler is asked for a version
+        "from theano.link.native.runtime.load import library; library()\n"
         "ran = []\n"
         "sys.addaudithook(lambda event, args: event == 'subprocess.Popen' and ran.append(args[1]))\n"
         "before = set(sys.modules); x = T.matrix('x'); W = theano.shared(x.type.filter([[1.0]]))\n"

@@ -6,12 +6,13 @@ import importlib
 import importlib.util
 import inspect
 import pkgutil
+import re
 import sys
 
 import pytest
 
-import theano
 from tests_scan_grad.fresh_process import ROOT
+from tests_scan_grad.imports import imports, syntax
 from theano.pytensor_base import INSIDE_PUBLIC_MODULES, PUBLIC
 
 PACKAGE = ROOT / "theano"
@@ -98,6 +99,18 @@ def test_modules_of_insides_are_not_reached_through_a_public_one():
     assert reached == []
 
 
+def test_modules_of_insides_are_named_in_one_place():
+    """As an argument of `importlib`, say, or as the name of a logger."""
+    named = [
+        f"{path.relative_to(ROOT)}: {node.value}"
+        for path, tree in outside_base().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if re.fullmatch(r"pytensor(\.\w+)+", node.value) and is_module(node.value)
+    ]
+    assert named == []
+
+
 def private(name):
     return name.startswith("_") and not name.startswith("__")
 
@@ -150,13 +163,18 @@ def own_classes():
 
 
 @functools.cache
+def classes_in(module):
+    """The syntax tree of each class of a module, by its name."""
+    tree = ast.parse(inspect.getsource(sys.modules[module]))
+    return {node.name: node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+
+
+@functools.cache
 def private_names(kind):
     """The private names that the source of a class defines or sets on itself."""
-    try:
-        tree = ast.parse(inspect.cleandoc("\n" + inspect.getsource(kind)))
-    except (OSError, TypeError, SyntaxError):
-        return frozenset(filter(private, vars(kind)))
-    return frozenset(filter(private, defined(tree))) - {"_"}
+    tree = classes_in(kind.__module__).get(kind.__name__)
+    names = vars(kind) if tree is None else defined(tree)
+    return frozenset(filter(private, names)) - {"_"}
 
 
 def test_private_names_of_base_classes_are_left_alone():
@@ -170,17 +188,35 @@ def test_private_names_of_base_classes_are_left_alone():
     assert touched == set()
 
 
-@pytest.mark.parametrize("path", sorted(BASE.glob("*.py")), ids=lambda path: path.stem)
-def test_names_of_pytensor_base_exist_and_are_used(path):
-    module = importlib.import_module(f"theano.pytensor_base.{path.stem}".removesuffix(".__init__"))
-    assert module.__doc__
-    imported = {
+@functools.cache
+def names_imported():
+    """Each name that is imported anywhere in the package, with the module it comes from."""
+    return {
         (node.module, alias.name)
-        for tree in [*files().values()]
+        for tree in files().values()
         for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
+
+
+def attributes_of(name):
+    """The attributes that are read in files which import a module of `pytensor_base` as a whole."""
+    package = "theano.pytensor_base"
+    return {
+        node.attr
+        for module, tree in syntax().items()
+        if f"{package}.{name}" in imports()[module] and not module.startswith(package)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute)
+    }
+
+
+@pytest.mark.parametrize("path", sorted(BASE.glob("*.py")), ids=lambda path: path.stem)
+def test_names_of_pytensor_base_exist_and_are_used(path):
+    module = importlib.import_module(f"theano.pytensor_base.{path.stem}".removesuffix(".__init__"))
+    assert module.__doc__
+    imported = names_imported()
     offered = {
         alias.asname or alias.name
         for node in files()[path].body
@@ -191,14 +227,7 @@ def test_names_of_pytensor_base_exist_and_are_used(path):
         node.name for node in files()[path].body if isinstance(node, ast.FunctionDef | ast.ClassDef)
     }
     whole = f"theano.pytensor_base.{path.stem}"
-    attributes_used = {
-        ast.unparse(node).split(".")[-1]
-        for file, tree in outside_base().items()
-        if path.stem in file.read_text()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute)
-    }
+    attributes_used = attributes_of(path.stem)
     own = {ast.unparse(node) for node in ast.walk(files()[path]) if isinstance(node, ast.Name)}
     unused = {name for name in offered if (whole, name) not in imported}
     assert unused - attributes_used - own == set()
-    assert theano.pytensor_base.__name__ == "theano.pytensor_base"

@@ -8,20 +8,16 @@ import pytensor.tensor as pt
 import pytest
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
-from pytensor.graph.rewriting.db import RewriteDatabaseQuery
 
 import theano
 import theano.tensor as T
-from tests_scan_grad import networks
 from tests_scan_grad.loop_counts import loops, products, python_mode, theano_scan
-from tests_scan_grad.loop_runs import python_linker, unrewritten_mode
+from tests_scan_grad.loop_runs import ONLY_UNIFIED, unrewritten_mode
 from tests_scan_grad.unrolled_loops import unrolled_scan
 from theano.compile.mode import Mode
 from theano.gradient import DisconnectedInputError, NullTypeGradError
 
 LENGTH, ROWS, COLUMNS = 5, 3, 2
-# The forward loops are made one and nothing else is done: what the gradient itself builds.
-ONLY_UNIFIED = Mode(python_linker(), RewriteDatabaseQuery(include=["unify_forward_loops"]))
 
 
 def values(*shape: int, seed: int = 0) -> np.ndarray:
@@ -396,53 +392,7 @@ def test_gradient_cut_in_the_step():
     check(build)
 
 
-# ---- what is saved ---------------------------------------------------------------------------
-
-
-def forward_and_backward(network, save: str):
-    """The forward and the backward loop of a gradient, as the gradient builds them."""
-    with theano.config.change_flags(**{"scan.save": save}):
-        gradients = theano.grad(network.cost, network.weights)
-    function = theano.function(network.inputs, gradients, mode=ONLY_UNIFIED)
-    forward, backward = loops(function)
-    return forward.op, backward.op
-
-
-def products_in(op) -> int:
-    return products(op.fgraph)
-
-
-@pytest.mark.parametrize(
-    "save, saved, backward_products",
-    # three products of back-propagation and three of weight gradients; three computed again
-    [("auto", 3, 6), ("none", 0, 9)],
-)
-def test_gated_rnn_saves_its_gates(save, saved, backward_products):
-    forward, backward = forward_and_backward(networks.gated_rnn(theano_scan), save)
-    assert forward.info.n_nit_sot == saved
-    assert products_in(forward) == 3
-    assert products_in(backward) == backward_products
-
-
-def test_save_all_leaves_no_forward_activation_to_the_backward_loop():
-    forward, backward = forward_and_backward(networks.gated_rnn(theano_scan), "all")
-    assert forward.info.n_nit_sot > 3
-    activations = [
-        node
-        for node in backward.fgraph.toposort()
-        if getattr(getattr(node.op, "scalar_op", None), "name", None) in ("sigmoid", "tanh")
-    ]
-    assert not activations
-    assert products_in(backward) == 6
-
-
-@pytest.mark.parametrize("returned", ["hrzn", "hnzr", "hzr"])
-def test_what_is_returned_is_not_saved_again(returned):
-    network = networks.gated_rnn(theano_scan, returned=returned)
-    forward, backward = forward_and_backward(network, "auto")
-    # h is the state; the other three gates are traces, returned or saved
-    assert forward.info.n_nit_sot == 3
-    assert products_in(backward) == 6
+# ---- how many loops -------------------------------------------------------------------------
 
 
 def test_a_plain_rnn_saves_nothing_because_its_state_is_enough():
@@ -450,7 +400,7 @@ def test_a_plain_rnn_saves_nothing_because_its_state_is_enough():
     function = theano.function(INPUTS, theano.grad(cost, INPUTS), mode=ONLY_UNIFIED)
     forward, backward = loops(function)
     assert forward.op.info.n_nit_sot == 0
-    assert (products_in(forward.op), products_in(backward.op)) == (1, 2)
+    assert (products(forward.op.fgraph), products(backward.op.fgraph)) == (1, 2)
 
 
 def test_no_loop_runs_twice():

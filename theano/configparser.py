@@ -5,17 +5,15 @@ THEANORC (``~/.theanorc``), from the environment variable THEANO_FLAGS, and from
 The table of flags itself is in `theano.configdefaults`.
 """
 
-import configparser as ini
 import functools
-import os
-import shlex
-import sys
 import warnings
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
-from theano.flag_kinds import (
+from theano.flags.flag import Flag, Kind, TheanoConfigWarning, caller_stacklevel, check_value
+from theano.flags.forwarding import forward_to_pytensor, pytensor_config
+from theano.flags.kinds import (
     Anything,
     BoolParam,
     Choice,
@@ -28,6 +26,13 @@ from theano.flag_kinds import (
     Text,
     Truth,
     TypedParam,
+)
+from theano.flags.sources import (
+    THEANO_FLAGS_DICT,
+    config_files,
+    parse_config_string,
+    read_files,
+    user_settings,
 )
 from theano.nearest_name import did_you_mean
 
@@ -61,47 +66,6 @@ __all__ = [
     "read_files",
     "user_settings",
 ]
-
-# What the user set of flags that are not known yet: `AddConfigVar` may make them known.
-THEANO_FLAGS_DICT: dict[str, str] = {}
-
-
-class TheanoConfigWarning(Warning):
-    """A flag is accepted but cannot do what it asks for."""
-
-
-Kind = Choice | Truth | Number | Text | Anything | ConfigParam
-
-
-@dataclass(frozen=True)
-class Flag:
-    """One row of the table of flags.
-
-    Attributes
-    ----------
-    name : str
-        Full name, with dots between section and option.
-    default : object
-        The value when nothing is set; None for a flag that PyTensor holds.
-    kind : Kind
-        Which values are valid.
-    doc : str
-        What the flag does.
-    pytensor : str or None
-        The PyTensor flag that holds this one's value: read from it and, when set, forwarded to it.
-    mutable : bool
-        Whether it can be assigned after import.
-    no_effect : str
-        Why another value than the default changes nothing; empty for a flag that works.
-    """
-
-    name: str
-    default: Any
-    kind: Kind
-    doc: str
-    pytensor: str | None = None
-    mutable: bool = True
-    no_effect: str = ""
 
 
 class Section:
@@ -174,7 +138,7 @@ class TheanoConfigParser(Section):
             return self._sections[name]
         flag = self.flag(name)
         if flag.pytensor:
-            return getattr(_pytensor_config(), flag.pytensor)
+            return getattr(pytensor_config(), flag.pytensor)
         return self._values.get(name, flag.default)
 
     def assign(self, name: str, value: object) -> None:
@@ -187,7 +151,7 @@ class TheanoConfigParser(Section):
             )
         checked = check_value(flag, value)
         if flag.pytensor:
-            setattr(_pytensor_config(), flag.pytensor, checked)
+            setattr(pytensor_config(), flag.pytensor, checked)
         else:
             self.keep(flag, checked)
 
@@ -270,153 +234,6 @@ class change_flags:
         for name, value in self._saved.pop().items():
             if self._config.read(name) != value:
                 self._config.assign(name, value)
-
-
-def check_value(flag: Flag, raw: object, source: str = "") -> Any:
-    """Return the value that `raw` means for this flag; a ValueError says what is valid."""
-    try:
-        return flag.kind.read(raw)
-    except ValueError as error:
-        raise ValueError(
-            f'Invalid value ("{raw}") for configuration variable "{flag.name}"{source}: {error}'
-        ) from None
-
-
-def parse_config_string(text: str) -> dict[str, str]:
-    """Read ``name=value,name=value``; the last value of a name wins."""
-    splitter = shlex.shlex(text, posix=True)
-    splitter.whitespace = ","
-    splitter.whitespace_split = True
-    values = {}
-    for pair in (part.strip() for part in splitter):
-        name, equals, value = pair.partition("=")
-        if not equals:
-            message = f"Config key {name!r} has no value, ignoring it"
-            warnings.warn(message, TheanoConfigWarning, stacklevel=caller_stacklevel())
-        else:
-            values[name.strip()] = value.strip()
-    return values
-
-
-def config_files() -> list[str]:
-    """Return the files that may hold flags; a later one has precedence."""
-    listed = os.environ.get("THEANORC", "~/.theanorc").split(os.pathsep)
-    if "THEANORC" not in os.environ and sys.platform == "win32":
-        listed.append("~/.theanorc.txt")
-    return [os.path.expanduser(path) for path in listed if path]
-
-
-def read_files(paths: Iterable[str], flags: Mapping[str, Flag]) -> dict[str, tuple[str, str]]:
-    """Return ``{flag: (raw value, source)}`` from ini files; names there ignore case.
-
-    Raises
-    ------
-    ValueError
-        When a file sets a flag that does not exist, and whose name is near that of another.
-    """
-    spelled = {name.lower(): name for name in flags}
-    values = {}
-    for path in paths:
-        raw = ini.RawConfigParser()
-        if not raw.read(path):
-            continue
-        # Theano lets values refer to these as %(USER)s and so on.
-        interpolated = ini.ConfigParser(
-            {name: os.environ.get(name, "") for name in ("USER", "LSCRATCH", "TMPDIR", "TEMP")}
-            | {"PID": str(os.getpid())}
-        )
-        interpolated.read(path)
-        for section in raw.sections():
-            for option in raw.options(section):
-                full = option if section == "global" else f"{section}.{option}"
-                try:
-                    value = interpolated.get(section, option)
-                except ini.InterpolationError:
-                    value = raw.get(section, option)
-                if full.lower() in spelled:
-                    values[spelled[full.lower()]] = (value, f" in {path}")
-                else:
-                    _keep_for_later(full, value, path, flags)
-    return values
-
-
-def user_settings(flags: Mapping[str, Flag]) -> dict[str, Any]:
-    """Return the checked values that the user's files and THEANO_FLAGS give.
-
-    Raises
-    ------
-    ValueError
-        When a name is near that of a flag, or a value is not valid for its flag.
-    """
-    settings = read_files(config_files(), flags)
-    for name, raw in parse_config_string(os.environ.get("THEANO_FLAGS", "")).items():
-        if name in flags:
-            settings[name] = (raw, " in THEANO_FLAGS")
-        else:
-            _keep_for_later(name, raw, "THEANO_FLAGS", flags)
-    return {name: check_value(flags[name], raw, src) for name, (raw, src) in settings.items()}
-
-
-def _keep_for_later(name: str, raw: str, source: str, flags: Mapping[str, Flag]) -> None:
-    """Keep what the user set of an unknown flag; a name near a known one is an error."""
-    hint = did_you_mean(name, flags)
-    if hint:
-        raise ValueError(f"{source}: no flag {name!r}{hint}")
-    message = f"{source}: Theano does not recognise the flag {name!r}, unless AddConfigVar adds it"
-    warnings.warn(message, TheanoConfigWarning, stacklevel=caller_stacklevel())
-    THEANO_FLAGS_DICT[name] = raw
-
-
-def forward_to_pytensor(settings: Mapping[str, Any]) -> None:
-    """Give PyTensor the flags that the user set; `settings` has PyTensor's names.
-
-    PyTensor reads some of them while it is imported, so they go through its environment variable
-    when it is not imported yet, and by assignment otherwise.
-    """
-    if not settings:
-        return
-    if "pytensor" not in sys.modules:
-        before = os.environ.get("PYTENSOR_FLAGS")
-        ours = [f"{name}={shlex.quote(str(value))}" for name, value in settings.items()]
-        os.environ["PYTENSOR_FLAGS"] = ",".join(([before] if before else []) + ours)
-        try:
-            _pytensor_config()
-        finally:
-            if before is None:
-                del os.environ["PYTENSOR_FLAGS"]
-            else:
-                os.environ["PYTENSOR_FLAGS"] = before
-        return
-    config_of_pytensor = _pytensor_config()
-    from theano.pytensor_base.configuration import is_mutable
-
-    for name, value in settings.items():
-        if str(getattr(config_of_pytensor, name)) == str(value):
-            continue
-        if is_mutable(name):
-            setattr(config_of_pytensor, name, value)
-        else:
-            warnings.warn(
-                f"The flag {name.replace('__', '.')}={value} came too late, because pytensor was "
-                "imported first: import theano before pytensor",
-                TheanoConfigWarning,
-                stacklevel=caller_stacklevel(),
-            )
-
-
-def _pytensor_config() -> Any:
-    from pytensor.configdefaults import config as config_of_pytensor
-
-    return config_of_pytensor
-
-
-def caller_stacklevel() -> int:
-    """Return the stacklevel, for our caller's warning, of the user's line that led there."""
-    inside = (os.path.dirname(__file__) + os.sep, f"{os.sep}pytensor{os.sep}", "<frozen importlib")
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and any(part in frame.f_code.co_filename for part in inside):
-        level, frame = level + 1, frame.f_back
-    return level
 
 
 config = TheanoConfigParser()

@@ -34,7 +34,6 @@ from pytensor.graph.basic import Variable
 from pytensor.graph.null_type import NullType, null_type
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor.basic import as_tensor_variable
-from pytensor.tensor.math import clip
 
 from theano.compile.mode import get_default_mode, get_mode
 from theano.deep_graphs import with_room_for_deep_graphs
@@ -42,6 +41,7 @@ from theano.garbage import rare_collections
 from theano.pytensor_base.compiling import as_list_or_tuple, mode_not_slow
 from theano.scan_module.adopt import read_from_our_loop
 from theano.scan_module.gradient.tangents import tangents_of
+from theano.shaped_gradients import GradClip, GradScale, grad_clip, grad_scale
 
 __all__ = [
     "ConsiderConstant",
@@ -381,107 +381,3 @@ def verify_grad(fun: Callable, pt: Sequence, *args: Any, mode: Any = None, **kwa
 
 # What it raises, also as an attribute of it
 verify_grad.E_grad = GradientError  # type: ignore[attr-defined]
-
-
-class GradClip(ViewOp):
-    """The identity, whose gradient is clipped: see `grad_clip`."""
-
-    # PyTensor's class leaves the bounds out, so that two clips of one value are merged
-    # and share the first one's bounds as soon as a loop holds them.
-    __props__ = ("clip_lower_bound", "clip_upper_bound")
-
-    def __init__(self, clip_lower_bound: float, clip_upper_bound: float):
-        if not clip_upper_bound >= clip_lower_bound:
-            raise ValueError(
-                "grad_clip expects lower_bound <= upper_bound, "
-                f"got {clip_lower_bound} and {clip_upper_bound}"
-            )
-        self.clip_lower_bound = clip_lower_bound
-        self.clip_upper_bound = clip_upper_bound
-
-    def pullback(self, inputs, outputs, cotangents):
-        return [
-            cotangent
-            if isinstance(cotangent.type, DisconnectedType)
-            else clip(cotangent, self.clip_lower_bound, self.clip_upper_bound)
-            for cotangent in cotangents
-        ]
-
-    def pushforward(self, inputs, outputs, tangents):
-        return list(tangents)
-
-
-def grad_clip(x: Variable, lower_bound: float, upper_bound: float) -> Variable:
-    """Return `x` unchanged, with each element of its gradient kept within two bounds.
-
-    Parameters
-    ----------
-    x : variable
-        The value whose incoming gradient is clipped.
-    lower_bound, upper_bound : float
-        The bounds.
-
-    Returns
-    -------
-    variable
-        Of the shape and dtype of `x`.
-
-    Raises
-    ------
-    ValueError
-        `lower_bound` is greater than `upper_bound`.
-
-    Examples
-    --------
-    >>> import theano, theano.tensor as T
-    >>> x = T.scalar("x")
-    >>> float(theano.grad(theano.gradient.grad_clip(x, -1, 1) ** 2, x).eval({x: 2.0}))
-    1.0
-    """
-    return GradClip(lower_bound, upper_bound)(x)
-
-
-class GradScale(ViewOp):
-    """The identity, whose gradient is multiplied by a factor: see `grad_scale`."""
-
-    # PyTensor's class leaves the factor out, as it does the bounds of a clip.
-    __props__ = ("multiplier",)
-
-    def __init__(self, multiplier: float):
-        self.multiplier = multiplier
-
-    def pullback(self, inputs, outputs, cotangents):
-        return [
-            cotangent
-            if isinstance(cotangent.type, DisconnectedType)
-            else self.multiplier * cotangent
-            for cotangent in cotangents
-        ]
-
-    def pushforward(self, inputs, outputs, tangents):
-        return list(tangents)
-
-
-def grad_scale(x: Variable, multiplier: float) -> Variable:
-    """Return `x` unchanged, with its gradient multiplied by a factor.
-
-    Parameters
-    ----------
-    x : variable
-        The value whose incoming gradient is scaled.
-    multiplier : float
-        The factor; -1 reverses the gradient.
-
-    Returns
-    -------
-    variable
-        Of the shape and dtype of `x`.
-
-    Examples
-    --------
-    >>> import theano, theano.tensor as T
-    >>> x = T.scalar("x")
-    >>> float(theano.grad(theano.gradient.grad_scale(x, -1) ** 2, x).eval({x: 2.0}))
-    -4.0
-    """
-    return GradScale(multiplier)(x)

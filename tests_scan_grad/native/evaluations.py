@@ -21,7 +21,14 @@ ABSOLUTE = {"float32": 1e-6, "float64": 1e-12}
 def python_function(inputs: Sequence, outputs: Sequence):
     """The expressions as they are written, each operation by its own ``perform``."""
     mode = Mode(VMLinker(use_cloop=False, c_thunks=False), None)
-    return pytensor.function(inputs, outputs, mode=mode, on_unused_input="ignore")
+    function = pytensor.function(inputs, outputs, mode=mode, on_unused_input="ignore")
+
+    def call(*values):
+        # operations that are graphs of others compile them when they are first called
+        with pytensor.config.change_flags(linker="py"):
+            return function(*values)
+
+    return call
 
 
 def native_loop(inputs: Sequence, outputs: Sequence):

@@ -14,7 +14,7 @@ import theano
 import theano.tensor as T
 from tests_scan_grad.fresh_process import ROOT, printed_by
 from tests_scan_grad.native.gated_network import cost_of, gradient, values_of
-from theano.compile import garbage
+from theano import garbage
 from theano.link.native import report
 from theano.link.native.build import libraries as build
 from theano.link.native.build import objects

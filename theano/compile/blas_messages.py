@@ -11,6 +11,8 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from theano.pytensor_base.names_in_messages import BLAS_LOGGER
+
 _REMARK = "Using NumPy C-API based implementation for BLAS functions"
 _WARNING = r"(\n)*PyTensor could not link to a BLAS installation"
 
@@ -22,7 +24,7 @@ def _is_no_remark(record: logging.LogRecord) -> bool:
 @contextmanager
 def no_blas_remarks() -> Iterator[None]:
     """Compile without these remarks; all other warnings and messages pass."""
-    logger = logging.getLogger("pytensor.tensor.blas")
+    logger = logging.getLogger(BLAS_LOGGER)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", _WARNING, UserWarning)
         logger.addFilter(_is_no_remark)

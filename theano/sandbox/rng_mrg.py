@@ -9,23 +9,20 @@ from typing import Any
 
 import numpy as np
 import pytensor.tensor as pt
-from pytensor.configdefaults import config
-from pytensor.gradient import undefined_grad
-from pytensor.graph.basic import Constant, Variable
-from pytensor.scalar.basic import upcast
+from pytensor.graph.basic import Variable
 from pytensor.tensor.variable import TensorVariable
 
 from theano.compile.sharedvalue import SharedVariable, shared
-from theano.sandbox.mrg31k3p import (
-    M1,
-    M2,
-    A1p72,
-    A1p134,
-    A2p72,
-    A2p134,
-    jumped,
-    substreams,
+from theano.sandbox.draw_arguments import (
+    as_matrix,
+    as_size,
+    check_lengths,
+    float_dtype,
+    is_integer,
+    without_gradient,
 )
+from theano.sandbox.mrg31k3p import M1, M2
+from theano.sandbox.mrg_streams import A1p72, A1p134, A2p72, A2p134, jumped, substreams
 from theano.sandbox.mrg_uniform import DotModulo, matVecModM, mrg_uniform, mrg_uniform_base
 from theano.sandbox.multinomial import ChoiceFromUniform, MultinomialFromUniform
 
@@ -83,46 +80,6 @@ def guess_n_streams(size: Any, warn: bool = False) -> int:
     return _MOST_STREAMS
 
 
-def _without_gradient(value: Any, dtype: str | None = None) -> TensorVariable:
-    """Make a tensor of which a gradient is refused, as Theano refuses that of parameters."""
-    tensor = pt.as_tensor_variable(value)
-    if dtype is not None:
-        tensor = tensor.astype(dtype)
-    return tensor if isinstance(tensor, Constant) else undefined_grad(tensor)
-
-
-def _float_dtype(dtype: str | None, *parameters: Any) -> str:
-    if dtype is None:
-        dtypes = [pt.as_tensor_variable(parameter).dtype for parameter in parameters]
-        return upcast(config.floatX, *dtypes)
-    return config.floatX if dtype == "floatX" else str(np.dtype(dtype))
-
-
-def _is_integer(value: Any) -> bool:
-    return isinstance(value, int | np.integer)
-
-
-def _check_lengths(size: Any) -> None:
-    if any(_is_integer(length) and length <= 0 for length in size):
-        raise ValueError(f"expected a size of lengths above 0, got {size}")
-
-
-def _check_size(size: Any) -> TensorVariable:
-    """Turn a length, a sequence of lengths or a symbolic size into a symbolic vector."""
-    if isinstance(size, Variable):
-        if size.ndim > 1:
-            raise ValueError(f"expected a size that is a vector, got {size.type}")
-        return size if size.ndim == 1 else pt.stack([size])
-    if _is_integer(size):
-        size = (size,)
-    if not isinstance(size, tuple | list):
-        raise ValueError(f"expected an int, a sequence or a variable as size, got {size!r}")
-    if not all(_is_integer(n) or isinstance(n, Variable) and n.ndim == 0 for n in size):
-        raise ValueError(f"expected a size of ints and scalar variables, got {size!r}")
-    _check_lengths(size)
-    return pt.as_tensor_variable(size, ndim=1) if size else pt.constant(np.zeros(0, dtype="int64"))
-
-
 class MRG_RandomStreams:
     """A source of random variables, each with its own states of MRG31k3p.
 
@@ -167,7 +124,7 @@ class MRG_RandomStreams:
 
     def set_rstate(self, seed: Any) -> None:
         """Start the next random variable's streams from `seed`."""
-        parts = [seed] * 6 if _is_integer(seed) else list(seed)
+        parts = [seed] * 6 if is_integer(seed) else list(seed)
         if len(parts) != 6:
             raise TypeError(f"expected a seed of 1 integer or 6, got {seed!r}")
         for three, modulus in ((parts[:3], M1), (parts[3:], M2)):
@@ -271,12 +228,12 @@ class MRG_RandomStreams:
         NotImplementedError
             `low` or `high` has more dimensions or elements than `size` tells.
         """
-        dtype = _float_dtype(dtype, low, high)
-        low, high = _without_gradient(low, dtype), _without_gradient(high, dtype)
+        dtype = float_dtype(dtype, low, high)
+        low, high = without_gradient(low, dtype), without_gradient(high, dtype)
         if isinstance(size, tuple):
-            if not all(_is_integer(length) or isinstance(length, Variable) for length in size):
+            if not all(is_integer(length) or isinstance(length, Variable) for length in size):
                 raise TypeError(f"expected a size of ints and scalar variables, got {size}")
-            _check_lengths(size)
+            check_lengths(size)
         elif not (isinstance(size, Variable) and size.ndim == 1):
             raise TypeError(f"expected a tuple or a symbolic vector as size, got {size!r}")
         count = self.n_streams(size) if nstreams is None else nstreams
@@ -308,7 +265,7 @@ class MRG_RandomStreams:
         """
         if n != 1:
             raise NotImplementedError(f"MRG_RandomStreams.binomial: expected n=1, got {n}")
-        p = _without_gradient(p)
+        p = without_gradient(p)
         uniform = self.uniform(size, ndim=ndim, nstreams=nstreams, target=target)
         return (uniform < p).astype(dtype)
 
@@ -337,7 +294,7 @@ class MRG_RandomStreams:
             raise TypeError("multinomial: expected pvals")
         if size is not None or ndim is not None:
             raise ValueError("multinomial: the shape is that of pvals; expected no size, no ndim")
-        pvals = _matrix("multinomial", "pvals", pvals)
+        pvals = as_matrix("multinomial", "pvals", pvals)
         uniforms = self._uniforms_of_rows(pvals, n, nstreams, target)
         return MultinomialFromUniform(dtype)(pvals, uniforms, pt.as_tensor_variable(n))
 
@@ -381,7 +338,7 @@ class MRG_RandomStreams:
             raise TypeError("choice: expected p, and no a")
         if ndim is not None:
             raise ValueError("choice: the result is a matrix; expected no ndim")
-        p = _matrix("choice", "p", p)
+        p = as_matrix("choice", "p", p)
         uniforms = self._uniforms_of_rows(p, size, nstreams, target)
         return ChoiceFromUniform(dtype)(p, uniforms, pt.as_tensor_variable(size))
 
@@ -427,9 +384,9 @@ class MRG_RandomStreams:
         2 standard deviations from the mean are drawn again, nearer to it. The other
         parameters are those of `uniform`; `size` may also be an int or a list.
         """
-        size = _check_size(size)
-        dtype = _float_dtype(dtype, avg, std)
-        avg, std = _without_gradient(avg, dtype), _without_gradient(std, dtype)
+        size = as_size(size)
+        dtype = float_dtype(dtype, avg, std)
+        avg, std = without_gradient(avg, dtype), without_gradient(std, dtype)
         streams = {"ndim": 1, "dtype": dtype, "nstreams": nstreams, "target": target}
         count = pt.prod(size, dtype="int64")
         even = count + count % 2
@@ -474,10 +431,3 @@ class MRG_RandomStreams:
         """
         std = std / pt.constant(_TRUNCATED_DEVIATION)
         return self.normal(size, avg, std, ndim, dtype, nstreams, truncate=True, target=target)
-
-
-def _matrix(operation: str, name: str, value: Any) -> TensorVariable:
-    matrix = _without_gradient(value)
-    if matrix.ndim != 2:
-        raise NotImplementedError(f"{operation}: expected {name} as a matrix, got {matrix.type}")
-    return matrix

@@ -19,7 +19,7 @@ from pytensor.tensor.type import TensorType
 from theano.pytensor_base.tensor import AdvancedSubtensor1
 from theano.scan_module.loop.arguments import Loop, Trace
 from theano.schedule.lazy_shapes import LazyShapeFeature
-from theano.tensor.nnet.row_operators import RowOperator
+from theano.tensor.nnet.row_operator import RowOperator
 
 # What they compute is as large as the shapes of the operands say, whatever is in the operands.
 _SIZED_BY_OPERANDS = (

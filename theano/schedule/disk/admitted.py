@@ -26,6 +26,7 @@ from pytensor.graph.type import Type
 from theano.pytensor_base.c_code import ExternalCOp
 from theano.pytensor_base.compiling import FromFunctionOp
 from theano.pytensor_base.graph import Feature, MetaObject
+from theano.pytensor_base.pickles import NAMES_IN_PICKLES
 from theano.pytensor_base.rewriting import RewriteDatabaseQuery
 
 # classes of these packages that are of these kinds, or records
@@ -38,36 +39,7 @@ _BUILTINS = (bytearray, complex, frozenset, object, range, set, slice)
 _BY_NAME = {
     "numpy._core.multiarray": {"_reconstruct", "scalar"},
     "numpy._core.numeric": {"_frombuffer"},
-    "pytensor.graph.basic": {"_get_frozen_output"},
-    "pytensor.graph.fg": {"FrozenFunctionGraph"},
-    "pytensor.misc.frozendict": {"frozendict"},
-    "pytensor.misc.ordered_set": {"OrderedSet"},
-    # how a scalar operation chooses its type, and how results of a type are compared
-    "pytensor.scalar.basic": {
-        "float_out",
-        "float_out_nocomplex",
-        "int_out",
-        "int_out_nocomplex",
-        "real_out",
-        "same_out",
-        "same_out_float_only",
-        "same_out_min8",
-        "same_out_nobool",
-        "same_out_nocomplex",
-        "upcast_out",
-        "upcast_out_min8",
-        "upcast_out_no_complex",
-        "upcast_out_nobool",
-        "upgrade_to_float",
-        "upgrade_to_float64",
-        "upgrade_to_float_no_complex",
-    },
-    "pytensor.tensor.type": {
-        "values_eq_approx_always_true",
-        "values_eq_approx_remove_inf",
-        "values_eq_approx_remove_inf_nan",
-        "values_eq_approx_remove_nan",
-    },
+    **NAMES_IN_PICKLES,
     "theano.schedule.disk.stored_graphs": {"_inner_graph", "_tag", "given_input"},
 }
 

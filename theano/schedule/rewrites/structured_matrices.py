@@ -11,6 +11,7 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.basic import AllocDiag, Eye
 from pytensor.tensor.blockwise import Blockwise
 
+from theano.pytensor_base.names_in_messages import LINEAR_ALGEBRA
 from theano.pytensor_base.rewriting import GraphRewriter, out2in
 from theano.pytensor_base.tensor import SpecifyAssumptions
 from theano.pytensor_base.tensor_rewrites import (
@@ -29,7 +30,6 @@ BY_NAME = (
 )
 
 _MAKERS = (AllocDiag, Eye, SpecifyAssumptions)
-_LINEAR_ALGEBRA = ("pytensor.tensor.linalg", "pytensor.tensor.slinalg", "pytensor.tensor.nlinalg")
 
 
 class StructuredProducts(GraphRewriter):
@@ -57,4 +57,4 @@ class StructuredProducts(GraphRewriter):
 
 def _makes_structure(op: object) -> bool:
     op = op.core_op if isinstance(op, Blockwise) else op
-    return isinstance(op, _MAKERS) or type(op).__module__.startswith(_LINEAR_ALGEBRA)
+    return isinstance(op, _MAKERS) or type(op).__module__.startswith(LINEAR_ALGEBRA)

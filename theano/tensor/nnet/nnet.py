@@ -1,4 +1,5 @@
 """Activations and losses of neural networks, with Theano 1.0's conventions."""
+# ruff: noqa: F401 -- operators are here, too, in Theano
 
 from typing import Any
 
@@ -7,14 +8,35 @@ from pytensor.tensor import special
 from pytensor.tensor.variable import TensorVariable
 
 from theano.tensor.batched import batched_dot
-from theano.tensor.nnet.row_operators import *  # noqa: F403 -- here, too, in Theano
-from theano.tensor.nnet.row_operators import (
-    as_matrix_of_floats,
+from theano.tensor.nnet.crossentropy_operators import (
+    CrossentropyCategorical1Hot,
+    CrossentropyCategorical1HotGrad,
+    CrossentropySoftmax1HotWithBiasDx,
+    CrossentropySoftmaxArgmax1HotWithBias,
     crossentropy_categorical_1hot,
+    crossentropy_categorical_1hot_grad,
+    crossentropy_softmax_1hot_with_bias_dx,
     crossentropy_softmax_argmax_1hot_with_bias,
-    softmax_op,
 )
+from theano.tensor.nnet.prepended_columns import (
+    Prepend_scalar_constant_to_each_row,
+    Prepend_scalar_to_each_row,
+    prepend_0_to_each_row,
+    prepend_1_to_each_row,
+    prepend_scalar_to_each_row,
+)
+from theano.tensor.nnet.row_operator import as_matrix_of_floats
 from theano.tensor.nnet.sigm import as_float, sigmoid, softplus
+from theano.tensor.nnet.softmax_operators import (
+    LogSoftmax,
+    Softmax,
+    SoftmaxGrad,
+    SoftmaxWithBias,
+    logsoftmax_op,
+    softmax_grad,
+    softmax_op,
+    softmax_with_bias,
+)
 
 __all__ = [
     "binary_crossentropy",

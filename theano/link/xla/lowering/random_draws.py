@@ -9,7 +9,15 @@ import numpy as np
 from pytensor.tensor.random.op import RandomVariable
 
 from theano.link.xla.lowering.table import lowers, runs_on_host
-from theano.sandbox.mrg31k3p import M1, M2
+from theano.sandbox.mrg31k3p import (
+    FACTOR1,
+    FACTOR2,
+    M1,
+    M2,
+    SHIFT1,
+    SHIFT2,
+    drawn_numbers,
+)
 from theano.sandbox.mrg_uniform import mrg_uniform
 
 runs_on_host(RandomVariable, why="the draws of NumPy's generators are made on the host")
@@ -41,7 +49,7 @@ def draw_uniforms(op, node, inputs, context):
     now = jnp.arange(streams) < count - (len(drawn) - streams)
     following = jnp.stack([jnp.where(now, a, b) for a, b in zip(last, before, strict=True)], 1)
     draws = drawn[:count].reshape(shape)
-    return [following.astype("int32"), _as_numbers(draws, dtype)]
+    return [following.astype("int32"), drawn_numbers(draws, dtype)]
 
 
 def _steps(state: tuple[Any, ...], count: int) -> tuple[tuple[Any, ...], Any]:
@@ -62,15 +70,7 @@ def _step(state: tuple[Any, ...]) -> tuple[tuple[Any, ...], Any]:
     import jax.numpy as jnp
 
     a0, a1, a2, b0, b1, b2 = state
-    a = ((a1 << np.uint64(22)) + a2 * np.uint64(129)) % np.uint64(M1)
-    b = ((b0 << np.uint64(15)) + b2 * np.uint64(32769)) % np.uint64(M2)
+    a = ((a1 << np.uint64(SHIFT1)) + a2 * np.uint64(FACTOR1)) % np.uint64(M1)
+    b = ((b0 << np.uint64(SHIFT2)) + b2 * np.uint64(FACTOR2)) % np.uint64(M2)
     apart = a.astype("int64") - b.astype("int64")
     return (a, a0, a1, b, b0, b1), jnp.where(apart <= 0, apart + M1, apart)
-
-
-def _as_numbers(draws: Any, dtype: str) -> Any:
-    if dtype == "float16":
-        return (((draws & 0x7FFF) + 1) * float(np.float16(3.0458e-05))).astype(dtype)
-    if dtype == "float32":
-        return draws.astype(dtype) * np.float32(4.6566126e-10)
-    return draws * 2.0**-31

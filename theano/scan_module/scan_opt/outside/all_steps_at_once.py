@@ -20,7 +20,7 @@ from pytensor.tensor.type import TensorType
 from theano.pytensor_base.tensor import AdvancedSubtensor1, get_idx_list
 from theano.scan_module.step.gathers import is_gather
 from theano.scan_module.step.step_analysis import StepAnalysis
-from theano.tensor.nnet.row_operators import SoftmaxGrad
+from theano.tensor.nnet.softmax_operators import SoftmaxGrad
 
 # What an argument becomes: its stacked values if it varies, else its invariant value.
 Arguments = list[tuple[bool, Variable]]

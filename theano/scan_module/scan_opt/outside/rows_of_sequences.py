@@ -23,7 +23,7 @@ from theano.pytensor_base.tensor import get_idx_list
 from theano.scan_module.loop.arguments import Loop, Sequence
 from theano.scan_module.loop.initial_rows import initial_rows
 from theano.scan_module.scan_opt.outside.loop_reads import constant_index
-from theano.tensor.nnet.row_operators import SoftmaxGrad
+from theano.tensor.nnet.softmax_operators import SoftmaxGrad
 
 
 def all_rows(entry: Sequence, loop: Loop) -> Variable:

@@ -11,7 +11,17 @@ from theano.link.native.lowering.step import Step
 from theano.link.native.statements.base import Work
 from theano.link.native.statements.costs import ARITHMETIC
 from theano.link.native.statements.kernel import Array, Kernel
-from theano.sandbox.mrg31k3p import M1, M2
+from theano.sandbox.mrg31k3p import (
+    BELOW2,
+    BITS,
+    FACTOR1,
+    FACTOR2,
+    M1,
+    M2,
+    SCALE_OF_FLOAT32,
+    SHIFT1,
+    SHIFT2,
+)
 from theano.sandbox.mrg_uniform import mrg_uniform
 
 # How many streams take a step together: their states stay in registers.
@@ -21,15 +31,15 @@ _TOGETHER = 8
 _NANOSECONDS = 30 * ARITHMETIC
 
 # What a draw in 1 .. M1 is multiplied with
-_SCALES = {"float32": "4.6566126e-10f", "float64": "0x1p-31"}
+_SCALES = {"float32": f"{SCALE_OF_FLOAT32}f", "float64": f"0x1p-{BITS}"}
 
-# One step of stream k. The moduli are so near to 2**31 that what lies above it is added again.
+# One step of stream k. The moduli are so near to 2**BITS that what lies above it is added again.
 _STEP = f"""
-const uint64_t sum1 = ((uint64_t)a1[k] << 22) + (uint64_t)a2[k] * 129;
-const uint64_t once1 = (sum1 & {M1}u) + (sum1 >> 31);
-const uint64_t sum2 = ((uint64_t)b0[k] << 15) + (uint64_t)b2[k] * 32769;
-const uint64_t once2 = (sum2 & {M1}u) + (sum2 >> 31) * 21069;
-const uint64_t twice2 = (once2 & {M1}u) + (once2 >> 31) * 21069;
+const uint64_t sum1 = ((uint64_t)a1[k] << {SHIFT1}) + (uint64_t)a2[k] * {FACTOR1};
+const uint64_t once1 = (sum1 & {M1}u) + (sum1 >> {BITS});
+const uint64_t sum2 = ((uint64_t)b0[k] << {SHIFT2}) + (uint64_t)b2[k] * {FACTOR2};
+const uint64_t once2 = (sum2 & {M1}u) + (sum2 >> {BITS}) * {BELOW2};
+const uint64_t twice2 = (once2 & {M1}u) + (once2 >> {BITS}) * {BELOW2};
 a2[k] = a1[k]; a1[k] = a0[k]; b2[k] = b1[k]; b1[k] = b0[k];
 a0[k] = once1 >= {M1}u ? once1 - {M1}u : once1;
 b0[k] = twice2 >= {M2}u ? twice2 - {M2}u : twice2;

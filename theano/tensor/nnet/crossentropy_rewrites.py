@@ -1,82 +1,36 @@
-"""Rewrites of softmax and its costs into Theano's operators on rows.
+"""Rewrites of the costs of a softmax into Theano's operators.
 
 They compute the cost of a class without an overflow, and its gradient without dividing by a
-probability that may be 0.
+probability that may be 0. Of two rewrites of one operator, the one that is registered first is
+tried first: these are imported before those of `softmax_rewrites`.
 """
-
-from collections.abc import Sequence
 
 import pytensor.tensor as pt
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.tensor import special
 from pytensor.tensor.basic import Alloc, ARange, MakeVector
 from pytensor.tensor.elemwise import DimShuffle, Elemwise
-from pytensor.tensor.exceptions import NotScalarConstantError
-from pytensor.tensor.math import Argmax
 from pytensor.tensor.subtensor import AdvancedIncSubtensor, AdvancedSubtensor
 from pytensor.tensor.variable import TensorVariable
 
 from theano.pytensor_base.rewriting import copy_stack_trace, node_rewriter
 from theano.pytensor_base.tensor_rewrites import local_mul_canonizer
-from theano.tensor.nnet.row_operators import (
+from theano.tensor.nnet.crossentropy_operators import (
     CrossentropyCategorical1Hot,
     CrossentropyCategorical1HotGrad,
     CrossentropySoftmax1HotWithBiasDx,
-    CrossentropySoftmaxArgmax1HotWithBias,
+    crossentropy_softmax_1hot_with_bias_dx,
+    crossentropy_softmax_argmax_1hot_with_bias,
+)
+from theano.tensor.nnet.softmax_operators import (
     LogSoftmax,
     Softmax,
     SoftmaxGrad,
     SoftmaxWithBias,
-    crossentropy_softmax_1hot_with_bias_dx,
-    crossentropy_softmax_argmax_1hot_with_bias,
     softmax_op,
-    softmax_with_bias,
 )
-from theano.tensor.rewrite_registration import register_canonicalize, register_specialize
-
-Scores = tuple[Variable, Variable]
-
-
-def _is_constant(variable: Variable, value: float) -> bool:
-    try:
-        found = pt.get_underlying_scalar_constant_value(variable)
-    except NotScalarConstantError:
-        return False
-    return bool(found == value)
-
-
-def _of_rows(node: Apply | None, operator: type) -> bool:
-    """Whether a node is a softmax, or its logarithm, of each row of a matrix."""
-    return node is not None and isinstance(node.op, operator) and node.op.axis == (1,)
-
-
-def _is_row(variable: Variable) -> bool:
-    return tuple(variable.type.broadcastable) == (True, False)
-
-
-def _total(terms: Sequence[Variable]) -> Variable:
-    return terms[0] if len(terms) == 1 else pt.add(*terms)
-
-
-def _split_bias(scores: Variable) -> Scores | None:
-    """A matrix and a vector whose sum the scores are, if they are such a sum."""
-    node = scores.owner
-    if node is None or node.op != pt.add:
-        return None
-    rows = [term for term in node.inputs if _is_row(term)]
-    others = [term for term in node.inputs if not _is_row(term)] or [rows.pop()]
-    matrix = _total(others)
-    if not rows or matrix.type.broadcastable != scores.type.broadcastable:
-        return None
-    return matrix, _total([_as_vector(row) for row in rows])
-
-
-def _as_vector(row: Variable) -> Variable:
-    node = row.owner
-    if node is not None and isinstance(node.op, DimShuffle) and node.op.new_order == ("x", 0):
-        return node.inputs[0]
-    return row.dimshuffle(1)
+from theano.tensor.nnet.softmax_scores import Scores, is_constant, is_of_rows, split_bias
+from theano.tensor.rewrite_registration import register_specialize
 
 
 def _scores_of(softmax: Variable) -> Scores | None:
@@ -85,9 +39,9 @@ def _scores_of(softmax: Variable) -> Scores | None:
     if node is not None and isinstance(node.op, SoftmaxWithBias):
         matrix, bias = node.inputs
         return matrix, bias
-    if not _of_rows(node, Softmax):
+    if not is_of_rows(node, Softmax):
         return None
-    return _split_bias(node.inputs[0]) or (node.inputs[0], pt.zeros_like(node.inputs[0][0]))
+    return split_bias(node.inputs[0]) or (node.inputs[0], pt.zeros_like(node.inputs[0][0]))
 
 
 def _counts_rows(fgraph: FunctionGraph, rows: Variable, classes: Variable) -> bool:
@@ -102,8 +56,8 @@ def _counts_rows(fgraph: FunctionGraph, rows: Variable, classes: Variable) -> bo
     shapes = getattr(fgraph, "shape_feature", None)
     return (
         shapes is not None
-        and _is_constant(start, 0)
-        and _is_constant(step, 1)
+        and is_constant(start, 0)
+        and is_constant(step, 1)
         and (shapes.same_shape(rows, classes) or stop is shapes.shape_of[classes][0])
     )
 
@@ -127,31 +81,6 @@ def _pair_of_indices(node: Apply, first: int) -> tuple[Variable, Variable] | Non
     rows, columns = indices
     are_vectors = all(index.type.ndim == 1 and "int" in index.type.dtype for index in indices)
     return (rows, columns) if are_vectors else None
-
-
-@register_specialize("fast_compile")
-@node_rewriter([Softmax, special.Softmax])
-def local_softmax_with_bias(fgraph, node):
-    """``softmax(matrix + vector)`` becomes one operator."""
-    if not _of_rows(node, Softmax):
-        return None
-    scores = _split_bias(node.inputs[0])
-    if scores is None:
-        return None
-    result = softmax_with_bias(*scores)
-    if result.type != node.outputs[0].type:
-        return None
-    copy_stack_trace(node.outputs, result)
-    return [result]
-
-
-@register_canonicalize
-@node_rewriter([SoftmaxWithBias])
-def local_softmax_without_bias(fgraph, node):
-    """The operator becomes a softmax of a sum, which other rewrites look for."""
-    result = softmax_op(pt.add(node.inputs[0], node.inputs[1].dimshuffle("x", 0)))
-    copy_stack_trace(node.outputs, result)
-    return [result] if result.type == node.outputs[0].type else None
 
 
 @register_specialize("fast_compile")
@@ -198,7 +127,7 @@ def local_advanced_indexing_crossentropy_onehot(fgraph, node):
         return _cost(fgraph, values, *indices, node.outputs)
     if values.owner.op == pt.log:
         return _cost(fgraph, values.owner.inputs[0], *indices, node.outputs)
-    if _of_rows(values.owner, LogSoftmax):
+    if is_of_rows(values.owner, LogSoftmax):
         return _cost(fgraph, softmax_op(values.owner.inputs[0]), *indices, node.outputs)
     return None
 
@@ -252,7 +181,7 @@ def _placed_in_zeros(variable: Variable) -> bool:
     return (
         node is not None
         and isinstance(node.op, AdvancedIncSubtensor)
-        and _is_constant(node.inputs[0], 0)
+        and is_constant(node.inputs[0], 0)
     )
 
 
@@ -277,8 +206,8 @@ def _factors(variable: Variable) -> tuple[list[Variable], list[Variable]]:
 
 
 def _negated_quotient(factors: list[Variable], divisors: list[Variable], dtype: str):
-    signs = [factor for factor in factors if _is_constant(factor, -1)]
-    others = [f for f in factors if f not in signs and not _is_constant(f, 1)]
+    signs = [factor for factor in factors if is_constant(factor, -1)]
+    others = [f for f in factors if f not in signs and not is_constant(f, 1)]
     sign = pt.constant((-1) ** (len(signs) + 1), dtype=dtype)
     result = _product([*others, sign] if len(signs) % 2 == 0 or not others else others)
     return result / _product(divisors) if divisors else result
@@ -322,61 +251,5 @@ def local_useless_crossentropy_softmax_1hot_with_bias_dx_alloc(fgraph, node):
     if number is of_cost or shapes is None or not shapes.same_shape(of_cost, softmax, 0, 0):
         return None
     result = crossentropy_softmax_1hot_with_bias_dx(number, softmax, classes)
-    copy_stack_trace(node.outputs, result)
-    return [result]
-
-
-@register_specialize
-@node_rewriter([SoftmaxGrad])
-def local_logsoftmax_grad(fgraph, node):
-    """The gradient of the logarithm of a softmax divides by no probability."""
-    of_softmax, softmax = node.inputs
-    division = of_softmax.owner
-    if division is None or division.op != pt.true_div or division.inputs[1] is not softmax:
-        return None
-    of_logarithm, axis = division.inputs[0], node.op.axis
-    if of_logarithm.type.broadcastable != softmax.type.broadcastable:
-        of_logarithm = pt.alloc(of_logarithm, *softmax.shape)
-    result = of_logarithm - of_logarithm.sum(axis=axis, keepdims=True) * softmax
-    copy_stack_trace(node.outputs, result)
-    return [result]
-
-
-@register_specialize
-@node_rewriter([Softmax, special.Softmax, SoftmaxWithBias])
-def graph_merge_softmax_with_crossentropy_softmax(fgraph, node):
-    """A softmax of scores whose cost is computed, too, comes from the operator of the cost."""
-    scores, *bias = node.inputs
-    for reader, _ in fgraph.clients[scores]:
-        if not isinstance(reader.op, CrossentropySoftmaxArgmax1HotWithBias):
-            continue
-        same_bias = reader.inputs[1] is bias[0] if bias else _is_constant(reader.inputs[1], 0)
-        if reader.inputs[0] is scores and same_bias and (bias or _of_rows(node, Softmax)):
-            copy_stack_trace(node.outputs, reader.outputs[1])
-            return [reader.outputs[1]]
-    return None
-
-
-# Where they are largest is where what they are applied to is largest; a logarithm is not among
-# them, which is NaN for negative numbers.
-_INCREASING = (pt.exp, pt.sigmoid, pt.softplus, pt.tanh)
-
-
-@register_specialize
-@node_rewriter([Argmax])
-def local_argmax_pushdown(fgraph, node):
-    """The place of the largest value is found before an increasing function is applied."""
-    values = node.inputs[0]
-    if values.owner is None:
-        return None
-    operator = values.owner.op
-    if operator in _INCREASING or _of_rows(values.owner, Softmax) and node.op.axis == (1,):
-        below = values.owner.inputs[0]
-    elif isinstance(operator, SoftmaxWithBias) and node.op.axis == (1,):
-        matrix, bias = values.owner.inputs
-        below = pt.add(matrix, bias.dimshuffle("x", 0))
-    else:
-        return None
-    result = node.op(below)
     copy_stack_trace(node.outputs, result)
     return [result]

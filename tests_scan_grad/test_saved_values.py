@@ -1,0 +1,56 @@
+"""Which values of a step its gradient has the forward loop save."""
+
+from __future__ import annotations
+
+import pytest
+
+import theano
+from tests_scan_grad import networks
+from tests_scan_grad.loop_counts import loops, products, theano_scan
+from tests_scan_grad.loop_runs import ONLY_UNIFIED
+
+
+def forward_and_backward(network, save: str):
+    """The forward and the backward loop of a gradient, as the gradient builds them."""
+    with theano.config.change_flags(**{"scan.save": save}):
+        gradients = theano.grad(network.cost, network.weights)
+    function = theano.function(network.inputs, gradients, mode=ONLY_UNIFIED)
+    forward, backward = loops(function)
+    return forward.op, backward.op
+
+
+def products_in(op) -> int:
+    return products(op.fgraph)
+
+
+@pytest.mark.parametrize(
+    "save, saved, backward_products",
+    # three products of back-propagation and three of weight gradients; three computed again
+    [("auto", 3, 6), ("none", 0, 9)],
+)
+def test_gated_rnn_saves_its_gates(save, saved, backward_products):
+    forward, backward = forward_and_backward(networks.gated_rnn(theano_scan), save)
+    assert forward.info.n_nit_sot == saved
+    assert products_in(forward) == 3
+    assert products_in(backward) == backward_products
+
+
+def test_save_all_leaves_no_forward_activation_to_the_backward_loop():
+    forward, backward = forward_and_backward(networks.gated_rnn(theano_scan), "all")
+    assert forward.info.n_nit_sot > 3
+    activations = [
+        node
+        for node in backward.fgraph.toposort()
+        if getattr(getattr(node.op, "scalar_op", None), "name", None) in ("sigmoid", "tanh")
+    ]
+    assert not activations
+    assert products_in(backward) == 6
+
+
+@pytest.mark.parametrize("returned", ["hrzn", "hnzr", "hzr"])
+def test_what_is_returned_is_not_saved_again(returned):
+    network = networks.gated_rnn(theano_scan, returned=returned)
+    forward, backward = forward_and_backward(network, "auto")
+    # h is the state; the other three gates are traces, returned or saved
+    assert forward.info.n_nit_sot == 3
+    assert products_in(backward) == 6

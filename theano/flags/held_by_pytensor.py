@@ -1,0 +1,175 @@
+"""The table of flags that PyTensor holds."""
+
+from theano.flags.flag import Kind
+from theano.flags.kinds import Anything, Choice, Number, Text, Truth
+
+# Held by PyTensor under the same name (a dot becomes two underscores): (name, kind, doc).
+# A value is forwarded only when the user sets it; unset, the flag reads what PyTensor has.
+HELD_BY_PYTENSOR: list[tuple[str, Kind, str]] = [
+    (
+        "floatX",
+        Choice(("float64", "float32", "float16")),
+        "Default floating point type of variables.",
+    ),
+    (
+        "warn_float64",
+        Choice(("ignore", "warn", "raise", "pdb")),
+        "What to do when a float64 tensor is made.",
+    ),
+    (
+        "cast_policy",
+        Choice(("custom", "numpy+floatX")),
+        "How the types of mixed operands combine.",
+    ),
+    ("cxx", Text(), "C++ compiler; empty for none."),
+    ("gcc.cxxflags", Text(), "Extra flags for the C++ compiler."),
+    ("blas.ldflags", Text(), "Flags that link a BLAS."),
+    ("blas.check_openmp", Truth(), "Check that BLAS runs well beside OpenMP."),
+    ("lib.amdlibm", Truth(), "Use AMD's mathematics library."),
+    ("openmp", Truth(), "Let operators use several threads."),
+    (
+        "openmp_elemwise_minsize",
+        Number(int),
+        "Least size for which element-wise work uses threads.",
+    ),
+    (
+        "allow_gc",
+        Truth(),
+        "Free intermediate results during a call, to use less memory.",
+    ),
+    (
+        "scan.allow_gc",
+        Truth(),
+        "Free intermediate results between the steps of a loop.",
+    ),
+    (
+        "scan.allow_output_prealloc",
+        Truth(),
+        "Let a step write straight into the loop's outputs.",
+    ),
+    (
+        "vm.lazy",
+        Anything("True | False | None"),
+        "Evaluate lazily; None decides by the graph.",
+    ),
+    (
+        "on_unused_input",
+        Choice(("raise", "warn", "ignore")),
+        "What to do when an input of a function is not used.",
+    ),
+    (
+        "on_opt_error",
+        Choice(("warn", "raise", "pdb", "ignore")),
+        "What to do when a rewrite fails.",
+    ),
+    (
+        "on_shape_error",
+        Choice(("warn", "raise")),
+        "What to do when inferring a shape fails.",
+    ),
+    ("optimizer_verbose", Truth(), "Print each rewrite that is applied."),
+    (
+        "cycle_detection",
+        Choice(("regular", "fast")),
+        "How in-place rewrites look for cycles.",
+    ),
+    (
+        "check_stack_trace",
+        Choice(("off", "log", "warn", "raise")),
+        "What to do when a rewrite drops a stack trace.",
+    ),
+    ("check_input", Truth(), "Check inputs in compiled C code."),
+    ("unpickle_function", Truth(), "Make functions work after unpickling."),
+    (
+        "exception_verbosity",
+        Choice(("low", "medium", "high")),
+        "How much an error at run time tells.",
+    ),
+    ("traceback.limit", Number(int), "Stack frames kept for each variable."),
+    ("traceback.compile_limit", Number(int), "Stack frames kept while compiling."),
+    ("nocleanup", Truth(), "Keep the files of code that did not compile."),
+    ("profile", Truth(), "Profile every function."),
+    ("profile_optimizer", Truth(), "Profile the rewrites; needs profile."),
+    ("profile_memory", Truth(), "Profile memory; needs profile."),
+    ("print_global_stats", Truth(), "Print totals at exit."),
+    ("profiling.time_thunks", Truth(), "Time each node."),
+    ("profiling.n_apply", Number(int, 1), "Nodes to show."),
+    ("profiling.n_ops", Number(int, 1), "Operators to show."),
+    ("profiling.output_line_width", Number(int, 1), "Width of a line."),
+    (
+        "profiling.min_memory_size",
+        Number(int, 0),
+        "Least bytes of outputs to show a node for.",
+    ),
+    (
+        "profiling.min_peak_memory",
+        Truth(),
+        "Compute the least peak memory of any order.",
+    ),
+    ("profiling.destination", Text(), "stderr, stdout or a file."),
+    ("profiling.debugprint", Truth(), "Print the graph too."),
+    ("profiling.ignore_first_call", Truth(), "Leave the first call out."),
+    (
+        "DebugMode.patience",
+        Number(int, 1),
+        "How often to rewrite, to find unstable order.",
+    ),
+    ("DebugMode.check_c", Truth(), "Run C implementations."),
+    ("DebugMode.check_py", Truth(), "Run Python implementations."),
+    ("DebugMode.check_finite", Truth(), "Raise for NaN and infinity."),
+    (
+        "DebugMode.check_strides",
+        Number(int, 0),
+        "Check strides: 0 no, 1 warn, 2 raise.",
+    ),
+    ("DebugMode.warn_input_not_reused", Truth(), "Warn when an in-place node copies."),
+    (
+        "DebugMode.check_preallocated_output",
+        Text(),
+        "Kinds of preallocated output to try.",
+    ),
+    (
+        "DebugMode.check_preallocated_output_ndim",
+        Number(int, 1),
+        "Dimensions to vary there.",
+    ),
+    ("NanGuardMode.nan_is_error", Truth(), "NaN is an error."),
+    ("NanGuardMode.inf_is_error", Truth(), "Infinity is an error."),
+    ("NanGuardMode.big_is_error", Truth(), "A magnitude above 1e10 is an error."),
+    (
+        "NanGuardMode.action",
+        Choice(("raise", "warn", "pdb")),
+        "What to do at such a value.",
+    ),
+    ("optdb.position_cutoff", Number(float), "Run only rewrites up to this position."),
+    ("optdb.max_use_ratio", Number(float), "Bound on uses of one rewrite, per node."),
+    ("tensor.cmp_sloppy", Number(int, 0), "Loosen comparisons in tests: 0, 1 or 2."),
+    (
+        "tensor.insert_inplace_optimizer_validate_nb",
+        Number(int),
+        "In-place changes between checks; -1 decides by the size of the graph.",
+    ),
+    ("cmodule.warn_no_version", Truth(), "Warn about C code without a version."),
+    ("cmodule.remove_gxx_opt", Truth(), "Compile without optimisation."),
+    ("cmodule.compilation_warning", Truth(), "Show the compiler's warnings."),
+    ("cmodule.preload_cache", Truth(), "Load the whole cache of modules at import."),
+    (
+        "cmodule.age_thresh_use",
+        Number(int),
+        "Seconds after which a cached module is not used.",
+    ),
+    ("cmodule.debug", Truth(), "Compile with debugging symbols."),
+    (
+        "compile.wait",
+        Number(int, 1),
+        "Seconds between attempts to get the compilation lock.",
+    ),
+    (
+        "compile.timeout",
+        Number(int, 0),
+        "Seconds after which another's lock is broken.",
+    ),
+    ("base_compiledir", Text(), "Folder that holds the folders of compiled code."),
+    ("compiledir_format", Text(), "Name of the folder of compiled code."),
+    ("compiledir", Text(), "Folder of compiled code."),
+]

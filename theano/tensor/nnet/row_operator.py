@@ -1,0 +1,75 @@
+"""The base of Theano's operators on the rows of a matrix, which are graphs of PyTensor's.
+
+The engines see through them.
+"""
+
+import inspect
+from typing import Any
+
+import pytensor.tensor as pt
+from pytensor.compile.mode import Mode
+from pytensor.tensor.variable import TensorVariable
+
+from theano.pytensor_base.tensor import TensorSymbolicOp
+
+
+def as_matrix_of_floats(c: Any, function: str) -> TensorVariable:
+    """Make `c` a matrix, of one row if it is a vector; ValueError for anything else."""
+    c = pt.as_tensor_variable(c)
+    if c.ndim not in (1, 2) or not c.dtype.startswith("float"):
+        raise ValueError(f"{function}: expected a vector or a matrix of floats, got {c.type}")
+    return pt.shape_padleft(c) if c.ndim == 1 else c
+
+
+# What an operator computes on its own runs node by node, without a compiler.
+_NODE_BY_NODE = Mode(linker="py", optimizer=None)
+
+
+class RowOperator(TensorSymbolicOp):
+    """An operator on the rows of matrices, defined by a graph.
+
+    Two of the same class and properties are equal, for whatever types they are applied to.
+    """
+
+    # No row of a result depends on another row of an operand.
+    each_row_alone = True
+    # Results are as large as the shapes of the operands say, whatever is in the operands.
+    sized_by_operands = True
+    # It is applied along its `axis`, and to all other dimensions alone.
+    works_along_axis = False
+    # for each result the operand that has its shape, and how many dimensions of it; where it
+    # is not given, PyTensor works out shapes from the graph
+    shapes_like: tuple[tuple[int, int], ...] = ()
+
+    def __init__(self, input_types: Any = None, **kwargs: Any):
+        kwargs.setdefault("mode", _NODE_BY_NODE)
+        super().__init__(input_types, **kwargs)
+
+    def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
+        names = list(inspect.signature(self.build_inner_graph).parameters)[len(inputs) :]
+        by_name = [kwargs.pop(name) for name in names if name in kwargs]
+        return super().__call__(*inputs, *by_name, **kwargs)
+
+    def _identity(self) -> tuple:
+        return type(self), *(getattr(self, name) for name in getattr(self, "__props__", ()))
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        # PyTensor gives a class with properties a comparison of the graphs.
+        for method in ("__eq__", "__hash__", "__str__"):
+            setattr(cls, method, getattr(RowOperator, method))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RowOperator) and self._identity() == other._identity()
+
+    def __hash__(self) -> int:
+        return hash(self._identity())
+
+    def __str__(self) -> str:
+        return type(self).__name__
+
+    def infer_shape(self, fgraph, node, shapes):
+        """Return the shapes of the results, from those of the operands."""
+        if not self.shapes_like:
+            return super().infer_shape(fgraph, node, shapes)
+        return [shapes[operand][:ndim] for operand, ndim in self.shapes_like]

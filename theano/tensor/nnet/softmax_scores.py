@@ -1,0 +1,52 @@
+"""What a softmax of rows is computed from: scores, and a bias that is added to them."""
+
+from collections.abc import Sequence
+
+import pytensor.tensor as pt
+from pytensor.graph.basic import Apply, Variable
+from pytensor.tensor.elemwise import DimShuffle
+from pytensor.tensor.exceptions import NotScalarConstantError
+
+Scores = tuple[Variable, Variable]
+
+
+def is_constant(variable: Variable, value: float) -> bool:
+    """Whether a variable is a constant all of whose elements are one number."""
+    try:
+        found = pt.get_underlying_scalar_constant_value(variable)
+    except NotScalarConstantError:
+        return False
+    return bool(found == value)
+
+
+def is_of_rows(node: Apply | None, operator: type) -> bool:
+    """Whether a node is a softmax, or its logarithm, of each row of a matrix."""
+    return node is not None and isinstance(node.op, operator) and node.op.axis == (1,)
+
+
+def _is_row(variable: Variable) -> bool:
+    return tuple(variable.type.broadcastable) == (True, False)
+
+
+def _total(terms: Sequence[Variable]) -> Variable:
+    return terms[0] if len(terms) == 1 else pt.add(*terms)
+
+
+def split_bias(scores: Variable) -> Scores | None:
+    """A matrix and a vector whose sum the scores are, if they are such a sum."""
+    node = scores.owner
+    if node is None or node.op != pt.add:
+        return None
+    rows = [term for term in node.inputs if _is_row(term)]
+    others = [term for term in node.inputs if not _is_row(term)] or [rows.pop()]
+    matrix = _total(others)
+    if not rows or matrix.type.broadcastable != scores.type.broadcastable:
+        return None
+    return matrix, _total([_as_vector(row) for row in rows])
+
+
+def _as_vector(row: Variable) -> Variable:
+    node = row.owner
+    if node is not None and isinstance(node.op, DimShuffle) and node.op.new_order == ("x", 0):
+        return node.inputs[0]
+    return row.dimshuffle(1)
