@@ -141,6 +141,10 @@ class Negative(Symbolic):
 
     a: Size
 
+    @property
+    def binds(self) -> int:
+        return _BINDS["*"] + 1
+
     def __str__(self) -> str:
         return f"-{_within(self.a, _TIGHTEST)}"
 
