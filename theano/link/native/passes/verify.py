@@ -10,7 +10,6 @@ from theano.link.native.ir.sizes import Sizes
 from theano.link.native.ir.symbolic import Size
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.base import Statement
-from theano.link.native.statements.map import Map
 
 
 class UnsoundStep(AssertionError):
@@ -55,10 +54,9 @@ def _unwritten(statement: Statement, written: set[Buffer]) -> str:
     for value in statement.values_read():
         if isinstance(value, View):
             root = value.buffer.root()
-            made_here = isinstance(statement, Map) and root in map(Buffer.root, statement.written())
-            if root.role == "temporary" and not root.may_be_unwritten and root not in written:
-                if not made_here:
-                    return f"it reads {value.buffer.name}, which nothing has written"
+            needs_none = root.role != "temporary" or root.may_be_unwritten or 0 in root.shape
+            if not needs_none and root not in written:
+                return f"it reads {value.buffer.name}, which nothing has written"
     return ""
 
 
