@@ -48,6 +48,13 @@ def loops(function) -> list:
     return [n for n in function.maker.fgraph.toposort() if isinstance(n.op, PyTensorScan)]
 
 
+def loops_as_built(network) -> list:
+    """The loops of a network and of its gradient, before any rewrite."""
+    results = [network.cost, *theano.grad(network.cost, network.weights)]
+    nodes = theano.gof.graph.io_toposort(network.inputs, results)
+    return [node for node in nodes if isinstance(node.op, PyTensorScan)]
+
+
 def is_product(node) -> bool:
     """Whether a node is a product of matrices or vectors of any kind."""
     op = node.op.core_op if isinstance(node.op, Blockwise) else node.op

@@ -69,7 +69,7 @@ def _loop_lines(loop: Loop, around: Names, with_inner_loops: bool = True) -> Ite
             f"  state {number}    {_type(state.outer)} from {describe(state.outer, around)};"
             f" reads {_places(state.reads)}, writes {_places(state.writes)}"
         )
-    for entry in loop.carried:
+    for entry in loop.untraced:
         yield f"  untraced   {_argument(names, entry.inner_input, entry.outer, around)}"
     for entry in loop.invariants:
         yield f"  invariant  {_argument(names, entry.inner, entry.outer, around)}"
@@ -200,6 +200,6 @@ def _result_names(loop: Loop) -> Iterator[str]:
             "" if trace.length is loop.n_steps else f", kept for {describe(trace.length, {})} steps"
         )
         yield f"trace {number}{some}"
-    yield from (f"untraced {number}" for number in range(len(loop.carried)))
+    yield from (f"untraced {number}" for number in range(len(loop.untraced)))
     if loop.condition is not None:
         yield "stop if"

@@ -79,7 +79,7 @@ def test_the_op_is_what_pytensor_makes_of_the_step(build):
             op_class(
                 loop.inner_inputs,
                 loop.inner_outputs,
-                loop.info,
+                loop.roles.info(),
                 mode=settings.mode,
                 name=settings.name,
                 truncate_gradient=settings.truncate_gradient,

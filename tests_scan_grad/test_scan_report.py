@@ -231,7 +231,7 @@ def test_sum_of_draws_is_described():
     with theano.config.change_flags(on_opt_error="raise"):
         f = theano.function([], walk[-1], updates=updates, mode=MODE)
     [loop] = scan_report(f).loops
-    [decision] = loop.decisions
+    [decision] = [d for d in loop.decisions if d.rewrite == "PushOutDotAccumulate"]
     assert decision.subject.startswith("sum over the steps of ")
 
 

@@ -8,7 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from pytensor.graph.traversal import ancestors
 
 from tests_scan_grad.native.evaluations import EVALUATORS, RELATIVE
-from tests_scan_grad.native.generated_expressions import Expressions, Item, expressions
+from tests_scan_grad.native.expressions import Expressions, Item
+from tests_scan_grad.native.generated_expressions import expressions
 
 EXAMPLES = 25
 

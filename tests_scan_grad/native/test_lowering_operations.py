@@ -10,49 +10,18 @@ from pytensor.compile.builders import OpFromGraph
 from pytensor.compile.ops import ViewOp
 from pytensor.raise_op import Assert, CheckAndRaise
 from pytensor.scalar.basic import and_, or_, xor
-from pytensor.tensor.blas import BatchedDot, Dot22, Dot22Scalar, Gemm, Gemv, Ger
 from pytensor.tensor.elemwise import CAReduce
 from pytensor.tensor.extra_ops import CumOp
 from pytensor.tensor.math import Argmax, ProdWithoutZeros
 
 from tests_scan_grad.native.evaluations import (
-    EVALUATORS,
     difference,
     native_function,
     native_loop,
     python_function,
     reference,
 )
-
-# The forms in which the values of an operation are given.
-LAYOUTS = {
-    "in C order": lambda x: x,
-    "transposed in memory": lambda x: np.asfortranarray(x),
-}
-
-
-def numbers(*shape: int, dtype: str = "float64") -> np.ndarray:
-    values = np.random.default_rng(sum(shape) + len(shape)).normal(size=shape)
-    if dtype == "bool":
-        return values > 0
-    return (3 * (np.abs(values) if dtype.startswith("u") else values)).astype(dtype)
-
-
-def of(*shape: int | None, dtype: str = "float64"):
-    return pt.tensor(dtype=dtype, shape=(None,) * len(shape))
-
-
-def check(inputs, outputs, *calls) -> None:
-    """The outputs by the engine are those of PyTensor's Python code, for each of the calls."""
-    python = python_function(inputs, outputs)
-    results = [reference(python, values) for values in calls]
-    for where, evaluator in EVALUATORS.items():
-        native = evaluator(inputs, outputs)
-        for values, expected in zip(calls, results, strict=True):
-            for ours, theirs in zip(native(*values), expected, strict=True):
-                wrong = difference(ours, theirs)
-                shapes = [np.shape(value) for value in values]
-                assert wrong is None, f"{wrong} for {shapes} in a {where}"
+from tests_scan_grad.native.lowering_checks import check, numbers, of
 
 
 def check_unary(build, *shapes, dtype="float64") -> None:
@@ -269,74 +238,6 @@ def test_operations_without_elements(name):
     if name == "reshape":
         outputs = [x.reshape((x.shape[1], x.shape[0]))]
     check([x], outputs, [numbers(0, 3)], [numbers(3, 0)], [numbers(0, 0)])
-
-
-PRODUCTS = {
-    "matrices": (lambda a, b: [a @ b, (b.T @ a.T).T, a @ b + 1], (3, 4), (4, 2)),
-    "dot": (lambda a, b: [pt.dot(a, b), pt.dot(a, b[:, 0]), pt.dot(a[0], b)], (3, 4), (4, 2)),
-    "inner": (lambda a, b: [pt.dot(a[0], b[:, 1]), pt.outer(a[0], b[0])], (3, 4), (4, 2)),
-    "stacks": (lambda a, b: [a @ b], (2, 3, 4), (2, 4, 2)),
-    "a stack and a matrix": (lambda a, b: [a @ b, b.T @ a.swapaxes(1, 2)], (2, 3, 4), (4, 2)),
-    "stacks of stacks": (lambda a, b: [a @ b[None]], (2, 1, 3, 4), (2, 4, 2)),
-    "tensordot": (lambda a, b: [pt.tensordot(a, b, axes=[[2, 1], [0, 1]])], (2, 3, 4), (4, 3, 2)),
-    "einsum": (lambda a, b: [pt.einsum("tbi,tbj->ij", a, b)], (2, 3, 4), (2, 3, 2)),
-}
-
-
-@pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "int64", "uint32"])
-@pytest.mark.parametrize("name", PRODUCTS)
-def test_products(name, dtype):
-    build, first, second = PRODUCTS[name]
-    a, b = of(*first, dtype=dtype), of(*second, dtype=dtype)
-    if name == "stacks of stacks":
-        a = pt.tensor(dtype=dtype, shape=(None, 1, None, None))
-    values = [numbers(*first, dtype=dtype), numbers(*second, dtype=dtype)]
-    check([a, b], build(a, b), values, [LAYOUTS["transposed in memory"](v) for v in values])
-
-
-@pytest.mark.parametrize("shapes", [((0, 4), (4, 2)), ((3, 0), (0, 2)), ((3, 4), (4, 0))])
-@pytest.mark.parametrize("dtype", ["float32", "float64", "int16"])
-def test_products_without_elements(shapes, dtype):
-    a, b = of(None, None, dtype=dtype), of(None, None, dtype=dtype)
-    outputs = [a @ b, a.dot(b.dot(pt.ones((b.shape[1], 2), dtype)))]
-    outputs += [a[None] @ b[None], a @ b.sum(axis=1), a.sum(axis=0) @ b]
-    check([a, b], outputs, [numbers(*shape, dtype=dtype) for shape in shapes])
-
-
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_products_of_the_linear_algebra_library(dtype):
-    a, b, c = (of(None, None, dtype=dtype) for _ in range(3))
-    x, y = of(None, dtype=dtype), of(None, dtype=dtype)
-    s = pt.scalar(dtype=dtype)
-    stacks = pt.stack([a, 2 * a]), pt.stack([b, b])
-    outputs = [
-        Dot22()(a, b),
-        Dot22Scalar()(a, b, s),
-        Gemm(inplace=False)(c, s, a, b, s),
-        Gemv(inplace=False)(x, s, a, y, s),
-        Gemv(inplace=False)(x, s, a, y, pt.constant(0.0, dtype=dtype)),
-        Ger(destructive=False)(a, s, x, y),
-        BatchedDot()(*stacks),
-    ]
-    shapes = [(3, 4), (4, 2), (3, 2), (3,), (4,), ()]
-    check([a, b, c, x, y, s], outputs, [numbers(*shape, dtype=dtype) for shape in shapes])
-
-
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_an_addend_that_is_multiplied_by_zero_is_not_read(dtype):
-    a, b, c = (of(None, None, dtype=dtype) for _ in range(3))
-    x, y = of(None, dtype=dtype), of(None, dtype=dtype)
-    s, t = (pt.scalar(dtype=dtype) for _ in range(2))
-    outputs = [Gemm(inplace=False)(c, s, a, b, t), Gemv(inplace=False)(x, s, a, y, t)]
-    shapes = [(3, 4), (4, 2), (3, 2), (3,), (4,)]
-    a_, b_, c_, x_, y_ = (numbers(*shape, dtype=dtype) for shape in shapes)
-    c_[0, 0] = x_[1] = np.nan
-    native = native_loop([a, b, c, x, y, s, t], outputs)
-    whole, vector = native(a_, b_, c_, x_, y_, np.dtype(dtype).type(2), np.dtype(dtype).type(0))
-    np.testing.assert_allclose(whole, 2 * a_ @ b_, rtol=1e-5)
-    np.testing.assert_allclose(vector, 2 * a_ @ y_, rtol=1e-5)
-    whole, vector = native(a_, b_, c_, x_, y_, np.dtype(dtype).type(2), np.dtype(dtype).type(1))
-    assert np.isnan(whole[0, 0]) and np.isnan(vector[1])
 
 
 def test_picks_of_a_classifier_and_their_gradient():

@@ -18,6 +18,7 @@ FILES = {
     "tests_scan_grad/native/test_generated.py": "",
     "tests_scan_grad/native/test_lowering_generated.py": "",
     "tests_scan_grad/native/test_lowering_operations.py": "not large",
+    "tests_scan_grad/native/test_lowering_products.py": "",
     "tests_scan_grad/native/test_segments.py": "not compiler",
     "tests_scan_grad/native/test_loops.py": "",
     "tests_scan_grad/native/test_threads.py": "not sanitizers",

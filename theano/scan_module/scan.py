@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from pytensor.graph.basic import Apply
+from pytensor.graph.basic import Apply, Variable
 from pytensor.tensor.basic import get_scalar_constant_value
 from pytensor.tensor.exceptions import NotScalarConstantError
 
@@ -146,6 +146,18 @@ def scan(
     connected = stand_ins.connect([*(outputs or []), *updates.values()])
     outputs = connected[: len(outputs or [])]
     updates = dict(zip(updates, connected[len(outputs) :], strict=True))
+    new_outputs, new_updates = _read_from_ours(outputs, updates, step, step_mode)
+    if not new_outputs:
+        return None, new_updates
+    if return_list or len(new_outputs) > 1:
+        return new_outputs, new_updates
+    return new_outputs[0], new_updates
+
+
+def _read_from_ours(
+    outputs: list[Variable], updates: dict[Variable, Variable], step: StepRecord, step_mode: Any
+) -> tuple[list[Variable], OrderedUpdates]:
+    """What PyTensor's loop computes, read from a loop of ours, which has the step as written."""
     adopted: dict[Apply, Apply] = {}
     with rare_collections(), no_test_values():
         new_outputs = [read_from_our_loop(output, adopted, step_mode) for output in outputs]
@@ -156,11 +168,7 @@ def scan(
     for node in adopted.values():
         step.attach(node.op)
     compute_missing_test_values([*new_outputs, *new_updates.values()])
-    if not new_outputs:
-        return None, new_updates
-    if return_list or len(new_outputs) > 1:
-        return new_outputs, new_updates
-    return new_outputs[0], new_updates
+    return new_outputs, new_updates
 
 
 def _first_of_one_step(sequences: Any, n_steps: Any) -> Any:

@@ -14,9 +14,10 @@ from pytensor.graph.replace import clone_replace
 from pytensor.graph.traversal import graph_inputs
 
 from theano.pytensor_base.scan import get_updates_and_outputs
+from theano.scan_module.loop.roles import MIT_SOT, SIT_SOT, InnerOutputs
 from theano.scan_module.scan_op import Scan
 
-MIT_SOT, SIT_SOT, NIT_SOT = range(3)
+TRACE = "trace"
 
 
 class StepRecord:
@@ -46,21 +47,24 @@ class StepRecord:
 
     def attach(self, op: Scan) -> None:
         """Give the op of the loop its step as it was written, if that can be told."""
-        kinds = self.kinds or [NIT_SOT] * len(self.outputs)
+        kinds = self.kinds or [TRACE] * len(self.outputs)
         if len(kinds) == len(self.outputs):
-            # the order of a node's arguments: mit-sot | sit-sot | nit-sot
-            order = sorted(range(len(kinds)), key=kinds.__getitem__)
-            op.as_written = _as_written(op, [self.outputs[place] for place in order])
+            of_kind: dict[str, list[Any]] = {MIT_SOT: [], SIT_SOT: [], TRACE: []}
+            for kind, output in zip(kinds, self.outputs, strict=True):
+                of_kind[kind].append(output)
+            states = [[output] for output in (*of_kind[MIT_SOT], *of_kind[SIT_SOT])]
+            written = InnerOutputs(states, of_kind[TRACE], untraced=[])
+            op.as_written = _as_written(op, written.in_order())
 
 
-def _kind(entry: Any) -> int:
+def _kind(entry: Any) -> str:
     """Which kind of output an entry of ``outputs_info`` makes."""
     if entry is None:
-        return NIT_SOT
+        return TRACE
     if not isinstance(entry, dict):
         return SIT_SOT
     if entry.get("initial") is None:
-        return NIT_SOT
+        return TRACE
     taps = entry.get("taps", -1)
     return SIT_SOT if taps in (-1, [-1], (-1,)) else MIT_SOT
 

@@ -34,7 +34,7 @@ def gradient_of_step(op: Scan, loop: Loop, output_cotangents: list[Variable]) ->
     loop
         The loop, with inner variables that nothing else uses.
     output_cotangents
-        Cotangents of the node's outputs: states, traces, carried; some may be disconnected.
+        Cotangents of the node's outputs: states, traces, untraced; some may be disconnected.
     """
     key = _what_decides(op, output_cotangents)
     known = _of_equal_steps.get(key)

@@ -16,6 +16,7 @@ from pytensor.graph.fg import FunctionGraph
 from theano.pytensor_base.scan import Scan as PyTensorScan
 from theano.scan_module.gradient.equal_gradients import MergeBeforeGradients, what_decides_gradient
 from theano.scan_module.loop.arguments import BuiltLoop, Loop, Trace, take_apart
+from theano.scan_module.loop.roles import Roles, given_by, given_to
 from theano.scan_module.loop.step_copy import copied
 
 
@@ -60,22 +61,20 @@ def unify_forward_loops(graph: FunctionGraph) -> int:
 
 
 def _traces_every_step(node: Apply) -> bool:
-    return all(length is node.inputs[0] for length in node.op.outer_nitsot(node.inputs))
+    given = given_to(node)
+    return all(length is given.n_steps for length in given.trace_lengths)
 
 
 def _key(node: Apply) -> tuple:
-    lengths = len(node.op.outer_nitsot(node.inputs))
-    last = len(node.inputs) - node.op.info.n_non_seqs
-    # n_steps, sequences, states, carried | trace lengths | invariants
     family = family_of(node.op)
-    inputs = tuple(node.inputs[: last - lengths] + node.inputs[last:])
-    return family, what_decides_gradient(family), inputs
+    inputs = replace(given_to(node), trace_lengths=[]).in_order()
+    return family, what_decides_gradient(family), tuple(inputs)
 
 
 def _unified(nodes: list[Apply]) -> dict[Variable, Variable]:
     """Replacements of all outputs of the nodes by those of one new node."""
-    common = family_of(nodes[0].op).info.n_nit_sot
-    nodes = sorted(nodes, key=lambda node: node.op.info.n_nit_sot, reverse=True)
+    common = Roles.of(family_of(nodes[0].op)).traces
+    nodes = sorted(nodes, key=lambda node: Roles.of(node.op).traces, reverse=True)
     widest = take_apart(nodes[0])
     traces = [replace(trace, output=None) for trace in widest.traces]
     positions = [list(range(len(traces)))]
@@ -89,21 +88,21 @@ def _unified(nodes: list[Apply]) -> dict[Variable, Variable]:
         positions.append([*range(common), *range(first, first + len(renamed))])
         traces += [Trace(widest.n_steps, inner) for inner in renamed]
     loop = _merge_step(replace(widest, traces=tuple(traces)))
-    # traces that came out equal are stored once; those of the original loop keep their places
-    stored: dict[Variable, Trace] = {}
+    # traces that came out equal are kept once; those of the original loop keep their places
+    kept: dict[Variable, Trace] = {}
     chosen = [
-        trace if place < common else stored.setdefault(trace.inner, trace)
+        trace if place < common else kept.setdefault(trace.inner, trace)
         for place, trace in enumerate(loop.traces)
     ]
     built = replace(loop, traces=tuple(dict.fromkeys(chosen))).build(type(nodes[0].op))
     built.node.op.extends = family_of(nodes[0].op)
     policies = [node.op.save_policy for node in nodes if hasattr(node.op, "save_policy")]
     built.node.op.save_policy = " and ".join(dict.fromkeys(policies))
-    states = [built.outputs[state] for state in loop.ordered_states()]
-    carried = [built.outputs[entry] for entry in loop.carried]
+    given = given_by(built.node)
     replacements = {}
     for node, places in zip(nodes, positions, strict=True):
-        new = [*states, *(built.outputs[chosen[place]] for place in places), *carried]
+        traces = [built.outputs[chosen[place]] for place in places]
+        new = replace(given, traces=traces).in_order()
         replacements.update(zip(node.outputs, new, strict=True))
     return replacements
 

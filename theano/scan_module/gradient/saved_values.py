@@ -16,61 +16,15 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from pytensor.graph.basic import Apply, Constant, Variable
+from pytensor.graph.basic import Constant, Variable
 from pytensor.graph.traversal import ancestors
-from pytensor.tensor.basic import (
-    Alloc,
-    ARange,
-    Eye,
-    Join,
-    MakeVector,
-    ScalarFromTensor,
-    Split,
-    TensorFromScalar,
-)
-from pytensor.tensor.elemwise import DimShuffle, Elemwise
-from pytensor.tensor.shape import Reshape, Shape, Shape_i, SpecifyShape
-from pytensor.tensor.subtensor import (
-    AdvancedIncSubtensor,
-    AdvancedSubtensor,
-    IncSubtensor,
-    Subtensor,
-)
+from pytensor.tensor.elemwise import Elemwise
+from pytensor.tensor.shape import Shape, Shape_i
+from pytensor.tensor.subtensor import Subtensor
 from pytensor.tensor.type import TensorType
 
-from theano.pytensor_base.tensor import (
-    AdvancedIncSubtensor1,
-    AdvancedSubtensor1,
-    JoinDims,
-    SplitDims,
-)
 from theano.scan_module.gradient.minimum_cut import behind_the_cut
-
-# Computing these again costs about as much as reading the result from memory.
-CHEAP_OPS = (
-    Elemwise,
-    DimShuffle,
-    Reshape,
-    JoinDims,
-    SplitDims,
-    Subtensor,
-    IncSubtensor,
-    AdvancedSubtensor,
-    AdvancedSubtensor1,
-    AdvancedIncSubtensor,
-    AdvancedIncSubtensor1,
-    Shape,
-    Shape_i,
-    SpecifyShape,
-    Alloc,
-    Join,
-    Split,
-    MakeVector,
-    Eye,
-    ARange,
-    TensorFromScalar,
-    ScalarFromTensor,
-)
+from theano.scan_module.step.operation_kinds import is_cheap
 
 # Length assumed of a dimension whose length is not known before the loop runs.
 NOMINAL_LENGTH = 16
@@ -90,20 +44,14 @@ class ForwardStep:
         Inner inputs that it cannot: states of which only the last value exists.
     invariants
         Inner inputs that are the same in every step.
-    storable
+    savable
         Picks from values of the step those that can be saved, which have one shape in all steps.
     """
 
     available: Collection[Variable]
     unavailable: Collection[Variable]
     invariants: Collection[Variable]
-    storable: Callable[[list[Variable]], set[Variable]]
-
-
-def is_cheap(node: Apply) -> bool:
-    """Whether computing a node again is cheaper than saving its result."""
-    # Views that other packages define (a gradient clipper, say) count as cheap too.
-    return isinstance(node.op, CHEAP_OPS) or bool(getattr(node.op, "view_map", None))
+    savable: Callable[[list[Variable]], set[Variable]]
 
 
 def choose_saved_values(
@@ -124,16 +72,16 @@ def choose_saved_values(
         The placeholders of the cotangents.
     policy
         'auto': the minimum cut; 'all': every value that the backward step reads, or the minimum
-        cut if one of them cannot be stored;
+        cut if one of them cannot be saved;
         'none': only what cannot be computed again, such as random draws.
     """
     needed = _needed(step, list(backward_outputs), set(cotangents))
     region = _region(step, needed)
     drawn = _draws(region, step.unavailable)
     # A draw is saved in any case: a second one would differ.
-    storable = step.storable(region) | drawn
+    savable = step.savable(region) | drawn
     tensors = [variable for variable in needed if isinstance(variable.type, TensorType)]
-    if policy == "all" and storable.issuperset(tensors):
+    if policy == "all" and savable.issuperset(tensors):
         return tensors
     sources = {
         variable
@@ -143,13 +91,13 @@ def choose_saved_values(
         or (
             policy != "none"
             and variable.owner is not None
-            and variable in storable
+            and variable in savable
             and not is_cheap(variable.owner)
         )
     }
     if not sources:
         return []
-    return _minimum_cut(region, sources, set(needed), storable - set(step.unavailable))
+    return _minimum_cut(region, sources, set(needed), savable - set(step.unavailable))
 
 
 def _needed(
@@ -282,7 +230,7 @@ def _minimum_cut(
     region: list[Variable],
     sources: set[Variable],
     needed: set[Variable],
-    storable: Collection[Variable],
+    savable: Collection[Variable],
 ) -> list[Variable]:
     sizes = _sizes(region)
     position = {variable: k for k, variable in enumerate(region)}
@@ -290,7 +238,7 @@ def _minimum_cut(
     edges: dict[tuple[int, int], int] = {}
     for variable, k in position.items():
         entry, leave = 2 * k, 2 * k + 1
-        edges[entry, leave] = sizes[variable] if variable in storable else UNBOUNDED
+        edges[entry, leave] = sizes[variable] if variable in savable else UNBOUNDED
         if variable in sources:
             edges[source, entry] = UNBOUNDED
         if variable in needed:
@@ -305,6 +253,6 @@ def _minimum_cut(
         for variable, k in position.items()
         if 2 * k not in behind
         and 2 * k + 1 in behind
-        and variable in storable
+        and variable in savable
         and isinstance(variable.type, TensorType)
     ]

@@ -61,7 +61,7 @@ def differentiate_step(loop: Loop, output_cotangents: list[Variable]) -> StepGra
     loop
         The forward loop, with inner variables that nothing else uses.
     output_cotangents
-        Cotangents of the node's outputs: states, traces, carried; some may be disconnected.
+        Cotangents of the node's outputs: states, traces, untraced; some may be disconnected.
     """
     states = loop.ordered_states()
     active_states, active_traces = _active(loop, output_cotangents)
@@ -99,18 +99,16 @@ def _active(loop: Loop, output_cotangents: list[Variable]) -> tuple[list[bool], 
     states = loop.ordered_states()
     inner_outputs = loop.inner_outputs
     pattern = io_connection_pattern(loop.inner_inputs, inner_outputs)
-    connected = [is_connected(cotangent) for cotangent in output_cotangents]
+    given = loop.roles.outer_outputs(output_cotangents)
     active_states = [
-        has_cotangent and is_differentiable(state.writes[0].inner)
-        for state, has_cotangent in zip(states, connected, strict=False)
+        is_connected(cotangent) and is_differentiable(state.writes[0].inner)
+        for state, cotangent in zip(states, given.states, strict=True)
     ]
     active_traces = [
-        has_cotangent and is_differentiable(trace.inner)
-        for trace, has_cotangent in zip(loop.traces, connected[len(states) :], strict=False)
+        is_connected(cotangent) and is_differentiable(trace.inner)
+        for trace, cotangent in zip(loop.traces, given.traces, strict=True)
     ]
-    # rows of the pattern: sequences | taps of the states | carried | invariants
-    rows = iter(range(len(loop.sequences), len(pattern)))
-    state_rows = [[next(rows) for _ in state.reads] for state in states]
+    state_rows = loop.roles.inner_inputs(range(len(pattern))).states
     while True:
         writes = [
             active
@@ -135,11 +133,11 @@ def _gradients(
 ) -> tuple[dict[Variable, Variable], dict[Variable, str]]:
     if not pairs:
         return {}, {}
-    carried = {entry.inner_input for entry in loop.carried}
+    untraced = {entry.inner_input for entry in loop.untraced}
     wanted = [
         variable
         for variable in loop.inner_inputs
-        if variable not in carried and is_differentiable(variable)
+        if variable not in untraced and is_differentiable(variable)
     ]
     totals: dict[Variable, Variable] = {}
     for variable, cotangent in pairs:

@@ -1,7 +1,7 @@
 """A loop as data: the arguments of a ``Scan`` node by role, to be edited and built again.
 
-A ``Scan`` node keeps its arguments in flat lists whose order encodes their role. Every rewrite
-of a loop takes them apart and puts them together again; this module does both once.
+Every rewrite of a loop takes a node's arguments apart and puts them together again; this module
+does both once, on the lists that `roles` sorts.
 
 Positions in a state's buffer are counted as offsets from the oldest element that a step touches:
 step ``t`` reads ``buffer[t + offset]`` and writes ``buffer[t + offset]``, offsets from 0 up.
@@ -9,6 +9,7 @@ step ``t`` reads ``buffer[t + offset]`` and writes ``buffer[t + offset]``, offse
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Sequence as AbstractSequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -17,11 +18,19 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.traversal import graph_inputs
 
 from theano.pytensor_base.scan import Scan as PyTensorScan
-from theano.pytensor_base.scan import ScanInfo
+from theano.scan_module.loop.result_copy import apart_from, without_copy
+from theano.scan_module.loop.roles import (
+    MIT_MOT,
+    MIT_SOT,
+    SIT_SOT,
+    InnerInputs,
+    InnerOutputs,
+    OuterInputs,
+    OuterOutputs,
+    Roles,
+    StateTaps,
+)
 from theano.scan_module.loop.step_copy import copied
-from theano.scan_module.loop.stored_copy import apart_from, without_copy
-
-MIT_MOT, MIT_SOT, SIT_SOT = "mit_mot", "mit_sot", "sit_sot"
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,18 +65,17 @@ class State:
         return max(tap.offset for tap in self.reads + self.writes)
 
     @property
-    def in_slices(self) -> tuple[int, ...]:
+    def taps(self) -> StateTaps:
+        """The places that a step reads and writes, as a ``Scan`` op counts them."""
         base = 0 if self.kind == MIT_MOT else self.span
-        return tuple(tap.offset - base for tap in self.reads)
-
-    @property
-    def out_slices(self) -> tuple[int, ...]:
-        return tuple(tap.offset for tap in self.writes)
+        reads = tuple(tap.offset - base for tap in self.reads)
+        writes = tuple(tap.offset for tap in self.writes) if self.kind == MIT_MOT else (0,)
+        return StateTaps(self.kind, reads, writes)
 
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """A value of every step, stored and not read by the loop (nit-sot)."""
+    """A value of every step, kept and not read by the loop (nit-sot)."""
 
     length: Variable
     inner: Variable
@@ -75,7 +83,7 @@ class Trace:
 
 
 @dataclass(frozen=True, eq=False)
-class Carried:
+class Untraced:
     """A state of which only the last value exists (untraced sit-sot), such as a generator."""
 
     outer: Variable
@@ -112,106 +120,94 @@ class Loop:
     sequences: tuple[Sequence, ...] = ()
     states: tuple[State, ...] = ()
     traces: tuple[Trace, ...] = ()
-    carried: tuple[Carried, ...] = ()
+    untraced: tuple[Untraced, ...] = ()
     invariants: tuple[Invariant, ...] = ()
     condition: Variable | None = None
     settings: LoopSettings = field(default_factory=LoopSettings)
 
     @property
     def inner_inputs(self) -> list[Variable]:
-        # sequences | mit-mot taps | mit-sot taps | sit-sot | carried | invariants
-        return [
-            *(sequence.inner for sequence in self.sequences),
-            *(tap.inner for state in self.ordered_states() for tap in state.reads),
-            *(carried.inner_input for carried in self.carried),
-            *(invariant.inner for invariant in self.invariants),
-        ]
+        """What the step reads."""
+        return InnerInputs(
+            sequences=[entry.inner for entry in self.sequences],
+            states=[[tap.inner for tap in state.reads] for state in self.ordered_states()],
+            untraced=[entry.inner_input for entry in self.untraced],
+            invariants=[entry.inner for entry in self.invariants],
+        ).in_order()
 
     @property
     def inner_outputs(self) -> list[Variable]:
-        # mit-mot taps | mit-sot | sit-sot | traces | carried | condition
-        return [
-            *(tap.inner for state in self.ordered_states() for tap in state.writes),
-            *(trace.inner for trace in self.traces),
-            *(carried.inner_output for carried in self.carried),
-            *([] if self.condition is None else [self.condition]),
-        ]
+        """What the step computes."""
+        return InnerOutputs(
+            states=[[tap.inner for tap in state.writes] for state in self.ordered_states()],
+            traces=[entry.inner for entry in self.traces],
+            untraced=[entry.inner_output for entry in self.untraced],
+            condition=self.condition,
+        ).in_order()
 
     @property
     def outer_inputs(self) -> list[Variable]:
-        # n_steps | sequences | mit-mot | mit-sot | sit-sot | carried | trace lengths | invariants
-        return [
-            self.n_steps,
-            *(sequence.outer for sequence in self.sequences),
-            *(state.outer for state in self.ordered_states()),
-            *(carried.outer for carried in self.carried),
-            *(trace.length for trace in self.traces),
-            *(invariant.outer for invariant in self.invariants),
-        ]
+        """What the loop is given."""
+        return OuterInputs(
+            n_steps=self.n_steps,
+            sequences=[entry.outer for entry in self.sequences],
+            states=[state.outer for state in self.ordered_states()],
+            untraced=[entry.outer for entry in self.untraced],
+            trace_lengths=[trace.length for trace in self.traces],
+            invariants=[entry.outer for entry in self.invariants],
+        ).in_order()
+
+    @property
+    def results(self) -> list[State | Trace | Untraced]:
+        """What has an output of the node, in the order of its outputs."""
+        return OuterOutputs(self.ordered_states(), [*self.traces], [*self.untraced]).in_order()
 
     @property
     def outputs(self) -> list[Variable | None]:
         """The outer outputs that the entries had when the loop was taken from a node."""
-        # mit-mot | mit-sot | sit-sot | traces | carried
-        return [
-            *(state.output for state in self.ordered_states()),
-            *(trace.output for trace in self.traces),
-            *(carried.output for carried in self.carried),
-        ]
+        return [entry.output for entry in self.results]
 
     def ordered_states(self) -> list[State]:
         """The states in the order of a ``Scan`` node's arguments."""
         return [s for kind in (MIT_MOT, MIT_SOT, SIT_SOT) for s in self.states if s.kind == kind]
 
     @property
-    def info(self) -> ScanInfo:
-        of_kind = {
-            kind: [state for state in self.states if state.kind == kind]
-            for kind in (MIT_MOT, MIT_SOT, SIT_SOT)
-        }
-        return ScanInfo(
-            n_seqs=len(self.sequences),
-            mit_mot_in_slices=tuple(state.in_slices for state in of_kind[MIT_MOT]),
-            mit_mot_out_slices=tuple(state.out_slices for state in of_kind[MIT_MOT]),
-            mit_sot_in_slices=tuple(state.in_slices for state in of_kind[MIT_SOT]),
-            sit_sot_in_slices=tuple(state.in_slices for state in of_kind[SIT_SOT]),
-            n_nit_sot=len(self.traces),
-            n_untraced_sit_sot=len(self.carried),
-            n_non_seqs=len(self.invariants),
-            as_while=self.condition is not None,
+    def roles(self) -> Roles:
+        """How many arguments of each role the loop has."""
+        return Roles(
+            sequences=len(self.sequences),
+            states=tuple(state.taps for state in self.ordered_states()),
+            traces=len(self.traces),
+            untraced=len(self.untraced),
+            invariants=len(self.invariants),
+            may_stop=self.condition is not None,
         )
 
     def with_step(
         self, inner_inputs: AbstractSequence[Variable], inner_outputs: AbstractSequence[Variable]
     ) -> Loop:
         """The same loop around another step, given as flat lists in the order of this one's."""
-        inputs, outputs = iter(inner_inputs), iter(inner_outputs)
-        # sequences | mit-mot taps | mit-sot taps | sit-sot | carried | invariants
-        sequences = tuple(replace(entry, inner=next(inputs)) for entry in self.sequences)
-        states = tuple(
-            replace(
-                state,
-                reads=tuple(replace(tap, inner=next(inputs)) for tap in state.reads),
-                writes=tuple(replace(tap, inner=next(outputs)) for tap in state.writes),
-            )
-            for state in self.ordered_states()
-        )
-        # mit-mot taps | mit-sot | sit-sot | traces | carried | condition
-        traces = tuple(replace(entry, inner=next(outputs)) for entry in self.traces)
-        carried = tuple(
-            replace(entry, inner_input=next(inputs), inner_output=next(outputs))
-            for entry in self.carried
-        )
-        invariants = tuple(replace(entry, inner=next(inputs)) for entry in self.invariants)
-        condition = None if self.condition is None else next(outputs)
+        read = self.roles.inner_inputs(inner_inputs)
+        computed = self.roles.inner_outputs(inner_outputs)
         return replace(
             self,
-            sequences=sequences,
-            states=states,
-            traces=traces,
-            carried=carried,
-            invariants=invariants,
-            condition=condition,
+            sequences=_each(self.sequences, inner=read.sequences),
+            states=tuple(
+                replace(
+                    state,
+                    reads=_each(state.reads, inner=reads),
+                    writes=_each(state.writes, inner=writes),
+                )
+                for state, reads, writes in zip(
+                    self.ordered_states(), read.states, computed.states, strict=True
+                )
+            ),
+            traces=_each(self.traces, inner=computed.traces),
+            untraced=_each(
+                self.untraced, inner_input=read.untraced, inner_output=computed.untraced
+            ),
+            invariants=_each(self.invariants, inner=read.invariants),
+            condition=computed.condition,
         )
 
     def with_inner_outputs(self, inner_outputs: AbstractSequence[Variable]) -> Loop:
@@ -244,7 +240,7 @@ class Loop:
         op = op_class(
             self.inner_inputs,
             [apart_from(updated, output) for output in self.inner_outputs],
-            self.info,
+            self.roles.info(),
             mode=settings.mode,
             truncate_gradient=settings.truncate_gradient,
             name=settings.name,
@@ -253,11 +249,7 @@ class Loop:
             strict=settings.strict,
         )
         node = op.make_node(*self.outer_inputs)
-        outputs = iter(node.outputs)
-        new_outputs: dict[State | Trace | Carried, Variable] = {}
-        for entry in (*self.ordered_states(), *self.traces, *self.carried):
-            new_outputs[entry] = next(outputs)
-        return BuiltLoop(node, self, new_outputs)
+        return BuiltLoop.of(node, self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,7 +258,22 @@ class BuiltLoop:
 
     node: Apply
     loop: Loop
-    outputs: dict[State | Trace | Carried, Variable]
+    outputs: dict[State | Trace | Untraced, Variable]
+
+    @classmethod
+    def of(cls, node: Apply, loop: Loop) -> BuiltLoop:
+        """A node, and a loop with its entries in the order of the node's outputs."""
+        return cls(node, loop, dict(zip(loop.results, node.outputs, strict=True)))
+
+    def steps_run(self) -> Variable:
+        """How many steps the loop runs, which a condition may make fewer than asked for."""
+        if self.loop.condition is None:
+            return self.loop.n_steps
+        for trace in self.loop.traces:
+            return self.outputs[trace].shape[0]
+        for state in self.loop.ordered_states():
+            return self.outputs[state].shape[0] - state.span
+        return self.loop.n_steps
 
     def replacements(self) -> dict[Variable, Variable]:
         """The outputs of the node that the entries came from, mapped to the new ones."""
@@ -291,57 +298,26 @@ def take_apart(node: Apply) -> Loop:
         An apply node of a ``Scan`` op, PyTensor's or ours.
     """
     op = node.op
-    info: ScanInfo = op.info
+    roles = Roles.of(op)
     inner_inputs = [fresh_like(variable) for variable in op.inner_inputs]
     inner_outputs = copied(
         [without_copy(output) for output in op.inner_outputs],
         dict(zip(op.inner_inputs, inner_inputs, strict=True)),
     )
-    inputs, outputs = iter(inner_inputs), iter(inner_outputs)
-    outer_inputs, outer_outputs = iter(node.inputs), iter(node.outputs)
-
-    def take(iterator, count: int) -> list:
-        return [next(iterator) for _ in range(count)]
-
-    # outer: n_steps | sequences | mit-mot | mit-sot | sit-sot | carried | trace lengths | invariants
-    n_steps = next(outer_inputs)
-    sequences = tuple(
-        Sequence(outer, inner)
-        for outer, inner in zip(
-            take(outer_inputs, info.n_seqs), take(inputs, info.n_seqs), strict=True
-        )
-    )
-    states = []
-    for kind, in_slices, out_slices in _state_slices(info):
-        base = min(0, *in_slices, *out_slices)
-        states.append(
-            State(
-                outer=next(outer_inputs),
-                reads=tuple(Tap(tap - base, next(inputs)) for tap in in_slices),
-                writes=tuple(Tap(tap - base, next(outputs)) for tap in out_slices),
-                kind=kind,
-                output=next(outer_outputs),
-            )
-        )
-    carried_outer = take(outer_inputs, info.n_untraced_sit_sot)
-    traces = tuple(
-        Trace(length, next(outputs), next(outer_outputs))
-        for length in take(outer_inputs, info.n_nit_sot)
-    )
-    carried = tuple(
-        Carried(outer, next(inputs), next(outputs), next(outer_outputs)) for outer in carried_outer
-    )
-    invariants = tuple(
-        Invariant(outer, next(inputs)) for outer in take(outer_inputs, info.n_non_seqs)
-    )
+    given, results = roles.outer_inputs(node.inputs), roles.outer_outputs(node.outputs)
+    read, computed = roles.inner_inputs(inner_inputs), roles.inner_outputs(inner_outputs)
     return Loop(
-        n_steps=n_steps,
-        sequences=sequences,
-        states=tuple(states),
-        traces=traces,
-        carried=carried,
-        invariants=invariants,
-        condition=next(outputs) if info.as_while else None,
+        n_steps=given.n_steps,
+        sequences=_zipped(Sequence, given.sequences, read.sequences),
+        states=_zipped(
+            _state, roles.states, given.states, read.states, computed.states, results.states
+        ),
+        traces=_zipped(Trace, given.trace_lengths, computed.traces, results.traces),
+        untraced=_zipped(
+            Untraced, given.untraced, read.untraced, computed.untraced, results.untraced
+        ),
+        invariants=_zipped(Invariant, given.invariants, read.invariants),
+        condition=computed.condition,
         settings=LoopSettings(
             name=op.name,
             mode=op.mode,
@@ -353,11 +329,31 @@ def take_apart(node: Apply) -> Loop:
     )
 
 
-def _state_slices(info: ScanInfo):
-    """Kind, input taps and output taps of each state, in the order of the node's arguments."""
-    for in_slices, out_slices in zip(info.mit_mot_in_slices, info.mit_mot_out_slices, strict=True):
-        yield MIT_MOT, in_slices, out_slices
-    for in_slices in info.mit_sot_in_slices:
-        yield MIT_SOT, in_slices, (0,)
-    for in_slices in info.sit_sot_in_slices:
-        yield SIT_SOT, in_slices, (0,)
+def _state(
+    taps: StateTaps,
+    outer: Variable,
+    reads: list[Variable],
+    writes: list[Variable],
+    output: Variable,
+) -> State:
+    base = min(0, *taps.reads, *taps.writes)
+    return State(
+        outer=outer,
+        reads=_zipped(Tap, [tap - base for tap in taps.reads], reads),
+        writes=_zipped(Tap, [tap - base for tap in taps.writes], writes),
+        kind=taps.kind,
+        output=output,
+    )
+
+
+def _zipped(make: Callable[..., Any], *columns: AbstractSequence) -> tuple:
+    return tuple(make(*row) for row in zip(*columns, strict=True))
+
+
+def _each(entries: tuple, **columns: list[Variable]) -> tuple:
+    """The entries, each with its value of each column in the field of that name."""
+    rows = zip(*columns.values(), strict=True)
+    return tuple(
+        replace(entry, **dict(zip(columns, row, strict=True)))
+        for entry, row in zip(entries, rows, strict=True)
+    )

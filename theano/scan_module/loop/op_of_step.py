@@ -8,6 +8,7 @@ changes: a tenth of the compilation of a stack of recurrent layers.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import count
 from typing import Any
 
 from pytensor.configdefaults import config
@@ -18,6 +19,7 @@ from pytensor.tensor.type import TensorType
 
 from theano.pytensor_base.graph import InconsistencyError
 from theano.pytensor_base.scan import ScanInfo
+from theano.scan_module.loop.roles import Roles
 from theano.scan_module.loop.step_copy import copied
 
 
@@ -47,51 +49,44 @@ def layout(info: ScanInfo, outputs: Sequence[Variable]) -> dict[str, Any]:
     info
         Numbers and taps.
     outputs
-        What the step computes: mit-mot | mit-sot | sit-sot | traces | carried [| condition].
+        What the step computes.
     """
-    states = info.n_mit_mot + info.n_mit_sot + info.n_sit_sot
-    # n_steps | sequences | mit-mot | mit-sot | sit-sot | carried | trace lengths | invariants
-    first_carried = 1 + info.n_seqs + states
+    roles = Roles.of_info(info)
+    given, given_by = roles.outer_inputs(count()), roles.outer_outputs(count())
+    first_state = 1 + roles.sequences
+    first_untraced = first_state + len(roles.states)
     found = {
-        "output_types": list(_output_types(info, outputs)),
-        "mintaps": [*(min(taps) for taps in info.tap_array), *[0] * info.n_nit_sot],
-        "seqs_arg_offset": 1 + info.n_seqs,
-        "untraced_sit_sot_arg_offset": first_carried,
-        "nit_sot_arg_offset": first_carried + info.n_untraced_sit_sot,
-        "n_tap_outs": states,
-        "mitmots_preallocated": tuple(_written_where_read(info)),
-        "n_outer_inputs": info.n_outer_inputs,
-        "n_outer_outputs": info.n_outer_outputs,
+        "output_types": list(_output_types(roles, outputs)),
+        "mintaps": [*(min(taps.reads) for taps in roles.states), *[0] * roles.traces],
+        "seqs_arg_offset": first_state,
+        "untraced_sit_sot_arg_offset": first_untraced,
+        "nit_sot_arg_offset": first_untraced + roles.untraced,
+        "n_tap_outs": len(roles.states),
+        "mitmots_preallocated": tuple(_written_where_read(roles)),
+        "n_outer_inputs": len(given.in_order()),
+        "n_outer_outputs": len(given_by.in_order()),
     }
-    if info.n_untraced_sit_sot:
+    if roles.untraced:
         # a loop without steps returns what it was given
-        found["view_map"] = {
-            states + info.n_nit_sot + k: [first_carried + k] for k in range(info.n_untraced_sit_sot)
-        }
+        pairs = zip(given_by.untraced, given.untraced, strict=True)
+        found["view_map"] = {output: [given] for output, given in pairs}
     return found
 
 
-def _output_types(info: ScanInfo, outputs: Sequence[Variable]) -> Iterator[Type]:
+def _output_types(roles: Roles, outputs: Sequence[Variable]) -> Iterator[Type]:
     """A row for each step where a row is kept; of a mit-mot, the rows are its first output's."""
-    position = 0
-    for taps in info.mit_mot_out_slices:
-        yield _rows_of(outputs[position])
-        position += len(taps)
-    kept = info.n_mit_sot + info.n_sit_sot + info.n_nit_sot
-    for output in outputs[position : position + kept]:
-        yield _rows_of(output)
-    position += kept
-    for output in outputs[position : position + info.n_untraced_sit_sot]:
-        yield output.type
+    computed = roles.inner_outputs(outputs)
+    yield from (_rows_of(writes[0]) for writes in computed.states)
+    yield from (_rows_of(output) for output in computed.traces)
+    yield from (output.type for output in computed.untraced)
 
 
 def _rows_of(row: Variable) -> TensorType:
     return TensorType(dtype=row.type.dtype, shape=(None, *row.type.shape))
 
 
-def _written_where_read(info: ScanInfo) -> Iterator[bool]:
+def _written_where_read(roles: Roles) -> Iterator[bool]:
     """For each output of a mit-mot, whether PyTensor's machine may have it overwrite its input."""
-    slices = zip(info.mit_mot_in_slices, info.mit_mot_out_slices, strict=True)
-    for reads, writes in slices:
-        for tap in writes:
-            yield config.scan__allow_output_prealloc and tap in reads
+    for state in roles.states[: roles.mit_mots]:
+        for tap in state.writes:
+            yield config.scan__allow_output_prealloc and tap in state.reads

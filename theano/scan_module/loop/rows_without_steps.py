@@ -17,6 +17,7 @@ from pytensor.graph.basic import Apply, Constant
 from pytensor.tensor.shape import Shape_i
 from pytensor.tensor.type import TensorType
 
+from theano.scan_module.loop.roles import Roles, given_by, given_to
 from theano.scan_module.step.loop_shapes import output_shapes
 
 
@@ -32,10 +33,10 @@ def with_rows_of_no_steps(thunk: Callable, node: Apply, storage_map: dict) -> An
     storage_map
         Where the values of variables are.
     """
-    traces = node.op.outer_nitsot_outs(node.outputs)  # type: ignore[attr-defined]
+    traces = given_by(node).traces
     if all(output.type.ndim < 2 for output in traces):
         return thunk
-    steps = storage_map[node.inputs[0]]
+    steps = storage_map[given_to(node).n_steps]
     lengths: list[Callable] = []
 
     @wraps(thunk)
@@ -68,7 +69,6 @@ def _lengths_of(node: Apply) -> Callable:
         else None
         for v in node.inputs
     ]
-    first = node.op.info.n_mit_mot + node.op.info.n_mit_sot + node.op.info.n_sit_sot  # type: ignore[attr-defined]
-    found = output_shapes(node, shapes)[first : first + node.op.info.n_nit_sot]  # type: ignore[attr-defined]
+    found = Roles.of(node.op).outer_outputs(output_shapes(node, shapes)).traces
     lengths = [length for shape in found for length in shape[1:]]  # type: ignore[index]
     return function([*fresh.values()], lengths, mode=Mode("py", None), on_unused_input="ignore")

@@ -110,9 +110,9 @@ def input_names(loop: Loop, outer: Names | None = None) -> dict[Variable, str]:
         base = 0 if state.kind == MIT_MOT else state.span
         for tap in state.reads:
             names[tap.inner] = f"{name}[t{tap.offset - base:+d}]" if tap.offset != base else name
-    for position, carried in enumerate(loop.carried):
-        names[carried.inner_input] = (
-            outer.get(carried.outer) or carried.outer.name or (f"carried({position})")
+    for position, untraced in enumerate(loop.untraced):
+        names[untraced.inner_input] = (
+            outer.get(untraced.outer) or untraced.outer.name or (f"untraced({position})")
         )
     for invariant in loop.invariants:
         names[invariant.inner] = _short(invariant.outer, outer)

@@ -119,7 +119,7 @@ def _as_number(length: Variable) -> int | Variable:
 
 
 @dataclass(frozen=True)
-class Stored:
+class Written:
     """A value that each step writes to memory."""
 
     dtype: str
@@ -138,31 +138,31 @@ def input_shapes(loop: Loop, outside: Shapes) -> dict[Variable, Shape]:
     for state in loop.states:
         row = outside.of(state.outer)[1:]
         shapes.update((tap.inner, row) for tap in state.reads)
-    for carried in loop.carried:
-        if isinstance(carried.inner_input.type, TensorType):
-            shapes[carried.inner_input] = outside.of(carried.outer)
+    for untraced in loop.untraced:
+        if isinstance(untraced.inner_input.type, TensorType):
+            shapes[untraced.inner_input] = outside.of(untraced.outer)
     for invariant in loop.invariants:
         if isinstance(invariant.inner.type, TensorType):
             shapes[invariant.inner] = outside.of(invariant.outer)
     return shapes
 
 
-def stored_by(loop: Loop, outside: Shapes) -> tuple[Stored, ...]:
+def written_by(loop: Loop, outside: Shapes) -> tuple[Written, ...]:
     """What each step of a loop writes: its states and its traces."""
     rows = {state: outside.of(state.outer)[1:] for state in loop.ordered_states()}
     states = [
-        Stored(tap.inner.type.dtype, row) for state, row in rows.items() for tap in state.writes
+        Written(tap.inner.type.dtype, row) for state, row in rows.items() for tap in state.writes
     ]
     return (*states, *traces_of(loop, outside).values())
 
 
-def traces_of(loop: Loop, outside: Shapes) -> dict[Trace, Stored]:
+def traces_of(loop: Loop, outside: Shapes) -> dict[Trace, Written]:
     """What each step of a loop writes to each trace."""
     shapes = Shapes((trace.inner for trace in loop.traces), input_shapes(loop, outside))
-    return {trace: Stored(trace.inner.type.dtype, shapes.of(trace.inner)) for trace in loop.traces}
+    return {trace: Written(trace.inner.type.dtype, shapes.of(trace.inner)) for trace in loop.traces}
 
 
-def total_bytes(values: Sequence[Stored], lengths: Mapping[Variable, Length]) -> int | str:
+def total_bytes(values: Sequence[Written], lengths: Mapping[Variable, Length]) -> int | str:
     """The bytes of values: a number where all lengths are known, else an expression.
 
     Parameters

@@ -39,6 +39,8 @@ class Decision:
         What was done, or why it was not.
     origins
         The numbers of the recorded loops that the loop comes from.
+    heading
+        Under which heading a report prints it, if the rewrite applied.
     """
 
     loop: str
@@ -47,6 +49,7 @@ class Decision:
     applied: bool
     detail: str
     origins: tuple[int, ...] = ()
+    heading: str = ""
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from theano.scan_module.report.headings import (
+    HOISTED,
+    IN_ORDER,
+    LEFT,
+    MERGED,
+    PUSHED_OUT,
+    SHORTENED,
+)
 from theano.scan_module.report.loop_history import Decision
-
-HOISTING = ("HoistFromSequences", "HoistInvariants")
-PUSHING_OUT = ("PushOutDotAccumulate", "PushOutTracedProducts")
-MERGING = ("MergeDots",)
 
 
 @dataclass(frozen=True)
@@ -99,25 +103,36 @@ class LoopReport:
     @property
     def hoisted(self) -> tuple[Decision, ...]:
         """What is computed before the loop."""
-        return self._applied(HOISTING)
+        return self.under(HOISTED)
 
     @property
     def pushed_out(self) -> tuple[Decision, ...]:
         """What is computed after the loop."""
-        return self._applied(PUSHING_OUT)
+        return self.under(PUSHED_OUT)
 
     @property
     def merged(self) -> tuple[Decision, ...]:
         """Products that became one."""
-        return self._applied(MERGING)
+        return self.under(MERGED)
+
+    @property
+    def shortened(self) -> tuple[Decision, ...]:
+        """Steps that are not run, and rows that are not kept."""
+        return self.under(SHORTENED)
 
     @property
     def refused(self) -> tuple[Decision, ...]:
         """What stayed as it was; ``detail`` says why."""
         return tuple(decision for decision in self.decisions if not decision.applied)
 
-    def _applied(self, rewrites: tuple[str, ...]) -> tuple[Decision, ...]:
-        return tuple(d for d in self.decisions if d.applied and d.rewrite in rewrites)
+    @property
+    def headings(self) -> tuple[str, ...]:
+        """The headings of what was done, in the order in which they are printed."""
+        return tuple(dict.fromkeys([*IN_ORDER, *(d.heading for d in self.decisions)]))
+
+    def under(self, heading: str) -> tuple[Decision, ...]:
+        """What was done that is printed under a heading."""
+        return tuple(d for d in self.decisions if d.applied and d.heading == heading)
 
 
 @dataclass(frozen=True)
@@ -184,12 +199,8 @@ def _loop_lines(loop: LoopReport) -> list[str]:
             f"    {value.output} = {value.expression}, {value.type}, {value.bytes} bytes"
             for value in loop.saved
         ]
-    for title, decisions in (
-        ("hoisted before the loop", loop.hoisted),
-        ("pushed out after the loop", loop.pushed_out),
-        ("merged", loop.merged),
-        ("left as it was", loop.refused),
-    ):
+    parts = [(heading, loop.under(heading)) for heading in loop.headings]
+    for title, decisions in (*parts, (LEFT, loop.refused)):
         if decisions:
             lines += [f"  {title}:", *map(_decision_line, decisions)]
     if loop.products_left:

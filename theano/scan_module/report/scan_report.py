@@ -16,6 +16,7 @@ from pytensor.graph.traversal import ancestors
 
 from theano.pytensor_base.compiling import Function
 from theano.scan_module.loop.arguments import Loop, take_apart
+from theano.scan_module.loop.roles import Roles
 from theano.scan_module.report.describe import (
     describe,
     describe_product,
@@ -25,12 +26,12 @@ from theano.scan_module.report.describe import (
 from theano.scan_module.report.loop_bytes import (
     Length,
     Shapes,
-    Stored,
+    Written,
     input_shapes,
     simplified,
-    stored_by,
     total_bytes,
     traces_of,
+    written_by,
 )
 from theano.scan_module.report.loop_history import (
     Decision,
@@ -119,14 +120,14 @@ class _Found:
     sources: tuple[str, ...]
     products_before: int | None
     products_left: tuple[ProductLeft, ...] | None
-    stored_before: tuple[Stored, ...] | None
-    stored_after: tuple[Stored, ...] | None
-    saved: tuple[tuple[str, str, str, Stored], ...]
+    written_before: tuple[Written, ...] | None
+    written_after: tuple[Written, ...] | None
+    saved: tuple[tuple[str, str, str, Written], ...]
     policy: str | None
     decisions: tuple[Decision, ...]
 
     def lengths(self) -> Iterable[Variable]:
-        values = [*(self.stored_before or ()), *(self.stored_after or ())]
+        values = [*(self.written_before or ()), *(self.written_after or ())]
         for value in [*values, *(entry[-1] for entry in self.saved)]:
             yield from (length for length in value.shape if isinstance(length, Variable))
 
@@ -140,8 +141,8 @@ class _Found:
             sources=self.sources,
             products_before=self.products_before,
             products_after=None if self.products_left is None else len(self.products_left),
-            bytes_before=size(self.stored_before),
-            bytes_after=size(self.stored_after),
+            bytes_before=size(self.written_before),
+            bytes_after=size(self.written_after),
             saved=tuple(
                 SavedValue(output, text, kind, total_bytes([value], lengths))
                 for output, text, kind, value in self.saved
@@ -210,7 +211,7 @@ def _found(
     if node is not None:
         inside = _inside(node, around)
         left = tuple(_products_left(node, inside))
-        after = _stored_by(take_apart(node), around)
+        after = _written_by(take_apart(node), around)
     name = "&".join(record.name for record in records) if node is None else node.op.name
     policies = dict.fromkeys(record.policy for record in records if record.saved)
     return _Found(
@@ -219,8 +220,8 @@ def _found(
         sources=tuple(record.name for record in records),
         products_before=sum(record.products for record in records) if records else None,
         products_left=left,
-        stored_before=sum((_stored_by(r.loop, around) for r in records), ()) if records else None,
-        stored_after=after,
+        written_before=sum((_written_by(r.loop, around) for r in records), ()) if records else None,
+        written_after=after,
         saved=tuple(value for record in records for value in _saved(record, around)),
         policy=" and ".join(p for p in policies if p) or None,
         decisions=tuple(decisions),
@@ -229,25 +230,25 @@ def _found(
 
 def _products_left(node: Apply, inside: _Surroundings) -> Iterable[ProductLeft]:
     step = node.op.fn.maker.fgraph
-    states = set(node.op.inner_mitmot(step.inputs))
-    states |= {*node.op.inner_mitsot(step.inputs), *node.op.inner_sitsot(step.inputs)}
+    taps = Roles.of(node.op).inner_inputs(step.inputs).states
+    states = {tap for state in taps for tap in state}
     for product in products_among(step.toposort()):
         needed = [v for v in ancestors(operands_of(product)) if v in states]
         names = dict.fromkeys(inside.names.get(v, "a state") for v in needed)
         yield ProductLeft(describe_product(product, inside.names), tuple(sorted(names)))
 
 
-def _stored_by(loop: Loop, around: _Surroundings) -> tuple[Stored, ...]:
-    return stored_by(loop, Shapes(loop.outer_inputs, around.shapes))
+def _written_by(loop: Loop, around: _Surroundings) -> tuple[Written, ...]:
+    return written_by(loop, Shapes(loop.outer_inputs, around.shapes))
 
 
-def _saved(record: LoopRecord, around: _Surroundings) -> Iterable[tuple[str, str, str, Stored]]:
+def _saved(record: LoopRecord, around: _Surroundings) -> Iterable[tuple[str, str, str, Written]]:
     loop = record.loop
     names = input_names(loop, around.names)
     traces = traces_of(loop, Shapes(loop.outer_inputs, around.shapes))
     ranks = {0: "scalar", 1: "vector", 2: "matrix"}
     for trace in record.saved:
-        position = len(loop.states) + loop.traces.index(trace)
+        position = loop.results.index(trace)
         kind = trace.inner.type
         rank = ranks.get(kind.ndim, f"tensor of rank {kind.ndim}")
         yield (
@@ -259,7 +260,7 @@ def _saved(record: LoopRecord, around: _Surroundings) -> Iterable[tuple[str, str
 
 
 def _input_values(function: Function, arguments: Sequence | Mapping) -> list[Any]:
-    """A value of each input of the compiled graph, from arguments and from what is stored."""
+    """A value of each input of the compiled graph, from arguments and from what the function holds."""
     specs = [spec for spec in function.maker.inputs if not spec.implicit]
     if isinstance(arguments, Mapping):
         given = dict(arguments)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from theano.pytensor_base.scan import ScanMerge
 from theano.scan_module.scan_opt.element_of_part import local_subtensor_merge_element
-from theano.scan_module.scan_opt.fewer_steps import FEWER_STEPS
+from theano.scan_module.scan_opt.fewer_steps import FewerSteps
 from theano.scan_module.scan_opt.hoist_from_sequences import HoistFromSequences
 from theano.scan_module.scan_opt.hoist_invariants import HoistInvariants
 from theano.scan_module.scan_opt.loops_are_ours import LoopsAreOurs
@@ -17,16 +17,11 @@ from theano.scan_module.scan_opt.pad_initial_values import PAD_INITIAL_VALUES
 from theano.scan_module.scan_opt.push_out_dot_accumulate import PushOutDotAccumulate
 from theano.scan_module.scan_opt.push_out_traced_products import PushOutTracedProducts
 from theano.scan_module.scan_opt.record_loops import RecordLoops
-from theano.scan_module.scan_opt.shorten_outputs import SHORTEN_OUTPUTS
-from theano.scan_module.scan_opt.shorten_traces import (
-    SHORTEN_TRACES,
-    SHORTEN_TRACES_TO_WHAT_IS_READ,
-)
-from theano.scan_module.scan_opt.shrink_cotangent_buffer import (
-    TRIM_EMPTY_BUFFERS,
-    ShrinkCotangentBuffer,
-)
+from theano.scan_module.scan_opt.shorten_outputs import ShortenOutputs
+from theano.scan_module.scan_opt.shorten_traces import ShortenTraces
+from theano.scan_module.scan_opt.shrink_cotangent_buffer import ShrinkCotangentBuffer
 from theano.scan_module.scan_opt.steps_for_fast_compile import StepsForFastCompile
+from theano.scan_module.scan_opt.trim_empty_buffers import TRIM_EMPTY_BUFFERS
 from theano.scan_module.scan_opt.unify_forward_loops import UnifyForwardLoops
 from theano.schedule.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb, register_for_tags
 
@@ -44,12 +39,12 @@ REWRITES = (
     ("PushOutTracedProducts", PushOutTracedProducts(), 0.065, (FAST_RUN_TAG,)),
     ("HoistFromSequences", HoistFromSequences(), 0.07, (FAST_RUN_TAG,)),
     ("MergeDots", MergeDots(), 0.08, (FAST_RUN_TAG,)),
-    ("fewer_steps", FEWER_STEPS, 1.611, (FAST_RUN_TAG,)),
-    ("shorten_outputs", SHORTEN_OUTPUTS, 1.6112, (FAST_RUN_TAG,)),
+    ("fewer_steps", FewerSteps(), 1.611, (FAST_RUN_TAG,)),
+    ("shorten_outputs", ShortenOutputs(), 1.6112, (FAST_RUN_TAG,)),
     ("pad_initial_values", PAD_INITIAL_VALUES, 1.6115, (FAST_RUN_TAG,)),
-    ("shorten_traces", SHORTEN_TRACES, 1.612, (FAST_RUN_TAG,)),
+    ("shorten_traces", ShortenTraces(in_buffer=True), 1.612, (FAST_RUN_TAG,)),
     # for engines that ask for it by its name
-    ("shorten_traces_to_what_is_read", SHORTEN_TRACES_TO_WHAT_IS_READ, 1.612, ()),
+    ("shorten_traces_to_what_is_read", ShortenTraces(in_buffer=False), 1.612, ()),
     ("trim_empty_buffers", TRIM_EMPTY_BUFFERS, 1.613, (FAST_RUN_TAG,)),
     ("steps_for_fast_compile", StepsForFastCompile(), 199, (FAST_COMPILE_TAG,)),
     ("loops_are_ours", LoopsAreOurs(), 200, (FAST_RUN_TAG, FAST_COMPILE_TAG)),

@@ -15,7 +15,7 @@ from pytensor.tensor.subtensor import Subtensor
 from theano.pytensor_base.rewriting import copy_stack_trace, node_rewriter
 from theano.pytensor_base.scan import Scan
 from theano.pytensor_base.tensor import unflatten_index_variables
-from theano.scan_module.loop.initial_rows import initial_rows
+from theano.scan_module.loop.roles import Roles
 
 Bounds = tuple[int | None, int | None, int | None]
 
@@ -102,4 +102,4 @@ def _are_all_steps(source: Variable, start: int | None) -> bool:
     node = source.owner
     if node is None or not isinstance(node.op, Scan):
         return False
-    return start == initial_rows(node)[node.outputs.index(source)]
+    return start == Roles.of(node.op).histories()[node.outputs.index(source)]

@@ -9,6 +9,7 @@ from the last, or the loop may stop by itself, all steps are run.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from functools import reduce
 
 from pytensor import tensor as pt
@@ -18,40 +19,75 @@ from pytensor.graph.traversal import apply_depends_on
 from pytensor.tensor.basic import AllocEmpty
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
-from theano.pytensor_base.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
-from theano.pytensor_base.scan import Scan as PyTensorScan
 from theano.pytensor_base.tensor import get_idx_list
-from theano.scan_module.loop.initial_rows import initial_rows
+from theano.scan_module.loop.roles import Roles, given_to
+from theano.scan_module.report.describe import describe
+from theano.scan_module.report.headings import SHORTENED
+from theano.scan_module.scan_opt.loop_rewriter import Checked, Finding, LoopRewriter
 from theano.scan_module.scan_opt.outside.loop_reads import constant_index
 
 
-@node_rewriter([PyTensorScan])
-def fewer_steps(graph: FunctionGraph, node: Apply) -> dict | None:
+@dataclass(frozen=True)
+class Read:
+    """A read of an output, and how many steps it needs: a number or a variable; None if all."""
+
+    output: Variable
+    reader: Apply
+    steps: int | Variable | None
+
+
+class FewerSteps(LoopRewriter):
     """Run a loop as far as its outputs are read."""
-    op, n_steps = node.op, node.inputs[0]
-    if op.info.as_while or op.info.n_mit_mot or op.info.n_untraced_sit_sot:
-        return None
-    if any(length is not n_steps for length in op.outer_nitsot(node.inputs)):
-        return None
-    reads = [
-        (output, reader, _steps_for(reader, position, initial, n_steps))
-        for output, initial in zip(node.outputs, initial_rows(node), strict=True)
-        for reader, position in graph.clients[output]
-    ]
-    if not reads or any(steps is None for _, _, steps in reads):
-        return None
-    fewer = _least(n_steps, [steps for _, _, steps in reads])
-    if fewer is n_steps:
-        return None
-    shorter = dict(zip(node.outputs, op(*_inputs(node, fewer), return_list=True), strict=True))
-    replacements: dict = {}
-    for output, reader, _ in reads:
-        read = reader.op(shorter[output], *reader.inputs[1:])
-        if apply_depends_on(read.owner, node):
+
+    name = "fewer_steps"
+    heading = SHORTENED
+    readers_first = True
+
+    def check(self, graph: FunctionGraph, node: Apply) -> Checked | None:
+        """How many steps the reads of the loop need."""
+        n_steps = given_to(node).n_steps
+        reads = [
+            Read(output, reader, _steps_for(reader, position, initial, n_steps))
+            for output, initial in zip(node.outputs, Roles.of(node.op).histories(), strict=True)
+            for reader, position in graph.clients[output]
+        ]
+        if all(read.steps is None for read in reads):
             return None
-        copy_stack_trace(reader.outputs[0], read)
-        replacements[reader.outputs[0]] = reader.outputs[0].type.filter_variable(read)
-    return {**replacements, "remove": [node]}
+        reason = why_not(node, reads)
+        if reason is not None:
+            return Checked([Finding("number of steps", False, reason)])
+        fewer = _least(n_steps, [read.steps for read in reads])
+        if fewer is n_steps:
+            return None
+        replacements = _read_from(node, fewer, reads)
+        if any(apply_depends_on(read.owner, node) for read in replacements.values()):
+            return Checked([Finding("number of steps", False, "it is computed from its outputs")])
+        detail = f"{describe(fewer)} in place of {describe(n_steps)}, as many as are read"
+        return Checked([Finding("number of steps", True, detail)], lambda: replacements)
+
+
+def why_not(node: Apply, reads: list[Read]) -> str | None:
+    """Why a loop of which a part of the steps is read must run all of them, or None."""
+    roles, given = Roles.of(node.op), given_to(node)
+    if roles.may_stop:
+        return "the loop may stop early"
+    if roles.mit_mots or roles.untraced:
+        return "it has a state whose rows are not those of its steps"
+    if any(length is not given.n_steps for length in given.trace_lengths):
+        return "rows of an output are counted from its last"
+    if any(read.steps is None for read in reads):
+        return "the last steps are read, too"
+    return None
+
+
+def _read_from(node: Apply, steps: Variable, reads: list[Read]) -> dict[Variable, Variable]:
+    """The reads of a loop that runs that many steps."""
+    outputs = node.op(*_inputs(node, steps), return_list=True)
+    shorter = dict(zip(node.outputs, outputs, strict=True))
+    return {
+        read.reader.outputs[0]: read.reader.op(shorter[read.output], *read.reader.inputs[1:])
+        for read in reads
+    }
 
 
 def _steps_for(reader: Apply, position: int, initial: int, n_steps: Variable):
@@ -82,17 +118,16 @@ def _least(n_steps: Variable, needed: list) -> Variable:
 
 def _inputs(node: Apply, n_steps: Variable) -> list[Variable]:
     """The inputs of a loop that runs that many steps."""
-    op = node.op
-    inputs = [n_steps, *node.inputs[1:]]
-    states = [*op.outer_mitsot(inputs), *op.outer_sitsot(inputs)]
-    first = 1 + op.info.n_seqs
-    for place, (buffer, initial) in enumerate(
-        zip(states, initial_rows(node), strict=False), start=first
-    ):
-        inputs[place] = _shorter(buffer, initial, n_steps)
-    outputs = first + len(states)
-    inputs[outputs : outputs + op.info.n_nit_sot] = [n_steps] * op.info.n_nit_sot
-    return inputs
+    roles, given = Roles.of(node.op), given_to(node)
+    return replace(
+        given,
+        n_steps=n_steps,
+        states=[
+            _shorter(buffer, taps.history, n_steps)
+            for buffer, taps in zip(given.states, roles.states, strict=True)
+        ],
+        trace_lengths=[n_steps] * roles.traces,
+    ).in_order()
 
 
 def _shorter(buffer: Variable, initial: int, n_steps: Variable) -> Variable:
@@ -110,6 +145,3 @@ def _shorter(buffer: Variable, initial: int, n_steps: Variable) -> Variable:
         ):
             return written.op(empty.op(rows, *empty.inputs[1:]), *written.inputs[1:])
     return buffer[:rows]
-
-
-FEWER_STEPS = dfs_rewriter(fewer_steps, ignore_newtrees=True)

@@ -16,11 +16,12 @@ from dataclasses import replace
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 
-from theano.pytensor_base.rewriting import copy_stack_trace
 from theano.scan_module.loop.arguments import Loop, Sequence, Trace, fresh_like, take_apart
+from theano.scan_module.loop.roles import Roles
 from theano.scan_module.loop.step_copy import copied
 from theano.scan_module.report.describe import describe
-from theano.scan_module.scan_opt.loop_rewriter import LoopRewriter
+from theano.scan_module.report.headings import HOISTED
+from theano.scan_module.scan_opt.loop_rewriter import Checked, Finding, LoopRewriter
 from theano.scan_module.scan_opt.outside.all_steps_at_once import AllSteps
 from theano.scan_module.scan_opt.outside.rows_of_sequences import all_rows
 from theano.scan_module.step.step_analysis import StepAnalysis, normalized, product_of
@@ -30,55 +31,47 @@ class HoistFromSequences(LoopRewriter):
     """Compute products of sequences, and loops without states, for all steps at once."""
 
     name = "HoistFromSequences"
+    heading = HOISTED
 
-    def rewrite_loop(self, graph: FunctionGraph, node: Apply) -> None:
-        """Hoist what can be hoisted out of one loop."""
-        if not node.op.info.n_seqs:
-            return
-        loop = normalized(take_apart(node))
-        step = StepAnalysis(loop)
-        candidates = [v for v in products_of_step(loop) if step.follows_from_sequences(v)]
+    def check(self, graph: FunctionGraph, node: Apply) -> Checked | None:
+        """Which products, and which outputs, follow from sequences alone."""
+        if not Roles.of(node.op).sequences:
+            return None
+        whole = normalized(take_apart(node))
+        step = StepAnalysis(whole)
+        candidates = [v for v in products_of_step(whole) if step.follows_from_sequences(v)]
         candidates = [v for v in candidates if step.varies(v)]
-        if loop.condition is not None:
-            for variable in candidates:
-                subject = f"product {describe(variable, loop)}"
-                self.note(graph, node, subject, False, "the loop may stop early")
-            return
-        all_steps = AllSteps(step, {entry.inner: all_rows(entry, loop) for entry in loop.sequences})
-        replacements = hoist_traces(loop, all_steps)
-        hoisted_traces = [t for t in loop.traces if t.output in replacements]
-        loop = replace(loop, traces=tuple(t for t in loop.traces if t not in hoisted_traces))
-        values = self._values_to_hoist(graph, node, loop, candidates, all_steps)
-        if not values and not hoisted_traces:
-            return
-        for trace in hoisted_traces:
-            subject = f"output {describe(trace.inner, loop)}"
-            self.note(graph, node, subject, True, "computed for all steps at once")
-        if loop.outputs:
-            reduced = with_sequences(loop, values).without_unused_inputs()
-            replacements |= reduced.build(type(node.op)).replacements()
-        for old, new in replacements.items():
-            copy_stack_trace(old, new)
-        graph.replace_all(
-            [(old, old.type.filter_variable(new)) for old, new in replacements.items()],
-            reason=self.name,
-        )
-
-    def _values_to_hoist(self, graph, node, loop, candidates, all_steps):
-        """The products that the rest of the step still needs, with their values of all steps."""
+        if whole.condition is not None:
+            return Checked([_product(v, whole, "the loop may stop early") for v in candidates])
+        known = {entry.inner: all_rows(entry, whole) for entry in whole.sequences}
+        all_steps = AllSteps(step, known)
+        hoisted = hoist_traces(whole, all_steps)
+        loop = replace(whole, traces=tuple(t for t in whole.traces if t not in hoisted))
         still_used = set(products_of_step(loop))
-        values: dict[Variable, Variable] = {}
-        for variable in candidates:
-            if variable not in still_used:
-                continue
-            value = all_steps.value(variable)
-            subject = f"product {describe(variable, loop)}"
-            if value is None:
-                self.note(graph, node, subject, False, "an operand cannot be had for all steps")
-            else:
-                self.note(graph, node, subject, True, "one product before the loop")
-                values[variable] = value
-        return values
+        products = {v: all_steps.value(v) for v in candidates if v in still_used}
+        values = {variable: value for variable, value in products.items() if value is not None}
+
+        def transform() -> dict[Variable, Variable]:
+            replacements = {trace.output: value for trace, value in hoisted.items()}
+            if loop.outputs:
+                reduced = with_sequences(loop, values).without_unused_inputs()
+                replacements |= reduced.build(type(node.op)).replacements()
+            return replacements
+
+        findings = [
+            _product(v, loop, None if v in values else "an operand cannot be had for all steps")
+            for v in products
+        ]
+        findings += [
+            Finding(f"output {describe(trace.inner, loop)}", True, "computed for all steps at once")
+            for trace in hoisted
+        ]
+        return Checked(findings, transform if values or hoisted else None)
+
+
+def _product(variable: Variable, loop: Loop, why_not: str | None) -> Finding:
+    subject = f"product {describe(variable, loop)}"
+    return Finding(subject, why_not is None, why_not or "one product before the loop")
 
 
 def products_of_step(loop: Loop) -> list[Variable]:
@@ -87,8 +80,8 @@ def products_of_step(loop: Loop) -> list[Variable]:
     return [v for node in graph.toposort() for v in node.outputs if product_of(v) is not None]
 
 
-def hoist_traces(loop: Loop, all_steps: AllSteps) -> dict[Variable, Variable]:
-    """Traces that need no loop: those that hold a product, or all if no state is left.
+def hoist_traces(loop: Loop, all_steps: AllSteps) -> dict[Trace, Variable]:
+    """The values of traces that need no loop: those that hold a product, or all if no state is left.
 
     A trace is hoisted only if it is as long as the loop.
     """
@@ -98,9 +91,9 @@ def hoist_traces(loop: Loop, all_steps: AllSteps) -> dict[Variable, Variable]:
             value = all_steps.value(trace.inner)
             if value is not None:
                 values[trace] = value
-    vanishes = not loop.states and not loop.carried and len(values) == len(loop.traces)
+    vanishes = not loop.states and not loop.untraced and len(values) == len(loop.traces)
     return {
-        trace.output: value
+        trace: value
         for trace, value in values.items()
         if vanishes or all_steps.holds_product(trace.inner) or trace.inner.owner is None
     }

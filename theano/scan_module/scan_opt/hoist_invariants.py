@@ -16,11 +16,11 @@ from pytensor.raise_op import CheckAndRaise
 from pytensor.tensor.basic import alloc
 from pytensor.tensor.type import TensorType, integer_dtypes
 
-from theano.pytensor_base.rewriting import copy_stack_trace
-from theano.scan_module.loop.arguments import Invariant, Loop, fresh_like, take_apart
+from theano.scan_module.loop.arguments import Invariant, Loop, Trace, fresh_like, take_apart
 from theano.scan_module.loop.step_copy import copied
 from theano.scan_module.report.describe import describe
-from theano.scan_module.scan_opt.loop_rewriter import LoopRewriter
+from theano.scan_module.report.headings import HOISTED
+from theano.scan_module.scan_opt.loop_rewriter import Checked, Finding, LoopRewriter
 from theano.scan_module.step.step_analysis import StepAnalysis, normalized
 
 
@@ -28,39 +28,48 @@ class HoistInvariants(LoopRewriter):
     """Pass to a loop, as invariants, the values that its steps compute from invariants."""
 
     name = "HoistInvariants"
+    heading = HOISTED
 
-    def rewrite_loop(self, graph: FunctionGraph, node: Apply) -> None:
-        """Hoist the invariant values of one loop."""
-        loop = normalized(take_apart(node))
-        step = StepAnalysis(loop)
-        replacements = repeated_traces(loop, step)
-        loop = replace(loop, traces=tuple(t for t in loop.traces if t.output not in replacements))
+    def check(self, graph: FunctionGraph, node: Apply) -> Checked | None:
+        """Which values of the step, and which outputs, are the same in every step."""
+        whole = normalized(take_apart(node))
+        step = StepAnalysis(whole)
+        repeated = repeated_traces(whole, step)
+        loop = replace(whole, traces=tuple(t for t in whole.traces if t not in repeated))
         values = invariant_values(loop, step)
-        if not values and not replacements:
-            return
-        for value in values:
-            self.note(graph, node, f"invariant {describe(value, loop)}", True, "computed once")
-        if loop.outputs:
-            reduced = with_invariants(loop, step, values).without_unused_inputs()
-            replacements |= reduced.build(type(node.op)).replacements()
-        for old, new in replacements.items():
-            copy_stack_trace(old, new)
-        graph.replace_all(list(replacements.items()), reason=self.name)
+        if not values and not repeated:
+            return None
+
+        def transform() -> dict[Variable, Variable]:
+            replacements = {trace.output: value for trace, value in repeated.items()}
+            if loop.outputs:
+                reduced = with_invariants(loop, step, values).without_unused_inputs()
+                replacements |= reduced.build(type(node.op)).replacements()
+            return replacements
+
+        findings = [
+            *(Finding(f"invariant {describe(v, loop)}", True, "computed once") for v in values),
+            *(
+                Finding(f"output {describe(trace.inner, whole)}", True, "one value, repeated")
+                for trace in repeated
+            ),
+        ]
+        return Checked(findings, transform)
 
 
-def repeated_traces(loop: Loop, step: StepAnalysis) -> dict[Variable, Variable]:
+def repeated_traces(loop: Loop, step: StepAnalysis) -> dict[Trace, Variable]:
     """Traces of an invariant value, which are its repetition; none if the loop may stop early."""
     if loop.condition is not None:
         return {}
-    replacements = {}
+    repeated = {}
     for trace in loop.traces:
         known = trace.inner in step.invariant_inputs or _can_leave(trace.inner, step)
         if known and trace.length is loop.n_steps and isinstance(trace.inner.type, TensorType):
             value = step.outer_value(trace.inner)
             shape = [value.shape[k] for k in range(value.type.ndim)]
-            repeated = alloc(value, loop.n_steps, *shape)
-            replacements[trace.output] = trace.output.type.filter_variable(repeated)
-    return replacements
+            rows = alloc(value, loop.n_steps, *shape)
+            repeated[trace] = trace.output.type.filter_variable(rows)
+    return repeated
 
 
 def with_invariants(loop: Loop, step: StepAnalysis, values: list[Variable]) -> Loop:

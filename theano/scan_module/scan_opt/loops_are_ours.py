@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from pytensor.graph.basic import Apply
+from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 
 from theano.pytensor_base.scan import Scan as PyTensorScan
 from theano.scan_module.scan_op import Scan
-from theano.scan_module.scan_opt.loop_rewriter import LoopRewriter
+from theano.scan_module.scan_opt.loop_rewriter import Checked, LoopRewriter
 
 
 class LoopsAreOurs(LoopRewriter):
     """Runs last, so that the loops of a compiled function are recognized by their class."""
 
     name = "loops_are_ours"
+    heading = "of this package"
 
-    def rewrite_loop(self, graph: FunctionGraph, node: Apply) -> None:
-        """Replace the node of PyTensor's op by one of ours."""
-        if type(node.op) is not PyTensorScan:
-            return
-        ours = Apply(Scan.of_pytensor(node.op), node.inputs, [out.type() for out in node.outputs])
-        for old, new in zip(node.outputs, ours.outputs, strict=True):
-            new.name = old.name
-        graph.replace_all(
-            list(zip(node.outputs, ours.outputs, strict=True)), reason="loops_are_ours"
-        )
+    def check(self, graph: FunctionGraph, node: Apply) -> Checked | None:
+        """Whether the node is one of PyTensor's op."""
+        return Checked(transform=lambda: _ours(node)) if type(node.op) is PyTensorScan else None
+
+
+def _ours(node: Apply) -> dict[Variable, Variable]:
+    ours = Apply(Scan.of_pytensor(node.op), node.inputs, [out.type() for out in node.outputs])
+    for old, new in zip(node.outputs, ours.outputs, strict=True):
+        new.name = old.name
+    return dict(zip(node.outputs, ours.outputs, strict=True))

@@ -19,10 +19,10 @@ from pytensor.scalar.basic import Add
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.shape import SpecifyShape
 
-from theano.pytensor_base.rewriting import copy_stack_trace
 from theano.scan_module.loop.arguments import Invariant, take_apart
 from theano.scan_module.report.describe import describe
-from theano.scan_module.scan_opt.loop_rewriter import LoopRewriter
+from theano.scan_module.report.headings import MERGED
+from theano.scan_module.scan_opt.loop_rewriter import Checked, Finding, LoopRewriter
 from theano.scan_module.step.step_analysis import StepAnalysis, normalized, product_of
 
 
@@ -47,42 +47,30 @@ class MergeDots(LoopRewriter):
     """Make products of a step one where they share an operand or are summed."""
 
     name = "MergeDots"
+    heading = MERGED
 
-    def rewrite_loop(self, graph: FunctionGraph, node: Apply) -> None:
-        """Merge the products of one loop."""
+    def check(self, graph: FunctionGraph, node: Apply) -> Checked | None:
+        """Which products share an operand or a sum; they are merged in a copy of the step."""
         loop = normalized(take_apart(node))
         step = StepAnalysis(loop)
         inner = FunctionGraph(loop.inner_inputs, loop.inner_outputs, clone=False)
         new_invariants: list[Invariant] = []
-        for found in find_sums(inner, step):
-            new_invariants += merge_sum(inner, step, found)
-            self.note(
-                graph,
-                node,
-                " + ".join(describe(product, loop) for product in found.products),
-                True,
-                "one product over the joined inner dimension",
-            )
-        for found in find_shared_operands(inner, step):
-            new_invariants += merge_shared(inner, step, found)
-            self.note(
-                graph,
-                node,
-                ", ".join(describe(product, loop) for product in found.products),
-                True,
-                "one product with the joined matrices",
-            )
+        findings: list[Finding] = []
+        for summed in find_sums(inner, step):
+            new_invariants += merge_sum(inner, step, summed)
+            subject = " + ".join(describe(product, loop) for product in summed.products)
+            findings.append(Finding(subject, True, "one product over the joined inner dimension"))
+        for shared in find_shared_operands(inner, step):
+            new_invariants += merge_shared(inner, step, shared)
+            subject = ", ".join(describe(product, loop) for product in shared.products)
+            findings.append(Finding(subject, True, "one product with the joined matrices"))
         if not new_invariants:
-            return
+            return None
         merged = replace(
             loop.with_inner_outputs(list(inner.outputs)),
             invariants=(*loop.invariants, *new_invariants),
-        )
-        built = merged.without_unused_inputs().build(type(node.op))
-        replacements = built.replacements()
-        for old, new in replacements.items():
-            copy_stack_trace(old, new)
-        graph.replace_all(list(replacements.items()), reason=self.name)
+        ).without_unused_inputs()
+        return Checked(findings, lambda: merged.build(type(node.op)).replacements())
 
 
 def without_shape_check(variable: Variable) -> Variable:

@@ -11,6 +11,7 @@ order; and when the operands of all steps can be stacked, their shapes being equ
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from pytensor import tensor as pt
@@ -18,11 +19,11 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 
 from theano.configdefaults import config
-from theano.pytensor_base.rewriting import copy_stack_trace
 from theano.pytensor_base.scan import expand_empty
 from theano.scan_module.loop.arguments import SIT_SOT, BuiltLoop, Loop, State, Tap, take_apart
 from theano.scan_module.report.describe import describe
-from theano.scan_module.scan_opt.loop_rewriter import LoopRewriter
+from theano.scan_module.report.headings import PUSHED_OUT
+from theano.scan_module.scan_opt.loop_rewriter import Checked, Finding, LoopRewriter
 from theano.scan_module.scan_opt.outside.blocks_of_steps import (
     BlockResult,
     block_length,
@@ -35,10 +36,10 @@ from theano.scan_module.scan_opt.outside.outside_values import (
     initial_value,
     readable_outside,
     steps_run,
-    values_of_all_steps,
+    summed_values,
 )
 from theano.scan_module.scan_opt.outside.sum_over_steps import plan_sum
-from theano.scan_module.scan_opt.outside.sum_plans import Plan, Refusal, stored_values
+from theano.scan_module.scan_opt.outside.sum_plans import Plan, Refusal, values_read
 from theano.scan_module.scan_opt.outside.sum_terms import signed_terms
 from theano.scan_module.step.step_analysis import StepAnalysis, normalized
 from theano.scan_module.step.zeros import is_zero
@@ -77,8 +78,8 @@ def is_sum(state: State, step: StepAnalysis) -> list[tuple[int, Variable]] | Non
     return [(sign, term) for sign, term in terms if term is not total]
 
 
-def check(
-    graph: FunctionGraph, loop: Loop, state: State, step: StepAnalysis, stored: set[Variable]
+def check_sum(
+    graph: FunctionGraph, loop: Loop, state: State, step: StepAnalysis, at_hand: set[Variable]
 ) -> Accumulator | Refusal | None:
     """Whether a state is an accumulator and which of its terms can leave the loop.
 
@@ -102,7 +103,7 @@ def check(
         return Refusal("not only its last value is read")
     leaving, staying = [], []
     for sign, term in terms:
-        plan = plan_sum(term, step, stored, total.type.dtype)
+        plan = plan_sum(term, step, at_hand, total.type.dtype)
         if isinstance(plan, Refusal):
             staying.append((sign, term, plan.reason))
         else:
@@ -114,68 +115,77 @@ class PushOutDotAccumulate(LoopRewriter):
     """Compute sums that loops accumulate outside the loops, products first of all."""
 
     name = "PushOutDotAccumulate"
+    heading = PUSHED_OUT
 
-    def rewrite_loop(self, graph: FunctionGraph, node: Apply) -> None:
-        """Take every term of every accumulator out of the loop that can be taken out."""
+    def check(self, graph: FunctionGraph, node: Apply) -> Checked | None:
+        """Which terms of which accumulators can be taken out of the loop."""
         loop = normalized(take_apart(node))
         step = StepAnalysis(loop)
-        stored = readable_outside(loop)
-        first = [check(graph, loop, state, step, stored) for state in loop.states]
-        # what one sum needs stored, another may read
-        stored |= {
+        at_hand = set(readable_outside(loop))
+        first = [check_sum(graph, loop, state, step, at_hand) for state in loop.states]
+        # what one sum needs of all steps, another may read
+        at_hand |= {
             value
             for found in first
             if isinstance(found, Accumulator)
             for _, plan in found.leaving
-            for value in stored_values(plan)
+            for value in values_read(plan)
         }
-        accumulators = []
-        for state in loop.states:
-            found = check(graph, loop, state, step, stored)
-            self._note(graph, node, step, state, found)
-            if isinstance(found, Accumulator) and found.leaving:
-                accumulators.append(found)
-        if accumulators:
-            memory = int(config.scan.push_out_memory * 2**20)
-            extra = further_traces(loop, step, operands_of(accumulators))
-            if memory and extra and loop.condition is None:
-                unread = {
-                    state
-                    for state in loop.states
-                    if state.kind == SIT_SOT and state.span == 1 and not graph.clients[state.output]
-                }
-                length = block_length(step, list(extra), memory)
-                replacements = push_out_in_blocks(
-                    loop, step, accumulators, length, type(node.op), unread
-                )
-            else:
-                replacements = push_out(loop, step, accumulators, type(node.op))
-            for old, new in replacements.items():
-                copy_stack_trace(old, new)
-            graph.replace_all(list(replacements.items()), reason=self.name)
+        found = {state: check_sum(graph, loop, state, step, at_hand) for state in loop.states}
+        findings = [
+            finding
+            for state, result in found.items()
+            if result is not None
+            for finding in _findings(step, state, result)
+        ]
+        accumulators = [
+            result
+            for result in found.values()
+            if isinstance(result, Accumulator) and result.leaving
+        ]
+        if not accumulators:
+            return Checked(findings)
+        return Checked(findings, lambda: _taken_out(graph, loop, step, accumulators, type(node.op)))
 
-    def _note(self, graph, node, step, state, found) -> None:
-        if found is None:
-            return
-        loop, terms = step.loop, is_sum(state, step)
-        if isinstance(found, Refusal):
-            subject = " + ".join(describe(term, loop) for _, term in terms)
-            self.note(graph, node, f"sum over the steps of {subject}", False, found.reason)
-            return
-        staying = {term: reason for _, term, reason in found.staying}
-        for _, term in terms:
-            subject = f"sum over the steps of {describe(term, loop)}"
-            reason = staying.get(term, "computed once outside the loop")
-            self.note(graph, node, subject, term not in staying, reason)
+
+def _taken_out(
+    graph: FunctionGraph,
+    loop: Loop,
+    step: StepAnalysis,
+    accumulators: list[Accumulator],
+    op_class: type,
+) -> dict[Variable, Variable]:
+    """The loop without what leaves it, in blocks of steps if the operands take much memory."""
+    memory = int(config.scan.push_out_memory * 2**20)
+    extra = further_traces(loop, step, operands_of(accumulators))
+    if not memory or not extra or loop.condition is not None:
+        return push_out(loop, step, accumulators, op_class)
+    unread = {
+        state
+        for state in loop.states
+        if state.kind == SIT_SOT and state.span == 1 and not graph.clients[state.output]
+    }
+    length = block_length(step, list(extra), memory)
+    return push_out_in_blocks(loop, step, accumulators, length, op_class, unread)
+
+
+def _findings(step: StepAnalysis, state: State, found: Accumulator | Refusal) -> Iterator[Finding]:
+    loop, terms = step.loop, is_sum(state, step)
+    if isinstance(found, Refusal):
+        subject = " + ".join(describe(term, loop) for _, term in terms)
+        yield Finding(f"sum over the steps of {subject}", False, found.reason)
+        return
+    staying = {term: reason for _, term, reason in found.staying}
+    for _, term in terms:
+        subject = f"sum over the steps of {describe(term, loop)}"
+        reason = staying.get(term, "computed once outside the loop")
+        yield Finding(subject, term not in staying, reason)
 
 
 def operands_of(accumulators: list[Accumulator]) -> list[Variable]:
     """The values of the step of which the sums outside read all steps."""
     return [
-        value
-        for found in accumulators
-        for _, plan in found.leaving
-        for value in stored_values(plan)
+        value for found in accumulators for _, plan in found.leaving for value in values_read(plan)
     ]
 
 
@@ -197,7 +207,7 @@ def push_out_in_blocks(
     op_class: type,
     unread: set[State],
 ) -> dict[Variable, Variable]:
-    """The same, with the operands of ``length`` steps stored at a time."""
+    """The same, with the operands of ``length`` steps kept at a time."""
     summed = {found.state for found in accumulators}
     rest = replace(loop, states=tuple(s for s in loop.states if s not in summed))
 
@@ -234,11 +244,11 @@ def _run(
     traces = further_traces(loop, step, operands_of(accumulators))
     new_loop = replace(loop, states=tuple(kept), traces=(*loop.traces, *traces.values()))
     built = None
-    if kept or new_loop.traces or new_loop.carried:
+    if kept or new_loop.traces or new_loop.untraced:
         built = new_loop.without_unused_inputs().build(op_class)
     outside = Outside(
         step=step,
-        values=lambda value: values_of_all_steps(value, loop, step, traces, built),
+        values=lambda value: summed_values(value, loop, step, traces, built),
         invariant=step.outer_value,
         steps=steps_run(loop, built),
     )

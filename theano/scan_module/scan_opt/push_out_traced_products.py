@@ -7,7 +7,7 @@ steps is one:
     for t:  dx[t] = d[t].dot(U.T)      ->   dx = D.dot(U.T), the rows of all steps at once
 
 What lies between the product and the trace leaves the loop with it. It is legal because no step
-reads the value; where an operand is not at hand outside, it is stored in place of the trace.
+reads the value; where an operand is not at hand outside, it is kept in place of the trace.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor.type import TensorType
 
-from theano.pytensor_base.rewriting import copy_stack_trace
-from theano.scan_module.loop.arguments import BuiltLoop, Loop, State, Tap, Trace, take_apart
+from theano.scan_module.loop.arguments import Loop, Trace, take_apart
+from theano.scan_module.loop.roles import Roles
+from theano.scan_module.loop.rows_at_hand import AtHand, values_at_hand
 from theano.scan_module.report.describe import describe
-from theano.scan_module.scan_opt.loop_rewriter import LoopRewriter
+from theano.scan_module.report.headings import PUSHED_OUT
+from theano.scan_module.scan_opt.loop_rewriter import Checked, Finding, LoopRewriter
 from theano.scan_module.scan_opt.outside.all_steps_at_once import AllSteps
-from theano.scan_module.scan_opt.outside.outside_values import steps_run
-from theano.scan_module.scan_opt.outside.rows_of_sequences import all_rows
+from theano.scan_module.scan_opt.outside.outside_values import values_of_all_steps
 from theano.scan_module.step.step_analysis import StepAnalysis, normalized
 
 
@@ -33,60 +34,40 @@ class PushOutTracedProducts(LoopRewriter):
     """Compute traces that hold products outside, where no step reads them."""
 
     name = "PushOutTracedProducts"
+    heading = PUSHED_OUT
 
-    def rewrite_loop(self, graph: FunctionGraph, node: Apply) -> None:
-        """Take the traces out of one loop that can be computed after it."""
-        if not node.op.info.n_nit_sot or not (node.op.info.n_sit_sot or _has_states(node)):
-            return
+    def check(self, graph: FunctionGraph, node: Apply) -> Checked | None:
+        """Which traces that hold a product can be computed after the loop."""
+        roles = Roles.of(node.op)
+        if not roles.traces or not roles.states:
+            return None
         loop = normalized(take_apart(node))
         step = StepAnalysis(loop)
         placeholders = Placeholders(loop, step)
         all_steps = AllSteps(step, placeholders.variables)
-        leaving: list[Trace] = []
-        read: list[Variable] = []
-        for trace in loop.traces:
-            if not self._is_candidate(trace, loop, step, placeholders, all_steps):
-                continue
-            value = all_steps.value(trace.inner)
-            if value is None:
-                self.note(
-                    graph,
-                    node,
-                    f"output {describe(trace.inner, loop)}",
-                    False,
-                    "one of its operations cannot be done for all steps at once",
-                )
-            else:
-                self.note(
-                    graph,
-                    node,
-                    f"output {describe(trace.inner, loop)}",
-                    True,
-                    "computed after the loop",
-                )
-                leaving.append(trace)
-                read.append(value)
-        if not leaving:
-            return
-        replacements = push_out(loop, step, leaving, placeholders.used_by(read), type(node.op))
-        for old, new in replacements.items():
-            copy_stack_trace(old, new)
-        graph.replace_all(
-            [(old, old.type.filter_variable(new)) for old, new in replacements.items()],
-            reason=self.name,
-        )
-
-    def _is_candidate(self, trace, loop, step, placeholders, all_steps) -> bool:
-        return (
-            trace.length is loop.n_steps
+        values = {
+            trace: all_steps.value(trace.inner)
+            for trace in loop.traces
+            if trace.length is loop.n_steps
             and trace.inner not in placeholders.variables
             and step.varies(trace.inner)
             and all_steps.holds_product(trace.inner)
-        )
-
-
-def _has_states(node: Apply) -> bool:
-    return bool(node.op.info.n_mit_mot or node.op.info.n_mit_sot)
+        }
+        findings = [
+            Finding(
+                f"output {describe(trace.inner, loop)}",
+                value is not None,
+                "one of its operations cannot be done for all steps at once"
+                if value is None
+                else "computed after the loop",
+            )
+            for trace, value in values.items()
+        ]
+        leaving = {trace: value for trace, value in values.items() if value is not None}
+        if not leaving:
+            return Checked(findings)
+        read = placeholders.used_by(list(leaving.values()))
+        return Checked(findings, lambda: push_out(loop, step, list(leaving), read, type(node.op)))
 
 
 class Placeholders:
@@ -103,15 +84,15 @@ class Placeholders:
     def __init__(self, loop: Loop, step: StepAnalysis):
         self.loop = loop
         own_results = [tap.inner for state in loop.states for tap in state.writes]
-        own_results += [entry.inner_output for entry in loop.carried]
+        own_results += [entry.inner_output for entry in loop.untraced]
         own_results += [] if loop.condition is None else [loop.condition]
-        core = {
+        core = dict.fromkeys(
             variable
             for variable in ancestors([*own_results, *loop.inner_inputs])
             if step.varies(variable)
             and isinstance(variable.type, TensorType)
             and step.shape_is_fixed(variable)
-        }
+        )
         self.variables: dict[Variable, Variable] = {
             variable: TensorType(variable.type.dtype, (None, *variable.type.shape))()
             for variable in core
@@ -141,42 +122,17 @@ def push_out(
     op_class
         The class of the loop's op.
     """
-    at_hand = {tap.inner for state in loop.states for tap in readable_taps(state)}
-    at_hand |= {entry.inner for entry in loop.sequences}
-    at_hand |= {trace.inner for trace in loop.traces if trace not in leaving}
-    new_traces = {v: Trace(loop.n_steps, v) for v in read if v not in at_hand}
     kept = tuple(trace for trace in loop.traces if trace not in leaving)
+    # a state of which few rows are read otherwise may be shortened
+    at_hand = values_at_hand(loop) | {trace.inner: AtHand(trace) for trace in kept}
+    at_hand = {v: place for v, place in at_hand.items() if place.entry not in leaving}
+    new_traces = {
+        v: Trace(loop.n_steps, v) for v in read if v not in at_hand or at_hand[v].as_given
+    }
     reduced = replace(loop, traces=(*kept, *new_traces.values())).without_unused_inputs()
     built = reduced.build(op_class)
-    all_steps = AllSteps(step, {v: _all_steps_of(v, loop, new_traces, built) for v in read})
+    at_hand |= {value: AtHand(trace) for value, trace in new_traces.items()}
+    all_steps = AllSteps(step, {v: values_of_all_steps(at_hand[v], loop, built) for v in read})
     replacements = built.replacements()
     replacements |= {trace.output: all_steps.value(trace.inner) for trace in leaving}
     return replacements
-
-
-def readable_taps(state: State) -> list[Tap]:
-    """The places of a state that its buffer still holds after the loop, step by step."""
-    written = [tap.offset for tap in state.writes]
-    taps = [tap for tap in state.writes if not any(o < tap.offset for o in written)]
-    taps += [tap for tap in state.reads if not any(o <= tap.offset for o in written)]
-    return taps
-
-
-def _all_steps_of(
-    variable: Variable, loop: Loop, new_traces: dict[Variable, Trace], built: BuiltLoop
-) -> Variable:
-    if variable in new_traces:
-        return built.outputs[new_traces[variable]]
-    for trace in built.loop.traces:
-        if trace.inner is variable:
-            return built.outputs[trace]
-    for state in loop.states:
-        for tap in readable_taps(state):
-            if tap.inner is variable:
-                return loop.rows_at(state, built.outputs[state], tap.offset)
-    for entry in loop.sequences:
-        if entry.inner is variable:
-            if loop.condition is None:
-                return all_rows(entry, loop)
-            return entry.outer[: steps_run(loop, built)]
-    raise KeyError(f"no output of the loop holds {variable}")

@@ -7,6 +7,7 @@ from pytensor.graph.fg import FunctionGraph
 
 from theano.pytensor_base.rewriting import GraphRewriter
 from theano.scan_module.loop.arguments import take_apart
+from theano.scan_module.loop.roles import Roles
 from theano.scan_module.report.loop_history import LoopRecord, history_of
 from theano.scan_module.scan_opt.loop_rewriter import loops_of
 from theano.scan_module.step.products import products_among
@@ -39,7 +40,7 @@ class RecordLoops(GraphRewriter):
 def _record(number: int, node: Apply) -> LoopRecord:
     loop = take_apart(node)
     extended = getattr(node.op, "extends", None)
-    saved = () if extended is None else loop.traces[extended.info.n_nit_sot :]
+    saved = () if extended is None else loop.traces[Roles.of(extended).traces :]
     return LoopRecord(
         number,
         node.op.name or "scan",

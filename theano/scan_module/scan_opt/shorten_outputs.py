@@ -8,42 +8,68 @@ steps keeps what there is, so that a read of more fails, or gives what there is,
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pytensor import tensor as pt
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
 
-from theano.pytensor_base.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
-from theano.pytensor_base.scan import Scan as PyTensorScan
+from theano.scan_module.loop.roles import Roles, given_by, given_to
+from theano.scan_module.report.describe import describe
+from theano.scan_module.report.headings import SHORTENED
+from theano.scan_module.scan_opt.loop_rewriter import Checked, Finding, LoopRewriter
 from theano.scan_module.scan_opt.outside.loop_reads import farthest_from_the_end
 
 
-@node_rewriter([PyTensorScan])
-def shorten_outputs(graph: FunctionGraph, node: Apply) -> dict | None:
+class ShortenOutputs(LoopRewriter):
     """Keep the rows that are read, of outputs that are read from their end."""
-    op, n_steps = node.op, node.inputs[0]
-    lengths = op.outer_nitsot(node.inputs)
-    if op.info.as_while or not lengths:
-        return None
-    shorter = {
-        place: _fewer(rows, n_steps)
-        for place, (length, output) in enumerate(
-            zip(lengths, op.outer_nitsot_outs(node.outputs), strict=True)
-        )
-        # one row there always is: PyTensor's rewrite sees to it
-        if length is n_steps and (rows := farthest_from_the_end(graph, output) or 0) > 1
+
+    name = "shorten_outputs"
+    heading = SHORTENED
+    readers_first = True
+
+    def check(self, graph: FunctionGraph, node: Apply) -> Checked | None:
+        """Of which outputs a few last rows are read."""
+        given = given_to(node)
+        lengths = [
+            _length(graph, output, length, given.n_steps)
+            for output, length in zip(given_by(node).traces, given.trace_lengths, strict=True)
+        ]
+        shorter = [k for k, length in enumerate(lengths) if length is not given.trace_lengths[k]]
+        if not shorter:
+            return None
+        may_stop = Roles.of(node.op).may_stop
+        findings = [
+            Finding(
+                f"output {describe(given_by(node).traces[k])}",
+                not may_stop,
+                "the loop may stop early"
+                if may_stop
+                else f"its last {describe(lengths[k])} rows are kept",
+            )
+            for k in shorter
+        ]
+        return Checked(findings, None if may_stop else lambda: _shorter(graph, node, lengths))
+
+
+def _shorter(graph: FunctionGraph, node: Apply, lengths: list[Variable]) -> dict:
+    """The outputs of a loop whose traces have these lengths, and the reads of those."""
+    inputs = replace(given_to(node), trace_lengths=lengths).in_order()
+    outputs = node.op(*inputs, return_list=True)
+    return {
+        read: again
+        for old, new in zip(node.outputs, outputs, strict=True)
+        for read, again in _read_again(graph, old, new)
     }
-    if all(length is n_steps for length in shorter.values()):
-        return None
-    inputs = list(node.inputs)
-    first = len(inputs) - op.info.n_non_seqs - len(lengths)
-    for place, length in shorter.items():
-        inputs[first + place] = length
-    replacements = {}
-    for old, new in zip(node.outputs, op(*inputs, return_list=True), strict=True):
-        for read, again in _read_again(graph, old, new):
-            copy_stack_trace(read, again)
-            replacements[read] = read.type.filter_variable(again)
-    return {**replacements, "remove": [node]}
+
+
+def _length(
+    graph: FunctionGraph, output: Variable, length: Variable, n_steps: Variable
+) -> Variable:
+    """How many rows to keep of a trace."""
+    rows = farthest_from_the_end(graph, output) if length is n_steps else None
+    # one row there always is: PyTensor's rewrite sees to it
+    return length if rows is None or rows <= 1 else _fewer(rows, n_steps)
 
 
 def _read_again(
@@ -60,6 +86,3 @@ def _fewer(rows: int, n_steps: Variable) -> Variable:
     if isinstance(n_steps, Constant):
         return pt.constant(rows, dtype="int64") if rows < n_steps.data else n_steps
     return pt.minimum(rows, n_steps)
-
-
-SHORTEN_OUTPUTS = dfs_rewriter(shorten_outputs, ignore_newtrees=True)

@@ -17,11 +17,13 @@ from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.subtensor import Subtensor
 
-from theano.pytensor_base.rewriting import dfs_rewriter, node_rewriter
 from theano.pytensor_base.scan import Scan as PyTensorScan
 from theano.pytensor_base.scan import scan_reduce_trace_rewrite
 from theano.pytensor_base.tensor import get_idx_list
-from theano.scan_module.loop.initial_rows import initial_rows
+from theano.scan_module.loop.roles import Roles, given_by, given_to
+from theano.scan_module.report.describe import describe
+from theano.scan_module.report.headings import SHORTENED
+from theano.scan_module.scan_opt.loop_rewriter import Checked, Finding, LoopRewriter
 from theano.scan_module.scan_opt.outside.loop_reads import constant_index
 
 # What a state's user reads is its buffer behind the initial values.
@@ -30,9 +32,10 @@ _LAST_STEP = (-1, slice(-1, None, None))
 
 def why_not(graph: FunctionGraph, node: Apply) -> str | None:
     """Why a loop must keep all its steps, or None if nothing speaks against shortening it."""
-    reason = _reads_another_step if node.op.info.as_while else _reads_other_rows
-    outputs = zip(node.outputs, initial_rows(node), strict=True)
-    for output, initial in list(outputs)[node.op.info.n_mit_mot :]:
+    roles = Roles.of(node.op)
+    reason = _reads_another_step if roles.may_stop else _reads_other_rows
+    outputs = zip(node.outputs, roles.histories(), strict=True)
+    for output, initial in list(outputs)[roles.mit_mots :]:
         if (why := reason(graph, node, output, initial)) is not None:
             return why
     return None
@@ -70,9 +73,9 @@ def _reads_other_rows(
 
 def _rows_there_are(node: Apply, output: Variable) -> float:
     """How many rows an output has at least; PyTensor sees to those of states."""
-    op, n_steps = node.op, node.inputs[0]
-    outputs, lengths = op.outer_nitsot_outs(node.outputs), op.outer_nitsot(node.inputs)
-    if output not in outputs or lengths[outputs.index(output)] is not n_steps:
+    given, traces = given_to(node), given_by(node).traces
+    n_steps = given.n_steps
+    if output not in traces or given.trace_lengths[traces.index(output)] is not n_steps:
         return math.inf
     return int(n_steps.data) if isinstance(n_steps, Constant) else 1
 
@@ -86,23 +89,47 @@ def _reads(graph: FunctionGraph, variable: Variable) -> list[tuple[Apply, int | 
     ]
 
 
-@node_rewriter([PyTensorScan])
-def shorten_traces(graph: FunctionGraph, node: Apply):
-    """Keep one row more than is read, for an engine that computes in the buffer."""
-    return _shortened(graph, node, in_buffer=True)
+class ShortenTraces(LoopRewriter):
+    """Keep the last rows of a loop's outputs, if only they are read.
+
+    Parameters
+    ----------
+    in_buffer
+        Whether to keep one row more than is read, for an engine that computes in the buffer.
+    """
+
+    heading = SHORTENED
+    readers_first = True
+
+    def __init__(self, in_buffer: bool):
+        self.in_buffer = in_buffer
+        self.name = "shorten_traces" if in_buffer else "shorten_traces_to_what_is_read"
+
+    def check(self, graph: FunctionGraph, node: Apply) -> Checked | None:
+        """Whether PyTensor's rewrite applies, and whether it is right."""
+        found = scan_reduce_trace_rewrite(
+            graph, node, backend_supports_output_pre_allocation=self.in_buffer
+        )
+        if not found:
+            return None
+        replacements = {old: new for old, new in found.items() if isinstance(old, Variable)}
+        reason = why_not(graph, node)
+        detail = reason or "only the rows that are read are kept"
+        findings = [
+            Finding(f"output {describe(output)}", reason is None, detail)
+            for output in _shortened(node, replacements)
+        ]
+        return Checked(findings, None if reason else lambda: replacements)
 
 
-@node_rewriter([PyTensorScan])
-def shorten_traces_to_what_is_read(graph: FunctionGraph, node: Apply):
-    """Keep the rows that are read."""
-    return _shortened(graph, node, in_buffer=False)
-
-
-def _shortened(graph: FunctionGraph, node: Apply, in_buffer: bool):
-    if why_not(graph, node) is not None:
-        return False
-    return scan_reduce_trace_rewrite(graph, node, backend_supports_output_pre_allocation=in_buffer)
-
-
-SHORTEN_TRACES = dfs_rewriter(shorten_traces, ignore_newtrees=True)
-SHORTEN_TRACES_TO_WHAT_IS_READ = dfs_rewriter(shorten_traces_to_what_is_read, ignore_newtrees=True)
+def _shortened(node: Apply, replacements: dict[Variable, Variable]) -> list[Variable]:
+    """The outputs of a loop of which the loop in its place keeps fewer rows."""
+    value = next(iter(replacements.values()))
+    while not isinstance(value.owner.op, PyTensorScan):
+        value = value.owner.inputs[0]
+    before, after, outputs = given_to(node), given_to(value.owner), given_by(node)
+    rows = zip(
+        [*before.states, *before.trace_lengths], [*after.states, *after.trace_lengths], strict=True
+    )
+    kept = zip([*outputs.states, *outputs.traces], rows, strict=True)
+    return [output for output, (old, new) in kept if old is not new]

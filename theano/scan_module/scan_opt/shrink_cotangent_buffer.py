@@ -14,14 +14,14 @@ from pytensor import tensor as pt
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.replace import clone_replace
-from pytensor.tensor.basic import AllocEmpty
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
-from theano.pytensor_base.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
 from theano.pytensor_base.scan import expand_empty
 from theano.scan_module.loop.arguments import MIT_MOT, SIT_SOT, Loop, State, take_apart
+from theano.scan_module.loop.roles import Roles, given_to
 from theano.scan_module.report.describe import describe
-from theano.scan_module.scan_opt.loop_rewriter import LoopRewriter
+from theano.scan_module.report.headings import SHORTENED
+from theano.scan_module.scan_opt.loop_rewriter import Checked, Finding, LoopRewriter
 from theano.scan_module.scan_opt.outside.loop_reads import constant_index
 from theano.scan_module.step.zeros import is_zero
 
@@ -54,40 +54,44 @@ def _only_row(gradient: Variable) -> Variable | None:
     return None
 
 
-def carries_one_step(state: State) -> bool:
-    """Whether a state of a backward loop belongs to one that reads only the step before."""
-    return (
-        state.kind == MIT_MOT
-        and [tap.offset for tap in state.reads] == [0, 1]
-        and [tap.offset for tap in state.writes] == [1]
-    )
+def why_not(loop: Loop, state: State) -> str | None:
+    """Why a buffer of cotangents that holds one row is kept, or None."""
+    if loop.settings.truncate_gradient != -1:
+        return "the gradient is truncated"
+    places = [tap.offset for tap in state.reads], [tap.offset for tap in state.writes]
+    return None if places == ([0, 1], [1]) else "steps read it at several places"
 
 
 class ShrinkCotangentBuffer(LoopRewriter):
     """Replace a buffer of cotangents that holds one row by a state that starts from it."""
 
     name = "ShrinkCotangentBuffer"
+    heading = SHORTENED
 
-    def rewrite_loop(self, graph: FunctionGraph, node: Apply) -> None:
-        """Shrink what can be shrunk of one loop."""
-        buffers = node.op.outer_mitmot(node.inputs)
-        if node.op.truncate_gradient != -1 or all(first_row(buffer) is None for buffer in buffers):
-            return
+    def check(self, graph: FunctionGraph, node: Apply) -> Checked | None:
+        """Which buffers of cotangents hold one row."""
+        buffers = given_to(node).states[: Roles.of(node.op).mit_mots]
+        if all(first_row(buffer) is None for buffer in buffers):
+            return None
         loop = take_apart(node)
-        rows = {s: first_row(s.outer) for s in loop.states if carries_one_step(s)}
-        rows = {state: row for state, row in rows.items() if row is not None}
-        if not rows:
-            return
-        built = shrink(loop, rows).build(type(node.op))
-        replacements = {
-            old: old.type.filter_variable(new) for old, new in built.replacements().items()
-        }
-        for old, new in replacements.items():
-            copy_stack_trace(old, new)
-        for state in rows:
-            subject = f"cotangent {describe(state.reads[0].inner, loop)}"
-            self.note(graph, node, subject, True, "only its last row was not zero: no buffer")
-        graph.replace_all(list(replacements.items()), reason=self.name)
+        rows = {s: first_row(s.outer) for s in loop.states if s.kind == MIT_MOT}
+        findings, shrunk = [], {}
+        for state, row in rows.items():
+            if row is None:
+                continue
+            reason = why_not(loop, state)
+            if reason is None:
+                shrunk[state] = row
+            findings.append(
+                Finding(
+                    f"cotangent {describe(state.reads[0].inner, loop)}",
+                    reason is None,
+                    reason or "only its last row was not zero: no buffer",
+                )
+            )
+        if not shrunk:
+            return Checked(findings)
+        return Checked(findings, lambda: shrink(loop, shrunk).build(type(node.op)).replacements())
 
 
 def shrink(loop: Loop, rows: dict[State, Variable]) -> Loop:
@@ -110,43 +114,3 @@ def shrink(loop: Loop, rows: dict[State, Variable]) -> Loop:
             state = replace(state, outer=buffer, reads=state.reads[:1], kind=SIT_SOT)
         states.append(state)
     return replace(edited, states=tuple(states))
-
-
-@node_rewriter([Subtensor])
-def trim_empty_buffer(graph: FunctionGraph, node: Apply) -> list[Variable] | None:
-    """``empty(n)[:1] = row``, of which the first rows are read, is made with these rows alone.
-
-    PyTensor trims the buffer of a state whose steps nobody reads in this way, but allocates all of
-    it first if the row is broadcast.
-    """
-    written = node.inputs[0].owner
-    stop = _leading_stop(node)
-    if stop is None or written is None or not isinstance(written.op, IncSubtensor):
-        return None
-    empty = written.inputs[0].owner
-    first = constant_index(written.op.idx_list, [written.inputs[0], *written.inputs[2:]])
-    if (
-        empty is None
-        or not isinstance(empty.op, AllocEmpty)
-        or not written.op.set_instead_of_inc
-        or not isinstance(first, slice)
-        or first.start not in (None, 0)
-        or first.step not in (None, 1)
-        or first.stop is None
-        or not 0 <= first.stop <= stop
-    ):
-        return None
-    length, *row_shape = empty.inputs
-    short = empty.op(pt.minimum(length, stop), *row_shape)
-    result = written.op(short, *written.inputs[1:])
-    return [node.outputs[0].type.filter_variable(result)]
-
-
-def _leading_stop(node: Apply) -> int | None:
-    index = constant_index(node.op.idx_list, node.inputs)
-    if not isinstance(index, slice) or index.start not in (None, 0) or index.step not in (None, 1):
-        return None
-    return index.stop if index.stop is not None and index.stop >= 0 else None
-
-
-TRIM_EMPTY_BUFFERS = dfs_rewriter(trim_empty_buffer)

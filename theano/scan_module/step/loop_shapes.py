@@ -18,8 +18,8 @@ from pytensor.tensor.shape import Shape_i
 from theano.pytensor_base.compiling import infer_shape
 from theano.pytensor_base.graph import frozen_graph_inside
 from theano.pytensor_base.scan import Scan as PyTensorScan
-from theano.pytensor_base.scan import ScanInfo
 from theano.pytensor_base.tensor import broadcast_assert
+from theano.scan_module.loop.roles import InnerInputs, OuterInputs, Roles, given_by, given_to
 
 Shape = tuple[Variable, ...] | None
 Pattern = tuple[tuple[tuple[str, int], ...] | None, ...]
@@ -47,42 +47,40 @@ def output_shapes(node: Apply, input_shapes: Sequence[Shape]) -> list[Shape]:
     input_shapes
         Shapes of the node's inputs; None for an input that has none, such as a generator.
     """
-    op, info = node.op, node.op.info
-    # n_steps | sequences | mit-mot | mit-sot | sit-sot | carried | trace lengths | invariants
-    states = 1 + info.n_seqs
-    carried = states + info.n_mit_mot + info.n_mit_sot + info.n_sit_sot
-    lengths = carried + info.n_untraced_sit_sot
-    invariants = lengths + info.n_nit_sot
-    shapes = list(input_shapes[states:carried])
-    if info.n_nit_sot:
-        pattern, different = _pattern(_inner_shapes(info, input_shapes))
-        step = _shapes_of_step(op, pattern)
-        known = dict(zip(step.leaves, (*different, *node.inputs[invariants:]), strict=True))
-        # mit-mot | mit-sot | sit-sot | traces | carried
-        outputs = node.outputs[len(shapes) : len(shapes) + info.n_nit_sot]
-        shapes += [
-            None if shape is None else (steps, *_lengths(shape, known, output))
+    roles, given = Roles.of(node.op), given_to(node)
+    known = roles.outer_inputs(input_shapes)
+    shapes, traces = list(known.states), []
+    if roles.traces:
+        pattern, different = _pattern(_inner_shapes(roles, known))
+        step = _shapes_of_step(node.op, pattern)
+        lengths = dict(zip(step.leaves, (*different, *given.invariants), strict=True))
+        traces = [
+            None if shape is None else (steps, *_lengths(shape, lengths, output))
             for steps, shape, output in zip(
-                node.inputs[lengths:invariants], step.traces, outputs, strict=True
+                given.trace_lengths, step.traces, given_by(node).traces, strict=True
             )
         ]
-    if info.as_while:
+    shapes += traces
+    if roles.may_stop:
         # only the loop itself knows how many steps it makes
         shapes = [
             None if shape is None else (Shape_i(0)(output), *shape[1:])
             for shape, output in zip(shapes, node.outputs, strict=False)
         ]
-    return shapes + list(input_shapes[carried:lengths])
+    return shapes + known.untraced
 
 
-def _inner_shapes(info: ScanInfo, input_shapes: Sequence[Shape]) -> list[Shape]:
+def _inner_shapes(roles: Roles, given: OuterInputs[Shape]) -> list[Shape]:
     """Shapes of the step's inputs: a slice of what the loop is given, or all of it."""
-    given = iter(input_shapes[1:])
-    shapes = [_of_a_slice(next(given)) for _ in range(info.n_seqs)]
-    for taps in (*info.mit_mot_in_slices, *info.mit_sot_in_slices, *info.sit_sot_in_slices):
-        shapes += [_of_a_slice(next(given))] * len(taps)
-    shapes += [next(given) for _ in range(info.n_untraced_sit_sot)]
-    return shapes + list(given)[info.n_nit_sot :]
+    return InnerInputs(
+        sequences=[_of_a_slice(shape) for shape in given.sequences],
+        states=[
+            [_of_a_slice(shape)] * len(taps.reads)
+            for shape, taps in zip(given.states, roles.states, strict=True)
+        ],
+        untraced=given.untraced,
+        invariants=given.invariants,
+    ).in_order()
 
 
 def _of_a_slice(shape: Shape) -> Shape:
@@ -136,7 +134,7 @@ _of_equal_steps: dict[tuple, StepShapes] = {}
 
 
 def _infer(op: PyTensorScan, pattern: Pattern) -> StepShapes:
-    info = op.info
+    roles = Roles.of(op)
     used = {number for shape in pattern for kind, number in shape or () if kind == "symbol"}
     symbols = tuple(pt.lscalar() for _ in used)
     shapes = [
@@ -148,14 +146,12 @@ def _infer(op: PyTensorScan, pattern: Pattern) -> StepShapes:
         )
         for shape in pattern
     ]
-    inner_inputs = op.inner_inputs
-    first = info.n_mit_mot_outs + info.n_mit_sot + info.n_sit_sot
-    stored = op.inner_outputs[first : first + info.n_nit_sot]
-    inferred = infer_shape(stored, inner_inputs, shapes)
-    n_varying = len(inner_inputs) - info.n_non_seqs
-    varying = set(inner_inputs[:n_varying])
+    traces = roles.inner_outputs(op.inner_outputs).traces
+    inferred = infer_shape(traces, op.inner_inputs, shapes)
+    invariants = roles.inner_inputs(op.inner_inputs).invariants
+    varying = set(op.inner_inputs) - set(invariants)
     return StepShapes(
-        leaves=(*symbols, *inner_inputs[n_varying:]),
+        leaves=(*symbols, *invariants),
         traces=tuple(
             None if shape is None else tuple(_known_outside(length, varying) for length in shape)
             for shape in inferred

@@ -5,20 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pytensor.graph.basic import Apply
-from pytensor.graph.op import HasInnerGraph, Op
-from pytensor.tensor.blockwise import Blockwise
-from pytensor.tensor.math import Dot
+from pytensor.graph.op import HasInnerGraph
 
 from theano.pytensor_base.scan import Scan as PyTensorScan
-from theano.pytensor_base.tensor import BatchedDot, GemmRelated, Gemv, Ger
-
-# GemmRelated: Gemm, Dot22 and Dot22Scalar
-PRODUCTS = (Dot, GemmRelated, Gemv, Ger, BatchedDot)
-
-
-def is_product(op: Op) -> bool:
-    """Whether an operation is a product of vectors, matrices or stacks of them."""
-    return isinstance(op.core_op if isinstance(op, Blockwise) else op, PRODUCTS)
+from theano.scan_module.step.operation_kinds import is_product
 
 
 def products_among(nodes: Iterable[Apply]) -> list[Apply]:

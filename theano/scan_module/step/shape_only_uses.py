@@ -112,7 +112,7 @@ def with_shapes_from_outside(loop: Loop) -> Loop:
         **{tap.inner: state.outer for state in loop.states for tap in state.reads},
     }
     outer_values = {entry.inner: entry.outer for entry in loop.invariants}
-    outer_values |= {entry.inner_input: entry.outer for entry in loop.carried}
+    outer_values |= {entry.inner_input: entry.outer for entry in loop.untraced}
     replacements: dict[Variable, Variable] = {}
     invariants: list[Invariant] = []
     for node in io_toposort(loop.inner_inputs, loop.inner_outputs):

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pytensor.graph.basic import Constant, Variable
+from pytensor.graph.basic import Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.traversal import ancestors, io_toposort, toposort
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.math import Dot
 from pytensor.tensor.shape import Shape_i
-from pytensor.tensor.type import TensorType
 
 from theano.pytensor_base.rewriting import MergeOptimizer
 from theano.scan_module.loop.arguments import Loop
-from theano.scan_module.step.fixed_shapes import sized_by_inputs
+from theano.scan_module.step.fixed_shapes import FixedShapes
 from theano.scan_module.step.shape_only_uses import with_shapes_from_outside
-from theano.schedule.lazy_shapes import LazyShapeFeature
 from theano.schedule.rewrites.transposed_products import TransposedProducts
 
 # signs and values
@@ -61,9 +59,8 @@ class StepAnalysis:
         self.state_inputs = self.varying_inputs - {entry.inner for entry in loop.sequences}
         self._varying: dict[Variable, bool] = {}
         self._outer_values = {entry.inner: entry.outer for entry in loop.invariants}
-        self._shapes: LazyShapeFeature | None = None
+        self._shapes = FixedShapes(loop)
         self._terms_of: dict[Variable, SignedTerms] = {}
-        self._sized = self.varying_inputs | sized_by_inputs(loop.inner_outputs)
         for node in io_toposort(loop.inner_inputs, loop.inner_outputs):
             varies = any(self.varies(argument) for argument in node.inputs)
             for output in node.outputs:
@@ -95,14 +92,9 @@ class StepAnalysis:
 
     def shape_is_fixed(self, variable: Variable) -> bool:
         """Whether the value has the same shape in every step, as far as can be told."""
-        if not isinstance(variable.type, TensorType):
-            return False
-        if variable in self._sized or None not in variable.type.shape:
-            return True
-        if variable in self._terms_of:
+        if variable in self._terms_of and None in variable.type.shape:
             return all(self.shape_is_fixed(term) for _, term in self._terms_of[variable])
-        shape = self._symbolic_shape(variable)
-        return shape is not None and all(self._is_fixed(length) for length in shape)
+        return self._shapes.includes(variable)
 
     def outer_value(self, variable: Variable) -> Variable:
         """An invariant value of the step in terms of the outer graph.
@@ -124,8 +116,8 @@ class StepAnalysis:
         rows |= {tap.inner: state.outer for state in loop.states for tap in state.reads}
         if variable in rows:
             return [rows[variable].shape[k + 1] for k in range(variable.type.ndim)]
-        whole = {entry.inner_input: entry.outer for entry in loop.carried}
-        shape = list(self._symbolic_shape(variable))
+        whole = {entry.inner_input: entry.outer for entry in loop.untraced}
+        shape = list(self._shapes.shape(variable))
         replacements = dict(self._outer_values)
         for node in io_toposort(loop.inner_inputs, shape):
             if isinstance(node.op, Shape_i) and node.inputs[0] in rows:
@@ -137,34 +129,6 @@ class StepAnalysis:
             outputs = node.clone_with_new_inputs(arguments).outputs
             replacements.update(zip(node.outputs, outputs, strict=True))
         return [replacements.get(length, length) for length in shape]
-
-    def _symbolic_shape(self, variable: Variable):
-        if self._shapes is None:
-            graph = FunctionGraph(self.loop.inner_inputs, self.loop.inner_outputs, clone=False)
-            self._shapes = LazyShapeFeature()
-            graph.attach_feature(self._shapes)
-        return self._shapes.shape_of.get(variable)
-
-    def _is_fixed(self, length: Variable) -> bool:
-        """Whether a length follows from shapes of inputs and from invariants."""
-        pending = [length]
-        seen = set()
-        while pending:
-            variable = pending.pop()
-            if isinstance(variable, Constant) or variable in seen:
-                continue
-            seen.add(variable)
-            if not self.varies(variable):
-                continue
-            node = variable.owner
-            if node is None:
-                return False
-            if isinstance(node.op, Shape_i):
-                if node.inputs[0].owner is not None:
-                    return False
-                continue
-            pending.extend(node.inputs)
-        return True
 
     def _learn_what_varies(self, variable: Variable) -> None:
         """Of a value that is no node of the step, such as a length."""

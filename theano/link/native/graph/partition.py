@@ -15,6 +15,7 @@ from pytensor.graph.fg import FunctionGraph, Output
 
 from theano.pytensor_base.scan import Scan
 from theano.pytensor_base.tensor import IfElse
+from theano.scan_module.loop.roles import Roles
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ def _parts(order, stages, native, regions) -> list[Part]:
 
 def ends_segment(node: Apply) -> bool:
     """Whether the shapes of a node's results are known only after it ran."""
-    return isinstance(node.op, Scan) and node.op.info.as_while
+    return isinstance(node.op, Scan) and Roles.of(node.op).may_stop
 
 
 def lazy_regions(fgraph: FunctionGraph, order: Sequence[Apply]) -> dict[Apply, tuple]:

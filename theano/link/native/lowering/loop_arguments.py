@@ -21,6 +21,7 @@ from theano.link.native.ir.scalar_types import C_TYPES, has_c_type
 from theano.link.native.ir.symbolic import Item, Size, compared
 from theano.link.native.lowering.loop import Loop
 from theano.pytensor_base.scan import Scan
+from theano.scan_module.loop.roles import MIT_MOT, Roles
 
 
 class LoopArguments:
@@ -33,7 +34,7 @@ class LoopArguments:
     """
 
     def __init__(self, loop: Loop, op: Scan, outer_names: Sequence[str | None]):
-        self.loop, self.step, self.info = loop, loop.step, op.info
+        self.loop, self.step, self.roles = loop, loop.step, Roles.of(op)
         self.names, self.number_count = outer_names, FIRST_SIZE
 
     def constant_array(self, data: np.ndarray) -> View:
@@ -47,27 +48,21 @@ class LoopArguments:
 
     def bind(self, inputs: Sequence[Variable], values: dict[Variable, Value]) -> None:
         """Make the values of the inputs of a step."""
-        info = self.info
-        position = 0
-        for k in range(info.n_seqs):
-            argument = self._argument(f"sequence{k}", "sequence", inputs[position], (0,))
-            self._bind_row(values, argument, inputs[position], 0)
-            position += 1
-        groups = [("mit_mot", taps) for taps in info.mit_mot_in_slices]
-        groups += [("ring", taps) for taps in (*info.mit_sot_in_slices, *info.sit_sot_in_slices)]
-        for k, (kind, taps) in enumerate(groups):
-            argument = self._argument(f"state{k}", kind, inputs[position], tuple(taps))
-            for tap in taps:
-                self._bind_row(values, argument, inputs[position], tap)
-                position += 1
-        for k in range(info.n_untraced_sit_sot):
-            argument = self._argument(f"untraced{k}", "untraced", inputs[position], (-1,))
-            self._bind_row(values, argument, inputs[position], -1)
-            position += 1
-        for k in range(info.n_non_seqs):
-            argument = self._argument(f"invariant{k}", "invariant", inputs[position], ())
-            self._bind_invariant(values, argument, inputs[position])
-            position += 1
+        read = self.roles.inner_inputs(list(inputs))
+        for k, variable in enumerate(read.sequences):
+            argument = self._argument(f"sequence{k}", "sequence", variable, (0,))
+            self._bind_row(values, argument, variable, 0)
+        for k, (taps, variables) in enumerate(zip(self.roles.states, read.states, strict=True)):
+            kind = "mit_mot" if taps.kind == MIT_MOT else "ring"
+            argument = self._argument(f"state{k}", kind, variables[0], taps.reads)
+            for tap, variable in zip(taps.reads, variables, strict=True):
+                self._bind_row(values, argument, variable, tap)
+        for k, variable in enumerate(read.untraced):
+            argument = self._argument(f"untraced{k}", "untraced", variable, (-1,))
+            self._bind_row(values, argument, variable, -1)
+        for k, variable in enumerate(read.invariants):
+            argument = self._argument(f"invariant{k}", "invariant", variable, ())
+            self._bind_invariant(values, argument, variable)
 
     def _argument(self, name: str, kind: str, variable: Variable, taps) -> Argument:
         kind_of = variable.type

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from pytensor.graph.basic import Variable
 
@@ -20,43 +19,38 @@ from theano.link.native.lowering.loop import Loop, RowWrite
 from theano.link.native.lowering.loop_arguments import LoopArguments, tap_name
 from theano.link.native.statements.copy import Copy
 from theano.link.native.statements.map import Map
-from theano.pytensor_base.scan import Scan
 
 
 class LoopResults:
     """What a step computes, as rows of arrays."""
 
-    def __init__(self, loop: Loop, op: Scan, arguments: LoopArguments):
-        self.loop, self.step, self.info, self.arguments = loop, loop.step, op.info, arguments
+    def __init__(self, loop: Loop, arguments: LoopArguments):
+        self.loop, self.step, self.arguments = loop, loop.step, arguments
+        self.roles = arguments.roles
 
-    def bind(self, outputs: Sequence[Variable], values: Sequence[Value]) -> None:
+    def bind(self, outputs: Sequence[Variable], results: Sequence[Value]) -> None:
         """Say which row each result of a step goes to, and have it computed there."""
-        self._bind(values, [variable.type for variable in outputs])
-        self._place()
-
-    def _bind(self, results: Sequence[Value], kinds: Sequence[Any]) -> None:
-        info = self.info
+        computed = self.roles.inner_outputs(list(results))
         states = [a for a in self.loop.arguments if a.kind in ("mit_mot", "ring")]
-        targets: list[tuple[Argument, int]] = []
-        mit_mots = [a for a in states if a.kind == "mit_mot"]
-        for argument, taps in zip(mit_mots, info.mit_mot_out_slices, strict=True):
-            targets += [(argument, tap) for tap in taps]
-        targets += [(argument, 0) for argument in states if argument.kind == "ring"]
-        for k in range(info.n_nit_sot):
-            value, kind = results[len(targets)], kinds[len(targets)]
-            argument = Argument(f"trace{k}", "trace", kind.dtype, value.shape)
+        untraced = [a for a in self.loop.arguments if a.kind == "untraced"]
+        targets: list[tuple[Argument, int, Value]] = []
+        for argument, taps, values in zip(states, self.roles.states, computed.states, strict=True):
+            targets += [(argument, *pair) for pair in zip(taps.writes, values, strict=True)]
+        kinds = self.roles.inner_outputs(list(outputs)).traces
+        for k, (variable, value) in enumerate(zip(kinds, computed.traces, strict=True)):
+            argument = Argument(f"trace{k}", "trace", variable.type.dtype, value.shape)
             self.arguments.take_sizes(argument, 0, strides=False)
             self.loop.arguments.append(argument)
-            targets.append((argument, 0))
-        untraced = [a for a in self.loop.arguments if a.kind == "untraced"]
-        targets += [(argument, 0) for argument in untraced]
-        if info.as_while:
-            condition = results[len(targets)]
+            targets.append((argument, 0, value))
+        targets += [(a, 0, value) for a, value in zip(untraced, computed.untraced, strict=True)]
+        if self.roles.may_stop:
+            condition = computed.condition
             if not isinstance(condition, Scalar):
                 raise CannotLower("a condition that is not one number")
             self.loop.condition = condition
-        for (argument, tap), value in zip(targets, results, strict=False):
+        for argument, tap, value in targets:
             self._write(argument, tap, value)
+        self._place()
 
     def _write(self, argument: Argument, tap: int, value: Value) -> None:
         if value.dtype != argument.dtype:

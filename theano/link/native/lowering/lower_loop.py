@@ -48,7 +48,7 @@ def lower_scan(
         for node in graph.toposort():
             nodes.lower(node)
         results = [nodes.value(variable) for variable in graph.outputs]
-        LoopResults(loop, op, arguments).bind(graph.outputs, results)
+        LoopResults(loop, arguments).bind(graph.outputs, results)
         run_passes(loop)
         loop.number_count = arguments.number_count
         return loop

@@ -20,7 +20,7 @@ from theano.link.xla.loop.sequences import Sequence
 from theano.link.xla.loop.step import as_array
 from theano.pytensor_base.scan import Scan
 from theano.pytensor_base.tensor import indices_from_subtensor
-from theano.scan_module.loop.initial_rows import rows_of_states
+from theano.scan_module.loop.roles import Roles, given_to, places_of_inputs
 
 
 @pads(Scan)
@@ -28,31 +28,34 @@ def loop(op, node, inputs, trace):
     """A loop whose number of steps, or whose sequences, vary."""
     import jax.numpy as jnp
 
-    info = op.info
-    first = op.seqs_arg_offset
-    first_untraced = op.untraced_sit_sot_arg_offset
-    first_length = op.nit_sot_arg_offset
-    first_invariant = first_length + info.n_nit_sot
-    steps = each_of(inputs[0], trace.cases).astype(int)
+    roles = Roles.of(op)
+    given, variables = roles.outer_inputs(inputs), given_to(node)
+    steps = each_of(given.n_steps, trace.cases).astype(int)
     if steps.min() < 1:
         raise CannotBucket("for some length it makes no step")
-    buffers = [_Buffer(inputs[k], node.inputs[k], trace) for k in range(first, first_untraced)]
-    lengths = [each_of(x, trace.cases).astype(int) for x in inputs[first_length:first_invariant]]
-    _check(op, steps, [b.lengths for b in buffers], lengths)
-    given = _invariants(op, node, inputs, trace)
-    states = range(first + info.n_mit_mot, first_untraced)
+    buffers = [
+        _Buffer(value, variable, trace)
+        for value, variable in zip(given.states, variables.states, strict=True)
+    ]
+    lengths = [each_of(length, trace.cases).astype(int) for length in given.trace_lengths]
+    _check(roles, steps, [b.lengths for b in buffers], lengths)
+    invariants = _invariants(node, given.invariants, trace)
+    mit_mots, states = buffers[: roles.mit_mots], buffers[roles.mit_mots :]
     parts = LoopInputs(
         Cases(
-            jnp.asarray(trace.number(steps), "int32"),
-            steps,
-            [buffers[k - first].lengths for k in states],
-            lengths,
+            jnp.asarray(trace.number(steps), "int32"), steps, [b.lengths for b in states], lengths
         ),
-        [_sequence(node.inputs[1 + k], inputs[1 + k], steps, trace) for k in range(info.n_seqs)],
-        [buffer.array for buffer in buffers[: info.n_mit_mot]],
-        [buffer.array for buffer in buffers[info.n_mit_mot :]],
-        [_untraced(inputs[k], node.inputs[k], trace) for k in range(first_untraced, first_length)],
-        invariants_of(node.inputs[first_invariant:], given, trace.known()),
+        [
+            _sequence(variable, value, steps, trace)
+            for variable, value in zip(variables.sequences, given.sequences, strict=True)
+        ],
+        [buffer.array for buffer in mit_mots],
+        [buffer.array for buffer in states],
+        [
+            _untraced(value, variable, trace)
+            for value, variable in zip(given.untraced, variables.untraced, strict=True)
+        ],
+        invariants_of(variables.invariants, invariants, trace.known()),
     )
     outputs = run_loop(op, parts, trace.context)
     lengths = [*(b.lengths for b in buffers), *lengths]
@@ -82,31 +85,30 @@ def _untraced(value: Any, variable: Variable, trace: Any) -> Any:
     return as_array(value, variable)
 
 
-def _invariants(op: Scan, node: Any, inputs: list[Any], trace: Any) -> list[Any]:
+def _invariants(node: Any, values: list[Any], trace: Any) -> list[Any]:
     """What the step reads that does not change; numbers that vary as data."""
-    first = op.nit_sot_arg_offset + op.info.n_nit_sot
     wanted = known_inputs(node)
-    for k in range(first, len(inputs)):
-        if isinstance(inputs[k], Padded):
+    places = places_of_inputs(node.op).invariants
+    for place, value in zip(places, values, strict=True):
+        if isinstance(value, Padded):
             raise CannotBucket("its step reads a whole array that is padded")
-        if isinstance(inputs[k], Varying) and k in wanted:
+        if isinstance(value, Varying) and place in wanted:
             raise CannotBucket("its step makes shapes of a length")
-    return [trace.data(x) for x in inputs[first:]]
+    return [trace.data(value) for value in values]
 
 
 def _check(
-    op: Scan, steps: np.ndarray, buffers: list[np.ndarray], lengths: list[np.ndarray]
+    roles: Roles, steps: np.ndarray, buffers: list[np.ndarray], lengths: list[np.ndarray]
 ) -> None:
-    info, n_mit_mot = op.info, op.info.n_mit_mot
-    taps = zip(info.mit_mot_in_slices, info.mit_mot_out_slices, strict=True)
-    for rows, (reads, writes) in zip(buffers, taps, strict=False):
-        if (rows - steps < max(*reads, *writes) - min(reads)).any():
+    first = roles.mit_mots
+    for rows, taps in zip(buffers[:first], roles.states[:first], strict=True):
+        if (rows - steps < max(*taps.reads, *taps.writes) - min(taps.reads)).any():
             raise CannotBucket("for some length a state's buffer is too short")
-    histories = [*rows_of_states(op), *[0] * len(lengths)]
-    for rows, history in zip([*buffers[n_mit_mot:], *lengths], histories, strict=True):
+    histories = [*(taps.history for taps in roles.states[first:]), *[0] * len(lengths)]
+    for rows, history in zip([*buffers[first:], *lengths], histories, strict=True):
         if np.ptp(rows) and (rows < steps + history).any():
             raise CannotBucket("the last rows that it keeps vary in number")
-        if info.as_while and rows.max() > history + 1 and (rows != steps + history).any():
+        if roles.may_stop and rows.max() > history + 1 and (rows != steps + history).any():
             raise CannotBucket("it stops early, and not all rows are kept")
 
 

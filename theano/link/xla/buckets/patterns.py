@@ -13,7 +13,7 @@ from theano.link.xla.loop.early_stop import outputs_of_unknown_length
 from theano.link.xla.plan import Stage
 from theano.link.xla.static_inputs import SHAPES
 from theano.pytensor_base.scan import Scan
-from theano.scan_module.loop.initial_rows import initial_rows
+from theano.scan_module.loop.roles import Roles
 
 
 class Place(NamedTuple):
@@ -81,7 +81,7 @@ def _rows_of_stopped_loop(variable: Variable) -> list[int]:
     node = variable.owner
     if node is None or variable not in outputs_of_unknown_length(node):
         return []
-    return [initial_rows(node)[node.outputs.index(variable)]]
+    return [Roles.of(node.op).histories()[node.outputs.index(variable)]]
 
 
 class Patterns:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from pytensor.graph.basic import Apply, Variable
@@ -22,14 +23,15 @@ from theano.link.xla.data_parallel.parts import (
 )
 from theano.link.xla.data_parallel.rules import parts_of_graph, splits
 from theano.pytensor_base.scan import Scan
+from theano.scan_module.loop.roles import InnerInputs, OuterOutputs, Roles
 
 
 @splits(Scan)
 def loop(op: Scan, node: Apply, parts: Sequence[Any], sizes: Sizes) -> list[Any]:
-    """The parts of the outputs: [mit-mots, mit-sots, sit-sots, nit-sots, untraced]."""
-    if parts[0] is not ALL:
+    """The parts of the outputs."""
+    if Roles.of(op).outer_inputs(parts).n_steps is not ALL:
         raise CannotSplit("it makes as many steps as the batch has rows")
-    loop = _Loop(op, parts)
+    loop = _LoopParts(op, parts)
     states, results = loop.settle(sizes.rows)
     if sizes.values is None:
         # what enters a loop within a loop is masked outside both
@@ -37,47 +39,36 @@ def loop(op: Scan, node: Apply, parts: Sequence[Any], sizes: Sizes) -> list[Any]
         unknown = [variable for variable in entering if not is_zero(variable)]
         if unknown:
             raise MeetsSummand("a state that is summed over the batch begins whole", unknown)
-    recorded = results[loop.written_by_traced :][: op.info.n_nit_sot]
-    traced = [*states[: loop.traced], *recorded]
-    return [*map(_of_trace, traced), *states[loop.traced :]]
+    return OuterOutputs(
+        states=[_of_trace(part) for part in states[: loop.traced]],
+        traces=[_of_trace(part) for part in loop.roles.inner_outputs(results).traces],
+        untraced=list(states[loop.traced :]),
+    ).in_order()
 
 
 def inputs_to_mask(op: Scan, parts: Sequence[Any], rows: int) -> list[int]:
     """Positions of whole inputs that become part of summands: only one device adds them."""
-    loop = _Loop(op, parts)
+    loop = _LoopParts(op, parts)
     states, _ = loop.settle(rows)
     return loop.masked(states, parts)
 
 
-class _Loop:
-    """The parts of a loop's inputs.
-
-    Those of the loop are [steps, sequences, traced states, untraced states, lengths, invariants];
-    those of its step [rows of sequences, taps of states, untraced states, invariants], and its
-    results [new rows of traced states, recorded, new untraced states].
-    """
+class _LoopParts:
+    """The parts of a loop's inputs; its states are the traced ones, then the untraced."""
 
     def __init__(self, op: Scan, parts: Sequence[Any]):
-        info = op.info
-        self.op = op
-        self.traced = len(info.tap_array)
-        first = 1 + info.n_seqs
-        last = first + self.traced
-        self.sequences = [_of_step(part) for part in parts[1:first]]
-        self.starts = [_of_step(part) for part in parts[first:last]]
-        self.starts += parts[last : last + info.n_untraced_sit_sot]
-        self.invariants = list(parts[len(parts) - info.n_non_seqs :]) if info.n_non_seqs else []
-        self.taps = [*map(len, info.tap_array), *[1] * info.n_untraced_sit_sot]
-        several = [len(taps) for taps in info.mit_mot_out_slices]
-        self.written = [*several, *[1] * (self.traced - len(several))]
-        self.written_by_traced = sum(self.written)
+        self.op, self.roles = op, Roles.of(op)
+        self.given = self.roles.outer_inputs(parts)
+        self.traced = len(self.roles.states)
+        self.sequences = [_of_step(part) for part in self.given.sequences]
+        self.starts = [_of_step(part) for part in self.given.states] + self.given.untraced
+        self.invariants = list(self.given.invariants)
 
     def settle(self, rows: int) -> tuple[list[Any], list[Any]]:
         """Return the parts that the states keep from step to step, and those of the results."""
         states = self.starts
         while True:
-            read = [s for s, count in zip(states, self.taps, strict=True) for _ in range(count)]
-            inputs = [*self.sequences, *read, *self.invariants]
+            inputs = self._inner(self.sequences, states, self.invariants)
             try:
                 results = parts_of_graph(prepared(self.op), inputs, rows)
             except MeetsSummand as error:
@@ -87,7 +78,7 @@ class _Loop:
                 continue
             after = self._after(states, results)
             if after == states:
-                if self.op.info.as_while and results[-1] is not ALL:
+                if self.roles.may_stop and results[-1] is not ALL:
                     raise CannotSplit("its end depends on the batch")
                 return states, results
             # a state that became a summand stays one, so that this ends
@@ -95,20 +86,27 @@ class _Loop:
 
     def masked(self, states: Sequence[Any], parts: Sequence[Any]) -> list[int]:
         """Positions of the inputs that are whole and are summands in the loop."""
-        settled = [*states, *[ALL] * self.op.info.n_nit_sot, *self.invariants]
-        first = 1 + len(self.sequences)
+        settled = replace(
+            self.given,
+            states=list(states[: self.traced]),
+            untraced=list(states[self.traced :]),
+            invariants=self.invariants,
+        ).in_order()
         return [
-            first + k
-            for k, part in enumerate(settled)
-            if part is SUMMAND and parts[first + k] is ALL
+            k
+            for k, (part, given) in enumerate(zip(settled, parts, strict=True))
+            if part is SUMMAND and given is ALL
         ]
 
     def _masks(self, whole: Sequence[Variable]) -> bool:
         """Make summands of what the values of a step are read from; returns whether all are."""
         inputs = prepared(self.op).inputs
-        places = [(self.sequences, k) for k in range(len(self.sequences))]
-        places += [(self.starts, k) for k, count in enumerate(self.taps) for _ in range(count)]
-        places += [(self.invariants, k) for k in range(len(self.invariants))]
+        places = self._inner(
+            *(
+                [(kept, k) for k in range(len(kept))]
+                for kept in (self.sequences, self.starts, self.invariants)
+            )
+        )
         for variable in whole:
             source = _source(variable)
             if source not in inputs or not source.type.dtype.startswith("float"):
@@ -119,16 +117,22 @@ class _Loop:
             kept[k] = SUMMAND
         return bool(whole)
 
+    def _inner(self, sequences: list, states: Sequence[Any], invariants: list) -> list[Any]:
+        """What there is for each input of the step."""
+        return InnerInputs(
+            sequences=sequences,
+            states=[
+                [state] * len(taps.reads)
+                for state, taps in zip(states, self.roles.states, strict=False)
+            ],
+            untraced=list(states[self.traced :]),
+            invariants=invariants,
+        ).in_order()
+
     def _after(self, states: Sequence[Any], results: Sequence[Any]) -> list[Any]:
-        after, position = [], 0
-        for state, count in zip(states[: self.traced], self.written, strict=True):
-            after.append(_joined(state, results[position : position + count]))
-            position += count
-        position += self.op.info.n_nit_sot
-        for state in states[self.traced :]:
-            after.append(_joined(state, results[position : position + 1]))
-            position += 1
-        return after
+        computed = self.roles.inner_outputs(results)
+        written = [*computed.states, *([result] for result in computed.untraced)]
+        return [_joined(state, new) for state, new in zip(states, written, strict=True)]
 
 
 def _joined(state: Any, results: Sequence[Any]) -> Any:

@@ -21,7 +21,14 @@ from theano.link.xla.windows import TAG
 from theano.pytensor_base.graph import ReplaceValidate
 from theano.pytensor_base.rewriting import GraphRewriter, copy_stack_trace
 from theano.pytensor_base.scan import Scan
-from theano.scan_module.loop.arguments import Carried, Loop, Sequence, Trace, fresh_like, take_apart
+from theano.scan_module.loop.arguments import (
+    Loop,
+    Sequence,
+    Trace,
+    Untraced,
+    fresh_like,
+    take_apart,
+)
 from theano.scan_module.step.fixed_shapes import values_of_fixed_shape
 from theano.scan_module.step.shape_only_uses import with_shapes_from_outside
 from theano.schedule.database import register_for_tags
@@ -39,18 +46,18 @@ class Draws:
         What is drawn from them in a step, in the order of drawing.
     """
 
-    generators: tuple[Carried, ...]
+    generators: tuple[Untraced, ...]
     values: tuple[Variable, ...]
 
 
 def draws_of(loop: Loop) -> Draws | None:
     """The draws of a step that can be made before the loop, or None."""
-    generators = tuple(c for c in loop.carried if _is_generator(c.inner_input))
+    generators = tuple(c for c in loop.untraced if _is_generator(c.inner_input))
     if not generators or loop.condition is not None:
         return None
     ends = [c.inner_output for c in generators]
     states = {tap.inner for state in loop.states for tap in state.reads}
-    states |= {c.inner_input for c in loop.carried if c not in generators}
+    states |= {c.inner_input for c in loop.untraced if c not in generators}
     if not states.isdisjoint(_read(ends)):
         return None
     values = tuple(
@@ -102,7 +109,7 @@ def _drawing_loop(loop: Loop, draws: Draws) -> Loop:
         n_steps=loop.n_steps,
         sequences=tuple(entry for entry in loop.sequences if entry.inner in used),
         traces=tuple(Trace(loop.n_steps, value) for value in draws.values),
-        carried=draws.generators,
+        untraced=draws.generators,
         invariants=tuple(entry for entry in loop.invariants if entry.inner in used),
         settings=settings,
     )
@@ -112,7 +119,7 @@ def _rest(loop: Loop, draws: Draws, drawn: dict[Variable, Variable]) -> Loop:
     """The loop without its generators, which reads what was drawn."""
     rows = {value: fresh_like(value) for value in draws.values}
     left = replace(
-        loop, carried=tuple(entry for entry in loop.carried if entry not in draws.generators)
+        loop, untraced=tuple(entry for entry in loop.untraced if entry not in draws.generators)
     )
     left = left.with_inner_outputs(clone_replace(left.inner_outputs, replace=rows))
     sequences = tuple(Sequence(drawn[value], row) for value, row in rows.items())

@@ -18,23 +18,19 @@ from pytensor.tensor.subtensor import IncSubtensor
 from theano.link.xla.context import Ragged
 from theano.link.xla.loop.states import Rows
 from theano.pytensor_base.scan import Scan
-from theano.scan_module.loop.initial_rows import rows_of_states
+from theano.scan_module.loop.roles import Roles, given_by, given_to
 
 
 def outputs_of_unknown_length(node: Apply) -> list[Variable]:
     """The outputs of a node of which compiling does not tell how many rows they have."""
-    if not isinstance(node.op, Scan) or not node.op.info.as_while:
+    if not isinstance(node.op, Scan) or not Roles.of(node.op).may_stop:
         return []
-    op, info = node.op, node.op.info
-    first = op.seqs_arg_offset + info.n_mit_mot
-    buffers = node.inputs[first : op.untraced_sit_sot_arg_offset]
-    known = [
-        _at_most(_rows_of(buffer), 1 + history)
-        for buffer, history in zip(buffers, rows_of_states(op), strict=True)
-    ]
-    first = op.nit_sot_arg_offset
-    known += [_at_most(length, 1) for length in node.inputs[first : first + info.n_nit_sot]]
-    outputs = node.outputs[info.n_mit_mot : len(node.outputs) - info.n_untraced_sit_sot]
+    roles, given, results = Roles.of(node.op), given_to(node), given_by(node)
+    first = roles.mit_mots
+    states = zip(given.states[first:], roles.states[first:], strict=True)
+    known = [_at_most(_rows_of(buffer), 1 + taps.history) for buffer, taps in states]
+    known += [_at_most(length, 1) for length in given.trace_lengths]
+    outputs = [*results.states[first:], *results.traces]
     return [output for output, is_known in zip(outputs, known, strict=True) if not is_known]
 
 

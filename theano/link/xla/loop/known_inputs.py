@@ -11,6 +11,7 @@ from pytensor.graph.fg import FunctionGraph
 from theano.link.step_graph import prepared
 from theano.link.xla.lowering.table import concrete_inputs, why_not
 from theano.link.xla.static_inputs import SHAPES
+from theano.scan_module.loop.roles import places_in_step, places_of_inputs
 
 _NEEDED: WeakKeyDictionary[FunctionGraph, frozenset[int]] = WeakKeyDictionary()
 
@@ -22,14 +23,13 @@ def known_inputs(node: Apply) -> Collection[int]:
     shapes and lengths of.
     """
     op = node.op
-    first_length = op.nit_sot_arg_offset
-    first_invariant = first_length + op.info.n_nit_sot
-    first_inside = op.info.n_inner_inputs - op.info.n_non_seqs
-    inside = _needed_inside(prepared(op))
+    places, inside = places_of_inputs(op), places_in_step(op)
+    outside = dict(zip(inside.invariants, places.invariants, strict=True))
+    needed = _needed_inside(prepared(op))
     return (
-        0,
-        *range(first_length, first_invariant),
-        *(first_invariant + k - first_inside for k in sorted(inside) if k >= first_inside),
+        places.n_steps,
+        *places.trace_lengths,
+        *(outside[k] for k in sorted(needed) if k in outside),
     )
 
 
@@ -40,8 +40,8 @@ def why_no_loop(node: Apply) -> str | None:
         reason = why_not(inner)
         if reason is not None:
             return f"{inner.op} in its step: {reason}"
-    first_inside = node.op.info.n_inner_inputs - node.op.info.n_non_seqs
-    changing = [k for k in sorted(_needed_inside(graph)) if k < first_inside]
+    invariants = places_in_step(node.op).invariants
+    changing = [k for k in sorted(_needed_inside(graph)) if k not in invariants]
     if changing:
         return (
             f"its step makes shapes or lengths of {graph.inputs[changing[0]]}, "

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from pytensor.graph.basic import Apply
+from pytensor.graph.basic import Apply, Variable
 
 from theano.link.step_graph import prepared
 from theano.link.xla.context import Context
@@ -28,7 +28,7 @@ from theano.link.xla.loop.states import (
 from theano.link.xla.loop.step import TracedStep, as_array, traced_step
 from theano.link.xla.lowering.table import lowers
 from theano.pytensor_base.scan import Scan
-from theano.scan_module.loop.initial_rows import rows_of_states
+from theano.scan_module.loop.roles import InnerInputs, Roles, given_to
 
 
 @dataclass(frozen=True)
@@ -75,31 +75,26 @@ class LoopInputs:
 
     @classmethod
     def of(cls, op: Scan, node: Apply, inputs: Sequence[Any], context: Context) -> LoopInputs:
-        """Sort the inputs' values: [steps, sequences, mit-mots, mit-sots, sit-sots, untraced,
-        lengths, invariants].
-        """
-
-        def arrays(first: int, count: int) -> list[Any]:
-            places = range(first, first + count)
-            return [as_array(inputs[k], node.inputs[k]) for k in places]
-
-        info = op.info
-        first = op.seqs_arg_offset
-        first_state = first + info.n_mit_mot
-        first_untraced = op.untraced_sit_sot_arg_offset
-        first_length = op.nit_sot_arg_offset
-        first_invariant = first_length + info.n_nit_sot
-        steps = _number_of_steps(inputs[0])
-        states = arrays(first_state, first_untraced - first_state)
-        lengths = [np.array([int(length)]) for length in inputs[first_length:first_invariant]]
+        """Sort the inputs' values."""
+        roles = Roles.of(op)
+        values, variables = roles.outer_inputs(inputs), given_to(node)
+        steps = _number_of_steps(values.n_steps)
+        buffers = _arrays(values.states, variables.states)
+        mit_mots, states = buffers[: roles.mit_mots], buffers[roles.mit_mots :]
+        lengths = [np.array([int(length)]) for length in values.trace_lengths]
+        sequences = zip(values.sequences, variables.sequences, strict=True)
         return cls(
             Cases(steps, np.array([steps]), [np.array([len(x)]) for x in states], lengths),
-            [_sequence(k, node, inputs, steps, context) for k in range(info.n_seqs)],
-            arrays(first, info.n_mit_mot),
+            [_sequence(k, *pair, steps, context) for k, pair in enumerate(sequences)],
+            mit_mots,
             states,
-            arrays(first_untraced, info.n_untraced_sit_sot),
-            invariants_of(node.inputs[first_invariant:], inputs[first_invariant:], context.known),
+            _arrays(values.untraced, variables.untraced),
+            invariants_of(variables.invariants, values.invariants, context.known),
         )
+
+
+def _arrays(values: Sequence[Any], variables: Sequence[Variable]) -> list[Any]:
+    return [as_array(value, variable) for value, variable in zip(values, variables, strict=True)]
 
 
 def _number_of_steps(value: Any) -> int:
@@ -109,10 +104,8 @@ def _number_of_steps(value: Any) -> int:
     return steps
 
 
-def _sequence(
-    k: int, node: Apply, inputs: Sequence[Any], steps: int, context: Context
-) -> RowSequence:
-    variable, value = node.inputs[1 + k], as_array(inputs[1 + k], node.inputs[1 + k])
+def _sequence(k: int, value: Any, variable: Variable, steps: int, context: Context) -> RowSequence:
+    value = as_array(value, variable)
     if value.shape[0] < steps:
         raise ValueError(
             f"Sequence {k} has shape {value.shape} "
@@ -130,8 +123,12 @@ def lower_scan(op: Scan, node: Apply, inputs: list[Any], context: Context) -> li
 def run_loop(op: Scan, parts: LoopInputs, context: Context) -> list[Any]:
     """The outputs of a loop."""
     step = traced_step(prepared(op), _row_types(op, parts), parts.invariants, context)
-    loop = Loop(
-        parts.cases.count, parts.sequences, _kept(op, parts, step, context), step, op.info.as_while
+    loop = WhileLoop(
+        parts.cases.count,
+        parts.sequences,
+        _kept(op, parts, step, context),
+        step,
+        Roles.of(op).may_stop,
     )
     if parts.steps == 0:
         return [storage.initial for storage in loop.kept]
@@ -145,36 +142,38 @@ def _row_types(op: Scan, parts: LoopInputs) -> list[Any]:
     """Shape and dtype of each row that the step reads."""
     from jax import ShapeDtypeStruct
 
-    info = op.info
-    taps = [1] * len(parts.sequences)
-    taps += [len(taps) for taps in info.tap_array]
-    buffers = [*(sequence.array for sequence in parts.sequences), *parts.mit_mots, *parts.states]
-    rows = [
-        ShapeDtypeStruct(buffer.shape[1:], buffer.dtype)
-        for buffer, count in zip(buffers, taps, strict=True)
-        for _ in range(count)
-    ]
-    return rows + [ShapeDtypeStruct(value.shape, value.dtype) for value in parts.untraced]
+    def row(buffer: Any) -> Any:
+        return ShapeDtypeStruct(buffer.shape[1:], buffer.dtype)
+
+    roles, buffers = Roles.of(op), [*parts.mit_mots, *parts.states]
+    return InnerInputs(
+        sequences=[row(sequence.array) for sequence in parts.sequences],
+        states=[
+            [row(buffer)] * len(taps.reads)
+            for buffer, taps in zip(buffers, roles.states, strict=True)
+        ],
+        untraced=[ShapeDtypeStruct(value.shape, value.dtype) for value in parts.untraced],
+        invariants=[],
+    ).in_order()
 
 
 def _kept(op: Scan, parts: LoopInputs, step: TracedStep, context: Context) -> list[Any]:
     """The storage of each output, in the order of the step's results."""
-    info = op.info
+    roles = Roles.of(op)
+    mit_mots, states = roles.states[: roles.mit_mots], roles.states[roles.mit_mots :]
     kept: list[Any] = [
-        _window(op, buffer, tuple(reads), tuple(writes), parts, next(context.marks))
-        for buffer, reads, writes in zip(
-            parts.mit_mots, info.mit_mot_in_slices, info.mit_mot_out_slices, strict=True
-        )
+        _window(op, buffer, taps.reads, taps.writes, parts, next(context.marks))
+        for buffer, taps in zip(parts.mit_mots, mit_mots, strict=True)
     ]
-    all_taps = (*info.mit_sot_in_slices, *info.sit_sot_in_slices)
-    for k, (buffer, taps, history) in enumerate(
-        zip(parts.states, all_taps, rows_of_states(op), strict=True)
-    ):
-        kept.append(_rows(op, buffer, tuple(taps), history, parts.cases.states[k], parts.cases))
-    first = info.n_mit_mot_outs + info.n_mit_sot + info.n_sit_sot
+    kept += [
+        _rows(op, buffer, taps.reads, taps.history, lengths, parts.cases)
+        for buffer, taps, lengths in zip(parts.states, states, parts.cases.states, strict=True)
+    ]
     kept += [
         _trace(op, result, lengths, parts.cases, next(context.marks))
-        for result, lengths in zip(step.results[first:], parts.cases.lengths, strict=False)
+        for result, lengths in zip(
+            roles.inner_outputs(step.results).traces, parts.cases.lengths, strict=True
+        )
     ]
     return kept + [Value(value) for value in parts.untraced]
 
@@ -189,7 +188,7 @@ def _window(
 ) -> Any:
     taps = (*reads, *writes)
     near = max(taps) - min(taps) <= ROWS_MOVED
-    moved = near and not op.info.as_while and len(parts.cases.steps) == 1
+    moved = near and not Roles.of(op).may_stop and len(parts.cases.steps) == 1
     return (MovingWindow if moved else WideWindow)(buffer, reads, writes, parts.steps, mark)
 
 
@@ -208,7 +207,7 @@ def _rows(
         )
     spare = lengths - history - cases.steps
     # rows that an early stop leaves without a value must not be among those that are moved up
-    least = 1 if op.info.as_while else int(cases.steps.min())
+    least = 1 if Roles.of(op).may_stop else int(cases.steps.min())
     if count <= min(ROWS_MOVED, history + least) and (spare < 0).all():
         return LastRows(buffer, taps, history)
     is_circular, has_spare = bool((spare < 0).any()), bool((spare > 0).any())
@@ -223,7 +222,7 @@ def _trace(op: Scan, result: Any, lengths: np.ndarray, cases: Cases, mark: int) 
 
 
 @dataclass(frozen=True)
-class Loop:
+class WhileLoop:
     """A loop that is ready to run.
 
     Attributes

@@ -2,8 +2,8 @@
 
 Taking a sum out of a loop may mean storing its operands for all steps. To bound that memory the
 loop runs in blocks: an outer loop over the blocks, an inner one over the steps of a block, whose
-operands are stored, summed and forgotten. The buffers of the loop's own states and traces are
-carried from block to block; each block reads and writes its rows of them.
+operands are kept, summed and forgotten. The buffers of the loop's own states and traces are
+passed from block to block; each block reads and writes its rows of them.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from pytensor.tensor.basic import AllocEmpty
 from theano.pytensor_base.scan import expand_empty
 from theano.scan_module.loop.arguments import (
     BuiltLoop,
-    Carried,
     Invariant,
     Loop,
     Sequence,
     State,
     Trace,
+    Untraced,
 )
 from theano.scan_module.scan_opt.outside.outside_values import initial_value
 from theano.scan_module.step.step_analysis import StepAnalysis
@@ -50,7 +50,7 @@ def block_length(step: StepAnalysis, values: list[Variable], memory: int) -> Var
     step
         Facts about the step that computes the values.
     values
-        The values that are stored for each step of a block.
+        The values that are kept for each step of a block.
     memory
         Bytes.
     """
@@ -85,7 +85,7 @@ def run_in_blocks(
         The class of the loops' ops.
     unread
         States that read only the step before and that nothing reads after the loop: of these
-        only the last value is carried from block to block.
+        only the last value is passed from block to block.
 
     Returns
     -------
@@ -97,44 +97,22 @@ def run_in_blocks(
     inside = _Inside()
     start = pt.lscalar("start")
     steps = pt.minimum(inside(length), inside(loop.n_steps) - start)
-    sequences = tuple(
-        replace(entry, outer=inside(entry.outer)[start : start + steps]) for entry in loop.sequences
-    )
     buffers = {
         **{
-            state: _carried(initial_value(state) if state in unread else state.outer)
+            state: _passed_on(initial_value(state) if state in unread else state.outer)
             for state in loop.states
         },
-        **{trace: _carried(_empty_trace(trace)) for trace in loop.traces},
-        **{entry: _carried(entry.outer) for entry in loop.carried},
+        **{trace: _passed_on(_empty_trace(trace)) for trace in loop.traces},
+        **{entry: _passed_on(entry.outer) for entry in loop.untraced},
     }
-    totals = [_carried(value) for value in sums]
-    block = replace(
-        loop,
-        n_steps=steps,
-        sequences=sequences,
-        states=tuple(
-            replace(
-                s,
-                outer=expand_empty(pt.shape_padleft(buffers[s].inner_input), steps)
-                if s in unread
-                else buffers[s].inner_input[start : start + steps + s.span],
-                output=None,
-            )
-            for s in loop.states
-        ),
-        traces=tuple(replace(t, length=steps, output=None) for t in loop.traces),
-        carried=tuple(
-            replace(entry, outer=buffers[entry].inner_input, output=None) for entry in loop.carried
-        ),
-        invariants=tuple(replace(entry, outer=inside(entry.outer)) for entry in loop.invariants),
-    )
+    totals = [_passed_on(value) for value in sums]
+    block = _block(loop, inside, buffers, unread, start, steps)
     result = run_block(block, [total.inner_input for total in totals])
     new_rows = _rows_of_block(loop, block, result.built, buffers, unread, start, steps)
     blocks = Loop(
         n_steps=-((-loop.n_steps) // length),
         sequences=(Sequence(pt.arange(0, loop.n_steps, length, dtype="int64"), start),),
-        carried=(
+        untraced=(
             *(replace(buffers[entry], inner_output=new_rows[entry]) for entry in buffers),
             *(
                 replace(total, inner_output=total.inner_input.type.filter_variable(value))
@@ -143,7 +121,7 @@ def run_in_blocks(
         ),
         invariants=tuple(inside.invariants.values()),
         # PyTensor's C VM, told to keep results of a step in memory, would write the next
-        # step's over a carried value that is still to be read
+        # step's over an untraced value that is still to be read
         settings=replace(
             loop.settings, name=f"blocks_of_{loop.settings.name or 'scan'}", allow_gc=True
         ),
@@ -155,6 +133,38 @@ def run_in_blocks(
         if entry.output is not None and entry not in unread
     }
     return replacements, outputs[len(buffers) :]
+
+
+def _block(
+    loop: Loop,
+    inside: _Inside,
+    buffers: dict[State | Trace | Untraced, Untraced],
+    unread: set[State],
+    start: Variable,
+    steps: Variable,
+) -> Loop:
+    """The loop over the steps of one block, on its rows of what the whole loop is given."""
+
+    def rows(state: State) -> Variable:
+        buffer = buffers[state].inner_input
+        if state in unread:
+            return expand_empty(pt.shape_padleft(buffer), steps)
+        return buffer[start : start + steps + state.span]
+
+    return replace(
+        loop,
+        n_steps=steps,
+        sequences=tuple(
+            replace(entry, outer=inside(entry.outer)[start : start + steps])
+            for entry in loop.sequences
+        ),
+        states=tuple(replace(s, outer=rows(s), output=None) for s in loop.states),
+        traces=tuple(replace(t, length=steps, output=None) for t in loop.traces),
+        untraced=tuple(
+            replace(entry, outer=buffers[entry].inner_input, output=None) for entry in loop.untraced
+        ),
+        invariants=tuple(replace(entry, outer=inside(entry.outer)) for entry in loop.invariants),
+    )
 
 
 class _Inside:
@@ -171,9 +181,10 @@ class _Inside:
         return self.invariants[outer].inner
 
 
-def _carried(outer: Variable) -> Carried:
+def _passed_on(outer: Variable) -> Untraced:
+    """A value that is passed from block to block."""
     inner = outer.type(name=outer.name)
-    return Carried(outer, inner, inner)
+    return Untraced(outer, inner, inner)
 
 
 def _empty_trace(trace: Trace) -> Variable:
@@ -196,6 +207,6 @@ def _rows_of_block(loop, block, built, buffers, unread, start, steps) -> dict:
         span = old.span if isinstance(old, State) else 0
         written = pt.set_subtensor(buffer[start : start + steps + span], built.outputs[new])
         rows[old] = buffer.type.filter_variable(written)
-    for old, new in zip(loop.carried, block.carried, strict=True):
+    for old, new in zip(loop.untraced, block.untraced, strict=True):
         rows[old] = built.outputs[new]
     return rows

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pytensor.graph.basic import Variable
 from pytensor.tensor.subtensor import IncSubtensor
 
-from theano.scan_module.loop.arguments import BuiltLoop, Loop, State, Trace
+from theano.scan_module.loop.arguments import BuiltLoop, Loop, Sequence, State, Trace
+from theano.scan_module.loop.rows_at_hand import AtHand, rows_of, values_at_hand
 from theano.scan_module.scan_opt.outside.all_steps_at_once import AllSteps
 from theano.scan_module.scan_opt.outside.rows_of_sequences import all_rows, number_of_steps
 from theano.scan_module.step.step_analysis import StepAnalysis
 
 
-def readable_outside(loop: Loop) -> set[Variable]:
-    """Values of the step of which all steps can be read outside without storing anything more."""
-    return {entry.inner for entry in loop.sequences} | {entry.inner for entry in loop.traces}
+def readable_outside(loop: Loop) -> dict[Variable, AtHand]:
+    """Sequences and traces: what of all steps can be read outside, and no rewrite shortens."""
+    return values_at_hand(replace(loop, states=()))
 
 
 def further_traces(loop: Loop, step: StepAnalysis, values: list[Variable]) -> dict[Variable, Trace]:
@@ -30,7 +33,7 @@ def further_traces(loop: Loop, step: StepAnalysis, values: list[Variable]) -> di
         if value not in readable and value not in again
     }
     if loop.condition is not None and values and not traces and not loop.traces:
-        # the number of steps that were run is the length of what was stored
+        # the number of steps that were run is the length of what was kept
         traces[values[0]] = Trace(loop.n_steps, values[0])
     return traces
 
@@ -52,25 +55,37 @@ def _computed_again(
 
 
 def steps_run(loop: Loop, built: BuiltLoop | None) -> Variable:
-    """The number of steps that a loop runs, once it is built."""
+    """The number of steps that a loop runs, once it is built; None if nothing is left to build."""
     if loop.condition is None or built is None:
         return number_of_steps(loop)
-    for entry, output in built.outputs.items():
-        if isinstance(entry, Trace):
-            return output.shape[0]
-    for state in built.loop.states:
-        return built.outputs[state].shape[0] - state.span
-    return loop.n_steps
+    return built.steps_run()
 
 
-def values_of_all_steps(
+def values_of_all_steps(place: AtHand, loop: Loop, built: BuiltLoop | None) -> Variable:
+    """The values of all steps, stacked along a first axis.
+
+    Parameters
+    ----------
+    place
+        Where they are.
+    loop
+        The loop before it was edited.
+    built
+        The edited loop; None if nothing of it is left.
+    """
+    if isinstance(place.entry, Sequence) and loop.condition is None:
+        return all_rows(place.entry, loop)
+    return rows_of(place, built)
+
+
+def summed_values(
     value: Variable,
     loop: Loop,
     step: StepAnalysis,
     traces: dict[Variable, Trace],
     built: BuiltLoop | None,
 ) -> Variable:
-    """The values of all steps, stacked along a first axis.
+    """The values of all steps of a value of the step that a sum outside reads.
 
     Parameters
     ----------
@@ -85,16 +100,10 @@ def values_of_all_steps(
     built
         The edited loop, with these traces; None if nothing of it is left.
     """
-    if value in traces:
-        return built.outputs[traces[value]]
-    for trace in loop.traces:
-        if trace.inner is value:
-            return built.outputs[trace]
-    for sequence in loop.sequences:
-        if sequence.inner is value:
-            if loop.condition is None:
-                return all_rows(sequence, loop)
-            return sequence.outer[: steps_run(loop, built)]
+    added = {value: AtHand(trace) for value, trace in traces.items()}
+    place = (readable_outside(loop) | added).get(value)
+    if place is not None:
+        return values_of_all_steps(place, loop, built)
     return _computed_again(loop, step, [value])[value]
 
 

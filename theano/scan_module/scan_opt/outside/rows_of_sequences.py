@@ -13,17 +13,15 @@ from pytensor.raise_op import CheckAndRaise
 from pytensor.scalar.basic import ScalarMinimum
 from pytensor.tensor.basic import Alloc, ScalarFromTensor, TensorFromScalar
 from pytensor.tensor.elemwise import DimShuffle, Elemwise
-from pytensor.tensor.math import Dot
-from pytensor.tensor.shape import Reshape, Shape, Shape_i, SpecifyShape
-from pytensor.tensor.special import LogSoftmax, Softmax
-from pytensor.tensor.subtensor import IncSubtensor, Subtensor
+from pytensor.tensor.shape import Reshape, Shape, Shape_i
+from pytensor.tensor.subtensor import Subtensor
 
 from theano.pytensor_base.scan import Scan as PyTensorScan
 from theano.pytensor_base.tensor import get_idx_list
 from theano.scan_module.loop.arguments import Loop, Sequence
-from theano.scan_module.loop.initial_rows import initial_rows
+from theano.scan_module.loop.roles import Roles, given_to
 from theano.scan_module.scan_opt.outside.loop_reads import constant_index
-from theano.tensor.nnet.softmax_operators import SoftmaxGrad
+from theano.scan_module.step.operation_kinds import kind_of
 
 
 def all_rows(entry: Sequence, loop: Loop) -> Variable:
@@ -58,11 +56,7 @@ def has_rows(array: Variable, steps: Variable) -> bool:
     for op_class, rule in _RULES:
         if isinstance(node.op, op_class):
             return rule(node, steps)
-    return False
-
-
-def _of_first_input(node: Apply, steps: Variable) -> bool:
-    return has_rows(node.inputs[0], steps)
+    return kind_of(node.op).rows_of_first and has_rows(node.inputs[0], steps)
 
 
 def _of_elementwise(node: Apply, steps: Variable) -> bool:
@@ -108,17 +102,17 @@ def _of_state(buffer: Variable, part: slice, steps: Variable) -> bool:
     if not _is_output_of_loop(buffer) or start < 0 or stop > 0:
         return False
     node = buffer.owner
-    before = initial_rows(node)[buffer.index]
-    return start - stop <= before and _is_at_least(node.inputs[0], steps)
+    before = Roles.of(node.op).histories()[buffer.index]
+    return start - stop <= before and _is_at_least(given_to(node).n_steps, steps)
 
 
 def _of_loop(node: Apply, steps: Variable) -> bool:
-    return not node.op.info.as_while and _is_at_least(node.inputs[0], steps)
+    return not Roles.of(node.op).may_stop and _is_at_least(given_to(node).n_steps, steps)
 
 
 def _is_output_of_loop(variable: Variable) -> bool:
     node = variable.owner
-    return node is not None and isinstance(node.op, PyTensorScan) and not node.op.info.as_while
+    return node is not None and isinstance(node.op, PyTensorScan) and not Roles.of(node.op).may_stop
 
 
 _RULES = (
@@ -127,12 +121,7 @@ _RULES = (
     (Elemwise, _of_elementwise),
     (Alloc, _of_allocated),
     (Reshape, _of_reshaped),
-    (IncSubtensor, _of_first_input),
-    (SpecifyShape, _of_first_input),
-    (CheckAndRaise, _of_first_input),
     (PyTensorScan, _of_loop),
-    (Dot, _of_first_input),
-    *((op_class, _of_first_input) for op_class in (Softmax, LogSoftmax, SoftmaxGrad)),
 )
 
 

@@ -44,7 +44,7 @@ from theano.scan_module.step.zeros import is_zero
 
 
 def plan_sum(
-    value: Variable, step: StepAnalysis, stored: set[Variable], dtype: str
+    value: Variable, step: StepAnalysis, at_hand: set[Variable], dtype: str
 ) -> Plan | Refusal:
     """How to compute the sum of a value over the steps outside the loop.
 
@@ -54,7 +54,7 @@ def plan_sum(
         A value of the step.
     step
         Facts about the step.
-    stored
+    at_hand
         Values of which all steps can be read outside at no cost.
     dtype
         What the loop adds in, at least as wide as the value's.
@@ -65,13 +65,13 @@ def plan_sum(
         return Repeated(value, dtype)
     if not step.shape_is_fixed(value):
         return Refusal("its shape may change between steps")
-    if value in stored:
+    if value in at_hand:
         return StepSum(value, dtype)
-    plan = _plan_terms(value, step, stored) if value.type.dtype == dtype else None
-    plan = plan or _plan_linear(value, step, stored, dtype)
+    plan = _plan_terms(value, step, at_hand) if value.type.dtype == dtype else None
+    plan = plan or _plan_linear(value, step, at_hand, dtype)
     if plan is not None:
         return plan
-    reads = _weighted_values(value, step, stored)
+    reads = _weighted_values(value, step, at_hand)
     if reads is not None:
         return WeightedSum(value, reads, dtype)
     if value.type.ndim <= 1 or value.type.ndim <= step.rank_of_sequences(value):
@@ -81,27 +81,27 @@ def plan_sum(
     return Refusal("storing it for all steps would take more memory than summing it in the loop")
 
 
-def _plan_terms(value: Variable, step: StepAnalysis, stored) -> Plan | Refusal | None:
+def _plan_terms(value: Variable, step: StepAnalysis, at_hand) -> Plan | Refusal | None:
     """The plan of a value that is computed in the dtype of the sum."""
     terms = signed_terms(value, step)
     if len(terms) > 1 or terms[0][0] < 0:
-        return _plan_combination(terms, step, stored, value.type.dtype)
+        return _plan_combination(terms, step, at_hand, value.type.dtype)
     for rule in (_plan_product, _plan_scatter, _plan_row_sum):
-        plan = rule(value, step, stored)
+        plan = rule(value, step, at_hand)
         if plan is not None:
             return plan
     return None
 
 
-def _plan_combination(terms, step: StepAnalysis, stored, dtype: str) -> Plan | Refusal:
-    plans = [plan_sum(term, step, stored, dtype) for _, term in terms]
+def _plan_combination(terms, step: StepAnalysis, at_hand, dtype: str) -> Plan | Refusal:
+    plans = [plan_sum(term, step, at_hand, dtype) for _, term in terms]
     for plan in plans:
         if isinstance(plan, Refusal):
             return plan
     return Combination(tuple(sign for sign, _ in terms), tuple(plans))
 
 
-def _plan_product(value: Variable, step: StepAnalysis, stored) -> Plan | Refusal | None:
+def _plan_product(value: Variable, step: StepAnalysis, at_hand) -> Plan | Refusal | None:
     operands, kind = product_of(value), Contraction
     if operands is None:
         operands, kind = batched_product_of(value), BatchedContraction
@@ -110,7 +110,7 @@ def _plan_product(value: Variable, step: StepAnalysis, stored) -> Plan | Refusal
     varying = [step.varies(operand) for operand in operands]
     if not all(varying):
         position = varying.index(True)
-        inner = plan_sum(operands[position], step, stored, value.type.dtype)
+        inner = plan_sum(operands[position], step, at_hand, value.type.dtype)
         return inner if isinstance(inner, Refusal) else Linear(value.owner, position, inner)
     for operand in operands:
         if not step.shape_is_fixed(operand):
@@ -121,7 +121,7 @@ def _plan_product(value: Variable, step: StepAnalysis, stored) -> Plan | Refusal
     return kind(*operands)
 
 
-def _plan_scatter(value: Variable, step: StepAnalysis, stored) -> Plan | Refusal | None:
+def _plan_scatter(value: Variable, step: StepAnalysis, at_hand) -> Plan | Refusal | None:
     node = value.owner
     if node is None or not is_scatter(node):
         return None
@@ -141,17 +141,17 @@ def _plan_scatter(value: Variable, step: StepAnalysis, stored) -> Plan | Refusal
     return Scatter(node)
 
 
-def _plan_row_sum(value: Variable, step: StepAnalysis, stored) -> Plan | None:
+def _plan_row_sum(value: Variable, step: StepAnalysis, at_hand) -> Plan | None:
     node = value.owner
     if node is None or not isinstance(node.op, Sum):
         return None
     # without a trace of the summand, storing the smaller sum is cheaper
-    if node.inputs[0] not in stored:
+    if node.inputs[0] not in at_hand:
         return None
     return RowSum(node.inputs[0], node.op.axis, value.type.dtype)
 
 
-def _plan_linear(value: Variable, step: StepAnalysis, stored, dtype: str) -> Plan | Refusal | None:
+def _plan_linear(value: Variable, step: StepAnalysis, at_hand, dtype: str) -> Plan | Refusal | None:
     node = value.owner
     if node is None:
         return None
@@ -167,17 +167,17 @@ def _plan_linear(value: Variable, step: StepAnalysis, stored, dtype: str) -> Pla
             return None
         if isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, Cast):
             dtype = argument.type.dtype
-    inner = plan_sum(argument, step, stored, dtype)
+    inner = plan_sum(argument, step, at_hand, dtype)
     if isinstance(inner, Refusal):
         return inner
     return Linear(node, position, inner)
 
 
 def _weighted_values(
-    value: Variable, step: StepAnalysis, stored: set[Variable]
+    value: Variable, step: StepAnalysis, at_hand: set[Variable]
 ) -> tuple[Variable, ...] | None:
-    """The stored values that a value is a sum of, with invariant factors; None if of others."""
-    if value in stored:
+    """The values at hand that a value is a sum of, with invariant factors; None if of others."""
+    if value in at_hand:
         return (value,)
     node = value.owner
     if node is None or not isinstance(node.op, Elemwise):
@@ -188,7 +188,7 @@ def _weighted_values(
     reads: dict[Variable, None] = {}
     for argument in node.inputs:
         if step.varies(argument):
-            found = _weighted_values(argument, step, stored)
+            found = _weighted_values(argument, step, at_hand)
             if found is None:
                 return None
             reads.update(dict.fromkeys(found))

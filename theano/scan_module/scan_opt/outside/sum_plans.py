@@ -102,7 +102,7 @@ class Refusal:
     reason: str
 
 
-def stored_values(plan: Plan) -> list[Variable]:
+def values_read(plan: Plan) -> list[Variable]:
     """The values of the step of which a plan reads all steps."""
     match plan:
         case Contraction(left, right):
@@ -116,9 +116,9 @@ def stored_values(plan: Plan) -> list[Variable]:
         case WeightedSum(_, reads, _):
             return list(reads)
         case Linear(_, _, inner):
-            return stored_values(inner)
+            return values_read(inner)
         case Combination(_, terms):
-            return [value for term in terms for value in stored_values(term)]
+            return [value for term in terms for value in values_read(term)]
         case _:
             return []
 

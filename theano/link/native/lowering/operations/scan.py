@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 from theano.link.native.ir.ir import (
     FIRST_ARRAY,
@@ -37,29 +37,18 @@ from theano.link.native.statements.base import Work
 from theano.link.native.statements.call_loop import CallLoop
 from theano.link.native.statements.copy import Copy
 from theano.pytensor_base.scan import Scan
+from theano.scan_module.loop.roles import Roles, given_to
 from theano.scan_module.scan_op import Scan as OurScan
-
-
-@dataclass(frozen=True)
-class OuterInputs:
-    """The inputs of a Scan node, by what they are."""
-
-    steps: Value
-    sequences: list[Value]
-    states: list[Value]
-    untraced: list[Value]
-    lengths: list[Value]
-    invariants: list[Value]
 
 
 @lowers(Scan, OurScan)
 def scan(step: Step, node, inputs: list[Value]) -> list[Value]:
     """The states' buffers are copied and updated in place; traces get memory of their own."""
-    op, info = node.op, node.op.info
-    if info.as_while and step.repeats:
+    op, roles = node.op, Roles.of(node.op)
+    if roles.may_stop and step.repeats:
         raise CannotLower("a loop inside a loop whose number of steps its values decide")
-    parts = _outer_inputs(op, inputs)
-    steps = step.size(parts.steps, "a number of steps of a loop inside")
+    parts = roles.outer_inputs(inputs)
+    steps = step.size(parts.n_steps, "a number of steps of a loop inside")
     step.sizes.check(compared(steps, ">=", 0), "a number of steps that is not negative")
     prefix = f"l{len(step.loops)}"
     assert step.lower_loop is not None
@@ -78,35 +67,18 @@ def scan(step: Step, node, inputs: list[Value]) -> list[Value]:
             call.bind(argument, step.constant_array(argument.constant))
         else:
             call.bind(argument, call.invariant(argument, next(given)))
-    call.plan(parts.lengths)
+    call.plan(parts.trace_lengths)
     call.append()
-    if info.as_while:
+    if roles.may_stop:
         call.say_rows_that_were_reached()
     return [*call.results("mit_mot", "ring"), *call.results("trace"), *call.results("untraced")]
 
 
-def _outer_inputs(op: Scan, inputs: list[Value]) -> OuterInputs:
-    # [steps, sequences, mit-mots, mit-sots, sit-sots, untraced, lengths, invariants]
-    first_state, first_untraced = op.seqs_arg_offset, op.untraced_sit_sot_arg_offset
-    sequences = inputs[1 : 1 + op.info.n_seqs]
-    first_length = op.nit_sot_arg_offset
-    first_invariant = first_length + op.info.n_nit_sot
-    return OuterInputs(
-        inputs[0],
-        sequences,
-        inputs[first_state:first_untraced],
-        inputs[first_untraced:first_length],
-        inputs[first_length:first_invariant],
-        inputs[first_invariant:],
-    )
-
-
 def argument_names(node) -> list[str | None]:
     """The names of the arrays of a loop, in the order of the step's inputs."""
-    outer = list(node.inputs)
-    first = node.op.nit_sot_arg_offset
-    past = first + node.op.info.n_nit_sot
-    return [variable.name for variable in (*outer[1:first], *outer[past:])]
+    # the number of steps and the lengths of traces are no arrays
+    _, *arrays = replace(given_to(node), trace_lengths=[]).in_order()
+    return [variable.name for variable in arrays]
 
 
 def _copied(step: Step, value: Value) -> Buffer:

@@ -13,7 +13,7 @@ from pytensor.graph.basic import Apply, Variable
 from theano.pytensor_base.compiling import alias_root
 
 
-class StoredCopy(DeepCopyOp):
+class ResultCopy(DeepCopyOp):
     """The same value in memory of its own."""
 
     def pullback(
@@ -32,11 +32,11 @@ class StoredCopy(DeepCopyOp):
 
 def apart_from(places: set[Variable], result: Variable) -> Variable:
     """A result of a step, copied if it is one of the places of buffers or a view of one."""
-    return StoredCopy()(result) if alias_root(result) in places else result
+    return ResultCopy()(result) if alias_root(result) in places else result
 
 
 def without_copy(result: Variable) -> Variable:
     """What ``apart_from`` was given."""
-    if result.owner is not None and isinstance(result.owner.op, StoredCopy):
+    if result.owner is not None and isinstance(result.owner.op, ResultCopy):
         return result.owner.inputs[0]
     return result

@@ -1,0 +1,125 @@
+"""The states of a backward loop: buffers of cotangents, and sums of gradients.
+
+Each state of the forward loop becomes a buffer of cotangents, reversed: where a forward step reads
+``buffer[t + a]`` and writes ``buffer[t + b]``, the backward step reads the cotangent of what was
+written and adds to that of what was read. What was overwritten gets the cotangent of the reading
+alone. What is the same in every step gets the sum of its gradients.
+"""
+
+from __future__ import annotations
+
+from pytensor import tensor as pt
+from pytensor.graph.basic import Apply, Variable
+from pytensor.tensor.basic import Alloc
+from pytensor.tensor.type import TensorType
+
+from theano.scan_module.gradient.differentiated_loop import DifferentiatedLoop
+from theano.scan_module.gradient.step_gradient import is_connected
+from theano.scan_module.loop.arguments import (
+    MIT_MOT,
+    SIT_SOT,
+    Invariant,
+    Sequence,
+    State,
+    Tap,
+    fresh_like,
+)
+from theano.scan_module.loop.initial_values import memory_from
+
+
+def cotangent_states(
+    found: DifferentiatedLoop,
+) -> tuple[dict[State, State | None], list[Sequence]]:
+    """The buffer of cotangents of each active state of the forward loop.
+
+    Returns
+    -------
+    states
+        None for a state whose steps pass nothing back.
+    sequences
+        The cotangents that are only read, those of such states.
+    """
+    states: dict[State, State | None] = {}
+    sequences: list[Sequence] = []
+    loop = found.run.loop
+    for state, cotangents, given in zip(
+        loop.ordered_states(), found.step.write_cotangents, found.cotangents.states, strict=True
+    ):
+        if cotangents[0] is None:
+            continue
+        buffer = _buffer(found, state, given)
+        places = {
+            state.span - tap.offset: cotangent
+            for tap, cotangent in zip(state.writes, cotangents, strict=True)
+        }
+        writes = _writes(found, state, places)
+        if writes:
+            states[state] = _state(state, buffer, places, writes)
+        else:
+            states[state] = None
+            sequences += [
+                found.sequence(cotangent, loop.rows_at(state, buffer, offset))
+                for offset, cotangent in places.items()
+            ]
+    return states, sequences
+
+
+def _buffer(found: DifferentiatedLoop, state: State, given: Variable) -> Variable:
+    """The cotangents of all rows of a state's buffer, the last one first."""
+    output = found.run.outputs[state]
+    buffer = given[::-1] if is_connected(given) else pt.zeros_like(output)
+    if found.is_longer_than_run(state):
+        # reversed, what the steps did not touch comes first
+        return buffer[buffer.shape[0] - found.steps - state.span :]
+    return buffer
+
+
+def _writes(found: DifferentiatedLoop, state: State, places: dict[int, Variable]) -> list[Tap]:
+    """What the backward step adds to cotangents of what was read; ``places`` gets these."""
+    overwritten = set(places)
+    like = next(iter(places.values()))
+    writes = []
+    for tap in state.reads:
+        offset = state.span - tap.offset
+        gradient = found.step.gradients.get(tap.inner)
+        if offset not in overwritten:
+            if gradient is None:
+                continue
+            # two reads of one place would share it, but a state's taps differ
+            places[offset] = fresh_like(like)
+            gradient = places[offset] + gradient
+        elif gradient is None:
+            gradient = pt.zeros_like(places[offset])
+        writes.append(Tap(offset, _as_type(gradient, places[offset])))
+    return writes
+
+
+def _state(state: State, buffer: Variable, places: dict[int, Variable], writes: list[Tap]) -> State:
+    like = next(iter(places.values()))
+    # Both ends are read even if nothing flows there: from them follows the buffer's length.
+    for offset in (0, state.span):
+        places.setdefault(offset, fresh_like(like))
+    reads = tuple(Tap(offset, places[offset]) for offset in sorted(places))
+    return State(buffer, reads, tuple(sorted(writes, key=lambda tap: tap.offset)), MIT_MOT)
+
+
+def accumulator(found: DifferentiatedLoop, entry: Invariant) -> State:
+    """A sum over the steps of the gradient with respect to an invariant."""
+    outer, total = entry.outer, fresh_like(entry.inner)
+    dtype, shape = total.type.dtype, getattr(outer.type, "shape", ())
+    lengths = [
+        outer.shape[axis] if length is None else pt.as_tensor(length)
+        for axis, length in enumerate(shape)
+    ]
+    zero, one = pt.constant(0, dtype=dtype), pt.constant(1)
+    start = Apply(Alloc(), [zero, one, *lengths], [TensorType(dtype, (1, *shape))()]).out
+    buffer = memory_from(start, found.backward_steps, TensorType(dtype, (None, *shape)))
+    added = _as_type(total + found.step.gradients[entry.inner], total)
+    return State(buffer, (Tap(0, total),), (Tap(1, added),), SIT_SOT)
+
+
+def _as_type(gradient: Variable, like: Variable) -> Variable:
+    """A gradient in the dtype and static shape of what it is the gradient of."""
+    if gradient.type.dtype != like.type.dtype:
+        gradient = gradient.astype(like.type.dtype)
+    return like.type.filter_variable(gradient)

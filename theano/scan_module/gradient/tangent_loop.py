@@ -1,0 +1,119 @@
+"""The tangent loop: directional derivatives of a loop, by one that runs beside it.
+
+Each state and trace has its tangent beside it in the same loop, so that a step computes both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pytensor import tensor as pt
+from pytensor.gradient import disconnected_type
+from pytensor.graph.basic import Apply, Variable
+
+from theano.pytensor_base.scan import Scan as PyTensorScan
+from theano.scan_module.gradient.step_gradient import is_connected, is_differentiable
+from theano.scan_module.gradient.tangents import tangents_of
+from theano.scan_module.loop.arguments import (
+    Invariant,
+    Loop,
+    Sequence,
+    State,
+    Tap,
+    Trace,
+    Untraced,
+    fresh_like,
+    take_apart,
+)
+
+
+def loop_pushforward(
+    node: Apply, tangents: list[Variable], op_class: type[PyTensorScan]
+) -> list[Variable]:
+    """Directional derivatives of a loop's outputs.
+
+    Parameters
+    ----------
+    node
+        The loop's node.
+    tangents
+        One for each input of the node; disconnected ones allowed.
+    op_class
+        The class of the new loop's op.
+    """
+    loop = take_apart(node)
+    given = dict(zip(node.inputs, tangents, strict=True))
+    inner_tangents = {
+        variable: fresh_like(variable)
+        for variable in loop.inner_inputs
+        if is_differentiable(variable)
+    }
+    beside, tangent_outputs = _tangent_loop(loop, given, inner_tangents)
+    built = beside.build(op_class)
+    return [
+        built.outputs[tangent_outputs[entry]] if entry in tangent_outputs else disconnected_type()
+        for entry in loop.results
+    ]
+
+
+def _tangent_loop(
+    loop: Loop, given: dict[Variable, Variable], inner_tangents: dict[Variable, Variable]
+) -> tuple[Loop, dict[State | Trace | Untraced, State | Trace]]:
+    """A loop that computes each state and trace together with its tangent."""
+    sequences = [
+        Sequence(_tangent_of(entry.outer, given), inner_tangents[entry.inner])
+        for entry in loop.sequences
+        if entry.inner in inner_tangents
+    ]
+    invariants = [
+        Invariant(_tangent_of(entry.outer, given), inner_tangents[entry.inner])
+        for entry in loop.invariants
+        if entry.inner in inner_tangents
+    ]
+    values = [tap.inner for state in loop.states for tap in state.writes]
+    values += [trace.inner for trace in loop.traces]
+    values = [value for value in dict.fromkeys(values) if is_differentiable(value)]
+    tangents = dict(
+        zip(
+            values,
+            tangents_of(
+                values,
+                list(inner_tangents),
+                list(inner_tangents.values()),
+                disconnected_outputs="ignore",
+                return_disconnected="zero",
+            ),
+            strict=True,
+        )
+    )
+    pairs: dict[State | Trace | Untraced, State | Trace] = {}
+    for state in loop.ordered_states():
+        if is_differentiable(state.writes[0].inner):
+            pairs[state] = State(
+                _tangent_of(state.outer, given),
+                tuple(Tap(tap.offset, inner_tangents[tap.inner]) for tap in state.reads),
+                tuple(
+                    Tap(tap.offset, tangents[tap.inner].astype(tap.inner.type.dtype))
+                    for tap in state.writes
+                ),
+                state.kind,
+            )
+    for trace in loop.traces:
+        if is_differentiable(trace.inner):
+            pairs[trace] = Trace(trace.length, tangents[trace.inner])
+    beside = replace(
+        loop,
+        sequences=(*loop.sequences, *sequences),
+        states=(*loop.states, *(pairs[s] for s in loop.ordered_states() if s in pairs)),
+        traces=(*loop.traces, *(pairs[t] for t in loop.traces if t in pairs)),
+        invariants=(*loop.invariants, *invariants),
+        settings=replace(
+            loop.settings, name=f"rop_of_{loop.settings.name}" if loop.settings.name else None
+        ),
+    )
+    return beside, pairs
+
+
+def _tangent_of(outer: Variable, given: dict[Variable, Variable]) -> Variable:
+    tangent = given[outer]
+    return tangent if is_connected(tangent) else pt.zeros_like(outer)

@@ -1,0 +1,10 @@
+"""Under which headings a report prints what rewrites did to a loop."""
+
+HOISTED = "hoisted before the loop"
+PUSHED_OUT = "pushed out after the loop"
+MERGED = "merged"
+SHORTENED = "shortened"
+
+# The order in a report; a rewrite may have a heading of its own, which comes after these.
+IN_ORDER = (HOISTED, PUSHED_OUT, MERGED, SHORTENED)
+LEFT = "left as it was"
