@@ -5,6 +5,7 @@ Each entry says what it reads and what it names; `Require` and `NameChecked` may
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -36,12 +37,12 @@ class Element:
 
 
 @dataclass(frozen=True)
-class Entry:
+class Entry(ABC):
     """A line of the prologue, or a few."""
 
+    @abstractmethod
     def reads(self) -> set[str]:
         """The names that it reads."""
-        raise NotImplementedError
 
     def defines(self) -> str | None:
         """The name that it defines or writes to; None if it may refuse the call."""
