@@ -185,6 +185,12 @@ _OWN: list[tuple[str, Any, Kind, str]] = [
         "MiB for an accumulation moved out of a loop, done in blocks of steps above it; 0: no bound.",
     ),
     (
+        "native.verify",
+        False,
+        Truth(),
+        "Check what the native engine has made of a graph after each of its passes.",
+    ),
+    (
         "compute_test_value",
         "off",
         Choice(("off", "ignore", "warn", "raise", "pdb")),

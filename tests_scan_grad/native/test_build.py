@@ -1,5 +1,7 @@
 """Compiled programs are cached; a damaged entry is built again; a bad folder does not matter."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests_scan_grad.damaged_files import put
@@ -18,7 +20,8 @@ def program(value: int) -> ProgramText:
 
 def loop(value: str, name: str = "loop_tested") -> LoopCode:
     lines = [f"int {name}(void)", "{", f"return {value};", "}"]
-    return LoopCode(name, tuple(lines), "\n".join(lines) + "\n")
+    text = "\n".join(lines) + "\n"
+    return LoopCode(name, tuple(lines), text, text, f"{lines[0]};")
 
 
 @pytest.fixture
@@ -83,7 +86,7 @@ def test_long_programs_and_loops_are_compiled_fast(folder):
     assert {*compiler.FLAGS} == {*build.flags_for(short)} & {*build.flags_for(long)}
     assert build.library(ProgramText(program(47).text + "\n" * 5000)).answer() == 47
     code = loop("48")
-    long_loop = LoopCode(code.name, code.lines + ("",) * 1000, code.text)
+    long_loop = replace(code, lines=code.lines + ("",) * 1000)
     assert ("-O2" in objects.flags_of(code), "-O2" in objects.flags_of(long_loop)) == (True, False)
 
 
@@ -102,9 +105,9 @@ def test_a_loop_that_was_compiled_ahead_is_not_compiled_again(folder, monkeypatc
 
 def test_loops_that_differ_in_comments_are_one(folder):
     code = loop("50")
-    renamed = LoopCode(code.name, code.lines, code.text.replace("return", "/* b */return"))
+    renamed = replace(code, text=code.text.replace("return", "/* b */return"))
     assert object_files([code], folder) == object_files([renamed], folder)
-    other = LoopCode(code.name, code.lines, code.text.replace("50", "51"))
+    other = loop("51")
     assert object_files([code], folder) != object_files([other], folder)
 
 

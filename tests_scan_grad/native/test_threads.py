@@ -19,7 +19,7 @@ from tests_scan_grad.native.loops import native_mode, numbers, python_mode, same
 from theano.link.native import report
 from theano.link.native.emit import c_text
 from theano.link.native.emit.loop import RUNTIME_FUNCTIONS, emit_loop
-from theano.link.native.ir.ir import FIRST_SIZE, Map
+from theano.link.native.ir.ir import FIRST_SIZE
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.lowered_loops import loops_of_their_own
 from theano.link.native.runtime import arrays, build
@@ -173,12 +173,12 @@ def program_of(loop: Loop) -> str:
             sizes[first + 1 + len(strides) : first + 1 + 2 * len(strides)] = strides
         kinds.append(np.dtype(argument.dtype).char)
         counts.append(rows * row)
-    preamble = c_text.preamble(any(isinstance(s, Map) for s in loop.step.statements))
+    preamble = c_text.preamble([loop.step])
     assert sizes[FIRST_SIZE:]
     return "\n".join(
         [
             *preamble,
-            *emit_loop(loop),
+            *emit_loop(loop).lines(loop.step.name),
             f"#define LOOP {loop.step.name}",
             f"enum {{ ARRAYS = {len(counts)} }};",
             f"static const int64_t NUMBERS[] = {{{', '.join(map(str, sizes))}}};",

@@ -84,12 +84,7 @@ class NativeLinker(VMLinker):
         undo: Undo = []
         for part, segment in zip(program.parts, program.segments, strict=True):
             if segment is None:
-                (node,) = part.nodes
-                thunk = make_thunk(node, storage_map, compute_map, bool(self.c_thunks))
-                cells = [storage_map[node.inputs[k]] for k in shared_positions(node)]
-                if cells:
-                    thunk = undoable(thunk, cells, undo)
-                units.append(Unit(node, thunk, bool(thunk.lazy)))
+                units.append(self._python_unit(part, storage_map, compute_map, undo))
             else:
                 units.append(
                     _native_unit(part, segment, compiled, storage_map, compute_map, states)
@@ -125,6 +120,14 @@ class NativeLinker(VMLinker):
             machine.thunks,
             machine.nodes,
         )
+
+    def _python_unit(self, part: Part, storage_map, compute_map, undo: Undo) -> Unit:
+        (node,) = part.nodes
+        thunk = make_thunk(node, storage_map, compute_map, bool(self.c_thunks))
+        cells = [storage_map[node.inputs[k]] for k in shared_positions(node)]
+        if cells:
+            thunk = undoable(thunk, cells, undo)
+        return Unit(node, thunk, bool(thunk.lazy))
 
     def _compile(
         self, fgraph: Any, order: Sequence[Apply], counters: Counters | None

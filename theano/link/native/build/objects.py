@@ -16,7 +16,7 @@ from pathlib import Path
 
 from theano.link.native.build import compiler
 from theano.link.native.build.compiler import Run
-from theano.link.native.emit.loop_code import LoopCode, without_comments
+from theano.link.native.emit.loop_code import LoopCode
 from theano.link.native.ir.ir import CannotLower
 from theano.link.native.runtime.load import cache_folder
 from theano.schedule.disk.own_folders import make_own_folder
@@ -128,7 +128,7 @@ def _keep_first(runs: Iterable[Run], folder: Path) -> None:
 
 
 def _path(code: LoopCode, folder: Path) -> Path:
-    identity = compiler.name_of(without_comments(code.text), flags_of(code))
+    identity = compiler.name_of(code.does, flags_of(code))
     return folder / f"{code.name}-{identity}.o"
 
 

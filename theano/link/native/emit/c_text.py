@@ -4,39 +4,42 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
-from theano.link.native.ir.emit_expressions import special_functions
-from theano.link.native.ir.ir import Assign, Map
 from theano.link.native.lowering.step import Step
 
 HERE = Path(__file__).parent
 
+# file beside the prelude -> where it is; each after those that it needs
+_LIBRARIES = {
+    "activations": "../runtime/activations.inc",
+    "vectors": "vectors.inc",
+    "special_functions": "special_functions.inc",
+}
+# in vectors.inc activations are used, and tn_s_softplus needs those on vectors
+_TOGETHER = {"activations", "vectors"}
+
 
 def c_text(steps: Iterable[Step], lines: Iterable[str]) -> str:
     """A text that a C compiler takes: what the functions of some steps need, and their lines."""
-    body = "\n".join(lines)
-    head = [*preamble(_computes(steps, body)), *special_functions(body)]
-    return "\n".join([*head, body]) + "\n"
+    return "\n".join([*preamble(steps), *lines]) + "\n"
 
 
-def preamble(computes: bool) -> list[str]:
-    """What stands before the functions: with activations, if anything is computed."""
-    names = ["prelude.inc"]
-    if computes:
-        names += ["../runtime/activations.inc", "vectors.inc"]
-    return [*map(_content, names)]
+def preamble(steps: Iterable[Step]) -> list[str]:
+    """What stands before the functions of some steps."""
+    needed: set[str] = set()
+    for step in steps:
+        needed.update(step.libraries, *(s.libraries() for s in step.statements))
+    if needed & _TOGETHER:
+        needed |= _TOGETHER
+    paths = ["prelude.inc", *(path for name, path in _LIBRARIES.items() if name in needed)]
+    return [*map(_content, paths)]
 
 
 @functools.cache
-def _content(name: str) -> str:
-    return (HERE / name).read_text()
-
-
-def _computes(steps: Iterable[Step], text: str) -> bool:
-    """Whether statements, or the numbers before them, may use activations or vectors."""
-    maps = any(isinstance(s, Map | Assign) for step in steps for s in step.statements)
-    return maps or "tn_s_" in text
+def _content(path: str) -> str:
+    return (HERE / path).read_text()
 
 
 def indented(lines: Iterable[str]) -> list[str]:
@@ -49,12 +52,47 @@ def indented(lines: Iterable[str]) -> list[str]:
     return result
 
 
-def comment(what: str) -> str:
+class Line(str):
+    """A line with a comment.
+
+    Attributes
+    ----------
+    code
+        The line without it.
+    """
+
+    code: str
+
+    def __new__(cls, code: str, about: str) -> Line:
+        text = f"/* {about.replace('*/', '')} */"
+        line = super().__new__(cls, f"{code} {text}" if code else text)
+        line.code = code
+        return line
+
+
+def comment(what: str) -> Line:
     """Text as a comment."""
-    return f"/* {what.replace('*/', '')} */"
+    return Line("", what)
 
 
-def declaration(lines: Iterable[str]) -> list[str]:
-    """The line that declares a function which other parts of a program call, if it is one."""
-    start = next((line for line in lines if line.startswith("TN_SHARED ")), None)
-    return [] if start is None else [f"{start};"]
+def without_comments(lines: Iterable[str]) -> list[str]:
+    """What the compiler reads of lines that are not indented yet."""
+    return [line.code if isinstance(line, Line) else line for line in lines]
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A function that other parts of a program may call: what declares it, and what it does."""
+
+    signature: str
+    body: list[str]
+
+    @property
+    def lines(self) -> list[str]:
+        """The definition."""
+        return [self.signature, *self.body]
+
+    @property
+    def declaration(self) -> str:
+        """The line that declares it."""
+        return f"{self.signature};"

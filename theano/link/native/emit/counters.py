@@ -14,22 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from theano.link.native.ir.ir import (
-    Assign,
-    CallLoop,
-    Combine,
-    Gather,
-    Gemm,
-    Line,
-    Load,
-    Map,
-    Reduce,
-    Scatter,
-    Size,
-    Statement,
-    View,
-)
-from theano.link.native.ir.views import results_of, views_of
+from theano.link.native.ir.ir import Size
 from theano.link.native.lowering.step import Step
 
 CLOCK = "int64_t counted = tn_clock();"
@@ -122,12 +107,12 @@ class Counters:
         """The line after a statement; none between those that only compute numbers."""
         statement = step.statements[position]
         node = step.origins.get(statement)
-        if not isinstance(statement, _NUMBERS):
-            called = statement.loop.step.name if isinstance(statement, CallLoop) else ""
-            counter = Counter(step.name, "statement", described(statement), node, called)
+        if not statement.only_numbers:
+            text = statement.described()
+            counter = Counter(step.name, "statement", text, node, statement.called)
             return [self._count(counter, statement, step)]
         following = step.statements[position + 1 : position + 2]
-        if any(isinstance(other, _NUMBERS) for other in following):
+        if any(other.only_numbers for other in following):
             return []
         return [self._count(Counter(step.name, "numbers", "numbers", node))]
 
@@ -135,47 +120,10 @@ class Counters:
         self.table.append(counter)
         operations = bytes_moved = "0"
         if statement is not None:
-            operations = _sum(_operations(statement), step)
-            moved = [(np.dtype(v.dtype).itemsize, v.shape) for v in _views(statement)]
+            operations = _sum(((each.each, each.shape) for each in statement.operations()), step)
+            moved = [(np.dtype(v.dtype).itemsize, v.shape) for v in statement.moved()]
             bytes_moved = _sum(moved, step)
         return f"TN_COUNT({len(self.table) - 1}, {operations}, {bytes_moved})"
-
-
-_NUMBERS = (Assign, Line, Load)
-
-
-def described(statement: Statement) -> str:
-    """A statement in a few words."""
-    if isinstance(statement, CallLoop):
-        return f"the loop {statement.loop.name}"
-    if isinstance(statement, Map):
-        return "map: " + ", ".join(compute.operation.name for compute in statement.body)
-    if isinstance(statement, Gemm):
-        return "product" + ("" if statement.packed is None else " with a packed matrix")
-    return type(statement).__name__.lower()
-
-
-def _operations(statement: Statement) -> list[tuple[int, tuple[Size, ...]]]:
-    if isinstance(statement, Gemm):
-        return [(2, (*statement.out.shape, statement.a.shape[1]))]
-    if isinstance(statement, Map):
-        return [(len(statement.body), statement.shape)]
-    if isinstance(statement, Reduce):
-        return [(1, statement.source.shape)]
-    return [(1, statement.target.shape)] if isinstance(statement, Combine) else []
-
-
-def _views(statement: Statement) -> list[View]:
-    """What a statement reads and writes, each once; rows by index as often as there are any."""
-    if isinstance(statement, CallLoop):
-        return []
-    if isinstance(statement, Gather):
-        return [statement.target, statement.target, statement.index]
-    if isinstance(statement, Scatter):
-        source = [statement.source, statement.source] if isinstance(statement.source, View) else []
-        return [*source, statement.index]
-    views = [*views_of(statement), *(View.of(buffer) for buffer in results_of(statement))]
-    return list({id(view): view for view in views}.values())
 
 
 def _sum(terms: Iterable[tuple[int, tuple[Size, ...]]], step: Step) -> str:

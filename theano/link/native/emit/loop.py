@@ -9,15 +9,22 @@ number for an exception in a step.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from theano.link.native.emit.c_text import Line, comment
 from theano.link.native.emit.counters import CLOCK, Counters
-from theano.link.native.emit.memory import Memory, elements
+from theano.link.native.emit.memory import Memory
+from theano.link.native.emit.prologue import prologue
+from theano.link.native.emit.rows import Rows
 from theano.link.native.emit.statements import emit_statements
-from theano.link.native.ir.ir import FIRST_ARRAY, FIRST_RESULT, Argument, Buffer, Scalar
+from theano.link.native.ir.ir import FIRST_ARRAY, Argument, Buffer, Scalar
 from theano.link.native.ir.scalar_types import C_TYPES, SUFFIX
-from theano.link.native.ir.sizes import Sizes, bytes_text
+from theano.link.native.ir.sharing import Alone, Sharing
+from theano.link.native.ir.sizes import Sizes
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.passes.step_time import nanoseconds
-from theano.link.native.passes.work_sharing import RowRole, Sharing, shared_work
+from theano.link.native.passes.work_sharing import RowRole, shared_work
 
 # the order of the table of the runtime's functions that the caller passes
 RUNTIME_FUNCTIONS = (
@@ -43,38 +50,60 @@ RUNTIME_FUNCTIONS = (
 )
 
 
-def emit_loop(loop: Loop, counters: Counters | None = None) -> list[str]:
-    """The lines of a loop's C function."""
-    return _Emitter(loop, counters).function()
+_ARGUMENTS = "const int64_t *numbers, void *const *arrays, int64_t *result"
 
 
-class _Emitter:
-    def __init__(self, loop: Loop, counters: Counters | None):
-        self.loop, self.step, self.counters = loop, loop.step, counters
-        self.sizes: Sizes = loop.step.sizes
-        self.sharing = self._sharing()
-        self.memory = Memory(loop.step, self.sharing)
+def declaration(name: str) -> str:
+    """What declares a loop's C function."""
+    return f"TN_SHARED int64_t {name}({_ARGUMENTS});"
 
-    def _sharing(self) -> Sharing | None:
-        rows = {row: _role(a, tap) for row, a, tap in self.loop.rows if isinstance(row, Buffer)}
-        rows |= {w.row: _role(w.argument, w.tap) for w in self.loop.writes if w.row is not None}
-        read = [_role(a, tap) for row, a, tap in self.loop.rows if isinstance(row, Scalar)]
-        written = [_role(w.argument, w.tap) for w in self.loop.writes if w.row is None]
-        return shared_work(self.step.statements, self.sizes, rows, read, written)
 
-    def function(self) -> list[str]:
-        name = self.step.name
-        arguments = "const int64_t *numbers, void *const *arrays, int64_t *result"
-        if self.sharing is None:
+def emit_loop(
+    loop: Loop, counters: Counters | None = None, functions: Mapping[str, str] | None = None
+) -> LoopText:
+    """A loop's C function.
+
+    Parameters
+    ----------
+    functions
+        The names of the C functions of the loops inside, by those that they were lowered under.
+    """
+    return _Emitter(loop, counters, functions or {}).text()
+
+
+@dataclass(frozen=True)
+class LoopText:
+    """The lines of a loop's C function, whatever its name.
+
+    Attributes
+    ----------
+    before, after
+        What stands in it before and after the choice of threads.
+    team
+        The lines that choose them, by the name of the function; none where there is one thread.
+    alone
+        Why there is one.
+    """
+
+    before: list[str]
+    team: Callable[[str], list[str]]
+    after: list[str]
+    alone: Alone | None
+
+    def lines(self, name: str) -> list[str]:
+        """Its definition under a name."""
+        body = [*self.before, *self.team(name), *self.after]
+        if self.alone is not None:
             return [
-                f"TN_SHARED int64_t {name}({arguments})",
+                comment(f"One thread: {self.alone.reason}."),
+                f"TN_SHARED int64_t {name}({_ARGUMENTS})",
                 "{",
                 "enum { thread = 0, threads = 1 };",
-                *self._body(["tn_watch own, *const watch = &own;"]),
+                *body,
                 "}",
             ]
         return [
-            f"static int64_t {name}_part({arguments}, tn_watch *watch, int thread, int threads);",
+            f"static int64_t {name}_part({_ARGUMENTS}, tn_watch *watch, int thread, int threads);",
             "",
             f"static void {name}_work(void *context, int thread, int threads)",
             "{",
@@ -84,27 +113,74 @@ class _Emitter:
             "if (!thread) call->status = status;",
             "}",
             "",
-            f"TN_SHARED int64_t {name}({arguments})",
+            f"TN_SHARED int64_t {name}({_ARGUMENTS})",
             "{",
             f"return {name}_part(numbers, arrays, result, 0, 0, 0);",
             "}",
             "",
-            "/* The work of one of the threads; of none, while their number is not chosen. */",
-            f"static int64_t {name}_part({arguments}, tn_watch *watch, int thread, int threads)",
+            comment("The work of one of the threads; of none, while their number is not chosen."),
+            f"static int64_t {name}_part({_ARGUMENTS}, tn_watch *watch, int thread, int threads)",
             "{",
-            *self._body(self._team()),
+            *body,
             "}",
         ]
 
-    def _body(self, team: list[str]) -> list[str]:
-        """The prologue, the choice of threads, and the loop."""
-        prologue = [*self._pointers(), *self._strides(), *self.sizes.lines]
-        shapes = self._trace_shapes()
-        rings = self._ring_memory()
+
+class _Emitter:
+    def __init__(self, loop: Loop, counters: Counters | None, functions: Mapping[str, str]):
+        self.loop, self.step, self.counters = loop, loop.step, counters
+        self.functions = functions
+        self.sizes: Sizes = loop.step.sizes
+        shared = self._shared_work()
+        self.sharing = None if isinstance(shared, Alone) else shared
+        self.alone = shared if isinstance(shared, Alone) else None
+        self.memory = Memory(loop.step, self.sharing)
+        self.rows = Rows(loop, self.memory)
+
+    def _shared_work(self) -> Sharing | Alone:
+        rows = {row: _role(a, tap) for row, a, tap in self.loop.rows if isinstance(row, Buffer)}
+        rows |= {w.row: _role(w.argument, w.tap) for w in self.loop.writes if w.row is not None}
+        read = [_role(a, tap) for row, a, tap in self.loop.rows if isinstance(row, Scalar)]
+        written = [_role(w.argument, w.tap) for w in self.loop.writes if w.row is None]
+        return shared_work(self.step.statements, self.sizes, rows, read, written)
+
+    def text(self) -> LoopText:
+        """What its function consists of, whatever its name."""
+        before = self._plan()
         packing = self.memory.packing()
+        after = [
+            "char *const work = arrays[1];",
+            *self.memory.pointers,
+            *packing,
+            "const unsigned denormals = runtime->flush_denormals_begin();",
+            "int64_t step = 0, status = 0, look = 0, turn = 0;",
+            *self.rows.starts(),
+            "TN_MEET",
+            *([CLOCK] if self.counters else []),
+            *self._steps(),
+            *(["end:"] if self.step.errors or self.step.loops else []),
+            "runtime->flush_denormals_end(denormals);",
+            "TN_MEET",
+            "if (!thread) {",
+            *self.rows.ends(),
+            "result[0] = step;",
+            "}",
+            "return status;",
+        ]
+        return LoopText(before, self._team(), after, self.alone)
+
+    def _plan(self) -> list[str]:
+        """What the first call does: read sizes, refuse, and answer how much memory is needed."""
+        before = [
+            *self._pointers(),
+            *self._strides(),
+            *prologue(self.sizes.entries, self.functions),
+        ]
+        shapes = self.rows.trace_shapes()
+        rings = self.rows.ring_memory()
         return [
             "const int64_t steps = numbers[1];",
-            *prologue,
+            *before,
             "/* work memory */",
             *rings,
             *self.memory.plan,
@@ -114,15 +190,10 @@ class _Emitter:
             "result[1] = bytes;",
             "}",
             "if (!numbers[0]) return 0;",
-            *team,
-            "char *const work = arrays[1];",
-            *self.memory.pointers,
-            *packing,
-            "const unsigned denormals = runtime->flush_denormals_begin();",
-            "int64_t step = 0, status = 0, look = 0, turn = 0;",
-            *self._state_starts(),
-            "TN_MEET",
-            *([CLOCK] if self.counters else []),
+        ]
+
+    def _steps(self) -> list[str]:
+        return [
             "for (; step < steps; step++) {",
             "if (step == look) {",
             "look = runtime->look_up(watch, &turn, step, thread, threads);",
@@ -133,48 +204,43 @@ class _Emitter:
             *self._go_on_alone(),
             "}",
             *(["TN_MEET"] if self.sharing and 0 in self.sharing.barriers else []),
-            *self._row_pointers(),
-            *emit_statements(self.step, self.sharing, self.counters),
-            *self._number_writes(),
-            *self._advance(),
+            *self.rows.pointers(),
+            *emit_statements(self.step, self.sharing, self.counters, self.functions),
+            *self.rows.number_writes(),
+            *self.rows.advance(),
             *self._stop(),
             "}",
-            *(["end:"] if self.step.errors or self.step.loops else []),
-            "runtime->flush_denormals_end(denormals);",
-            "TN_MEET",
-            "if (!thread) {",
-            *self._state_ends(),
-            "result[0] = step;",
-            "}",
-            "return status;",
         ]
 
-    def _team(self) -> list[str]:
+    def _team(self) -> Callable[[str], list[str]]:
         """The choice of the number of threads, and the ranges of each."""
-        assert self.sharing is not None
+        if self.sharing is None:
+            return lambda name: ["tn_watch own, *const watch = &own;"]
         phases = max(1, len(self.sharing.barriers))
-        lines = [
+        takes = nanoseconds(self.step.statements, self.sizes)
+        ranges = []
+        for (size, unit), k in self.sharing.ranges.items():
+            width = "1" if unit == "1" else f"runtime->panel_width_{unit}()"
+            ranges += [
+                f"int64_t first{k} = tn_share({size}, {width}, thread, threads);",
+                f"int64_t end{k} = tn_share({size}, {width}, thread + 1, threads);",
+            ]
+        return lambda name: [
             "tn_watch own;",
             "if (!threads) {",
             "watch = &own;",
-            f"const double step_time = {nanoseconds(self.step.statements, self.sizes)};",
+            f"const double step_time = {takes};",
             # more steps than these make no difference
             "const int64_t many = steps < 1000000 ? steps : 1000000;",
             f"threads = runtime->threads_for(step_time / {phases}, {phases} * many);",
             "if (threads > 1) {",
             "tn_call call = {numbers, arrays, result, 0, {0}};",
-            f"runtime->pool_run(threads, {self.step.name}_work, &call);",
+            f"runtime->pool_run(threads, {name}_work, &call);",
             "return call.status;",
             "}",
             "}",
+            *ranges,
         ]
-        for (size, unit), k in self.sharing.ranges.items():
-            width = "1" if unit == "1" else f"runtime->panel_width_{unit}()"
-            lines += [
-                f"int64_t first{k} = tn_share({size}, {width}, thread, threads);",
-                f"int64_t end{k} = tn_share({size}, {width}, thread + 1, threads);",
-            ]
-        return lines
 
     def _go_on_alone(self) -> list[str]:
         """Leave the rest of the steps to the first thread."""
@@ -197,17 +263,14 @@ class _Emitter:
             lines.append(f"packed{k}_end = ({view.shape[1]} + {width} - 1) / {width};")
         return [*lines, "}"]
 
-    # ---- before the loop ----
-
     def _pointers(self) -> list[str]:
         lines = ["const tn_runtime *const runtime = arrays[0];"]
         for k, argument in enumerate(self.loop.arguments):
             name = argument.name
             if argument.kind in ("ring", "untraced"):
                 name += "_out"
-            comment = f" /* {argument.comment} */" if argument.comment else ""
-            kind = C_TYPES[argument.dtype]
-            lines.append(f"{kind} *const {name} = arrays[{FIRST_ARRAY + k}];{comment}")
+            line = f"{C_TYPES[argument.dtype]} *const {name} = arrays[{FIRST_ARRAY + k}];"
+            lines.append(Line(line, argument.comment) if argument.comment else line)
         return lines
 
     def _strides(self) -> list[str]:
@@ -220,129 +283,10 @@ class _Emitter:
                     lines.append(f"const int64_t {argument.name}_s{d} = {text};")
         return lines
 
-    def _ring_memory(self) -> list[str]:
-        """States of which fewer rows are kept than a step needs get a ring of their own."""
-        lines = []
-        for argument in self._rings():
-            name, history = argument.name, argument.history
-            shape = tuple(map(self.sizes.find, argument.shape))
-            lines += [
-                f"const int64_t {name}_stored = numbers[{argument.first_size}];",
-                f"const int {name}_short = {name}_stored <= {history};",
-                f"const int64_t {name}_rows = {name}_short ? {history + 1} : {name}_stored;",
-                f"const int64_t {name}_ring_rows = {name}_short ? {history + 1} : 0;",
-                f"const int64_t {name}_size = {bytes_text(shape, 1)};",
-            ]
-            ring = self.memory.bytes_of(argument.dtype, (f"{name}_ring_rows", *shape))
-            self.memory.take(f"{name}_ring", argument.dtype, ring)
-        return lines
-
-    def _rings(self) -> list[Argument]:
-        return [a for a in self.loop.arguments if a.kind in ("ring", "untraced")]
-
-    def _trace_shapes(self) -> list[str]:
-        lines, position = [], FIRST_RESULT
-        for argument in self.loop.arguments:
-            if argument.kind == "trace":
-                for size in argument.shape:
-                    lines.append(f"result[{position}] = {size};")
-                    position += 1
-        return lines
-
-    def _state_starts(self) -> list[str]:
-        lines = []
-        for argument in self._rings():
-            name, history = argument.name, argument.history
-            kind = C_TYPES[argument.dtype]
-            lines.append(f"{kind} *const {name} = {name}_short ? {name}_ring : {name}_out;")
-            lines.append(
-                f"if ({name}_short && !thread) __builtin_memcpy({name}, {name}_out, "
-                f"{history} * {name}_size * sizeof *{name});"
-            )
-            lines.append(f"int64_t {name}_at_row = {history};")
-        for argument in self.loop.arguments:
-            name, first = argument.name, argument.first_size
-            if argument.kind == "trace":
-                lines.append(f"const int64_t {name}_rows = numbers[{first}];")
-                lines.append(f"int64_t {name}_at_row = 0;")
-            elif argument.kind == "mit_mot":
-                lines.append(f"const int64_t {name}_rows = numbers[{first}];")
-                start = f"tn_wrapped({argument.history} % {name}_rows, {name}_rows)"
-                lines.append(f"int64_t {name}_at_row = {start};")
-        return lines
-
-    # ---- a step ----
-
-    def _row_address(self, argument: Argument, tap: int) -> str:
-        name, size = argument.name, elements(self.step, argument.shape)
-        if argument.kind == "sequence":
-            return f"{name} + step * numbers[{argument.first_size}]"
-        row = f"{name}_at_row"
-        if tap:
-            row = f"tn_wrapped({row} {'+' if tap > 0 else '-'} {abs(tap)}, {name}_rows)"
-        return f"{name} + {row} * ({size})" if size != "1" else f"{name} + {row}"
-
-    def _row_pointers(self) -> list[str]:
-        lines = []
-        for row, argument, tap in self.loop.rows:
-            address, kind = self._row_address(argument, tap), C_TYPES[argument.dtype]
-            if isinstance(row, Scalar):
-                lines.append(f"const {kind} {row.expression} = *({address});")
-            else:
-                lines.append(f"{kind} *const {row.name} = {address};")
-        for write in self.loop.writes:
-            if write.row is not None:
-                address = self._row_address(write.argument, write.tap)
-                lines.append(
-                    f"{C_TYPES[write.argument.dtype]} *const {write.row.name} = {address};"
-                )
-        return lines
-
-    def _number_writes(self) -> list[str]:
-        lines = []
-        for write in self.loop.writes:
-            if write.row is None:
-                address = self._row_address(write.argument, write.tap)
-                assert isinstance(write.value, Scalar)
-                lines.append(f"if (!thread) *({address}) = {write.value.expression};")
-        return lines
-
-    def _advance(self) -> list[str]:
-        return [
-            f"if (++{a.name}_at_row == {a.name}_rows) {a.name}_at_row = 0;"
-            for a in self.loop.arguments
-            if a.kind in ("ring", "untraced", "mit_mot", "trace")
-        ]
-
     def _stop(self) -> list[str]:
         if self.loop.condition is None:
             return []
         return [f"if ({self.loop.condition.expression}) {{ step++; break; }}"]
-
-    # ---- after the loop ----
-
-    def _state_ends(self) -> list[str]:
-        lines = []
-        for argument in self._rings():
-            name, history = argument.name, argument.history
-            lines += [
-                f"if ({name}_short) {{",
-                f"for (int64_t k = 0; k < {name}_stored; k++) {{",
-                f"const int64_t row = ({history} + step - {name}_stored + k) % {name}_rows;",
-                f"__builtin_memcpy({name}_out + k * {name}_size, {name} + row * {name}_size, "
-                f"{name}_size * sizeof *{name});",
-                "}",
-                "}",
-            ]
-        for argument in self.loop.arguments:
-            name, stored = argument.name, f"numbers[{argument.first_size}]"
-            row = f"{elements(self.step, argument.shape)} * (int64_t)sizeof *{name}"
-            if argument.kind == "ring":
-                ordered = f"tn_order_rows({name}, {stored}, {row}, step + {argument.history});"
-                lines.append(f"if (!{name}_short) {ordered}")
-            elif argument.kind == "trace":
-                lines.append(f"tn_order_rows({name}, {stored}, {row}, step);")
-        return lines
 
 
 def _role(argument: Argument, tap: int) -> RowRole:

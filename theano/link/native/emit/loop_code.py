@@ -7,19 +7,21 @@ others: it is compiled once (`objects.py`).
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
-from theano.link.native.emit.c_text import c_text, comment, declaration, indented
-from theano.link.native.emit.loop import emit_loop
+from theano.link.native.emit.c_text import (
+    c_text,
+    comment,
+    indented,
+    without_comments,
+)
+from theano.link.native.emit.loop import declaration, emit_loop
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.step import Step
 
 PART_OF_ITS_OWN = "#define TN_PART -1"
-_COMMENT = re.compile(r"/\*.*?\*/")
-_PROVISIONAL = re.compile(r"\btn_loop\d+(?=_part\b|_work\b|\b)")
 
 
 @dataclass(frozen=True)
@@ -34,11 +36,17 @@ class LoopCode:
         Its definition, indented.
     text
         What is compiled to an object file: the definition, and what it needs.
+    declaration
+        What declares it where it is called.
+    does
+        The same without comments: loops that differ in comments only are the same.
     """
 
     name: str
     lines: tuple[str, ...]
     text: str
+    does: str
+    declaration: str
 
 
 _codes: WeakKeyDictionary[Step, LoopCode] = WeakKeyDictionary()
@@ -53,24 +61,16 @@ def loop_code(loop: Loop) -> LoopCode:
 
 def _written(loop: Loop) -> LoopCode:
     inner = {other.step.name: loop_code(other) for other in loop.step.loops}
-    own, names = loop.step.name, {name: code.name for name, code in inner.items()}
-    lines = with_names(emit_loop(loop), names)
-    does = without_comments("\n".join(with_names(lines, {own: "loop"})))
+    emitted = emit_loop(loop, functions={name: code.name for name, code in inner.items()})
+    does = "\n".join(without_comments(emitted.lines("loop")))
     name = f"loop_{hashlib.sha256(does.encode()).hexdigest()[:12]}"
-    lines = indented(with_names(lines, {own: name}))
-    declared = [line for code in inner.values() for line in declaration(code.lines)]
-    text = c_text([loop.step], [*dict.fromkeys(declared), *lines])
-    return LoopCode(name, tuple(lines), f"{PART_OF_ITS_OWN}\n{text}")
-
-
-def without_comments(text: str) -> str:
-    """What the compiler reads of a text: loops that differ in comments only are the same."""
-    return _COMMENT.sub("", text)
-
-
-def with_names(lines: Iterable[str], names: dict[str, str]) -> list[str]:
-    """Lines in which loops have their names, in the place of those that they were lowered under."""
-    return [_PROVISIONAL.sub(lambda found: names.get(found[0], found[0]), line) for line in lines]
+    declared = [code.declaration for code in inner.values()]
+    definition = indented(emitted.lines(name))
+    text, does = (
+        f"{PART_OF_ITS_OWN}\n{c_text([loop.step], [*dict.fromkeys(declared), *lines])}"
+        for lines in (definition, without_comments(emitted.lines(name)))
+    )
+    return LoopCode(name, tuple(definition), text, does, declaration(name))
 
 
 def described(loops: Iterable[Loop]) -> str:

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from theano.link.native.ir.ir import Buffer, Size
+from theano.link.native.ir.ir import Buffer
 from theano.link.native.ir.layout import Product, place_of
 from theano.link.native.ir.scalar_types import C_TYPES, SUFFIX
-from theano.link.native.ir.sizes import bytes_text
-from theano.link.native.ir.views import results_of, views_of
+from theano.link.native.ir.sharing import Sharing
+from theano.link.native.ir.sizes import bytes_of
+from theano.link.native.ir.symbolic import Call, Size
 from theano.link.native.lowering.step import Step
-from theano.link.native.passes.work_sharing import Sharing
 
 
 @dataclass
@@ -28,7 +28,7 @@ class _Slot:
 
     name: str
     end: int
-    sizes: list[str] = field(default_factory=list)
+    sizes: list[Size] = field(default_factory=list)
 
 
 class Memory:
@@ -42,27 +42,31 @@ class Memory:
         self.step, self.sharing = step, sharing
         self.plan: list[str] = ["int64_t bytes = 0;"]
         self.pointers: list[str] = []
+        self.planned: set[Size] = set()
         self._share_slots()
         self._check_others()
         for k, view in enumerate(step.packed):
             rows, columns = view.shape
             suffix = SUFFIX[view.dtype]
-            self.take(f"packed{k}", view.dtype, f"runtime->packed_size_{suffix}({rows}, {columns})")
+            self.take(
+                f"packed{k}", view.dtype, Call(f"runtime->packed_size_{suffix}", (rows, columns))
+            )
 
-    def take(self, name: str, dtype: str, size: str) -> None:
+    def take(self, name: str, dtype: str, size: Size) -> None:
         """Memory of its own, of so many bytes."""
         self._reserve(name, size)
         self._point(name, dtype, f"{name}_at")
 
-    def _reserve(self, name: str, size: str) -> None:
+    def _reserve(self, name: str, size: Size) -> None:
         self.plan.append(f"const int64_t {name}_at = bytes; bytes = tn_after(bytes, {size});")
 
     def _point(self, name: str, dtype: str, offset: str) -> None:
         kind = C_TYPES[dtype]
         self.pointers.append(f"{kind} *const {name} = ({kind} *)(work + {offset});")
 
-    def bytes_of(self, dtype: str, shape: tuple[Size, ...]) -> str:
-        return bytes_text(map(self.step.sizes.find, shape), np.dtype(dtype).itemsize)
+    def bytes_of(self, dtype: str, shape: tuple[Size, ...]) -> Size:
+        """The bytes of an array; where it is no number, it may be -1."""
+        return bytes_of(map(self.step.sizes.find, shape), np.dtype(dtype).itemsize)
 
     def _share_slots(self) -> None:
         lives = _lives(self.step)
@@ -83,18 +87,19 @@ class Memory:
                 slot.sizes.append(size)
             self._point(buffer.name, buffer.dtype, f"{slot.name}_at")
         for slot in slots:
+            self.planned.update(slot.sizes)
             size = slot.sizes[0]
             for other in slot.sizes[1:]:
-                size = f"tn_larger({size}, {other})"
+                size = Call("tn_larger", (size, other))
             self._reserve(slot.name, size)
 
     def _check_others(self) -> None:
         """Check the shapes of what has no memory of its own: offsets are computed of them, too."""
-        planned = "\n".join(self.plan)
         others = {b: self.bytes_of(b.dtype, b.shape) for b in self.step.temporaries}
-        for text in dict.fromkeys(others.values()):
-            if not text.isdigit() and text not in planned:
-                self.plan.append(f"bytes = tn_if_fits(bytes, {text});")
+        for size in dict.fromkeys(others.values()):
+            if not isinstance(size, int) and size not in self.planned:
+                self.planned.add(size)
+                self.plan.append(f"bytes = tn_if_fits(bytes, {size});")
 
     def refuse(self) -> str:
         """The line that refuses a call with too large sizes."""
@@ -145,8 +150,8 @@ def _lives(step: Step) -> dict[Buffer, tuple[int, int]]:
         lives[root] = (min(begin, position), max(end, position))
 
     for position, statement in enumerate(step.statements):
-        for view in views_of(statement):
+        for view in statement.views():
             touch(view.buffer, position)
-        for buffer in results_of(statement):
+        for buffer in statement.results():
             touch(buffer, position)
     return lives

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from theano.link.native.emit.c_text import c_text, comment, declaration, indented
+from theano.link.native.emit.c_text import c_text, comment, indented
 from theano.link.native.emit.counters import Counters
 from theano.link.native.emit.loop import emit_loop
-from theano.link.native.emit.loop_code import LoopCode, described, loop_code, with_names
+from theano.link.native.emit.loop_code import LoopCode, described, loop_code
 from theano.link.native.emit.repeated_statements import Repeated
 from theano.link.native.emit.segment import emit_segment
 from theano.link.native.lowering.segment import Segment
@@ -41,36 +41,40 @@ class ProgramText:
 
 def program_text(segments: Sequence[Segment]) -> ProgramText:
     """One translation unit for all segments."""
-    repeated, functions = Repeated("statement"), []
-    for segment in segments:
-        functions += [comment(str(segment)), *emit_segment(segment, repeated), ""]
     loops = [loop for segment in segments for loop in segment.loops]
     codes = {loop.step.name: loop_code(loop) for loop in loops}
-    functions = with_names(functions, {name: code.name for name, code in codes.items()})
+    repeated = Repeated("statement", {name: code.name for name, code in codes.items()})
+    functions: list[str] = []
+    for segment in segments:
+        functions += [comment(str(segment)), *emit_segment(segment, repeated), ""]
     different = {code.name: code for code in codes.values()}
     lines: list[str] = []
     for name, code in different.items():
         same = [loop for loop in loops if codes[loop.step.name].name == name]
-        lines += _in_own_part(described(same), code.lines)
+        lines += _in_own_part(described(same), code)
     # each after those that it calls, which are declared where another part has them
     definitions = repeated.definitions()
-    places = _in_parts([len(definition) for definition in definitions], len(functions))
-    for place, definition in zip([*places, 0], [*definitions, functions], strict=True):
-        lines += _in_part(place if any(places) else None, indented(definition))
+    places = _in_parts([len(definition.lines) for definition in definitions], len(functions))
+    apart = any(places)
+    for place, definition in zip(places, definitions, strict=True):
+        lines += [definition.declaration] if apart else []
+        lines += _in_part(place if apart else None, indented(definition.lines))
+    lines += _in_part(0 if apart else None, indented(functions))
     text = c_text(_steps(segments), lines)
     return ProgramText(text, tuple(different.values()), 1 + max(places, default=0))
 
 
 def profiled_text(segments: Sequence[Segment], counters: Counters) -> ProgramText:
     """One translation unit for all segments, with counters: each loop has its own."""
-    repeated, loops, functions = Repeated("statement"), [], []
+    repeated, loops, functions = Repeated("statement", {}), [], []
     for segment in segments:
         for loop in segment.loops:
-            loops.append([comment(loop.name), *emit_loop(loop, counters)])
+            loops.append([comment(loop.name), *emit_loop(loop, counters).lines(loop.step.name)])
         functions += [comment(str(segment)), *emit_segment(segment, repeated, counters), ""]
     lines = [counters.code()]
-    for definition in [*repeated.definitions(), *loops, functions]:
-        lines += _in_part(None, indented(definition))
+    statements = [definition.lines for definition in repeated.definitions()]
+    for function in [*statements, *loops, functions]:
+        lines += _in_part(None, indented(function))
     return ProgramText(c_text(_steps(segments), lines))
 
 
@@ -91,12 +95,12 @@ def _in_parts(sizes: Sequence[int], first: int) -> list[int]:
 
 
 def _in_part(part: int | None, text: Sequence[str]) -> list[str]:
-    """Lines that other parts leave out, but for the declaration of what they may call."""
+    """Lines that other parts leave out."""
     if part is None:
         return [*text, ""]
-    return [*declaration(text), f"#if TN_IN_PART({part})", *text, "#endif", ""]
+    return [f"#if TN_IN_PART({part})", *text, "#endif", ""]
 
 
-def _in_own_part(about: str, text: Sequence[str]) -> list[str]:
+def _in_own_part(about: str, code: LoopCode) -> list[str]:
     """The lines of a loop, which is compiled by itself or with all the rest."""
-    return [about, "#ifdef TN_PART", *declaration(text), "#else", *text, "#endif", ""]
+    return [about, "#ifdef TN_PART", code.declaration, "#else", *code.lines, "#endif", ""]

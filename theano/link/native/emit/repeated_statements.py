@@ -6,30 +6,20 @@ statements many times; a C compiler takes more than twice as long for twice the 
 
 from __future__ import annotations
 
-import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from theano.link.native.ir.ir import (
-    CheckRows,
-    Combine,
-    Copy,
-    Gather,
-    Kernel,
-    Map,
-    Reduce,
-    Scalar,
-    Scatter,
-    Statement,
-)
+from theano.link.native.emit.c_text import Definition
+from theano.link.native.emit.statements import about_lines, emit_statement, function_writer
+from theano.link.native.ir.ir import Scalar
 from theano.link.native.ir.scalar_types import C_TYPES
 from theano.link.native.lowering.segment import Segment
+from theano.link.native.statements.base import AsFunction, Statement
 
-_NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
-_COMMENT = re.compile(r"/\*.*?\*/")
-# names of results within a map, which count on through the step
-_RESULT = re.compile(r"\be\d+\b")
-# how a statement leaves the segment when its operands are not what it needs
-_LEAVES = re.compile(r"status = ([^;]+); goto end;")
+# what every such function is given first
+RUNTIME = "const tn_runtime *runtime"
+# lines, or a statement that is written as it is or as a call
+Part = list[str] | Statement
 
 
 @dataclass(frozen=True)
@@ -40,80 +30,93 @@ class _Pattern:
     ----------
     result
         The C type of what the function answers.
-    call
-        The line that calls it, with its name and operands left out.
+    answer
+        The number that it computes.
     """
 
     types: tuple[str, ...]
     text: tuple[str, ...]
     operands: tuple[str, ...]
     result: str
-    call: str
+    answer: str = ""
 
     @property
     def key(self) -> tuple:
         return (self.result, self.types, self.text)
 
+    def call(self, called: str) -> str:
+        """The line that calls it."""
+        if self.answer:
+            return f"const {self.result} {self.answer} = {called};"
+        return f"{called};" if self.result == "void" else f"if ((status = {called})) goto end;"
+
 
 @dataclass
 class Repeated:
-    """The functions of a program, by what they do."""
+    """The functions of a program, by what they do.
+
+    Attributes
+    ----------
+    loops
+        The names of the C functions of loops, by those that they were lowered under.
+    """
 
     prefix: str
+    loops: Mapping[str, str]
     functions: dict[tuple, str] = field(default_factory=dict)
 
-    def replace(
-        self, segment: Segment, emitted: list[tuple[Statement, list[str]]], fewest: int = 2
-    ) -> list[str]:
-        """The lines of the statements, with calls for those that repeat `fewest` times."""
+    def written(self, segment: Segment, parts: list[Part], fewest: int = 2) -> list[str]:
+        """The lines of a segment, with calls for statements that repeat `fewest` times."""
         types = _types_of_names(segment)
         patterns = [
-            _pattern(statement, lines, types) if _may_be_apart(statement, fewest) else None
-            for statement, lines in emitted
+            None
+            if isinstance(part, list) or not _may_be_apart(part, fewest)
+            else _pattern(segment, part, types)
+            for part in parts
         ]
         counts: dict[tuple, int] = {}
         for pattern in patterns:
             if pattern is not None:
                 counts[pattern.key] = counts.get(pattern.key, 0) + 1
         result: list[str] = []
-        for (_, lines), pattern in zip(emitted, patterns, strict=True):
-            if pattern is None or counts[pattern.key] < fewest:
-                result += lines
-                continue
-            name = self.functions.setdefault(pattern.key, f"{self.prefix}{len(self.functions)}")
-            comment = [line for line in lines[:1] if line.startswith("/*")]
-            called = f"{name}({', '.join(pattern.operands)})"
-            result += [*comment, pattern.call.format(called)]
+        for part, pattern in zip(parts, patterns, strict=True):
+            if isinstance(part, list):
+                result += part
+            elif pattern is None or counts[pattern.key] < fewest:
+                result += emit_statement(segment.step, part, self.loops)
+            else:
+                name = f"{self.prefix}{len(self.functions)}"
+                name = self.functions.setdefault(pattern.key, name)
+                result += [
+                    *about_lines(part),
+                    pattern.call(f"{name}({', '.join(['runtime', *pattern.operands])})"),
+                ]
         return result
 
-    def definitions(self) -> list[list[str]]:
-        """The lines of each function."""
+    def definitions(self) -> list[Definition]:
+        """Each function."""
         return [
-            [
+            Definition(
                 f"TN_SHARED __attribute__((noinline)) {result} {name}("
-                + ", ".join(f"{kind}a{k}" for k, kind in enumerate(types))
+                + ", ".join([RUNTIME, *(f"{kind}a{k}" for k, kind in enumerate(types))])
                 + ")",
-                "{",
-                *text,
-                "}",
-            ]
+                ["{", *text, "}"],
+            )
             for (result, types, text), name in self.functions.items()
         ]
 
 
 def _may_be_apart(statement: Statement, fewest: int) -> bool:
-    """Whether a statement does enough to be a function, and defines no more than its result."""
-    if isinstance(statement, Map | Copy | Combine | Reduce):
-        return True
-    # these stand alone in a segment, nearly always
-    return fewest == 1 and isinstance(statement, CheckRows | Gather | Scatter | Kernel)
+    """Whether a statement may be a call of a function."""
+    if statement.as_function is AsFunction.IN_LONG_SEGMENTS:
+        return fewest == 1
+    return statement.as_function is AsFunction.WHERE_IT_REPEATS
 
 
 def _types_of_names(segment: Segment) -> dict[str, str]:
     """The C types of what statements may name, as parameters are declared."""
     step = segment.step
-    types = {"runtime": "const tn_runtime *"}
-    types |= {name: "int64_t " for name in step.sizes.names}
+    types = {name: "int64_t " for name in step.sizes.names}
     types |= {name: f"{kind} " for name, kind in step.sizes.number_types.items()}
     types |= {name: f"{C_TYPES[dtype]} " for name, dtype in step.number_types.items()}
     for buffer in step.temporaries:
@@ -127,29 +130,16 @@ def _types_of_names(segment: Segment) -> dict[str, str]:
     return types
 
 
-def _pattern(statement: Statement, lines: list[str], types: dict[str, str]) -> _Pattern:
-    operands: dict[str, str] = {}
-    results: dict[str, str] = {}
-    result, call, answer = "void", "{};", ""
-    if isinstance(statement, Reduce) and isinstance(statement.target, Scalar):
+def _pattern(segment: Segment, statement: Statement, types: dict[str, str]) -> _Pattern:
+    number = next((one for one in statement.values_written() if isinstance(one, Scalar)), None)
+    answer = "" if number is None else number.expression
+    writer = function_writer(segment.step, types, answer)
+    lines, result = statement.lines_of_a_thread(writer, None), "void"
+    if number is not None:
         # its first line declares the number
-        answer, result = statement.target.expression, C_TYPES[statement.target.dtype]
-        call = f"const {result} {answer} = {{}};"
-        lines = [*lines, f"return {answer};"]
-    elif any(_LEAVES.search(line) for line in lines):
-        result, call = "int64_t", "if ((status = {})) goto end;"
-        lines = [*(_LEAVES.sub(r"return \1;", line) for line in lines), "return 0;"]
-
-    def parameter(found: re.Match) -> str:
-        name = found[0]
-        if name == answer or name not in types:
-            return "answer" if name == answer else name
-        return operands.setdefault(name, f"a{len(operands)}")
-
-    def temporary(found: re.Match) -> str:
-        return results.setdefault(found[0], f"e{len(results)}")
-
-    text = tuple(
-        _NAME.sub(parameter, _RESULT.sub(temporary, _COMMENT.sub("", line))) for line in lines
-    )
-    return _Pattern(tuple(types[name] for name in operands), text, tuple(operands), result, call)
+        lines, result = [*lines, "return answer;"], C_TYPES[number.dtype]
+    elif writer.leaves:
+        lines, result = [*lines, "return 0;"], "int64_t"
+    names = tuple(writer.names)
+    kinds = tuple(types[name] for name in names)
+    return _Pattern(kinds, tuple(lines), names, result, answer)

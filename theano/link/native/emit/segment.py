@@ -11,19 +11,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from theano.link.native.emit.c_text import Line
 from theano.link.native.emit.counters import CLOCK, Counters
 from theano.link.native.emit.memory import Memory
-from theano.link.native.emit.repeated_statements import Repeated
-from theano.link.native.emit.statements import emit_statement
-from theano.link.native.ir.ir import (
-    FIRST_RESULT,
-    Argument,
-    Buffer,
-    Line,
-    Statement,
-)
+from theano.link.native.emit.prologue import prologue
+from theano.link.native.emit.repeated_statements import Part, Repeated
+from theano.link.native.ir.ir import FIRST_RESULT, Argument, Buffer
 from theano.link.native.ir.scalar_types import C_TYPES
-from theano.link.native.ir.views import results_of, views_of
 from theano.link.native.lowering.segment import Segment
 
 # A segment of more lines only calls what others do: the C compiler need not optimize it, which
@@ -43,17 +37,17 @@ def emit_segment(
     """The lines of a segment's C function."""
     step = segment.step
     memory = Memory(step)
-    statements: list[tuple[Statement, list[str]]] = []
+    parts: list[Part] = []
     commit = _first_commit(segment)
     for position, statement in enumerate(step.statements):
         if position == commit:
-            statements.append((Line(COMMIT), [COMMIT]))
-        statements.append((statement, emit_statement(step, statement)))
+            parts.append([COMMIT])
+        parts.append(statement)
         if counters:
-            statements += [(Line(line), [line]) for line in counters.after(step, position)]
+            parts.append(counters.after(step, position))
     before = [
         *_inputs(segment),
-        *step.sizes.lines,
+        *prologue(step.sizes.entries, repeated.loops),
         "/* work memory */",
         *memory.plan,
         *_outputs_fit(segment, memory),
@@ -66,11 +60,10 @@ def emit_segment(
         "int64_t status = 0;",
         *(["enum { thread = 0 };", CLOCK] if counters else []),
     ]
-    long = len(before) + len(statements) > LINES_WORTH_OPTIMIZING
-    calls = repeated.replace(segment, statements, fewest=1 if long else 2)
-    once = long and not any(line.startswith("for (") for line in calls)
+    long = len(before) + len(parts) > LINES_WORTH_OPTIMIZING
+    calls = repeated.written(segment, parts, fewest=1 if long else 2)
     return [
-        f"{'TN_ONCE ' if once else ''}int64_t {segment.name}(const void *arrays, "
+        f"{'TN_ONCE ' if long else ''}int64_t {segment.name}(const void *arrays, "
         "const tn_runtime *runtime, const void *array_type, char *work, int64_t *result, "
         "int64_t run)",
         "{",
@@ -89,7 +82,7 @@ def _first_commit(segment: Segment) -> int | None:
     """The first statement that writes into an input: a signal may have ended what is before it."""
     taken = [output.buffer for output in segment.outputs if output.overwrites is not None]
     for position, statement in enumerate(segment.step.statements):
-        used = [*(view.buffer for view in views_of(statement)), *results_of(statement)]
+        used = [*(view.buffer for view in statement.views()), *statement.results()]
         if any(_lies_in(buffer, taken) for buffer in used):
             return position
     return None
@@ -110,10 +103,10 @@ def _inputs(segment: Segment) -> list[str]:
         name, ndim = argument.name, len(argument.shape)
         itemsize = np.dtype(argument.dtype).itemsize
         first, second = _type_numbers(argument.dtype)
-        comment = f" /* {argument.comment.replace('*/', '')} */" if argument.comment else ""
+        array = f"const tn_array *const {name}_array = tn_array_in(arrays, {k});"
         order = "tn_regular" if argument.free_strides else "tn_in_c_order"
         lines += [
-            f"const tn_array *const {name}_array = tn_array_in(arrays, {k});{comment}",
+            Line(array, argument.comment) if argument.comment else array,
             f"if (!tn_is_array({name}_array, array_type, {ndim}, {first}, {second}) "
             f"|| !{order}({name}_array, {itemsize})) return TN_CONVERT - {k};",
             f"{C_TYPES[argument.dtype]} *const {name} = {name}_array->data;",
@@ -150,12 +143,11 @@ def _shapes(segment: Segment) -> list[str]:
 
 def _outputs_fit(segment: Segment, memory: Memory) -> list[str]:
     """Lines that let `bytes` be -1 where an output is larger than memory."""
-    texts = [memory.bytes_of(o.argument.dtype, o.argument.shape) for o in segment.outputs]
-    planned = "\n".join(memory.plan)
+    sizes = [memory.bytes_of(o.argument.dtype, o.argument.shape) for o in segment.outputs]
     return [
-        f"bytes = tn_if_fits(bytes, {text});"
-        for text in dict.fromkeys(texts)
-        if not text.isdigit() and text not in planned
+        f"bytes = tn_if_fits(bytes, {size});"
+        for size in dict.fromkeys(sizes)
+        if not isinstance(size, int) and size not in memory.planned
     ]
 
 

@@ -9,33 +9,17 @@ next value gets memory of its own.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
 
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph, Output
 
-from theano.link.native.ir.ir import (
-    Buffer,
-    CallLoop,
-    CheckRows,
-    Copy,
-    Gather,
-    Kernel,
-    Line,
-    Scatter,
-    Statement,
-    View,
-)
-from theano.link.native.ir.views import (
-    numbers_defined,
-    numbers_read,
-    views_of,
-    written_by,
-)
+from theano.link.native.ir.ir import Buffer, View
 from theano.link.native.lowering.segment import Output as SegmentOutput
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.passes.share_memory import last_uses
+from theano.link.native.statements.base import Statement
+from theano.link.native.statements.copy import Copy
 from theano.pytensor_base.tensor import view_roots
 
 
@@ -126,63 +110,43 @@ def _with_what_depends(
     numbers: set[str] = set()
     for statement in statements:
         mine, changed = _touched(statement), _written(statement)
-        depends = mine & written or changed & read or numbers_read(statement, numbers)
+        depends = mine & written or changed & read or numbers & statement.numbers_read()
         if depends or statement in begins:
             moved.append(statement)
             read |= mine
             written |= changed
-            numbers |= numbers_defined(statement)
+            numbers |= statement.numbers_defined()
     return moved
 
 
 def _touched(statement: Statement) -> set[Buffer]:
-    return {view.buffer.root() for view in views_of(statement)} | _written(statement)
+    return {view.buffer.root() for view in statement.views()} | _written(statement)
 
 
 def _written(statement: Statement) -> set[Buffer]:
-    return {buffer.root() for buffer in written_by(statement)}
+    return {buffer.root() for buffer in statement.written()}
 
 
 def _can_be_checked_before(statement: Statement, moved: Sequence[Statement]) -> bool:
-    """Whether a statement can fail in its indices at most, which are known before all that moves."""
-    if not _may_fail(statement):
+    """Whether what may fail in a statement is a check of what is known before all that moves."""
+    if not statement.may_fail:
         return True
-    if isinstance(statement, Scatter):
-        indices = {statement.index.buffer.root()}
-    elif isinstance(statement, Kernel) and statement.checks is not None:
-        indices = _touched(statement) - _written(statement)
-    else:
+    checks = statement.checks()
+    if checks is None:
         return False
+    indices = {view.buffer.root() for view in checks.looks_at}
     return not any(indices & _written(other) for other in moved)
 
 
 def _apart(statement: Statement) -> tuple[list[Statement], Statement]:
     """What checks the indices of a statement, and the statement without the checks."""
-    if isinstance(statement, Scatter):
-        checks: list[Statement] = [CheckRows(statement.index, statement.target.shape[0])]
-        return checks, replace(statement, checked=True)
-    if isinstance(statement, Kernel) and statement.checks is not None:
-        assert statement.unchecked is not None
-        reads = [*statement.writes, *statement.reads]
-        alone = Kernel([], reads, statement.checks, may_fail=True)
-        return [alone], replace(statement, lines=statement.unchecked, may_fail=False)
-    return [], statement
+    checks = statement.checks()
+    return ([], statement) if checks is None else ([checks.statement], checks.rest)
 
 
 def _certain_from(segment: Segment, position: int) -> bool:
     """Whether no statement from this one on can fail or be stopped."""
-    return not any(map(_may_fail, segment.step.statements[position:]))
-
-
-def _may_fail(statement: Statement) -> bool:
-    if isinstance(statement, Kernel):
-        return statement.may_fail
-    if isinstance(statement, Scatter):
-        return not statement.checked
-    if isinstance(statement, Line):
-        return "goto end" in statement.text
-    # a loop may be stopped, too
-    return isinstance(statement, CallLoop | CheckRows | Gather)
+    return not any(statement.may_fail for statement in segment.step.statements[position:])
 
 
 def allow_commits(segment: Segment, is_last: bool) -> None:

@@ -1,18 +1,17 @@
-"""The intermediate form of a loop's step: typed buffers, views of them, and statements.
+"""The values of the intermediate form: typed buffers, views of them, and numbers.
 
-Sizes, offsets and conditions are C expressions over 64-bit integers that the loop's prologue
-knows, or Python integers where they are known when the loop is compiled.
+Sizes, offsets and conditions are numbers of 64 bits that the loop's prologue knows, see
+`symbolic.py`, or Python integers where they are known when the loop is compiled.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-Size = int | str
+from theano.link.native.ir.symbolic import Call, Literal, Name, Size, Symbolic
 
 # What a loop's C function is given and answers, see emit_loop.py. arrays[0] is the table of the
 # runtime's functions, arrays[1] the work memory:
@@ -25,6 +24,15 @@ FIRST_RESULT = 2
 
 class CannotLower(Exception):
     """Something has no native code; the text says what, for the report."""
+
+
+@dataclass(frozen=True)
+class StepError:
+    """An exception that a step may raise; in a loop, the text says in which of its steps."""
+
+    kind: type[Exception]
+    text: str
+    in_loop: bool = False
 
 
 @dataclass(eq=False)
@@ -45,6 +53,8 @@ class Buffer:
         The position of the last statement that writes it; -1 before the step begins.
     packed
         Whether whoever reads it needs C order without gaps.
+    may_be_unwritten
+        Whether it may be read before anything is written.
     """
 
     name: str
@@ -57,6 +67,7 @@ class Buffer:
     defined_at: int = -1
     packed: bool = False
     compute: Compute | None = None
+    may_be_unwritten: bool = False
 
     def root(self) -> Buffer:
         """The buffer that owns the memory."""
@@ -150,6 +161,19 @@ class Scalar:
     ndim: int = field(default=0, init=False)
     shape: tuple[Size, ...] = field(default=(), init=False)
 
+    @property
+    def symbol(self) -> Symbolic:
+        """It as what others are computed of."""
+        if self.literal is not None:
+            return Literal(self.expression)
+        return Name(self.expression)
+
+    @property
+    def signed(self) -> Symbolic:
+        """It as a whole number of 64 bits with a sign; what does not fit is the largest."""
+        # unsigned numbers compare with negative ones only as signed ones
+        return Call("tn_signed", (self.symbol,)) if self.dtype == "uint64" else self.symbol
+
 
 @dataclass(frozen=True, eq=False)
 class Spread:
@@ -198,197 +222,3 @@ class Compute:
     dtypes: tuple[str, ...]
     buffer: Buffer | None = None
     stored: bool = False
-
-
-@dataclass(eq=False)
-class Map:
-    """Element-wise operations over one shape, each after those that it uses."""
-
-    shape: tuple[Size, ...]
-    body: list[Compute] = field(default_factory=list)
-
-
-@dataclass(eq=False)
-class Copy:
-    """``target[...] = source`` element by element; the source is broadcast.
-
-    Attributes
-    ----------
-    may_be_same
-        Whether the caller may have both lie in the same memory; then nothing is copied.
-    """
-
-    target: View
-    source: View | Scalar
-    may_be_same: bool = False
-
-
-@dataclass(eq=False)
-class Assign:
-    """``name = operation(operands)`` on numbers."""
-
-    result: Scalar
-    operation: Any
-    operands: list[Scalar]
-
-
-@dataclass(eq=False)
-class Load:
-    """``result = view`` for a view of one element."""
-
-    result: Scalar
-    view: View
-
-
-@dataclass(eq=False)
-class Gemm:
-    """``out = a @ b`` for matrices; ``packed`` is the position of b among the packed operands."""
-
-    a: View
-    b: View
-    out: View
-    packed: int | None = None
-
-
-@dataclass(eq=False)
-class Reduce:
-    """Reduction of a view over axes by an operation with an identity; computed in ``dtype``."""
-
-    operation: Any
-    source: View
-    axes: tuple[int, ...]
-    target: View | Scalar
-    dtype: str
-
-
-@dataclass(eq=False)
-class Gather:
-    """``target[k] = source[index[k]]`` for rows."""
-
-    target: View
-    source: View
-    index: View
-
-
-@dataclass(eq=False)
-class Scatter:
-    """``target[index[k]] += source[k]`` for rows, or ``=``; `checked`: the indices are in range."""
-
-    target: View
-    source: View | Scalar
-    index: View
-    add: bool
-    checked: bool = False
-
-
-@dataclass(eq=False)
-class CheckRows:
-    """Fail unless all indices are those of one of so many rows."""
-
-    index: View
-    rows: Size
-
-
-@dataclass(eq=False)
-class Combine:
-    """``target = operation(target, source)`` element by element."""
-
-    target: View
-    source: View | Scalar
-    operation: Any
-
-
-@dataclass(frozen=True)
-class Array:
-    """A view as lines of C see it: the name of a pointer, sizes, and strides as C text."""
-
-    name: str
-    shape: tuple[Size, ...]
-    strides: tuple[str, ...]
-
-    def at(self, *indices: str) -> str:
-        """The element at these indices, one for each dimension."""
-        return f"{self.name}[{self.offset(*indices)}]"
-
-    def offset(self, *indices: str) -> str:
-        """Where the element at the first so many indices lies, in elements."""
-        terms = [
-            index if stride == "1" else f"({index}) * ({stride})"
-            for index, stride in zip(indices, self.strides, strict=False)
-            if stride != "0" and index != "0"
-        ]
-        return " + ".join(terms) or "0"
-
-
-@dataclass(eq=False)
-class Kernel:
-    """Lines of C over arrays with any strides.
-
-    Attributes
-    ----------
-    writes, reads
-        What the lines write and read; what they change in part is among both.
-    lines
-        Makes them, given the arrays that are written and then those that are read.
-    may_fail
-        Whether they may end the step with an error.
-    checks, unchecked
-        Where they fail if an index is out of range: lines that only check, over what is written and
-        then what is read, and lines that do the rest, as `lines`.
-    """
-
-    writes: list[View]
-    reads: list[View]
-    lines: Callable[..., list[str]]
-    may_fail: bool = False
-    checks: Callable[..., list[str]] | None = None
-    unchecked: Callable[..., list[str]] | None = None
-
-
-@dataclass(eq=False)
-class Line:
-    """A line of C, such as a bound that is checked in every step."""
-
-    text: str
-
-
-@dataclass(eq=False)
-class CallLoop:
-    """Run a loop that is a C function of its own.
-
-    Attributes
-    ----------
-    loop
-        What was lowered; its arguments say what the operands are.
-    prefix
-        Begins the names of the C variables of this call.
-    operands
-        For each argument of the loop, what it is here.
-    work
-        Memory for the loop's own use.
-    first_error
-        What the errors of the loop begin at among those of the caller.
-    """
-
-    loop: Any
-    prefix: str
-    operands: list[View | Scalar]
-    work: Buffer
-    first_error: int
-
-
-Statement = (
-    CallLoop
-    | CheckRows
-    | Map
-    | Copy
-    | Assign
-    | Load
-    | Gemm
-    | Reduce
-    | Gather
-    | Scatter
-    | Combine
-    | Kernel
-    | Line
-)

@@ -1,12 +1,14 @@
-"""Where the elements of a view lie: pointers and strides as C text."""
+"""Where the elements of a view lie: pointers and strides."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from theano.link.native.ir.ir import Buffer, Size, View
+from theano.link.native.ir.ir import Buffer, View
+from theano.link.native.ir.prologue import Element
 from theano.link.native.ir.sizes import Sizes
+from theano.link.native.ir.symbolic import Rename, Size, Symbolic, factor, product_of, sum_of
 
 
 @dataclass(frozen=True)
@@ -14,27 +16,61 @@ class Product:
     """A number times named sizes: what a stride is made of, so that strides compare."""
 
     factor: int
-    names: tuple[str, ...] = ()
+    names: tuple[Symbolic, ...] = ()
 
     def times(self, size: Size) -> Product:
         if isinstance(size, int):
             return Product(self.factor * size, self.names if size else ())
-        return Product(self.factor, tuple(sorted((*self.names, size)))) if self.factor else self
+        names = tuple(sorted((*self.names, size), key=str))
+        return Product(self.factor, names) if self.factor else self
+
+    def renamed(self, rename: Rename) -> Product:
+        """The same of other names."""
+        return Product(self.factor, tuple(size.renamed(rename) for size in self.names))
+
+    @property
+    def size(self) -> Size:
+        """The number itself."""
+        number: Size = self.factor
+        for name in self.names:
+            number = product_of(number, name)
+        return number
 
     @property
     def text(self) -> str:
         if not self.names:
             return str(self.factor)
-        factors = list(self.names) if self.factor == 1 else [str(self.factor), *self.names]
+        names = [factor(size) for size in self.names]
+        factors = names if self.factor == 1 else [str(self.factor), *names]
         return " * ".join(factors)
 
 
 @dataclass(frozen=True)
 class Place:
-    """A pointer, and the strides of dimensions in elements."""
+    """Where the elements of a view lie, and the strides of dimensions, in elements.
 
-    pointer: str
+    Attributes
+    ----------
+    name
+        The pointer to the memory.
+    offsets
+        How far from it the first element is, in summands.
+    """
+
+    name: str
     strides: tuple[Product, ...]
+    offsets: tuple[Product, ...] = ()
+
+    @property
+    def pointer(self) -> str:
+        """The pointer to the first element."""
+        return " + ".join([self.name, *(offset.text for offset in self.offsets)])
+
+    def renamed(self, rename: Rename) -> Place:
+        """The same of other names."""
+        strides = tuple(stride.renamed(rename) for stride in self.strides)
+        offsets = tuple(offset.renamed(rename) for offset in self.offsets)
+        return Place(rename(self.name), strides, offsets)
 
 
 def c_order(shape: Iterable[Size], sizes: Sizes) -> tuple[Product, ...]:
@@ -51,8 +87,8 @@ def place_of_buffer(buffer: Buffer, sizes: Sizes) -> Place:
     if buffer.place is not None:
         return place_of(buffer.place, sizes)
     if buffer.source is not None:
-        base = place_of(buffer.source, sizes).pointer
-        return Place(base, c_order(buffer.shape, sizes))
+        base = place_of(buffer.source, sizes)
+        return Place(base.name, c_order(buffer.shape, sizes), base.offsets)
     if buffer.strides is not None:
         return Place(buffer.name, tuple(Product(1).times(stride) for stride in buffer.strides))
     return Place(buffer.name, c_order(buffer.shape, sizes))
@@ -61,16 +97,24 @@ def place_of_buffer(buffer: Buffer, sizes: Sizes) -> Place:
 def place_of(view: View, sizes: Sizes) -> Place:
     """The pointer to the first element of a view, and its strides."""
     base = place_of_buffer(view.buffer, sizes)
-    terms = [base.pointer]
+    offsets = list(base.offsets)
     for start, stride in zip(view.start, base.strides, strict=True):
         if start != 0 and stride.factor:
-            offset = stride.times(start)
-            terms.append(offset.text)
+            offsets.append(stride.times(start))
     strides = tuple(
         Product(0) if axis is None else base.strides[axis].times(step)
         for axis, step in zip(view.axes, view.steps, strict=True)
     )
-    return Place(" + ".join(terms), strides)
+    return Place(base.name, strides, tuple(offsets))
+
+
+def first_element(view: View, sizes: Sizes) -> Element:
+    """The first element of a view, as the prologue reads it."""
+    place = place_of(view, sizes)
+    offset: Size = 0
+    for term in place.offsets:
+        offset = sum_of(offset, term.size)
+    return Element(place.name, offset)
 
 
 def collapsed(
@@ -93,7 +137,7 @@ def collapsed(
             mine[-1] == strides[d].times(size) for mine, strides in zip(kept, operands, strict=True)
         )
         if joins:
-            kept_shape[-1] = _product(kept_shape[-1], size)
+            kept_shape[-1] = product_of(kept_shape[-1], size)
             for mine, strides in zip(kept, operands, strict=True):
                 mine[-1] = strides[d]
         else:
@@ -101,9 +145,3 @@ def collapsed(
             for mine, strides in zip(kept, operands, strict=True):
                 mine.append(strides[d])
     return kept_shape, kept
-
-
-def _product(a: Size, b: Size) -> Size:
-    if isinstance(a, int) and isinstance(b, int):
-        return a * b
-    return f"{a} * {b}"

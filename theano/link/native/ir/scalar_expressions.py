@@ -9,7 +9,7 @@ of the runtime's functions and macros.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -36,8 +36,14 @@ class Expression:
         The C expression on vectors, or None where there is none.
     operand_dtype
         The type to which operands are cast, or None for each its own.
-    result
-        'same' as the operands, or 'bool'.
+    dtype
+        The type of the result.
+    takes_truth
+        Whether the first operand is a truth value, whatever the others are.
+    function
+        Whether it calls a mathematical function, which takes longer than arithmetic.
+    library
+        The file beside the prelude that it needs: 'activations', 'special_functions', or none.
     """
 
     name: str
@@ -46,28 +52,51 @@ class Expression:
     operand_dtype: str | None
     dtype: str
     takes_truth: bool = False
+    function: bool = False
+    library: str = ""
 
 
-def _same(template: str, vector: str | None = None):
-    return ("output", template, vector)
+@dataclass(frozen=True)
+class _Form:
+    """A line of the table: the rule for its types, and the rest as in `Expression`."""
+
+    rule: str
+    template: str
+    vector: str | None = None
+    function: bool = False
+    library: str = ""
 
 
-def _function(name: str, vector: bool = False):
-    call = f"{name}_{{s}}({{0}})"
-    return ("float", f"__builtin_{name}{{f}}({{0}})", f"tn_v_{call}" if vector else None)
+def _same(template: str, vector: str | None = None) -> _Form:
+    return _Form("output", template, vector)
 
 
-def _special(name: str, count: int = 1):
-    """A function of prelude.inc or special_functions.inc."""
-    operands = ", ".join(f"{{{k}}}" for k in range(count))
-    return ("float", f"tn_{name}_{{s}}({operands})", None)
+def _function(name: str, vector: bool = False, count: int = 1) -> _Form:
+    operands = _operands(count)
+    call = f"tn_v_{name}_{{s}}({operands})" if vector else None
+    return _Form("float", f"__builtin_{name}{{f}}({operands})", call, True)
 
 
-# operator -> (the type of its operands, expression, expression on vectors)
-TABLE: dict[type, tuple[str, str, str | None]] = {
-    basic.Sub: ("arithmetic", "{0} - {1}", "({0} - {1})"),
-    basic.Neg: ("arithmetic", "-{0}", "(-{0})"),
-    basic.Sqr: ("arithmetic", "{0} * {0}", "({0} * {0})"),
+def _own(name: str) -> _Form:
+    """A function of prelude.inc."""
+    return _Form("float", f"tn_{name}_{{s}}({{0}})", None, True)
+
+
+def _special(name: str, count: int = 1) -> _Form:
+    """A function of special_functions.inc."""
+    call = f"tn_{name}_{{s}}({_operands(count)})"
+    return _Form("float", call, None, True, "special_functions")
+
+
+def _operands(count: int) -> str:
+    return ", ".join(f"{{{k}}}" for k in range(count))
+
+
+# operator -> how it reads
+TABLE: dict[type, _Form] = {
+    basic.Sub: _Form("arithmetic", "{0} - {1}", "({0} - {1})"),
+    basic.Neg: _Form("arithmetic", "-{0}", "(-{0})"),
+    basic.Sqr: _Form("arithmetic", "{0} * {0}", "({0} * {0})"),
     basic.TrueDiv: _same("({0} / {1})", "({0} / {1})"),
     basic.Reciprocal: _same("(1 / {0})", "(1 / {0})"),
     basic.Identity: _same("{0}", "{0}"),
@@ -75,8 +104,8 @@ TABLE: dict[type, tuple[str, str, str | None]] = {
     basic.Conj: _same("{0}", "{0}"),
     basic.Real: _same("{0}", "{0}"),
     basic.Imag: _same("(({t})0)"),
-    basic.Angle: ("float", "__builtin_atan2{f}(0, {0})", None),
-    basic.Switch: ("switch", "({0} ? {1} : {2})", "TN_SELECT_{S}({0}, {1}, {2})"),
+    basic.Angle: _Form("float", "__builtin_atan2{f}(0, {0})", None, True),
+    basic.Switch: _Form("switch", "({0} ? {1} : {2})", "TN_SELECT_{S}({0}, {1}, {2})"),
     MulWithoutZeros: _same("({0} == 0 ? {1} : {1} == 0 ? {0} : {0} * {1})"),
     basic.Clip: _same("({0} < {1} ? {1} : {0} > {2} ? {2} : {0})"),
     basic.Maximum: _same(
@@ -87,23 +116,23 @@ TABLE: dict[type, tuple[str, str, str | None]] = {
         "({1} < {0} ? {1} : {0} <= {1} ? {0} : {0} + {1})",
         "TN_SELECT_{S}({1} < {0}, {1}, TN_SELECT_{S}({0} <= {1}, {0}, {0} + {1}))",
     ),
-    basic.LT: ("comparison", "<", None),
-    basic.GT: ("comparison", ">", None),
-    basic.LE: ("comparison", "<=", None),
-    basic.GE: ("comparison", ">=", None),
-    basic.EQ: ("comparison", "==", None),
-    basic.NEQ: ("comparison", "!=", None),
-    basic.IsNan: ("common", "({0} != {0})", "({0} != {0})"),
-    basic.IsInf: ("common", "({0} - {0} != {0} - {0} && {0} == {0})", None),
+    basic.LT: _Form("comparison", "<", None),
+    basic.GT: _Form("comparison", ">", None),
+    basic.LE: _Form("comparison", "<=", None),
+    basic.GE: _Form("comparison", ">=", None),
+    basic.EQ: _Form("comparison", "==", None),
+    basic.NEQ: _Form("comparison", "!=", None),
+    basic.IsNan: _Form("common", "({0} != {0})", "({0} != {0})"),
+    basic.IsInf: _Form("common", "({0} - {0} != {0} - {0} && {0} == {0})", None),
     basic.OR: _same("({0} | {1})"),
     basic.AND: _same("({0} & {1})"),
     basic.XOR: _same("({0} ^ {1})"),
-    basic.Pow: ("power", "", None),
-    basic.IntDiv: ("floor division", "", None),
-    basic.Mod: ("remainder", "", None),
-    basic.Abs: ("magnitude", "", None),
+    basic.Pow: _Form("power", "", None),
+    basic.IntDiv: _Form("floor division", "", None),
+    basic.Mod: _Form("remainder", "", None),
+    basic.Abs: _Form("magnitude", "", None),
     basic.Sign: _same("(({0} > 0) - ({0} < 0) + ({0} != {0} ? {0} : 0))"),
-    basic.Invert: ("invert", "", None),
+    basic.Invert: _Form("invert", "", None),
     basic.Ceil: _function("ceil"),
     basic.Floor: _function("floor"),
     basic.Trunc: _function("trunc"),
@@ -116,22 +145,22 @@ TABLE: dict[type, tuple[str, str, str | None]] = {
     basic.Log1p: _function("log1p", vector=True),
     basic.Log2: _function("log2"),
     basic.Log10: _function("log10"),
-    basic.Sqrt: ("float", "__builtin_sqrt{f}({0})", "tn_sqrt_{s}({0})"),
+    basic.Sqrt: _Form("float", "__builtin_sqrt{f}({0})", "tn_sqrt_{s}({0})"),
     basic.Tanh: _function("tanh", vector=True),
     basic.Cos: _function("cos"),
     basic.Sin: _function("sin"),
     basic.Tan: _function("tan"),
     basic.ArcCos: _function("acos"),
     basic.ArcSin: _function("asin"),
-    basic.ArcTan: _special("atan"),
+    basic.ArcTan: _own("atan"),
     basic.Cosh: _function("cosh"),
     basic.Sinh: _function("sinh"),
     basic.ArcCosh: _function("acosh"),
     basic.ArcSinh: _function("asinh"),
     basic.ArcTanh: _function("atanh"),
-    basic.ArcTan2: ("float", "__builtin_atan2{f}({0}, {1})", None),
-    basic.Deg2Rad: ("float", "({0} * ({t})0.017453292519943295)", None),
-    basic.Rad2Deg: ("float", "({0} * ({t})57.295779513082321)", None),
+    basic.ArcTan2: _function("atan2", count=2),
+    basic.Deg2Rad: _Form("float", "({0} * ({t})0.017453292519943295)", None),
+    basic.Rad2Deg: _Form("float", "({0} * ({t})57.295779513082321)", None),
     scalar_math.Erf: _function("erf"),
     scalar_math.Erfc: _function("erfc"),
     scalar_math.Gamma: _function("tgamma"),
@@ -150,13 +179,13 @@ TABLE: dict[type, tuple[str, str, str | None]] = {
     scalar_math.J1: _function("j1"),
     scalar_math.I0: _special("i0"),
     scalar_math.I1: _special("i1"),
-    scalar_math.Sigmoid: (
-        "float",
-        "(1 / (1 + __builtin_exp{f}(-{0})))",
-        "tn_v_sigmoid_{s}({0})",
+    scalar_math.Sigmoid: _Form(
+        "float", "(1 / (1 + __builtin_exp{f}(-{0})))", "tn_v_sigmoid_{s}({0})", True
     ),
-    scalar_math.Softplus: ("float", "tn_s_softplus_{s}({0})", "tn_v_softplus_{s}({0})"),
-    scalar_math.Log1mexp: ("float", "tn_log1mexp_{s}({0})", None),
+    scalar_math.Softplus: _Form(
+        "float", "tn_s_softplus_{s}({0})", "tn_v_softplus_{s}({0})", True, "activations"
+    ),
+    scalar_math.Log1mexp: _own("log1mexp"),
 }
 
 _NARY = {basic.Add: "+", basic.Mul: "*"}
@@ -183,8 +212,9 @@ def expression_of(op: Any, inputs: Sequence[str], output: str) -> Expression:
         return Expression("cast", "(({t}){0})", "{0}" if whole else None, None, output)
     if kind not in TABLE:
         raise CannotLower(f"the scalar operation {op}")
-    rule, template, vector = TABLE[kind]
-    return _RULES[rule](str(op), template, vector, inputs, output)
+    form = TABLE[kind]
+    expression = _RULES[form.rule](str(op), form.template, form.vector, inputs, output)
+    return replace(expression, function=expression.function or form.function, library=form.library)
 
 
 def _joined(op: Any, count: int, output: str) -> Expression:
@@ -241,7 +271,7 @@ def _float(name, template, vector, inputs, output):
 
 def _power(name, template, vector, inputs, output):
     if output in FLOATS:
-        return Expression(name, "__builtin_pow{f}({0}, {1})", None, output, output)
+        return Expression(name, "__builtin_pow{f}({0}, {1})", None, output, output, function=True)
     return Expression(name, "(({t})tn_power({0}, {1}))", None, output, output)
 
 

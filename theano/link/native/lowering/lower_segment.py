@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from pytensor.graph.basic import Constant, Variable
+from pytensor.graph.basic import Variable
 
-from theano.link.native.graph.updates_in_place import overwrite_inputs
-from theano.link.native.ir.ir import Argument, Buffer, CannotLower, Copy, Scalar, Size, Value, View
+from theano.link.native.ir.ir import Argument, Buffer, CannotLower, Scalar, Size, Value, View
+from theano.link.native.ir.prologue import Element
 from theano.link.native.ir.scalar_types import C_TYPES, has_c_type
 from theano.link.native.ir.sizes import Sizes
+from theano.link.native.ir.symbolic import SizeOfArray, compared
 from theano.link.native.lowering.loop import LowerLoop
-from theano.link.native.lowering.operations.elementwise import constant_value
-from theano.link.native.lowering.registry import lowering_of
+from theano.link.native.lowering.nodes import Nodes
 from theano.link.native.lowering.segment import Output, Segment
 from theano.link.native.lowering.step import Step
-from theano.link.native.passes.share_memory import share_memory
-from theano.link.native.passes.stored import check_types, choose_strides, mark_stored
+from theano.link.native.passes.in_order import run_passes
+from theano.link.native.statements.copy import Copy
 
 
 class NodeCannotLower(CannotLower):
@@ -54,15 +54,16 @@ def lower_segment(
 
 class _Builder:
     def __init__(self, name: str, nodes, needed, known: Sizes | None, lower_loop: LowerLoop):
-        step = Step(name, self._constant_array, known, repeats=False, lower_loop=lower_loop)
+        step = Step(name, known, repeats=False, lower_loop=lower_loop)
+        step.constant_array = self._constant_array
         self.segment = Segment(name, list(nodes), step)
         self.step, self.needed = step, needed
-        self.values: dict[Variable, Value] = {}
+        self.nodes = Nodes(step, self._input)
 
     def build(self) -> Segment:
         for node in self.segment.nodes:
             try:
-                self._lower(node)
+                self.nodes.lower(node)
             except CannotLower as reason:
                 raise NodeCannotLower(node, str(reason)) from None
         for variable in self.needed:
@@ -70,28 +71,10 @@ class _Builder:
                 self._output(variable)
             except CannotLower as reason:
                 raise NodeCannotLower(variable.owner, str(reason)) from None
-        share_memory(self.step.statements)
-        overwrite_inputs(self.segment)
-        mark_stored(self.step.statements)
-        choose_strides([argument for argument, _ in self.segment.inputs], self.step)
+        run_passes(self.segment)
         return self.segment
 
-    def _lower(self, node: Any) -> None:
-        self.step.node = node
-        operands = [self._operand(variable) for variable in node.inputs]
-        results = lowering_of(node.op)(self.step, node, operands)
-        check_types(self.step, node, results)
-        self.values.update(zip(node.outputs, results, strict=True))
-
     # ---- inputs ----
-
-    def _operand(self, variable: Variable) -> Value:
-        if variable not in self.values:
-            if isinstance(variable, Constant):
-                self.values[variable] = constant_value(self.step, variable)
-            else:
-                self.values[variable] = self._input(variable)
-        return self.values[variable]
 
     def _constant_array(self, data: np.ndarray) -> View:
         data = np.array(data, order="C")
@@ -108,7 +91,7 @@ class _Builder:
         argument = self._argument("input", dtype, len(shape), shape, variable.name or "")
         self.segment.inputs.append((argument, variable))
         if not shape:
-            name = self.step.sizes.define(C_TYPES[dtype], f"*{argument.name}")
+            name = self.step.sizes.define(C_TYPES[dtype], Element(argument.name))
             return Scalar(name, dtype, invariant=True)
         return View.of(Buffer(argument.name, dtype, argument.shape, "invariant"))
 
@@ -117,20 +100,20 @@ class _Builder:
         sizes = self.step.sizes
         shape: list[Size] = []
         for d in range(ndim):
-            text = f"{name}_array->shape[{d}]"
+            given = SizeOfArray(name, d)
             what = f"{comment or name}, size of dimension {d}"
             if known[d] is not None:
                 if kind == "input":
-                    sizes.check(f"{text} == {known[d]}", what)
+                    sizes.check(compared(given, "==", known[d]), what)
                 shape.append(known[d])
             else:
-                shape.append(sizes.argument(f"{name}_n{d}", text, what))
+                shape.append(sizes.argument(f"{name}_n{d}", given, what))
         return Argument(name, kind, dtype, tuple(shape), comment=comment)
 
     # ---- outputs ----
 
     def _output(self, variable: Variable) -> None:
-        value = self._operand(variable)
+        value = self.nodes.value(variable)
         name = f"output{len(self.segment.outputs)}"
         buffer = Buffer(name, value.dtype, tuple(value.shape), "row")
         argument = Argument(name, "output", value.dtype, tuple(value.shape))

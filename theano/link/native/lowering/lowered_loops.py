@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
-from theano.link.native.lowering.loop import Loop, LowerLoop, lower_scan
+from theano.link.native.lowering.loop import Loop, LowerLoop
+from theano.link.native.lowering.lower_loop import lower_scan
 from theano.link.step_graph import EqualSteps
 from theano.pytensor_base.scan import Scan
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from pytensor.graph.basic import Variable
 
-from theano.link.native.ir.ir import Argument, Buffer
+from theano.link.native.ir.ir import Argument, Buffer, StepError
 from theano.link.native.lowering.loop import Loop, loops_of
 from theano.link.native.lowering.step import Step
 
@@ -80,7 +80,7 @@ class SegmentCall:
     inputs: tuple[Passed, ...]
     outputs: tuple[Passed, ...]
     checks: tuple[str, ...]
-    errors: tuple[tuple[type[Exception], str], ...]
+    errors: tuple[StepError, ...]
     may_stop_early: bool
     destroyed: tuple[int, ...] = ()
     commits: bool = False
@@ -111,6 +111,11 @@ class Segment:
 
     def __str__(self) -> str:
         return described(self.name, self.nodes)
+
+    @property
+    def passed(self) -> list[Argument]:
+        """The arrays that the caller passes."""
+        return [argument for argument, _ in self.inputs]
 
     @property
     def loops(self) -> list[Loop]:

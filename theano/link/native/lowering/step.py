@@ -2,163 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-import numpy as np
-
-from theano.link.native.ir.emit_expressions import scalar_text
 from theano.link.native.ir.ir import (
-    Assign,
-    Buffer,
-    CannotLower,
     Compute,
-    Copy,
-    Gemm,
-    Line,
-    Load,
-    Map,
-    Numbers,
     Scalar,
     Size,
     Spread,
-    Statement,
     Value,
     View,
 )
-from theano.link.native.ir.layout import place_of
+from theano.link.native.ir.prologue import Applied
 from theano.link.native.ir.scalar_expressions import Expression
-from theano.link.native.ir.scalar_types import C_TYPES, literal
-from theano.link.native.ir.sizes import Sizes, bytes_text
+from theano.link.native.ir.scalar_types import C_TYPES
+from theano.link.native.lowering.values_in_memory import ValuesInMemory
+from theano.link.native.statements.map import Map
+from theano.link.native.statements.numbers import Assign, Check
 
 # The C compiler's time grows faster than the pass over elements that it compiles; to store what so
 # many operations made, and to read it again, is little beside them.
 MOST_IN_A_MAP = 256
 
 
-class Step:
-    """Statements of a step, and the sizes that they use.
-
-    Attributes
-    ----------
-    name
-        The name of the C function.
-    repeats
-        Whether the statements run again and again, so that preparing operands pays.
-    loops
-        The loops that statements call.
-    lower_loop
-        Lowers a loop that a statement calls; see `lowered_loops.py`.
-    rows_reached
-        For buffers of a loop that may stop early: how many rows are left of them.
-    constant_array
-        Makes a view of an array that is known when the code is made.
-    packed
-        The invariant right operands of products, which are packed before the loop.
-    number_types
-        The types of the numbers that statements define.
-    node, origins
-        The operation that is being lowered, and the one of each statement, for profiles.
-    errors
-        Exceptions that a step may raise: their type and text; the C function returns them
-        as negative numbers.
-    """
-
-    def __init__(
-        self,
-        name: str,
-        constant_array: Callable[[np.ndarray], View],
-        known: Sizes | None = None,
-        repeats: bool = True,
-        lower_loop: Callable[..., Any] | None = None,
-    ) -> None:
-        self.name, self.constant_array, self.repeats = name, constant_array, repeats
-        self.sizes = Sizes(known)
-        self.loops: list[Any] = []
-        self.rows_reached: dict[Buffer, str] = {}
-        self.lower_loop = lower_loop
-        self.statements: list[Statement] = []
-        self.temporaries: list[Buffer] = []
-        self.packed: list[View] = []
-        self.errors: list[tuple[type[Exception], str]] = []
-        self.number_types: dict[str, str] = {}
-        self.node: Any = None
-        self.origins: dict[Statement, Any] = {}
-        self._numbers_defined_at: dict[str, int] = {}
-
-    # ---- new values ----
-
-    def temporary(self, dtype: str, shape: Sequence[Size]) -> Buffer:
-        buffer = Buffer(f"t{len(self.temporaries)}", dtype, tuple(shape), "temporary")
-        bytes_text(shape, np.dtype(dtype).itemsize)  # refuses what can never be
-        self.temporaries.append(buffer)
-        return buffer
-
-    def append(self, statement: Statement, *written: Buffer) -> int:
-        self.statements.append(statement)
-        self.origins[statement] = self.node
-        for buffer in written:
-            buffer.defined_at = len(self.statements) - 1
-        return len(self.statements) - 1
-
-    def number(self, dtype: str) -> Scalar:
-        """A number that the next statement defines."""
-        name = f"v{len(self._numbers_defined_at)}"
-        self._numbers_defined_at[name] = len(self.statements)
-        self.number_types[name] = dtype
-        return Scalar(name, dtype)
-
-    def constant(self, value: Any, dtype: str) -> Scalar:
-        return Scalar(literal(value, dtype), dtype, invariant=True, literal=value)
-
-    def size(self, value: Value, what: str) -> Size:
-        """A number as a size; CannotLower if it may differ between steps."""
-        if not isinstance(value, Scalar) or not value.invariant:
-            raise CannotLower(f"{what} that may differ between steps")
-        if value.literal is not None:
-            if abs(int(value.literal)) >= 2**63:
-                raise CannotLower(f"{what} that does not fit 64 bits")
-            return int(value.literal)
-        return self.sizes.name(signed(value))
-
-    def of_size(self, size: Size) -> Scalar:
-        """A size as a number."""
-        if isinstance(size, int):
-            return self.constant(size, "int64")
-        return Scalar(size, "int64", invariant=True)
-
-    def error(self, kind: type[Exception], text: str) -> int:
-        """The number that the C function returns for an exception of a step."""
-        if (kind, text) not in self.errors:
-            self.errors.append((kind, text))
-        return -1 - self.errors.index((kind, text))
-
-    # ---- when a value is known ----
-
-    def position(self, value: Value | Compute) -> int:
-        """The position of the statement after which a value is known."""
-        if isinstance(value, Scalar):
-            return self._numbers_defined_at.get(value.expression, -1)
-        if isinstance(value, Spread):
-            return self.position(value.scalar)
-        if isinstance(value, Numbers):
-            return max([self.position(item) for item in value.items], default=-1)
-        assert isinstance(value, View)
-        starts = [self._numbers_defined_at.get(str(start), -1) for start in value.start]
-        return max([value.buffer.defined_at, *starts])
-
-    def invariant(self, view: View) -> bool:
-        return (
-            view.buffer.root().role == "invariant"
-            and view.buffer.source is None
-            and not any(str(start) in self._numbers_defined_at for start in view.start)
-        )
-
-    def packable(self, view: View) -> bool:
-        """Whether a product may have this operand packed once, before the loop."""
-        return self.repeats and self.invariant(view)
-
-    # ---- element-wise ----
+class Step(ValuesInMemory):
+    """What a lowering adds to: element-wise work, which is fused here, and checks."""
 
     def apply(
         self,
@@ -185,10 +52,13 @@ class Step:
         if all(operand.invariant for operand in operands):
             if expression.name in ("Identity", "Second"):
                 return operands[-1]
-            text = scalar_text(
-                expression, [o.expression for o in operands], [o.dtype for o in operands]
+            value = Applied(
+                expression,
+                tuple(operand.expression for operand in operands),
+                tuple(operand.dtype for operand in operands),
             )
-            name = self.sizes.define(C_TYPES[expression.dtype], text)
+            name = self.sizes.define(C_TYPES[expression.dtype], value)
+            self.libraries.add(expression.library)
             return Scalar(name, expression.dtype, invariant=True)
         result = self.number(expression.dtype)
         self.append(Assign(result, expression, operands))
@@ -269,141 +139,27 @@ class Step:
                     return position
         return self.append(Map(key))
 
-    # ---- memory ----
-
-    def view(self, value: Value) -> View:
-        """The value in memory."""
-        if isinstance(value, View):
-            return value
-        if isinstance(value, Spread):
-            buffer = self.temporary(value.dtype, value.shape)
-            self.append(Copy(View.of(buffer), value.scalar), buffer)
-            return View.of(buffer)
-        buffer = self.temporary(value.dtype, value.shape or (1,))
-        items = value.items if isinstance(value, Numbers) else (value,)
-        for k, item in enumerate(items):
-            target = View(buffer, (), (), (), (k,))
-            self.append(Copy(target, item), buffer)
-        return View.of(buffer)
-
-    def copied(self, value: Value) -> Buffer:
-        """A new buffer that holds a value."""
-        buffer = self.temporary(value.dtype, value.shape)
-        source = value.scalar if isinstance(value, Spread) else self.view(value)
-        self.append(Copy(View.of(buffer), source), buffer)
-        return buffer
-
-    def keep_order(self, view: View) -> View:
-        """A view whose memory nobody will move to where it has other strides."""
-        view.buffer.packed = view.buffer.role == "temporary"
-        return view
-
-    def load(self, view: View) -> Scalar:
-        """The one element of a view without dimensions."""
-        result = self.number(view.dtype)
-        self.append(Load(result, view))
-        return result
-
-    def numbers(self, view: View) -> Numbers:
-        """The elements of an invariant vector of known size, as numbers of the prologue."""
-        (size,) = view.shape
-        assert isinstance(size, int)
-        # the text below is written for these strides
-        view.buffer.root().packed = True
-        items = []
-        for k in range(size):
-            at = View(
-                view.buffer, (), (), (), (self.sizes.binary(view.start[0], "+", k * view.steps[0]),)
-            )
-            pointer = place_of(at, self.sizes).pointer
-            items.append(
-                Scalar(self.sizes.define(C_TYPES[view.dtype], f"*({pointer})"), view.dtype, True)
-            )
-        return Numbers(tuple(items), view.dtype)
-
-    def reshaped(self, value: Value, shape: tuple[Size, ...]) -> Value:
-        """The elements in C order under another shape of as many elements."""
-        if isinstance(value, Spread):
-            return Spread(value.scalar, shape) if shape else value.scalar
-        view = self.view(value)
-        if not view.whole or view.buffer.role == "invariant" or view.buffer.place is not None:
-            view = View.of(self.copied(view))
-        if not shape:
-            return self.load(View(view.buffer, (), (), (), (0,) * view.ndim))
-        view.buffer.packed = True
-        buffer = Buffer(
-            f"{view.buffer.name}_{len(shape)}d",
-            view.dtype,
-            shape,
-            "temporary",
-            source=view,
-            defined_at=view.buffer.defined_at,
-        )
-        return View.of(buffer)
-
-    def product(self, a: View, b: View, out: View) -> None:
-        """Append ``out = a @ b``; an invariant ``b`` is packed before the loop."""
-        packed = None
-        if self.packable(b):
-            packed = self.packed_position(b)
-        self.append(Gemm(a, b, out, packed), out.buffer)
-
-    def packed_position(self, view: View) -> int:
-        """The position of an invariant matrix among those that are packed before the loop."""
-        for k, other in enumerate(self.packed):
-            if other.buffer is view.buffer and (other.axes, other.steps, other.start) == (
-                view.axes,
-                view.steps,
-                view.start,
-            ):
-                if other.shape == view.shape:
-                    return k
-        self.packed.append(view)
-        return len(self.packed) - 1
-
-    def check(self, condition: str, kind: type[Exception], text: str, after: Value) -> None:
-        """Append a check that raises an exception in the step."""
-        self.append(Line(f"if (!({condition})) {{ status = {self.error(kind, text)}; goto end; }}"))
+    def check(
+        self,
+        condition: Expression,
+        operands: Sequence[Scalar],
+        kind: type[Exception],
+        text: str,
+    ) -> None:
+        """Append a check that raises an exception in the step unless a condition holds."""
+        self.append(Check(condition, list(operands), kind, text))
 
     def checked_index(self, index: Scalar, size: Size) -> Scalar:
         """An index of this step, from the front, after a check that it is in range."""
-        text = "index out of range"
-        given = signed(index)
-        self.check(f"{given} < {size} && {given} >= -{size}", IndexError, text, index)
+        operands = [index, Scalar(str(size), "int64", invariant=True)]
+        given = "tn_signed({0})" if index.dtype == "uint64" else "{0}"
+        in_range = Expression(
+            "in range", f"{given} < {{1}} && {given} >= -{{1}}", None, None, "bool"
+        )
+        self.check(in_range, operands, IndexError, "index out of range")
         result = self.number("int64")
+        front = f"{given} < 0 ? {given} + {{1}} : {given}"
         self.append(
-            Line(f"const int64_t {result.expression} = {given} < 0 ? {given} + {size} : {given};")
+            Assign(result, Expression("from the front", front, None, None, "int64"), operands)
         )
         return result
-
-    def place(self, value: Value, target: View) -> None:
-        """Have a value in a part of a new buffer: computed there if it can be, else copied."""
-        if isinstance(value, View) and self._can_be_placed(value, target):
-            value.buffer.place = target
-            target.buffer.defined_at = max(target.buffer.defined_at, value.buffer.defined_at)
-            return
-        source: View | Scalar
-        if isinstance(value, Scalar):
-            source = value
-        elif isinstance(value, Spread):
-            source = value.scalar
-        else:
-            source = self.view(value)
-        at = self.append(Copy(target, source))
-        target.buffer.defined_at = max(target.buffer.defined_at, at)
-
-    def _can_be_placed(self, view: View, target: View) -> bool:
-        buffer = view.buffer
-        return (
-            buffer.role == "temporary"
-            and buffer.place is None
-            and buffer.source is None
-            and view.whole
-            and not (buffer.packed and not target.whole)
-        )
-
-
-def signed(number: Scalar) -> str:
-    """A whole number as one of 64 bits with a sign; what does not fit is the largest."""
-    # unsigned numbers compare with negative ones only as signed ones
-    return f"tn_signed({number.expression})" if number.dtype == "uint64" else number.expression

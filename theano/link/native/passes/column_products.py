@@ -7,17 +7,19 @@ gate contiguous.
 
 from __future__ import annotations
 
-from dataclasses import fields
-
-from theano.link.native.ir.ir import Buffer, Gemm, Map, Size, Statement, View
+from theano.link.native.ir.ir import Buffer, Size, View
 from theano.link.native.ir.sizes import Sizes
+from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.step import Step
+from theano.link.native.statements.base import Statement
+from theano.link.native.statements.gemm import Gemm
 
 Range = tuple[Size, Size]
 
 
-def split_products(step: Step) -> None:
+def split_products(loop: Loop) -> None:
     """Split those products of a step for which that holds; positions of statements change."""
+    step = loop.step
     statements: list[Statement] = []
     for statement in step.statements:
         ranges = _ranges_read(step, statement) if isinstance(statement, Gemm) else {}
@@ -33,7 +35,7 @@ def split_products(step: Step) -> None:
             for view in views
         }
         for reader in step.statements:
-            _rename(reader, renamed)
+            reader.replace_views(renamed)
     step.statements = statements
     step.packed = []
     for statement in statements:
@@ -51,7 +53,7 @@ def _ranges_read(step: Step, product: Gemm) -> dict[Range, list[View]]:
     for statement in step.statements:
         if statement is product:
             continue
-        for view in _views(statement):
+        for view in statement.views():
             if view.buffer is buffer:
                 which = _columns(view, buffer, step.sizes)
                 if which is None or which[1] == step.sizes.find(buffer.shape[-1]):
@@ -84,23 +86,3 @@ def _part(step: Step, product: Gemm, which: Range) -> Gemm:
     out = step.temporary(whole.dtype, (*whole.buffer.shape[:-1], columns))
     shape = (whole.shape[0], columns)
     return Gemm(product.a, right, View(out, shape, whole.axes, whole.steps, whole.start), 0)
-
-
-def _views(statement: Statement) -> list[View]:
-    if isinstance(statement, Map):
-        operands = [operand for compute in statement.body for operand in compute.operands]
-        return [operand for operand in operands if isinstance(operand, View)]
-    values = [getattr(statement, entry.name) for entry in fields(statement)]
-    return [value for value in values if isinstance(value, View)]
-
-
-def _rename(statement: Statement, renamed: dict[int, View]) -> None:
-    """Put other views in the place of some, which are told apart by identity."""
-    if isinstance(statement, Map):
-        for compute in statement.body:
-            compute.operands = [renamed.get(id(o), o) for o in compute.operands]  # type: ignore
-        return
-    for entry in fields(statement):
-        value = getattr(statement, entry.name)
-        if id(value) in renamed:
-            setattr(statement, entry.name, renamed[id(value)])

@@ -15,10 +15,11 @@ from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 
-from theano.link.native.ir.ir import Buffer, Map, Statement, View
-from theano.link.native.ir.views import views_of
+from theano.link.native.ir.ir import Buffer, View
 from theano.link.native.lowering.segment import Output, Segment
 from theano.link.native.passes.share_memory import last_uses
+from theano.link.native.statements.base import Statement
+from theano.link.native.statements.map import Map
 from theano.pytensor_base.graph import protected_inputs
 
 
@@ -89,7 +90,7 @@ def _element_by_element(statement: Statement) -> Iterator[tuple[View, Buffer]]:
     """What a map reads as a whole, and what it writes at the same element after reading."""
     if not isinstance(statement, Map):
         return
-    reads = views_of(statement)
+    reads = statement.views()
     partly = {v.buffer for v in reads if not v.whole or v.shape != statement.shape}
     for view in reads:
         if view.buffer not in partly and view.buffer.root() is view.buffer:
@@ -106,7 +107,7 @@ def _output_of(buffer: Buffer, outputs: Sequence[Output]) -> Output | None:
 def _first_uses(statements: Sequence[Statement]) -> dict[Buffer, int]:
     first: dict[Buffer, int] = {}
     for position, statement in enumerate(statements):
-        used = [view.buffer for view in views_of(statement)]
+        used = [view.buffer for view in statement.views()]
         if isinstance(statement, Map):
             used += [c.buffer for c in statement.body if c.buffer is not None]
         for buffer in used:

@@ -6,12 +6,16 @@ in memory of its own. Transformation: the copy becomes another name for it.
 
 from __future__ import annotations
 
-from theano.link.native.ir.ir import Buffer, Copy, Statement, View
-from theano.link.native.ir.views import results_of, views_of
+from theano.link.native.ir.ir import Buffer, View
+from theano.link.native.lowering.loop import Loop
+from theano.link.native.lowering.segment import Segment
+from theano.link.native.statements.base import Statement
+from theano.link.native.statements.copy import Copy
 
 
-def share_memory(statements: list[Statement]) -> None:
+def share_memory(lowered: Loop | Segment) -> None:
     """Drop copies of temporaries that nothing needs after the copy."""
+    statements = lowered.step.statements
     last = last_uses(statements)
     for position, statement in enumerate(list(statements)):
         if isinstance(statement, Copy) and _can_share(statement, position, last):
@@ -50,7 +54,7 @@ def last_uses(statements: list[Statement]) -> dict[Buffer, int]:
     """The position of the last statement that reads or writes each buffer, or its memory."""
     last: dict[Buffer, int] = {}
     for position, statement in enumerate(statements):
-        for buffer in [*(view.buffer for view in views_of(statement)), *results_of(statement)]:
+        for buffer in [*(view.buffer for view in statement.views()), *statement.results()]:
             last[buffer.root()] = position
             last[buffer] = position
     return last

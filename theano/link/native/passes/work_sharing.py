@@ -8,78 +8,15 @@ thread wrote, or overwrites what another reads, since the barrier before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
-from theano.link.native.ir.ir import (
-    Assign,
-    Buffer,
-    Combine,
-    Copy,
-    Gather,
-    Gemm,
-    Kernel,
-    Line,
-    Load,
-    Map,
-    Reduce,
-    Scalar,
-    Scatter,
-    Size,
-    Statement,
-    View,
-)
-from theano.link.native.ir.scalar_types import SUFFIX
+from theano.link.native.ir.ir import Buffer, Size, View
+from theano.link.native.ir.sharing import ONE, Alone, Share, Sharing, Way
 from theano.link.native.ir.sizes import Sizes
-
-
-@dataclass(frozen=True)
-class Share:
-    """A range of each thread along a dimension.
-
-    Attributes
-    ----------
-    dimension
-        Of the result, or of the source of a reduction.
-    unit
-        What is not cut: the 'f32' or 'f64' columns of a panel, or single elements, '1'.
-    first, end
-        The bounds of the range in C.
-    """
-
-    dimension: int
-    size: Size
-    unit: str
-    first: str
-    end: str
-
-
-# The other ways: each thread for itself, in its own variables; or the first thread alone.
-EVERY, ONE = "every", "one"
-Way = Share | str
-
-
-@dataclass
-class Sharing:
-    """How the statements of a step are shared out.
-
-    Attributes
-    ----------
-    ways
-        By the position of the statement.
-    barriers
-        Positions of statements before which all threads meet; the number of statements stands
-        for the end of the step.
-    """
-
-    ways: list[Way] = field(default_factory=list)
-    ranges: dict[tuple[Size, str], int] = field(default_factory=dict)
-    barriers: set[int] = field(default_factory=set)
-
-    def share(self, dimension: int, size: Size, unit: str) -> Share:
-        number = self.ranges.setdefault((size, unit), len(self.ranges))
-        return Share(dimension, size, unit, f"first{number}", f"end{number}")
+from theano.link.native.ir.symbolic import sum_of
+from theano.link.native.statements.base import Statement
 
 
 @dataclass(frozen=True)
@@ -98,8 +35,8 @@ def shared_work(
     rows: dict[Buffer, RowRole],
     numbers_read: Iterable[RowRole],
     numbers_written: Iterable[RowRole],
-) -> Sharing | None:
-    """Share out the statements of a step; None if it is for one thread.
+) -> Sharing | Alone:
+    """Share out the statements of a step, unless it is for one thread.
 
     Parameters
     ----------
@@ -110,13 +47,12 @@ def shared_work(
     """
     result = Sharing()
     for statement in statements:
-        # an error must not leave the other threads waiting
-        fails = isinstance(statement, Kernel) and statement.may_fail
-        if type(statement) not in _WAYS or fails:
-            return None
-        result.ways.append(_WAYS[type(statement)](result, sizes, statement))
+        way = statement.way(result, sizes)
+        if isinstance(way, Alone):
+            return way
+        result.ways.append(way)
     if not result.ranges:
-        return None
+        return Alone("nothing in it has more than one element")
     tracker = _Tracker(sizes, rows)
     accesses = [
         tracker.accesses(statement, way)
@@ -127,77 +63,6 @@ def shared_work(
     laps = 3 + max([role.round or 0 for role in rows.values()], default=0)
     result.barriers = {max(position - 1, 0) for position in _barriers(accesses, sizes, laps)}
     return result
-
-
-# ---- ways ----
-
-
-def _by_columns(result: Sharing, sizes: Sizes, shape: tuple[Size, ...], dtype: str) -> Way:
-    """Along the last dimension that is not known to be 1."""
-    found = [sizes.find(size) for size in shape]
-    wide = [d for d, size in enumerate(found) if size != 1]
-    if not wide:
-        return ONE
-    d = wide[-1]
-    return result.share(d, found[d], SUFFIX.get(dtype, "f32"))
-
-
-def _map(result: Sharing, sizes: Sizes, statement: Map) -> Way:
-    stored = [compute.dtype for compute in statement.body if compute.stored]
-    return _by_columns(result, sizes, statement.shape, (stored or ["float32"])[0])
-
-
-def _copy(result: Sharing, sizes: Sizes, statement: Copy | Combine) -> Way:
-    return _by_columns(result, sizes, statement.target.shape, statement.target.dtype)
-
-
-def _gemm(result: Sharing, sizes: Sizes, statement: Gemm) -> Way:
-    size = sizes.find(statement.out.shape[1])
-    return result.share(1, size, SUFFIX[statement.out.dtype])
-
-
-def _reduce(result: Sharing, sizes: Sizes, statement: Reduce) -> Way:
-    if isinstance(statement.target, Scalar):
-        return EVERY
-    shape = [sizes.find(size) for size in statement.source.shape]
-    kept = [d for d in range(len(shape)) if d not in statement.axes and shape[d] != 1]
-    if not kept:
-        return ONE
-    columns = kept[-1] == len(shape) - 1
-    unit = SUFFIX.get(statement.target.dtype, "f32") if columns else "1"
-    return result.share(kept[-1], shape[kept[-1]], unit)
-
-
-def _gather(result: Sharing, sizes: Sizes, statement: Gather) -> Way:
-    return _by_columns(result, sizes, statement.target.shape, statement.target.dtype)
-
-
-def _scatter(result: Sharing, sizes: Sizes, statement: Scatter) -> Way:
-    # several of the rows may be the same one
-    return _by_columns(result, sizes, (1, *statement.target.shape[1:]), statement.target.dtype)
-
-
-def _every(result: Sharing, sizes: Sizes, statement: Statement) -> Way:
-    return EVERY
-
-
-def _one(result: Sharing, sizes: Sizes, statement: Statement) -> Way:
-    return ONE
-
-
-_WAYS: dict[type, Callable[[Sharing, Sizes, Any], Way]] = {
-    Assign: _every,
-    Combine: _copy,
-    Copy: _copy,
-    Gather: _gather,
-    Gemm: _gemm,
-    Kernel: _one,
-    Line: _every,
-    Load: _every,
-    Map: _map,
-    Reduce: _reduce,
-    Scatter: _scatter,
-}
 
 
 # ---- what statements touch ----
@@ -238,9 +103,9 @@ class _Tracker:
 
     def accesses(self, statement: Statement, way: Way) -> list[Access]:
         return [
-            self._access(view, dimension, way, write)
-            for view, dimension, write in _touched(statement, way)
-            if view.buffer.root().role != "invariant"
+            self._access(touch.view, touch.dimension, way, touch.write)
+            for touch in statement.touches(way if isinstance(way, Share) else None)
+            if touch.view.buffer.root().role != "invariant"
         ]
 
     def _access(self, view: View, dimension: int | None, way: Way, write: bool) -> Access:
@@ -290,46 +155,8 @@ class _Tracker:
             return None
         start = inner.start if outer.start == 0 else outer.start
         if outer.start != 0 and inner.start != 0:
-            start = f"{outer.start} + {inner.start}"
+            start = sum_of(outer.start, inner.start)
         return _Axis(start, outer.step * inner.step, inner.count)
-
-
-def _touched(statement: Statement, way: Way) -> list[tuple[View, int | None, bool]]:
-    """The views of a statement, which dimension of each is shared out, whether it is written."""
-    d = way.dimension if isinstance(way, Share) else None
-    touched: list[tuple[Any, int | None, bool]] = []
-    if isinstance(statement, Map):
-        for compute in statement.body:
-            touched += [(operand, d, False) for operand in compute.operands]
-            if compute.stored and compute.buffer is not None:
-                touched.append((View.of(compute.buffer), d, True))
-    elif isinstance(statement, Copy | Combine):
-        touched = [(statement.source, d, False), (statement.target, d, True)]
-    elif isinstance(statement, Gemm):
-        touched = [
-            (statement.a, None, False),
-            (statement.b, d, False),
-            (statement.out, d, True),
-        ]
-    elif isinstance(statement, Reduce):
-        kept = [k for k in range(statement.source.ndim) if k not in statement.axes]
-        touched = [
-            (statement.source, d, False),
-            (statement.target, kept.index(d) if d in kept else None, True),
-        ]
-    elif isinstance(statement, Gather | Scatter):
-        inner = d or None
-        touched = [
-            (statement.index, None, False),
-            (statement.source, inner, False),
-            (statement.target, d, True),
-        ]
-    elif isinstance(statement, Kernel):
-        touched = [(view, None, False) for view in statement.reads]
-        touched += [(view, None, True) for view in statement.writes]
-    elif isinstance(statement, Load):
-        touched = [(statement.view, None, False)]
-    return [entry for entry in touched if isinstance(entry[0], View)]
 
 
 # ---- barriers ----

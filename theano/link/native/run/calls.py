@@ -204,9 +204,9 @@ class NativeSegment:
         if status == REFUSED:
             raise CallRefused("a condition inside a loop")
         if status < 0:
-            kind, text = self.segment.errors[-1 - status]
-            text = f"{text}, in step {self._result[0]}" if "loop" in text else text
-            raise CheckFailed from kind(text)
+            error = self.segment.errors[-1 - status]
+            step = f", in step {self._result[0]}" if error.in_loop else ""
+            raise CheckFailed from error.kind(f"{error.text}{step}")
 
     def _make_outputs(self, arrays: list, overwrite: bool) -> None:
         """Arrays for the outputs; those of the call before, if nobody has them any more.

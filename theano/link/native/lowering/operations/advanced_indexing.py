@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from pytensor.tensor.subtensor import AdvancedIncSubtensor, AdvancedSubtensor
 
-from theano.link.native.ir.ir import Array, CannotLower, Kernel, Scalar, Size, Value, View
+from theano.link.native.ir.ir import CannotLower, Scalar, Size, Value, View
 from theano.link.native.lowering.operations.elementwise import cast
 from theano.link.native.lowering.operations.indexing import (
     add_to_rows,
@@ -17,7 +17,11 @@ from theano.link.native.lowering.operations.indexing import (
 )
 from theano.link.native.lowering.operations.kernels import indices, loops
 from theano.link.native.lowering.registry import lowers
-from theano.link.native.lowering.step import Step, signed
+from theano.link.native.lowering.step import Step
+from theano.link.native.statements.base import Work
+from theano.link.native.statements.costs import MOVE
+from theano.link.native.statements.kernel import Array, Kernel
+from theano.link.native.statements.rows_by_index import OUT_OF_RANGE
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,10 @@ class _Pick:
         return (*kept[: self.first], *self.common, *kept[self.first :])
 
     @property
+    def numbers(self) -> list[Size]:
+        return [array.signed for array in self.arrays if isinstance(array, Scalar)]
+
+    @property
     def operands(self) -> list[View]:
         return [array for array in self.arrays if isinstance(array, View)]
 
@@ -61,10 +69,11 @@ def pick(step: Step, node, inputs: list[Value]) -> list[Value]:
     out = step.temporary(value.dtype, picked.shape)
     result = View.of(out)
 
-    def lines(y: Array, x: Array, *arrays: Array) -> list[str]:
-        return _for_each(step, picked, x, arrays, y, lambda row, one: f"{one} = {row};")
+    def lines(y: Array, x: Array, *given: Array | str) -> list[str]:
+        return _for_each(picked, x, given, y, lambda row, one: f"{one} = {row};")
 
-    step.append(Kernel([result], [picked.view, *picked.operands], lines, may_fail=True), out)
+    reads, takes = [picked.view, *picked.operands], [Work(MOVE, picked.shape)]
+    step.append(Kernel([result], reads, lines, picked.numbers, OUT_OF_RANGE, takes=takes), out)
     return [result if result.ndim else step.load(result)]
 
 
@@ -80,28 +89,29 @@ def update(step: Step, node, inputs: list[Value]) -> list[Value]:
     like = View(buffer, picked.shape, (None,) * ndim, (0,) * ndim, (0,) * len(buffer.shape))
     source = aligned(step, cast(step, change, value.dtype), node.inputs[1], like)
     operator = "=" if node.op.set_instead_of_inc else "|=" if value.dtype == "bool" else "+="
-    sources = [source] if isinstance(source, View) else []
 
-    def lines(x: Array, _: Array, *arrays: Array, checked: bool = False) -> list[str]:
-        number = source.expression if isinstance(source, Scalar) else ""
-        given = None if number else arrays[0]
+    # the source comes last among the arrays, or first among the numbers
+    if isinstance(source, View):
+        reads, numbers = [picked.view, *picked.operands, source], picked.numbers
+    else:
+        reads, numbers = [picked.view, *picked.operands], [source.symbol, *picked.numbers]
+
+    def lines(x: Array, _: Array, *given: Array | str) -> list[str]:
+        change, *rest = given[len(picked.operands) :]
+        indices = [*given[: len(picked.operands)], *rest]
+        other = change if isinstance(change, Array) else None
         return _for_each(
-            step,
-            picked,
-            x,
-            arrays[len(sources) :],
-            given,
-            lambda row, one: f"{row} {operator} {number or one};",
-            checked,
+            picked, x, indices, other, lambda row, one: f"{row} {operator} {one or change};"
         )
 
-    def checks(x: Array, _: Array, *arrays: Array) -> list[str]:
-        rows = _rows(step, picked, x, arrays[len(sources) :], False)
-        return loops(indices("i", len(picked.common)), picked.common, rows)
+    def checks(x: Array, _: Array, *given: Array | str) -> list[str]:
+        indices = [*given[: len(picked.operands)], *given[len(picked.operands) + 1 :]]
+        return _for_each_index(picked, indices, _rows(picked, x, indices))
 
-    reads = [picked.view, *sources, *picked.operands]
-    unchecked = partial(lines, checked=True)
-    step.append(Kernel([picked.view], reads, lines, True, checks, unchecked), buffer)
+    takes = [Work(MOVE, picked.shape)]
+    step.append(
+        Kernel([picked.view], reads, lines, numbers, OUT_OF_RANGE, checks, lines, takes), buffer
+    )
     return [View.of(buffer)]
 
 
@@ -127,7 +137,6 @@ def _picked(step: Step, view: View, idx_list, given: list[Value], variables) -> 
     )
     consecutive = axes == tuple(range(axes[0], axes[0] + len(axes)))
     first = axes[0] if consecutive else 0
-    step.error(IndexError, "index out of range")
     return _Pick(indexed(step, view, basic, given), axes, arrays, shape, first)
 
 
@@ -138,7 +147,7 @@ def _stretched(view: View, shape: tuple[Size, ...], flags) -> View:
 
 
 def _for_each(
-    step: Step, picked: _Pick, x: Array, arrays, other: Array | None, one, checked: bool = False
+    picked: _Pick, x: Array, given: Sequence[Array | str], other: Array | None, one
 ) -> list[str]:
     """Loops over what is picked: first over the arrays of indices, then over whole dimensions."""
     outer = indices("i", len(picked.common))
@@ -149,22 +158,34 @@ def _for_each(
     place = [*inner[: picked.first], *outer, *inner[picked.first :]]
     line = one(element, other.at(*place) if other is not None else "")
     body = loops(inner, [x.shape[d] for d in picked.others], [line])
-    return loops(outer, picked.common, [*_rows(step, picked, x, arrays, checked), *body])
+    return _for_each_index(picked, given, [*_rows(picked, x, given), *body])
 
 
-def _rows(step: Step, picked: _Pick, x: Array, arrays, checked: bool) -> list[str]:
-    """Lines that name what is picked at one place of the arrays of indices."""
+def _for_each_index(picked: _Pick, given: Sequence[Array | str], body: Sequence[str]) -> list[str]:
+    """Loops over the arrays of indices, which have one shape."""
+    shape = next((one.shape for one in given if isinstance(one, Array)), ())
+    return loops(indices("i", len(shape)), shape, body)
+
+
+def _rows(picked: _Pick, x: Array, given: Sequence[Array | str]) -> list[str]:
+    """Lines that name what is picked at one place of the arrays of indices, and check it.
+
+    Given are the arrays and the numbers of indices, and what ends the step where one is out of range.
+    """
     outer = indices("i", len(picked.common))
-    error = step.error(IndexError, "index out of range")
-    views = iter(arrays)
+    arrays = iter([one for one in given if isinstance(one, Array)])
+    numbers = iter([one for one in given if isinstance(one, str)])
     lines = []
+    names = []
     for k, (axis, array) in enumerate(zip(picked.axes, picked.arrays, strict=True)):
-        text = array.expression if isinstance(array, Scalar) else next(views).at(*outer)
         size = x.shape[axis]
-        lines.append(f"int64_t r{k} = {signed(Scalar(text, array.dtype))};")
-        if not checked:
-            lines.append(
-                f"if (r{k} < -({size}) || r{k} >= {size}) {{ status = {error}; goto end; }}"
-            )
-        lines.append(f"if (r{k} < 0) r{k} += {size};")
-    return lines
+        if isinstance(array, Scalar):
+            index = next(numbers)
+        else:
+            index = str(Scalar(next(arrays).at(*outer), array.dtype).signed)
+        lines.append(f"int64_t r{k} = {index};")
+        names.append((f"r{k}", size))
+    fails = next(numbers, None)
+    if fails is not None:
+        lines += [f"if ({r} < -({size}) || {r} >= {size}) {fails}" for r, size in names]
+    return [*lines, *(f"if ({r} < 0) {r} += {size};" for r, size in names)]

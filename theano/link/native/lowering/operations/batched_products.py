@@ -7,13 +7,16 @@ from collections.abc import Sequence
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.math import Dot
 
-from theano.link.native.emit.looks import declared, look_after
-from theano.link.native.ir.ir import Array, CannotLower, Kernel, Size, Value, View
+from theano.link.native.ir.ir import CannotLower, Size, Value, View
 from theano.link.native.ir.scalar_types import C_TYPES, FLOATS, SUFFIX
 from theano.link.native.lowering.operations.elementwise import cast
 from theano.link.native.lowering.operations.kernels import indices, looks_of, loops, passes
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
+from theano.link.native.statements.base import Work
+from theano.link.native.statements.costs import ARITHMETIC, MULTIPLY_ADD
+from theano.link.native.statements.kernel import Array, Kernel
+from theano.link.native.text.looks import declared, look_after
 from theano.pytensor_base.tensor import BatchedDot
 
 
@@ -53,7 +56,10 @@ def product_of_stacks(
     def lines(y: Array, x: Array, z: Array) -> list[str]:
         return [*declared(looks), *loops(names, y.shape[:-2], one(names, y, x, z), looks)]
 
-    step.append(Kernel([View.of(out)], [left, right], lines), out)
+    each = MULTIPLY_ADD.get(dtype, ARITHMETIC)
+    terms = (*out.shape, left.shape[-1])
+    takes, computes = [Work(each, terms)], [Work(2, terms)]
+    step.append(Kernel([View.of(out)], [left, right], lines, takes=takes, computes=computes), out)
     return View.of(out)
 
 

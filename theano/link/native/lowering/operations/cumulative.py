@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pytensor.tensor.extra_ops import CumOp
 
-from theano.link.native.emit.looks import declared
-from theano.link.native.ir.ir import Array, CannotLower, Kernel, Value, View
+from theano.link.native.ir.ir import CannotLower, Value, View
 from theano.link.native.ir.scalar_types import C_TYPES
 from theano.link.native.lowering.operations.kernels import indices, looks_of, loops, passes
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
+from theano.link.native.statements.kernel import Array, Kernel
+from theano.link.native.text.looks import declared
 
 
 @lowers(CumOp)

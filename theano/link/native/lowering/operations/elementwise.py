@@ -10,11 +10,12 @@ from pytensor.tensor.basic import ScalarFromTensor, TensorFromScalar
 from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from pytensor.tensor.extra_ops import CpuContiguous
 
-from theano.link.native.ir.ir import CannotLower, Numbers, Reduce, Scalar, Spread, Value, View
-from theano.link.native.ir.scalar_expressions import expression_of
+from theano.link.native.ir.ir import CannotLower, Numbers, Scalar, Spread, Value, View
+from theano.link.native.ir.scalar_expressions import Expression, expression_of
 from theano.link.native.ir.scalar_types import FLOATS, has_c_type
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
+from theano.link.native.statements.reduce import Reduce
 from theano.pytensor_base.compiling import TypeCastingOp
 
 
@@ -88,6 +89,9 @@ def apply_scalar_op(step: Step, op, inputs: list[Value], node, flags) -> list[Va
     ]
 
 
+_NOT_NEGATIVE = Expression("not negative", "{0} >= 0", None, None, "bool")
+
+
 def _check_exponent(step: Step, exponent: Value) -> None:
     """NumPy has no negative powers of whole numbers."""
     if exponent.dtype == "bool" or exponent.dtype.startswith("u"):
@@ -104,7 +108,7 @@ def _check_exponent(step: Step, exponent: Value) -> None:
         axes = tuple(range(view.ndim))
         step.append(Reduce("minimum", view, axes, least, view.dtype))
     text = "Integers to negative integer powers are not allowed."
-    step.check(f"{least.expression} >= 0", ValueError, text, least)
+    step.check(_NOT_NEGATIVE, [least], ValueError, text)
 
 
 def _of_shape(step: Step, value: Value, shape) -> Value:

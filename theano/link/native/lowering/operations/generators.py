@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pytensor.tensor.basic import ARange, Eye
 
-from theano.link.native.emit.looks import declared
-from theano.link.native.ir.ir import Array, CannotLower, Kernel, Scalar, Size, Value, View
+from theano.link.native.ir.ir import CannotLower, Scalar, Size, Value, View
 from theano.link.native.ir.scalar_types import C_TYPES, FLOATS
+from theano.link.native.ir.symbolic import AsDouble, Call, compared, maximum
 from theano.link.native.lowering.operations.kernels import looks_of, passes
 from theano.link.native.lowering.registry import lowers
-from theano.link.native.lowering.step import Step, signed
+from theano.link.native.lowering.step import Step
+from theano.link.native.statements.kernel import Array, Kernel
+from theano.link.native.text.looks import declared
 
 
 @lowers(Eye)
@@ -17,16 +19,16 @@ def eye(step: Step, node, inputs: list[Value]) -> list[Value]:
     """Ones on a diagonal, which may be another in every step."""
     shape = [step.size(size, "a size of Eye") for size in inputs[:2]]
     for size in shape:
-        step.sizes.check(f"{size} >= 0", "a size of Eye that is not negative")
+        step.sizes.check(compared(size, ">=", 0), "a size of Eye that is not negative")
     offset = inputs[2]
     assert isinstance(offset, Scalar)
     out, looks = step.temporary(node.op.dtype, shape), looks_of(step)
 
-    def lines(y: Array) -> list[str]:
-        one = f"{y.at('i', 'j')} = j - i == (int64_t){signed(offset)};"
+    def lines(y: Array, right: str) -> list[str]:
+        one = f"{y.at('i', 'j')} = j - i == (int64_t){right};"
         return [*declared(looks), *passes("ij", y.shape, [one], looks)]
 
-    step.append(Kernel([View.of(out)], [], lines), out)
+    step.append(Kernel([View.of(out)], [], lines, [offset.signed]), out)
     return [View.of(out)]
 
 
@@ -40,19 +42,19 @@ def arange(step: Step, node, inputs: list[Value]) -> list[Value]:
     length = _length(step, start, stop, distance)
     dtype = node.op.dtype
     out, looks = step.temporary(dtype, (length,)), looks_of(step)
-    # NumPy computes the first two, and counts on from them.
     kind = C_TYPES[dtype]
-    first, second = start.expression, f"({start.expression} + {distance.expression})"
 
     # Through memory, so that the compiler does not make one rounding of the two that NumPy does.
     kept = ['__asm__("" : "+m"(way));'] if dtype in FLOATS else []
 
-    def lines(y: Array) -> list[str]:
+    def lines(y: Array, first: str, by: str) -> list[str]:
+        # NumPy computes the first two, and counts on from them.
+        second = f"({first} + {by})"
         numbers = f"const {kind} first = {first}, distance = ({kind}){second} - ({kind}){first};"
         body = [f"{kind} way = ({kind})i * distance;", *kept, f"{y.at('i')} = first + way;"]
         return [numbers, *declared(looks), *passes("i", y.shape, body, looks)]
 
-    step.append(Kernel([View.of(out)], [], lines), out)
+    step.append(Kernel([View.of(out)], [], lines, [start.symbol, distance.symbol]), out)
     return [View.of(out)]
 
 
@@ -63,12 +65,12 @@ def _length(step: Step, start: Scalar, stop: Scalar, distance: Scalar) -> Size:
             return len(range(*(int(value) for value in known)))
         except (OverflowError, ValueError) as error:
             raise CannotLower(f"a range that cannot be: {error}") from None
-    step.sizes.check(f"{distance.expression} != 0", "a range whose distance is not zero")
+    step.sizes.check(compared(distance.symbol, "!=", 0), "a range whose distance is not zero")
     if {start.dtype, stop.dtype, distance.dtype} & set(FLOATS):
-        first, last, by = (f"(double){value.expression}" for value in (start, stop, distance))
-        return step.sizes.name(f"tn_range_length({first}, {last}, {by})")
+        bounds = tuple(AsDouble(value.symbol) for value in (start, stop, distance))
+        return step.sizes.name(Call("tn_range_length", bounds))
     if known == [0, None, 1]:
         length = step.size(stop, "a range")
-        return step.sizes.name(f"{length} > 0 ? {length} : 0")
-    bounds = ", ".join(signed(value) for value in (start, stop, distance))
-    return step.sizes.name(f"tn_slice_length({bounds})")
+        return step.sizes.name(maximum(length, 0))
+    signed_bounds = tuple(value.signed for value in (start, stop, distance))
+    return step.sizes.name(Call("tn_slice_length", signed_bounds))

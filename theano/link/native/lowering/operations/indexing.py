@@ -9,24 +9,24 @@ from pytensor.graph.basic import Variable
 from pytensor.scalar import add
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
-from theano.link.native.ir.ir import (
-    CannotLower,
-    Combine,
-    Copy,
-    Gather,
-    Line,
-    Numbers,
-    Scalar,
-    Scatter,
-    Size,
-    Spread,
-    Value,
-    View,
+from theano.link.native.ir.ir import CannotLower, Numbers, Scalar, Size, Spread, Value, View
+from theano.link.native.ir.scalar_expressions import Expression, expression_of
+from theano.link.native.ir.symbolic import (
+    Call,
+    Choice,
+    Name,
+    Negative,
+    both,
+    compared,
+    difference,
+    sum_of,
 )
-from theano.link.native.ir.scalar_expressions import expression_of
 from theano.link.native.lowering.operations.elementwise import cast
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
+from theano.link.native.statements.copy import Combine, Copy
+from theano.link.native.statements.numbers import Assign
+from theano.link.native.statements.rows_by_index import Gather, Scatter
 from theano.pytensor_base.tensor import AdvancedIncSubtensor1, AdvancedSubtensor1
 
 # No array has more than 2**48 bytes: a stride of one times this fits 64 bits.
@@ -108,11 +108,12 @@ def _moved(step: Step, start: Size, stride: int, by: Size | Scalar) -> Size:
     if not isinstance(by, Scalar):
         return step.sizes.binary(start, "+", step.sizes.binary(by, "*", stride))
     if start == 0 and stride == 1:
-        return by.expression
+        return Name(by.expression)
     moved = step.number("int64")
-    text = f"const int64_t {moved.expression} = {start} + {stride} * {by.expression};"
-    step.append(Line(text))
-    return moved.expression
+    operands = [Scalar(str(number), "int64") for number in (start, stride)]
+    along = Expression("along", "{0} + {1} * {2}", None, None, "int64")
+    step.append(Assign(moved, along, [*operands, by]))
+    return Name(moved.expression)
 
 
 def _part(step: Step, shape, idx_list, indices: list[Value]) -> list[_Range | Size | Scalar]:
@@ -132,11 +133,12 @@ def _index(step: Step, index: Value, size: Size) -> Size | Scalar:
         raise CannotLower("an index that is an array")
     if index.invariant:
         position = step.size(index, "an index")
+        in_range = both(compared(position, "<", size), compared(position, ">=", Negative(size)))
+        step.sizes.check(in_range, "index out of range")
         if isinstance(position, int):
-            step.sizes.check(f"{position} < {size} && {position} >= -{size}", "index out of range")
             return position if position >= 0 else step.sizes.binary(size, "+", position)
-        step.sizes.check(f"{position} < {size} && {position} >= -{size}", "index out of range")
-        return step.sizes.name(f"{position} < 0 ? {position} + {size} : {position}")
+        from_the_end = compared(position, "<", 0)
+        return step.sizes.name(Choice(from_the_end, sum_of(position, size), position))
     return step.checked_index(index, size)
 
 
@@ -159,15 +161,15 @@ def _range(step: Step, entry: slice, indices: list[Value], size: Size) -> _Range
     if isinstance(size, int) and all(b is None or isinstance(b, int) for b in bounds):
         known = range(*slice(bounds[0], bounds[1], stride).indices(size))  # type: ignore
         return _Range(known.start if len(known) else 0, len(known), stride)
-    low, high = (0, size) if stride > 0 else (-1, f"({size} - 1)")
+    low, high = (0, size) if stride > 0 else (-1, difference(size, 1))
     begin = low if stride > 0 else high
     end = high if stride > 0 else low
     start_name, stop_name = (
-        default if bound is None else step.sizes.name(f"tn_clip({bound}, {size}, {low}, {high})")
+        default if bound is None else step.sizes.name(Call("tn_clip", (bound, size, low, high)))
         for bound, default in zip(bounds, (begin, end), strict=True)
     )
     start_name = step.sizes.name(start_name)
-    length = step.sizes.name(f"tn_slice_length({start_name}, {stop_name}, {stride})")
+    length = step.sizes.name(Call("tn_slice_length", (start_name, stop_name, stride)))
     return _Range(start_name, length, stride)
 
 
@@ -241,7 +243,6 @@ def take(step: Step, node, inputs: list[Value]) -> list[Value]:
     source, index = step.view(inputs[0]), step.view(inputs[1])
     out = step.temporary(source.dtype, (index.shape[0], *source.shape[1:]))
     step.append(Gather(View.of(out), source, index), out)
-    step.error(IndexError, "index out of range")
     return [View.of(out)]
 
 
@@ -262,5 +263,4 @@ def add_to_rows(step: Step, node, inputs: list[Value]) -> list[Value]:
     source = aligned(step, update, node.inputs[1], like)
     add = not node.op.set_instead_of_inc
     step.append(Scatter(View.of(buffer), source, rows, add), buffer)
-    step.error(IndexError, "index out of range")
     return [View.of(buffer)]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from theano.link.native.emit.looks import between_looks, going_on, in_blocks
-from theano.link.native.ir.ir import Size
+from theano.link.native.ir.symbolic import Size
 from theano.link.native.lowering.step import Step
+from theano.link.native.text.looks import between_looks, going_on, in_blocks
 
 
 def looks_of(step: Step) -> int:
@@ -15,7 +15,7 @@ def looks_of(step: Step) -> int:
 
 
 def loops(
-    names: Sequence[str], sizes: Sequence[Size], body: Sequence[str], looks: int = 0
+    names: Sequence[str], sizes: Sequence[Size | str], body: Sequence[str], looks: int = 0
 ) -> list[str]:
     """Loops around a body, one for each size, the last of them innermost.
 
@@ -29,7 +29,7 @@ def loops(
 
 
 def passes(
-    names: Sequence[str], sizes: Sequence[Size], body: Sequence[str], looks: int
+    names: Sequence[str], sizes: Sequence[Size | str], body: Sequence[str], looks: int
 ) -> list[str]:
     """The same around single elements, with looks between blocks of them."""
     if not looks or not names:
@@ -39,7 +39,7 @@ def passes(
     def block(first: str, end: str) -> list[str]:
         return [f"for (int64_t {name} = {first}; {name} < {end}; {name}++) {{", *body, "}"]
 
-    return loops(around, sizes[:-1], in_blocks(looks, "0", str(sizes[-1]), block), looks)
+    return loops(around, sizes[:-1], in_blocks(looks, "0", sizes[-1], block), looks)
 
 
 def indices(prefix: str, count: int) -> list[str]:

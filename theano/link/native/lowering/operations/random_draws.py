@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from theano.link.native.ir.ir import Array, CannotLower, Kernel, Scalar, Value, View
+from theano.link.native.ir.ir import CannotLower, Scalar, Value, View
 from theano.link.native.ir.scalar_types import FLOATS
+from theano.link.native.ir.symbolic import compared
 from theano.link.native.lowering.operations.shapes import numbers_of
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
+from theano.link.native.statements.base import Work
+from theano.link.native.statements.costs import ARITHMETIC
+from theano.link.native.statements.kernel import Array, Kernel
 from theano.sandbox.mrg31k3p import (
     BELOW2,
     BITS,
@@ -22,6 +26,9 @@ from theano.sandbox.mrg_uniform import mrg_uniform
 
 # How many streams take a step together: their states stay in registers.
 _TOGETHER = 8
+
+# a draw on one thread, roughly: some thirty operations on vectors of whole numbers
+_NANOSECONDS = 30 * ARITHMETIC
 
 # What a draw in 1 .. M1 is multiplied with
 _SCALES = {"float32": f"{SCALE_OF_FLOAT32}f", "float64": f"0x1p-{BITS}"}
@@ -51,25 +58,27 @@ def draw_uniforms(step: Step, node, inputs: list[Value]) -> list[Value]:
         raise CannotLower(f"random draws of type {kind.dtype}")
     states = step.copied(inputs[0])
     streams, columns = states.shape
-    step.sizes.check(f"{columns} == 6", "states of six numbers")
-    step.sizes.check(f"{streams} > 0", "at least one stream")
+    step.sizes.check(compared(columns, "==", 6), "states of six numbers")
+    step.sizes.check(compared(streams, ">", 0), "at least one stream")
     lengths = numbers_of(step, inputs[1], kind.ndim, "the size of random draws")
     shape = [_length(step, length) for length in lengths]
     count = step.sizes.product(shape)
-    step.sizes.check(f"{count} <= {M1}", "at most 2**31 - 1 random draws")
+    step.sizes.check(compared(count, "<=", M1), "at most 2**31 - 1 random draws")
     drawn = step.temporary(kind.dtype, (count,))
 
     def lines(y: Array, new: Array, old: Array) -> list[str]:
         return _draw(y, new, kind.dtype)
 
     read = View.of(states)
-    step.append(Kernel([View.of(drawn), View.of(states)], [read], lines), drawn, states)
+    takes = [Work(_NANOSECONDS, drawn.shape)]
+    writes = [View.of(drawn), View.of(states)]
+    step.append(Kernel(writes, [read], lines, takes=takes), drawn, states)
     return [View.of(states), step.reshaped(View.of(drawn), tuple(shape))]
 
 
 def _length(step: Step, length: Scalar):
     size = step.size(length, "a size of random draws")
-    step.sizes.check(f"{size} >= 0", "a size of random draws that is not negative")
+    step.sizes.check(compared(size, ">=", 0), "a size of random draws that is not negative")
     return size
 
 

@@ -8,24 +8,17 @@ from pytensor.tensor.elemwise import CAReduce
 from pytensor.tensor.math import Argmax, MulWithoutZeros
 from pytensor.tensor.special import LogSoftmax, Softmax
 
-from theano.link.native.emit.looks import declared
-from theano.link.native.ir.ir import (
-    Array,
-    CannotLower,
-    Kernel,
-    Numbers,
-    Reduce,
-    Scalar,
-    Size,
-    Value,
-    View,
-)
+from theano.link.native.ir.ir import CannotLower, Numbers, Scalar, Size, Value, View
 from theano.link.native.ir.scalar_expressions import expression_of
 from theano.link.native.ir.scalar_types import C_TYPES
+from theano.link.native.ir.symbolic import compared
 from theano.link.native.lowering.operations.elementwise import cast
 from theano.link.native.lowering.operations.kernels import indices, looks_of, loops, passes
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
+from theano.link.native.statements.kernel import Array, Kernel
+from theano.link.native.statements.reduce import Reduce
+from theano.link.native.text.looks import declared
 
 # scalar operation -> what the emitter calls it
 REDUCTIONS = {Add: "add", Mul: "multiply", Maximum: "maximum", Minimum: "minimum"}
@@ -47,7 +40,9 @@ def reduce(step: Step, node, inputs: list[Value]) -> list[Value]:
     axes = tuple(range(value.ndim)) if axes is None else tuple(axis % value.ndim for axis in axes)
     if kind in ("maximum", "minimum"):
         for axis in axes:
-            step.sizes.check(f"{value.shape[axis]} > 0", "a maximum of at least one element")
+            step.sizes.check(
+                compared(value.shape[axis], ">", 0), "a maximum of at least one element"
+            )
     if isinstance(value, Scalar):
         return [cast(step, cast(step, value, working), out_dtype)]
     if isinstance(value, Numbers) and axes and type(node.op.scalar_op) in _ON_NUMBERS:
@@ -95,7 +90,7 @@ def argmax(step: Step, node, inputs: list[Value]) -> list[Value]:
     axes = sorted(axis % view.ndim for axis in given)
     kept = [d for d in range(view.ndim) if d not in axes]
     for axis in axes:
-        step.sizes.check(f"{view.shape[axis]} > 0", "an argmax of at least one element")
+        step.sizes.check(compared(view.shape[axis], ">", 0), "an argmax of at least one element")
     out = step.temporary("int64", tuple(view.shape[d] for d in kept))
     names, looks = indices("i", view.ndim), looks_of(step)
 
@@ -149,7 +144,7 @@ def _axes(op, value: Value) -> tuple[int, ...]:
 
 def _centred(step: Step, view: View, axes: tuple[int, ...]) -> Value:
     for axis in axes:
-        step.sizes.check(f"{view.shape[axis]} > 0", "a softmax of at least one element")
+        step.sizes.check(compared(view.shape[axis], ">", 0), "a softmax of at least one element")
     largest = _kept(reduced(step, view, axes, "maximum", view.dtype, view.dtype), axes, view)
     return _apply(step, ps.sub, [view, largest])
 

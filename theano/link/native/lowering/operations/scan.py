@@ -9,20 +9,33 @@ from theano.link.native.ir.ir import (
     FIRST_RESULT,
     Argument,
     Buffer,
-    CallLoop,
     CannotLower,
-    Copy,
     Scalar,
     Size,
     Spread,
+    StepError,
     Value,
     View,
 )
-from theano.link.native.ir.layout import c_order, place_of
+from theano.link.native.ir.layout import c_order, first_element, place_of
+from theano.link.native.ir.prologue import BeginCall, PassNumber, ShowArray
 from theano.link.native.ir.scalar_types import C_TYPES
+from theano.link.native.ir.symbolic import (
+    Call,
+    Choice,
+    Item,
+    Name,
+    both,
+    compared,
+    difference,
+    sum_of,
+)
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
+from theano.link.native.statements.base import Work
+from theano.link.native.statements.call_loop import CallLoop
+from theano.link.native.statements.copy import Copy
 from theano.pytensor_base.scan import Scan
 from theano.scan_module.loop.roles import Roles, given_to
 from theano.scan_module.scan_op import Scan as OurScan
@@ -36,7 +49,7 @@ def scan(step: Step, node, inputs: list[Value]) -> list[Value]:
         raise CannotLower("a loop inside a loop whose number of steps its values decide")
     parts = roles.outer_inputs(inputs)
     steps = step.size(parts.n_steps, "a number of steps of a loop inside")
-    step.sizes.check(f"{steps} >= 0", "a number of steps that is not negative")
+    step.sizes.check(compared(steps, ">=", 0), "a number of steps that is not negative")
     prefix = f"l{len(step.loops)}"
     assert step.lower_loop is not None
     loop = step.lower_loop(op, argument_names(node), f"{step.name}_{prefix}")
@@ -79,7 +92,7 @@ def _copied(step: Step, value: Value) -> Buffer:
 def _in_rows(step: Step, value: Value, steps: Size) -> View:
     """A sequence: any stride between its rows, C order within them."""
     view = step.keep_order(step.view(value))
-    step.sizes.check(f"{view.shape[0]} >= {steps}", "a sequence as long as the loop")
+    step.sizes.check(compared(view.shape[0], ">=", steps), "a sequence as long as the loop")
     strides = place_of(view, step.sizes).strides
     expected = c_order(view.shape, step.sizes)
     if strides[1:] == expected[1:]:
@@ -121,7 +134,8 @@ class _Call:
 
     def _checked(self, rows: Size, needed: Size, buffer: Buffer) -> Buffer:
         name = self.loop.name
-        self.step.sizes.check(f"{rows} >= {needed} && {rows} > 0", f"enough rows of {name}")
+        enough = both(compared(rows, ">=", needed), compared(rows, ">", 0))
+        self.step.sizes.check(enough, f"enough rows of {name}")
         return buffer
 
     def invariant(self, argument: Argument, value: Value) -> View | Scalar:
@@ -135,36 +149,35 @@ class _Call:
     def plan(self, lengths: list[Value]) -> None:
         """Have the loop check the sizes and say what it needs, in the caller's prologue."""
         step, loop, prefix, sizes = self.step, self.loop, self.prefix, self.step.sizes
-        arrays, result = f"{prefix}_arrays", f"{prefix}_result"
         traces = self.of_kind("trace")
         count = FIRST_RESULT + sum(len(a.shape) for a in traces)
-        sizes.lines += [
-            f"/* {loop.name} */",
-            f"int64_t {prefix}_numbers[{loop.number_count}] = {{0, {self.steps}}};",
-            f"void *{arrays}[{FIRST_ARRAY + len(loop.arguments)}] = {{(void *)runtime}};",
-            f"int64_t {result}[{count}];",
-        ]
+        arrays = FIRST_ARRAY + len(loop.arguments)
+        begin = BeginCall(prefix, loop.name, loop.number_count, arrays, count, self.steps)
+        sizes.entries.append(begin)
         for trace, length in zip(traces, lengths, strict=True):
             rows = step.size(length, "a length of a trace of a loop inside")
             # PyTensor keeps no row of a loop without steps, however many were asked for.
-            sizes.check(f"({rows} > 0) == ({self.steps} > 0)", "rows where there are steps")
+            some, steps = compared(rows, ">", 0), compared(self.steps, ">", 0)
+            sizes.check(compared(some, "==", steps), "rows where there are steps")
             self._number(trace.first_size, rows)
         for argument in loop.arguments:
             if argument.kind != "trace":
                 self._sizes_of(argument)
         self._show_numbers()
-        sizes.check(f"{loop.step.name}({prefix}_numbers, {arrays}, {result}) == 0", loop.name)
-        self.work = step.temporary("int8", (sizes.name(f"{result}[1]"),))
+        passed = tuple(Name(f"{prefix}_{what}") for what in ("numbers", "arrays", "result"))
+        sizes.check(compared(Call(loop.step.name, passed), "==", 0), loop.name)
+        result = f"{prefix}_result"
+        self.work = step.temporary("int8", (sizes.name(Item(result, 1)),))
         position = FIRST_RESULT
         for trace, length in zip(traces, lengths, strict=True):
             shape: list[Size] = [step.size(length, "a length of a trace")]
             for size in trace.shape:
-                shape.append(size if isinstance(size, int) else sizes.name(f"{result}[{position}]"))
+                shape.append(size if isinstance(size, int) else sizes.name(Item(result, position)))
                 position += 1
             self.bound[id(trace)] = View.of(step.temporary(trace.dtype, shape))
 
     def _number(self, position: int, size: Size) -> None:
-        self.step.sizes.lines.append(f"{self.prefix}_numbers[{position}] = {size};")
+        self.step.sizes.entries.append(PassNumber(self.prefix, position, size))
 
     def _sizes_of(self, argument: Argument) -> None:
         value, first = self.bound[id(argument)], argument.first_size
@@ -196,45 +209,50 @@ class _Call:
             if argument.kind != "invariant":
                 continue
             value = self.bound[id(argument)]
-            at = f"{self.prefix}_arrays[{FIRST_ARRAY + k}]"
-            sizes = loop.step.sizes
-            if not (sizes.sizes_from([argument.name]) or argument.shape and sizes.reads(argument)):
+            sizes, at = loop.step.sizes, FIRST_ARRAY + k
+            if not (sizes.reach_a_size(argument.name) or argument.shape and sizes.reads(argument)):
                 if not argument.shape:
                     # it is read, but nothing that the plan answers depends on it
-                    step.sizes.lines.append(f"{at} = (void *)tn_nothing;")
+                    step.sizes.entries.append(ShowArray(self.prefix, at))
                 continue
             if isinstance(value, Scalar) and value.invariant:
-                kept = step.sizes.define(C_TYPES[value.dtype], value.expression)
-                step.sizes.lines.append(f"{at} = (void *)&{kept};")
+                kept = step.sizes.define(C_TYPES[value.dtype], value.symbol)
+                step.sizes.entries.append(ShowArray(self.prefix, at, number=kept))
             elif isinstance(value, View) and step.invariant(value):
-                step.sizes.lines.append(f"{at} = (void *)({place_of(value, step.sizes).pointer});")
+                first = first_element(value, step.sizes)
+                step.sizes.entries.append(ShowArray(self.prefix, at, first.array, first.offset))
             else:
                 raise CannotLower("a loop whose sizes depend on numbers that are computed before")
 
     def append(self) -> None:
         step, loop = self.step, self.loop
         first_error = len(step.errors)
-        for kind, text in loop.step.errors:
-            step.errors.append((kind, f"{text} in the loop {loop.name}"))
+        for error in loop.step.errors:
+            text = f"{error.text} in the loop {loop.name}"
+            step.errors.append(StepError(error.kind, text, in_loop=True))
         operands = [self.bound[id(argument)] for argument in loop.arguments]
         written = [
             operand.buffer
             for argument, operand in zip(loop.arguments, operands, strict=True)
             if isinstance(operand, View) and argument.kind in _WRITTEN
         ]
-        step.append(
-            CallLoop(loop, self.prefix, operands, self.work, first_error), *written, self.work
-        )
+        takes = [self._all_steps(work) for s in loop.step.statements for work in s.nanoseconds()]
+        call = CallLoop(loop, self.prefix, operands, self.work, first_error, takes)
+        step.append(call, *written, self.work)
+
+    def _all_steps(self, work: Work) -> Work:
+        """What takes time in each step, in the caller's sizes; those that it cannot know count as 1."""
+        known = [self._known_size(size) for size in work.shape]
+        return Work(work.each, (self.steps, *(size for size in known if size is not None)))
 
     def say_rows_that_were_reached(self) -> None:
         for argument in self.of_kind("ring", "trace"):
             value = self.bound[id(argument)]
             assert isinstance(value, View)
-            rows, done = value.shape[0], f"{self.prefix}_result[0]"
-            reached = f"({done} + {argument.history})"
-            self.step.rows_reached[value.buffer] = (
-                f"({rows} > {reached} ? {rows} - ({self.steps} - {done}) : {rows})"
-            )
+            rows, done = value.shape[0], Item(f"{self.prefix}_result", 0)
+            left_out = difference(rows, difference(self.steps, done))
+            more = compared(rows, ">", sum_of(done, argument.history))
+            self.step.rows_reached[value.buffer] = Choice(more, left_out, rows)
 
     def results(self, *kinds: str) -> list[Value]:
         results: list[Value] = []

@@ -11,22 +11,15 @@ from pytensor.tensor.extra_ops import Repeat
 from pytensor.tensor.shape import Reshape, Shape, Shape_i, SpecifyShape
 from pytensor.tensor.type_other import NoneTypeT
 
-from theano.link.native.emit.looks import declared
-from theano.link.native.ir.ir import (
-    Array,
-    CannotLower,
-    Kernel,
-    Numbers,
-    Scalar,
-    Size,
-    Spread,
-    Value,
-    View,
-)
+from theano.link.native.ir.ir import CannotLower, Numbers, Scalar, Size, Spread, Value, View
+from theano.link.native.ir.scalar_expressions import Expression
+from theano.link.native.ir.symbolic import Choice, Operation, compared, maximum, minimum
 from theano.link.native.lowering.operations.elementwise import cast
 from theano.link.native.lowering.operations.kernels import indices, looks_of, loops, passes
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
+from theano.link.native.statements.kernel import Array, Kernel
+from theano.link.native.text.looks import declared
 from theano.pytensor_base.tensor import JoinDims, SplitDims
 
 
@@ -62,8 +55,8 @@ def _sizes(step: Step, values: Sequence[Value], what: str) -> tuple[Size, ...]:
     """Numbers as sizes, which are not negative."""
     sizes = tuple(step.size(value, what) for value in values)
     for size in sizes:
-        if isinstance(size, str) or size < 0:
-            step.sizes.check(f"{size} >= 0", f"{what} that is not negative")
+        if not isinstance(size, int) or size < 0:
+            step.sizes.check(compared(size, ">=", 0), f"{what} that is not negative")
     return sizes
 
 
@@ -96,7 +89,9 @@ def alloc_empty(step: Step, node, inputs: list[Value]) -> list[Value]:
     shape = _sizes(step, inputs, "a size of AllocEmpty")
     if not shape:
         return [step.constant(0, node.op.dtype)]
-    return [View.of(step.temporary(node.op.dtype, shape))]
+    empty = step.temporary(node.op.dtype, shape)
+    empty.may_be_unwritten = True
+    return [View.of(empty)]
 
 
 @lowers(Reshape)
@@ -107,7 +102,7 @@ def reshape(step: Step, node, inputs: list[Value]) -> list[Value]:
     sizes = [step.size(item, "a size of Reshape") for item in given]
     count = step.sizes.product(value.shape)
     unknown = [d for d, size in enumerate(sizes) if size == -1]
-    if unknown or any(isinstance(size, str) for size in sizes):
+    if unknown or not all(isinstance(size, int) for size in sizes):
         sizes = _without_unknown(step, sizes, count, unknown)
     step.sizes.equal(step.sizes.product(sizes), count, "the number of elements of a reshape")
     return [step.reshaped(value, tuple(sizes))]
@@ -130,10 +125,10 @@ def numbers_of(step: Step, value: Value, count: int, what: str) -> tuple[Scalar,
 def _without_unknown(step: Step, sizes: list[Size], count: Size, unknown: list[int]) -> list[Size]:
     known = step.sizes.product([size for size in sizes if size != -1])
     for d in unknown:
-        sizes[d] = step.sizes.name(f"({known}) ? ({count}) / ({known}) : 0")
+        sizes[d] = step.sizes.name(Choice(known, Operation("/", count, known), 0))
     for size in sizes:
-        if isinstance(size, str):
-            step.sizes.check(f"{size} >= 0", "a size of a reshape is not negative")
+        if not isinstance(size, int):
+            step.sizes.check(compared(size, ">=", 0), "a size of a reshape is not negative")
     return sizes
 
 
@@ -193,7 +188,7 @@ def diagonal(step: Step, node, inputs: list[Value]) -> list[Value]:
     if max(down, right) >= 2**63:
         raise CannotLower("an offset that does not fit 64 bits")
     rows, columns = view.shape[op.axis1], view.shape[op.axis2]
-    length = _shorter(step, f"{rows} - {down}", f"{columns} - {right}")
+    length = _shorter(step, Operation("-", rows, down), Operation("-", columns, right))
     others = [d for d in range(view.ndim) if d not in (op.axis1, op.axis2)]
     out = step.temporary(view.dtype, (*(view.shape[d] for d in others), length))
     names, looks = indices("i", len(others)), looks_of(step)
@@ -208,9 +203,8 @@ def diagonal(step: Step, node, inputs: list[Value]) -> list[Value]:
     return [View.of(out)]
 
 
-def _shorter(step: Step, first: str, second: str) -> Size:
-    least = step.sizes.name(f"({first}) < ({second}) ? {first} : {second}")
-    return step.sizes.name(f"{least} > 0 ? {least} : 0")
+def _shorter(step: Step, first: Size, second: Size) -> Size:
+    return step.sizes.name(maximum(step.sizes.name(minimum(first, second)), 0))
 
 
 @lowers(Repeat)
@@ -238,26 +232,26 @@ def repeat(step: Step, node, inputs: list[Value]) -> list[Value]:
     names, looks = indices("i", view.ndim), looks_of(step)
     outer, inner = range(axis), range(axis + 1, view.ndim)
 
-    def lines(y: Array, x: Array) -> list[str]:
+    def lines(y: Array, x: Array, *times_of_rows: str) -> list[str]:
         to = [*names[:axis], "k", *names[axis + 1 :]]
         one = f"{y.at(*to)} = {x.at(*names)};"
         within = [names[d] for d in inner], [x.shape[d] for d in inner], [one]
         body = ["int64_t k = 0;"]
         if isinstance(times, Spread):
-            again = _again(sizes[0], within, looks)
+            again = _again(times_of_rows[0], within, looks)
             body += loops([names[axis]], [x.shape[axis]], again, looks)
         else:
-            for row, size in enumerate(sizes):
-                again = _again(size, within, looks)
+            for row, often in enumerate(times_of_rows):
+                again = _again(often, within, looks)
                 body += ["{", f"const int64_t {names[axis]} = {row};", *again, "}"]
         around = [names[d] for d in outer], [x.shape[d] for d in outer]
         return [*declared(looks), *loops(*around, body, looks)]
 
-    step.append(Kernel([View.of(out)], [view], lines), out)
+    step.append(Kernel([View.of(out)], [view], lines, sizes), out)
     return [View.of(out)]
 
 
-def _again(times: Size, within: tuple[list[str], list[Size], list[str]], looks: int) -> list[str]:
+def _again(times: str, within: tuple[list[str], list[Size], list[str]], looks: int) -> list[str]:
     """A row so many times; k counts the rows that are written."""
     names, sizes, body = within
     if not names:
@@ -303,7 +297,8 @@ def check(step: Step, node, inputs: list[Value]) -> list[Value]:
         if not isinstance(condition, Scalar):
             raise CannotLower("an assertion on an array")
         if condition.invariant:
-            step.sizes.check(condition.expression, node.op.msg)
+            step.sizes.check(condition.symbol, node.op.msg)
         else:
-            step.check(condition.expression, node.op.exc_type, node.op.msg, condition)
+            holds = Expression("holds", "{0}", None, None, "bool")
+            step.check(holds, [condition], node.op.exc_type, node.op.msg)
     return [value]

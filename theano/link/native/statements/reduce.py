@@ -1,4 +1,4 @@
-"""C loops of reductions."""
+"""Reductions over axes."""
 
 from __future__ import annotations
 
@@ -7,53 +7,111 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from theano.link.native.emit.looks import between_looks, declared, going_on, in_blocks
-from theano.link.native.emit.maps import ACCUMULATE
-from theano.link.native.ir.ir import Reduce, Scalar, Size, View
-from theano.link.native.ir.layout import Product, place_of
-from theano.link.native.ir.scalar_types import C_TYPES, FLOATS, literal
+from theano.link.native.ir.ir import Scalar, Size, View
+from theano.link.native.ir.layout import Product
+from theano.link.native.ir.scalar_types import C_TYPES, FLOATS, SUFFIX, literal
+from theano.link.native.ir.sharing import EVERY, ONE, Share, Sharing, Way
 from theano.link.native.ir.sizes import Sizes
-from theano.link.native.passes.work_sharing import Share
+from theano.link.native.statements.base import AsFunction, Operand, Statement, Touch, Work
+from theano.link.native.statements.costs import MOVE
+from theano.link.native.text.accumulate import ACCUMULATE
+from theano.link.native.text.looks import between_looks, declared, going_on, in_blocks
+from theano.link.native.text.writer import Writer
 
 IDENTITY = {"add": 0, "multiply": 1, "multiply without zeros": 0, "or": 0, "exclusive or": 0}
 
 
-def emit_reduce(
-    statement: Reduce, sizes: Sizes, share: Share | None = None, looks: bool = False
-) -> list[str]:
-    """A reduction: in rows where the last dimension stays, else one result at a time.
+@dataclass(eq=False)
+class Reduce(Statement):
+    """Reduction of a view over axes by an operation with an identity; computed in ``dtype``."""
 
-    A thread's share is a range of one of the dimensions that stay. Where it looks up for signals, it
-    ends early when one came.
-    """
-    view, axes = statement.source, statement.axes
-    place = place_of(view, sizes)
-    kept = [d for d in range(view.ndim) if d not in axes]
-    if isinstance(statement.target, Scalar):
+    operation: str
+    source: View
+    axes: tuple[int, ...]
+    target: View | Scalar
+    dtype: str
+
+    as_function = AsFunction.WHERE_IT_REPEATS
+    may_fail = False
+
+    @property
+    def kept(self) -> list[int]:
+        """The dimensions that stay."""
+        return [d for d in range(self.source.ndim) if d not in self.axes]
+
+    def values_read(self) -> list[Operand]:
+        return [self.source]
+
+    def values_written(self) -> list[Operand]:
+        return [self.target]
+
+    def sizes_that_agree(self) -> list[tuple[Size, Size]]:
+        kept = [self.source.shape[d] for d in self.kept]
+        if isinstance(self.target, Scalar):
+            return []
+        return [*zip(kept, self.target.shape, strict=True)]
+
+    def way(self, sharing: Sharing, sizes: Sizes) -> Way:
+        if isinstance(self.target, Scalar):
+            return EVERY
+        shape = [sizes.find(size) for size in self.source.shape]
+        kept = [d for d in self.kept if shape[d] != 1]
+        if not kept:
+            return ONE
+        columns = kept[-1] == len(shape) - 1
+        unit = SUFFIX.get(self.target.dtype, "f32") if columns else "1"
+        return sharing.share(kept[-1], shape[kept[-1]], unit)
+
+    def touches(self, share: Share | None) -> list[Touch]:
+        d = None if share is None else share.dimension
+        read = Touch(self.source, d)
+        if isinstance(self.target, Scalar):
+            return [read]
+        return [read, Touch(self.target, self.kept.index(d) if d in self.kept else None, True)]
+
+    def nanoseconds(self) -> list[Work]:
+        return [Work(MOVE, self.source.shape)]
+
+    def operations(self) -> list[Work]:
+        return [Work(1, self.source.shape)]
+
+    def lines(self, writer: Writer, share: Share | None) -> list[str]:
+        """In rows where the last dimension stays, else one result at a time.
+
+        A thread's share is a range of one of the dimensions that stay. Where it looks up for
+        signals, it ends early when one came.
+        """
+        view, kept = self.source, self.kept
+        place = writer.place(view)
+        lines = ["{", f"{C_TYPES[view.dtype]} *const x = {place.pointer};"]
         target = [Product(0)] * view.ndim
-        pointer = ""
-    else:
-        out = place_of(statement.target, sizes)
-        pointer = out.pointer
-        strides = iter(out.strides)
-        target = [next(strides) if d in kept else Product(0) for d in range(view.ndim)]
-    working = C_TYPES[statement.dtype]
-    lines = ["{", f"{C_TYPES[view.dtype]} *const x = {place.pointer};"]
-    if isinstance(statement.target, View):
-        lines.append(f"{C_TYPES[statement.target.dtype]} *const y = {pointer};")
-    rows = (
-        bool(kept)
-        and bool(axes)
-        and kept[-1] == view.ndim - 1
-        and statement.target.dtype == statement.dtype
-    )
-    writer = _reduce_in_rows if rows else _reduce_one_by_one
-    shape = [sizes.find(size) for size in view.shape]
-    between = between_looks() if looks else 0
-    loops = [_Loop(d, size, share, between) for d, size in enumerate(shape)]
-    lines += declared(between)
-    lines += writer(statement, loops, kept, place.strides, target, working)
-    return [*lines, "}"]
+        if isinstance(self.target, View):
+            out = writer.place(self.target)
+            for d, stride in zip(kept, out.strides, strict=True):
+                target[d] = stride
+            lines.append(f"{C_TYPES[self.target.dtype]} *const y = {out.pointer};")
+        else:
+            lines.insert(0, f"{C_TYPES[self.target.dtype]} {writer.number(self.target)};")
+        in_rows = (
+            bool(kept)
+            and bool(self.axes)
+            and kept[-1] == view.ndim - 1
+            and self.target.dtype == self.dtype
+        )
+        between = between_looks() if writer.looks else 0
+        shape = writer.shape(view)
+        loops = [_Loop(d, size, share, between) for d, size in enumerate(shape)]
+        working = C_TYPES[self.dtype]
+        lines += declared(between)
+        if in_rows:
+            lines += _reduce_in_rows(self, loops, kept, place.strides, target, working)
+        elif isinstance(self.target, Scalar):
+            number = writer.number(self.target)
+            lines += _reduce_one_by_one(self, loops, kept, place.strides, number, working)
+        else:
+            to = f"y[{_offset(target, kept)}]"
+            lines += _reduce_one_by_one(self, loops, kept, place.strides, to, working)
+        return [*lines, "}"]
 
 
 def _offset(strides: Sequence[Product], dims: Sequence[int]) -> str:
@@ -71,10 +129,10 @@ class _Loop:
     looks: int
 
     @property
-    def bounds(self) -> tuple[str, str]:
+    def bounds(self) -> tuple[str, Size | str]:
         if self.share is not None and self.dimension == self.share.dimension:
             return self.share.first, self.share.end
-        return "0", str(self.size)
+        return "0", self.size
 
     @property
     def head(self) -> str:
@@ -151,10 +209,7 @@ def _reduce_one_by_one(statement, loops, kept, source, target, working) -> list[
             lines += [loops[d].head for d in axes[:-1]]
             body = [*loops[axes[-1]].innermost(body), *["}"] * (len(axes) - 1)]
         lines += body
-    if isinstance(statement.target, Scalar):
-        lines.append(f"{statement.target.expression} = {total};")
-    else:
-        lines.append(f"y[{_offset(target, kept)}] = {total};")
+    lines.append(f"{target} = {total};")
     return [*lines, *["}"] * len(kept)]
 
 

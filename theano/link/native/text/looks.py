@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from theano.link.native.ir.symbolic import Size
+
 # Elements of a copy, and of as much work, between looks: a fraction of a millisecond, since what
 # follows may be as short.
 _ELEMENTS = 2**17
@@ -32,14 +34,14 @@ def going_on(looks: int) -> str:
 
 
 def in_blocks(
-    looks: int, first: str, end: str, inner: Callable[[str, str], list[str]]
+    looks: int, first: str, end: Size | str, inner: Callable[[str, str], list[str]]
 ) -> list[str]:
     """What ``inner`` writes for elements from one bound to another, with looks between them."""
     if not looks:
-        return inner(first, end)
-    if first == "0" and end.isdigit() and int(end) <= looks:
+        return inner(first, str(end))
+    if first == "0" and isinstance(end, int) and end <= looks:
         # a row of few elements, whose number the compiler knows
-        return [*inner(first, end), *look_after(end, looks)]
+        return [*inner(first, str(end)), *look_after(str(end), looks)]
     return [
         f"for (int64_t begin = {first}; begin < {end} && !over; begin += {looks}) {{",
         f"const int64_t close = tn_smaller(begin + {looks}, {end});",

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from pathlib import Path
 
 from theano.link.native.ir.scalar_expressions import Expression
 from theano.link.native.ir.scalar_types import C_TYPES, SUFFIX
@@ -36,11 +34,3 @@ def vector_text(expression: Expression, operands: Sequence[str], dtype: str) -> 
     return expression.vector.format(
         *operands, s=SUFFIX[dtype], S=SUFFIX[dtype].upper(), f="", t=C_TYPES[dtype]
     )
-
-
-def special_functions(text: str) -> list[str]:
-    """The functions that C's library lacks, for a text that calls any of them."""
-    functions = (Path(__file__).parent / "special_functions.inc").read_text()
-    names = re.findall(r"^TN_SINGLE_\d\((\w+)\)", functions, re.MULTILINE)
-    called = re.search(rf"\btn_({'|'.join(names)})_f(32|64)\(", text)
-    return [functions] if called else []

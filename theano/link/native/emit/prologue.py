@@ -1,0 +1,101 @@
+"""The prologue of a step as C."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from theano.link.native.emit.c_text import Line, comment
+from theano.link.native.ir.prologue import (
+    Applied,
+    BeginCall,
+    Element,
+    Entry,
+    NameChecked,
+    NameNumber,
+    PassNumber,
+    Require,
+    ShowArray,
+)
+from theano.link.native.text.expressions import scalar_text
+
+_OVERFLOWS = {"+": "add", "-": "sub", "*": "mul"}
+
+
+def prologue(entries: Iterable[Entry], functions: Mapping[str, str]) -> list[str]:
+    """The lines that name numbers, and refuse calls.
+
+    Parameters
+    ----------
+    functions
+        The names of the C functions of loops, by those that they were lowered under.
+    """
+    lines: list[str] = []
+    for entry in entries:
+        if isinstance(entry, Require):
+            named = entry.condition.renamed(lambda name: functions.get(name, name))
+            entry = replace(entry, condition=named)
+        lines += _LINES[type(entry)](entry)
+    return lines
+
+
+def _name_number(entry: NameNumber) -> list[str]:
+    line = f"const {entry.c_type} {entry.name} = {_value(entry.value)};"
+    return [Line(line, entry.about) if entry.about else line]
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, Applied):
+        return scalar_text(value.operation, value.operands, value.dtypes)
+    if isinstance(value, Element):
+        address = _address(value.array, value.offset)
+        return f"*{address}" if value.offset == 0 else f"*({address})"
+    return str(value)
+
+
+def _address(array: str, offset: Any) -> str:
+    return array if offset == 0 else f"{array} + {offset}"
+
+
+def _name_checked(entry: NameChecked) -> list[str]:
+    function = f"__builtin_{_OVERFLOWS[entry.operator]}_overflow"
+    overflows = f"{function}({entry.a}, {entry.b}, &{entry.name})"
+    return [f"int64_t {entry.name}; if ({overflows}) return {entry.check};"]
+
+
+def _require(entry: Require) -> list[str]:
+    return [Line(f"if (!({entry.condition})) return {entry.check};", entry.why)]
+
+
+def _begin_call(entry: BeginCall) -> list[str]:
+    prefix = entry.prefix
+    return [
+        comment(entry.title),
+        f"int64_t {prefix}_numbers[{entry.numbers}] = {{0, {entry.steps}}};",
+        f"void *{prefix}_arrays[{entry.arrays}] = {{(void *)runtime}};",
+        f"int64_t {prefix}_result[{entry.results}];",
+    ]
+
+
+def _pass_number(entry: PassNumber) -> list[str]:
+    return [f"{entry.prefix}_numbers[{entry.position}] = {entry.size};"]
+
+
+def _show_array(entry: ShowArray) -> list[str]:
+    shown = "tn_nothing"
+    if entry.array:
+        shown = f"({_address(entry.array, entry.offset)})"
+    elif entry.number:
+        shown = f"&{entry.number}"
+    return [f"{entry.prefix}_arrays[{entry.position}] = (void *){shown};"]
+
+
+_LINES: dict[type, Callable[[Any], list[str]]] = {
+    BeginCall: _begin_call,
+    NameChecked: _name_checked,
+    NameNumber: _name_number,
+    PassNumber: _pass_number,
+    Require: _require,
+    ShowArray: _show_array,
+}

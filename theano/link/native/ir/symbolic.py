@@ -1,0 +1,245 @@
+"""Whole numbers that are known when a loop is called: names, and what is computed of them.
+
+They compare by what they are. What can be computed when the code is made, is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any
+
+# from how a name reads to how it reads elsewhere
+Rename = Callable[[str], str]
+
+_BINDS = {"?": 0, "&&": 1, "+": 3, "-": 3, "*": 4, "/": 4}
+_BINDS |= dict.fromkeys(("==", "!=", "<", ">", "<=", ">="), 2)
+_TIGHTEST = 9
+
+
+@dataclass(frozen=True)
+class Symbolic:
+    """A number of 64 bits, or a truth value; as text, it reads as in C."""
+
+    @property
+    def binds(self) -> int:
+        """How tightly its outermost operator binds."""
+        return _TIGHTEST
+
+    def names(self) -> set[str]:
+        """The names that it is computed of."""
+        found: set[str] = set()
+        for part in self._parts():
+            found |= part.names() if isinstance(part, Symbolic) else set()
+        return found
+
+    def renamed(self, rename: Rename) -> Symbolic:
+        """The same of other names."""
+        changed = [_renamed(getattr(self, entry.name), rename) for entry in fields(self)]
+        return type(self)(*changed)
+
+    def _parts(self) -> list[Any]:
+        values = [getattr(self, entry.name) for entry in fields(self)]
+        return [one for v in values for one in (v if isinstance(v, tuple) else (v,))]
+
+
+Size = int | Symbolic
+
+
+def _renamed(value: Any, rename: Rename) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_renamed(one, rename) for one in value)
+    return value.renamed(rename) if isinstance(value, Symbolic) else value
+
+
+@dataclass(frozen=True)
+class Name(Symbolic):
+    """A number that has a name."""
+
+    name: str
+
+    def names(self) -> set[str]:
+        return {self.name}
+
+    def renamed(self, rename: Rename) -> Symbolic:
+        return Name(rename(self.name))
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class Literal(Symbolic):
+    """A number as it is written in C."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class AsDouble(Symbolic):
+    """A number in floating point."""
+
+    a: Symbolic
+
+    def __str__(self) -> str:
+        return f"(double){_within(self.a, _TIGHTEST)}"
+
+
+@dataclass(frozen=True)
+class Item(Symbolic):
+    """One of the numbers that the caller passes, or that a loop answers."""
+
+    array: str
+    position: int
+
+    def names(self) -> set[str]:
+        return {self.array}
+
+    def __str__(self) -> str:
+        return f"{self.array}[{self.position}]"
+
+
+@dataclass(frozen=True)
+class SizeOfArray(Symbolic):
+    """A size of an array of NumPy's."""
+
+    array: str
+    dimension: int
+
+    def names(self) -> set[str]:
+        return {self.array}
+
+    def __str__(self) -> str:
+        return f"{self.array}_array->shape[{self.dimension}]"
+
+
+@dataclass(frozen=True)
+class Operation(Symbolic):
+    """``a operator b``: a sum, difference, product, quotient, or comparison, or that both hold."""
+
+    operator: str
+    a: Size
+    b: Size
+
+    @property
+    def binds(self) -> int:
+        return _BINDS[self.operator]
+
+    def __str__(self) -> str:
+        # comparisons are put in brackets within others, and what would bind to the left
+        first = self.binds + (self.binds == _BINDS["=="])
+        second = self.binds + (self.operator not in ("+", "*", "&&"))
+        return f"{_within(self.a, first)} {self.operator} {_within(self.b, second)}"
+
+
+@dataclass(frozen=True)
+class Negative(Symbolic):
+    """``-a``."""
+
+    a: Size
+
+    @property
+    def binds(self) -> int:
+        return _BINDS["*"] + 1
+
+    def __str__(self) -> str:
+        return f"-{_within(self.a, _TIGHTEST)}"
+
+
+@dataclass(frozen=True)
+class Choice(Symbolic):
+    """One number where a condition holds, and another where it does not."""
+
+    condition: Size
+    yes: Size
+    no: Size
+
+    @property
+    def binds(self) -> int:
+        return _BINDS["?"]
+
+    def __str__(self) -> str:
+        parts = [_within(part, 1) for part in (self.condition, self.yes, self.no)]
+        return f"{parts[0]} ? {parts[1]} : {parts[2]}"
+
+
+@dataclass(frozen=True)
+class Call(Symbolic):
+    """A function of the prelude or the runtime."""
+
+    function: str
+    operands: tuple[Size, ...]
+
+    def renamed(self, rename: Rename) -> Symbolic:
+        return Call(rename(self.function), _renamed(self.operands, rename))
+
+    def __str__(self) -> str:
+        return f"{self.function}({', '.join(map(str, self.operands))})"
+
+
+def _within(size: Size, binds: int) -> str:
+    """A part as text, in brackets where it needs them."""
+    if isinstance(size, int):
+        return f"({size})" if size < 0 and binds > _BINDS["<"] else str(size)
+    return f"({size})" if size.binds < binds else str(size)
+
+
+def factor(size: Size) -> str:
+    """A number as text beside which a multiplication may stand."""
+    return _within(size, _BINDS["*"])
+
+
+def compared(a: Size, operator: str, b: Size) -> Symbolic:
+    """Whether ``a operator b``."""
+    return Operation(operator, a, b)
+
+
+def both(a: Symbolic, b: Symbolic) -> Symbolic:
+    """Whether two conditions hold."""
+    return Operation("&&", a, b)
+
+
+def sum_of(a: Size, b: Size) -> Size:
+    """``a + b``, which is known not to overflow."""
+    if isinstance(a, int) and isinstance(b, int):
+        return a + b
+    if a == 0 or b == 0:
+        return b if a == 0 else a
+    return Operation("+", a, b)
+
+
+def difference(a: Size, b: Size) -> Size:
+    """``a - b``, which is known not to overflow."""
+    if isinstance(a, int) and isinstance(b, int):
+        return a - b
+    if a == b:
+        return 0
+    return a if b == 0 else Operation("-", a, b)
+
+
+def product_of(a: Size, b: Size) -> Size:
+    """``a * b``, which is known not to overflow."""
+    if isinstance(a, int) and isinstance(b, int):
+        return a * b
+    if a == 0 or b == 0:
+        return 0
+    if a == 1 or b == 1:
+        return b if a == 1 else a
+    return Operation("*", a, b)
+
+
+def minimum(a: Size, b: Size) -> Size:
+    """The smaller of two."""
+    if isinstance(a, int) and isinstance(b, int):
+        return min(a, b)
+    return a if a == b else Choice(compared(a, "<", b), a, b)
+
+
+def maximum(a: Size, b: Size) -> Size:
+    """The larger of two."""
+    if isinstance(a, int) and isinstance(b, int):
+        return max(a, b)
+    return a if a == b else Choice(compared(a, ">", b), a, b)

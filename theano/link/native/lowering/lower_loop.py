@@ -1,0 +1,61 @@
+"""Lower the step of a loop, node by node, to what becomes one C function."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pytensor.graph.basic import Variable
+
+from theano.link.native.ir.ir import (
+    CannotLower,
+    Value,
+)
+from theano.link.native.ir.sizes import Sizes
+from theano.link.native.lowering.loop import Loop, LowerLoop
+from theano.link.native.lowering.loop_arguments import LoopArguments
+from theano.link.native.lowering.loop_results import LoopResults
+from theano.link.native.lowering.nodes import Nodes
+from theano.link.native.lowering.step import Step
+from theano.link.native.passes.in_order import run_passes
+from theano.link.step_graph import prepared
+from theano.pytensor_base.scan import Scan
+
+
+def lower_scan(
+    op: Scan, outer_names: Sequence[str | None], name: str, lower_loop: LowerLoop
+) -> Loop:
+    """Lower the step of a Scan to what becomes a C function of this name.
+
+    Parameters
+    ----------
+    lower_loop
+        Lowers the loops inside.
+
+    Raises
+    ------
+    CannotLower
+        With the first reason found.
+    """
+    graph = prepared(op)
+
+    def lowered(known: Sizes | None) -> Loop:
+        step = Step(name, known, lower_loop=lower_loop)
+        loop = Loop(op.name or "scan", step, [], [])
+        arguments = LoopArguments(loop, op, outer_names)
+        step.constant_array = arguments.constant_array
+        nodes = Nodes(step, _no_input)
+        arguments.bind(graph.inputs, nodes.values)
+        for node in graph.toposort():
+            nodes.lower(node)
+        results = [nodes.value(variable) for variable in graph.outputs]
+        LoopResults(loop, arguments).bind(graph.outputs, results)
+        run_passes(loop)
+        loop.number_count = arguments.number_count
+        return loop
+
+    # What is found out about sizes at the end of the step decides what is fused at its beginning.
+    return lowered(lowered(None).step.sizes)
+
+
+def _no_input(variable: Variable) -> Value:
+    raise CannotLower(f"the input {variable}")

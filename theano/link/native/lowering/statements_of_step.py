@@ -1,0 +1,153 @@
+"""What a step consists of so far, and when each of its values is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from theano.link.native.ir.ir import (
+    Buffer,
+    CannotLower,
+    Compute,
+    Numbers,
+    Scalar,
+    Size,
+    Spread,
+    StepError,
+    Value,
+    View,
+)
+from theano.link.native.ir.scalar_types import literal
+from theano.link.native.ir.sizes import Sizes, bytes_of
+from theano.link.native.statements.base import Statement
+
+
+class StatementsOfStep:
+    """Statements of a step, and the sizes that they use.
+
+    Attributes
+    ----------
+    name
+        The name of the C function.
+    repeats
+        Whether the statements run again and again, so that preparing operands pays.
+    loops
+        The loops that statements call.
+    lower_loop
+        Lowers a loop that a statement calls; see `lowered_loops.py`.
+    rows_reached
+        For buffers of a loop that may stop early: how many rows are left of them.
+    constant_array
+        Makes a view of an array that is known when the code is made.
+    packed
+        The invariant right operands of products, which are packed before the loop.
+    number_types
+        The types of the numbers that statements define.
+    libraries
+        What the numbers before the statements need; see `Statement.libraries`.
+    node, origins
+        The operation that is being lowered, and the one of each statement, for profiles.
+    errors
+        Exceptions that a step may raise: their type and text; the C function returns them
+        as negative numbers.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        known: Sizes | None = None,
+        repeats: bool = True,
+        lower_loop: Callable[..., Any] | None = None,
+    ) -> None:
+        self.name, self.repeats = name, repeats
+        self.constant_array: Callable[[np.ndarray], View]
+        self.sizes = Sizes(known)
+        self.loops: list[Any] = []
+        self.rows_reached: dict[Buffer, Size] = {}
+        self.lower_loop = lower_loop
+        self.statements: list[Statement] = []
+        self.temporaries: list[Buffer] = []
+        self.packed: list[View] = []
+        self.errors: list[StepError] = []
+        self.number_types: dict[str, str] = {}
+        self.libraries: set[str] = set()
+        self.node: Any = None
+        self.origins: dict[Statement, Any] = {}
+        self._numbers_defined_at: dict[str, int] = {}
+
+    # ---- new values ----
+
+    def temporary(self, dtype: str, shape: Sequence[Size]) -> Buffer:
+        buffer = Buffer(f"t{len(self.temporaries)}", dtype, tuple(shape), "temporary")
+        bytes_of(shape, np.dtype(dtype).itemsize)  # refuses what can never be
+        self.temporaries.append(buffer)
+        return buffer
+
+    def append(self, statement: Statement, *written: Buffer) -> int:
+        self.statements.append(statement)
+        self.origins[statement] = self.node
+        for kind, text in statement.errors():
+            self.error(kind, text)
+        for buffer in written:
+            buffer.defined_at = len(self.statements) - 1
+        return len(self.statements) - 1
+
+    def number(self, dtype: str) -> Scalar:
+        """A number that the next statement defines."""
+        name = f"v{len(self._numbers_defined_at)}"
+        self._numbers_defined_at[name] = len(self.statements)
+        self.number_types[name] = dtype
+        return Scalar(name, dtype)
+
+    def constant(self, value: Any, dtype: str) -> Scalar:
+        return Scalar(literal(value, dtype), dtype, invariant=True, literal=value)
+
+    def size(self, value: Value, what: str) -> Size:
+        """A number as a size; CannotLower if it may differ between steps."""
+        if not isinstance(value, Scalar) or not value.invariant:
+            raise CannotLower(f"{what} that may differ between steps")
+        if value.literal is not None:
+            if abs(int(value.literal)) >= 2**63:
+                raise CannotLower(f"{what} that does not fit 64 bits")
+            return int(value.literal)
+        return self.sizes.name(value.signed)
+
+    def of_size(self, size: Size) -> Scalar:
+        """A size as a number."""
+        if isinstance(size, int):
+            return self.constant(size, "int64")
+        return Scalar(str(size), "int64", invariant=True)
+
+    def error(self, kind: type[Exception], text: str) -> int:
+        """The number that the C function returns for an exception of a step."""
+        error = StepError(kind, text)
+        if error not in self.errors:
+            self.errors.append(error)
+        return -1 - self.errors.index(error)
+
+    # ---- when a value is known ----
+
+    def position(self, value: Value | Compute) -> int:
+        """The position of the statement after which a value is known."""
+        if isinstance(value, Scalar):
+            return self._numbers_defined_at.get(value.expression, -1)
+        if isinstance(value, Spread):
+            return self.position(value.scalar)
+        if isinstance(value, Numbers):
+            return max([self.position(item) for item in value.items], default=-1)
+        assert isinstance(value, View)
+        starts = [self._numbers_defined_at.get(str(start), -1) for start in value.start]
+        return max([value.buffer.defined_at, *starts])
+
+    def invariant(self, view: View) -> bool:
+        return (
+            view.buffer.root().role == "invariant"
+            and view.buffer.source is None
+            and not any(str(start) in self._numbers_defined_at for start in view.start)
+        )
+
+    def packable(self, view: View) -> bool:
+        """Whether a product may have this operand packed once, before the loop."""
+        return self.repeats and self.invariant(view)

@@ -1,0 +1,137 @@
+"""Values of a step in memory: made there, moved, packed, and put where they are wanted."""
+
+from __future__ import annotations
+
+from theano.link.native.ir.ir import (
+    Buffer,
+    Numbers,
+    Scalar,
+    Size,
+    Spread,
+    Value,
+    View,
+)
+from theano.link.native.ir.layout import first_element
+from theano.link.native.ir.scalar_types import C_TYPES
+from theano.link.native.lowering.statements_of_step import StatementsOfStep
+from theano.link.native.statements.copy import Copy
+from theano.link.native.statements.gemm import Gemm
+from theano.link.native.statements.numbers import Load
+
+
+class ValuesInMemory(StatementsOfStep):
+    """A step that can have its values in memory."""
+
+    def view(self, value: Value) -> View:
+        """The value in memory."""
+        if isinstance(value, View):
+            return value
+        if isinstance(value, Spread):
+            buffer = self.temporary(value.dtype, value.shape)
+            self.append(Copy(View.of(buffer), value.scalar), buffer)
+            return View.of(buffer)
+        buffer = self.temporary(value.dtype, value.shape or (1,))
+        items = value.items if isinstance(value, Numbers) else (value,)
+        for k, item in enumerate(items):
+            target = View(buffer, (), (), (), (k,))
+            self.append(Copy(target, item), buffer)
+        return View.of(buffer)
+
+    def copied(self, value: Value) -> Buffer:
+        """A new buffer that holds a value."""
+        buffer = self.temporary(value.dtype, value.shape)
+        source = value.scalar if isinstance(value, Spread) else self.view(value)
+        self.append(Copy(View.of(buffer), source), buffer)
+        return buffer
+
+    def keep_order(self, view: View) -> View:
+        """A view whose memory nobody will move to where it has other strides."""
+        view.buffer.packed = view.buffer.role == "temporary"
+        return view
+
+    def load(self, view: View) -> Scalar:
+        """The one element of a view without dimensions."""
+        result = self.number(view.dtype)
+        self.append(Load(result, view))
+        return result
+
+    def numbers(self, view: View) -> Numbers:
+        """The elements of an invariant vector of known size, as numbers of the prologue."""
+        (size,) = view.shape
+        assert isinstance(size, int)
+        # the text below is written for these strides
+        view.buffer.root().packed = True
+        items = []
+        for k in range(size):
+            at = View(
+                view.buffer, (), (), (), (self.sizes.binary(view.start[0], "+", k * view.steps[0]),)
+            )
+            name = self.sizes.define(C_TYPES[view.dtype], first_element(at, self.sizes))
+            items.append(Scalar(name, view.dtype, True))
+        return Numbers(tuple(items), view.dtype)
+
+    def reshaped(self, value: Value, shape: tuple[Size, ...]) -> Value:
+        """The elements in C order under another shape of as many elements."""
+        if isinstance(value, Spread):
+            return Spread(value.scalar, shape) if shape else value.scalar
+        view = self.view(value)
+        if not view.whole or view.buffer.role == "invariant" or view.buffer.place is not None:
+            view = View.of(self.copied(view))
+        if not shape:
+            return self.load(View(view.buffer, (), (), (), (0,) * view.ndim))
+        view.buffer.packed = True
+        buffer = Buffer(
+            f"{view.buffer.name}_{len(shape)}d",
+            view.dtype,
+            shape,
+            "temporary",
+            source=view,
+            defined_at=view.buffer.defined_at,
+        )
+        return View.of(buffer)
+
+    def product(self, a: View, b: View, out: View) -> None:
+        """Append ``out = a @ b``; an invariant ``b`` is packed before the loop."""
+        packed = None
+        if self.packable(b):
+            packed = self.packed_position(b)
+        self.append(Gemm(a, b, out, packed), out.buffer)
+
+    def packed_position(self, view: View) -> int:
+        """The position of an invariant matrix among those that are packed before the loop."""
+        for k, other in enumerate(self.packed):
+            if other.buffer is view.buffer and (other.axes, other.steps, other.start) == (
+                view.axes,
+                view.steps,
+                view.start,
+            ):
+                if other.shape == view.shape:
+                    return k
+        self.packed.append(view)
+        return len(self.packed) - 1
+
+    def place(self, value: Value, target: View) -> None:
+        """Have a value in a part of a new buffer: computed there if it can be, else copied."""
+        if isinstance(value, View) and self._can_be_placed(value, target):
+            value.buffer.place = target
+            target.buffer.defined_at = max(target.buffer.defined_at, value.buffer.defined_at)
+            return
+        source: View | Scalar
+        if isinstance(value, Scalar):
+            source = value
+        elif isinstance(value, Spread):
+            source = value.scalar
+        else:
+            source = self.view(value)
+        at = self.append(Copy(target, source))
+        target.buffer.defined_at = max(target.buffer.defined_at, at)
+
+    def _can_be_placed(self, view: View, target: View) -> bool:
+        buffer = view.buffer
+        return (
+            buffer.role == "temporary"
+            and buffer.place is None
+            and buffer.source is None
+            and view.whole
+            and not (buffer.packed and not target.whole)
+        )

@@ -1,0 +1,1 @@
+"""What a step does: one class for a kind of statement, one module for a kind or a small family."""

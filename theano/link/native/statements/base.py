@@ -1,0 +1,199 @@
+"""What every kind of statement says of itself.
+
+The passes and the writers of C ask a statement for what they need to know, and know no kinds; so a
+new kind is one module. One that leaves something out cannot be defined.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from enum import Enum
+from typing import Any, ClassVar
+
+from theano.link.native.ir.ir import Buffer, Scalar, Size, View
+from theano.link.native.ir.prologue import names_of
+from theano.link.native.ir.sharing import ONE, Share, Sharing, Way
+from theano.link.native.ir.sizes import Sizes
+from theano.link.native.text.writer import Writer
+
+Operand = View | Scalar
+
+
+class AsFunction(Enum):
+    """Where a statement of a segment may be a call of a C function that does the same."""
+
+    WHERE_IT_REPEATS = "where it repeats, or the segment is long"
+    IN_LONG_SEGMENTS = "where the segment is long"
+    NEVER = "never"
+
+
+@dataclass(frozen=True)
+class Touch:
+    """A view that a statement reads or writes, and which dimension of it threads share out."""
+
+    view: View
+    dimension: int | None
+    write: bool = False
+
+
+@dataclass(frozen=True)
+class Work:
+    """So many times something, for each element of a shape."""
+
+    each: float
+    shape: tuple[Size, ...]
+
+
+@dataclass(frozen=True)
+class Checks:
+    """A statement that only checks, what it looks at, and what is left to do without the checks."""
+
+    statement: Statement
+    looks_at: list[View]
+    rest: Statement
+
+
+class Statement(ABC):
+    """A kind of statement.
+
+    Attributes
+    ----------
+    as_function
+        Where it may be a C function of its own.
+    only_numbers
+        Whether it does no more than compute a few numbers; these are counted together.
+    called
+        The name of the C function of the loop that it runs.
+    """
+
+    as_function: ClassVar[AsFunction]
+    only_numbers: ClassVar[bool] = False
+    called: str = ""
+
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        super().__init_subclass__(**arguments)
+        known = {name: getattr(cls, name, None) for name in (*dir(Statement), "as_function")}
+        missing = [
+            name
+            for name, value in known.items()
+            if value is None
+            and not name.startswith("_")
+            or getattr(value, "__isabstractmethod__", False)
+        ]
+        if missing:
+            raise TypeError(f"{cls.__name__} as a kind of statement lacks {', '.join(missing)}")
+
+    # ---- what it reads and writes ----
+
+    @abstractmethod
+    def values_read(self) -> Sequence[Operand]:
+        """The views and numbers that it reads."""
+
+    @abstractmethod
+    def values_written(self) -> Sequence[Operand]:
+        """The views that it writes, or may, and the numbers that it defines."""
+
+    @property
+    @abstractmethod
+    def may_fail(self) -> bool:
+        """Whether it may end the step with an error, or be stopped."""
+
+    def errors(self) -> list[tuple[type[Exception], str]]:
+        """The exceptions that it may end the step with; of a loop inside, the caller adds them."""
+        return []
+
+    def sizes_that_agree(self) -> list[tuple[Size, Size]]:
+        """Pairs of sizes that are the same, or the statement is unsound."""
+        return []
+
+    def packed_operand(self) -> int | None:
+        """The position of its operand among those that are packed before the loop."""
+        return None
+
+    def results(self) -> list[Buffer]:
+        """The buffers that it stores, but for those that `values_written` shows views of."""
+        return []
+
+    def free_views(self) -> list[View]:
+        """Those views that it reads with any strides; the others are in C order."""
+        return []
+
+    def views(self) -> list[View]:
+        """All views that it reads or writes, each once."""
+        found = [*self.values_written(), *self.values_read()]
+        return list({id(one): one for one in found if isinstance(one, View)}.values())
+
+    def written(self) -> list[Buffer]:
+        """The buffers that it writes, or may."""
+        return [one.buffer for one in self.values_written() if isinstance(one, View)]
+
+    def numbers_defined(self) -> set[str]:
+        """The names of the numbers that it defines."""
+        return {one.expression for one in self.values_written() if isinstance(one, Scalar)}
+
+    def numbers_read(self) -> set[str]:
+        """The names of the numbers that it reads, those of indices among them."""
+        numbers = {one.expression for one in self.values_read() if isinstance(one, Scalar)}
+        return numbers | names_of([start for view in self.views() for start in view.start])
+
+    def checks(self) -> Checks | None:
+        """What may fail in it as a statement of its own, which may run before; None if there is none."""
+        return None
+
+    def replace_views(self, new: dict[int, View]) -> None:
+        """Put other views in the place of some, which are told apart by identity."""
+        for entry in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, entry.name)
+            if id(value) in new:
+                setattr(self, entry.name, new[id(value)])
+            elif isinstance(value, list):
+                setattr(self, entry.name, [new.get(id(one), one) for one in value])
+
+    # ---- threads ----
+
+    @abstractmethod
+    def way(self, sharing: Sharing, sizes: Sizes) -> Way:
+        """Which part of it each of several threads does."""
+
+    @abstractmethod
+    def touches(self, share: Share | None) -> list[Touch]:
+        """What a thread reads and writes of it."""
+
+    # ---- what it costs, and how it is counted ----
+
+    @abstractmethod
+    def nanoseconds(self) -> list[Work]:
+        """How long it takes on one thread, roughly."""
+
+    @abstractmethod
+    def operations(self) -> list[Work]:
+        """How many additions, multiplications and functions it computes."""
+
+    def moved(self) -> list[View]:
+        """What it reads and writes, as often as it does."""
+        return [*self.views(), *map(View.of, self.results())]
+
+    def described(self) -> str:
+        """What it does in a few words."""
+        return type(self).__name__.lower()
+
+    # ---- C ----
+
+    def libraries(self) -> set[str]:
+        """The files beside the prelude that it needs: 'vectors', or those of an `Expression`."""
+        return set()
+
+    def about(self) -> str:
+        """The comment that stands before it."""
+        return ""
+
+    @abstractmethod
+    def lines(self, writer: Writer, share: Share | None) -> list[str]:
+        """It in C: all of it, or what one of several threads does of it."""
+
+    def lines_of_a_thread(self, writer: Writer, way: Way | None) -> list[str]:
+        """What one of several threads does of it, if it does anything."""
+        lines = self.lines(writer, way if isinstance(way, Share) else None)
+        return ["if (!thread) {", *lines, "}"] if way == ONE else lines

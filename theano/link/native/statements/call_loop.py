@@ -1,0 +1,113 @@
+"""Loops that are C functions of their own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from theano.link.native.ir.ir import FIRST_ARRAY, Buffer, Scalar, View
+from theano.link.native.ir.scalar_types import C_TYPES
+from theano.link.native.ir.sharing import Alone, Share, Sharing, Way
+from theano.link.native.ir.sizes import Sizes
+from theano.link.native.statements.base import AsFunction, Operand, Statement, Touch, Work
+from theano.link.native.text.writer import Writer
+
+
+@dataclass(eq=False)
+class CallLoop(Statement):
+    """Run a loop that is a C function of its own.
+
+    Attributes
+    ----------
+    loop
+        What was lowered; its arguments say what the operands are.
+    prefix
+        Begins the names of the C variables of this call.
+    operands
+        For each argument of the loop, what it is here.
+    work
+        Memory for the loop's own use.
+    first_error
+        What the errors of the loop begin at among those of the caller.
+    takes
+        How long all steps of the loop take on one thread, in sizes of the caller.
+    """
+
+    loop: Any
+    prefix: str
+    operands: list[View | Scalar]
+    work: Buffer
+    first_error: int
+    takes: list[Work]
+
+    as_function = AsFunction.NEVER
+    # it may be stopped, too
+    may_fail = True
+
+    @property
+    def called(self) -> str:  # type: ignore[override]
+        return self.loop.step.name
+
+    def values_read(self) -> list[Operand]:
+        pairs = zip(self.loop.arguments, self.operands, strict=True)
+        return [operand for argument, operand in pairs if argument.kind != "trace"]
+
+    def values_written(self) -> list[Operand]:
+        views = [operand for operand in self.operands if isinstance(operand, View)]
+        return [*views, View.of(self.work)]
+
+    def free_views(self) -> list[View]:
+        pairs = zip(self.loop.arguments, self.operands, strict=True)
+        return [view for a, view in pairs if a.free_strides and isinstance(view, View)]
+
+    def way(self, sharing: Sharing, sizes: Sizes) -> Way:
+        return Alone("the loop inside is shared among all threads, in a region of its own")
+
+    def touches(self, share: Share | None) -> list[Touch]:
+        return [Touch(view, None, True) for view in self.views()]
+
+    def nanoseconds(self) -> list[Work]:
+        return self.takes
+
+    def operations(self) -> list[Work]:
+        # its own statements are counted
+        return []
+
+    def moved(self) -> list[View]:
+        return []
+
+    def described(self) -> str:
+        return f"the loop {self.loop.name}"
+
+    def about(self) -> str:
+        return self.described()
+
+    def lines(self, writer: Writer, share: Share | None) -> list[str]:
+        """Fill in where the arrays lie, and call the loop's function."""
+        loop, prefix = self.loop, self.prefix
+        numbers, arrays = f"{prefix}_numbers", f"{prefix}_arrays"
+        lines = ["{", f"{arrays}[1] = {writer.rename(self.work.name)};"]
+        for k, (argument, operand) in enumerate(zip(loop.arguments, self.operands, strict=True)):
+            at = f"{arrays}[{FIRST_ARRAY + k}]"
+            if isinstance(operand, Scalar):
+                kind = C_TYPES[operand.dtype]
+                lines.append(f"const {kind} {prefix}_value{k} = {writer.number(operand)};")
+                lines.append(f"{at} = (void *)&{prefix}_value{k};")
+                continue
+            place = writer.place(operand)
+            lines.append(f"{at} = (void *)({place.pointer});")
+            if argument.kind == "sequence":
+                lines.append(f"{numbers}[{argument.first_size}] = {place.strides[0].text};")
+            if argument.free_strides:
+                first = argument.first_size + 1 + operand.ndim
+                for d, stride in enumerate(place.strides):
+                    lines.append(f"{numbers}[{first + d}] = {stride.text};")
+        return [
+            *lines,
+            f"{numbers}[0] = 1;",
+            f"status = {writer.function(loop.step.name)}({numbers}, {arrays}, {prefix}_result);",
+            "}",
+            f"if (status) {{ result[0] = {prefix}_result[0]; "
+            "status = status > 0 ? TN_REFUSED : status == TN_INTERRUPTED ? status "
+            f": status - {self.first_error}; goto end; }}",
+        ]

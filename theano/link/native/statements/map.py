@@ -1,0 +1,226 @@
+"""Element-wise operations in one pass over the elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from theano.link.native.ir.ir import Buffer, Compute, Scalar, Size, View
+from theano.link.native.ir.layout import Product
+from theano.link.native.ir.scalar_types import C_TYPES, FLOATS, SUFFIX
+from theano.link.native.ir.sharing import Share, Sharing, Way
+from theano.link.native.ir.sizes import Sizes
+from theano.link.native.statements.base import AsFunction, Operand, Statement, Touch, Work
+from theano.link.native.statements.costs import ARITHMETIC, FUNCTION, MOVE, VECTOR_FUNCTION
+from theano.link.native.text.expressions import scalar_text, vector_text
+from theano.link.native.text.looks import between_looks
+from theano.link.native.text.nests import Operands, element, nest
+from theano.link.native.text.writer import Writer
+
+
+@dataclass(eq=False)
+class Map(Statement):
+    """Element-wise operations over one shape, each after those that it uses."""
+
+    shape: tuple[Size, ...]
+    body: list[Compute] = field(default_factory=list)
+
+    as_function = AsFunction.WHERE_IT_REPEATS
+    may_fail = False
+
+    def values_read(self) -> list[Operand]:
+        operands = [operand for compute in self.body for operand in compute.operands]
+        return [operand for operand in operands if not isinstance(operand, Compute)]
+
+    def values_written(self) -> list[Operand]:
+        return []
+
+    def sizes_that_agree(self) -> list[tuple[Size, Size]]:
+        views = [value for value in self.values_read() if isinstance(value, View)]
+        shapes = [*(view.shape for view in views), *(buffer.shape for buffer in self.written())]
+        return [pair for shape in shapes for pair in zip(shape, self.shape, strict=True)]
+
+    def results(self) -> list[Buffer]:
+        return [c.buffer for c in self.body if c.stored and c.buffer is not None]
+
+    def written(self) -> list[Buffer]:
+        return [c.buffer for c in self.body if c.buffer is not None]
+
+    def replace_views(self, new: dict[int, View]) -> None:
+        for compute in self.body:
+            compute.operands = [new.get(id(operand), operand) for operand in compute.operands]
+
+    def way(self, sharing: Sharing, sizes: Sizes) -> Way:
+        stored = [compute.dtype for compute in self.body if compute.stored]
+        return sharing.by_columns(sizes, self.shape, (stored or ["float32"])[0])
+
+    def touches(self, share: Share | None) -> list[Touch]:
+        d = None if share is None else share.dimension
+        touched = []
+        for compute in self.body:
+            views = [operand for operand in compute.operands if isinstance(operand, View)]
+            touched += [Touch(view, d) for view in views]
+            if compute.stored and compute.buffer is not None:
+                touched.append(Touch(View.of(compute.buffer), d, True))
+        return touched
+
+    def nanoseconds(self) -> list[Work]:
+        return [Work(sum(map(_nanoseconds, self.body)), self.shape)]
+
+    def operations(self) -> list[Work]:
+        return [Work(len(self.body), self.shape)]
+
+    def libraries(self) -> set[str]:
+        return {"vectors", *(compute.operation.library for compute in self.body)}
+
+    def described(self) -> str:
+        return "map: " + ", ".join(compute.operation.name for compute in self.body)
+
+    def about(self) -> str:
+        return ", ".join(compute.name for compute in self.body if compute.stored)
+
+    def lines(self, writer: Writer, share: Share | None) -> list[str]:
+        """The computations in one pass over the elements, or a thread's share of them.
+
+        A pass that looks up for signals ends early where one came.
+        """
+        operands = Operands(writer)
+        loads: dict[tuple[int, int], int] = {}
+        for compute in self.body:
+            for position, operand in enumerate(compute.operands):
+                if isinstance(operand, View):
+                    loads[id(compute), position] = operands.add(operand)
+        stores = {
+            id(compute): operands.add(View.of(compute.buffer))
+            for compute in self.body
+            if compute.stored and compute.buffer is not None
+        }
+        dtype = _vector_type(self, loads, operands)
+
+        def inner(first: str, end: str, strides: list[Product]) -> list[str]:
+            if dtype is not None and _vector_strides(strides, loads, stores):
+                return _vector_loop(writer, self, loads, stores, (first, end), strides, dtype)
+            return _scalar_loop(writer, self, loads, stores, (first, end), strides)
+
+        between = between_looks(len(self.body)) if writer.looks else 0
+        return nest(self.shape, operands, inner, share, between)
+
+
+def _nanoseconds(compute: Compute) -> float:
+    operation: Any = compute.operation
+    moves = MOVE if compute.stored else 0.0
+    if not operation.function:
+        return moves + ARITHMETIC
+    vectors = VECTOR_FUNCTION if operation.vector is not None else {}
+    return moves + vectors.get(compute.dtype, FUNCTION)
+
+
+def _operand_texts(
+    writer: Writer, compute: Compute, loads, scalar: Callable[[Scalar], str], load: str
+) -> list[str]:
+    texts = []
+    for position, operand in enumerate(compute.operands):
+        if isinstance(operand, View):
+            texts.append(f"{load}{loads[id(compute), position]}")
+        elif isinstance(operand, Compute):
+            texts.append(writer.result(operand))
+        else:
+            texts.append(scalar(operand))
+    return texts
+
+
+def _scalar_loop(writer, statement, loads, stores, bounds, strides) -> list[str]:
+    used = sorted(set(loads.values()))
+    names = {k: f"x{k}" for k in used}
+    first, end = bounds
+    lines = ["TN_INDEPENDENT", f"for (int64_t i = {first}; i < {end}; i++) {{"]
+    types = {
+        loads[id(c), position]: operand.dtype
+        for c in statement.body
+        for position, operand in enumerate(c.operands)
+        if isinstance(operand, View)
+    }
+    lines += [f"const {C_TYPES[types[k]]} {names[k]} = {element(k, strides[k])};" for k in used]
+    for compute in statement.body:
+        texts = _operand_texts(writer, compute, loads, writer.number, "x")
+        text = scalar_text(compute.operation, texts, compute.dtypes)
+        lines.append(f"const {C_TYPES[compute.dtype]} {writer.result(compute)} = {text};")
+    for compute in statement.body:
+        if id(compute) in stores:
+            k = stores[id(compute)]
+            lines.append(f"{element(k, strides[k])} = {writer.result(compute)};")
+    return [*lines, "}"]
+
+
+def _vector_type(statement: Map, loads, operands: Operands) -> str | None:
+    """The one floating-point type of a map that can run on vectors, or None."""
+    dtypes = {view.dtype for view in operands.views}
+    if len(dtypes) != 1 or not dtypes <= set(FLOATS):
+        return None
+    (dtype,) = dtypes
+    for compute in statement.body:
+        expression = compute.operation
+        if expression.vector is None or (compute.dtype == "bool" and compute.stored):
+            return None
+        for position, operand in enumerate(compute.operands):
+            truth = expression.takes_truth and position == 0
+            wanted = {"bool"} if truth else {dtype}
+            if isinstance(operand, Scalar) and not truth:
+                continue
+            if isinstance(operand, Scalar) or operand.dtype not in wanted:
+                return None
+        if compute.dtype not in (dtype, "bool") or expression.operand_dtype != dtype:
+            return None
+    return dtype
+
+
+def _vector_strides(strides: list[Product], loads, stores) -> bool:
+    one = Product(1)
+    return all(strides[k] == one for k in stores.values()) and all(
+        strides[k] == one or not strides[k].factor for k in loads.values()
+    )
+
+
+def _vector_loop(writer, statement, loads, stores, bounds, strides, dtype) -> list[str]:
+    suffix = SUFFIX[dtype]
+    vector, splat = f"tn_{suffix}v", f"TN_SPLAT_{suffix.upper()}"
+    used = sorted(set(loads.values()))
+    lines: list[str] = []
+    splats: dict[str, str] = {}
+    for k in used:
+        if not strides[k].factor:
+            lines.append(f"const {vector} x{k} = {splat}(*p{k});")
+    for compute in statement.body:
+        for operand in compute.operands:
+            if isinstance(operand, Scalar) and operand.expression not in splats:
+                name = f"s{len(splats)}"
+                splats[operand.expression] = name
+                text = f"({C_TYPES[dtype]}){writer.number(operand)}"
+                lines.append(f"const {vector} {name} = {splat}({text});")
+
+    def body(load: str, store: str) -> list[str]:
+        text = [
+            f"const {vector} x{k} = {load.format(f'p{k} + i')};" for k in used if strides[k].factor
+        ]
+        for compute in statement.body:
+            texts = _operand_texts(writer, compute, loads, lambda s: splats[s.expression], "x")
+            kind = "__auto_type" if compute.dtype == "bool" else vector
+            value = vector_text(compute.operation, texts, dtype)
+            text.append(f"const {kind} {writer.result(compute)} = {value};")
+        for compute in statement.body:
+            if id(compute) in stores:
+                target = f"p{stores[id(compute)]} + i"
+                text.append(store.format(target, writer.result(compute)))
+        return text
+
+    first, end = bounds
+    width = f"TN_WIDTH_{suffix.upper()}"
+    lines.append(f"int64_t i = {first};")
+    lines.append(f"for (; i + {width} <= {end}; i += {width}) {{")
+    lines += body(f"tn_load_{suffix}({{}})", f"tn_store_{suffix}({{}}, {{}});")
+    lines += ["}", f"if (i < {end}) {{", f"const int64_t rest = {end} - i;"]
+    lines += body(
+        f"tn_load_some_{suffix}({{}}, rest)", f"tn_store_some_{suffix}({{}}, {{}}, rest);"
+    )
+    return [*lines, "}"]

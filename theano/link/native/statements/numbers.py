@@ -1,0 +1,133 @@
+"""Statements on single numbers, which each thread computes for itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from theano.link.native.ir.ir import Scalar, View
+from theano.link.native.ir.scalar_expressions import Expression
+from theano.link.native.ir.scalar_types import C_TYPES
+from theano.link.native.ir.sharing import EVERY, Share, Sharing, Way
+from theano.link.native.ir.sizes import Sizes
+from theano.link.native.statements.base import AsFunction, Operand, Statement, Touch, Work
+from theano.link.native.text.expressions import scalar_text
+from theano.link.native.text.writer import Writer
+
+
+@dataclass(eq=False)
+class Assign(Statement):
+    """``result = operation(operands)`` on numbers."""
+
+    result: Scalar
+    operation: Expression
+    operands: list[Scalar]
+
+    as_function = AsFunction.NEVER
+    only_numbers = True
+    may_fail = False
+
+    def values_read(self) -> list[Scalar]:
+        return self.operands
+
+    def values_written(self) -> list[Scalar]:
+        return [self.result]
+
+    def way(self, sharing: Sharing, sizes: Sizes) -> Way:
+        return EVERY
+
+    def touches(self, share: Share | None) -> list[Touch]:
+        return []
+
+    def nanoseconds(self) -> list[Work]:
+        return []
+
+    def operations(self) -> list[Work]:
+        return []
+
+    def libraries(self) -> set[str]:
+        return {self.operation.library}
+
+    def lines(self, writer: Writer, share: Share | None) -> list[str]:
+        text = _text(writer, self.operation, self.operands)
+        return [f"const {C_TYPES[self.result.dtype]} {writer.number(self.result)} = {text};"]
+
+
+@dataclass(eq=False)
+class Load(Statement):
+    """``result = view`` for a view of one element."""
+
+    result: Scalar
+    view: View
+
+    as_function = AsFunction.NEVER
+    only_numbers = True
+    may_fail = False
+
+    def values_read(self) -> list[View]:
+        return [self.view]
+
+    def values_written(self) -> list[Scalar]:
+        return [self.result]
+
+    def way(self, sharing: Sharing, sizes: Sizes) -> Way:
+        return EVERY
+
+    def touches(self, share: Share | None) -> list[Touch]:
+        return [Touch(self.view, None)]
+
+    def nanoseconds(self) -> list[Work]:
+        return []
+
+    def operations(self) -> list[Work]:
+        return []
+
+    def lines(self, writer: Writer, share: Share | None) -> list[str]:
+        pointer = writer.place(self.view).pointer
+        return [f"const {C_TYPES[self.result.dtype]} {writer.number(self.result)} = *({pointer});"]
+
+
+@dataclass(eq=False)
+class Check(Statement):
+    """End the step with an exception unless ``condition(operands)`` holds.
+
+    All threads see the same numbers, so that all of them end it.
+    """
+
+    condition: Expression
+    operands: list[Scalar]
+    kind: type[Exception]
+    text: str
+
+    as_function = AsFunction.NEVER
+    only_numbers = True
+    may_fail = True
+
+    def errors(self) -> list[tuple[type[Exception], str]]:
+        return [(self.kind, self.text)]
+
+    def values_read(self) -> list[Operand]:
+        return [*self.operands]
+
+    def values_written(self) -> list[Operand]:
+        return []
+
+    def way(self, sharing: Sharing, sizes: Sizes) -> Way:
+        return EVERY
+
+    def touches(self, share: Share | None) -> list[Touch]:
+        return []
+
+    def nanoseconds(self) -> list[Work]:
+        return []
+
+    def operations(self) -> list[Work]:
+        return []
+
+    def lines(self, writer: Writer, share: Share | None) -> list[str]:
+        condition = _text(writer, self.condition, self.operands)
+        return [f"if (!({condition})) {writer.fails(self.kind, self.text)}"]
+
+
+def _text(writer: Writer, operation: Expression, operands: list[Scalar]) -> str:
+    texts = [writer.number(operand) for operand in operands]
+    return scalar_text(operation, texts, [operand.dtype for operand in operands])

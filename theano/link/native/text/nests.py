@@ -1,0 +1,103 @@
+"""C loops over the elements of views."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from theano.link.native.ir.ir import Size, View
+from theano.link.native.ir.layout import Place, Product, collapsed, place_of
+from theano.link.native.ir.scalar_types import C_TYPES
+from theano.link.native.ir.sharing import Share
+from theano.link.native.ir.symbolic import Name
+from theano.link.native.text.looks import declared, going_on, in_blocks
+from theano.link.native.text.writer import Writer
+
+
+class Operands:
+    """The views that a loop reads and writes, each once, with the names of their pointers."""
+
+    def __init__(self, writer: Writer):
+        self.writer = writer
+        self.views: list[View] = []
+        self.places: list[Place] = []
+
+    def add(self, view: View) -> int:
+        """The position of an operand, which is new if none lies in the same place."""
+        place = place_of(view, self.writer.sizes)
+        for k, known in enumerate(self.views):
+            if self.places[k] == place and known.dtype == view.dtype:
+                return k
+        self.views.append(view)
+        self.places.append(place)
+        return len(self.views) - 1
+
+    def collapsed(
+        self, shape: Sequence[Size], apart: bool = False
+    ) -> tuple[list[Size], list[list[Product]]]:
+        """The dimensions of the loops, and the strides of each operand along them."""
+        writer, all_strides = self.writer, [place.strides for place in self.places]
+        extents, strides = collapsed(tuple(shape), all_strides, writer.sizes, apart)
+        if not extents:
+            return [1], [[Product(0)] for _ in self.views]
+        renamed = [[stride.renamed(writer.rename) for stride in mine] for mine in strides]
+        return [writer.size(extent) for extent in extents], renamed
+
+    def pointer(self, k: int) -> str:
+        """The pointer to the first element of an operand."""
+        return self.places[k].renamed(self.writer.rename).pointer
+
+
+# Writes a loop over i from one bound to another, given the strides along it.
+Inner = Callable[[str, str, list[Product]], list[str]]
+
+
+def nest(
+    shape: Sequence[Size],
+    operands: Operands,
+    inner: Inner,
+    share: Share | None,
+    looks: int = 0,
+) -> list[str]:
+    """Loops over all but the last dimension, and in them what ``inner`` writes for the last.
+
+    After so many elements they look up for signals; 0: never.
+    """
+    extents, strides = operands.collapsed(shape)
+    lines = ["{"]
+    first: str = "0"
+    end: Size | str = extents[-1]
+    if share is not None:
+        whole = end
+        first, end = share.first, share.end
+        joined = extents[-1] != operands.writer.size(share.size)
+        if joined:
+            # One thread alone takes the elements of all rows in one go.
+            extents, strides = operands.collapsed(shape, apart=True)
+            lines += [
+                f"const int64_t rows = threads > 1 ? {extents[-2]} : 1;",
+                f"const int64_t first = threads > 1 ? {first} : 0;",
+                f"const int64_t end = threads > 1 ? {end} : {whole};",
+            ]
+            extents[-2], first, end = Name("rows"), "first", "end"
+    lines += declared(looks)
+    for level, extent in enumerate(extents[:-1]):
+        head = f"for (int64_t i{level} = 0; i{level} < {extent}{going_on(looks)}; i{level}++) {{"
+        lines.append(head)
+    for k, view in enumerate(operands.views):
+        terms = [operands.pointer(k)]
+        terms += [
+            f"i{level} * {stride.text}" if stride.text != "1" else f"i{level}"
+            for level, stride in enumerate(strides[k][:-1])
+            if stride.factor
+        ]
+        lines.append(f"{C_TYPES[view.dtype]} *const p{k} = {' + '.join(terms)};")
+    last = [stride[-1] for stride in strides]
+    lines += in_blocks(looks, first, end, lambda first, end: inner(first, end, last))
+    return lines + ["}"] * len(extents)
+
+
+def element(k: int, stride: Product) -> str:
+    """The element of an operand in the innermost loop."""
+    if not stride.factor:
+        return f"*p{k}"
+    return f"p{k}[i]" if stride.text == "1" else f"p{k}[i * ({stride.text})]"

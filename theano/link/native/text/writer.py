@@ -1,0 +1,98 @@
+"""What statements are written with: how values read in the C function that they stand in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from theano.link.native.ir.ir import Compute, Scalar, View
+from theano.link.native.ir.layout import Place, place_of
+from theano.link.native.ir.sizes import Sizes
+from theano.link.native.ir.symbolic import Size
+
+
+@dataclass
+class Writer:
+    """The C function that statements are written for.
+
+    Attributes
+    ----------
+    looks
+        Whether long passes look up for signals themselves; in loops it is done between steps.
+    error
+        The number that the C function returns for an exception, by its type and text.
+    functions
+        The names of the C functions of loops, by those that they were lowered under.
+    """
+
+    sizes: Sizes
+    looks: bool
+    error: Callable[[type[Exception], str], int]
+    functions: Mapping[str, str] = field(default_factory=dict)
+
+    def function(self, name: str) -> str:
+        """The C function of a loop that was lowered under a name."""
+        return self.functions.get(name, name)
+
+    def rename(self, name: str) -> str:
+        """What has this name in the step."""
+        return name
+
+    def place(self, view: View) -> Place:
+        """Where the elements of a view lie."""
+        return place_of(view, self.sizes).renamed(self.rename)
+
+    def size(self, size: Size) -> Size:
+        """A size, or another number that was computed before."""
+        return size if isinstance(size, int) else size.renamed(self.rename)
+
+    def shape(self, view: View) -> tuple[Size, ...]:
+        """The shape of a view, in which sizes that are the same have one name."""
+        return tuple(self.size(self.sizes.find(size)) for size in view.shape)
+
+    def number(self, scalar: Scalar) -> str:
+        """A number."""
+        return self.rename(scalar.expression)
+
+    def result(self, compute: Compute) -> str:
+        """A result within a pass over elements."""
+        return compute.name
+
+    def fails(self, kind: type[Exception], text: str) -> str:
+        """What ends the step with an exception."""
+        return f"{{ status = {self.error(kind, text)}; goto end; }}"
+
+
+@dataclass
+class WriterOfFunction(Writer):
+    """For a statement that is a function: all that it names is a parameter, in the order of use.
+
+    Attributes
+    ----------
+    types
+        The C types of what statements may name.
+    names
+        What the parameters are in the step.
+    leaves
+        Whether the function answers that the step ends.
+    """
+
+    types: Mapping[str, str] = field(default_factory=dict)
+    answer: str = ""
+    names: dict[str, str] = field(default_factory=dict)
+    leaves: bool = False
+    _results: dict[str, str] = field(default_factory=dict)
+
+    def rename(self, name: str) -> str:
+        if name == self.answer:
+            return "answer"
+        if name not in self.types:
+            return name
+        return self.names.setdefault(name, f"a{len(self.names)}")
+
+    def result(self, compute: Compute) -> str:
+        return self._results.setdefault(compute.name, f"e{len(self._results)}")
+
+    def fails(self, kind: type[Exception], text: str) -> str:
+        self.leaves = True
+        return f"return {self.error(kind, text)};"
