@@ -131,9 +131,8 @@ class Mode(PyTensorMode):
 
     def __init__(self, linker=None, optimizer="default", db=None):
         linker = config.linker if linker is None else linker
-        super().__init__(linker, resolve_optimizer(optimizer))
-        if db is not None:
-            self.optdb = db
+        db = optdb if db is None else db
+        super().__init__(linker, resolve_optimizer(optimizer), db)
 
     def __setstate__(self, state):
         linker, optimizer = state
