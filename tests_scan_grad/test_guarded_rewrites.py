@@ -129,6 +129,12 @@ PROGRAMS = [
         (of([2, 1], "float32"),),
     ),
     Program(
+        "local_reduce_broadcastable",
+        lambda x: T.elemwise.CAReduce(T.bitwise_or.scalar_op, axis=(0, 1))(x.dimshuffle("x", 0)),
+        lambda x: np.bitwise_or.reduce(x),
+        (of([1, 6], "int8"),),
+    ),
+    Program(
         "slogdet_specialization",
         lambda x: T.log(linalg.det(x)),
         lambda x: np.log(np.linalg.det(x)),

@@ -177,7 +177,8 @@ def adds_up_as_by_default(graph: FunctionGraph, node: Apply) -> bool:
     op: Any = node.op
     if not hasattr(op, "acc_dtype"):
         return True
-    default = type(op)(axis=op.axis).make_node(*node.inputs)
+    scalar_op = (op.scalar_op,) if type(op) is CAReduce else ()
+    default = type(op)(*scalar_op, axis=op.axis).make_node(*node.inputs)
     kinds = [(each.outputs[0].type.dtype, each.op.acc_dtype) for each in (node, default)]
     return kinds[0] == kinds[1]
 
