@@ -13,6 +13,7 @@ import pytest
 
 from tests_scan_grad.fresh_process import ROOT
 from tests_scan_grad.imports import imports, syntax
+from theano.link.xla.jax_library import import_keeping_settings
 from theano.pytensor_base import INSIDE_PUBLIC_MODULES, PUBLIC
 
 PACKAGE = ROOT / "theano"
@@ -154,7 +155,7 @@ def own_classes():
     for found in pkgutil.walk_packages([str(PACKAGE)], "theano."):
         # neither what needs a device nor the C runtime, which is no module of Python
         if "cudnn" not in found.name and ".runtime-" not in found.name:
-            importlib.import_module(found.name)
+            import_keeping_settings(found.name)
     for name, module in sorted(sys.modules.items()):
         if name.startswith("theano.") and not name.startswith("theano.pytensor_base"):
             for kind in vars(module).values():
@@ -215,7 +216,8 @@ def attributes_of(name):
 
 @pytest.mark.parametrize("path", sorted(BASE.glob("*.py")), ids=lambda path: path.stem)
 def test_names_of_pytensor_base_exist_and_are_used(path):
-    module = importlib.import_module(f"theano.pytensor_base.{path.stem}".removesuffix(".__init__"))
+    name = f"theano.pytensor_base.{path.stem}".removesuffix(".__init__")
+    module = import_keeping_settings(name)
     assert module.__doc__
     imported = names_imported()
     offered = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -21,7 +22,7 @@ from tests_scan_grad.differential.programs import (
 FLOATS, INTEGERS = ("float64", "float32"), ("int8", "int16", "int32", "int64")
 UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
 OPTIMIZERS = ("sgd", "momentum", "rmsprop", "adam", "adagrad")
-# how many operands are tried before an operation is given up
+# how many operations are tried, of which the values at hand may fit none
 TRIES = 12
 
 
@@ -138,15 +139,19 @@ class Drawing:
             return
         operations = list(OPERATIONS)
         weights = [OPERATIONS[name].weight for name in operations]
+        # later values more often, so that programs are deep
+        recent = dict(zip(values, range(1, len(values) + 1), strict=True))
         for _ in range(TRIES):
             name = self.one(operations, weights)
-            names = list(values)
-            # later values more often, so that programs are deep
-            recent = np.arange(1, len(names) + 1)
-            for _ in range(TRIES):
-                operands = [self.one(names, recent) for _ in range(OPERATIONS[name].arity)]
-                if self.add(name, operands, values, instructions):
-                    return
+            fitting = [
+                operands
+                for operands in itertools.product(values, repeat=OPERATIONS[name].arity)
+                if OPERATIONS[name].typed(*(values[operand] for operand in operands)) is not None
+            ]
+            if fitting:
+                chances = [np.prod([recent[operand] for operand in some]) for some in fitting]
+                self.add(name, list(self.one(fitting, chances)), values, instructions)
+                return
 
     def add(self, operation: str, operands: list[str], values, instructions) -> bool:
         value = OPERATIONS[operation].typed(*(values[name] for name in operands))

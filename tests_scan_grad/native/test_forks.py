@@ -12,12 +12,12 @@ PROGRAM = """
 import multiprocessing, threading, time, warnings
 import numpy as np
 import theano, theano.tensor as T
-from theano.link.native.runtime import arrays
+from tests_scan_grad.native import runtime_calls
 
 warnings.simplefilter("ignore")
 theano.config.cache_optimizations = False
-arrays.set_threads({threads})
-arrays.set_least_work(0)
+runtime_calls.set_threads({threads})
+runtime_calls.set_least_work(0)
 steps, start = T.lscalar("steps"), T.vector("start")
 total = theano.shared(np.zeros(()), "total")
 h, _ = theano.scan(lambda h: T.tanh(h + 1), outputs_info=[start], n_steps=steps)
@@ -29,7 +29,7 @@ expected = function(value, 3), other(value)
 
 def child(send):
     # the parent's other thread is inside a function, and stays there
-    arrays.set_threads({threads})
+    runtime_calls.set_threads({threads})
     same = np.array_equal(function(value, 3), expected[0])
     same = same and np.array_equal(other(value), expected[1])
     x = T.vector("x")

@@ -15,10 +15,10 @@ import pytensor
 import pytensor.tensor as pt
 from tests_scan_grad.native.loops import native_mode, scan
 from theano.link.native import report
-from theano.link.native.runtime import arrays
+from tests_scan_grad.native import runtime_calls
 
-arrays.set_threads({threads})
-arrays.set_least_work(0)
+runtime_calls.set_threads({threads})
+runtime_calls.set_least_work(0)
 steps = pt.lscalar("steps")
 start = pt.dvector("start")
 (y,) = scan(lambda h: pt.tanh(h + 1), outputs_info=[start], n_steps=steps)
@@ -69,7 +69,7 @@ import signal, time
 import numpy as np
 import theano, theano.tensor as T
 from theano.link.native import report
-from theano.link.native.runtime import arrays
+from tests_scan_grad.native import runtime_calls
 
 def interrupt(*_):
     raise KeyboardInterrupt
@@ -95,8 +95,8 @@ def stops(f, values, shared=()):
     for variable, value in zip(shared, before, strict=True):
         np.testing.assert_array_equal(variable.get_value(), value)
 
-arrays.set_threads({threads})
-arrays.set_least_work(0)
+runtime_calls.set_threads({threads})
+runtime_calls.set_least_work(0)
 """
 PRODUCTS = """
 x = T.matrix("x")

@@ -11,6 +11,7 @@ import pytest
 from pytensor.scan.op import Scan
 
 import theano
+from tests_scan_grad.native import runtime_calls
 from tests_scan_grad.native.loops import both, check, native_mode, numbers, same, scan
 from tests_scan_grad.native.toy_kind import NANOSECONDS, MirroredRows, TimesMirrored
 from theano.link.native import profile, source
@@ -19,7 +20,6 @@ from theano.link.native.ir.sharing import Alone, Sharing
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.lowering.lowered_loops import loops_of_their_own
 from theano.link.native.passes.step_time import nanoseconds
-from theano.link.native.runtime import arrays
 from theano.link.native.statements.base import Statement
 from theano.link.native.statements.kernel import Kernel
 
@@ -29,10 +29,10 @@ STEPS, ROWS, COLUMNS = 6, 4, 150
 @pytest.fixture
 def any_work():
     """Let threads share whatever there is to do."""
-    arrays.set_least_work(0)
+    runtime_calls.set_least_work(0)
     yield
-    arrays.set_least_work(-1)
-    arrays.set_threads(0)
+    runtime_calls.set_least_work(-1)
+    runtime_calls.set_threads(0)
 
 
 def loop_with_the_toy():
@@ -63,11 +63,11 @@ def test_it_is_shared_among_threads(any_work):
     inputs, y, values = loop_with_the_toy()
     native, reference = both(inputs, [y])
     assert "first0" in source(native) and "j < end0" in source(native)
-    arrays.set_threads(1)
+    runtime_calls.set_threads(1)
     alone = native(*values)
     same(alone, reference(*values))
     for threads in (2, 3):
-        arrays.set_threads(threads)
+        runtime_calls.set_threads(threads)
         np.testing.assert_array_equal(native(*values)[0], alone[0])
 
 

@@ -13,12 +13,13 @@ import pytest
 import theano
 import theano.tensor as T
 from tests_scan_grad.fresh_process import ROOT, printed_by
+from tests_scan_grad.native import runtime_calls
 from tests_scan_grad.native.gated_network import cost_of, gradient, values_of
 from theano import garbage
 from theano.link.native import report
 from theano.link.native.build import libraries as build
 from theano.link.native.build import objects
-from theano.link.native.runtime import arrays, load
+from theano.link.native.runtime import load
 from theano.schedule.disk.sealed_files import is_sealed
 
 PRINT_SUMS = """
@@ -110,9 +111,9 @@ def resident_bytes():
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
 def test_a_forked_child_and_its_parent_answer_right():
-    arrays.set_threads(2)
+    runtime_calls.set_threads(2)
     # two threads even where other programs leave no processor free
-    arrays.set_least_work(0)
+    runtime_calls.set_least_work(0)
     try:
         f, values = gradient(mode="NATIVE"), values_of(8, 64, 128)
         expected = f(*values)
@@ -125,8 +126,8 @@ def test_a_forked_child_and_its_parent_answer_right():
         assert right_with_workers()
         assert exit_code_of_child(lambda: exit_code_of_child(right_with_workers) == 0) == 0
     finally:
-        arrays.set_least_work(-1)
-        arrays.set_threads(0)
+        runtime_calls.set_least_work(-1)
+        runtime_calls.set_threads(0)
 
 
 def threads_here():

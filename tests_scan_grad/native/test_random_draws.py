@@ -71,3 +71,11 @@ def test_a_negative_size_is_the_error_of_the_operation():
     with pytest.raises(ValueError):
         f(-1)
     assert f(2).shape == (2,)
+
+
+def test_draws_that_repeat_are_calls_of_one_function():
+    def make(mode):
+        draws = [MRG_RandomStreams(seed).uniform((5,)) for seed in (23, 24, 25)]
+        return theano.function([], draws, mode=mode)
+
+    both(make)

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from theano.link.native.runtime import arrays, build, load
+from tests_scan_grad.native import runtime_calls
+from theano.link.native.runtime import build, load
 from theano.schedule.disk.sealed_files import is_sealed
 from theano.schedule.disk.sealing import opened, seal_of
 
@@ -21,17 +22,17 @@ ROUNDING = {"float32": 1e-5, "float64": 1e-13}
 @pytest.fixture(params=FAMILIES)
 def family(request):
     """Each family of kernels that this processor has, in turn."""
-    if not arrays.select_kernels(request.param):
+    if not runtime_calls.select_kernels(request.param):
         pytest.skip(f"this processor has no {request.param}")
     yield request.param
-    arrays.select_kernels(None)
+    runtime_calls.select_kernels(None)
 
 
 @pytest.fixture
 def threads():
     """Sets the number of threads for one test."""
-    yield arrays.set_threads
-    arrays.set_threads(0)
+    yield runtime_calls.set_threads
+    runtime_calls.set_threads(0)
 
 
 def matrix(random, rows, columns, dtype, layout):
@@ -61,7 +62,7 @@ def sizes(width):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_products_of_all_sizes(family, dtype):
     random = np.random.default_rng(1)
-    width = arrays.panel_width(dtype)
+    width = runtime_calls.panel_width(dtype)
     layouts = ("contiguous", "transposed", "gaps")
     for m in (0, 1, 2, 3, 6, 12, 13, 25):
         for n in sizes(width):
@@ -73,8 +74,8 @@ def test_products_of_all_sizes(family, dtype):
                 if beta == 0:
                     c[:] = np.nan
                 packed_result, result = c.copy(), c.copy()
-                arrays.multiply_packed(a, arrays.pack(b), packed_result, beta)
-                arrays.multiply(a, b, result, beta)
+                runtime_calls.multiply_packed(a, runtime_calls.pack(b), packed_result, beta)
+                runtime_calls.multiply(a, b, result, beta)
                 assert_product(packed_result, a, b, c, beta)
                 assert_product(result, a, b, c, beta)
 
@@ -95,20 +96,20 @@ def test_large_products_on_several_threads(family, threads, dtype, m, n, k):
             b = matrix(random, k, n, dtype, layout_b)
             c = random.normal(size=(m, n)).astype(dtype)
             result = c.copy()
-            arrays.multiply(a, b, result, 1)
+            runtime_calls.multiply(a, b, result, 1)
             assert_product(result, a, b, c, 1)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_rows_of_c_apart_and_columns_beside_a_panel_untouched(family, dtype):
     random = np.random.default_rng(3)
-    width = arrays.panel_width(dtype)
+    width = runtime_calls.panel_width(dtype)
     a = matrix(random, 7, 20, dtype, "contiguous")
     b = matrix(random, 20, 2 * width + 5, dtype, "contiguous")
     room = random.normal(size=(7, 3 * width + 9)).astype(dtype)
     before = room.copy()
     c = room[:, : 2 * width + 5]
-    arrays.multiply_packed(a, arrays.pack(b), c, 0, panels=(1, 2))
+    runtime_calls.multiply_packed(a, runtime_calls.pack(b), c, 0, panels=(1, 2))
     inside = slice(width, 2 * width)
     assert_product(c[:, inside], a, b[:, inside], c[:, inside], 0)
     room[:, inside] = before[:, inside]
@@ -121,7 +122,7 @@ def test_infinities_and_nan_of_operands_reach_the_result_of_their_row_only(famil
     b = np.ones((5, 4), "float32")
     b[0, 3] = np.inf
     c = np.zeros((3, 4), "float32")
-    arrays.multiply_packed(a, arrays.pack(b), c, 0)
+    runtime_calls.multiply_packed(a, runtime_calls.pack(b), c, 0)
     np.testing.assert_array_equal(c, a @ b)
 
 
@@ -138,7 +139,7 @@ def exact(name, x):
 
 def units_wrong(name, x):
     """Largest distance from the exact result, in units in the last place; specials must agree."""
-    result, expected = arrays.activation(name, x), exact(name, x)
+    result, expected = runtime_calls.activation(name, x), exact(name, x)
     with np.errstate(all="ignore"):
         rounded = expected.astype(x.dtype)
     finite = np.isfinite(rounded)
@@ -159,7 +160,7 @@ def samples(random, dtype, count):
     return np.concatenate([patterns.view(dtype), ordinary.astype(dtype)])
 
 
-@pytest.mark.parametrize("name", arrays.ACTIVATIONS)
+@pytest.mark.parametrize("name", runtime_calls.ACTIVATIONS)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_activations_within_two_units(family, name, dtype):
     if dtype == "float64" and np.finfo(np.longdouble).nmant <= 52:
@@ -168,7 +169,7 @@ def test_activations_within_two_units(family, name, dtype):
     assert units_wrong(name, samples(random, dtype, 1_000_000)) < 2
 
 
-@pytest.mark.parametrize("name", arrays.ACTIVATIONS)
+@pytest.mark.parametrize("name", runtime_calls.ACTIVATIONS)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_activations_at_the_edges(family, name, dtype):
     info = np.finfo(dtype)
@@ -185,9 +186,9 @@ def test_activations_at_the_edges(family, name, dtype):
 def test_activations_of_any_length_and_in_place(family, dtype):
     for count in (0, 1, 3, 15, 16, 17, 65):
         x = np.linspace(-3, 3, count, dtype=dtype)
-        np.testing.assert_allclose(arrays.activation("tanh", x), np.tanh(x), rtol=1e-6)
+        np.testing.assert_allclose(runtime_calls.activation("tanh", x), np.tanh(x), rtol=1e-6)
         function = load.library()[f"tn_tanh_{'f32' if dtype == 'float32' else 'f64'}"]
-        expected = arrays.activation("tanh", x)
+        expected = runtime_calls.activation("tanh", x)
         pointer = ctypes.c_void_p(x.ctypes.data)
         function(ctypes.c_int64(count), pointer, pointer)
         np.testing.assert_array_equal(x, expected)
@@ -199,7 +200,7 @@ def test_every_float32(request):
         pytest.skip("set THEANO_TEST_EXHAUSTIVE=1: it takes long")
     for start in range(0, 2**32, 2**24):
         x = np.arange(start, start + 2**24, dtype="uint32").view("float32")
-        for name in arrays.ACTIVATIONS:
+        for name in runtime_calls.ACTIVATIONS:
             assert units_wrong(name, x) < 2, name
 
 
@@ -207,16 +208,16 @@ def test_pool_runs_each_thread_once_and_reuses_its_workers(threads):
     threads(3)
     for _ in range(20):
         seen = []
-        arrays.run_in_pool(3, lambda thread, of, seen=seen: seen.append((thread, of)))
+        runtime_calls.run_in_pool(3, lambda thread, of, seen=seen: seen.append((thread, of)))
         assert sorted(seen) == [(0, 3), (1, 3), (2, 3)]
-    assert arrays.workers() >= 2
+    assert runtime_calls.workers() >= 2
 
 
 def test_pool_gives_no_more_threads_than_allowed(threads):
     threads(2)
-    assert arrays.max_threads() == 2
+    assert runtime_calls.max_threads() == 2
     seen = []
-    arrays.run_in_pool(16, lambda thread, of: seen.append((thread, of)))
+    runtime_calls.run_in_pool(16, lambda thread, of: seen.append((thread, of)))
     assert sorted(seen) == [(0, 2), (1, 2)]
 
 
@@ -225,9 +226,9 @@ def test_work_inside_work_runs_on_its_own_thread(threads):
     seen = []
 
     def outer(thread, of):
-        arrays.run_in_pool(2, lambda inner, count: seen.append((thread, inner, count)))
+        runtime_calls.run_in_pool(2, lambda inner, count: seen.append((thread, inner, count)))
 
-    arrays.run_in_pool(2, outer)
+    runtime_calls.run_in_pool(2, outer)
     assert sorted(seen) == [(0, 0, 1), (1, 0, 1)]
 
 
@@ -242,7 +243,7 @@ def test_products_from_many_python_threads(threads):
     def multiply():
         for _ in range(30):
             c = np.full((90, 200), np.nan, "float32")
-            arrays.multiply(a, b, c, 0)
+            runtime_calls.multiply(a, b, c, 0)
             if not np.allclose(c, expected, rtol=1e-4, atol=1e-4):
                 wrong.append(c)
 
@@ -259,27 +260,27 @@ def test_a_forked_child_starts_its_own_workers(threads):
     program = """
 import os
 import numpy as np
-from theano.link.native.runtime import arrays
-arrays.set_threads(2)
+from tests_scan_grad.native import runtime_calls
+runtime_calls.set_threads(2)
 a = np.ones((200, 200), "float32")
 c = np.empty_like(a)
-arrays.multiply(a, a, c, 0)
-assert arrays.workers() == 1
+runtime_calls.multiply(a, a, c, 0)
+assert runtime_calls.workers() == 1
 child = os.fork()
 if child == 0:
-    none = arrays.workers() == 0
+    none = runtime_calls.workers() == 0
     c[:] = 0
-    arrays.multiply(a, a, c, 0)
-    os._exit(0 if none and arrays.workers() == 1 and (c == 200).all() else 1)
+    runtime_calls.multiply(a, a, c, 0)
+    os._exit(0 if none and runtime_calls.workers() == 1 and (c == 200).all() else 1)
 assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-arrays.multiply(a, a, c, 0)
+runtime_calls.multiply(a, a, c, 0)
 assert (c == 200).all()
 """
     subprocess.run([sys.executable, "-c", program], check=True, timeout=300)
 
 
 def test_number_of_threads_comes_from_the_environment():
-    program = "from theano.link.native.runtime import arrays; print(arrays.max_threads())"
+    program = "from tests_scan_grad.native import runtime_calls; print(runtime_calls.max_threads())"
     for text, expected in (("3", 3), ("1", 1)):
         environment = {**os.environ, "OMP_NUM_THREADS": text}
         done = subprocess.run(
@@ -294,13 +295,13 @@ def test_denormals_are_flushed_between_begin_and_end_only():
     saved = library.tn_flush_denormals_begin()
     inner = library.tn_flush_denormals_begin()
     try:
-        flushed = arrays.activation("tanh", tiny)[0]
+        flushed = runtime_calls.activation("tanh", tiny)[0]
         library.tn_flush_denormals_end(inner)
-        still_flushed = arrays.activation("tanh", tiny)[0]
+        still_flushed = runtime_calls.activation("tanh", tiny)[0]
     finally:
         library.tn_flush_denormals_end(saved)
     assert flushed == still_flushed == 0
-    assert arrays.activation("tanh", tiny)[0] == tiny[0]
+    assert runtime_calls.activation("tanh", tiny)[0] == tiny[0]
 
 
 def test_every_function_of_the_header_has_an_address():

@@ -15,6 +15,7 @@ import pytest
 from pytensor.graph.traversal import ancestors
 from pytensor.scan.op import Scan
 
+from tests_scan_grad.native import runtime_calls
 from tests_scan_grad.native.loops import native_mode, numbers, python_mode, same, scan
 from theano.link.native import report
 from theano.link.native.emit import c_text
@@ -22,7 +23,7 @@ from theano.link.native.emit.loop import RUNTIME_FUNCTIONS, emit_loop
 from theano.link.native.ir.ir import FIRST_SIZE
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.lowered_loops import loops_of_their_own
-from theano.link.native.runtime import arrays, build
+from theano.link.native.runtime import build
 
 STEPS, BATCH, WIDE = 5, 3, 150
 
@@ -30,10 +31,10 @@ STEPS, BATCH, WIDE = 5, 3, 150
 @pytest.fixture(autouse=True)
 def any_work():
     """Let threads share whatever there is to do."""
-    arrays.set_least_work(0)
+    runtime_calls.set_least_work(0)
     yield
-    arrays.set_least_work(-1)
-    arrays.set_threads(0)
+    runtime_calls.set_least_work(-1)
+    runtime_calls.set_threads(0)
 
 
 def gated(x, h, index, w, u):
@@ -108,12 +109,12 @@ def test_results_do_not_depend_on_the_number_of_threads(name, dtype):
     function = pytensor.function(inputs, outputs, mode=native_mode(), on_unused_input="ignore")
     assert not [str(loop) for loop in report(function).loops if loop.reason]
     values = values_of(dtype)
-    arrays.set_threads(1)
+    runtime_calls.set_threads(1)
     expected = function(*values)
     python = pytensor.function(inputs, outputs, mode=python_mode(), on_unused_input="ignore")
     same(expected, python(*values))
     for threads in (2, 3, 5):
-        arrays.set_threads(threads)
+        runtime_calls.set_threads(threads)
         for _ in range(5):
             for ours, alone in zip(function(*values), expected, strict=True):
                 np.testing.assert_array_equal(ours, alone)
@@ -123,7 +124,7 @@ def test_all_threads_stop_at_an_index_out_of_range():
     inputs, outputs = loop_of(rows, "float64")
     function = pytensor.function(inputs, outputs[0], mode=native_mode(), on_unused_input="ignore")
     values = values_of("float64")
-    arrays.set_threads(3)
+    runtime_calls.set_threads(3)
     expected = function(*values)
     values[1][3, 1] = 2 * WIDE
     with pytest.raises(IndexError, match="out of bounds"):
@@ -140,9 +141,9 @@ def test_more_threads_than_processors():
     )
     function = pytensor.function([x, w], y, mode=native_mode())
     values = [numbers(BATCH, WIDE), numbers(WIDE, WIDE, seed=1) * WIDE**-0.5]
-    arrays.set_threads(1)
+    runtime_calls.set_threads(1)
     alone = function(*values)
-    arrays.set_threads(4 * (os.cpu_count() or 1))
+    runtime_calls.set_threads(4 * (os.cpu_count() or 1))
     np.testing.assert_array_equal(function(*values), alone)
 
 

@@ -13,6 +13,7 @@ from pytensor.tensor.subtensor import Subtensor
 from theano.pytensor_base.scan import Scan as PyTensorScan
 from theano.scan_module.loop.arguments import Loop, take_apart
 from theano.scan_module.loop.initial_values import with_theanos_memory
+from theano.scan_module.loop.one_trace import traced_as_one
 from theano.scan_module.scan_op import Scan
 
 
@@ -82,12 +83,18 @@ def read_from_our_loop(value: Variable, adopted: dict[Apply, Apply], mode: Any) 
     if node is None or type(node.op) is not PyTensorScan:
         return value
     if node not in adopted:
-        adopted[node] = with_theanos_memory(_adopted_loop(node, mode)).build(Scan).node
+        adopted[node] = _with_theanos_memory(node, mode)
     result = adopted[node].outputs[node.outputs.index(source)]
     for slice_node in reversed(slices):
         result = slice_node.clone_with_new_inputs([result, *slice_node.inputs[1:]]).outputs[0]
     result.name = value.name
     return result
+
+
+def _with_theanos_memory(node: Apply, mode: Any) -> Apply:
+    loop = with_theanos_memory(_adopted_loop(node, mode))
+    outputs = traced_as_one(lambda: loop.build(Scan).node.outputs, loop.outer_inputs)
+    return outputs[0].owner
 
 
 def _adopted_loop(node: Apply, mode: Any) -> Loop:

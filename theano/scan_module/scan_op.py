@@ -12,9 +12,9 @@ from theano.pytensor_base.scan import Scan as PyTensorScan
 from theano.pytensor_base.scan import ScanInfo
 from theano.scan_module.gradient.backward_loop import loop_pullback
 from theano.scan_module.gradient.forward_loops import extend_loop
-from theano.scan_module.gradient.one_trace import with_one_trace
 from theano.scan_module.gradient.tangent_loop import loop_pushforward
 from theano.scan_module.loop.arguments import take_apart
+from theano.scan_module.loop.one_trace import with_one_trace
 from theano.scan_module.loop.op_of_step import layout, step_graph
 from theano.scan_module.loop.rows_without_steps import with_rows_of_no_steps
 from theano.scan_module.loop.scan_attributes import ScanAttributes

@@ -6,6 +6,7 @@ Computer Simulation 8, 1998, 3-30) with the distributions that NumPy keeps uncha
 draws are those of Theano 1.0. `theano.tensor.shared_randomstreams` keeps the generators itself.
 """
 
+import sys
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -42,9 +43,17 @@ __all__ = [
     "random_integers",
     "random_integers_helper",
     "random_state_type",
+    # programs that import everything from here use it, as Theano's own tests do
+    "theano",  # noqa: F822
     "uniform",
-    # Programs that import everything from here use it, as Theano's own tests do.
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "theano":
+        # which is not imported at the top, since it imports this module
+        return sys.modules["theano"]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def _float_dtype(dtype: str | None, *parameters: TensorVariable) -> str:

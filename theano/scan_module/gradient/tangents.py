@@ -7,6 +7,7 @@ or makes an array of them, is then made of floating numbers, which it refuses.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -38,7 +39,7 @@ def tangents_of(
     NotImplementedError
         If an operation has no rule.
     """
-    held = {variable: variable.type() for variable in _to_hold(values, wrt)}
+    held = {variable: _placeholder(variable) for variable in _to_hold(values, wrt)}
     if not held:
         return pushforward(
             list(values), list(wrt), list(directions), use_op_pushforward=True, **options
@@ -53,6 +54,13 @@ def tangents_of(
     )
     back = {place: variable for variable, place in held.items()}
     return [tangent if tangent is None else clone_replace(tangent, back) for tangent in found]
+
+
+def _placeholder(variable: Variable) -> Variable:
+    placeholder = variable.type()
+    # its test value too, from which operations on it are tested
+    placeholder.tag = copy.copy(variable.tag)
+    return placeholder
 
 
 def _to_hold(values: Sequence[Variable], wrt: Sequence[Variable]) -> list[Variable]:

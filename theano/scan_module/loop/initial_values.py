@@ -16,6 +16,7 @@ from pytensor.tensor.subtensor import IncSubtensor
 from pytensor.tensor.type import TensorType, values_eq_approx_always_true
 
 from theano.scan_module.loop.arguments import SIT_SOT, Loop, State
+from theano.scan_module.loop.one_trace import traced_as_one
 from theano.tensor.rebroadcast import unbroadcast
 
 
@@ -59,9 +60,13 @@ def _memory(state: State) -> Variable:
     empty, given = writing.inputs[:2]
     if empty.owner is None or not isinstance(empty.owner.op, AllocEmpty):
         return state.outer
-    if state.kind == SIT_SOT:
-        given = unbroadcast(given, 0)
-    return memory_from(given, _steps(empty.owner), empty.type)
+    steps = _steps(empty.owner)
+
+    def make() -> list[Variable]:
+        first = unbroadcast(given, 0) if state.kind == SIT_SOT else given
+        return [memory_from(first, steps, empty.type)]
+
+    return traced_as_one(make, [given, steps])[0]
 
 
 def _steps(empty: Apply) -> Variable:

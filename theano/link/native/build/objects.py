@@ -75,7 +75,7 @@ def object_files(loops: Sequence[LoopCode], folder: Path, anew: bool = False) ->
     codes = dict(zip(paths, loops, strict=True))
     # whoever takes a run out of the table ends it
     ahead = {path: run for path in paths if (run := _running.pop(path, None)) is not None}
-    runs = list(ahead.values())
+    runs = [*ahead.values(), *_taken_in_other_folders(paths)]
 
     def start(path: Path) -> Run:
         runs.append(_start(codes[path], path))
@@ -103,6 +103,13 @@ def object_files(loops: Sequence[LoopCode], folder: Path, anew: bool = False) ->
         for run in runs:
             run.stop()
     return paths
+
+
+def _taken_in_other_folders(paths: Sequence[Path]) -> list[Run]:
+    """Runs ahead of the same loops, in a folder that turned out to be of no use."""
+    names = {path.name for path in paths}
+    elsewhere = [path for path in _running if path.name in names and path not in paths]
+    return [run for path in elsewhere if (run := _running.pop(path, None)) is not None]
 
 
 def _wait(runs: Iterable[Run]) -> None:

@@ -98,7 +98,7 @@ class Repeated:
         return [
             Definition(
                 f"TN_SHARED __attribute__((noinline)) {result} {name}("
-                + ", ".join([RUNTIME, *(f"{kind}a{k}" for k, kind in enumerate(types))])
+                + ", ".join([RUNTIME, *(f"{kind}operand{k}" for k, kind in enumerate(types))])
                 + ")",
                 ["{", *text, "}"],
             )

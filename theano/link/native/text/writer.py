@@ -88,7 +88,7 @@ class WriterOfFunction(Writer):
             return "answer"
         if name not in self.types:
             return name
-        return self.names.setdefault(name, f"a{len(self.names)}")
+        return self.names.setdefault(name, f"operand{len(self.names)}")
 
     def result(self, compute: Compute) -> str:
         return self._results.setdefault(compute.name, f"e{len(self._results)}")

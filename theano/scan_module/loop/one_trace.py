@@ -1,4 +1,4 @@
-"""The user's line of what a gradient makes: looked up once for a loop, not for each variable."""
+"""The user's line of what this package makes for a call: looked up once, not for each variable."""
 
 from __future__ import annotations
 
@@ -43,15 +43,32 @@ def with_one_trace(derive: Callable) -> Callable:
 
     @wraps(derive)
     def derived(op: Any, inputs: Sequence, outputs: Sequence, directions: Sequence) -> list:
-        if config.traceback__limit == 0:
-            return derive(op, inputs, outputs, directions)
-        trace = [users_lines(config.traceback__limit)]
-        with config.change_flags(traceback__limit=0):
-            results = derive(op, inputs, outputs, directions)
-        _mark(ancestors(results, blockers=[*inputs, *outputs, *directions]), trace)
-        return results
+        given = [*inputs, *outputs, *directions]
+        return traced_as_one(lambda: derive(op, inputs, outputs, directions), given)
 
     return derived
+
+
+def traced_as_one(make: Callable[[], list], given: Sequence[Variable]) -> list:
+    """What a function makes of given variables, all of it with the trace of the user's call.
+
+    Where PyTensor records the trace of a variable, the calls within this package take the places
+    of the user's line, of which it keeps a few.
+
+    Parameters
+    ----------
+    make
+        Returns a list of variables.
+    given
+        Where what it makes ends: these variables and what they are computed from are not marked.
+    """
+    if config.traceback__limit == 0:
+        return make()
+    trace = [users_lines(config.traceback__limit)]
+    with config.change_flags(traceback__limit=0):
+        results = make()
+    _mark(ancestors(results, blockers=given), trace)
+    return results
 
 
 def _mark(variables: Iterable[Variable], trace: Any) -> None:
