@@ -80,6 +80,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     # Each run rewrites what it tests, and leaves nothing for the next.
     theano.config.cache_optimizations = False
+    # A rewrite that fails fails the test: users get the graph without it, and a warning.
+    theano.config.on_opt_error = "raise"
     # What passes of the native engine make is looked at after each of them.
     theano.config.native.verify = True
     # The same loops in each run, unless a seed asks for others.

@@ -227,3 +227,15 @@ def test_blocks_of_steps(network):
         assert any(name.startswith("blocks_of_grad_of") for name in names)
         for got, value in zip(function(*built.values), expected, strict=True):
             np.testing.assert_allclose(got, value, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("read", [(0, 1), (0,), (1,)])
+def test_another_state_becomes_what_the_sum_becomes(read):
+    def step(row, total, other):
+        new = total + row.dot(row)
+        return new, new
+
+    x = T.matrix("x")
+    outputs, _ = theano.scan(step, x, [T.zeros(()), T.ones(())], mode=python_mode())
+    last = compiled([x], [outputs[k][-1] for k in read])
+    np.testing.assert_allclose(last(A[0]), [np.sum(A[0] ** 2)] * len(read))
