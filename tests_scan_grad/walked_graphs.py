@@ -3,6 +3,7 @@
 It uses Theano's names only, and no module of these tests, so that Theano 1.0.5 runs it, too:
 `walked_graphs.json` is what it printed there, on Python 3.8.
 """
+# ruff: noqa: UP031 -- as programs of its time were written
 
 import json
 from collections import OrderedDict, deque

@@ -1,5 +1,5 @@
 """Variables, applications of operators, and walks over them, by Theano 1.0's names."""
-# ruff: noqa: F401 -- this file re-exports
+# ruff: noqa: F401, F811 -- this file re-exports, and has arguments of the same names
 
 import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
