@@ -136,7 +136,8 @@ class LazyShapeFeature(UncheckedLengths):
         graph = FunctionGraph(outputs=[*lengths_x, *lengths_y], clone=True)
         self._simplify(graph)
         count = len(lengths_x)
-        return equal_computations(graph.outputs[:count], graph.outputs[count:])
+        pairs = zip(graph.outputs[:count], graph.outputs[count:], strict=True)
+        return all(equal_computations([ours], [other]) for ours, other in pairs)
 
     def _know(self, variable: Variable) -> None:
         if variable not in self.shape_of:
