@@ -10,7 +10,6 @@ from pathlib import Path
 from pytensor.compile.mode import Mode as PyTensorMode
 from pytensor.configdefaults import config as pytensor_config
 
-from theano.compile.blas_messages import no_blas_remarks
 from theano.compile.linkers import (
     make_linker,
     no_warning_yet,
@@ -31,6 +30,7 @@ from theano.compile.optimizers import (
     resolve_optimizer,
 )
 from theano.configdefaults import config
+from theano.flags.blas_messages import no_blas_remarks
 from theano.gof.rewrite_names import with_new_names
 from theano.pytensor_base.compiling import (
     OPT_MERGE,
