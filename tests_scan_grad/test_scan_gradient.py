@@ -283,7 +283,7 @@ def test_hessian():
     np.testing.assert_allclose(hessian(at, w), expected, rtol=1e-6, atol=1e-9)
 
 
-@pytest.mark.parametrize("linker", ["native", "vm"])
+@pytest.mark.parametrize("linker", ["native", "pytensor_vm"])
 def test_hessian_by_a_state_that_is_a_number(linker):
     p = T.vector("p")
     orbit, _ = theano.scan(
