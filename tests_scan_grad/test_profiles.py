@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 import theano
 import theano.tensor as T
@@ -181,9 +182,56 @@ def test_peaks_with_and_without_collection_and_operations_in_place(build, peaks,
     assert f"Minimum peak from all valid apply node order is {least}\n" in text
 
 
+def test_sparse_values_are_not_counted():
+    m = theano.sparse.csr_matrix("m")
+    with theano.change_flags(profile_memory=True):
+        product = theano.sparse.structured_dot(m, m)
+        f = theano.function([m], product, profile=ProfileStats(False))
+        f(scipy.sparse.csr_matrix(np.eye(40)))
+    text = printed(f.profile, profile_memory=True)
+    assert "shape=(40, 40)" in text and "CPU: 0KB (0KB)" in text
+
+
+def test_loops_inside_loops_and_loops_that_end_early_tell_their_shapes():
+    x, v = T.dmatrix("x"), T.dvector("v")
+    outer, _ = theano.scan(
+        lambda row: theano.scan(lambda e, s: T.tanh(s + e), [row], [T.zeros(())], name="inner")[0][
+            -1
+        ],
+        [x],
+        name="outer",
+    )
+    doubled, _ = theano.scan(
+        lambda s: (2 * s, theano.scan_module.until(s > 50)),
+        outputs_info=v.sum(),
+        n_steps=100,
+        name="ends",
+    )
+    with theano.change_flags(profile_memory=True):
+        f = theano.function([x, v], [outer, doubled * 2], profile=ProfileStats(False))
+        for length in (3, 20, 1):
+            results = f(np.ones((3, 4)), np.ones(length))
+            for variable, value in zip(f.maker.fgraph.outputs, results, strict=True):
+                assert f.profile.variable_shape[variable] == value.shape
+    text = printed(f.profile, profile_memory=True)
+    for name in ("inner", "outer", "ends"):
+        assert f"\nScan Op profiling ( {name} )\n" in text
+    calls = {loop.name: (loop.calls, loop.steps) for loop in f.profile.loops()}
+    assert calls["inner"] == (9, 36) and calls["outer"] == (3, 9)
+
+
+def test_an_engine_that_counts_no_operations_prints_what_calls_took():
+    pytest.importorskip("jax")
+    x = T.dvector("x")
+    f = theano.function([x], T.exp(x), mode="XLA", profile=ProfileStats(False))
+    f([1.0])
+    text = printed(f.profile)
+    assert "Time in 1 calls to Function.__call__" in text and "No time was counted by op" in text
+
+
 def test_python_alone_counts_no_time_by_node():
     text = printed(recurrent(mode=theano.Mode("py")).profile)
-    assert "No time was counted" in text and "Function profiling" in text
+    assert "No time was counted by operation" in text and "Function profiling" in text
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -262,6 +310,13 @@ def test_profiles_go_to_the_file_that_the_flag_names(tmp_path):
     done = run_python(AT_EXIT.replace("MODE", "None"), THEANO_FLAGS=flags)
     assert done.returncode == 0 and done.stderr == ""
     assert "Message: first\n" in (tmp_path / "profiles.txt").read_text()
+
+
+def test_the_totals_of_the_process_go_where_the_flag_says(tmp_path):
+    place = tmp_path / "totals.txt"
+    with theano.change_flags({"profiling.destination": str(place)}):
+        theano.compile.profiling.print_global_stats()
+    assert "Time spent in Theano functions = " in place.read_text()
 
 
 def test_a_copy_is_profiled_by_itself():

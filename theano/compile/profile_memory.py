@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TextIO
 
-from pytensor.graph.basic import Constant
+import numpy as np
+from pytensor.scalar.basic import ScalarType
+from pytensor.tensor.type import TensorType
 
 from theano.configdefaults import config
 
@@ -169,11 +172,11 @@ class _Running:
 
 
 def bytes_of(variable: Any, shapes: Mapping[Any, tuple[int, ...]]) -> int:
-    """The bytes of a value; none where it is no dense array, or was not computed."""
+    """The bytes of a value; none where it is no array or number, or was not computed."""
     shape = shapes.get(variable)
-    if isinstance(variable, Constant) or not hasattr(variable.type, "get_size"):
-        return 0
-    return int(variable.type.get_size(shape)) if isinstance(shape, tuple) else 0
+    if isinstance(shape, tuple) and isinstance(variable.type, TensorType | ScalarType):
+        return math.prod(shape) * np.dtype(variable.type.dtype).itemsize
+    return 0
 
 
 def write_memory(profile: Any, graphs: Sequence[Any], file: TextIO, most: int) -> None:

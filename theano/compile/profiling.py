@@ -165,7 +165,11 @@ class ProfileStats(PyTensorProfileStats):
             write_operations(self, file, operations)
             write_nodes(self, file, nodes)
         elif self.fct_callcount > 0:
-            print("  No time was counted: set the flag profiling.time_thunks", file=file)
+            print(
+                "  No time was counted by operation: this engine does not, or the flag "
+                "profiling.time_thunks is not set",
+                file=file,
+            )
         graphs = self.graphs
         if config.profiling.debugprint:
             for graph in graphs:
