@@ -11,7 +11,7 @@ LAYERS = [
     (
         "flags, and small things that know no graph",
         """compat configdefaults configparser deep_graphs flags garbage log_handler misc
-        nearest_name platform_name updates users_lines version""",
+        nearest_name platform_name updates users_lines users_modules version""",
     ),
     (
         "graphs: names of their parts, rewriters, values for tests, how they are printed",
@@ -21,7 +21,8 @@ LAYERS = [
     (
         "operations of ours that loops, engines and rewrites know",
         """tensor.constants tensor.nnet.row_operator tensor.nnet.softmax_operators tensor.rebroadcast sandbox.mrg31k3p
-        sandbox.mrg_uniform""",
+        sandbox.mrg_truncated sandbox.mrg_uniform sandbox.multinomial
+        tensor.random_function tensor.random_samplers tensor.random_state_words""",
     ),
     ("loops", "scan_module"),
     ("engines", "link"),

@@ -20,6 +20,7 @@ from theano.link.native.graph.updates_in_place import shared_positions
 from theano.link.native.ir.ir import CannotLower
 from theano.link.native.lowering.segment import SegmentCall
 from theano.link.native.program import Program, make_program
+from theano.link.native.random_states_as_words import RandomStatesAsWords  # noqa: F401 -- registers it
 from theano.link.native.report import EngineReport, report_of
 from theano.link.native.run.calls import (
     NativeSegment,
@@ -51,6 +52,8 @@ class NativeLinker(VMLinker):
 
     # rewrites that modes leave out unless they are asked for by name
     does_itself = DONE_BY_NATIVE
+    # whether rewritten graphs are kept on disk
+    stores_graphs = True
     # whether a call that fails changes no shared variable, though operations may be in place
     undoes_failed_calls = True
 
