@@ -212,6 +212,18 @@ def test_c_code_runs_within_a_graph_that_is_an_operation():
     np.testing.assert_array_equal(theano.function([x], inside(x) + 1)([1.0]), [203])
 
 
+@pytest.mark.parametrize("kind", ["file", "file with parameters", "c_code only", "OpenMPOp"])
+def test_c_code_computes_what_becomes_a_constant(kind, tmp_path):
+    result = OPERATIONS[kind](tmp_path)(T.constant([1.0, 2.0]))
+    np.testing.assert_array_equal(theano.function([], result * 2)(), [202, 204])
+
+
+def test_eval_runs_c_code():
+    x = theano.shared(np.ones(1))
+    np.testing.assert_array_equal((InCCode()(x) * 2).eval(), [202])
+    np.testing.assert_array_equal((InCCode()(T.constant([1.0])) * 2).eval(), [202])
+
+
 def test_an_operation_for_threads_has_theanos_gradient_and_shape():
     x = T.dvector("x")
     y = OnThreads()(x)

@@ -15,7 +15,7 @@ from typing import Any, TextIO
 
 import numpy as np
 from pytensor.scalar.basic import ScalarType
-from pytensor.tensor.type import TensorType
+from pytensor.tensor.type import DenseTensorType
 
 from theano.configdefaults import config
 
@@ -174,7 +174,7 @@ class _Running:
 def bytes_of(variable: Any, shapes: Mapping[Any, tuple[int, ...]]) -> int:
     """The bytes of a value; none where it is no array or number, or was not computed."""
     shape = shapes.get(variable)
-    if isinstance(shape, tuple) and isinstance(variable.type, TensorType | ScalarType):
+    if isinstance(shape, tuple) and isinstance(variable.type, DenseTensorType | ScalarType):
         return math.prod(shape) * np.dtype(variable.type.dtype).itemsize
     return 0
 

@@ -13,8 +13,8 @@ from pytensor.scalar.math import Softplus
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.type import TensorType
 
+from theano.gof.own_code import has_own_code, warn_that_own_code_does_not_run
 from theano.link.native.graph.overwriting import overwrites_input
-from theano.link.native.run.own_code import has_own_code, warn_that_own_code_does_not_run
 from theano.link.native.run.virtual_machine import FailedNode
 from theano.pytensor_base.c_code import NoPythonCOp, NoPythonExternalCOp
 from theano.pytensor_base.tensor import check_repeated_lengths

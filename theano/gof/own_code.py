@@ -5,8 +5,10 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from pytensor.graph.basic import Apply, Constant
 from pytensor.scalar.basic import Composite
 
+from theano.configdefaults import config
 from theano.flags.flag import caller_stacklevel
 from theano.pytensor_base.c_code import COp, ExternalCOp
 
@@ -29,6 +31,14 @@ def has_own_code(op: Any) -> bool:
         return True
     written = getattr(type(op), "c_code", COp.c_code)
     return written is not COp.c_code and _is_of_users(written.__module__)
+
+
+def impl_of_folding(node: Apply, impl: str | None) -> str | None:
+    """Which code runs a node: where it is folded to a constant, PyTensor asks for Python."""
+    folded = all(isinstance(variable, Constant) for variable in node.inputs)
+    if impl == "py" and folded and config.cxx and has_own_code(node.op):
+        return None
+    return impl
 
 
 _warned_of: set[type] = set()
