@@ -34,6 +34,7 @@ from theano.compile import (
     shared,
 )
 from theano.compile.sharedvalue import register_targets
+from theano.compile.truth_and_eval import install as _install_truth_and_eval
 from theano.gof import (
     Apply,
     CLinker,
@@ -74,6 +75,8 @@ for _module in (opt, tensor, tensor.raw_random):
 # Imported when first used: they cost time that most programs need not spend.
 _LAZY = ("d3viz", "ifelse", "raise_op", "sandbox", "sparse", "typed_list", "gpuarray")
 
+
+_install_truth_and_eval()
 
 # It needs JAX, which is optional.
 register_targets(lambda: importlib.import_module("theano.gpuarray").gpuarray_shared_constructor)

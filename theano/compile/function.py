@@ -11,13 +11,13 @@ from pytensor.compile.mode import Mode as PyTensorMode
 from pytensor.graph.basic import Variable
 
 from theano import deep_graphs
-from theano.compile.blas_messages import no_blas_remarks
 from theano.compile.function_module import Function, FunctionWithExtras
 from theano.compile.kept_whole import kept_whole
 from theano.compile.mode import get_mode
 from theano.compile.profiling import ProfileStats
 from theano.configdefaults import config
 from theano.deep_graphs import with_room_for_deep_graphs
+from theano.flags.blas_messages import no_blas_remarks
 from theano.garbage import counted_when_it_dies, rare_collections
 from theano.gof.test_values import no_test_values
 from theano.link.native.graph.overwriting import mark_overwritten

@@ -6,11 +6,11 @@ package's rewrites are registered. PyTensor's modes do not know our tags.
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from pytensor.compile.mode import Mode as PyTensorMode
 from pytensor.configdefaults import config as pytensor_config
 
-from theano.compile.blas_messages import no_blas_remarks
 from theano.compile.linkers import (
     make_linker,
     no_warning_yet,
@@ -31,6 +31,7 @@ from theano.compile.optimizers import (
     resolve_optimizer,
 )
 from theano.configdefaults import config
+from theano.flags.blas_messages import no_blas_remarks
 from theano.gof.rewrite_names import with_new_names
 from theano.pytensor_base.compiling import (
     OPT_MERGE,
@@ -129,6 +130,8 @@ class Mode(PyTensorMode):
     >>> mode = theano.Mode(linker="py", optimizer="fast_compile").excluding("inplace")
     """
 
+    optdb: Any
+
     def __init__(self, linker=None, optimizer="default", db=None):
         linker = config.linker if linker is None else linker
         db = optdb if db is None else db
@@ -165,7 +168,7 @@ class Mode(PyTensorMode):
             or pytensor_config.optimizer_verbose
             or config.compute_test_value != "off"
         )
-        return config.cache_optimizations and hasattr(self.linker, "does_itself") and not watched
+        return config.cache_optimizations and getattr(self.linker, "stores_graphs", False) and not watched
 
     def __str__(self):
         name = getattr(self.provided_optimizer, "name", None) or self.provided_optimizer

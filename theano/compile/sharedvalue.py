@@ -37,10 +37,6 @@ class TensorSharedVariable(PyTensorSharedVariable):
     # What tells an engine that it may leave the value on its device
     keeps_device_values = True
 
-    def __bool__(self):
-        # programs ask by `if persistent:` whether a variable is given
-        return True
-
     def get_value(self, borrow=False, return_internal_type=False):
         """Return the value.
 

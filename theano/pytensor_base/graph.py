@@ -59,3 +59,9 @@ def frozen_graph_inside(op: HasInnerGraph) -> FrozenFunctionGraph:
 def properties_of(op: Any) -> dict[str, Any]:
     """What an operator is made with, by the names of `__props__`."""
     return op._props_dict()
+
+
+def functions_of(variable: Variable) -> dict:
+    """The functions that `eval` has compiled of a variable; what they are not pickled with."""
+    # `__getstate__` leaves `_fn_cache` out
+    return variable.__dict__.setdefault("_fn_cache", {})

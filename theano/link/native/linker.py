@@ -52,6 +52,8 @@ class NativeLinker(VMLinker):
 
     # rewrites that modes leave out unless they are asked for by name
     does_itself = DONE_BY_NATIVE
+    # whether rewritten graphs are kept on disk
+    stores_graphs = True
     # whether a call that fails changes no shared variable, though operations may be in place
     undoes_failed_calls = True
 

@@ -25,6 +25,7 @@ from theano.scan_module.scan_opt.pad_initial_values import PAD_INITIAL_VALUES
 from theano.scan_module.scan_opt.push_out_dot_accumulate import PushOutDotAccumulate
 from theano.scan_module.scan_opt.push_out_traced_products import PushOutTracedProducts
 from theano.scan_module.scan_opt.record_loops import RecordLoops
+from theano.scan_module.scan_opt.results_apart import ResultsApart
 from theano.scan_module.scan_opt.shorten_outputs import ShortenOutputs
 from theano.scan_module.scan_opt.shorten_traces import ShortenTraces
 from theano.scan_module.scan_opt.shrink_cotangent_buffer import ShrinkCotangentBuffer
@@ -65,6 +66,7 @@ REWRITES = (
     ("trim_empty_buffers", TRIM_EMPTY_BUFFERS, 1.613, (FAST_RUN_TAG,)),
     ("steps_for_fast_compile", StepsForFastCompile(), 199, (FAST_COMPILE_TAG,)),
     ("loops_are_ours", LoopsAreOurs(), 200, (FAST_RUN_TAG, FAST_COMPILE_TAG)),
+    ("results_apart", ResultsApart(), 201, (FAST_RUN_TAG, FAST_COMPILE_TAG)),
 )
 
 for _name, _rewriter, _position, _tags in REWRITES:

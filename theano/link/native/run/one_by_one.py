@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from pytensor.graph.basic import Apply, Constant
-from pytensor.scalar.basic import Add, Composite, Mul
+from pytensor.scalar.basic import Add, Cast, Clip, Composite, Identity, Mul, Second
+from pytensor.scalar.math import Softplus
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.type import TensorType
 
@@ -19,11 +21,11 @@ from theano.pytensor_base.tensor import check_repeated_lengths
 
 def make_thunk(node: Apply, storage_map: Any, compute_map: Any, compiler: bool) -> Any:
     """What runs a node: its ``perform``, or PyTensor's C code where Python is too slow."""
-    impl = None if compiler and _slow_in_python(node) else "py"
+    impl = None if compiler and slow_in_python(node) else "py"
     anywhere = impl == "py" and not overwrites_input(node)
-    function = _function_of_two(node) if anywhere else None
+    function = _of_whole_arrays(node) if anywhere else None
     if function is not None:
-        thunk = _repeated(function, node, storage_map, compute_map)
+        thunk = _numpys(function, node, storage_map, compute_map)
     elif anywhere and _is_composite(node):
         thunk = _taken_apart(node, storage_map, compute_map)
     else:
@@ -35,27 +37,47 @@ def make_thunk(node: Apply, storage_map: Any, compute_map: Any, compiler: bool) 
     return thunk
 
 
+def _repeated(function: Any) -> Callable[..., Any]:
+    return lambda dtype, *operands: functools.reduce(function, operands)
+
+
+def _clip(dtype: str, x: Any, low: Any, high: Any) -> Any:
+    return np.where(x < low, low, np.where(x > high, high, x))
+
+
 # Elemwise calls NumPy's functions for two operands, and goes element by element for more.
-_OF_TWO = {Add: np.add, Mul: np.multiply}
+_OF_MORE = {Add: _repeated(np.add), Mul: _repeated(np.multiply)}
+
+# Of these PyTensor knows no function of NumPy's; each gets the dtype and the operands.
+_OF_ANY: dict[type, Callable[..., Any]] = {
+    Cast: lambda dtype, x: x.astype(dtype),
+    Clip: _clip,
+    Identity: lambda dtype, x: x.copy(),
+    Second: lambda dtype, x, y: np.broadcast_to(y, np.broadcast_shapes(x.shape, y.shape)).copy(),
+    Softplus: lambda dtype, x: np.logaddexp(np.zeros((), dtype), x.astype(dtype)),
+}
 
 
-def _function_of_two(node: Apply) -> Any:
-    if isinstance(node.op, Elemwise) and len(node.inputs) > 2:
-        return _OF_TWO.get(type(node.op.scalar_op))
-    return None
+def _of_whole_arrays(node: Apply) -> Callable[..., Any] | None:
+    """What computes an element-wise operation at once where PyTensor's Python would not."""
+    if not isinstance(node.op, Elemwise):
+        return None
+    kind = type(node.op.scalar_op)
+    return _OF_ANY.get(kind) or (_OF_MORE.get(kind) if len(node.inputs) > 2 else None)
 
 
-def _repeated(function: Any, node: Apply, storage_map: Any, compute_map: Any) -> Any:
+def _numpys(
+    function: Callable[..., Any], node: Apply, storage_map: Any, compute_map: Any
+) -> Any:
     cells = [storage_map[variable] for variable in node.inputs]
     (output,) = node.outputs
     cell, computed, dtype = storage_map[output], compute_map[output], output.type.dtype
 
     def run() -> None:
-        check_repeated_lengths(node, [operand[0] for operand in cells])
-        total = cells[0][0]
-        for other in cells[1:]:
-            total = function(total, other[0])
-        cell[0] = np.asarray(total, dtype=dtype)
+        operands = [operand[0] for operand in cells]
+        check_repeated_lengths(node, operands)
+        with np.errstate(all="ignore"):
+            cell[0] = np.asarray(function(dtype, *operands), dtype=dtype)
         computed[0] = True
 
     return run
@@ -102,15 +124,20 @@ def _taken_apart(node: Apply, storage_map: Any, compute_map: Any) -> Any:
     return run
 
 
-def _slow_in_python(node: Apply) -> bool:
+# Operations of these have a `perform` that works on whole arrays.
+_LIBRARIES = ("pytensor.", "theano.")
+
+
+def slow_in_python(node: Apply) -> bool:
     """Whether ``perform`` is missing or goes element by element, or C code was written for it."""
     op = node.op
     if isinstance(op, NoPythonCOp | NoPythonExternalCOp):
         return True
     if isinstance(op, Elemwise):
-        return getattr(op.scalar_op, "nfunc_spec", None) is None and not _is_composite(node)
+        known = getattr(op.scalar_op, "nfunc_spec", None) or _of_whole_arrays(node)
+        return not known and not _is_composite(node)
     written = getattr(type(op), "c_code", COp.c_code)
-    return written is not COp.c_code and not written.__module__.startswith("pytensor.")
+    return written is not COp.c_code and not written.__module__.startswith(_LIBRARIES)
 
 
 def replay(nodes: Sequence[Apply], storage_map: Any, compute_map: Any) -> Callable[[], None]:

@@ -1,0 +1,72 @@
+"""What `bool(variable)`, ``variable < other`` and `variable.eval()` are in modules that use Theano.
+
+The one place where methods of PyTensor's are replaced. They do what PyTensor's do for everyone
+else; whose module calls decides, see `theano.users_modules`.
+"""
+
+import functools
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from pytensor.graph.basic import Variable
+
+from theano.compile.evaluate import evaluate
+from theano.pytensor_base.scalar import ScalarOperators
+from theano.pytensor_base.tensor import TensorOperators
+from theano.users_modules import uses_theano
+
+# Set on what an operator of order gives: ``a < b < c`` means ``(a < b) and (b < c)`` to Python.
+_ORDER = "_is_order"
+
+
+def _truth(pytensor_truth: Callable, variable: Any) -> bool:
+    if not uses_theano(sys._getframe(2)):
+        return pytensor_truth(variable)
+    if getattr(variable, _ORDER, False):
+        raise TypeError(
+            "Variables do not support boolean operations: this one is what <, <=, > or >= gave. "
+            "Write T.lt, T.le, T.gt or T.ge for a variable that is given or not, and T.and_(a < b, "
+            "b < c) for a < b < c."
+        )
+    return True
+
+
+def _compared(pytensor_operator: Callable, one: Any, other: Any) -> Any:
+    made = pytensor_operator(one, other)
+    if isinstance(made, Variable) and uses_theano(sys._getframe(2)):
+        setattr(made, _ORDER, True)
+    return made
+
+
+def _evaluated(
+    pytensor_eval: Callable, variable: Any, inputs_to_values: Any = None, **kwargs: Any
+) -> Any:
+    caller = sys._getframe(2)
+    if not uses_theano(caller):
+        return pytensor_eval(variable, inputs_to_values, **kwargs)
+    name = f"{caller.f_code.co_filename}:{caller.f_lineno}"
+    return evaluate(variable, inputs_to_values, name, **kwargs)
+
+
+def _replaced(holder: type, name: str, answer: Callable) -> None:
+    """Put a method in the place of PyTensor's, which it is given first."""
+    method = vars(holder)[name]
+    # where this package is imported anew, the method in place is its own
+    original = getattr(method, "__wrapped__", method)
+
+    @functools.wraps(original)
+    def asked(*args: Any, **kwargs: Any) -> Any:
+        return answer(original, *args, **kwargs)
+
+    setattr(holder, name, asked)
+
+
+def install() -> None:
+    """Have variables answer modules that use Theano as Theano's did."""
+    for operators in (TensorOperators, ScalarOperators):
+        _replaced(operators, "__bool__", _truth)
+    # Theano's scalars are true whatever made them
+    for name in ("__lt__", "__le__", "__gt__", "__ge__"):
+        _replaced(TensorOperators, name, _compared)
+    _replaced(Variable, "eval", _evaluated)
