@@ -168,7 +168,11 @@ class Mode(PyTensorMode):
             or pytensor_config.optimizer_verbose
             or config.compute_test_value != "off"
         )
-        return config.cache_optimizations and getattr(self.linker, "stores_graphs", False) and not watched
+        return (
+            config.cache_optimizations
+            and getattr(self.linker, "stores_graphs", False)
+            and not watched
+        )
 
     def __str__(self):
         name = getattr(self.provided_optimizer, "name", None) or self.provided_optimizer

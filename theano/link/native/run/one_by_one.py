@@ -66,9 +66,7 @@ def _of_whole_arrays(node: Apply) -> Callable[..., Any] | None:
     return _OF_ANY.get(kind) or (_OF_MORE.get(kind) if len(node.inputs) > 2 else None)
 
 
-def _numpys(
-    function: Callable[..., Any], node: Apply, storage_map: Any, compute_map: Any
-) -> Any:
+def _numpys(function: Callable[..., Any], node: Apply, storage_map: Any, compute_map: Any) -> Any:
     cells = [storage_map[variable] for variable in node.inputs]
     (output,) = node.outputs
     cell, computed, dtype = storage_map[output], compute_map[output], output.type.dtype
