@@ -126,7 +126,7 @@ def test_the_gradient_of_the_example_is_that_of_finite_differences():
     np.testing.assert_allclose(gradient.ravel()[7], slope, rtol=1e-6)
 
 
-ON_A_DEVICE = '''
+ON_A_DEVICE = """
 import numpy as np
 import theano
 import theano.tensor as T
@@ -192,7 +192,7 @@ np.testing.assert_allclose(value, 2 * np.asarray(a.get_value()))
 print(count, doubled([inside], mode_with_gpu.excluding("gpuarray"))[0])
 print(doubled([outside], mode_with_gpu)[0])
 print(doubled([as_gpuarray_variable(outside, test_ctx_name)], mode_with_gpu)[0])
-'''
+"""
 
 
 def test_names_that_need_a_device():
@@ -210,4 +210,3 @@ except unittest.SkipTest as error:
 """
     done = run_python(code, JAX_PLATFORMS="cpu")
     assert done.returncode == 0 and done.stdout.splitlines() == ["no device"], done.stderr
-
