@@ -36,3 +36,8 @@ class FrozenWhenAsked(Scan):
     @cached_property
     def _frozen_fgraph(self) -> Any:  # type: ignore[override]
         return self.fgraph.freeze()  # type: ignore[attr-defined]
+
+
+def function_of_step(op: Scan) -> Any:
+    """The function of a loop's step, where it was compiled by itself; None before."""
+    return getattr(op, "_fn", None)

@@ -90,7 +90,15 @@ class NativeLinker(VMLinker):
                 units.append(self._python_unit(part, storage_map, compute_map, undo))
             else:
                 units.append(
-                    _native_unit(part, segment, compiled, storage_map, compute_map, states)
+                    _native_unit(
+                        part,
+                        segment,
+                        compiled,
+                        storage_map,
+                        compute_map,
+                        states,
+                        bool(self.c_thunks),
+                    )
                 )
         made_by = {node: k for k, part in enumerate(program.parts) for node in part.nodes}
         _connect(fgraph, program.parts, units, made_by, storage_map, compute_map)
@@ -186,7 +194,7 @@ class NativeCode(Op):
 
 
 def _native_unit(
-    part: Part, segment: SegmentCall, compiled, storage_map, compute_map, states
+    part: Part, segment: SegmentCall, compiled, storage_map, compute_map, states, c_thunks: bool
 ) -> Unit:
     given = [passed.variable for passed in segment.inputs if passed.variable is not None]
     made = [passed.variable for passed in segment.outputs if passed.variable is not None]
@@ -197,7 +205,7 @@ def _native_unit(
         [storage_map[v] for v in made],
         [states.get(v) for v in made],
     )
-    run: Any = in_own_way(native, replay(part.nodes, storage_map, compute_map))
+    run: Any = in_own_way(native, replay(part.nodes, storage_map, compute_map, c_thunks))
     run.inputs = [storage_map[variable] for variable in given]
     run.outputs = [storage_map[variable] for variable in made]
     run.lazy, run.native = False, native
