@@ -38,8 +38,6 @@ MISSING = {
     "theano.sandbox.gpuarray": "an older place of theano.gpuarray, which Theano 1.0 had removed",
     "theano.sandbox:gpuarray": "an older place of theano.gpuarray, which Theano 1.0 had removed",
     "theano.gpuarray.basic_ops:GpuEye": KERNELS,
-    "theano.gpuarray.basic_ops:GpuKernelBase": KERNELS,
-    "theano.gpuarray.basic_ops:Kernel": KERNELS,
     "theano.gpuarray.dnn:GpuDnnConvDesc": KERNELS,
     "theano.gpuarray.dnn:GpuDnnConvGradI": KERNELS,
     "theano.gpuarray.fp16_help": KERNELS,
