@@ -134,6 +134,12 @@ _OWN: list[tuple[str, Any, Kind, str]] = [
         "Device of the default context, without computing on it unless a graph says so.",
     ),
     (
+        "unittests.rseed",
+        "666",
+        Text(),
+        "Seed of the helpers in theano.tests.unittest_tools, or random.",
+    ),
+    (
         "print_active_device",
         True,
         Truth(),

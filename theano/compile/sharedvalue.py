@@ -5,8 +5,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from pytensor.compile.ops import ViewOp
 from pytensor.compile.sharedvalue import SharedVariable, shared_constructor
 from pytensor.compile.sharedvalue import shared as pytensor_shared
+from pytensor.graph.basic import Apply
 from pytensor.tensor.sharedvar import TensorSharedVariable as PyTensorSharedVariable
 
 from theano.compile.turns import reading, turn_of, writing
@@ -95,6 +97,11 @@ class TensorSharedVariable(PyTensorSharedVariable):
     def default_update(self, value):
         if value is not None:
             value = self.type.filter_variable(value, allow_convert=True)
+            if not self.type.is_super(value.type):
+                raise TypeError(f"default_update: expected {self.type}, got {value.type}")
+            if value.type != self.type:
+                # PyTensor takes the variable's own type only, though this one says more
+                value = Apply(ViewOp(), [value], [self.type()]).outputs[0]
         set_default_update(self, value)
 
     @default_update.deleter

@@ -1,5 +1,5 @@
 """Variables, applications of operators, and walks over them, by Theano 1.0's names."""
-# ruff: noqa: F401 -- this file re-exports
+# ruff: noqa: F401, F811 -- this file re-exports, and has arguments of the same names
 
 import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,18 +16,21 @@ from pytensor.graph.basic import Constant as _PyTensorConstant
 from pytensor.graph.basic import Variable as _PyTensorVariable
 from pytensor.graph.basic import as_string as _as_string
 from pytensor.graph.basic import clone_get_equiv as _clone_get_equiv
-from pytensor.graph.traversal import (
-    apply_ancestors,
-    applys_between,
-    general_toposort,
-    graph_inputs,
-    io_toposort,
-    orphans_between,
-    variable_ancestors,
-    vars_between,
-)
-from pytensor.graph.traversal import apply_depends_on as _apply_depends_on
+from pytensor.graph.traversal import orphans_between
 
+from theano.gof.graph_walks import (
+    ancestors,
+    general_toposort,
+    inputs,
+    io_toposort,
+    is_in_ancestors,
+    list_of_nodes,
+    ops,
+    orphans,
+    stack_search,
+    variables,
+    variables_and_orphans,
+)
 from theano.gof.instances import including_instances_of
 from theano.printing.names import operation_name, variable_name
 from theano.pytensor_base.rewriting import is_same_graph as _is_same_graph
@@ -195,81 +198,3 @@ def is_same_graph(
     bool
     """
     return _is_same_graph(var1, var2, givens=dict(givens or {}))
-
-
-def ancestors(
-    variable_list: Iterable[Variable], blockers: Iterable[Variable] | None = None
-) -> list[Variable]:
-    """Return the variables that the list depends on, themselves included.
-
-    Parameters
-    ----------
-    variable_list : iterable of variables
-    blockers : iterable of variables, optional
-        Variables whose own inputs are not visited.
-
-    Returns
-    -------
-    list of variables, each once
-    """
-    stops = set(blockers or ())
-    found: dict[Variable, None] = {}
-    pending = list(variable_list)[::-1]
-    while pending:
-        variable = pending.pop()
-        if variable in found:
-            continue
-        found[variable] = None
-        if variable.owner is not None and variable not in stops:
-            pending.extend(reversed(variable.owner.inputs))
-    return list(found)
-
-
-def inputs(
-    variable_list: Iterable[Variable], blockers: Iterable[Variable] | None = None
-) -> list[Variable]:
-    """Return the variables without an owner that the list depends on, constants included.
-
-    Parameters
-    ----------
-    variable_list : iterable of variables
-    blockers : iterable of variables, optional
-        Variables whose own inputs are not visited.
-
-    Returns
-    -------
-    list of variables, each once
-    """
-    return [found for found in ancestors(variable_list, blockers) if found.owner is None]
-
-
-def variables(i: Iterable[Variable], o: Iterable[Variable]) -> list[Variable]:
-    """Return the variables between the inputs `i` and the outputs `o`, both included."""
-    return list(vars_between(i, o))
-
-
-def orphans(i: Iterable[Variable], o: Iterable[Variable]) -> list[Variable]:
-    """Return the variables without an owner that `o` depends on and that are not in `i`."""
-    return list(orphans_between(i, o))
-
-
-def variables_and_orphans(
-    i: Iterable[Variable], o: Iterable[Variable]
-) -> tuple[list[Variable], list[Variable]]:
-    """Return both `variables` and `orphans` of the graph from `i` to `o`."""
-    return variables(i, o), orphans(i, o)
-
-
-def ops(i: Iterable[Variable], o: Iterable[Variable]) -> set[Apply]:
-    """Return the applications of operators between the inputs `i` and the outputs `o`."""
-    return set(applys_between(i, o))
-
-
-def list_of_nodes(inputs: Iterable[Variable], outputs: Iterable[Variable]) -> list[Apply]:
-    """Return the applications of operators from the inputs to the outputs."""
-    return list(applys_between(inputs, outputs))
-
-
-def is_in_ancestors(l_apply: Apply, f_node: Apply) -> bool:
-    """Say whether the application `l_apply` depends on `f_node`."""
-    return l_apply is f_node or _apply_depends_on(l_apply, f_node)

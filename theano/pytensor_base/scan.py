@@ -15,6 +15,9 @@ from pytensor.scan.op import (
 from pytensor.scan.rewriting.db import (
     ScanEquilibriumGraphRewriter,  # applies rewrites of loops until none changes anything
 )
+from pytensor.scan.rewriting.inplace import (
+    ScanInplaceOptimizer,  # the graph rewriter that lets loops overwrite their initial values
+)
 from pytensor.scan.rewriting.merge import (
     ScanMerge,  # the graph rewriter that makes one loop of several
 )

@@ -6,13 +6,21 @@ Theano's modes ask for.
 
 from __future__ import annotations
 
-from theano.pytensor_base.scan import ScanMerge
 from theano.scan_module.scan_opt.element_of_part import local_subtensor_merge_element
 from theano.scan_module.scan_opt.fewer_steps import FewerSteps
 from theano.scan_module.scan_opt.hoist_from_sequences import HoistFromSequences
 from theano.scan_module.scan_opt.hoist_invariants import HoistInvariants
 from theano.scan_module.scan_opt.loops_are_ours import LoopsAreOurs
 from theano.scan_module.scan_opt.merge_dots import MergeDots
+from theano.scan_module.scan_opt.old_names import (
+    PushOutDot1,
+    PushOutNonSeqScan,
+    PushOutScanOutput,
+    PushOutSeqScan,
+    ScanInplaceOptimizer,
+    ScanMerge,
+    ScanSaveMem,
+)
 from theano.scan_module.scan_opt.pad_initial_values import PAD_INITIAL_VALUES
 from theano.scan_module.scan_opt.push_out_dot_accumulate import PushOutDotAccumulate
 from theano.scan_module.scan_opt.push_out_traced_products import PushOutTracedProducts
@@ -26,7 +34,16 @@ from theano.scan_module.scan_opt.trim_empty_buffers import TRIM_EMPTY_BUFFERS
 from theano.scan_module.scan_opt.unify_forward_loops import UnifyForwardLoops
 from theano.schedule.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb, register_for_tags
 
-__all__ = ["REWRITES", "ScanMerge"]
+__all__ = [
+    "REWRITES",
+    "PushOutDot1",
+    "PushOutNonSeqScan",
+    "PushOutScanOutput",
+    "PushOutSeqScan",
+    "ScanInplaceOptimizer",
+    "ScanMerge",
+    "ScanSaveMem",
+]
 
 # name, rewriter, position, tags. PyTensor's own rewrites of loops run from 0.05 on.
 REWRITES = (

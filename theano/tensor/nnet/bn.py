@@ -29,7 +29,7 @@ _NAMED_AXES = {
 def batch_normalization(
     inputs: Any, gamma: Any, beta: Any, mean: Any, std: Any, mode: str = "low_mem"
 ) -> TensorVariable:
-    """Return ``(inputs - mean) * gamma / std + beta``.
+    """Return ``(inputs - mean) / std * gamma + beta``.
 
     Parameters
     ----------
@@ -47,7 +47,10 @@ def batch_normalization(
         raise ValueError(
             f"batch_normalization: expected mode 'low_mem' or 'high_mem', got {mode!r}"
         )
-    return (inputs - mean) * (gamma / std) + beta
+    if mode == "high_mem":
+        return (inputs - mean) * (gamma / std) + beta
+    # walks over the graph come to `std` before `gamma`, as they did in Theano
+    return (inputs - mean) / std * gamma + beta
 
 
 def _normalised_axes(axes: str | Sequence[int], ndim: int) -> tuple[int, ...]:
@@ -135,16 +138,14 @@ def batch_normalization_train(
         parameters |= {"running_mean": running_mean, "running_var": running_var}
     (scale, shift, *running), left_out = _over_inputs(parameters, inputs.ndim, axes)
 
-    mean = inputs.mean(axes, keepdims=True)
-    variance = inputs.var(axes, keepdims=True)
-    invstd = 1 / pt.sqrt(variance + epsilon)
-    statistics = [mean, invstd]
-    if running:
-        statistics += _new_averages(inputs, axes, mean, variance, running_average_factor, running)
+    normalise = AbstractBatchNormTrain(axes)
+    out, *statistics = normalise(
+        inputs, scale, shift, epsilon, running_average_factor, *running, return_list=True
+    )
     if left_out:
         kept = [axis for axis in range(inputs.ndim) if axis not in axes]
         statistics = [statistic.dimshuffle(kept) for statistic in statistics]
-    return (inputs - mean) * (invstd * scale) + shift, *statistics
+    return out, *statistics
 
 
 def _new_averages(inputs, axes, mean, variance, factor, running) -> list[TensorVariable]:
@@ -182,7 +183,7 @@ def batch_normalization_test(
     epsilon = _checked_epsilon(epsilon)
     parameters = {"gamma": gamma, "beta": beta, "mean": mean, "var": var}
     (scale, shift, centre, spread), _ = _over_inputs(parameters, inputs.ndim, axes)
-    return (inputs - centre) * scale / pt.sqrt(spread + epsilon) + shift
+    return AbstractBatchNormInference(axes)(inputs, scale, shift, centre, spread, epsilon)
 
 
 class _OverAxes(TensorSymbolicOp):

@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pytensor.tensor as pt
+from pytensor.graph.basic import Constant, Variable
+from pytensor.raise_op import CheckAndRaise
 from pytensor.tensor.variable import TensorVariable
 
 from theano.tensor.signal.windows import pad_last, window_positions
@@ -64,7 +67,7 @@ class Pool:
         ndim: int = 2,
     ) -> list:
         """Return the shape of the result for images of shape `imgshape`."""
-        stride, pad = stride or ws, pad or (0,) * ndim
+        ws, stride, pad = _numbers(ws, stride, pad, ndim)
         lengths = imgshape[-ndim:]
         return [
             *imgshape[:-ndim],
@@ -84,8 +87,8 @@ class Pool:
         """Pool the last dimensions of `x` in windows of shape `ws`."""
         x = pt.as_tensor_variable(x)
         rank = self.ndim
-        stride, pad = stride or ws, pad or (0,) * rank
-        self._check(x, ws, stride, pad)
+        ws, stride, pad = _numbers(ws, stride, pad, rank)
+        pad = self._checked(x, ws, pad)
         lead = x.ndim - rank
         lengths = [x.shape[lead + axis] for axis in range(rank)]
         padded = [length + 2 * around for length, around in zip(lengths, pad, strict=True)]
@@ -110,19 +113,21 @@ class Pool:
             return pooled
         return pooled / self._elements(counts, ws, stride, pad, lengths).astype(pooled.dtype)
 
-    def _check(self, x, ws, stride, pad) -> None:
-        rank = self.ndim
-        if x.ndim < rank:
-            raise TypeError(f"Pool: expected at least {rank} dimensions, got {x.type}")
+    def _checked(self, x, ws, pad) -> tuple:
+        """Return what is put around; a symbolic one is checked when the function runs."""
+        if x.ndim < self.ndim:
+            raise TypeError(f"Pool: expected at least {self.ndim} dimensions, got {x.type}")
         if not x.dtype.startswith("float"):
             raise TypeError(f"Pool: expected floats, got {x.type}")
-        for name, value in (("ws", ws), ("stride", stride), ("pad", pad)):
-            if len(value) != rank:
-                raise ValueError(f"Pool: expected {rank} items in {name}, got {value}")
-        if any(pad) and not self.ignore_border:
+        known = [(n, size) for n, size in zip(pad, ws, strict=True) if isinstance(n, int)]
+        if any(n for n, _ in known) and not self.ignore_border:
             raise NotImplementedError("Pool: padding works only with ignore_border=True")
-        if any(isinstance(n, int) and n >= size for n, size in zip(pad, ws, strict=True)):
+        if any(isinstance(size, int) and n >= size for n, size in known):
             raise NotImplementedError(f"Pool: expected a padding below ws={ws}, got {pad}")
+        if self.ignore_border:
+            return pad
+        zero = CheckAndRaise(ValueError, "padding must be zero when ignore border is False")
+        return tuple(n if isinstance(n, int) else zero(n, pt.eq(n, 0)) for n in pad)
 
     def _elements(self, counts, ws, stride, pad, lengths) -> TensorVariable:
         """Return how many elements of each window count for its mean."""
@@ -134,6 +139,47 @@ class Pool:
             inside = _inside(counts[axis], ws[axis], stride[axis], first, stop)
             elements = pt.shape_padright(elements) * inside
         return elements
+
+
+def _numbers(ws: Any, stride: Any, pad: Any, rank: int) -> list[tuple]:
+    """Return the window's shape, the distance of windows and what is put around, by dimension."""
+    window = _by_dimension("ws", ws, rank)
+    apart = window if stride is None else _by_dimension("stride", stride, rank)
+    return [window, apart, _by_dimension("pad", 0 if pad is None else pad, rank)]
+
+
+def _by_dimension(name: str, value: Any, rank: int) -> tuple:
+    """Return a number or a symbolic one for each dimension."""
+    if isinstance(value, int | np.integer):
+        return (int(value),) * rank
+    if isinstance(value, Variable) or isinstance(value, np.ndarray):
+        vector = pt.as_tensor_variable(value)
+        if vector.ndim != 1:
+            raise AssertionError(
+                f"Pool: {name} must be a vector of {rank} items, got {vector.type}"
+            )
+        if not isinstance(vector, Constant):
+            fits = CheckAndRaise(ValueError, f"{name} must be a vector of size {rank}")
+            vector = fits(vector, pt.eq(vector.shape[0], rank))
+            value = [vector[axis] for axis in range(rank)]
+        else:
+            value = list(vector.data)
+    if len(value) != rank:
+        raise ValueError(f"Pool: expected {rank} items in {name}, got {value}")
+    return tuple(_number(item) for item in value)
+
+
+def _number(item: Any) -> Any:
+    """Return a known length as an int, and a symbolic one as it is."""
+    if isinstance(item, Constant):
+        item = item.data
+    if isinstance(item, Variable):
+        if item.type.dtype not in pt.type.integer_dtypes:
+            raise TypeError("Pool downsample parameters must be ints.")
+        return item
+    if not np.issubdtype(np.asarray(item).dtype, np.integer):
+        raise TypeError("Pool downsample parameters must be ints.")
+    return int(item)
 
 
 def _pool(input, ws, ignore_border, stride, pad, mode, ds, st, padding, ndim: int):
@@ -148,9 +194,6 @@ def _pool(input, ws, ignore_border, stride, pad, mode, ds, st, padding, ndim: in
             stacklevel=3,
         )
         ignore_border = False
-    ws = (ws,) * ndim if isinstance(ws, int) else tuple(ws)
-    stride = (stride,) * ndim if isinstance(stride, int) else stride and tuple(stride)
-    pad = (pad,) * ndim if isinstance(pad, int) else pad and tuple(pad)
     return Pool(bool(ignore_border), mode, ndim)(input, ws, stride, pad)
 
 
@@ -170,8 +213,8 @@ def pool_2d(
     Parameters
     ----------
     input : float tensor of at least 2 dimensions
-    ws : pair of int
-        The shape of a window.
+    ws : pair of int, or symbolic vector
+        The shape of a window; `stride` and `pad` may be symbolic, too.
     ignore_border : bool
         Whether to leave out windows that reach over the border. False, with a warning, if
         it is not given.
