@@ -16,7 +16,7 @@ MODES = {
     "FAST_RUN": "FAST_RUN",
     "FAST_COMPILE": "FAST_COMPILE",
     "Python": theano.Mode("py", "fast_run"),
-    "C": theano.Mode("cvm", "fast_run"),
+    "C": theano.Mode("pytensor_cvm", "fast_run"),
 }
 every_mode = pytest.mark.parametrize("mode", MODES.values(), ids=MODES)
 

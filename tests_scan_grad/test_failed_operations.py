@@ -12,7 +12,7 @@ MODES = {
     "FAST_RUN": "FAST_RUN",
     "FAST_COMPILE": "FAST_COMPILE",
     "Python": theano.Mode(linker="py", optimizer=None),
-    "C": theano.Mode(linker="cvm"),
+    "C": theano.Mode(linker="pytensor_cvm"),
     "NanGuardMode": "NanGuardMode",
 }
 every_mode = pytest.mark.parametrize("mode", MODES.values(), ids=MODES)

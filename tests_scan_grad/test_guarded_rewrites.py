@@ -135,6 +135,24 @@ PROGRAMS = [
         (of([1, 6], "int8"),),
     ),
     Program(
+        "local_subtensor_of_reduce",
+        lambda x: x.sum(axis=0, dtype="float64")[-1],
+        lambda x: x.sum(axis=0, dtype="float64")[-1],
+        (of([[1, 2e30], [3, 4e30]], "float32"),),
+    ),
+    Program(
+        "local_subtensor_of_reduce",
+        lambda x: x.sum(axis=0, dtype="int8")[1:],
+        lambda x: x.sum(axis=0, dtype="int8")[1:],
+        (of([[1, 100], [3, 100]], "int8"),),
+    ),
+    Program(
+        "local_neg_to_mul",
+        lambda x: T.inc_subtensor(T.zeros_like(x)[::-1], -x),
+        lambda x: -x[::-1],
+        (of([1, 2], "uint8"),),
+    ),
+    Program(
         "slogdet_specialization",
         lambda x: T.log(linalg.det(x)),
         lambda x: np.log(np.linalg.det(x)),

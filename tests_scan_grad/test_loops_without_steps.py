@@ -32,3 +32,23 @@ def test_gradients_of_what_was_never_computed(mode):
     of_x, of_w = function(np.zeros(0), np.ones((2, 3)))
     assert of_x.shape == (0,)
     np.testing.assert_array_equal(of_w, np.zeros((2, 3)))
+
+
+@pytest.mark.parametrize("mode", ["FAST_COMPILE", "FAST_RUN", "XLA"])
+def test_lengths_that_a_step_asks_for(mode):
+    """Of a row that is stacked, which is filled to its own shape, and of a vector by its length."""
+    x, w = T.dmatrices("x", "w")
+    (stacked, counted), _ = theano.scan(
+        lambda row: (T.stack([row, row]), T.zeros(row.shape[0] + 1) + row.sum()), x
+    )
+    function = theano.function([x], [stacked, counted], mode=mode)
+    assert [value.shape for value in function(np.zeros((0, 3)))] == [(0, 2, 3), (0, 4)]
+
+
+@pytest.mark.parametrize("mode", ["FAST_COMPILE", theano.Mode("py", None)])
+def test_a_length_that_only_a_step_tells_is_zero(mode):
+    n = T.lvector("n")
+    rows, _ = theano.scan(lambda n: T.nonzero(T.arange(n))[0].dimshuffle("x", 0), n)
+    function = theano.function([n], rows, mode=mode)
+    assert function([])[:, :, :0].shape[0] == 0
+    assert function([4]).shape == (1, 1, 3)

@@ -12,6 +12,7 @@ import theano
 import theano.tensor as T
 from tests_scan_grad.fresh_process import printed_by
 from theano.compat import DefaultOrderedDict, cmp, exc_message
+from theano.gof.compilelock import get_lock, release_lock
 from theano.ifelse import ifelse
 from theano.misc.may_share_memory import may_share_memory
 from theano.misc.pkl_utils import (
@@ -22,7 +23,9 @@ from theano.misc.pkl_utils import (
     dump,
     load,
 )
+from theano.misc.strutil import render_string
 from theano.raise_op import Raise
+from theano.tests.disturb_mem import disturb_mem
 
 
 def test_values_that_share_memory():
@@ -131,3 +134,53 @@ print(stream.getvalue(), end="")
 
 def test_messages_go_to_a_handler_that_can_be_taken_away():
     assert printed_by(PRINTED_MESSAGES) == ["WARNING (theano.part): first"]
+
+
+def test_names_of_six_are_where_theano_had_them():
+    code = (
+        "import theano; from theano.compat import six; from theano.compat.six.moves import xrange, "
+        "cPickle; from theano.compat.six import string_types; "
+        "from theano.compat.python2x import OrderedDict; "
+        "print(list(xrange(2)), string_types, six.moves.reduce(max, [1, 3]), OrderedDict())"
+    )
+    assert printed_by(code) == ["[0, 1] (<class 'str'>,) 3 OrderedDict()"]
+
+
+def test_the_old_gpu_engine_says_that_it_is_not_there():
+    from theano.sandbox import cuda
+
+    assert not cuda.cuda_available and not cuda.cuda_enabled
+    with pytest.raises(RuntimeError, match="device=cuda"):
+        cuda.use("gpu0")
+    with pytest.raises(AttributeError, match=r"theano\.gpuarray took its place"):
+        cuda.CudaNdarrayType  # noqa: B018
+    with pytest.raises(ImportError, match="gpu_from_host"):
+        exec("from theano.sandbox.cuda import gpu_from_host")
+
+
+def test_texts_are_filled_in_or_say_where_they_cannot_be():
+    assert render_string("%(x)s = %(y)d;", {"x": "a", "y": 3}) == "a = 3;"
+    with pytest.raises(ValueError, match=r"^a %\(z\)<<<< caused KeyError: 'z'"):
+        render_string("a %(z)s b", {"x": 1})
+
+
+def test_the_lock_is_held_until_it_is_given_back_as_often(tmp_path):
+    def somebody_else_waits() -> bool:
+        code = (
+            "from filelock import Timeout; from theano.gof.compilelock import lock_ctx\n"
+            f"try:\n with lock_ctx({str(tmp_path)!r}, timeout=0.1): print('free')\n"
+            "except Timeout: print('held')"
+        )
+        return printed_by(code) == ["held"]
+
+    get_lock(tmp_path)
+    assert somebody_else_waits()
+    release_lock()
+    assert not somebody_else_waits()
+    with pytest.raises(RuntimeError, match="get_lock was not called before"):
+        release_lock()
+
+
+def test_memory_is_disturbed_without_harm():
+    disturb_mem()
+    disturb_mem()

@@ -17,6 +17,7 @@ from theano.compile import DebugMode, MonitorMode, NanGuardMode, get_default_mod
 from theano.compile import mode as mode_module
 from theano.compile.debugmode import BadThunkOutput, InvalidValueError
 from theano.compile.monitormode import detect_nan
+from theano.link.native import NativeLinker
 
 ONES = np.ones((2, 3))
 
@@ -118,7 +119,7 @@ def test_excluding_changes_the_program(x):
         f = theano.function([x], T.exp(x) + T.tanh(x) * 2, **kwargs)
         return len(f.maker.fgraph.toposort()) == 1
 
-    with theano.change_flags(linker="cvm"):
+    with theano.change_flags(linker="pytensor_cvm"):
         assert fused()
         with theano.change_flags(optimizer_excluding="fusion"):
             assert not fused()
@@ -156,7 +157,7 @@ def test_results_are_computed_in_the_memory_of_an_operand_that_is_of_no_other_us
         ("BlasOpt", lambda op: isinstance(op, Gemm)),
     ],
 )
-@pytest.mark.parametrize("linker", ["native", "cvm"])
+@pytest.mark.parametrize("linker", ["native", "pytensor_cvm"])
 def test_rewrites_that_the_engine_does_itself_are_run_if_asked_for(tag, is_its_work, linker):
     x, y, z = T.matrices("x", "y", "z")
     outputs = [x.dot(y) + z, T.exp(T.tanh(y.dot(z))) * 2]
@@ -190,6 +191,42 @@ def test_flags_linker_and_optimizer_shape_the_mode():
         assert str(mode) == "Mode(linker=py, optimizer=OPT_FAST_COMPILE)"
 
 
+@pytest.mark.parametrize("name", ["cvm", "vm", "c|py", "c", "cvm_nogc", "vm_nogc", "c|py_nogc"])
+def test_theanos_fast_linkers_are_this_packages_engine(name, x):
+    keeps = name.endswith("_nogc")
+    f = theano.function([x], T.exp(x).sum(), mode=theano.Mode(linker=name))
+    assert type(f.maker.linker) is NativeLinker and f.vm.allow_gc is not keeps
+    assert f(np.zeros((2, 3))) == 6
+    assert str(theano.link.native.report(f)).startswith("1 native segment")
+    with theano.change_flags(linker=name):
+        by_flag = theano.function([x], T.exp(x).sum())
+        assert type(by_flag.maker.linker) is NativeLinker and by_flag.vm.allow_gc is not keeps
+    with theano.change_flags(allow_gc=False):
+        assert not theano.function([x], x + 1, mode=theano.Mode(linker=name)).vm.allow_gc
+
+
+@pytest.mark.parametrize("name", ["cvm", "vm", "c|py", "c", "cvm_nogc", "vm_nogc", "c|py_nogc"])
+def test_pytensors_machines_have_names_of_their_own(name, x):
+    mode = theano.Mode(linker=f"pytensor_{name}")
+    assert not isinstance(mode.linker, NativeLinker)
+    assert theano.function([x], T.exp(x).sum(), mode=mode)(np.zeros((2, 3))) == 6
+    with theano.change_flags(linker=f"pytensor_{name}"):
+        assert type(get_default_mode().linker) is type(mode.linker)
+
+
+def test_reading_where_blas_lies_warns_of_nothing():
+    lines = """
+import logging, warnings
+warnings.simplefilter("error")
+logging.basicConfig(level=logging.DEBUG)
+import theano
+print(type(theano.config.blas.ldflags).__name__)
+with theano.change_flags({"blas.ldflags": "-lsome"}):
+    print(theano.config.blas.ldflags)
+"""
+    assert printed_by(lines) == ["str", "-lsome"]
+
+
 def test_flag_allow_gc_is_read_when_compiling(x):
     with theano.change_flags(allow_gc=False):
         assert not theano.function([x], x + 1).vm.allow_gc
@@ -202,7 +239,7 @@ def test_pytensor_mode_is_accepted(x):
 
 
 def test_mode_pickles_and_clones():
-    mode = theano.Mode("vm", "fast_compile").including("some_tag")
+    mode = theano.Mode("pytensor_vm", "fast_compile").including("some_tag")
     other = pickle.loads(pickle.dumps(get_mode("FAST_RUN")))
     assert type(other) is theano.Mode and str(other) == str(get_mode("FAST_RUN"))
     assert "some_tag" in mode.clone().provided_optimizer.include
@@ -255,11 +292,11 @@ print([w.filename for w in seen if "compiler" in str(w.message)])
 
 
 def test_without_a_compiler_python_runs_with_one_warning():
-    code = NO_COMPILER.replace("LINKER", "'cvm'")
+    code = NO_COMPILER.replace("LINKER", "'pytensor_cvm'")
     value, messages, files = printed_by(code, THEANO_FLAGS="cxx=")
     assert value == "2.0 False"
     assert messages.count("No C++ compiler was found") == 1
-    assert "'vm' runs in place of 'cvm'" in messages
+    assert "'pytensor_vm' runs in place of 'pytensor_cvm'" in messages
     assert files == "['<string>']"
 
 
@@ -272,11 +309,20 @@ def test_without_a_c_compiler_the_default_runs_with_one_warning():
     assert files == "['<string>']"
 
 
+@pytest.mark.parametrize("name", ["cvm", "c|py_nogc"])
+def test_without_a_c_compiler_theanos_names_run_python_with_one_warning(name):
+    code = NO_COMPILER.replace("LINKER", repr(name))
+    value, messages, _ = printed_by(code, THEANO_FLAGS="cxx=", CC="no-such-compiler")
+    assert value == "2.0 False"
+    assert messages.count("No C compiler was found") == 1
+    assert f"Python runs in place of {name!r}" in messages
+
+
 def test_without_pythons_headers_python_runs(monkeypatch, x):
     monkeypatch.setattr(linkers, "_warned_of_no_compiler", set())
     monkeypatch.setattr(linkers.sysconfig, "get_path", lambda name: "/nowhere")
     with pytest.warns(UserWarning, match="Python's C headers are missing.*/nowhere"):
-        f = theano.function([x], T.exp(x).sum(), mode=theano.Mode("cvm"))
+        f = theano.function([x], T.exp(x).sum(), mode=theano.Mode("pytensor_cvm"))
     assert not f.maker.linker.use_cloop and not f.maker.linker.c_thunks
     np.testing.assert_allclose(f(np.full((2, 2), 3.0)), 4 * np.exp(3))
 

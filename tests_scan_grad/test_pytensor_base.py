@@ -154,7 +154,7 @@ def own_classes():
     """Each class of the package that derives from one of PyTensor's, outside `pytensor_base`."""
     for found in pkgutil.walk_packages([str(PACKAGE)], "theano."):
         # neither what needs a device nor the C runtime, which is no module of Python
-        if "cudnn" not in found.name and ".runtime-" not in found.name:
+        if not any(part in found.name for part in ("cudnn", "gpuarray.tests.", ".runtime-")):
             import_keeping_settings(found.name)
     for name, module in sorted(sys.modules.items()):
         if name.startswith("theano.") and not name.startswith("theano.pytensor_base"):

@@ -92,6 +92,15 @@ def test_reads_of_a_known_number_of_steps(read, count, of):
     np.testing.assert_array_equal(function(4), expected)
 
 
+@pytest.mark.parametrize("of", ["states", "others"])
+@pytest.mark.parametrize("first, stop", [(4, 2), (6, 6), (7, 7), (8, 6), (9, 8), (9, None)])
+def test_rows_that_do_not_exist_beside_the_last(first, stop, of):
+    loop = totals(6)[of]
+    none, last = theano.function([], [loop[first:stop], loop[-1]])()
+    assert none.shape == (0,)
+    assert last == (21 if of == "states" else 42)
+
+
 @pytest.mark.parametrize(
     "read, steps_run, rows_kept",
     [

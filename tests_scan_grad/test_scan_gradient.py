@@ -283,7 +283,7 @@ def test_hessian():
     np.testing.assert_allclose(hessian(at, w), expected, rtol=1e-6, atol=1e-9)
 
 
-@pytest.mark.parametrize("linker", ["native", "vm"])
+@pytest.mark.parametrize("linker", ["native", "pytensor_vm"])
 def test_hessian_by_a_state_that_is_a_number(linker):
     p = T.vector("p")
     orbit, _ = theano.scan(
@@ -390,6 +390,26 @@ def test_gradient_cut_in_the_step():
         ).sum()
 
     check(build)
+
+
+@pytest.mark.parametrize("mode", ["FAST_COMPILE", "FAST_RUN"])
+def test_a_result_that_becomes_a_place_of_a_buffer_when_the_step_is_compiled(mode):
+    """The second gradient keeps what is zero and a place of its buffer, once rewritten that place."""
+    x = T.TensorType("float64", shape=(12, 3))("x")
+    h, w = (T.TensorType("float64", shape=(3,))(name) for name in "hw")
+
+    def step(x, h, w):
+        nothing = h**2 - h**2
+        new = h - (w * nothing)[::-1]
+        return new, new
+
+    (_, rows), _ = theano.scan(step, x, [h, None], w)
+    gradients = theano.grad((rows[-2] ** 2).sum(), [h, w])
+    second = theano.grad(gradients[0].sum() + gradients[1].sum(), [h, w])
+    function = theano.function([x, h, w], second, mode=mode, on_unused_input="ignore")
+    of_h, of_w = function(np.ones((12, 3)), np.ones(3), np.ones(3))
+    np.testing.assert_array_equal(of_h, [2, 2, 2])
+    np.testing.assert_array_equal(of_w, [0, 0, 0])
 
 
 # ---- how many loops -------------------------------------------------------------------------

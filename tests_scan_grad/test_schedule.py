@@ -200,7 +200,6 @@ def test_shapes_of_equal_steps_are_inferred_once(monkeypatch):
     inferred = []
     infer = loop_shapes._infer
     monkeypatch.setattr(loop_shapes, "_infer", lambda *args: inferred.append(1) or infer(*args))
-    monkeypatch.setattr(loop_shapes, "_of_equal_steps", {})
     monkeypatch.setattr(loop_shapes, "STEPS_KEPT", 1)
 
     def layer(x, columns):
@@ -210,6 +209,7 @@ def test_shapes_of_equal_steps_are_inferred_once(monkeypatch):
     x = T.matrix("x")
     for first, second, count in ((2, 2, 1), (2, 3, 2)):
         inferred.clear()
+        monkeypatch.setattr(loop_shapes, "_of_equal_steps", {})
         f = theano.function([x], layer(layer(x, first), second).shape, mode="FAST_COMPILE")
         assert list(f(np.ones((4, 3)))) == [4, 3 * first * second]
         assert len(inferred) == count

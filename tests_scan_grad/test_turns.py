@@ -13,7 +13,7 @@ import theano.tensor as T
 from theano.compile.turns import Claim, give_back, take
 from theano.gof import Apply, Op
 
-MODES = {"FAST_RUN": "FAST_RUN", "FAST_COMPILE": "FAST_COMPILE", "C": theano.Mode("cvm")}
+MODES = {"FAST_RUN": "FAST_RUN", "FAST_COMPILE": "FAST_COMPILE", "C": theano.Mode("pytensor_cvm")}
 every_mode = pytest.mark.parametrize("mode", MODES.values(), ids=MODES)
 SECONDS = 60
 

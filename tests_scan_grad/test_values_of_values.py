@@ -49,3 +49,25 @@ def test_cotangents_add_up(kind, mode):
     tanh = np.tanh(values[0])
     expected = (values[1] * np.cos(tanh) + values[2]) * (1 - tanh**2)
     np.testing.assert_allclose(function(*values), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_tangents_with_respect_to_several_of_which_one_has_the_gradient_of_another(mode):
+    """The gradient of the second is what the gradient of the first is computed from."""
+    x, s, z, ds, dz = T.dvectors("x", "s", "z", "ds", "dz")
+    (_, b), _ = theano.scan(
+        lambda x, s1, s2, z: (s1 + x - s2, z - s2), x, [{"initial": s, "taps": [-1, -2]}, z]
+    )
+    tangent = theano.Rop(b[-1], [s, z, x], [ds, dz, T.zeros_like(x)])
+    function = theano.function([x, s, z, ds, dz], tangent, mode=mode, on_unused_input="ignore")
+    found = function([1.0], [2.0, 3.0], [4.0, 5.0], [0.1, 0.2], [0.3, 0.4])
+    np.testing.assert_allclose(found, [0.2, 0.3], rtol=1e-12)
+
+
+def test_tangent_of_what_does_not_depend_on_it():
+    x, s, v = T.dmatrices("x", "s", "v")
+    rows = loop(x, s, nested=False)
+    with pytest.raises(theano.gradient.DisconnectedInputError):
+        theano.Rop([rows.sum(), s.sum()], x, v)
+    zero = theano.Rop([rows.sum(), s.sum()], x, v, disconnected_outputs="ignore")[1]
+    assert zero.eval({s: np.ones((2, 1))}) == 0

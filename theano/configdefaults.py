@@ -50,6 +50,18 @@ def _check_bucket_lengths(value: str) -> str | None:
     return f"expected {OFF}, {POWERS}, or a number of steps above 0"
 
 
+# Theano's fast linkers, and whether they free intermediate results; None: as the flag says
+OLD_LINKERS = {
+    "cvm": None,
+    "c|py": None,
+    "c": None,
+    "vm": None,
+    "c|py_nogc": False,
+    "vm_nogc": False,
+    "cvm_nogc": False,
+}
+_PYTENSORS_LINKERS = tuple(f"pytensor_{name}" for name in OLD_LINKERS)
+
 # Held by this package: (name, default, kind, doc).
 _OWN: list[tuple[str, Any, Kind, str]] = [
     (
@@ -61,11 +73,10 @@ _OWN: list[tuple[str, Any, Kind, str]] = [
     (
         "linker",
         "native",
-        Choice(
-            ("native", "xla", "cvm", "c|py", "py", "c", "c|py_nogc", "vm", "vm_nogc", "cvm_nogc")
-        ),
-        "Linker of the mode 'Mode': native compiles whole functions to C, xla through JAX; cvm is "
-        "PyTensor's. native and cvm run Python where there is no compiler.",
+        Choice(("native", "xla", "py", *OLD_LINKERS, *_PYTENSORS_LINKERS)),
+        "Linker of the mode 'Mode': native compiles whole functions to C, xla through JAX, and "
+        "Theano's names mean the same; py is Python. Those of PyTensor begin with pytensor_. "
+        "Without a compiler Python runs.",
     ),
     (
         "optimizer",
@@ -121,6 +132,12 @@ _OWN: list[tuple[str, Any, Kind, str]] = [
         "",
         Text(),
         "Device of the default context, without computing on it unless a graph says so.",
+    ),
+    (
+        "unittests.rseed",
+        "666",
+        Text(),
+        "Seed of the helpers in theano.tests.unittest_tools, or random.",
     ),
     (
         "print_active_device",

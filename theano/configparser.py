@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from theano.flags.flag import Flag, Kind, TheanoConfigWarning, caller_stacklevel, check_value
-from theano.flags.forwarding import forward_to_pytensor, pytensor_config
+from theano.flags.forwarding import forward_to_pytensor, pytensor_config, read_from_pytensor
 from theano.flags.kinds import (
     Anything,
     BoolParam,
@@ -138,7 +138,7 @@ class TheanoConfigParser(Section):
             return self._sections[name]
         flag = self.flag(name)
         if flag.pytensor:
-            return getattr(pytensor_config(), flag.pytensor)
+            return read_from_pytensor(flag.pytensor)
         return self._values.get(name, flag.default)
 
     def assign(self, name: str, value: object) -> None:
@@ -193,13 +193,10 @@ class TheanoConfigParser(Section):
         return change_flags(args, _config=self, **kwargs)
 
     def __str__(self) -> str:
-        with warnings.catch_warnings():
-            # PyTensor looks for a BLAS, and warns that it is slow without; the native engine is not
-            warnings.simplefilter("ignore")
-            return "\n".join(
-                f"{name} ({flag.kind})\n    Doc:  {flag.doc}\n    Value:  {self.read(name)}\n"
-                for name, flag in self.flags.items()
-            )
+        return "\n".join(
+            f"{name} ({flag.kind})\n    Doc:  {flag.doc}\n    Value:  {self.read(name)}\n"
+            for name, flag in self.flags.items()
+        )
 
 
 class change_flags:

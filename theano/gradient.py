@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pytensor.compile.ops import ViewOp, view_op
+from pytensor.compile.ops import ViewOp
 from pytensor.gradient import (
     DisconnectedGrad,
     DisconnectedInputError,
@@ -19,7 +19,6 @@ from pytensor.gradient import (
     grad_undefined,
     numeric_grad,
     pullback,
-    pushforward,
     subgraph_grad,
     undefined_grad,
     undefined_grad_,
@@ -32,7 +31,6 @@ from pytensor.gradient import jacobian as _jacobian
 from pytensor.gradient import verify_grad as _verify_grad
 from pytensor.graph.basic import Variable
 from pytensor.graph.null_type import NullType, null_type
-from pytensor.graph.traversal import ancestors
 from pytensor.tensor.basic import as_tensor_variable
 
 from theano.compile.mode import get_default_mode, get_mode
@@ -41,6 +39,7 @@ from theano.garbage import rare_collections
 from theano.pytensor_base.compiling import as_list_or_tuple, mode_not_slow
 from theano.scan_module.adopt import read_from_our_loop
 from theano.scan_module.gradient.tangents import tangents_of
+from theano.scan_module.gradient.transposed_gradients import apart, tangents_by_transposition
 from theano.shaped_gradients import GradClip, GradScale, grad_clip, grad_scale
 
 __all__ = [
@@ -267,19 +266,6 @@ def Rop(
         "disconnected_outputs": disconnected_outputs,
         "return_disconnected": return_disconnected,
     }
-    try:
-        return _pushforward_of_operators(f, wrt, eval_points, **options)
-    except NotImplementedError:
-        try:
-            return pushforward(_apart(f), wrt, eval_points, use_op_pushforward=False, **options)
-        except NullTypeGradError as error:
-            raise ValueError(f"Rop: an operator has no derivative: {error}") from error
-
-
-def _pushforward_of_operators(
-    f: Variables, wrt: Variables, eval_points: Variables, **options: str
-) -> Any:
-    """Differentiate forward by the operators' own rules."""
     given = [
         [
             v if v is None or isinstance(v, Variable) else as_tensor_variable(v)
@@ -287,20 +273,14 @@ def _pushforward_of_operators(
         ]
         for group in (f, wrt, eval_points)
     ]
-    results = tangents_of(*given, **options)
+    try:
+        results = tangents_of(*given, **options)
+    except NotImplementedError:
+        try:
+            results = tangents_by_transposition(*given, **options)
+        except NullTypeGradError as error:
+            raise ValueError(f"Rop: an operator has no derivative: {error}") from error
     return as_list_or_tuple(isinstance(f, list), isinstance(f, tuple), results)
-
-
-def _apart(f: Variables) -> Variables:
-    """The values, as values of their own where one is computed from another.
-
-    What is known of the gradient of a value takes the place of what others add to it.
-    """
-    if not isinstance(f, list | tuple) or len(f) < 2:
-        return f
-    listed = _listed(f)
-    above = set(ancestors([v for value in listed if value.owner for v in value.owner.inputs]))
-    return type(f)(view_op(value) if value in above else value for value in listed)
 
 
 def _listed(variables: Variables) -> list[Variable]:
@@ -348,7 +328,7 @@ def Lop(
     [2.0, 4.0]
     """
     return pullback(
-        _apart(f),
+        apart(f) if isinstance(f, list | tuple) else f,
         wrt,
         eval_points,
         consider_constant=consider_constant,

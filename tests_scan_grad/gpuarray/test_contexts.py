@@ -112,6 +112,18 @@ print(f(np.ones(3)), type(f.maker.linker).__name__)
     assert printed_by(program, THEANO_FLAGS="linker=xla") == ["3.0 XLALinker"]
 
 
+def test_theanos_linkers_run_on_the_device_that_the_flags_name():
+    program = """
+import numpy as np, theano, theano.tensor as T
+x = T.vector("x")
+for mode in (None, theano.Mode("cvm"), theano.Mode("vm_nogc")):
+    f = theano.function([x], x.sum(), mode=mode)
+    print(f(np.ones(3)), type(f.maker.linker).__name__)
+"""
+    flags = "device=xla:cpu,linker=cvm,print_active_device=False"
+    assert printed_by(program, THEANO_FLAGS=flags) == ["3.0 XLALinker"] * 3
+
+
 def test_theano_alone_does_not_import_jax():
     assert printed_by("import sys, theano; print('jax' in sys.modules)") == ["False"]
 

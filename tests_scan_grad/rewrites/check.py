@@ -21,7 +21,8 @@ from tests_scan_grad.rewrites.compare import LOST_ERROR, difference, scale_of
 from tests_scan_grad.rewrites.interpret import Failed, Interpreter, run_in_order
 from tests_scan_grad.rewrites.listed import modes, name_of, rewrites
 from theano.compile.mode import Supervisor
-from theano.schedule.lazy_shapes import AttachLazyShapes
+from theano.pytensor_base.tensor_rewrites import ShapeOptimizer
+from theano.schedule.arranged import arranged
 
 CRASH = "the rewrite raises"
 OF_ALL = "all of them together"
@@ -107,7 +108,7 @@ def _trackers() -> OpToRewriterTracker:
 def check_alone(made: Made, record: Record) -> None:
     """Ask each rewrite of nodes for what it would put in the place of each node."""
     graph, at = made.graph()
-    AttachLazyShapes().apply(graph)
+    arranged(ShapeOptimizer()).apply(graph)
     for node in graph.toposort():
         for rewriter in dict.fromkeys(_trackers().get_trackers(node.op)):
             name = name_of(rewriter)

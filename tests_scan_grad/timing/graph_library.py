@@ -65,7 +65,7 @@ def ours(mode: Any = None) -> GraphLibrary:
 
 def our_c_vm() -> GraphLibrary:
     """Return Theano with PyTensor's C VM, which can be profiled node by node."""
-    return ours(theano.Mode("cvm", "fast_run"))
+    return ours(theano.Mode("pytensor_cvm", "fast_run"))
 
 
 def our_engine() -> GraphLibrary:

@@ -79,9 +79,9 @@ class Mode(theano.Mode):
 # One instance of each, as in PyTensor: loops whose steps have the same mode can be made one.
 NAMED_MODES = {
     "Mode": Mode(),
-    "FAST_RUN": Mode("cvm", "fast_run"),
-    "CVM": Mode("cvm", "fast_run"),
-    "VM": Mode("vm", "fast_run"),
+    "FAST_RUN": Mode("pytensor_cvm", "fast_run"),
+    "CVM": Mode("pytensor_cvm", "fast_run"),
+    "VM": Mode("pytensor_vm", "fast_run"),
 }
 
 

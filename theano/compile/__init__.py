@@ -75,9 +75,11 @@ _LAZY = {
     "DebugMode": "debugmode",
     "MonitorMode": "monitormode",
     "NanGuardMode": "nanguardmode",
+    "ProfileMode": "profilemode",
     "debugmode": "debugmode",
     "monitormode": "monitormode",
     "nanguardmode": "nanguardmode",
+    "profilemode": "profilemode",
 }
 
 

@@ -11,13 +11,12 @@ from pytensor.compile.mode import Mode as PyTensorMode
 from pytensor.graph.basic import Variable
 
 from theano import deep_graphs
-from theano.compile.blas_messages import no_blas_remarks
 from theano.compile.function_module import Function, FunctionWithExtras
 from theano.compile.kept_whole import kept_whole
 from theano.compile.mode import get_mode
-from theano.compile.profiling import ProfileStats
-from theano.configdefaults import config
+from theano.compile.profiling import ProfileStats, profile_for
 from theano.deep_graphs import with_room_for_deep_graphs
+from theano.flags.blas_messages import no_blas_remarks
 from theano.garbage import counted_when_it_dies, rare_collections
 from theano.gof.test_values import no_test_values
 from theano.link.native.graph.overwriting import mark_overwritten
@@ -146,7 +145,7 @@ def function(
                     mode,
                     accept_inplace=accept_inplace,
                     function_class=_function_class(specs, output_keys),
-                    profile=_profile(profile, name),
+                    profile=profile_for(profile, name),
                     on_unused_input=on_unused_input,
                     name=name,
                 )
@@ -220,16 +219,6 @@ def _function_class(specs, output_keys):
     if any(getattr(spec, "has_default", False) for spec in specs):
         return FunctionWithExtras
     return Function
-
-
-def _profile(profile, name):
-    if profile is None:
-        profile = config.profile or config.print_global_stats
-    if profile is True:
-        return ProfileStats(message=name)
-    if isinstance(profile, str):
-        return ProfileStats(message=profile)
-    return profile or None
 
 
 def _split_mode(

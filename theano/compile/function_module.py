@@ -2,6 +2,7 @@
 
 import copy
 import copyreg
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
@@ -20,6 +21,7 @@ from theano.compile.call_errors import (
     signature,
     title,
 )
+from theano.compile.profiling import profile_for
 from theano.compile.turns import Claim, give_back, reading, take, turn_of, writing
 from theano.link.device_cells import bring_home, on_host, wait_for
 from theano.pytensor_base.compiling import (
@@ -183,7 +185,13 @@ class Function(CheckedFunction):
         Function
             As in Theano, it returns a list also where the function returns a single value.
         """
-        copied = super().copy(*args, **kwargs)
+        given = inspect.signature(CheckedFunction.copy).bind(self, *args, **kwargs)
+        name = given.arguments.get("name") or (f"{self.name} copy" if self.name else None)
+        given.arguments["profile"] = (
+            # False, or PyTensor would look at its flag
+            profile_for(given.arguments.get("profile"), name) or False
+        )
+        copied = super().copy(*given.args[1:], **given.kwargs)
         copied.unpack_single = False
         return copied
 

@@ -6,8 +6,9 @@ import sysconfig
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
-from theano.configdefaults import config
+from theano.configdefaults import OLD_LINKERS, config
 from theano.configparser import caller_stacklevel
 from theano.nearest_name import did_you_mean
 from theano.pytensor_base.c_code import CLinker, OpWiseCLinker
@@ -17,25 +18,41 @@ __all__ = ["make_linker", "no_warning_yet", "predefined_linkers", "register_link
 
 predefined_linkers: dict[str, Callable[[], Linker]] = {
     "py": PerformLinker,
-    "c": CLinker,
-    "c|py": OpWiseCLinker,
-    "c|py_nogc": lambda: OpWiseCLinker(allow_gc=False),
-    "vm": lambda: VMLinker(use_cloop=False, c_thunks=not _why_no_compiler()),
-    "vm_nogc": lambda: VMLinker(use_cloop=False, allow_gc=False, c_thunks=not _why_no_compiler()),
-    "cvm": lambda: VMLinker(use_cloop=True),
-    "cvm_nogc": lambda: VMLinker(use_cloop=True, allow_gc=False),
     "native": lambda: _native_linker(),
     "xla": lambda: _xla_linker(),
+    # what Theano called its fast ones
+    **{name: partial(lambda gc: _engine(gc), gc) for name, gc in OLD_LINKERS.items()},
+    # PyTensor's, which run the graph one operation after the other
+    "pytensor_c": CLinker,
+    "pytensor_c|py": OpWiseCLinker,
+    "pytensor_c|py_nogc": lambda: OpWiseCLinker(allow_gc=False),
+    "pytensor_vm": lambda: VMLinker(use_cloop=False, c_thunks=not _why_no_compiler()),
+    "pytensor_vm_nogc": lambda: VMLinker(
+        use_cloop=False, allow_gc=False, c_thunks=not _why_no_compiler()
+    ),
+    "pytensor_cvm": lambda: VMLinker(use_cloop=True),
+    "pytensor_cvm_nogc": lambda: VMLinker(use_cloop=True, allow_gc=False),
 }
 
-_WITHOUT_COMPILER = {"c": "py", "c|py": "py", "c|py_nogc": "py", "cvm": "vm", "cvm_nogc": "vm_nogc"}
+_WITHOUT_COMPILER = {
+    "pytensor_c": "py",
+    "pytensor_c|py": "py",
+    "pytensor_c|py_nogc": "py",
+    "pytensor_cvm": "pytensor_vm",
+    "pytensor_cvm_nogc": "pytensor_vm_nogc",
+}
 _warned_of_no_compiler: set[str] = set()
 
 
-def _native_linker() -> Linker:
+def _engine(allow_gc: bool | None) -> Linker:
+    """This package's engine: that of devices where the flags ask for one."""
+    return _xla_linker() if config.linker == "xla" else _native_linker(allow_gc)
+
+
+def _native_linker(allow_gc: bool | None = None) -> Linker:
     # Imported when first used: the engine needs the runtime that it builds.
     return importlib.import_module("theano.link.native").NativeLinker(
-        c_thunks=not _why_no_compiler()
+        allow_gc=allow_gc, c_thunks=not _why_no_compiler()
     )
 
 
@@ -51,7 +68,7 @@ def make_linker(name: str) -> Linker:
     warning.
     """
     reason, instead = "", _WITHOUT_COMPILER.get(name, name)
-    if name == "native":
+    if name == "native" or (name in OLD_LINKERS and config.linker != "xla"):
         # It is its own substitute: without a compiler it has NumPy run the operations.
         reason = _why_not_native()
     elif instead != name:

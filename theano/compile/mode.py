@@ -11,7 +11,6 @@ from typing import Any
 from pytensor.compile.mode import Mode as PyTensorMode
 from pytensor.configdefaults import config as pytensor_config
 
-from theano.compile.blas_messages import no_blas_remarks
 from theano.compile.linkers import (
     make_linker,
     no_warning_yet,
@@ -32,6 +31,7 @@ from theano.compile.optimizers import (
     resolve_optimizer,
 )
 from theano.configdefaults import config
+from theano.flags.blas_messages import no_blas_remarks
 from theano.gof.rewrite_names import with_new_names
 from theano.pytensor_base.compiling import (
     OPT_MERGE,

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
+from theano.flags.blas_messages import no_blas_remarks
 from theano.flags.flag import TheanoConfigWarning, caller_stacklevel
 
 
@@ -52,3 +53,12 @@ def pytensor_config() -> Any:
     from pytensor.configdefaults import config as config_of_pytensor
 
     return config_of_pytensor
+
+
+def read_from_pytensor(name: str) -> Any:
+    """Return the value of a flag that PyTensor holds, by PyTensor's name."""
+    if name != "blas__ldflags":
+        return getattr(pytensor_config(), name)
+    # PyTensor looks for a BLAS when this is first read
+    with no_blas_remarks():
+        return getattr(pytensor_config(), name)

@@ -83,7 +83,6 @@ WITHOUT_EFFECT: list[tuple[str, dict[str, Any]]] = [
             "print_test_value": False,
             "compute_test_value_opt": "off",
             "reoptimize_unpickled_function": False,
-            "unittests.rseed": "666",
             "metaopt.verbose": 0,
             "metaopt.optimizer_excluding": "",
             "metaopt.optimizer_including": "",

@@ -3,7 +3,9 @@
 
 import functools
 import inspect
+import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from pytensor.gradient import DisconnectedType, disconnected_type
@@ -19,9 +21,10 @@ from theano.gof.debug_values import (
     missing_test_message,
 )
 from theano.gof.instances import including_instances_of
+from theano.gof.own_code import thunk_of_folding
 from theano.pytensor_base.c_code import COp as _PyTensorCOp
 from theano.pytensor_base.c_code import ExternalCOp as _PyTensorExternalCOp
-from theano.pytensor_base.c_code import OpenMPOp
+from theano.pytensor_base.c_code import OpenMPOp as _PyTensorOpenMPOp
 from theano.pytensor_base.graph import MethodNotDefined
 
 # Methods to which PyTensor passes keywords that Theano did not.
@@ -70,14 +73,33 @@ def _with_parameters(perform: Callable) -> Callable:
     return adapted
 
 
+def _not_kept(self) -> tuple:
+    """The version of C code that is compiled again in each process."""
+    return ()
+
+
+def _methods_of_users(cls: type) -> dict[str, Any]:
+    """What `cls` defines, or takes from a class that is no operator, such as a mixin."""
+    defined: dict[str, Any] = {}
+    for base in cls.__mro__:
+        if base is not cls and issubclass(base, _PyTensorOp):
+            # It was adapted itself, and the classes that it took its methods from.
+            break
+        defined = {**vars(base), **defined}
+    return defined
+
+
 def _adapt(cls: type) -> None:
     """Give the methods that `cls` itself defines the signature that PyTensor calls."""
-    defined = vars(cls)
+    defined = _methods_of_users(cls)
     for name in _METHODS_WITHOUT_KEYWORDS:
         if name in defined and len(inspect.signature(defined[name]).parameters) == 1:
             setattr(cls, name, _without_keywords(defined[name]))
     if "perform" in defined and len(inspect.signature(defined["perform"]).parameters) == 5:
         cls.perform = _with_parameters(defined["perform"])  # type: ignore[attr-defined]
+    if "<locals>" in cls.__qualname__:
+        # PyTensor pickles the operation for its cache, which pickle cannot for such a class
+        cls.c_code_cache_version = _not_kept  # type: ignore[attr-defined]
     for name, count in _METHODS_WITHOUT_GRAPH.items():
         if name in defined and len(inspect.signature(defined[name]).parameters) == count:
             setattr(cls, name, _without_function_graph(defined[name]))
@@ -97,7 +119,12 @@ class PureOp(_PyTensorOp):
         return super().make_node(*inputs)
 
     def perform(self, node, inputs, output_storage):
-        raise MethodNotDefined("perform", type(self), type(self).__name__)
+        raise MethodNotDefined(
+            "perform",
+            type(self),
+            type(self).__name__,
+            "Modes that compile no C, such as FAST_COMPILE, need it",
+        )
 
     def grad(self, inputs: Sequence[Variable], output_grads: Sequence[Variable]):
         raise NotImplementedError(f"{self} has no gradient: it defines neither grad nor L_op")
@@ -154,6 +181,13 @@ class Op(PureOp, _PyTensorCOp):
     [2.0]
     """
 
+    def make_py_thunk(self, node, storage_map, compute_map, no_recycling, debug=False):
+        """Return what runs a node in Python; its C code where the node is folded to a constant."""
+        folded = thunk_of_folding(node, storage_map, compute_map, no_recycling)
+        return folded or super().make_py_thunk(
+            node, storage_map, compute_map, no_recycling, debug=debug
+        )
+
     def c_code(self, node, name, inputs, outputs, sub):
         raise MethodNotDefined("c_code", type(self), type(self).__name__)
 
@@ -173,6 +207,46 @@ class COp(PureOp, _PyTensorExternalCOp):
     func_name : str, optional
         The function of them that computes the outputs; by default they define sections.
     """
+
+    # The marks of sections before ``#section``
+    backward_re = re.compile(r"^THEANO_(APPLY|SUPPORT)_CODE_SECTION$", re.MULTILINE)
+
+    @classmethod
+    def get_path(cls, f: str | Path) -> Path:
+        """Return where a file is whose name is relative to the folder of the class."""
+        return super().get_path(Path(f))
+
+    def make_py_thunk(self, node, storage_map, compute_map, no_recycling, debug=False):
+        """Return what runs a node in Python; its C code where the node is folded to a constant."""
+        folded = thunk_of_folding(node, storage_map, compute_map, no_recycling)
+        return folded or super().make_py_thunk(
+            node, storage_map, compute_map, no_recycling, debug=debug
+        )
+
+    # PyTensor writes labels behind this code, which may end in a line of the preprocessor.
+    def c_code(self, node, name, inp, out, sub):
+        return super().c_code(node, name, inp, out, sub) + "\n"
+
+    def c_code_cleanup(self, node, name, inputs, outputs, sub):
+        return super().c_code_cleanup(node, name, inputs, outputs, sub) + "\n"
+
+    def c_init_code_struct(self, node, name, sub):
+        return super().c_init_code_struct(node, name, sub) + "\n"
+
+
+@including_instances_of(_PyTensorOpenMPOp)
+class OpenMPOp(Op, _PyTensorOpenMPOp):
+    """The base class of an operator whose C code may run on several threads.
+
+    Parameters
+    ----------
+    openmp : bool, optional
+        Whether to compile with OpenMP, where the compiler can; by default the flag `openmp`.
+        ``self.openmp`` says so to `c_code`.
+    """
+
+    def __init__(self, openmp: bool | None = None):
+        _PyTensorOpenMPOp.__init__(self, openmp)
 
 
 def _as_list(results: Any) -> list:

@@ -5,8 +5,19 @@ from collections.abc import Iterable
 # What cleans up the arguments of loops
 _CLEANUP = ("scan_remove_unused", "scan_inline_invariant_constants", "scan_merge_duplicate_inputs")
 
-# Theano's name: those of what does the same in PyTensor or in this package
+# What does together what one rewrite of loops did in Theano
+_PUSHED_OUT = ("PushOutDotAccumulate", "PushOutTracedProducts")
+_LESS_MEMORY = ("fewer_steps", "shorten_outputs", "shorten_traces", "trim_empty_buffers")
+
+# Theano's name, of a rewrite or of its class: those of what does the same in PyTensor or in this package
 NEW_NAMES: dict[str, tuple[str, ...]] = {
+    "PushOutDot1": ("PushOutDotAccumulate",),
+    "PushOutNonSeqScan": ("HoistInvariants",),
+    "PushOutScanOutput": _PUSHED_OUT,
+    "PushOutSeqScan": ("HoistFromSequences",),
+    "ScanInplaceOptimizer": ("scan_make_inplace",),
+    "ScanMerge": ("scan_merge",),
+    "ScanSaveMem": _LESS_MEMORY,
     "inplace_opt": ("inplace",),
     "local_add_mul_fusion": ("flatten_nested_add_mul",),
     "local_add_specialize": ("local_add_remove_zeros",),
@@ -53,13 +64,13 @@ NEW_NAMES: dict[str, tuple[str, ...]] = {
     "scanOp_merge": ("scan_merge",),
     "scanOp_merge_inouts": ("scan_merge_inouts",),
     "scanOp_pushout_nonseqs_ops": ("HoistInvariants",),
-    "scanOp_pushout_output": ("PushOutDotAccumulate", "PushOutTracedProducts"),
+    "scanOp_pushout_output": _PUSHED_OUT,
     "scanOp_pushout_seqs_ops": ("HoistFromSequences",),
     "scanOp_remove_constants_and_unused_inputs0": ("scan_input_and_output_cleanup0",),
     "scanOp_remove_constants_and_unused_inputs1": ("scan_input_and_output_cleanup1",),
     "scanop_remove_constants_and_unused_inputs2": ("scan_input_and_output_cleanup2",),
     "scanOp_remove_constants_and_unused_inputs3": ("scan_input_and_output_cleanup3",),
-    "scanOp_save_mem": ("fewer_steps", "shorten_outputs", "shorten_traces", "trim_empty_buffers"),
+    "scanOp_save_mem": _LESS_MEMORY,
     "scan_pushout_dot1": ("PushOutDotAccumulate",),
     "specialize_device": ("local_pow_to_nested_squaring",),
 }

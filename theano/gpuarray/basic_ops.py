@@ -12,14 +12,18 @@ from pytensor.tensor.type import TensorType
 
 import theano.tensor as T
 from theano.gpuarray.contexts import ContextNotDefined, get_context
+from theano.gpuarray.cuda_kernels import CGpuKernelBase, GpuKernelBase, Kernel
 from theano.gpuarray.device_arrays import on_device
 from theano.gpuarray.type import GpuArrayConstant, GpuArrayType
 
 __all__ = [
+    "CGpuKernelBase",
     "GpuAllocEmpty",
     "GpuFromHost",
+    "GpuKernelBase",
     "GpuToGpu",
     "HostFromGpu",
+    "Kernel",
     "as_gpuarray_variable",
     "gpu_contiguous",
     "gpu_from_host",

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 
 import numpy as np
 
-from theano.configdefaults import config
+from theano.configdefaults import OLD_LINKERS, config
 from theano.gpuarray.contexts import Context, reg_context
 from theano.link.xla.device_names import find_device
 
@@ -121,7 +121,7 @@ def use(
         raise RuntimeError(f"use: the device {device} is in use already")
     if device:
         init_dev(device, preallocate=preallocate)
-    if default_to_move_computation_to_gpu and config.linker == "native":
+    if default_to_move_computation_to_gpu and config.linker in ("native", *OLD_LINKERS):
         config.linker = "xla"
 
 

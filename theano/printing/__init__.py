@@ -20,7 +20,7 @@ from pytensor.printing import (
 from theano.printing.formulas import TheanoDefaultPrinter as DefaultPrinter
 from theano.printing.formulas import TheanoLeafPrinter as LeafPrinter
 from theano.printing.formulas import default_printer, leaf_printer, pp, pprint
-from theano.printing.pictures import pydotprint, why_no_pydot
+from theano.printing.pictures import pydotprint, pydotprint_variables, why_no_pydot
 from theano.printing.text import debugprint, min_informative_str, position_independent_str
 from theano.pytensor_base.printing import hex_digest, var_descriptor
 
@@ -46,6 +46,7 @@ __all__ = [
     "pp",
     "pprint",
     "pydotprint",
+    "pydotprint_variables",
     "special",
     "use_ascii",
     "var_descriptor",

@@ -55,3 +55,11 @@ def pydotprint(fct: Any, outfile: Any = None, **options: Any) -> Any:
         return pytensor_printing.pydotprint(fct, outfile, **options)
     except ImportError as error:
         raise RuntimeError(INSTALL) from error
+
+
+def pydotprint_variables(*args: Any, **kwargs: Any) -> None:
+    """Refuse: Theano removed this, and `pydotprint` takes variables too."""
+    raise NotImplementedError(
+        "pydotprint_variables: Theano 1.0 removed it. Write theano.printing.pydotprint(variables, "
+        "outfile='graph.png'), which takes variables as it takes functions"
+    )

@@ -32,11 +32,6 @@ from pytensor.compile.compilelock import (
 from pytensor.compile.debug.monitormode import (
     MonitorMode,  # calls functions before and after each node; `eval` per node
 )
-from pytensor.compile.debug.profiling import (
-    ProfileStats,  # what a profiled function counts: `fct_call_time`, `apply_time`, ...
-    print_global_stats,  # printed when the process ends
-    register_profiler_printer,  # adds a function that prints a part of the profile
-)
 from pytensor.compile.executor import (
     AliasedMemoryError,  # raised by a call in which two inputs share memory that is overwritten
     Function,  # what `function` returns: `maker`, `vm`, `input_storage`, `trust_input`

@@ -15,6 +15,9 @@ from pytensor.scan.op import (
 from pytensor.scan.rewriting.db import (
     ScanEquilibriumGraphRewriter,  # applies rewrites of loops until none changes anything
 )
+from pytensor.scan.rewriting.inplace import (
+    ScanInplaceOptimizer,  # the graph rewriter that lets loops overwrite their initial values
+)
 from pytensor.scan.rewriting.merge import (
     ScanMerge,  # the graph rewriter that makes one loop of several
 )
@@ -33,3 +36,8 @@ class FrozenWhenAsked(Scan):
     @cached_property
     def _frozen_fgraph(self) -> Any:  # type: ignore[override]
         return self.fgraph.freeze()  # type: ignore[attr-defined]
+
+
+def function_of_step(op: Scan) -> Any:
+    """The function of a loop's step, where it was compiled by itself; None before."""
+    return getattr(op, "_fn", None)

@@ -115,7 +115,7 @@ class mrg_uniform(mrg_uniform_base):
         output_storage[1][0] = drawn.reshape(shape)
 
 
-@node_rewriter([mrg_uniform], inplace=True)
+@node_rewriter([mrg_uniform_base], inplace=True)
 def _draw_in_place(fgraph, node):
     if node.op.inplace:
         return False

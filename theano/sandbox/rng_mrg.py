@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytensor.tensor as pt
 from pytensor.graph.basic import Variable
+from pytensor.tensor.type import TensorType
 from pytensor.tensor.variable import TensorVariable
 
 from theano.compile.sharedvalue import SharedVariable, shared
@@ -23,6 +24,7 @@ from theano.sandbox.draw_arguments import (
 )
 from theano.sandbox.mrg31k3p import M1, M2
 from theano.sandbox.mrg_streams import A1p72, A1p134, A2p72, A2p134, jumped, substreams
+from theano.sandbox.mrg_truncated import mrg_truncated
 from theano.sandbox.mrg_uniform import DotModulo, matVecModM, mrg_uniform, mrg_uniform_base
 from theano.sandbox.multinomial import ChoiceFromUniform, MultinomialFromUniform
 
@@ -237,9 +239,7 @@ class MRG_RandomStreams:
         elif not (isinstance(size, Variable) and size.ndim == 1):
             raise TypeError(f"expected a tuple or a symbolic vector as size, got {size!r}")
         count = self.n_streams(size) if nstreams is None else nstreams
-        states = shared(self.get_substream_rstates(count, dtype), target=target)
-        # distinguishes it from other shared variables
-        states.tag.is_rng = True
+        states = self._new_states(count, dtype, target)
         following, drawn = mrg_uniform.new(states, ndim, dtype, size)
         drawn = self.pretty_return(states, following, drawn, size=size, nstreams=nstreams)
         scaled = drawn * (high - low) + low
@@ -394,25 +394,35 @@ class MRG_RandomStreams:
         radius = pt.sqrt(-2.0 * pt.log(uniform[: even // 2]))
         angle = np.array(2.0 * np.pi, dtype=dtype) * uniform[even // 2 :]
         parts = [radius * pt.cos(angle), radius * pt.sin(angle)]
+        samples = pt.join(0, *parts)
         if truncate:
-            parts = self._redrawn(parts, [pt.cos(angle), pt.sin(angle)], streams)
-        samples = pt.join(0, *parts)[:count].reshape(size, ndim=ndim)
+            directions = pt.join(0, pt.cos(angle), pt.sin(angle))
+            samples = self._redrawn(samples, directions, dtype, nstreams, target)
+        samples = samples[:count].reshape(size, ndim=ndim)
         return samples * std + avg
 
-    def _redrawn(self, parts: list, directions: list, streams: dict) -> list:
-        """Put nearer draws in the place of those beyond 2, after the others of each part."""
-        beyond = [(part < -2.0) | (part > 2.0) for part in parts]
-        wrong = [pt.nonzero(far)[0] for far in beyond]
-        # A radius below 2 belongs to a uniform draw above exp(-2).
-        lowest = pt.constant(1.0 / np.e**2, dtype=streams["dtype"])
-        uniform = self.uniform((wrong[0].size + wrong[1].size,), low=lowest, **streams)
-        radius = pt.sqrt(-2.0 * pt.log(uniform))
-        radii = radius[: wrong[0].size], radius[wrong[0].size :]
-        pieces = []
-        for k in range(2):
-            pieces.append(parts[k][pt.nonzero(~beyond[k])])
-            pieces.append(radii[k] * directions[k][wrong[k]])
-        return pieces
+    def _redrawn(
+        self,
+        samples: TensorVariable,
+        directions: TensorVariable,
+        dtype: str,
+        nstreams: int | None,
+        target: str | None,
+    ) -> TensorVariable:
+        """Put nearer draws, of streams of their own, in the place of those beyond 2."""
+        # how many are drawn is not known before
+        size = (samples.shape[0],)
+        count = self.n_streams(size) if nstreams is None else nstreams
+        states = self._new_states(count, dtype, target)
+        truncated = mrg_truncated(TensorType(dtype, shape=(None,)))
+        following, drawn = truncated(states, samples, directions)
+        return self.pretty_return(states, following, drawn, size=size, nstreams=nstreams)
+
+    def _new_states(self, count: int, dtype: str, target: str | None) -> SharedVariable:
+        states = shared(self.get_substream_rstates(count, dtype), target=target)
+        # distinguishes it from other shared variables
+        states.tag.is_rng = True
+        return states
 
     def truncated_normal(
         self,

@@ -9,7 +9,7 @@ from pytensor.graph.basic import Variable
 from theano.configdefaults import config
 from theano.gof.test_values import tests_only_results
 from theano.pytensor_base.scan import Scan as PyTensorScan
-from theano.pytensor_base.scan import ScanInfo
+from theano.pytensor_base.scan import ScanInfo, function_of_step
 from theano.scan_module.gradient.backward_loop import loop_pullback
 from theano.scan_module.gradient.forward_loops import extend_loop
 from theano.scan_module.gradient.tangent_loop import loop_pushforward
@@ -19,6 +19,7 @@ from theano.scan_module.loop.op_of_step import layout, step_graph
 from theano.scan_module.loop.rows_without_steps import with_rows_of_no_steps
 from theano.scan_module.loop.scan_attributes import ScanAttributes
 from theano.scan_module.step.loop_shapes import REMEMBERED, output_shapes
+from theano.scan_module.step_profiles import with_own_profile
 
 __all__ = ["Scan"]
 
@@ -74,6 +75,12 @@ class Scan(ScanAttributes):
     def infer_shape(self, fgraph, node, input_shapes):
         """Shapes of the outputs, from those of the inputs; the step is looked at once."""
         return output_shapes(node, input_shapes)
+
+    @property
+    def fn(self):
+        """The function of a step, where PyTensor's machine runs the loop."""
+        compiled = function_of_step(self)
+        return with_own_profile(super().fn) if compiled is None else compiled
 
     def make_thunk(self, node, storage_map, compute_map, no_recycling, impl=None):
         """What runs a node in PyTensor's machine."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from copy import copy
 from typing import Any
 
+from pytensor.compile.mode import optdb as _pytensor_optdb
 from pytensor.graph.fg import FunctionGraph
 
 from theano.pytensor_base.graph import DestroyHandler, features_of
@@ -17,7 +19,7 @@ from theano.pytensor_base.rewriting import (
     SequentialNodeRewriter,
 )
 from theano.pytensor_base.scan import Scan, ScanEquilibriumGraphRewriter
-from theano.pytensor_base.tensor_rewrites import ShapeOptimizer
+from theano.pytensor_base.tensor_rewrites import ShapeOptimizer, topo_constant_folding
 from theano.schedule.equilibrium import Equilibrium
 from theano.schedule.lazy_shapes import AttachLazyShapes
 from theano.schedule.rewrites.instead import INSTEAD
@@ -65,11 +67,21 @@ def _overwrites(rewriter: GraphRewriter) -> bool:
     return any(isinstance(feature, DestroyHandler) for feature in features_of(graph))
 
 
+@functools.cache
+def _canonical_form() -> GraphRewriter:
+    return arranged(_pytensor_optdb.query("+canonicalize"))
+
+
+def _simplify_lengths(graph: FunctionGraph) -> None:
+    _canonical_form().rewrite(graph)
+    topo_constant_folding.rewrite(graph)
+
+
 # PyTensor's class -> what takes its place, made from it
 _INSTEAD: dict[type[GraphRewriter], Callable[[Any], GraphRewriter]] = {
     EquilibriumGraphRewriter: Equilibrium,
     ScanEquilibriumGraphRewriter: EquilibriumOfLoops,
-    ShapeOptimizer: lambda _: AttachLazyShapes(),
+    ShapeOptimizer: lambda _: AttachLazyShapes(_simplify_lengths),
 }
 
 

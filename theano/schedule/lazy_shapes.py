@@ -7,6 +7,7 @@ Few shapes are ever asked for.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from pytensor.configdefaults import config
@@ -66,7 +67,16 @@ class LazyShapeFeature(UncheckedLengths):
     A variable that takes another's place has the same shape. Where the other's is known, it is
     handed on; where it is not, the other is remembered, in case that the node of the new one
     cannot tell its shape.
+
+    Parameters
+    ----------
+    simplify
+        Rewrites a graph of lengths in place, before two are compared; None: they are compared as
+        they are.
     """
+
+    def __init__(self, simplify: Callable[[FunctionGraph], None] | None = None):
+        self._simplify = simplify
 
     def on_attach(self, fgraph: FunctionGraph) -> None:
         """Begin with no shape known."""
@@ -100,8 +110,8 @@ class LazyShapeFeature(UncheckedLengths):
     def same_shape(self, x, y, dim_x=None, dim_y=None) -> bool:
         """Whether two variables have the same shape, or the same length along two axes.
 
-        PyTensor copies what computes both shapes, folds its constants and compares. Here that
-        is left out where the two are equal as they are, where there is nothing to fold, or where
+        PyTensor copies what computes both shapes, rewrites the copy with its own rewrites and
+        compares. Here the rewrites are those of this package, and it is left out where the two are equal as they are, where there is nothing to fold, or where
         they are so long that they hardly become equal.
         Nothing is worked out where both have the shape of a third.
         """
@@ -121,7 +131,13 @@ class LazyShapeFeature(UncheckedLengths):
         behind = list(ancestors([*lengths_x, *lengths_y]))
         if len(behind) > MOST_COMPARED or not any(_can_be_folded(v.owner) for v in behind):
             return False
-        return super().same_shape(x, y, dim_x, dim_y)
+        if self._simplify is None:
+            return False
+        graph = FunctionGraph(outputs=[*lengths_x, *lengths_y], clone=True)
+        self._simplify(graph)
+        count = len(lengths_x)
+        pairs = zip(graph.outputs[:count], graph.outputs[count:], strict=True)
+        return all(equal_computations([ours], [other]) for ours, other in pairs)
 
     def _know(self, variable: Variable) -> None:
         if variable not in self.shape_of:
@@ -219,6 +235,9 @@ class AttachLazyShapes(GraphRewriter):
 
     name = "ShapeOpt"
 
+    def __init__(self, simplify: Callable[[FunctionGraph], None]):
+        self._simplify = simplify
+
     def apply(self, fgraph: FunctionGraph) -> None:
         """Attach the feature; a graph that has one keeps it."""
-        fgraph.attach_feature(LazyShapeFeature())
+        fgraph.attach_feature(LazyShapeFeature(self._simplify))

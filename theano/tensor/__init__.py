@@ -6,8 +6,8 @@ from pytensor.tensor import einsum, linalg, pad
 
 from theano import compile, gof, gradient, printing  # noqa: A004
 from theano import scalar as scal
-from theano.compile.blas_messages import no_blas_remarks
 from theano.configparser import config
+from theano.flags.blas_messages import no_blas_remarks
 from theano.gradient import hessian, jacobian
 from theano.tensor import (
     basic,

@@ -1,4 +1,4 @@
-"""Arrays that are read from files when a function runs."""
+"""Arrays that are read from files when a function runs, and those of other processes."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,7 +8,59 @@ from pytensor.graph.basic import Apply, Constant, Variable
 
 from theano.gof.op import Op
 from theano.pytensor_base.c_code import generic
+from theano.tensor.message_passing import (
+    MPIRecv,
+    MPIRecvWait,
+    MPISend,
+    MPISendWait,
+    communicator,
+    irecv,
+    isend,
+    mpi_cmps,
+    mpi_keys,
+    mpi_send_wait_cmp,
+    mpi_send_wait_key,
+    mpi_tag_cmp,
+    mpi_tag_key,
+    recv,
+    send,
+)
 from theano.tensor.type import TensorType
+
+__all__ = [
+    "LoadFromDisk",
+    "MPIRecv",
+    "MPIRecvWait",
+    "MPISend",
+    "MPISendWait",
+    "irecv",
+    "isend",
+    "load",
+    "mpi_cmps",
+    "mpi_keys",
+    "mpi_send_wait_cmp",
+    "mpi_send_wait_key",
+    "mpi_tag_cmp",
+    "mpi_tag_key",
+    "recv",
+    "send",
+]
+
+
+def __getattr__(name: str) -> Any:
+    # Asked for only when needed: the answer starts MPI.
+    if name == "comm":
+        try:
+            return communicator()
+        except ImportError as error:
+            raise AttributeError(str(error)) from error
+    if name == "mpi_enabled":
+        try:
+            communicator()
+        except ImportError:
+            return False
+        return True
+    raise AttributeError(f"module 'theano.tensor.io' has no attribute {name!r}")
 
 
 class LoadFromDisk(Op):

@@ -5,7 +5,7 @@ Each rewrite is asked as Theano's were, ``rewrite.transform(node)``; what it doe
 # ruff: noqa: F401 -- this file re-exports
 
 from pytensor.tensor.basic import MakeVector, make_vector
-from pytensor.tensor.exceptions import NotScalarConstantError, ShapeError
+from pytensor.tensor.exceptions import ShapeError
 from pytensor.tensor.shape import Shape, Shape_i
 
 from theano.gof.graph_rewriters import in2out, out2in
@@ -39,6 +39,11 @@ from theano.pytensor_base.tensor_rewrites import (
 )
 from theano.raise_op import Assert, assert_op
 from theano.schedule.lazy_shapes import LazyShapeFeature as ShapeFeature
+from theano.tensor.constants import (
+    NotScalarConstantError,
+    extract_constant,
+    get_scalar_constant_value,
+)
 from theano.tensor.rewrite_registration import (
     register_canonicalize,
     register_specialize,

@@ -19,13 +19,13 @@ from pytensor.scalar.basic import upcast
 from pytensor.tensor.type import TensorType
 from pytensor.tensor.variable import TensorVariable
 
+from theano.tensor.random_function import RandomFunction, RandomStateType, random_state_type
 from theano.tensor.random_samplers import (
     choice_helper,
     multinomial_helper,
     permutation_helper,
     random_integers_helper,
 )
-from theano.tensor.random_state import RandomFunction, RandomStateType, random_state_type
 
 __all__ = [
     "RandomFunction",

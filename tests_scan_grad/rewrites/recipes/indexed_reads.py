@@ -1,5 +1,7 @@
 """Reads of parts of arrays."""
 
+import functools
+
 import numpy as np
 import pytensor.tensor as pt
 
@@ -101,6 +103,8 @@ def part_of_a_sum(m: Maker):
     x = m.array((*m.lengths(2), m.one_of(1, 2)), ("float64", "int8", "bool"))
     axis = m.one_of(0, 1, 2, (0, 1), (1, 2), (0, 2))
     reduce = m.one_of(pt.sum, pt.prod, pt.any, pt.all)
+    if reduce in (pt.sum, pt.prod) and x.dtype != "bool":
+        reduce = functools.partial(reduce, dtype=m.one_of(None, x.dtype, "float32"))
     rest = [n for a, n in enumerate(m.values[x].shape) if a not in np.atleast_1d(axis)]
     return read(m, reduce(x, axis=axis), rest)
 

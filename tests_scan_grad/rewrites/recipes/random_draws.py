@@ -1,10 +1,12 @@
 """Random draws, whose generators have a given state."""
 
 import numpy as np
-import pytensor
 import pytensor.tensor as pt
 
+import theano
 from tests_scan_grad.rewrites.making import Maker, recipe
+from theano.tensor import raw_random
+from theano.tensor.random_function import random_state_type
 
 FAMILY = "random draws"
 
@@ -46,4 +48,27 @@ def parts_of_draws(m: Maker):
     return [draw[m.one_of(0, slice(1, None))], draw.sum(), draw.dimshuffle("x", 0)]
 
 
-assert pytensor
+@recipe(FAMILY, "random_states_as_words", "_draw_in_place")
+def loops_that_draw_from_random_states(m: Maker):
+    state = random_state_type("state")
+    m.values[state] = np.random.RandomState(int(m.rng.integers(100)))
+    mean = m.array((3,), ("float64", "float32"), special=False)
+
+    def step(before, state, mean):
+        following, first = raw_random.normal(state, (3,), mean, 1.0)
+        last, second = raw_random.uniform(following, (3,))
+        if m.chance():
+            return before + first.astype("float64") * second, last
+        inner, inner_states = theano.scan(
+            lambda value, state: raw_random.binomial(
+                state, (3,), 3, pt.sigmoid(value), dtype="float64"
+            )[::-1],
+            outputs_info=[second, last],
+            n_steps=2,
+        )[0]
+        return before + inner[-1] + first.astype("float64"), inner_states
+
+    loop, _ = theano.scan(
+        step, outputs_info=[pt.zeros(3), state], non_sequences=mean, n_steps=m.one_of(0, 1, 4)
+    )
+    return loop[0], loop[0][-1:]

@@ -20,6 +20,7 @@ from theano.link.native.graph.updates_in_place import shared_positions
 from theano.link.native.ir.ir import CannotLower
 from theano.link.native.lowering.segment import SegmentCall
 from theano.link.native.program import Program, make_program
+from theano.link.native.random_states_as_words import RandomStatesAsWords  # noqa: F401 -- registers it
 from theano.link.native.report import EngineReport, report_of
 from theano.link.native.run.calls import (
     NativeSegment,
@@ -89,7 +90,15 @@ class NativeLinker(VMLinker):
                 units.append(self._python_unit(part, storage_map, compute_map, undo))
             else:
                 units.append(
-                    _native_unit(part, segment, compiled, storage_map, compute_map, states)
+                    _native_unit(
+                        part,
+                        segment,
+                        compiled,
+                        storage_map,
+                        compute_map,
+                        states,
+                        bool(self.c_thunks),
+                    )
                 )
         made_by = {node: k for k, part in enumerate(program.parts) for node in part.nodes}
         _connect(fgraph, program.parts, units, made_by, storage_map, compute_map)
@@ -185,7 +194,7 @@ class NativeCode(Op):
 
 
 def _native_unit(
-    part: Part, segment: SegmentCall, compiled, storage_map, compute_map, states
+    part: Part, segment: SegmentCall, compiled, storage_map, compute_map, states, c_thunks: bool
 ) -> Unit:
     given = [passed.variable for passed in segment.inputs if passed.variable is not None]
     made = [passed.variable for passed in segment.outputs if passed.variable is not None]
@@ -196,7 +205,7 @@ def _native_unit(
         [storage_map[v] for v in made],
         [states.get(v) for v in made],
     )
-    run: Any = in_own_way(native, replay(part.nodes, storage_map, compute_map))
+    run: Any = in_own_way(native, replay(part.nodes, storage_map, compute_map, c_thunks))
     run.inputs = [storage_map[variable] for variable in given]
     run.outputs = [storage_map[variable] for variable in made]
     run.lazy, run.native = False, native

@@ -8,7 +8,14 @@ from pytensor.tensor.variable import TensorVariable
 
 from theano.gof.opt import local_optimizer
 from theano.pytensor_base.tensor import Dot22
-from theano.tensor.nlinalg import MatrixInverse, det, extract_diag, matrix_inverse, trace
+from theano.tensor.nlinalg import (
+    MatrixInverse,
+    alloc_diag,
+    det,
+    extract_diag,
+    matrix_inverse,
+    trace,
+)
 from theano.tensor.slinalg import Cholesky, Solve, cholesky, solve
 
 # In Theano, False without SciPy.

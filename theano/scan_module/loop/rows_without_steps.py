@@ -14,6 +14,8 @@ import numpy as np
 from pytensor import function
 from pytensor.compile.mode import Mode
 from pytensor.graph.basic import Apply, Constant
+from pytensor.graph.traversal import ancestors
+from pytensor.tensor.basic import constant
 from pytensor.tensor.shape import Shape_i
 from pytensor.tensor.type import TensorType
 
@@ -71,4 +73,9 @@ def _lengths_of(node: Apply) -> Callable:
     ]
     found = Roles.of(node.op).outer_outputs(output_shapes(node, shapes)).traces
     lengths = [length for shape in found for length in shape[1:]]  # type: ignore[index]
+    # a length that only a step tells is 0, where there is none
+    needs_steps = [any(v.owner is node for v in ancestors([length])) for length in lengths]
+    lengths = [
+        constant(0) if never else length for never, length in zip(needs_steps, lengths, strict=True)
+    ]
     return function([*fresh.values()], lengths, mode=Mode("py", None), on_unused_input="ignore")

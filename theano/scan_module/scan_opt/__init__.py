@@ -6,17 +6,26 @@ Theano's modes ask for.
 
 from __future__ import annotations
 
-from theano.pytensor_base.scan import ScanMerge
 from theano.scan_module.scan_opt.element_of_part import local_subtensor_merge_element
 from theano.scan_module.scan_opt.fewer_steps import FewerSteps
 from theano.scan_module.scan_opt.hoist_from_sequences import HoistFromSequences
 from theano.scan_module.scan_opt.hoist_invariants import HoistInvariants
 from theano.scan_module.scan_opt.loops_are_ours import LoopsAreOurs
 from theano.scan_module.scan_opt.merge_dots import MergeDots
+from theano.scan_module.scan_opt.old_names import (
+    PushOutDot1,
+    PushOutNonSeqScan,
+    PushOutScanOutput,
+    PushOutSeqScan,
+    ScanInplaceOptimizer,
+    ScanMerge,
+    ScanSaveMem,
+)
 from theano.scan_module.scan_opt.pad_initial_values import PAD_INITIAL_VALUES
 from theano.scan_module.scan_opt.push_out_dot_accumulate import PushOutDotAccumulate
 from theano.scan_module.scan_opt.push_out_traced_products import PushOutTracedProducts
 from theano.scan_module.scan_opt.record_loops import RecordLoops
+from theano.scan_module.scan_opt.results_apart import ResultsApart
 from theano.scan_module.scan_opt.shorten_outputs import ShortenOutputs
 from theano.scan_module.scan_opt.shorten_traces import ShortenTraces
 from theano.scan_module.scan_opt.shrink_cotangent_buffer import ShrinkCotangentBuffer
@@ -25,7 +34,16 @@ from theano.scan_module.scan_opt.trim_empty_buffers import TRIM_EMPTY_BUFFERS
 from theano.scan_module.scan_opt.unify_forward_loops import UnifyForwardLoops
 from theano.schedule.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb, register_for_tags
 
-__all__ = ["REWRITES", "ScanMerge"]
+__all__ = [
+    "REWRITES",
+    "PushOutDot1",
+    "PushOutNonSeqScan",
+    "PushOutScanOutput",
+    "PushOutSeqScan",
+    "ScanInplaceOptimizer",
+    "ScanMerge",
+    "ScanSaveMem",
+]
 
 # name, rewriter, position, tags. PyTensor's own rewrites of loops run from 0.05 on.
 REWRITES = (
@@ -48,6 +66,7 @@ REWRITES = (
     ("trim_empty_buffers", TRIM_EMPTY_BUFFERS, 1.613, (FAST_RUN_TAG,)),
     ("steps_for_fast_compile", StepsForFastCompile(), 199, (FAST_COMPILE_TAG,)),
     ("loops_are_ours", LoopsAreOurs(), 200, (FAST_RUN_TAG, FAST_COMPILE_TAG)),
+    ("results_apart", ResultsApart(), 201, (FAST_RUN_TAG, FAST_COMPILE_TAG)),
 )
 
 for _name, _rewriter, _position, _tags in REWRITES:

@@ -6,7 +6,8 @@ of as many rows, which is wrong
 * of a loop that may stop before it has filled the buffer. Such a loop is shortened only where its
   last step alone is read: there always is one;
 * of an output of which more rows are read than there may be steps;
-* of rows from a place counted from the end to one counted from the start.
+* of rows from a place counted from the end to one counted from the start;
+* of rows from a place to one before it, of which there are none.
 """
 
 from __future__ import annotations
@@ -62,7 +63,11 @@ def _reads_other_rows(
             continue
         index = get_idx_list(reader.inputs, reader.op.idx_list)[0]
         start, stop = (index.start, index.stop) if isinstance(index, slice) else (index, None)
-        if not isinstance(start, Constant) or start.data >= 0:
+        if not isinstance(start, Constant):
+            continue
+        if start.data >= 0:
+            if isinstance(stop, Constant) and 0 <= stop.data <= start.data:
+                return f"{reader} reads no rows"
             continue
         if stop is not None and not (isinstance(stop, Constant) and stop.data < 0):
             return f"{reader} reads from a place counted from the end to one from the start"

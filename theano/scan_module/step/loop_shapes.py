@@ -7,12 +7,14 @@ the same op puts its own lengths in their place.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pytensor import tensor as pt
 from pytensor.graph.basic import Apply, Constant, Variable
+from pytensor.graph.replace import clone_replace
 from pytensor.graph.traversal import ancestors, toposort
+from pytensor.tensor.shape import Shape as ShapeOp
 from pytensor.tensor.shape import Shape_i
 
 from theano.pytensor_base.compiling import infer_shape
@@ -127,6 +129,8 @@ def forget_the_first(kept: dict, most: int) -> None:
         kept.pop(next(iter(kept)), None)
 
 
+# a step may ask for the shape of what it made of a length that it had asked for
+READS_BEHIND_READS = 4
 REMEMBERED = "shapes_of_step"
 # Those looked at last; each keeps its step in memory.
 STEPS_KEPT = 32
@@ -146,17 +150,42 @@ def _infer(op: PyTensorScan, pattern: Pattern) -> StepShapes:
         )
         for shape in pattern
     ]
-    traces = roles.inner_outputs(op.inner_outputs).traces
-    inferred = infer_shape(traces, op.inner_inputs, shapes)
+
+    def shapes_of(variables: Sequence[Variable]) -> list[Shape]:
+        return infer_shape(variables, op.inner_inputs, shapes)
+
+    inferred = shapes_of(roles.inner_outputs(op.inner_outputs).traces)
     invariants = roles.inner_inputs(op.inner_inputs).invariants
     varying = set(op.inner_inputs) - set(invariants)
     return StepShapes(
         leaves=(*symbols, *invariants),
         traces=tuple(
-            None if shape is None else tuple(_known_outside(length, varying) for length in shape)
+            None
+            if shape is None
+            else tuple(
+                _known_outside(_without_reads(length, shapes_of), varying) for length in shape
+            )
             for shape in inferred
         ),
     )
+
+
+def _without_reads(
+    length: Variable, shapes_of: Callable[[list[Variable]], list[Shape]]
+) -> Variable:
+    """A length, with what is known in the places where the step itself asks for shapes."""
+    for _ in range(READS_BEHIND_READS):
+        nodes = {v.owner for v in ancestors([length]) if v.owner is not None}
+        asking = [node for node in nodes if isinstance(node.op, Shape_i | ShapeOp)]
+        if not asking:
+            break
+        known: dict[Variable, Variable] = {}
+        for node, shape in zip(asking, shapes_of([n.inputs[0] for n in asking]), strict=True):
+            if shape is not None:
+                one_axis = isinstance(node.op, Shape_i)
+                known[node.outputs[0]] = shape[node.op.i] if one_axis else pt.stack(list(shape))
+        length = clone_replace(length, {old: new for old, new in known.items() if old is not new})
+    return length
 
 
 def _known_outside(length: Variable, varying: set[Variable]) -> Variable | None:

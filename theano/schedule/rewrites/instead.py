@@ -113,6 +113,9 @@ INSTEAD: dict[NodeRewriter, NodeRewriter] = {
     **_guarded(where.of_integers_or_true_quotient, [math.local_div_by_one]),
     **_guarded(where.of_signed_numbers, [math.local_neg_to_mul]),
     **_guarded(where.adds_up_as_by_default, [math.local_reduce_broadcastable]),
+    **_guarded(
+        where.part_of_what_adds_up_as_by_default, [subtensor_lift.local_subtensor_of_reduce]
+    ),
     **_guarded(where.reductions_of_one_kind, [math.local_reduce_chain]),
     **_guarded(where.a_product_of_two_new_axes, [math.local_sumsqr2dot]),
     **_guarded(where.filled_to_the_shape_of_another, [basic.local_elemwise_alloc]),

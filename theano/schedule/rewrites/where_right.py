@@ -183,6 +183,14 @@ def adds_up_as_by_default(graph: FunctionGraph, node: Apply) -> bool:
     return kinds[0] == kinds[1]
 
 
+def part_of_what_adds_up_as_by_default(graph: FunctionGraph, node: Apply) -> bool:
+    """The same of a reduction by an operation of its own class, of which a part is read."""
+    reduction = node.inputs[0].owner
+    if reduction is None or not isinstance(reduction.op, CAReduce):
+        return True
+    return type(reduction.op) is not CAReduce and adds_up_as_by_default(graph, reduction)
+
+
 def summed_and_scaled_up(graph: FunctionGraph, node: Apply) -> bool:
     """Whether what is summed was scaled by numbers that make it no smaller: -1, for instance.
 

@@ -13,7 +13,7 @@ from pytensor.graph.op import Op
 from pytensor.tensor.basic import as_tensor_variable
 from pytensor.tensor.type import discrete_dtypes, float_dtypes
 
-from theano.sparse.basic import as_sparse_variable
+from theano.sparse.basic import as_sparse_variable, sampling_dot
 from theano.sparse.type import SparseType
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "csr_fbinomial",
     "multinomial",
     "poisson",
+    "sampling_dot",
 ]
 
 

@@ -16,6 +16,7 @@ _LIBRARIES = {
     "activations": "../runtime/activations.inc",
     "vectors": "vectors.inc",
     "special_functions": "special_functions.inc",
+    "random_state": "random_state.inc",
 }
 # in vectors.inc activations are used, and tn_s_softplus needs those on vectors
 _TOGETHER = {"activations", "vectors"}

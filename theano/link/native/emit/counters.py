@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from theano.link.native.ir.ir import Size
+from theano.link.native.ir.ir import Size, View
 from theano.link.native.lowering.step import Step
 
 CLOCK = "int64_t counted = tn_clock();"
@@ -36,6 +36,8 @@ static inline int64_t tn_clock(void)
 }
 /* profile %d of this process: a table of its own */
 int64_t tn_counters[%d][4];
+/* shapes of values, one after the other */
+int64_t tn_shapes[%d];
 #define TN_COUNT(k, operations, bytes) \\
     if (!thread) { \\
         const int64_t now = tn_clock(); \\
@@ -75,6 +77,26 @@ class Counter:
     called: str = ""
 
 
+@dataclass(frozen=True)
+class ValueOfNode:
+    """A variable of the graph, as a C function has it.
+
+    Attributes
+    ----------
+    function
+        The name of the C function.
+    position
+        Where its shape begins among the shapes.
+    in_memory
+        Whether it is an array: what is fused with what reads it is not, and a number neither.
+    """
+
+    function: str
+    variable: Any
+    position: int
+    in_memory: bool
+
+
 class Counters:
     """The counters of a program, in the order of their table.
 
@@ -82,20 +104,41 @@ class Counters:
     ----------
     table
         What each counter counts.
+    values
+        The variables of which the shapes are told.
     """
 
     def __init__(self) -> None:
         self.table: list[Counter] = []
+        self.values: list[ValueOfNode] = []
+        self._shapes = 0
         self._serial = next(_serial_numbers)
 
     def code(self) -> str:
         """What stands before the functions."""
-        return _CODE % (self._serial, max(1, len(self.table)))
+        return _CODE % (self._serial, max(1, len(self.table)), max(1, self._shapes))
 
     def read(self, library: ctypes.CDLL) -> list[list[int]]:
         """The numbers of each counter, in the order of `FIELDS`."""
         table = (ctypes.c_int64 * (4 * len(self.table))).in_dll(library, "tn_counters")
         return [list(table[4 * k : 4 * k + 4]) for k in range(len(self.table))]
+
+    def read_shapes(self, library: ctypes.CDLL) -> dict[ValueOfNode, tuple[int, ...]]:
+        """The shape that each value had last."""
+        table = (ctypes.c_int64 * max(1, self._shapes)).in_dll(library, "tn_shapes")
+        return {v: tuple(table[v.position : v.position + _rank(v.variable)]) for v in self.values}
+
+    def shapes(self, step: Step) -> list[str]:
+        """The lines that tell the shapes of the values of a C function."""
+        lines = []
+        for variable, value in step.values.items():
+            known = ValueOfNode(step.name, variable, self._shapes, _is_in_memory(value))
+            self.values.append(known)
+            self._shapes += len(value.shape)
+            for d, size in enumerate(value.shape):
+                place = f"tn_shapes[{known.position + d}]"
+                lines.append(f"{place} = {step.sizes.find(size)};")
+        return ["if (!thread) {", *lines, "}"] if lines else []
 
     def between_steps(self, step: Step) -> list[str]:
         return [self._count(Counter(step.name, "between", "between steps"))]
@@ -124,6 +167,17 @@ class Counters:
             moved = [(np.dtype(v.dtype).itemsize, v.shape) for v in statement.moved()]
             bytes_moved = _sum(moved, step)
         return f"TN_COUNT({len(self.table) - 1}, {operations}, {bytes_moved})"
+
+
+def _rank(variable: Any) -> int:
+    return getattr(variable.type, "ndim", 0)
+
+
+def _is_in_memory(value: Any) -> bool:
+    if not isinstance(value, View):
+        return False
+    compute = value.buffer.compute
+    return compute is None or compute.stored
 
 
 def _sum(terms: Iterable[tuple[int, tuple[Size, ...]]], step: Step) -> str:

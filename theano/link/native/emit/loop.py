@@ -156,7 +156,7 @@ class _Emitter:
             "int64_t step = 0, status = 0, look = 0, turn = 0;",
             *self.rows.starts(),
             "TN_MEET",
-            *([CLOCK] if self.counters else []),
+            *([*self.counters.shapes(self.step), CLOCK] if self.counters else []),
             *self._steps(),
             *(["end:"] if self.step.errors or self.step.loops else []),
             "runtime->flush_denormals_end(denormals);",

@@ -58,7 +58,7 @@ def emit_segment(
         *_outputs(segment),
         *memory.pointers,
         "int64_t status = 0;",
-        *(["enum { thread = 0 };", CLOCK] if counters else []),
+        *(["enum { thread = 0 };", *counters.shapes(step), CLOCK] if counters else []),
     ]
     long = len(before) + len(parts) > LINES_WORTH_OPTIMIZING
     calls = repeated.written(segment, parts, fewest=1 if long else 2)

@@ -24,7 +24,7 @@ class Nodes:
 
     def __init__(self, step: Step, given: Callable[[Variable], Value]):
         self.step, self._given = step, given
-        self.values: dict[Variable, Value] = {}
+        self.values: dict[Variable, Value] = step.values
 
     def value(self, variable: Variable) -> Value:
         """The value of a variable whose node was lowered, a constant, or what is given."""

@@ -49,6 +49,8 @@ class StatementsOfStep:
         What the numbers before the statements need; see `Statement.libraries`.
     node, origins
         The operation that is being lowered, and the one of each statement, for profiles.
+    values
+        What the variables of the graph are, for profiles.
     errors
         Exceptions that a step may raise: their type and text; the C function returns them
         as negative numbers.
@@ -75,6 +77,7 @@ class StatementsOfStep:
         self.libraries: set[str] = set()
         self.node: Any = None
         self.origins: dict[Statement, Any] = {}
+        self.values: dict[Any, Value] = {}
         self._numbers_defined_at: dict[str, int] = {}
 
     # ---- new values ----

@@ -31,7 +31,6 @@ class Step(ValuesInMemory):
         self,
         expression: Expression,
         operands: Sequence[Value],
-        dtypes: Sequence[str],
         broadcast: Sequence[Sequence[bool]] | None = None,
     ) -> Value:
         """Apply an expression to numbers or, with broadcasting, to tensors.

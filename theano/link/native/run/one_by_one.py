@@ -9,18 +9,21 @@ from typing import Any
 import numpy as np
 from pytensor.graph.basic import Apply, Constant
 from pytensor.scalar.basic import Add, Cast, Clip, Composite, Identity, Mul, Second
-from pytensor.scalar.math import Softplus
+from pytensor.scalar.math import Sigmoid, Softplus
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.type import TensorType
 
+from theano.gof.own_code import has_own_code, warn_that_own_code_does_not_run
 from theano.link.native.graph.overwriting import overwrites_input
 from theano.link.native.run.virtual_machine import FailedNode
-from theano.pytensor_base.c_code import COp, NoPythonCOp, NoPythonExternalCOp
+from theano.pytensor_base.c_code import NoPythonCOp, NoPythonExternalCOp
 from theano.pytensor_base.tensor import check_repeated_lengths
 
 
 def make_thunk(node: Apply, storage_map: Any, compute_map: Any, compiler: bool) -> Any:
-    """What runs a node: its ``perform``, or PyTensor's C code where Python is too slow."""
+    """What runs a node: its ``perform``, or its C code where that is the user's or Python slow."""
+    if has_own_code(node.op) and not compiler:
+        warn_that_own_code_does_not_run(node.op)
     impl = None if compiler and slow_in_python(node) else "py"
     anywhere = impl == "py" and not overwrites_input(node)
     function = _of_whole_arrays(node) if anywhere else None
@@ -48,12 +51,14 @@ def _clip(dtype: str, x: Any, low: Any, high: Any) -> Any:
 # Elemwise calls NumPy's functions for two operands, and goes element by element for more.
 _OF_MORE = {Add: _repeated(np.add), Mul: _repeated(np.multiply)}
 
-# Of these PyTensor knows no function of NumPy's; each gets the dtype and the operands.
+# Of these PyTensor knows no function of NumPy's own; each gets the dtype and the operands.
 _OF_ANY: dict[type, Callable[..., Any]] = {
     Cast: lambda dtype, x: x.astype(dtype),
     Clip: _clip,
     Identity: lambda dtype, x: x.copy(),
     Second: lambda dtype, x, y: np.broadcast_to(y, np.broadcast_shapes(x.shape, y.shape)).copy(),
+    # PyTensor's would import SciPy's special functions for it
+    Sigmoid: lambda dtype, x: 1 / (1 + np.exp(-x.astype(dtype))),
     Softplus: lambda dtype, x: np.logaddexp(np.zeros((), dtype), x.astype(dtype)),
 }
 
@@ -122,29 +127,36 @@ def _taken_apart(node: Apply, storage_map: Any, compute_map: Any) -> Any:
     return run
 
 
-# Operations of these have a `perform` that works on whole arrays.
-_LIBRARIES = ("pytensor.", "theano.")
-
-
 def slow_in_python(node: Apply) -> bool:
-    """Whether ``perform`` is missing or goes element by element, or C code was written for it."""
+    """Whether C code was written for a node, or ``perform`` is missing or element by element."""
     op = node.op
-    if isinstance(op, NoPythonCOp | NoPythonExternalCOp):
+    if _needs_c(op):
         return True
     if isinstance(op, Elemwise):
         known = getattr(op.scalar_op, "nfunc_spec", None) or _of_whole_arrays(node)
         return not known and not _is_composite(node)
-    written = getattr(type(op), "c_code", COp.c_code)
-    return written is not COp.c_code and not written.__module__.startswith(_LIBRARIES)
+    return False
 
 
-def replay(nodes: Sequence[Apply], storage_map: Any, compute_map: Any) -> Callable[[], None]:
-    """A function that runs nodes in order; made ready when first called."""
+def _needs_c(op: Any) -> bool:
+    return has_own_code(op) or isinstance(op, NoPythonCOp | NoPythonExternalCOp)
+
+
+def replay(
+    nodes: Sequence[Apply], storage_map: Any, compute_map: Any, compiler: bool
+) -> Callable[[], None]:
+    """A function that runs nodes in order; made ready when first called.
+
+    Most calls of it end in an error, so nothing is compiled that Python can do as well.
+    """
     thunks: list[Any] = []
 
     def run() -> None:
         if not thunks:
-            thunks.extend(make_thunk(node, storage_map, compute_map, False) for node in nodes)
+            thunks.extend(
+                make_thunk(node, storage_map, compute_map, compiler and _needs_c(node.op))
+                for node in nodes
+            )
         for node, thunk in zip(nodes, thunks, strict=True):
             try:
                 thunk()

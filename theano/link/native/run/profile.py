@@ -14,7 +14,7 @@ from pytensor.configdefaults import config
 
 from theano.link.native.emit.counters import FIELDS, Counter, Counters
 from theano.link.native.lowering.segment import SegmentCall
-from theano.pytensor_base.compiling import register_profiler_printer
+from theano.pytensor_base.profiling import register_profiler_printer
 
 
 @dataclass(frozen=True)
@@ -107,6 +107,33 @@ class NativeProfile:
         return "\n".join(lines)
 
 
+@dataclass(frozen=True)
+class LoopOfNodes:
+    """A loop by the nodes of its step, over all of its calls.
+
+    Attributes
+    ----------
+    node
+        The node of the loop, in the graph around it.
+    seconds, calls, steps, overhead
+        As in `LoopProfile`; the overhead of all steps together.
+    times
+        The seconds of each node of the step, in the order in which they run.
+    shapes, in_memory
+        Of each value of the step the last shape; those that are arrays.
+    """
+
+    name: str
+    node: Any
+    seconds: float
+    calls: int
+    steps: int
+    overhead: float
+    times: dict[Any, float]
+    shapes: dict[Any, tuple[int, ...]]
+    in_memory: frozenset
+
+
 class Measurements:
     """The counters of a compiled function.
 
@@ -152,6 +179,25 @@ class Measurements:
             ),
         )
 
+    def loops(self) -> list[LoopOfNodes]:
+        """The loops, each by the nodes of its step."""
+        read, shapes = self._read(), self._counters.read_shapes(self._library)
+        called = {counter.called: counter.node for counter, _ in read if counter.called}
+        return [_by_nodes(name, node, read, shapes) for name, node in called.items()]
+
+    def outer_shapes(self) -> dict[Any, tuple[int, ...]]:
+        """The last shape of each value outside of loops."""
+        names = {native.segment.name for native in self._natives}
+        shapes = self._counters.read_shapes(self._library)
+        return {v.variable: shape for v, shape in shapes.items() if v.function in names}
+
+    def outer_in_memory(self) -> frozenset:
+        """The values outside of loops that are arrays."""
+        names = {native.segment.name for native in self._natives}
+        return frozenset(
+            v.variable for v in self._counters.values if v.function in names and v.in_memory
+        )
+
     def _read(self) -> list[tuple[Counter, dict[str, int]]]:
         return [
             (counter, dict(zip(FIELDS, numbers, strict=True)))
@@ -162,6 +208,33 @@ class Measurements:
 
 
 _measured: WeakKeyDictionary[Any, Measurements] = WeakKeyDictionary()
+
+
+def measurements_of(fgraph: Any) -> Measurements | None:
+    """What is counted in a function's graph, if it is native and profiled."""
+    return _measured.get(fgraph)
+
+
+def _by_nodes(name: str, node: Any, read: Any, shapes: Any) -> LoopOfNodes:
+    about = _loop(name, read)
+    values = [v for v in shapes if v.function == name]
+    makers = (v.variable.owner for v in values if v.variable.owner is not None)
+    times: dict[Any, float] = dict.fromkeys(makers, 0.0)
+    for counter, numbers in read:
+        if counter.function == name and counter.node is not None:
+            seconds = times.get(counter.node, 0.0)
+            times[counter.node] = seconds + numbers["nanoseconds"] / 1e9
+    return LoopOfNodes(
+        about.name,
+        node,
+        about.seconds,
+        about.calls,
+        about.steps,
+        about.overhead_per_step * about.steps,
+        times,
+        {v.variable: shapes[v] for v in values},
+        frozenset(v.variable for v in values if v.in_memory),
+    )
 
 
 def _loop(name: str, read: list[tuple[Counter, dict[str, int]]]) -> LoopProfile:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from pytensor.configdefaults import config
+
 from theano.link.native.run.undone import Undo
 from theano.pytensor_base.linking import UpdatingVM
 
@@ -59,6 +61,7 @@ class NativeMachine(UpdatingVM):
         self.lazy = any(unit.lazy for unit in units)
         self.position_of_error = -1
         self.measurements: Any = None
+        self._shapes: dict[Any, tuple[int, ...]] = {}
         last = getattr(units[-1].run, "native", None) if units else None
         self.committing = last if last is not None and last.segment.commits else None
 
@@ -116,8 +119,18 @@ class NativeMachine(UpdatingVM):
         begin = time.perf_counter()
         answer = self._run(k, unit)
         self.call_times[k] += time.perf_counter() - begin  # type: ignore[call-overload]
+        if config.profile_memory and not hasattr(unit.run, "native"):
+            # native code tells the shapes of its values itself
+            run: Any = unit.run
+            self._note_shapes(unit.node.inputs, run.inputs)
+            self._note_shapes(unit.node.outputs, run.outputs)
         self.call_counts[k] += 1
         return answer
+
+    def _note_shapes(self, variables: Sequence[Any], cells: Sequence[list]) -> None:
+        for variable, cell in zip(variables, cells, strict=True):
+            if hasattr(cell[0], "shape"):
+                self._shapes[variable] = tuple(cell[0].shape)
 
     def update_profile(self, profile: Any) -> None:
         """Add the times of the calls to a profile, those of native code by the nodes in it."""
@@ -134,6 +147,10 @@ class NativeMachine(UpdatingVM):
                 profile.apply_callcount[(self.fgraph, node)] += calls
                 profile.apply_cimpl[node] = segment is not None or hasattr(unit.run, "cthunk")
             self.call_times[k], self.call_counts[k] = 0.0, 0  # type: ignore[call-overload]
+        if config.profile_memory:
+            if self.measurements is not None:
+                profile.variable_shape.update(self.measurements.outer_shapes())
+            profile.variable_shape.update(self._shapes)
 
     def _run_what_is_needed(self) -> None:
         done = [False] * len(self.units)

@@ -15,7 +15,7 @@ from theano.link.native.ir.sizes import Sizes
 from theano.link.native.statements.base import AsFunction, Operand, Statement, Touch, Work
 from theano.link.native.statements.costs import MOVE
 from theano.link.native.text.accumulate import ACCUMULATE
-from theano.link.native.text.looks import between_looks, declared, going_on, in_blocks
+from theano.link.native.text.looks import between_looks, declared, going_on, in_blocks, unless_empty
 from theano.link.native.text.writer import Writer
 
 IDENTITY = {"add": 0, "multiply": 1, "multiply without zeros": 0, "or": 0, "exclusive or": 0}
@@ -169,14 +169,18 @@ def _first(statement: Reduce) -> str:
 
 def _reduce_in_rows(statement, loops, kept, source, target, working) -> list[str]:
     left = f"y[{_offset(target, kept)}]"
-    lines = [loops[d].head for d in kept[:-1]]
-    lines += loops[kept[-1]].innermost([f"{left} = {_first(statement)};"])
-    lines += ["}"] * len(kept[:-1])
-    lines += [loop.head for loop in loops[:-1]]
+    first = [loops[d].head for d in kept[:-1]]
+    first += loops[kept[-1]].innermost([f"{left} = {_first(statement)};"])
+    first += ["}"] * len(kept[:-1])
     right = f"({working})x[{_offset(source, range(len(loops)))}]"
     one = f"{left} = {ACCUMULATE[statement.operation].format(left, right)};"
-    lines += loops[-1].innermost([one], "TN_INDEPENDENT")
-    return [*lines, *["}"] * len(loops[:-1])]
+    rest = [loop.head for loop in loops[:-1]]
+    rest += loops[-1].innermost([one], "TN_INDEPENDENT")
+    rest += ["}"] * len(loops[:-1])
+    return [
+        *unless_empty([loops[d].size for d in kept[1:]], first),
+        *unless_empty([loop.size for loop in loops[1:]], rest),
+    ]
 
 
 # Partial results of a reduction along neighbouring elements, so that they need not wait for
@@ -193,10 +197,13 @@ def _reduce_one_by_one(statement, loops, kept, source, target, working) -> list[
     if in_lanes:
         each = f"for (int lane = 0; lane < {LANES}; lane++)"
         lines += [f"{working} lanes[{LANES}];", f"{each} lanes[lane] = {first};"]
-        lines += [
+        within = [
             *[loops[d].head for d in axes[:-1]],
             *_in_lanes(statement, loops[axes[-1]], _offset(source, [*kept, *axes[:-1]]), working),
             *["}"] * (len(axes) - 1),
+        ]
+        lines += [
+            *unless_empty([loops[d].size for d in axes[1:]], within),
             f"for (int count = {LANES} / 2; count; count /= 2)",
             "for (int lane = 0; lane < count; lane++) "
             f"lanes[lane] = {accumulate.format('lanes[lane]', 'lanes[lane + count]')};",
@@ -206,11 +213,12 @@ def _reduce_one_by_one(statement, loops, kept, source, target, working) -> list[
         body = [one, f"total = {accumulate.format('total', 'x_')};"]
         lines.append(f"{working} total = {first};")
         if axes:
-            lines += [loops[d].head for d in axes[:-1]]
-            body = [*loops[axes[-1]].innermost(body), *["}"] * (len(axes) - 1)]
+            heads = [loops[d].head for d in axes[:-1]]
+            body = [*heads, *loops[axes[-1]].innermost(body), *["}"] * (len(axes) - 1)]
+            body = unless_empty([loops[d].size for d in axes[1:]], body)
         lines += body
     lines.append(f"{target} = {total};")
-    return [*lines, *["}"] * len(kept)]
+    return unless_empty([loops[d].size for d in kept[1:]], [*lines, *["}"] * len(kept)])
 
 
 def _in_lanes(statement: Reduce, loop: _Loop, offset: str, working: str) -> list[str]:

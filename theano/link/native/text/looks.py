@@ -5,7 +5,7 @@ What they leave is of no use then, and the call knows it (tn_stops in runtime.h)
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from theano.link.native.ir.symbolic import Size
 
@@ -31,6 +31,15 @@ def declared(looks: int) -> list[str]:
 def going_on(looks: int) -> str:
     """What the condition of each loop around the elements ends with."""
     return " && !over" if looks else ""
+
+
+def unless_empty(sizes: Iterable[Size | str], loops: list[str]) -> list[str]:
+    """Loops that are not begun where one of some sizes is 0.
+
+    There may be 2**40 rows without elements: no memory limits their number.
+    """
+    conditions = [f"({n}) > 0" for n in sizes if not isinstance(n, int) or n <= 0]
+    return [f"if ({' && '.join(conditions)}) {{", *loops, "}"] if conditions else loops
 
 
 def in_blocks(

@@ -9,7 +9,7 @@ from theano.link.native.ir.layout import Place, Product, collapsed, place_of
 from theano.link.native.ir.scalar_types import C_TYPES
 from theano.link.native.ir.sharing import Share
 from theano.link.native.ir.symbolic import Name
-from theano.link.native.text.looks import declared, going_on, in_blocks
+from theano.link.native.text.looks import declared, going_on, in_blocks, unless_empty
 from theano.link.native.text.writer import Writer
 
 
@@ -80,9 +80,10 @@ def nest(
             ]
             extents[-2], first, end = Name("rows"), "first", "end"
     lines += declared(looks)
-    for level, extent in enumerate(extents[:-1]):
-        head = f"for (int64_t i{level} = 0; i{level} < {extent}{going_on(looks)}; i{level}++) {{"
-        lines.append(head)
+    loops = [
+        f"for (int64_t i{level} = 0; i{level} < {extent}{going_on(looks)}; i{level}++) {{"
+        for level, extent in enumerate(extents[:-1])
+    ]
     for k, view in enumerate(operands.views):
         terms = [operands.pointer(k)]
         terms += [
@@ -90,10 +91,11 @@ def nest(
             for level, stride in enumerate(strides[k][:-1])
             if stride.factor
         ]
-        lines.append(f"{C_TYPES[view.dtype]} *const p{k} = {' + '.join(terms)};")
+        loops.append(f"{C_TYPES[view.dtype]} *const p{k} = {' + '.join(terms)};")
     last = [stride[-1] for stride in strides]
-    lines += in_blocks(looks, first, end, lambda first, end: inner(first, end, last))
-    return lines + ["}"] * len(extents)
+    loops += in_blocks(looks, first, end, lambda first, end: inner(first, end, last))
+    loops += ["}"] * (len(extents) - 1)
+    return [*lines, *unless_empty(extents[1:], loops), "}"]
 
 
 def element(k: int, stride: Product) -> str:

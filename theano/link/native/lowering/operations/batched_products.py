@@ -16,7 +16,7 @@ from theano.link.native.lowering.step import Step
 from theano.link.native.statements.base import Work
 from theano.link.native.statements.costs import ARITHMETIC, MULTIPLY_ADD
 from theano.link.native.statements.kernel import Array, Kernel
-from theano.link.native.text.looks import declared, look_after
+from theano.link.native.text.looks import declared, look_after, unless_empty
 from theano.pytensor_base.tensor import BatchedDot
 
 
@@ -54,7 +54,8 @@ def product_of_stacks(
     names = indices("b", len(shape))
 
     def lines(y: Array, x: Array, z: Array) -> list[str]:
-        return [*declared(looks), *loops(names, y.shape[:-2], one(names, y, x, z), looks)]
+        products = loops(names, y.shape[:-2], one(names, y, x, z), looks)
+        return [*declared(looks), *unless_empty(y.shape, products)]
 
     each = MULTIPLY_ADD.get(dtype, ARITHMETIC)
     terms = (*out.shape, left.shape[-1])

@@ -10,7 +10,7 @@ from theano.link.native.lowering.operations.kernels import indices, looks_of, lo
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.kernel import Array, Kernel
-from theano.link.native.text.looks import declared
+from theano.link.native.text.looks import declared, unless_empty
 
 
 @lowers(CumOp)
@@ -29,7 +29,7 @@ def accumulate(step: Step, node, inputs: list[Value]) -> list[Value]:
         along = passes([names[axis]], [y.shape[axis]], [one], looks)
         body = [f"{C_TYPES[view.dtype]} total = {first};", *along]
         around = [names[d] for d in others], [y.shape[d] for d in others]
-        return [*declared(looks), *loops(*around, body, looks)]
+        return [*declared(looks), *unless_empty(y.shape, loops(*around, body, looks))]
 
     step.append(Kernel([View.of(out)], [view], lines), out)
     return [View.of(out)]

@@ -70,7 +70,7 @@ def apply_scalar_op(step: Step, op, inputs: list[Value], node, flags) -> list[Va
         expression = expression_of(op, dtypes, output)
         if isinstance(op, Pow) and output not in FLOATS:
             _check_exponent(step, inputs[1])
-        return [step.apply(expression, inputs, dtypes, flags)]
+        return [step.apply(expression, inputs, flags)]
     values: dict = dict(zip(op.fgraph.inputs, inputs, strict=True))
     for inner in op.fgraph.toposort():
         operands = []
@@ -197,4 +197,4 @@ def cast(step: Step, value: Value, dtype: str) -> Value:
         items = tuple(cast(step, item, dtype) for item in value.items)
         return Numbers(items, dtype)  # type: ignore[arg-type]
     expression = expression_of(Cast(get_scalar_type(dtype)), [value.dtype], dtype)
-    return step.apply(expression, [value], [value.dtype])
+    return step.apply(expression, [value])

@@ -209,7 +209,7 @@ def _updated(step: Step, node, value: Numbers, update: Value, indices: list[Valu
         if not node.op.set_instead_of_inc:
             dtypes = [value.dtype, value.dtype]
             plus = expression_of(add, dtypes, value.dtype)
-            item = step.apply(plus, [items[k], item], dtypes)
+            item = step.apply(plus, [items[k], item])
         items[k] = item
     return Numbers(tuple(items), value.dtype)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from theano.link.native.ir.symbolic import Size
 from theano.link.native.lowering.step import Step
-from theano.link.native.text.looks import between_looks, going_on, in_blocks
+from theano.link.native.text.looks import between_looks, going_on, in_blocks, unless_empty
 
 
 def looks_of(step: Step) -> int:
@@ -25,7 +25,7 @@ def loops(
         f"for (int64_t {name} = 0; {name} < {size}{going_on(looks)}; {name}++) {{"
         for name, size in zip(names, sizes, strict=True)
     ]
-    return [*heads, *body, *["}"] * len(heads)]
+    return unless_empty(sizes[1:], [*heads, *body, *["}"] * len(heads)])
 
 
 def passes(
@@ -39,7 +39,8 @@ def passes(
     def block(first: str, end: str) -> list[str]:
         return [f"for (int64_t {name} = {first}; {name} < {end}; {name}++) {{", *body, "}"]
 
-    return loops(around, sizes[:-1], in_blocks(looks, "0", sizes[-1], block), looks)
+    rows = loops(around, sizes[:-1], in_blocks(looks, "0", sizes[-1], block), looks)
+    return unless_empty(sizes[-1:], rows) if around else rows
 
 
 def indices(prefix: str, count: int) -> list[str]:

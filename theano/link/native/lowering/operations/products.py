@@ -108,12 +108,12 @@ def _inner(step: Step, a: View, b: View) -> Scalar:
 
 def _multiplied(step: Step, a: Value, b: Value) -> Value:
     dtypes = [a.dtype, b.dtype]
-    return step.apply(expression_of(ps.mul, dtypes, a.dtype), [a, b], dtypes)
+    return step.apply(expression_of(ps.mul, dtypes, a.dtype), [a, b])
 
 
 def _added(step: Step, a: Value, b: Value) -> Value:
     dtypes = [a.dtype, b.dtype]
-    return step.apply(expression_of(ps.add, dtypes, a.dtype), [a, b], dtypes)
+    return step.apply(expression_of(ps.add, dtypes, a.dtype), [a, b])
 
 
 def _scaled(step: Step, factor: Value, value: Value) -> Value:
@@ -137,7 +137,7 @@ def _scaled_unless_zero(step: Step, factor: Value, value: Value) -> Value:
         return scaled
     same, dtype = [factor.dtype] * 2, scaled.dtype
     zero = step.constant(0, factor.dtype)
-    counts = step.apply(expression_of(ps.neq, same, "bool"), [factor, zero], same)
+    counts = step.apply(expression_of(ps.neq, same, "bool"), [factor, zero])
     either = ["bool", dtype, dtype]
     choices = [counts, scaled, step.constant(0, dtype)]
-    return step.apply(expression_of(ps.switch, either, dtype), choices, either)
+    return step.apply(expression_of(ps.switch, either, dtype), choices)

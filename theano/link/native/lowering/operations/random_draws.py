@@ -1,10 +1,10 @@
-"""Draws of the generator MRG31k3p."""
+"""Draws of the generator MRG31k3p: uniform ones, and nearer ones in the place of normal draws."""
 
 from __future__ import annotations
 
-from theano.link.native.ir.ir import CannotLower, Scalar, Value, View
-from theano.link.native.ir.scalar_types import FLOATS
-from theano.link.native.ir.symbolic import compared
+from theano.link.native.ir.ir import Buffer, CannotLower, Scalar, Value, View
+from theano.link.native.ir.scalar_types import C_TYPES, FLOATS, literal
+from theano.link.native.ir.symbolic import Operation, compared
 from theano.link.native.lowering.operations.shapes import numbers_of
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
@@ -22,6 +22,7 @@ from theano.sandbox.mrg31k3p import (
     SHIFT1,
     SHIFT2,
 )
+from theano.sandbox.mrg_truncated import FARTHEST, LOWEST_UNIFORM, mrg_truncated
 from theano.sandbox.mrg_uniform import mrg_uniform
 
 # How many streams take a step together: their states stay in registers.
@@ -56,10 +57,7 @@ def draw_uniforms(step: Step, node, inputs: list[Value]) -> list[Value]:
     kind = node.op.output_type
     if kind.dtype not in FLOATS:
         raise CannotLower(f"random draws of type {kind.dtype}")
-    states = step.copied(inputs[0])
-    streams, columns = states.shape
-    step.sizes.check(compared(columns, "==", 6), "states of six numbers")
-    step.sizes.check(compared(streams, ">", 0), "at least one stream")
+    states = _states(step, inputs[0])
     lengths = numbers_of(step, inputs[1], kind.ndim, "the size of random draws")
     shape = [_length(step, length) for length in lengths]
     count = step.sizes.product(shape)
@@ -74,6 +72,37 @@ def draw_uniforms(step: Step, node, inputs: list[Value]) -> list[Value]:
     writes = [View.of(drawn), View.of(states)]
     step.append(Kernel(writes, [read], lines, takes=takes), drawn, states)
     return [View.of(states), step.reshaped(View.of(drawn), tuple(shape))]
+
+
+@lowers(mrg_truncated)
+def draw_again(step: Step, node, inputs: list[Value]) -> list[Value]:
+    """The next states, and the draws with nearer ones in the place of those beyond the farthest."""
+    dtype = node.op.output_type.dtype
+    if dtype not in FLOATS:
+        raise CannotLower(f"random draws of type {dtype}")
+    states, samples, directions = _states(step, inputs[0]), *map(step.view, inputs[1:])
+    (count,) = samples.shape
+    step.sizes.equal(count, directions.shape[0], "the number of directions")
+    half = count // 2 if isinstance(count, int) else step.sizes.name(Operation("/", count, 2))
+    step.sizes.check(compared(step.sizes.binary(half, "*", 2), "==", count), "an even number")
+    drawn = step.temporary(dtype, (count,))
+
+    def lines(y: Array, new: Array, old: Array, x: Array, aim: Array, half: str) -> list[str]:
+        return _draw_again(y, new, x, aim, half, dtype)
+
+    takes = [Work(_NANOSECONDS, drawn.shape)]
+    writes, reads = [View.of(drawn), View.of(states)], [View.of(states), samples, directions]
+    step.append(Kernel(writes, reads, lines, [half], takes=takes), drawn, states)
+    return [View.of(states), View.of(drawn)]
+
+
+def _states(step: Step, value: Value) -> Buffer:
+    """A copy of the states, to be moved forward."""
+    states = step.copied(value)
+    streams, columns = states.shape
+    step.sizes.check(compared(columns, "==", 6), "states of six numbers")
+    step.sizes.check(compared(streams, ">", 0), "at least one stream")
+    return states
 
 
 def _length(step: Step, length: Scalar):
@@ -103,5 +132,35 @@ def _draw(y: Array, states: Array, dtype: str) -> list[str]:
         f"{y.at('at + k')} = draw * {_SCALES[dtype]};",
         "} }",
         *[each, *store, "}"],
+        "}",
+    ]
+
+
+def _draw_again(y: Array, states: Array, x: Array, aim: Array, half: str, dtype: str) -> list[str]:
+    """Of each half, those that are near enough, and then the others; these are drawn in order."""
+    kind, f = C_TYPES[dtype], "f" if dtype == "float32" else ""
+    farthest = literal(FARTHEST, dtype)
+    lowest = literal(LOWEST_UNIFORM, dtype)
+    kept = [states.at("stream", str(column)) for column in range(len(_STATE))]
+    names = ", ".join(f"{name}[1]" for name in _STATE)
+    load = [f"{name}[k] = {place};" for name, place in zip(_STATE, kept, strict=True)]
+    store = [f"{place} = (int){name}[k];" for name, place in zip(_STATE, kept, strict=True)]
+    return [
+        "int64_t to = 0, again = 0;",
+        "for (int64_t first = 0; first < 2; first++)",
+        "for (int far = 0; far < 2; far++)",
+        f"for (int64_t i = first * {half}; i < (first + 1) * {half}; i++) {{",
+        f"const {kind} sample = {x.at('i')};",
+        f"if ((sample < -{farthest} || sample > {farthest}) != far) continue;",
+        f"if (!far) {{ {y.at('to++')} = sample; continue; }}",
+        "enum { k = 0 };",
+        f"const int64_t stream = again++ % {states.shape[0]};",
+        f"unsigned int {names};",
+        *load,
+        *_STEP,
+        *store,
+        f"const {kind} uniform = ({kind})(draw * {_SCALES[dtype]}) * (1 - {lowest}) + {lowest};",
+        f"const {kind} radius = __builtin_sqrt{f}(-2 * __builtin_log{f}(uniform));",
+        f"{y.at('to++')} = radius * {aim.at('i')};",
         "}",
     ]

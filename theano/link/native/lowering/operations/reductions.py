@@ -61,7 +61,7 @@ def _total(step: Step, op, items: list[Value]) -> Value:
         return step.constant(_ON_NUMBERS[type(op)], dtype)
     total, *rest = items
     for item in rest:
-        total = step.apply(expression_of(op, [dtype, dtype], dtype), [total, item], [dtype, dtype])
+        total = step.apply(expression_of(op, [dtype, dtype], dtype), [total, item])
     return total
 
 
@@ -151,7 +151,7 @@ def _centred(step: Step, view: View, axes: tuple[int, ...]) -> Value:
 
 def _apply(step: Step, op, operands: list[Value]) -> Value:
     dtypes = [operand.dtype for operand in operands]
-    return step.apply(expression_of(op, dtypes, dtypes[0]), operands, dtypes)
+    return step.apply(expression_of(op, dtypes, dtypes[0]), operands)
 
 
 def _kept(value: Value, axes: tuple[int, ...], source: View) -> Value:

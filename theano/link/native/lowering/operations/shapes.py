@@ -19,7 +19,7 @@ from theano.link.native.lowering.operations.kernels import indices, looks_of, lo
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.kernel import Array, Kernel
-from theano.link.native.text.looks import declared
+from theano.link.native.text.looks import declared, unless_empty
 from theano.pytensor_base.tensor import JoinDims, SplitDims
 
 
@@ -245,7 +245,7 @@ def repeat(step: Step, node, inputs: list[Value]) -> list[Value]:
                 again = _again(often, within, looks)
                 body += ["{", f"const int64_t {names[axis]} = {row};", *again, "}"]
         around = [names[d] for d in outer], [x.shape[d] for d in outer]
-        return [*declared(looks), *loops(*around, body, looks)]
+        return [*declared(looks), *unless_empty(y.shape, loops(*around, body, looks))]
 
     step.append(Kernel([View.of(out)], [view], lines, sizes), out)
     return [View.of(out)]

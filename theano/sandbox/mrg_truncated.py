@@ -1,0 +1,85 @@
+"""The operation that draws again from MRG31k3p what lies too far from the mean."""
+
+import numpy as np
+import pytensor.tensor as pt
+from pytensor.gradient import disconnected_type
+from pytensor.graph.basic import Apply
+
+from theano.sandbox import mrg31k3p
+from theano.sandbox.mrg_uniform import mrg_uniform_base
+
+__all__ = ["FARTHEST", "LOWEST_UNIFORM", "mrg_truncated"]
+
+# So many standard deviations from the mean a draw may be. A radius below it belongs to a uniform
+# draw above the other number.
+FARTHEST = 2.0
+LOWEST_UNIFORM = float(np.exp(-(FARTHEST**2) / 2))
+
+
+class mrg_truncated(mrg_uniform_base):
+    """Put draws that are nearer to 0 in the place of normal draws beyond 2.
+
+    The normal draws are those of Box and Muller: half of them are radius times cosine, the others
+    radius times sine. Of each half those that are near enough come first; then, in their order,
+    those that keep their direction and get a new radius.
+
+    `MRG_RandomStreams.truncated_normal` is the way to use it.
+    """
+
+    def make_node(self, rstate, samples, directions):
+        """Draw again.
+
+        Parameters
+        ----------
+        rstate : int32 matrix with 6 columns
+            The states to draw from, one in each row.
+        samples, directions : vectors
+            The draws, and the cosines and sines that they were made with.
+
+        Returns
+        -------
+        Apply
+            Its outputs are the next states and the draws.
+        """
+        rstate, samples, directions = map(pt.as_tensor_variable, (rstate, samples, directions))
+        for name, given in (("samples", samples), ("directions", directions)):
+            if given.ndim != 1 or given.dtype != self.output_type.dtype:
+                expected = f"{name} of type {self.output_type}"
+                raise TypeError(f"mrg_truncated: expected {expected}, got {given.type}")
+        return Apply(self, [rstate, samples, directions], [rstate.type(), self.output_type()])
+
+    def connection_pattern(self, node):
+        """The derivatives of draws by draws are of no use."""
+        return [[False, False] for _ in node.inputs]
+
+    def pushforward(self, inputs, outputs, tangents):
+        return [disconnected_type() for _ in outputs]
+
+    def infer_shape(self, fgraph, node, input_shapes):
+        return [input_shapes[0], input_shapes[1]]
+
+    def perform(self, node, inputs, output_storage):
+        states, samples, directions = inputs
+        if samples.shape != directions.shape or len(samples) % 2:
+            raise ValueError(
+                "mrg_truncated: expected an even number of samples and as many directions, "
+                f"got shapes {samples.shape} and {directions.shape}"
+            )
+        if not self.inplace:
+            states = states.copy()
+        halves, aims = samples.reshape(2, -1), directions.reshape(2, -1)
+        beyond = (halves < -FARTHEST) | (halves > FARTHEST)
+        drawn = mrg31k3p.next_draws(states, int(beyond.sum()))
+        radii = _radii(mrg31k3p.drawn_numbers(drawn, samples.dtype.name))
+        first, second = np.split(radii, [int(beyond[0].sum())])
+        pieces = []
+        for half, aim, far, radius in zip(halves, aims, beyond, (first, second), strict=True):
+            pieces += [half[~far], radius * aim[far]]
+        output_storage[0][0] = states
+        output_storage[1][0] = np.concatenate(pieces)
+
+
+def _radii(uniforms: np.ndarray) -> np.ndarray:
+    """The radii, below the farthest, that uniform draws stand for."""
+    one, lowest = uniforms.dtype.type(1), uniforms.dtype.type(LOWEST_UNIFORM)
+    return np.sqrt(uniforms.dtype.type(-2) * np.log(uniforms * (one - lowest) + lowest))

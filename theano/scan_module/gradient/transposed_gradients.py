@@ -1,0 +1,79 @@
+"""Directional derivatives as the transpose of the gradient, for operations without rules for them.
+
+The gradient is linear in the weights that it begins with: its own gradient with respect to these is
+the derivative along a direction (J. Townsend, A new trick for calculating Jacobian vector
+products, 2017).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pytensor.compile.ops import view_op
+from pytensor.configdefaults import config
+from pytensor.gradient import DisconnectedType, pullback
+from pytensor.graph.basic import Variable
+from pytensor.graph.traversal import ancestors
+from pytensor.tensor.basic import constant
+from pytensor.tensor.type import discrete_dtypes
+
+
+def tangents_by_transposition(
+    values: Sequence[Variable],
+    wrt: Sequence[Variable],
+    directions: Sequence[Variable],
+    disconnected_outputs: str = "raise",
+    return_disconnected: str = "zero",
+) -> list[Any]:
+    """The derivatives of values along directions.
+
+    Parameters
+    ----------
+    values, wrt, directions
+        What is differentiated, with respect to what, and one direction for each of these.
+    disconnected_outputs, return_disconnected
+        As PyTensor's ``pushforward`` has them.
+
+    Raises
+    ------
+    DisconnectedInputError
+        If a value depends on none of the variables, and that is an error.
+    NullTypeGradError
+        If an operation has no gradient.
+    """
+    # nothing else depends on these zeros, which need no value when the function is called
+    weights = [value.zeros_like(dtype=_weight_dtype(value)) for value in values]
+    gradients = pullback(
+        apart(list(values)),
+        list(wrt),
+        weights,
+        disconnected_inputs="ignore",
+        return_disconnected="disconnected",
+    )
+    pairs = [
+        (gradient, direction)
+        for gradient, direction in zip(gradients, directions, strict=True)
+        if direction is not None and not isinstance(gradient.type, DisconnectedType)
+    ] or [(constant(0.0), constant(0.0))]
+    return pullback(
+        apart([gradient for gradient, _ in pairs]),
+        weights,
+        [direction for _, direction in pairs],
+        disconnected_inputs=disconnected_outputs,
+        return_disconnected=return_disconnected,
+    )
+
+
+def _weight_dtype(value: Variable) -> str:
+    dtype = value.type.dtype
+    return config.floatX if dtype in discrete_dtypes else dtype
+
+
+def apart(values: list[Variable]) -> list[Variable]:
+    """The values, as values of their own where one is computed from another.
+
+    What is known of the gradient of a value takes the place of what others add to it.
+    """
+    above = set(ancestors([v for value in values if value.owner for v in value.owner.inputs]))
+    return [view_op(value) if value in above else value for value in values]

@@ -1,0 +1,126 @@
+"""NumPy's `RandomState` as a vector of words, which native code can draw from."""
+
+import numpy as np
+import pytensor.tensor as pt
+from pytensor.gradient import disconnected_type
+from pytensor.graph.basic import Apply
+from pytensor.graph.op import Op
+from pytensor.tensor.type import TensorType
+
+from theano.tensor.random_function import RandomFunction, random_state_type, state_from
+
+__all__ = ["WORDS", "DrawFromWords", "random_state_of_words", "words_of_random_state", "words_type"]
+
+_GENERATOR = 624
+# Beside the generator's own: the next of them to use, whether a normal draw is left, and that draw.
+WORDS = _GENERATOR + 4
+
+words_type = TensorType("uint32", shape=(WORDS,))
+
+
+def _words(state: np.random.RandomState) -> np.ndarray:
+    given = state.get_state(legacy=False)
+    if given["bit_generator"] != "MT19937":
+        raise TypeError(f"expected a RandomState of MT19937, got one of {given['bit_generator']}")
+    words = np.empty(WORDS, dtype="uint32")
+    words[:_GENERATOR] = given["state"]["key"]
+    words[_GENERATOR : _GENERATOR + 2] = given["state"]["pos"], given["has_gauss"]
+    words[_GENERATOR + 2 :].view("float64")[0] = given["gauss"]
+    return words
+
+
+def _state(words: np.ndarray) -> np.random.RandomState:
+    following, left = words[_GENERATOR : _GENERATOR + 2].tolist()
+    return state_from(
+        {
+            "bit_generator": "MT19937",
+            "state": {"key": words[:_GENERATOR], "pos": following},
+            "has_gauss": left,
+            "gauss": np.ascontiguousarray(words[_GENERATOR + 2 :]).view("float64")[0],
+        }
+    )
+
+
+class _Conversion(Op):
+    """The same state in another form, through which no derivative goes."""
+
+    __props__ = ()
+
+    def connection_pattern(self, node):
+        return [[False]]
+
+    def pullback(self, inputs, outputs, cotangents):
+        return [disconnected_type()]
+
+    def pushforward(self, inputs, outputs, tangents):
+        return [disconnected_type()]
+
+
+class WordsOfRandomState(_Conversion):
+    """The words of a generator's state."""
+
+    def make_node(self, state):
+        return Apply(self, [state], [words_type()])
+
+    def infer_shape(self, fgraph, node, input_shapes):
+        return [[pt.constant(WORDS)]]
+
+    def perform(self, node, inputs, output_storage):
+        output_storage[0][0] = _words(inputs[0])
+
+
+class RandomStateOfWords(_Conversion):
+    """A generator whose state has these words."""
+
+    def make_node(self, words):
+        return Apply(self, [words], [random_state_type()])
+
+    def infer_shape(self, fgraph, node, input_shapes):
+        return [None]
+
+    def perform(self, node, inputs, output_storage):
+        output_storage[0][0] = _state(inputs[0])
+
+
+words_of_random_state = WordsOfRandomState()
+random_state_of_words = RandomStateOfWords()
+
+
+class DrawFromWords(Op):
+    """Draw as `draw` does, from a generator's words.
+
+    Parameters
+    ----------
+    draw : RandomFunction
+    """
+
+    __props__ = ("draw",)
+
+    def __init__(self, draw: RandomFunction):
+        # the generator that is made of the words is nobody else's
+        self.draw = RandomFunction(draw.fn, draw.outtype, True, draw.ndim_added)
+
+    def __str__(self):
+        return f"DrawFromWords{{{self.draw.exec_fn.__name__}}}"
+
+    def make_node(self, words, shape, *args):
+        _, *given = self.draw.make_node(random_state_type(), shape, *args).inputs
+        return Apply(self, [words, *given], [words_type(), self.draw.outtype()])
+
+    def connection_pattern(self, node):
+        return self.draw.connection_pattern(node)
+
+    def pullback(self, inputs, outputs, cotangents):
+        return self.draw.pullback(inputs, outputs, cotangents)
+
+    def pushforward(self, inputs, outputs, tangents):
+        return self.draw.pushforward(inputs, outputs, tangents)
+
+    def infer_shape(self, fgraph, node, input_shapes):
+        _, drawn = self.draw.infer_shape(fgraph, node, input_shapes)
+        return [[pt.constant(WORDS)], drawn]
+
+    def perform(self, node, inputs, output_storage):
+        words, *given = inputs
+        self.draw.perform(node, [_state(words), *given], output_storage)
+        output_storage[0][0] = _words(output_storage[0][0])
