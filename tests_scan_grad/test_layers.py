@@ -15,7 +15,7 @@ LAYERS = [
     ),
     (
         "graphs: names of their parts, rewriters, values for tests, how they are printed",
-        "gof scalar printing.names raise_op",
+        "gof scalar printing.names printing.vector_products raise_op",
     ),
     ("which rewrites run, and how", "schedule"),
     (
@@ -31,7 +31,7 @@ LAYERS = [
         "Theano's names of operations, and derivatives",
         "gradient ifelse sandbox shaped_gradients sparse tensor",
     ),
-    ("what is built on all of them", "d3viz gpuarray tests typed_list"),
+    ("what is built on all of them", "commands d3viz gpuarray tests typed_list"),
     ("names of loops that need functions", "scan_module.map_variables scan_module.scan_utils"),
     ("the public names", ""),
 ]

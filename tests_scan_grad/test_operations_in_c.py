@@ -296,3 +296,9 @@ def test_without_a_compiler_perform_runs_with_one_warning():
     assert value == "[1.]"
     assert messages.count("The perform of InCCode") == 1
     assert "no C++ compiler was found" in messages
+
+
+def test_debug_mode_compares_c_code_with_perform():
+    x = T.dvector("x")
+    with pytest.raises(theano.compile.debugmode.BadThunkOutput):
+        theano.function([x], InCCode()(x), mode="DebugMode")([1.0])

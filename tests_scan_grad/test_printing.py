@@ -244,3 +244,32 @@ def test_d3viz_draws_graphs_that_are_not_compiled(tmp_path):
         theano.d3viz.d3viz(graph, tmp_path / f"{number}.html")
         theano.d3viz.d3write(graph, tmp_path / f"{number}.dot")
         assert "Elemwise" in (tmp_path / f"{number}.dot").read_text()
+
+
+PRODUCTS_WITH_VECTORS = {
+    "v.dot(W)": ("(v \\dot W)", "dot [id A] ''   \n |v [id B]\n |W [id C]\n"),
+    "W.dot(v)": ("(W \\dot v)", "dot [id A] ''   \n |W [id B]\n |v [id C]\n"),
+    "v.dot(u)": ("(v \\dot u)", "dot [id A] ''   \n |v [id B]\n |u [id C]\n"),
+    "T.dot(W, W)": ("(W \\dot W)", "dot [id A] ''   \n |W [id B]\n |W [id B]\n"),
+    "T.dot(W, v).dimshuffle('x', 0)": (
+        "(W \\dot v)",
+        "InplaceDimShuffle{x,0} [id A] ''   \n |dot [id B] ''   \n   |W [id C]\n   |v [id D]\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("product", PRODUCTS_WITH_VECTORS)
+def test_products_with_vectors_are_one_product(product):
+    """As Theano 1.0.5 printed them."""
+    v, u, W = T.vector("v"), T.vector("u"), T.matrix("W")
+    variable = eval(product, {"v": v, "u": u, "W": W, "T": T})
+    formula, tree = PRODUCTS_WITH_VECTORS[product]
+    assert theano.pp(variable) == formula
+    assert theano.printing.debugprint(variable, file="str") == tree
+
+
+def test_a_row_of_a_product_of_matrices_is_not_one_with_a_vector():
+    W, V = T.matrix("W"), T.TensorType("float64", (True, False))("V")
+    row = T.dot(V, W).dimshuffle(1)
+    assert theano.pp(row) == "DimShuffle{1}((V \\dot W))"
+    assert theano.printing.debugprint(row, file="str").startswith("InplaceDimShuffle{1} [id A]")

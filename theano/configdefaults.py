@@ -19,7 +19,7 @@ from theano.configparser import (
     user_settings,
 )
 from theano.flags.held_by_pytensor import HELD_BY_PYTENSOR
-from theano.flags.without_effect import WITHOUT_EFFECT
+from theano.flags.without_effect import WITHOUT_EFFECT, WITHOUT_EFFECT_ON_NATIVE
 from theano.platform_name import short_platform  # noqa: F401 -- Theano had it here
 
 _DEVICES = ("cpu", "cuda", "xla:cpu")
@@ -253,7 +253,8 @@ def _register_table() -> None:
         config.add(Flag(name, default, kind, doc, mutable=name not in _CANNOT_CHANGE))
     for name, kind, doc in HELD_BY_PYTENSOR:
         mutable = name not in _CANNOT_CHANGE
-        config.add(Flag(name, None, kind, doc, name.replace(".", "__"), mutable))
+        ignored = WITHOUT_EFFECT_ON_NATIVE.get(name, "")
+        config.add(Flag(name, None, kind, doc, name.replace(".", "__"), mutable, ignored))
     device = Text(_check_device, "cpu | cuda | xla:cpu, with a number")
     doc = "Device that computes: cuda and xla:cpu by XLA, on a GPU and on the CPU."
     config.add(Flag("device", "cpu", device, doc, None, False))
@@ -265,6 +266,9 @@ def _register_table() -> None:
 
 def _load_user_settings() -> None:
     settings = user_settings(config.flags)
+    for name, value in settings.items():
+        if config.flags[name].pytensor:
+            config.warn_of_no_effect(config.flags[name], value)
     forward_to_pytensor(
         {
             flag.pytensor: settings[name]

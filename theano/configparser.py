@@ -151,22 +151,37 @@ class TheanoConfigParser(Section):
             )
         checked = check_value(flag, value)
         if flag.pytensor:
+            self.warn_of_no_effect(flag, checked)
             setattr(pytensor_config(), flag.pytensor, checked)
         else:
             self.keep(flag, checked)
 
     def keep(self, flag: Flag, value: object) -> None:
-        """Store a checked value of a flag that PyTensor does not hold, and tell its watcher."""
-        if flag.no_effect and value != flag.default and flag.name not in self._warned:
-            self._warned.add(flag.name)
-            warnings.warn(
-                f"The flag {flag.name}={value} has no effect: {flag.no_effect}",
-                TheanoConfigWarning,
-                stacklevel=caller_stacklevel(),
-            )
+        """Store a checked value of a flag that PyTensor does not hold, and tell its watcher.
+
+        What the watcher refuses, by an error, is not stored.
+        """
+        if value != flag.default:
+            self.warn_of_no_effect(flag, value)
+        before = self.read(flag.name)
         self._values[flag.name] = value
-        if flag.name in self._watchers:
-            self._watchers[flag.name](value)
+        try:
+            if flag.name in self._watchers:
+                self._watchers[flag.name](value)
+        except Exception:
+            self._values[flag.name] = before
+            raise
+
+    def warn_of_no_effect(self, flag: Flag, value: object) -> None:
+        """Warn once of a flag that was set and changes nothing, with what does instead."""
+        if not flag.no_effect or flag.name in self._warned or value in ("", False):
+            return
+        self._warned.add(flag.name)
+        warnings.warn(
+            f"The flag {flag.name}={value} has no effect: {flag.no_effect}",
+            TheanoConfigWarning,
+            stacklevel=caller_stacklevel(),
+        )
 
     def watch(self, name: str, action: Callable[[Any], None]) -> None:
         """Call `action` with the value of the flag now and whenever it is set."""

@@ -282,10 +282,7 @@ def get_mode(mode: str | PyTensorMode | None) -> PyTensorMode:
     mode = config.mode if mode is None else mode
     if isinstance(mode, PyTensorMode):
         return mode
-    if not isinstance(mode, str):
-        raise TypeError(f"mode must be the name of a mode or a Mode, not {mode!r}")
-    if mode not in named_modes:
-        raise ValueError(unknown_name("mode", mode, named_modes))
+    _check_name(mode)
     made = named_modes[mode]()
     for flag, method in (
         (config.optimizer_excluding, "excluding"),
@@ -296,6 +293,24 @@ def get_mode(mode: str | PyTensorMode | None) -> PyTensorMode:
         if tags:
             made = getattr(made, method)(*tags)
     return made
+
+
+def _check_name(mode: Any) -> None:
+    if not isinstance(mode, str):
+        raise TypeError(f"mode must be the name of a mode or a Mode, not {mode!r}")
+    if mode in ("ProfileMode", "PROFILE_MODE"):
+        raise ValueError(f"{mode} is gone: the flag profile=True profiles functions of any mode")
+    if mode not in named_modes:
+        raise ValueError(unknown_name("mode", mode, named_modes))
+
+
+def _check_flag(mode: Any) -> None:
+    """Refuse a value of the flag `mode` when it is assigned."""
+    if not isinstance(mode, PyTensorMode):
+        _check_name(mode)
+
+
+config.watch("mode", _check_flag)
 
 
 def get_default_mode() -> PyTensorMode:

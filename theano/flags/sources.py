@@ -14,6 +14,9 @@ from theano.nearest_name import did_you_mean
 # What the user set of flags that are not known yet: `AddConfigVar` may make them known.
 THEANO_FLAGS_DICT: dict[str, str] = {}
 
+# Of files of flags, whatever the locale says; some editors begin a file with a mark of it.
+_ENCODING = "utf-8-sig"
+
 
 def parse_config_string(text: str) -> dict[str, str]:
     """Read ``name=value,name=value``; the last value of a name wins."""
@@ -51,14 +54,14 @@ def read_files(paths: Iterable[str], flags: Mapping[str, Flag]) -> dict[str, tup
     values = {}
     for path in paths:
         raw = ini.RawConfigParser()
-        if not raw.read(path):
+        if not raw.read(path, _ENCODING):
             continue
         # Theano lets values refer to these as %(USER)s and so on.
         interpolated = ini.ConfigParser(
             {name: os.environ.get(name, "") for name in ("USER", "LSCRATCH", "TMPDIR", "TEMP")}
             | {"PID": str(os.getpid())}
         )
-        interpolated.read(path)
+        interpolated.read(path, _ENCODING)
         for section in raw.sections():
             for option in raw.options(section):
                 full = option if section == "global" else f"{section}.{option}"

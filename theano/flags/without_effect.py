@@ -1,4 +1,4 @@
-"""The table of flags that are accepted and do nothing."""
+"""The tables of flags that are accepted and do nothing, or nothing in the native engine."""
 
 from typing import Any
 
@@ -90,3 +90,15 @@ WITHOUT_EFFECT: list[tuple[str, dict[str, Any]]] = [
         },
     ),
 ]
+
+# Held by PyTensor, whose own linkers heed them: why they change nothing in the native engine.
+WITHOUT_EFFECT_ON_NATIVE = {
+    "gcc.cxxflags": "the native engine compiles C with flags of its own; the environment variable "
+    "CC names the compiler, and only operations with C++ of their own are compiled with these",
+    "openmp": "the native engine has threads of its own, and OMP_NUM_THREADS limits them",
+    "openmp_elemwise_minsize": "the native engine shares work between threads where that pays; "
+    "OMP_NUM_THREADS limits them",
+    "lib.amdlibm": "the native engine has mathematical functions of its own, with vectors",
+    "blas.check_openmp": "the native engine has products of its own; OMP_NUM_THREADS limits their "
+    "threads",
+}

@@ -21,7 +21,7 @@ from theano.gof.debug_values import (
     missing_test_message,
 )
 from theano.gof.instances import including_instances_of
-from theano.gof.own_code import impl_of_folding
+from theano.gof.own_code import thunk_of_folding
 from theano.pytensor_base.c_code import COp as _PyTensorCOp
 from theano.pytensor_base.c_code import ExternalCOp as _PyTensorExternalCOp
 from theano.pytensor_base.c_code import OpenMPOp as _PyTensorOpenMPOp
@@ -181,10 +181,12 @@ class Op(PureOp, _PyTensorCOp):
     [2.0]
     """
 
-    def make_thunk(self, node, storage_map, compute_map, no_recycling, impl=None):
-        """Return what runs a node: its C code also where the node is folded to a constant."""
-        impl = impl_of_folding(node, impl)
-        return super().make_thunk(node, storage_map, compute_map, no_recycling, impl)
+    def make_py_thunk(self, node, storage_map, compute_map, no_recycling, debug=False):
+        """Return what runs a node in Python; its C code where the node is folded to a constant."""
+        folded = thunk_of_folding(node, storage_map, compute_map, no_recycling)
+        return folded or super().make_py_thunk(
+            node, storage_map, compute_map, no_recycling, debug=debug
+        )
 
     def c_code(self, node, name, inputs, outputs, sub):
         raise MethodNotDefined("c_code", type(self), type(self).__name__)
@@ -214,10 +216,12 @@ class COp(PureOp, _PyTensorExternalCOp):
         """Return where a file is whose name is relative to the folder of the class."""
         return super().get_path(Path(f))
 
-    def make_thunk(self, node, storage_map, compute_map, no_recycling, impl=None):
-        """Return what runs a node: its C code also where the node is folded to a constant."""
-        impl = impl_of_folding(node, impl)
-        return super().make_thunk(node, storage_map, compute_map, no_recycling, impl)
+    def make_py_thunk(self, node, storage_map, compute_map, no_recycling, debug=False):
+        """Return what runs a node in Python; its C code where the node is folded to a constant."""
+        folded = thunk_of_folding(node, storage_map, compute_map, no_recycling)
+        return folded or super().make_py_thunk(
+            node, storage_map, compute_map, no_recycling, debug=debug
+        )
 
     # PyTensor writes labels behind this code, which may end in a line of the preprocessor.
     def c_code(self, node, name, inp, out, sub):

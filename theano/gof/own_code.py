@@ -11,6 +11,7 @@ from pytensor.scalar.basic import Composite
 from theano.configdefaults import config
 from theano.flags.flag import caller_stacklevel
 from theano.pytensor_base.c_code import COp, ExternalCOp
+from theano.pytensor_base.graph import MethodNotDefined
 
 # Packages whose operations have a `perform` that works on whole arrays
 _LIBRARIES = ("pytensor.", "theano.")
@@ -33,12 +34,15 @@ def has_own_code(op: Any) -> bool:
     return written is not COp.c_code and _is_of_users(written.__module__)
 
 
-def impl_of_folding(node: Apply, impl: str | None) -> str | None:
-    """Which code runs a node: where it is folded to a constant, PyTensor asks for Python."""
+def thunk_of_folding(node: Apply, *storage: Any) -> Any:
+    """The C code of users for a node that is folded to a constant; PyTensor asks for Python."""
     folded = all(isinstance(variable, Constant) for variable in node.inputs)
-    if impl == "py" and folded and config.cxx and has_own_code(node.op):
+    if not (folded and config.cxx and has_own_code(node.op)):
         return None
-    return impl
+    try:
+        return node.op.make_c_thunk(node, *storage)  # type: ignore[attr-defined]
+    except (NotImplementedError, MethodNotDefined):
+        return None
 
 
 _warned_of: set[type] = set()

@@ -14,10 +14,11 @@ from pytensor.printing import (
     set_precedence,
 )
 from pytensor.printing import pprint as pytensor_pprint
-from pytensor.tensor.elemwise import Elemwise
+from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from pytensor.tensor.math import Sum
 
 from theano.printing.names import function_name, use_formulas, variable_name
+from theano.printing.vector_products import factors_of_vectors
 
 __all__ = ["default_printer", "leaf_printer", "pp", "pprint"]
 
@@ -52,6 +53,22 @@ class TheanoDefaultPrinter(DefaultPrinter):
         return pstate.memo[output]
 
 
+class VectorProductPrinter(Printer):
+    """Writes a product with a vector as one, and what else has a dimension dropped as ever."""
+
+    def __init__(self, otherwise: Printer):
+        self.otherwise = otherwise
+
+    def process(self, output: Variable, pstate: PrinterState) -> str:
+        factors = factors_of_vectors(output)
+        if factors is None:
+            return self.otherwise.process(output, pstate)
+        if output not in pstate.memo:
+            left, right = (pstate.pprinter.process(factor, pstate) for factor in factors)
+            pstate.memo[output] = f"({left} \\dot {right})"
+        return pstate.memo[output]
+
+
 leaf_printer = TheanoLeafPrinter()
 
 
@@ -62,6 +79,7 @@ def _with_theanos_names(printer: PPrinter) -> PPrinter:
     }
     copied = printer.clone()
     copied.printers = [(when, replaced.get(p, p)) for when, p in printer.printers]
+    copied.printers_dict[DimShuffle] = VectorProductPrinter(printer.printers_dict[DimShuffle])
     # Theano writes it as it writes other reductions.
     del copied.printers_dict[Sum]
     return copied

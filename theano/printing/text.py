@@ -2,7 +2,7 @@
 
 import string
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from io import StringIO
 from typing import Any, TextIO
@@ -13,6 +13,7 @@ from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph, Output
 
 from theano.printing.names import inner_name, operation_name, type_name, variable_name
+from theano.printing.vector_products import factors_of_vectors
 from theano.pytensor_base.compiling import Function
 from theano.pytensor_base.scan import Scan
 
@@ -135,12 +136,14 @@ class Writer:
             if isinstance(node.op, Scan):
                 self.loops.append((variable, loop))
             new = _key(node, loop) not in self.done
-            self.write_node(line, root, order, loop)
+            # a graph that was rewritten is shown as it runs
+            factors = factors_of_vectors(variable) if root.fgraph is None else None
+            self.write_node(line, root, order, loop, "dot" if factors else operation_name(node))
             if new and not (self.stop_on_name and variable.name is not None):
-                below.extend(reversed(list(_lines_below(line, node))))
+                below.extend(reversed(list(_lines_below(line, factors or node.inputs))))
 
     def write_node(
-        self, line: Line, root: Root, order: dict[Apply, int], loop: Loop | None
+        self, line: Line, root: Root, order: dict[Apply, int], loop: Loop | None, operation: str
     ) -> None:
         """Print a variable that is computed, by its operation."""
         variable, node = line.variable, line.variable.owner
@@ -149,7 +152,7 @@ class Writer:
         mark = self.mark(node, loop)
         # The two places that stay empty are those of debug mode's maps.
         text = (
-            f"{line.prefix}{operation_name(node)}{position} {mark}{self._type(variable)} "
+            f"{line.prefix}{operation}{position} {mark}{self._type(variable)} "
             f"'{variable.name or ''}'   {order.get(node, '')}"
         )
         if root.storage:
@@ -300,7 +303,8 @@ def _write_loops(writer: Writer, depth: int) -> None:
         inner = node.op.inner_inputs
         loop = Loop(node, parent, {inner[i]: node.inputs[o] for i, o in mapping.items()})
         print(file=writer.file)
-        writer.write_node(Line(variable, "", "", depth), Root(variable), {}, parent)
+        line = Line(variable, "", "", depth)
+        writer.write_node(line, Root(variable), {}, parent, operation_name(node))
         for output in node.op.inner_outputs:
             writer.write_graph(Root(output), " >", depth, loop)
 
@@ -309,9 +313,9 @@ def _key(thing: Any, loop: Loop | None) -> Any:
     return thing if loop is None else (thing, loop.key())
 
 
-def _lines_below(line: Line, node: Apply) -> Iterator[Line]:
-    for position, variable in enumerate(node.inputs, start=1):
-        last = position == len(node.inputs)
+def _lines_below(line: Line, given: Sequence[Variable]) -> Iterator[Line]:
+    for position, variable in enumerate(given, start=1):
+        last = position == len(given)
         below = line.prefix_below + ("  " if last else " |")
         yield Line(variable, line.prefix_below + " |", below, line.depth - 1)
 

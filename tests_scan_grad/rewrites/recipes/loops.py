@@ -18,6 +18,7 @@ TYPES = ("float64", "float32")
     "record_loops",
     "cleaned_loops_are_ours",
     "loops_are_ours",
+    "results_apart",
 )
 def loops_with_arguments_of_no_use(m: Maker):
     x = m.array((m.one_of(1, 3), 2), TYPES)

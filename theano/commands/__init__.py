@@ -1,0 +1,1 @@
+"""The commands ``theano-cache`` and ``theano-nose``."""
