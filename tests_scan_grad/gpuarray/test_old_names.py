@@ -200,6 +200,42 @@ def test_names_that_need_a_device():
     assert lines == ["GpuArrayType", "(2, 3) float32", "0 1", "1", "0"]
 
 
+def test_layers_compute_what_their_equations_say():
+    from theano.gpuarray.tests.rnn_support import FC, GRU, LSTM, Model, WrapperLayer
+
+    def sigmoid(x):
+        return 1 / (1 + np.exp(-x))
+
+    x, model = T.dtensor3("x"), Model("m")
+    with theano.config.change_flags(floatX="float64"):
+        layers = [
+            GRU(3, 4, WrapperLayer(x), s0=T.zeros((2, 4)), name="gru"),
+            LSTM(3, 4, WrapperLayer(x), T.zeros((2, 4)), T.zeros((2, 4)), name="lstm"),
+            FC(3, 4, WrapperLayer(x), name="fc"),
+        ]
+    for layer in layers:
+        model.add_layer(layer)
+    assert [p.name for p in model.get_params()[:3]] == ["gru.W_r", "gru.b_wr", "gru.W_i"]
+    for k, p in enumerate(model.params):
+        p.set_value(np.random.RandomState(k).normal(size=p.get_value().shape))
+    given = np.random.RandomState(50).normal(size=(2, 2, 3))
+    gru, lstm, fc = theano.function([x], [layer.output() for layer in layers])(given)
+    g, m, f = ({p.name.split(".")[1]: p.get_value() for p in layer.params} for layer in layers)
+    h = hm = c = np.zeros((2, 4))
+    for t in range(2):
+        u = given[t]
+        keep = sigmoid(u @ g["W_i"] + g["b_wi"] + h @ g["R_i"] + g["b_ru"])
+        reset = sigmoid(u @ g["W_r"] + g["b_wr"] + h @ g["R_r"] + g["b_rr"])
+        new = np.tanh(u @ g["W_h"] + g["b_wh"] + reset * (h @ g["R_h"] + g["b_rh"]))
+        h = (1 - keep) * new + keep * h
+        a = {k: u @ m[f"W_{k}"] + m[f"b_w{k}"] + hm @ m[f"R_{k}"] + m[f"b_r{k}"] for k in "ifco"}
+        c = sigmoid(a["f"]) * c + sigmoid(a["i"]) * np.tanh(a["c"])
+        hm = sigmoid(a["o"]) * np.tanh(c)
+        np.testing.assert_allclose(gru[t], h)
+        np.testing.assert_allclose(lstm[t], hm)
+    np.testing.assert_allclose(fc, given @ f["W"] + f["b"])
+
+
 def test_without_a_device_the_helpers_are_a_skipped_test():
     code = """
 import unittest
