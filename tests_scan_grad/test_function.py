@@ -408,3 +408,10 @@ def test_updates_of_scan_do_not_lose_one():
         _ = joined + {a: a + 2}
     with pytest.raises(TypeError, match="shared variables"):
         theano.OrderedUpdates({1: 2})
+
+
+def test_the_machine_runs_so_many_times():
+    total = theano.shared(0.0)
+    function = theano.function([], total, updates=[(total, total + 1)])
+    assert function.vm(n_calls=5) == [4, 5]
+    assert total.get_value() == 5

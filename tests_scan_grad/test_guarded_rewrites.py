@@ -152,6 +152,7 @@ PROGRAMS = [
         lambda x: -x[::-1],
         (of([1, 2], "uint8"),),
     ),
+    Program("local_useless_conj", lambda x: T.conj(x) + 0, lambda x: x, (of([1, 0], "bool"),)),
     Program(
         "slogdet_specialization",
         lambda x: T.log(linalg.det(x)),

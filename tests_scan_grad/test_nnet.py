@@ -340,10 +340,10 @@ def test_conv2d_says_what_is_wrong():
         T.nnet.conv2d(T.dtensor3(), T.dtensor4())
     with pytest.raises(ValueError, match="invalid border_mode 'same'"):
         T.nnet.conv2d(T.dtensor4(), T.dtensor4(), border_mode="same")
-    with pytest.raises(AssertionError):
-        value_of(
-            T.nnet.conv2d(np.ones((1, 1, 3, 3)), np.ones((1, 1, 2, 2)), input_shape=(1, 1, 4, 3))
-        )
+    wrong = T.nnet.conv2d(np.ones((1, 1, 3, 3)), np.ones((1, 1, 2, 2)), input_shape=(1, 1, 4, 3))
+    # constants are folded before the check of their shape runs
+    with theano.change_flags(on_opt_error="warn"), pytest.raises(AssertionError):
+        value_of(wrong)
 
 
 def np_pool(x, ws, ignore_border, stride, pad, mode):

@@ -85,6 +85,7 @@ _OF_ANOTHER_DTYPE = (
     decomposition.eigh_of_diag,
     decomposition.svd_of_diag,
     math.local_log_erfc,
+    math.local_useless_conj,
     summary.local_log_prod_to_sum_log,
     summary.slogdet_specialization,
 )

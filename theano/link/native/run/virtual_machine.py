@@ -65,7 +65,19 @@ class NativeMachine(UpdatingVM):
         last = getattr(units[-1].run, "native", None) if units else None
         self.committing = last if last is not None and last.segment.commits else None
 
-    def __call__(self) -> list[Any]:
+    def __call__(self, n_calls: int = 1) -> list[Any]:
+        """Run the graph so many times, each on what the one before has left in shared variables.
+
+        Returns
+        -------
+        list
+            What the last one gave.
+        """
+        for _ in range(n_calls - 1):
+            self._call_once()
+        return self._call_once()
+
+    def _call_once(self) -> list[Any]:
         if self.position_of_error >= 0:
             # what failed stood in the place of its part, for the message
             failed = self.units[self.position_of_error]
