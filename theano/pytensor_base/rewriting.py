@@ -37,7 +37,6 @@ from pytensor.graph.rewriting.unify import (
 from pytensor.graph.rewriting.utils import (
     is_same_graph,  # whether two variables are computed alike
     is_same_graph_with_merge,  # the same, found out by merging
-    rewrite_graph,  # rewrites a copy of a variable's graph with rewrites of given tags
 )
 
 

@@ -72,8 +72,13 @@ def _canonical_form() -> GraphRewriter:
     return arranged(_pytensor_optdb.query("+canonicalize"))
 
 
-def _simplify_lengths(graph: FunctionGraph) -> None:
+def canonicalize(graph: FunctionGraph) -> None:
+    """Rewrite a graph in place as modes of this package begin to."""
     _canonical_form().rewrite(graph)
+
+
+def _simplify_lengths(graph: FunctionGraph) -> None:
+    canonicalize(graph)
     topo_constant_folding.rewrite(graph)
 
 

@@ -17,9 +17,10 @@ from pytensor.tensor.basic import ScalarFromTensor, TensorFromScalar, constant
 from pytensor.tensor.shape import Shape_i
 from pytensor.tensor.type import TensorType
 
-from theano.pytensor_base.rewriting import MergeOptimizer, rewrite_graph
+from theano.pytensor_base.rewriting import MergeOptimizer
 from theano.scan_module.loop.arguments import Loop, Trace
 from theano.scan_module.report.describe import describe
+from theano.schedule.arranged import canonicalize
 from theano.schedule.lazy_shapes import LazyShapeFeature
 
 # A number, an expression of the arguments of the function, or None if neither can be had.
@@ -105,7 +106,7 @@ def simplified(lengths: Sequence[Variable]) -> list[Length]:
     for node in graph.toposort():
         if isinstance(node.op, Assert):
             graph.replace(node.outputs[0], node.inputs[0], reason="simplified")
-    rewrite_graph(graph, include=("canonicalize",))
+    canonicalize(graph)
     MergeOptimizer().rewrite(graph)
     for node in graph.toposort():
         scalar_op = getattr(node.op, "scalar_op", node.op)
