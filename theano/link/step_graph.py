@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from pytensor.graph.fg import FunctionGraph
 
-from theano.pytensor_base.graph import frozen_graph_inside
+from theano.pytensor_base.graph import frozen_graph_inside, without_history
 from theano.pytensor_base.rewriting import RewriteDatabaseQuery
 from theano.pytensor_base.scan import Scan
 from theano.schedule import arranged
@@ -58,4 +58,5 @@ def _rewritten(key: EqualSteps) -> FunctionGraph:
         clone_inner_graphs=True
     )
     arranged(optdb.query(_REWRITES)).rewrite(graph)
+    without_history(graph.apply_nodes)
     return graph
