@@ -34,10 +34,6 @@ from pytensor.graph.rewriting.db import (
 from pytensor.graph.rewriting.unify import (
     OpPattern,  # an operator of a class with properties, within a pattern
 )
-from pytensor.graph.rewriting.utils import (
-    is_same_graph,  # whether two variables are computed alike
-    is_same_graph_with_merge,  # the same, found out by merging
-)
 
 
 def names_in(database: RewriteDatabase) -> set[str]:

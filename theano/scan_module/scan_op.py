@@ -10,6 +10,7 @@ from theano.configdefaults import config
 from theano.gof.test_values import tests_only_results
 from theano.pytensor_base.scan import Scan as PyTensorScan
 from theano.pytensor_base.scan import ScanInfo, function_of_step
+from theano.pytensor_base.shapes import shape_rule
 from theano.scan_module.gradient.backward_loop import loop_pullback
 from theano.scan_module.gradient.forward_loops import extend_loop
 from theano.scan_module.gradient.tangent_loop import loop_pushforward
@@ -72,7 +73,8 @@ class Scan(ScanAttributes):
         vars(ours).update(vars(op))
         return ours
 
-    def infer_shape(self, fgraph, node, input_shapes):
+    @shape_rule
+    def infer_shape(self, node, input_shapes):
         """Shapes of the outputs, from those of the inputs; the step is looked at once."""
         return output_shapes(node, input_shapes)
 
