@@ -10,10 +10,6 @@ from pytensor.assumptions.specify import (
     SpecifyAssumptions,  # says of a matrix that it is triangular, symmetric or the like
 )
 from pytensor.graph.basic import Apply
-from pytensor.ifelse import (
-    IfElse,  # the lazy choice between values: `n_outs`, `as_view`
-    ifelse,  # makes it
-)
 from pytensor.tensor import (
     _as_tensor_variable as as_tensor_variable_of_class,  # by class: how it becomes a tensor
 )
@@ -73,6 +69,10 @@ from pytensor.tensor.variable import (
 
 # what PyTensor 3.3 no longer has, and what it moved
 if sys.version_info >= (3, 12):
+    from pytensor.conditional.op import (
+        IfElse,  # the lazy choice between values: `n_outs`, `as_view`
+        ifelse,  # makes it
+    )
     from pytensor.tensor.blas.blas_c import (
         BaseBLAS,  # base of operators whose C calls BLAS
         CGemv,  # Gemv in C
@@ -81,15 +81,15 @@ if sys.version_info >= (3, 12):
         must_initialize_y_gemv,  # whether BLAS reads what gemv is to overwrite
     )
 
-    from theano.pytensor_base.dropped.rank_one_update import (
+    from theano.pytensor_base.since_3_3.rank_one_update import (
         Ger,  # A + a * outer(x, y)
         ger,
         ger_destructive,
     )
-    from theano.pytensor_base.dropped.rank_one_update import Ger as CGer
-    from theano.pytensor_base.dropped.rank_one_update import ger as cger_no_inplace
-    from theano.pytensor_base.dropped.rank_one_update import ger_destructive as cger_inplace
-    from theano.pytensor_base.dropped.rows_at_positions import (
+    from theano.pytensor_base.since_3_3.rank_one_update import Ger as CGer
+    from theano.pytensor_base.since_3_3.rank_one_update import ger as cger_no_inplace
+    from theano.pytensor_base.since_3_3.rank_one_update import ger_destructive as cger_inplace
+    from theano.pytensor_base.since_3_3.rows_at_positions import (
         AdvancedIncSubtensor1,  # x[index] set or increased along the first dimension
         AdvancedSubtensor1,  # x[index] along the first dimension
     )
@@ -101,12 +101,14 @@ else:
         CGemv,
         CGer,
         Ger,
+        IfElse,
         cgemv_inplace,
         cgemv_no_inplace,
         cger_inplace,
         cger_no_inplace,
         ger,
         ger_destructive,
+        ifelse,
         must_initialize_y_gemv,
     )
 

@@ -9,7 +9,7 @@ from pytensor.graph.basic import Variable
 from theano.configdefaults import config
 from theano.gof.test_values import tests_only_results
 from theano.pytensor_base.scan import Scan as PyTensorScan
-from theano.pytensor_base.scan import ScanInfo, function_of_step
+from theano.pytensor_base.scan import ScanInfo, function_of_step, unfrozen_step
 from theano.pytensor_base.shapes import shape_rule
 from theano.scan_module.gradient.backward_loop import loop_pullback
 from theano.scan_module.gradient.forward_loops import extend_loop
@@ -71,6 +71,7 @@ class Scan(ScanAttributes):
         """The same operation as one of ours; both share what they consist of."""
         ours = cls.__new__(cls)
         vars(ours).update(vars(op))
+        ours.fgraph = unfrozen_step(op.fgraph)
         return ours
 
     @shape_rule

@@ -1,6 +1,7 @@
 """Operators of tensors that PyTensor 3.3 has elsewhere or no longer has."""
 # ruff: noqa: F401 -- this file re-exports
 
+from pytensor.ifelse import IfElse, ifelse
 from pytensor.tensor.blas import Ger, ger, ger_destructive
 from pytensor.tensor.blas_c import (
     BaseBLAS,
