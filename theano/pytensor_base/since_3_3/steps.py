@@ -18,18 +18,12 @@ from pytensor.scan.op import Scan
 
 
 class StepGraph(FunctionGraph):
-    """The graph of a step, equal to another, or to its frozen form, where they compute the same."""
+    """The graph of a step, which is frozen when it is first asked to be."""
 
     @cached_property
     def frozen(self) -> FrozenFunctionGraph:
         """The step interned: equal steps are the same object."""
         return FrozenFunctionGraph.from_io(self.inputs, self.outputs, dedup_nodes=True)
-
-    def __eq__(self, other: object) -> bool:
-        return self is other or (isinstance(other, StepGraph) and bool(self.frozen == other.frozen))
-
-    def __hash__(self) -> int:
-        return hash(self.frozen)
 
     def unfreeze(self, *, return_memo: bool = False) -> Any:
         """A copy that may be changed; with the copy of each node and variable, if they are asked for."""
@@ -61,6 +55,26 @@ class FrozenWhenAsked(Scan):
     @property
     def _frozen_fgraph(self) -> Any:
         return self.fgraph.frozen
+
+    def _attributes(self) -> tuple:
+        return (
+            type(self),
+            self.info,
+            self.profile,
+            self.truncate_gradient,
+            self.name,
+            self.allow_gc,
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (
+            isinstance(other, FrozenWhenAsked)
+            and self._attributes() == other._attributes()
+            and bool(self._frozen_fgraph == other._frozen_fgraph)
+        )
+
+    def __hash__(self) -> int:
+        return hash((*self._attributes(), self._frozen_fgraph))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
