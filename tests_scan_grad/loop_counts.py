@@ -8,13 +8,13 @@ import pytensor
 from pytensor.link.vm import VMLinker
 from pytensor.scalar.basic import Add
 from pytensor.scan.op import Scan as PyTensorScan
-from pytensor.tensor.blas import BatchedDot, Dot22, Dot22Scalar, Gemm, Gemv, Ger
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.math import Dot
 
 import theano
 from theano.compile.mode import Mode, get_default_mode
+from theano.pytensor_base.tensor import BatchedDot, Dot22, Dot22Scalar, Gemm, Gemv, Ger
 
 PRODUCTS = (Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, BatchedDot)
 

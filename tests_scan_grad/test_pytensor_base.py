@@ -19,6 +19,9 @@ from theano.pytensor_base import INSIDE_PUBLIC_MODULES, PUBLIC
 PACKAGE = ROOT / "theano"
 BASE = PACKAGE / "pytensor_base"
 
+# The folder of what only the release of PyTensor for other Pythons needs.
+OF_OTHER_RELEASE = "before_3_3" if sys.version_info >= (3, 12) else "since_3_3"
+
 # Private attributes of what is neither PyTensor's nor ours.
 OF_OTHERS = {"_getframe": "sys", "_handle": "ctypes"}
 
@@ -77,6 +80,34 @@ def test_insides_of_pytensor_are_imported_in_one_place():
         if (is_inside(module, name) if name != "*" and name else module not in PUBLIC)
     ]
     assert taken == []
+
+
+def test_releases_of_pytensor_are_told_apart_in_one_place():
+    asked = ("(3, 12)", "before_3_3", "since_3_3")
+    told = {
+        str(path.relative_to(ROOT))
+        for path in files()
+        if BASE not in path.parents
+        for text in asked
+        if text in path.read_text()
+    }
+    assert told == set()
+
+
+@pytest.mark.parametrize("folder", ["before_3_3", "since_3_3"])
+def test_what_one_release_needs_reads_nothing_of_the_other(folder):
+    """Dropping a release is deleting its folder, and the branches that name it."""
+    other = {"before_3_3": "since_3_3", "since_3_3": "before_3_3"}[folder]
+    inside = sorted((BASE / folder).glob("*.py"))
+    assert inside
+    for path in inside:
+        read = {
+            module
+            for module in imports()[
+                f"theano.pytensor_base.{folder}.{path.stem}".removesuffix(".__init__")
+            ]
+        }
+        assert not [module for module in read if other in module], path
 
 
 def test_modules_of_insides_are_not_reached_through_a_public_one():
@@ -154,7 +185,8 @@ def own_classes():
     """Each class of the package that derives from one of PyTensor's, outside `pytensor_base`."""
     for found in pkgutil.walk_packages([str(PACKAGE)], "theano."):
         # neither what needs a device nor the C runtime, which is no module of Python
-        if not any(part in found.name for part in ("cudnn", "gpuarray.tests.", ".runtime-")):
+        others = ("cudnn", "gpuarray.tests.", ".runtime-", OF_OTHER_RELEASE)
+        if not any(part in found.name for part in others):
             import_keeping_settings(found.name)
     for name, module in sorted(sys.modules.items()):
         if name.startswith("theano.") and not name.startswith("theano.pytensor_base"):

@@ -21,11 +21,12 @@ import theano
 import theano.tensor as T
 from tests_scan_grad import networks
 from tests_scan_grad.loop_counts import theano_scan
+from theano.pytensor_base.tensor_rewrites import ShapesWhenAsked
 from theano.scan_module.report.scan_report import scan_report
 from theano.scan_module.scan_op import Scan
 from theano.scan_module.step import loop_shapes
 from theano.schedule.equilibrium import Equilibrium
-from theano.schedule.lazy_shapes import LazyShapeFeature, UncheckedLengths
+from theano.schedule.lazy_shapes import LazyShapeFeature
 from theano.schedule.rewrites.second_to_alloc import second_to_alloc
 from theano.tensor.shared_randomstreams import RandomStreams
 
@@ -34,7 +35,7 @@ class AttachShapes(GraphRewriter):
     """Gives a graph its shapes as PyTensor works them out, all of them at once."""
 
     def apply(self, fgraph):
-        fgraph.attach_feature(UncheckedLengths())
+        fgraph.attach_feature(ShapesWhenAsked())
 
 
 class PyTensorsSchedule(theano.Mode):
@@ -127,7 +128,10 @@ def test_a_shape_that_is_read_is_worked_out_without_the_values():
 
 def lengths(feature, variable):
     """The shape of a variable, written with the names of the inputs."""
-    return [theano.pp(length) for length in feature.shape_of[variable]]
+    return [
+        theano.pp(length)
+        for length in (feature.get_shape(variable, k) for k in range(variable.ndim))
+    ]
 
 
 def test_lazy_shapes_are_those_of_pytensor():

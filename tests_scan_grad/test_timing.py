@@ -15,8 +15,6 @@ import pytensor
 import pytensor.tensor as pt
 import pytest
 from pytensor.compile.mode import Mode
-from pytensor.tensor.blas import BatchedDot, Dot22, Dot22Scalar, Gemm, Gemv, Ger
-from pytensor.tensor.blas_c import CGemv, CGer
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.linalg.decomposition.cholesky import Cholesky
 from pytensor.tensor.math import Dot
@@ -36,6 +34,7 @@ from tests_scan_grad.timing.experiment import Disagreement, Problem, Program, Ti
 from tests_scan_grad.timing.loop_profile import LoopProfile, is_product, loop_profile
 from tests_scan_grad.timing.report import absences, disturbance
 from tests_scan_grad.timing.run import run_experiment, run_problem
+from theano.pytensor_base.tensor import BatchedDot, CGemv, CGer, Dot22, Dot22Scalar, Gemm, Gemv, Ger
 
 SMALL = {
     "gatedrnn": ["--batch", "2", "--steps", "3", "--dim", "4"],

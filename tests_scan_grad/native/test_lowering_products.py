@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytensor.tensor as pt
 import pytest
-from pytensor.tensor.blas import BatchedDot, Dot22, Dot22Scalar, Gemm, Gemv, Ger
 
 from tests_scan_grad.native.evaluations import (
     native_loop,
 )
 from tests_scan_grad.native.lowering_checks import LAYOUTS, check, numbers, of
+from theano.pytensor_base.tensor import BatchedDot, Dot22, Dot22Scalar, Gemm, Gemv, Ger
 
 PRODUCTS = {
     "matrices": (lambda a, b: [a @ b, (b.T @ a.T).T, a @ b + 1], (3, 4), (4, 2)),

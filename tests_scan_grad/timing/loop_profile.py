@@ -8,9 +8,10 @@ from typing import Any
 
 from pytensor.graph.traversal import ancestors
 from pytensor.scan.op import Scan
-from pytensor.tensor.blas import BatchedDot, Dot22, Dot22Scalar, Gemm, Gemv, Ger
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.math import Dot
+
+from theano.pytensor_base.tensor import BatchedDot, Dot22, Dot22Scalar, Gemm, Gemv, Ger
 
 PRODUCTS = (Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, BatchedDot)
 

@@ -13,6 +13,7 @@ from theano.pytensor_base.compiling import (
     register_view_op_c_code,
     wrap_py,
 )
+from theano.pytensor_base.shapes import shape_function
 
 __all__ = [
     "DeepCopyOp",
@@ -36,10 +37,9 @@ class FromFunctionOp(PyTensorFromFunctionOp):
     """An operator that calls a function of arrays."""
 
     def __init__(self, fn, itypes, otypes, infer_shape):
-        def of_graph(fgraph, node, shapes):
-            return infer_shape(node, shapes)
-
-        super().__init__(fn, itypes, otypes, None if infer_shape is None else of_graph)
+        super().__init__(
+            fn, itypes, otypes, None if infer_shape is None else shape_function(infer_shape)
+        )
 
 
 def as_op(

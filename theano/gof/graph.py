@@ -32,8 +32,8 @@ from theano.gof.graph_walks import (
     variables_and_orphans,
 )
 from theano.gof.instances import including_instances_of
+from theano.gof.same_graph import is_same_graph
 from theano.printing.names import operation_name, variable_name
-from theano.pytensor_base.rewriting import is_same_graph as _is_same_graph
 from theano.pytensor_base.tensor import view_roots
 
 if TYPE_CHECKING:
@@ -175,26 +175,3 @@ def as_string(
 
     leaf_formatter = leaf_formatter or variable_name
     return _as_string(list(i), list(o), leaf_formatter, node_formatter or write_node)
-
-
-def is_same_graph(
-    var1: Variable,
-    var2: Variable,
-    givens: Mapping[Variable, Variable] | Sequence[tuple[Variable, Variable]] | None = None,
-    debug: bool = False,
-) -> bool:
-    """Say whether two variables are computed in the same way.
-
-    Parameters
-    ----------
-    var1, var2 : Variable
-    givens : mapping or pairs, optional
-        What stands for some of the variables.
-    debug : bool
-        Accepted: the result is checked by a second method wherever there is one.
-
-    Returns
-    -------
-    bool
-    """
-    return _is_same_graph(var1, var2, givens=dict(givens or {}))

@@ -26,6 +26,7 @@ from theano.pytensor_base.c_code import COp as _PyTensorCOp
 from theano.pytensor_base.c_code import ExternalCOp as _PyTensorExternalCOp
 from theano.pytensor_base.c_code import OpenMPOp as _PyTensorOpenMPOp
 from theano.pytensor_base.graph import MethodNotDefined
+from theano.pytensor_base.shapes import METHODS_OF_GRAPH
 
 # Methods to which PyTensor passes keywords that Theano did not.
 _METHODS_WITHOUT_KEYWORDS = (
@@ -48,7 +49,7 @@ def _without_keywords(method: Callable) -> Callable:
     return adapted
 
 
-# Methods to which PyTensor passes the graph first: name -> how many parameters Theano's had
+# Methods to which some release of PyTensor passes the graph: how many parameters Theano's had
 _METHODS_WITHOUT_GRAPH = {"infer_shape": 3, "do_constant_folding": 2}
 
 
@@ -101,7 +102,8 @@ def _adapt(cls: type) -> None:
         # PyTensor pickles the operation for its cache, which pickle cannot for such a class
         cls.c_code_cache_version = _not_kept  # type: ignore[attr-defined]
     for name, count in _METHODS_WITHOUT_GRAPH.items():
-        if name in defined and len(inspect.signature(defined[name]).parameters) == count:
+        parameters = inspect.signature(defined[name]).parameters if name in defined else ()
+        if name in METHODS_OF_GRAPH and len(parameters) == count:
             setattr(cls, name, _without_function_graph(defined[name]))
 
 

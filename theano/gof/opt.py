@@ -33,13 +33,13 @@ from theano.gof.local_rewriters import (
 )
 from theano.gof.op import Op
 from theano.gof.pattern_rewriter import PatternSub
+from theano.gof.same_graph import is_same_graph_with_merge
 from theano.pytensor_base.graph import InconsistencyError
 from theano.pytensor_base.rewriting import CheckStackTraceRewriter as CheckStackTraceOptimization
 from theano.pytensor_base.rewriting import (
     MergeFeature,
     check_stack_trace,
     copy_stack_trace,
-    is_same_graph_with_merge,
 )
 from theano.pytensor_base.rewriting import pre_constant_merge as _pre_constant_merge
 from theano.pytensor_base.rewriting import pre_greedy_node_rewriter as _pre_greedy

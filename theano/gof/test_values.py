@@ -16,6 +16,7 @@ from pytensor.graph.traversal import io_toposort
 from pytensor.scalar.basic import ScalarOp
 
 from theano.configdefaults import config
+from theano.pytensor_base.graph import copy_of_node
 
 __all__ = [
     "compute_missing_test_values",
@@ -76,7 +77,7 @@ def compute_test_value(node: Apply) -> None:
     if getattr(node.op, "destroy_map", None):
         values = [value.copy() if hasattr(value, "copy") else value for value in values]
     # a loop that is compiled rewrites its step, of which no gradient could be taken then
-    copied = node.clone(clone_inner_graph=True)
+    copied = copy_of_node(node)
     storage: dict[Variable, list] = {}
     computed: dict[Variable, list] = {}
     for variable, value in zip(copied.inputs, values, strict=True):

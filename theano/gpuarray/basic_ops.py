@@ -15,6 +15,7 @@ from theano.gpuarray.contexts import ContextNotDefined, get_context
 from theano.gpuarray.cuda_kernels import CGpuKernelBase, GpuKernelBase, Kernel
 from theano.gpuarray.device_arrays import on_device
 from theano.gpuarray.type import GpuArrayConstant, GpuArrayType
+from theano.pytensor_base.shapes import shape_rule
 
 __all__ = [
     "CGpuKernelBase",
@@ -35,7 +36,8 @@ __all__ = [
 class _Transfer(Op):
     """Moves a value; its elements stay as they are."""
 
-    def infer_shape(self, fgraph, node, input_shapes):
+    @shape_rule
+    def infer_shape(self, node, input_shapes):
         return input_shapes
 
     def connection_pattern(self, node):
@@ -243,7 +245,8 @@ class GpuAllocEmpty(Op):
         shape = tuple(int(length) for length in inputs)
         output_storage[0][0] = node.outputs[0].type.value_zeros(shape)
 
-    def infer_shape(self, fgraph, node, input_shapes):
+    @shape_rule
+    def infer_shape(self, node, input_shapes):
         return [node.inputs]
 
     def connection_pattern(self, node):

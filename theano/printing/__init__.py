@@ -17,12 +17,12 @@ from pytensor.printing import (
     use_ascii,
 )
 
+from theano.printing.descriptors import hex_digest, var_descriptor
 from theano.printing.formulas import TheanoDefaultPrinter as DefaultPrinter
 from theano.printing.formulas import TheanoLeafPrinter as LeafPrinter
 from theano.printing.formulas import default_printer, leaf_printer, pp, pprint
 from theano.printing.pictures import pydotprint, pydotprint_variables, why_no_pydot
 from theano.printing.text import debugprint, min_informative_str, position_independent_str
-from theano.pytensor_base.printing import hex_digest, var_descriptor
 
 __all__ = [
     "VALID_ASSOC",

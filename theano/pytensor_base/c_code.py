@@ -1,6 +1,8 @@
 """Insides of how PyTensor writes, compiles and loads C."""
 # ruff: noqa: F401 -- this file re-exports
 
+import sys
+
 from pytensor.link.c.basic import (
     CLinker,  # one C function of a graph
     DualLinker,  # runs C code and `perform`, and compares
@@ -33,9 +35,6 @@ from pytensor.link.c.op import (
 from pytensor.link.c.op import (
     _NoPythonCOp as NoPythonCOp,  # an operator whose `perform` raises an error: C only
 )
-from pytensor.link.c.op import (
-    _NoPythonExternalCOp as NoPythonExternalCOp,  # the same, with its C in a file
-)
 from pytensor.link.c.params_type import (
     Params,  # the values that an operator passes to its C
     ParamsType,  # their type
@@ -50,3 +49,9 @@ from pytensor.link.c.type import (
     Generic,  # the type of any Python object
     generic,  # the one instance of Generic
 )
+
+# bases of operators whose `perform` raises an error
+if sys.version_info >= (3, 12):
+    C_ONLY: tuple[type, ...] = (NoPythonCOp,)
+else:
+    from theano.pytensor_base.before_3_3.c_code import C_ONLY

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Collection, Iterable
 from typing import Any
@@ -66,12 +67,6 @@ def protected_inputs(graph: FunctionGraph) -> Collection[Variable] | None:
     return None if supervisor is None else supervisor.protected
 
 
-def frozen_graph_inside(op: HasInnerGraph) -> FrozenFunctionGraph:
-    """The graph inside an operator, interned: equal graphs are the same object."""
-    # of Scan and OpFromGraph
-    return op._frozen_fgraph  # type: ignore[attr-defined]
-
-
 def properties_of(op: Any) -> dict[str, Any]:
     """What an operator is made with, by the names of `__props__`."""
     return op._props_dict()
@@ -81,3 +76,26 @@ def functions_of(variable: Variable) -> dict:
     """The functions that `eval` has compiled of a variable; what they are not pickled with."""
     # `__getstate__` leaves `_fn_cache` out
     return variable.__dict__.setdefault("_fn_cache", {})
+
+
+if sys.version_info >= (3, 12):
+
+    def frozen_graph_inside(op: HasInnerGraph) -> FrozenFunctionGraph:
+        """The graph inside an operator, interned: equal graphs are the same object."""
+        # loops of ours freeze theirs when they are asked to; see `since_3_3.steps`
+        return getattr(op.fgraph, "frozen", op.fgraph)
+
+    def copy_of_graph_inside(op: HasInnerGraph) -> FunctionGraph:
+        """A copy of the graph inside an operator, which may be changed."""
+        return op.fgraph.unfreeze()
+
+    def copy_of_node(node: Apply) -> Apply:
+        """A node of the same operator and inputs, with outputs of its own."""
+        return node.clone()
+
+else:
+    from theano.pytensor_base.before_3_3.graph import (
+        copy_of_graph_inside,
+        copy_of_node,
+        frozen_graph_inside,
+    )

@@ -1,6 +1,8 @@
 """Insides of how PyTensor rewrites graphs: rewriters, their databases, patterns."""
 # ruff: noqa: F401 -- this file re-exports
 
+import sys
+
 from pytensor.graph.rewriting.basic import (
     CheckStackTraceRewriter,  # raises an error where a rewrite lost the user's lines
     EquilibriumGraphRewriter,  # applies node rewriters until none changes anything
@@ -31,15 +33,17 @@ from pytensor.graph.rewriting.db import (
     RewriteDatabaseQuery,  # `include`, `require`, `exclude`, `subquery`, `extra_rewrites`
     SequenceDB,  # gives a SequentialGraphRewriter, by position
 )
-from pytensor.graph.rewriting.unify import (
-    OpPattern,  # an operator of a class with properties, within a pattern
-)
-from pytensor.graph.rewriting.utils import (
-    is_same_graph,  # whether two variables are computed alike
-    is_same_graph_with_merge,  # the same, found out by merging
-)
 
 
 def names_in(database: RewriteDatabase) -> set[str]:
     """The names, not the tags, of what is registered in a database."""
     return database._names
+
+
+if sys.version_info >= (3, 12):
+
+    def pattern_question(rewriter: PatternNodeRewriter) -> None:
+        """Nothing that would be quicker than to match the pattern."""
+
+else:
+    from theano.pytensor_base.before_3_3.patterns import pattern_question

@@ -1,6 +1,40 @@
 """Insides of PyTensor's numbers."""
 # ruff: noqa: F401 -- this file re-exports
 
+import sys
+
 from pytensor.scalar.basic import (
     _scalar_py_operators as ScalarOperators,  # the methods and operators of numbers
 )
+
+# what PyTensor 3.3 computes by several others
+if sys.version_info >= (3, 12):
+    from theano.pytensor_base.since_3_3.scalars import (
+        Angle,
+        ComplexFromPolar,
+        Deg2Rad,
+        GammaL,
+        GammaU,
+        Rad2Deg,
+        angle,
+        complex_from_polar,
+        deg2rad,
+        gammal,
+        gammau,
+        rad2deg,
+    )
+else:
+    from theano.pytensor_base.before_3_3.scalars import (
+        Angle,
+        ComplexFromPolar,
+        Deg2Rad,
+        GammaL,
+        GammaU,
+        Rad2Deg,
+        angle,
+        complex_from_polar,
+        deg2rad,
+        gammal,
+        gammau,
+        rad2deg,
+    )

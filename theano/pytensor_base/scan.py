@@ -1,7 +1,7 @@
 """Insides of PyTensor's loops."""
 # ruff: noqa: F401 -- this file re-exports
 
-from functools import cached_property
+import sys
 from typing import Any
 
 from pytensor.scan.basic import (
@@ -29,13 +29,10 @@ from pytensor.scan.utils import (
     until,  # a condition on which a loop ends
 )
 
-
-class FrozenWhenAsked(Scan):
-    """A loop whose step is frozen when it is first compared or hashed, which takes time."""
-
-    @cached_property
-    def _frozen_fgraph(self) -> Any:  # type: ignore[override]
-        return self.fgraph.freeze()  # type: ignore[attr-defined]
+if sys.version_info >= (3, 12):
+    from theano.pytensor_base.since_3_3.steps import FrozenWhenAsked, step_of, unfrozen_step
+else:
+    from theano.pytensor_base.before_3_3.steps import FrozenWhenAsked, step_of, unfrozen_step
 
 
 def function_of_step(op: Scan) -> Any:

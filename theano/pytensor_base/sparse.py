@@ -5,9 +5,7 @@ Each module is relied upon for what its line says; Theano's names are the same o
 """
 # ruff: noqa: F401 -- this file re-exports
 
-from pytensor.sparse import (
-    sparse_grad,  # marks an indexing so that its gradient is sparse
-)
+import sys
 
 # makers of matrices, conversions, indexing and their operators
 from pytensor.sparse.basic import (
@@ -100,28 +98,9 @@ from pytensor.sparse.basic import _mtypes as mtypes
 
 # arithmetic and products; the classes of operators differ between releases
 from pytensor.sparse.math import (
-    AddSD,
-    AddSS,
-    AddSSData,
     Dot,
-    EqualSD,
-    EqualSS,
-    GreaterEqualSD,
-    GreaterEqualSS,
-    GreaterThanSD,
-    GreaterThanSS,
-    LessEqualSD,
-    LessEqualSS,
-    LessThanSD,
-    LessThanSS,
-    NotEqualSD,
-    NotEqualSS,
     SamplingDot,
-    SparseDenseMultiply,
-    SparseDenseVectorMultiply,
-    SparseSparseMultiply,
     SpSum,
-    StructuredAddSV,
     StructuredDot,
     StructuredDotGradCSC,
     StructuredDotGradCSR,
@@ -197,13 +176,11 @@ from pytensor.sparse.math import _structured_dot as structured_dot_operator
 
 # node rewriters by name, and the operators in C that they make
 from pytensor.sparse.rewriting import (
-    AddSD_ccode,
     CSMGradC,
     MulSDCSC,
     MulSDCSR,
     MulSVCSR,
     SamplingDotCSR,
-    StructuredAddSVCSR,
     StructuredDotCSC,
     StructuredDotCSR,
     UsmmCscDense,
@@ -258,3 +235,52 @@ from pytensor.sparse.variable import (
     constant,
 )
 from pytensor.sparse.variable import _sparse_py_operators as SparseOperators
+
+# operators that 3.3 renamed
+if sys.version_info >= (3, 12):
+    from pytensor.sparse.math import (
+        AddSparseDense,
+        AddSparseSparse,
+        AddSparseSparseData,
+        EqualSparseDense,
+        EqualSparseSparse,
+        GreaterEqualSparseDense,
+        GreaterEqualSparseSparse,
+        GreaterThanSparseDense,
+        GreaterThanSparseSparse,
+        LessEqualSparseDense,
+        LessEqualSparseSparse,
+        LessThanSparseDense,
+        LessThanSparseSparse,
+        MultiplySparseDense,
+        MultiplySparseDenseVector,
+        MultiplySparseSparse,
+        NotEqualSparseDense,
+        NotEqualSparseSparse,
+        StructuredAddSparseDenseVector,
+    )
+    from pytensor.sparse.rewriting import AddSparseDenseC, StructuredAddSparseDenseVectorCSR
+else:
+    from theano.pytensor_base.before_3_3.sparse import (
+        AddSparseDense,
+        AddSparseDenseC,
+        AddSparseSparse,
+        AddSparseSparseData,
+        EqualSparseDense,
+        EqualSparseSparse,
+        GreaterEqualSparseDense,
+        GreaterEqualSparseSparse,
+        GreaterThanSparseDense,
+        GreaterThanSparseSparse,
+        LessEqualSparseDense,
+        LessEqualSparseSparse,
+        LessThanSparseDense,
+        LessThanSparseSparse,
+        MultiplySparseDense,
+        MultiplySparseDenseVector,
+        MultiplySparseSparse,
+        NotEqualSparseDense,
+        NotEqualSparseSparse,
+        StructuredAddSparseDenseVector,
+        StructuredAddSparseDenseVectorCSR,
+    )

@@ -1,6 +1,7 @@
 """Insides of PyTensor's tensors: operators that not every release has, indices, methods."""
 # ruff: noqa: F401 -- this file re-exports
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,10 +10,6 @@ from pytensor.assumptions.specify import (
     SpecifyAssumptions,  # says of a matrix that it is triangular, symmetric or the like
 )
 from pytensor.graph.basic import Apply
-from pytensor.ifelse import (
-    IfElse,  # the lazy choice between values: `n_outs`, `as_view`
-    ifelse,  # makes it
-)
 from pytensor.tensor import (
     _as_tensor_variable as as_tensor_variable_of_class,  # by class: how it becomes a tensor
 )
@@ -23,30 +20,17 @@ from pytensor.tensor.blas import (
     Gemm,  # z * b + a * dot(x, y)
     GemmRelated,  # base of Gemm, Dot22 and Dot22Scalar
     Gemv,  # y * b + a * dot(A, x)
-    Ger,  # A + a * outer(x, y)
     gemm,
     gemm_inplace,
     gemm_no_inplace,
     gemv,
     gemv_inplace,
     gemv_no_inplace,
-    ger,
-    ger_destructive,
     ldflags,  # the flags that link a BLAS
     view_roots,  # the variables whose memory a variable is
 )
 from pytensor.tensor.blas import _dot22 as dot22
 from pytensor.tensor.blas import _dot22scalar as dot22scalar
-from pytensor.tensor.blas_c import (
-    BaseBLAS,  # base of operators whose C calls BLAS
-    CGemv,  # Gemv in C
-    CGer,  # Ger in C
-    cgemv_inplace,
-    cgemv_no_inplace,
-    cger_inplace,
-    cger_no_inplace,
-    must_initialize_y_gemv,  # whether BLAS reads what gemv is to overwrite
-)
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.extra_ops import (
     _broadcast_assert as broadcast_assert,  # the assertion that a length is 1 or equal
@@ -62,8 +46,6 @@ from pytensor.tensor.reshape import (
     SplitDims,  # makes several of one
 )
 from pytensor.tensor.subtensor import (
-    AdvancedIncSubtensor1,  # x[index] set or increased along the first dimension
-    AdvancedSubtensor1,  # x[index] along the first dimension
     as_index_constant,  # an entry of an index as a constant, if it is one
     get_canonical_form_slice,  # (slice, length) -> one without negative numbers, direction
     get_idx_list,  # (all inputs, idx_list) -> the entries of the index
@@ -84,6 +66,51 @@ from pytensor.tensor.utils import (
 from pytensor.tensor.variable import (
     _tensor_py_operators as TensorOperators,  # the methods and operators of tensors
 )
+
+# what PyTensor 3.3 no longer has, and what it moved
+if sys.version_info >= (3, 12):
+    from pytensor.conditional.op import (
+        IfElse,  # the lazy choice between values: `n_outs`, `as_view`
+        ifelse,  # makes it
+    )
+    from pytensor.tensor.blas.blas_c import (
+        BaseBLAS,  # base of operators whose C calls BLAS
+        CGemv,  # Gemv in C
+        cgemv_inplace,
+        cgemv_no_inplace,
+        must_initialize_y_gemv,  # whether BLAS reads what gemv is to overwrite
+    )
+
+    from theano.pytensor_base.since_3_3.rank_one_update import (
+        Ger,  # A + a * outer(x, y)
+        ger,
+        ger_destructive,
+    )
+    from theano.pytensor_base.since_3_3.rank_one_update import Ger as CGer
+    from theano.pytensor_base.since_3_3.rank_one_update import ger as cger_no_inplace
+    from theano.pytensor_base.since_3_3.rank_one_update import ger_destructive as cger_inplace
+    from theano.pytensor_base.since_3_3.rows_at_positions import (
+        AdvancedIncSubtensor1,  # x[index] set or increased along the first dimension
+        AdvancedSubtensor1,  # x[index] along the first dimension
+    )
+else:
+    from theano.pytensor_base.before_3_3.tensor import (
+        AdvancedIncSubtensor1,
+        AdvancedSubtensor1,
+        BaseBLAS,
+        CGemv,
+        CGer,
+        Ger,
+        IfElse,
+        cgemv_inplace,
+        cgemv_no_inplace,
+        cger_inplace,
+        cger_no_inplace,
+        ger,
+        ger_destructive,
+        ifelse,
+        must_initialize_y_gemv,
+    )
 
 
 def check_repeated_lengths(node: Apply, values: Sequence[np.ndarray]) -> None:

@@ -1,6 +1,8 @@
 """PyTensor's rewrites of tensor expressions, and what they are made of."""
 # ruff: noqa: F401 -- this file re-exports
 
+import sys
+
 # registers its rewrites when it is imported
 import pytensor.tensor.rewriting.blas_c
 from pytensor.tensor.rewriting import (
@@ -82,7 +84,6 @@ from pytensor.tensor.rewriting.math import (
     simplify_mul,  # a tree without neutral parts
 )
 from pytensor.tensor.rewriting.shape import (
-    ShapeFeature,  # the feature that knows the shape of each variable: `shape_of`
     ShapeOptimizer,  # attaches it
     UnShapeOptimizer,  # removes it
 )
@@ -95,3 +96,30 @@ from pytensor.tensor.rewriting.shape import (
 from pytensor.tensor.rewriting.subtensor import (
     _constant_has_unique_indices as has_unique_indices,  # whether a constant index repeats none
 )
+
+# rewrites that 3.3 has elsewhere, and those of one of the releases
+if sys.version_info >= (3, 12):
+    from pytensor.tensor.rewriting.special import local_log_add_exp, local_log_sum_exp
+
+    from theano.pytensor_base.since_3_3.rank_one_rewrites import (
+        local_dot22_to_ger_or_gemv,
+        local_gemm_to_ger,
+        local_inplace_ger,
+    )
+    from theano.pytensor_base.since_3_3.shapes_when_asked import (
+        ShapesWhenAsked,  # the feature, with `lengths_of`, which compares no operands' lengths
+    )
+
+    local_log_sqrt = math.local_log_sqrt_sqr
+    svd_of_diag = decomposition.svd_of_structured
+else:
+    from theano.pytensor_base.before_3_3.lazy_shapes import ShapesWhenAsked
+    from theano.pytensor_base.before_3_3.tensor_rewrites import (
+        local_dot22_to_ger_or_gemv,
+        local_gemm_to_ger,
+        local_inplace_ger,
+        local_log_add_exp,
+        local_log_sqrt,
+        local_log_sum_exp,
+        svd_of_diag,
+    )

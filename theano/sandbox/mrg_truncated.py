@@ -5,6 +5,7 @@ import pytensor.tensor as pt
 from pytensor.gradient import disconnected_type
 from pytensor.graph.basic import Apply
 
+from theano.pytensor_base.shapes import shape_rule
 from theano.sandbox import mrg31k3p
 from theano.sandbox.mrg_uniform import mrg_uniform_base
 
@@ -55,7 +56,8 @@ class mrg_truncated(mrg_uniform_base):
     def pushforward(self, inputs, outputs, tangents):
         return [disconnected_type() for _ in outputs]
 
-    def infer_shape(self, fgraph, node, input_shapes):
+    @shape_rule
+    def infer_shape(self, node, input_shapes):
         return [input_shapes[0], input_shapes[1]]
 
     def perform(self, node, inputs, output_storage):

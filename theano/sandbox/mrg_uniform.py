@@ -11,6 +11,7 @@ from pytensor.graph.op import Op
 from pytensor.tensor.type import TensorType
 
 from theano.pytensor_base.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
+from theano.pytensor_base.shapes import shape_rule
 from theano.sandbox import mrg31k3p
 from theano.schedule.database import FAST_RUN_TAG, register_for_tags
 from theano.tensor.constants import extract_constant
@@ -88,7 +89,8 @@ class mrg_uniform(mrg_uniform_base):
         output_type = TensorType(self.output_type.dtype, shape=shape)
         return Apply(self, [rstate, size], [rstate.type(), output_type()])
 
-    def infer_shape(self, fgraph, node, input_shapes):
+    @shape_rule
+    def infer_shape(self, node, input_shapes):
         size = node.inputs[1]
         return [input_shapes[0], [size[axis] for axis in range(self.output_type.ndim)]]
 

@@ -11,6 +11,8 @@ from pytensor.graph.op import Op
 from pytensor.scalar.basic import as_scalar
 from pytensor.tensor.type import TensorType
 
+from theano.pytensor_base.shapes import shape_rule
+
 __all__ = ["ChoiceFromUniform", "MultinomialFromUniform"]
 
 
@@ -57,7 +59,8 @@ class MultinomialFromUniform(Op):
     def pushforward(self, inputs, outputs, tangents):
         return [disconnected_type()]
 
-    def infer_shape(self, fgraph, node, input_shapes):
+    @shape_rule
+    def infer_shape(self, node, input_shapes):
         return [input_shapes[0]]
 
     def perform(self, node, inputs, output_storage):
@@ -103,7 +106,8 @@ class ChoiceFromUniform(MultinomialFromUniform):
         super().__init__(odtype)
         self.replace = replace
 
-    def infer_shape(self, fgraph, node, input_shapes):
+    @shape_rule
+    def infer_shape(self, node, input_shapes):
         return [(input_shapes[0][0], pt.tensor_from_scalar(node.inputs[2]).astype("int64"))]
 
     def perform(self, node, inputs, output_storage):

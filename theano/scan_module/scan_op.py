@@ -9,7 +9,8 @@ from pytensor.graph.basic import Variable
 from theano.configdefaults import config
 from theano.gof.test_values import tests_only_results
 from theano.pytensor_base.scan import Scan as PyTensorScan
-from theano.pytensor_base.scan import ScanInfo, function_of_step
+from theano.pytensor_base.scan import ScanInfo, function_of_step, unfrozen_step
+from theano.pytensor_base.shapes import shape_rule
 from theano.scan_module.gradient.backward_loop import loop_pullback
 from theano.scan_module.gradient.forward_loops import extend_loop
 from theano.scan_module.gradient.tangent_loop import loop_pushforward
@@ -70,9 +71,11 @@ class Scan(ScanAttributes):
         """The same operation as one of ours; both share what they consist of."""
         ours = cls.__new__(cls)
         vars(ours).update(vars(op))
+        ours.fgraph = unfrozen_step(op.fgraph)
         return ours
 
-    def infer_shape(self, fgraph, node, input_shapes):
+    @shape_rule
+    def infer_shape(self, node, input_shapes):
         """Shapes of the outputs, from those of the inputs; the step is looked at once."""
         return output_shapes(node, input_shapes)
 

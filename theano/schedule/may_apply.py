@@ -6,13 +6,11 @@ wrong; no is not, which `tests_scan_grad/test_may_apply.py` asks the rewrites th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 
 import numpy as np
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.op import Op
 from pytensor.scalar.basic import Second
 from pytensor.tensor.basic import Alloc, Join
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
@@ -23,8 +21,8 @@ from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 from theano.pytensor_base.rewriting import (
     GraphRewriter,
     NodeRewriter,
-    OpPattern,
     PatternNodeRewriter,
+    pattern_question,
 )
 from theano.pytensor_base.scan import Scan
 from theano.pytensor_base.tensor_rewrites import (
@@ -50,7 +48,7 @@ def node_question(rewriter: NodeRewriter) -> NodeQuestion | None:
     if isinstance(rewriter, Guarded):
         rewriter = rewriter.rewriter
     if type(rewriter) is PatternNodeRewriter:
-        return _pattern_question(rewriter)
+        return pattern_question(rewriter)
     return _OF_NODES.get(rewriter)
 
 
@@ -60,51 +58,6 @@ def graph_question(rewriter: GraphRewriter) -> GraphQuestion | None:
 
 
 # ---- nodes ----
-
-
-@dataclass(frozen=True)
-class _Operations:
-    """The operation of a pattern, or a kind of it, and those of its operands by position."""
-
-    op: Op | type
-    operands: tuple[tuple[int, _Operations], ...]
-
-    @classmethod
-    def of(cls, pattern: Sequence) -> _Operations | None:
-        """Those of a pattern; None if it does not begin with one."""
-        head, *arguments = pattern
-        op = head.op_type if isinstance(head, OpPattern) else head
-        if not isinstance(op, Op | type):
-            return None
-        below = [(k, cls.of(a)) for k, a in enumerate(arguments) if isinstance(a, type(pattern))]
-        return cls(op, tuple((k, operations) for k, operations in below if operations is not None))
-
-    def match(self, node: Apply) -> bool:
-        """Whether a node and what it reads have these operations."""
-        same = isinstance(node.op, self.op) if isinstance(self.op, type) else node.op == self.op
-        if not same:
-            return False
-        for position, operations in self.operands:
-            if position >= len(node.inputs):
-                return False
-            owner = node.inputs[position].owner
-            if owner is None or not operations.match(owner):
-                return False
-        return True
-
-
-def _pattern_question(rewriter: PatternNodeRewriter) -> NodeQuestion | None:
-    """Whether the operations of a pattern are there: to match all of it costs far more."""
-    operations = _Operations.of(rewriter.in_pattern)
-    if operations is None:
-        return None
-    # some patterns are looked for where a rare operation in them is
-    others = rewriter.get_nodes or (lambda fgraph, node: ())
-
-    def question(fgraph: FunctionGraph, node: Apply) -> bool:
-        return any(operations.match(each) for each in (node, *others(fgraph, node)))
-
-    return question
 
 
 def _has_a_sum(_: FunctionGraph, node: Apply) -> bool:

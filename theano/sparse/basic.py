@@ -6,13 +6,11 @@ from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
 from pytensor.tensor.basic import as_tensor_variable
 
+from theano.pytensor_base.shapes import shape_rule
 from theano.pytensor_base.sparse import (
     CSC,
     CSM,
     CSR,
-    AddSD,
-    AddSS,
-    AddSSData,
     Cast,
     ColScaleCSC,
     ConstructSparseFromList,
@@ -21,25 +19,13 @@ from theano.pytensor_base.sparse import (
     Diag,
     Dot,
     EnsureSortedIndices,
-    EqualSD,
-    EqualSS,
     GetItem2d,
     GetItem2Lists,
     GetItem2ListsGrad,
     GetItemList,
     GetItemListGrad,
     GetItemScalar,
-    GreaterEqualSD,
-    GreaterEqualSS,
-    GreaterThanSD,
-    GreaterThanSS,
     HStack,
-    LessEqualSD,
-    LessEqualSS,
-    LessThanSD,
-    LessThanSS,
-    NotEqualSD,
-    NotEqualSS,
     Remove0,
     RowScaleCSC,
     SamplingDot,
@@ -47,7 +33,6 @@ from theano.pytensor_base.sparse import (
     SparseConstantSignature,
     SparseFromDense,
     SparseVariable,
-    StructuredAddSV,
     StructuredDot,
     StructuredDotGradCSC,
     StructuredDotGradCSR,
@@ -175,10 +160,26 @@ from theano.pytensor_base.sparse import (
     wcast,
     zcast,
 )
-from theano.pytensor_base.sparse import SparseDenseMultiply as MulSD
-from theano.pytensor_base.sparse import SparseDenseVectorMultiply as MulSV
+from theano.pytensor_base.sparse import AddSparseDense as AddSD
+from theano.pytensor_base.sparse import AddSparseSparse as AddSS
+from theano.pytensor_base.sparse import AddSparseSparseData as AddSSData
+from theano.pytensor_base.sparse import EqualSparseDense as EqualSD
+from theano.pytensor_base.sparse import EqualSparseSparse as EqualSS
+from theano.pytensor_base.sparse import GreaterEqualSparseDense as GreaterEqualSD
+from theano.pytensor_base.sparse import GreaterEqualSparseSparse as GreaterEqualSS
+from theano.pytensor_base.sparse import GreaterThanSparseDense as GreaterThanSD
+from theano.pytensor_base.sparse import GreaterThanSparseSparse as GreaterThanSS
+from theano.pytensor_base.sparse import LessEqualSparseDense as LessEqualSD
+from theano.pytensor_base.sparse import LessEqualSparseSparse as LessEqualSS
+from theano.pytensor_base.sparse import LessThanSparseDense as LessThanSD
+from theano.pytensor_base.sparse import LessThanSparseSparse as LessThanSS
+from theano.pytensor_base.sparse import MultiplySparseDense as MulSD
+from theano.pytensor_base.sparse import MultiplySparseDenseVector as MulSV
+from theano.pytensor_base.sparse import MultiplySparseSparse as MulSS
+from theano.pytensor_base.sparse import NotEqualSparseDense as NotEqualSD
+from theano.pytensor_base.sparse import NotEqualSparseSparse as NotEqualSS
 from theano.pytensor_base.sparse import SparseOperators as _sparse_py_operators
-from theano.pytensor_base.sparse import SparseSparseMultiply as MulSS
+from theano.pytensor_base.sparse import StructuredAddSparseDenseVector as StructuredAddSV
 from theano.pytensor_base.sparse import dot_operator as _dot
 from theano.pytensor_base.sparse import is_dense as _is_dense
 from theano.pytensor_base.sparse import is_dense_variable as _is_dense_variable
@@ -208,7 +209,8 @@ class Neg(Op):
     def pullback(self, inputs, outputs, cotangents):
         return [-cotangents[0]]
 
-    def infer_shape(self, fgraph, node, input_shapes):
+    @shape_rule
+    def infer_shape(self, node, input_shapes):
         return input_shapes
 
 
@@ -236,7 +238,8 @@ class SquareDiagonal(Op):
     def pullback(self, inputs, outputs, cotangents):
         return [diag(cotangents[0])]
 
-    def infer_shape(self, fgraph, node, input_shapes):
+    @shape_rule
+    def infer_shape(self, node, input_shapes):
         return [input_shapes[0] * 2]
 
 

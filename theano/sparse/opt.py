@@ -1,14 +1,13 @@
 """Rewrites of sparse operators and the operators in C that they use, by Theano 1.0's names."""
 # ruff: noqa: F401 -- this file re-exports
 
+from theano.pytensor_base.sparse import AddSparseDenseC as AddSD_ccode
 from theano.pytensor_base.sparse import (
-    AddSD_ccode,
     CSMGradC,
     MulSDCSC,
     MulSDCSR,
     MulSVCSR,
     SamplingDotCSR,
-    StructuredAddSVCSR,
     StructuredDotCSC,
     StructuredDotCSR,
     UsmmCscDense,
@@ -37,3 +36,4 @@ from theano.pytensor_base.sparse import (
     usmm_csc_dense,
     usmm_csc_dense_inplace,
 )
+from theano.pytensor_base.sparse import StructuredAddSparseDenseVectorCSR as StructuredAddSVCSR

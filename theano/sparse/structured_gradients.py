@@ -7,9 +7,11 @@ gradient of one of them.
 from __future__ import annotations
 
 from pytensor.graph.basic import Variable
+from pytensor.tensor.subtensor import AdvancedSubtensor
 
 from theano.pytensor_base.sparse import DenseFromSparse as _PyTensorDenseFromSparse
 from theano.pytensor_base.sparse import SpSum as _PyTensorSpSum
+from theano.pytensor_base.tensor import AdvancedSubtensor1
 
 
 class DenseFromSparse(_PyTensorDenseFromSparse):
@@ -57,3 +59,30 @@ def sp_sum(x: Variable, axis: int | None = None, sparse_grad: bool = False) -> V
     """
     total: Variable = SpSum(axis, sparse_grad)(x)  # type: ignore[assignment]
     return total
+
+
+def sparse_grad(var: Variable) -> Variable:
+    """Return ``x[indices]`` again, such that its gradient with respect to x is a sparse matrix.
+
+    Parameters
+    ----------
+    var : Variable
+        What indexing a matrix with a vector of integers gave.
+
+    Returns
+    -------
+    Variable
+
+    Raises
+    ------
+    TypeError
+        `var` is something else.
+    """
+    node = var.owner
+    if node is None or not isinstance(node.op, AdvancedSubtensor | AdvancedSubtensor1):
+        raise TypeError(f"sparse_grad: expected x[indices] with a vector of integers, got {var}")
+    x, *indices = node.inputs
+    if len(indices) > 1:
+        raise TypeError(f"sparse_grad: expected one vector of indices, got {len(indices)} of {var}")
+    rows: Variable = AdvancedSubtensor1(sparse_grad=True)(x, indices[0])  # type: ignore[assignment]
+    return rows

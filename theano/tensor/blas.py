@@ -34,6 +34,11 @@ from theano.pytensor_base.tensor_rewrites import blas as _rewrites
 from theano.pytensor_base.tensor_rewrites import factor_canonicalized as _factor_canonicalized
 from theano.pytensor_base.tensor_rewrites import is_real_matrix as _is_real_matrix
 from theano.pytensor_base.tensor_rewrites import is_real_vector as _is_real_vector
+from theano.pytensor_base.tensor_rewrites import (
+    local_dot22_to_ger_or_gemv as _local_dot22_to_ger_or_gemv,
+)
+from theano.pytensor_base.tensor_rewrites import local_gemm_to_ger as _local_gemm_to_ger
+from theano.pytensor_base.tensor_rewrites import local_inplace_ger as _local_inplace_ger
 from theano.pytensor_base.tensor_rewrites import terms_of_sum as _terms_of_product
 from theano.tensor.batched import batched_dot, batched_tensordot
 
@@ -41,15 +46,13 @@ from theano.tensor.batched import batched_dot, batched_tensordot
 local_dot22_to_dot22scalar = OfPyTensor(
     _rewrites.local_dot22_to_dot22scalar, "local_dot22_to_dot22scalar"
 )
-local_dot22_to_ger_or_gemv = OfPyTensor(
-    _rewrites.local_dot22_to_ger_or_gemv, "local_dot22_to_ger_or_gemv"
-)
+local_dot22_to_ger_or_gemv = OfPyTensor(_local_dot22_to_ger_or_gemv, "local_dot22_to_ger_or_gemv")
 local_dot_to_dot22 = OfPyTensor(_rewrites.local_dot_to_dot22, "local_dot_to_dot22")
 local_gemm_to_gemv = OfPyTensor(_rewrites.local_gemm_to_gemv, "local_gemm_to_gemv")
-local_gemm_to_ger = OfPyTensor(_rewrites.local_gemm_to_ger, "local_gemm_to_ger")
+local_gemm_to_ger = OfPyTensor(_local_gemm_to_ger, "local_gemm_to_ger")
 local_inplace_gemm = OfPyTensor(_rewrites.local_inplace_gemm, "local_inplace_gemm")
 local_inplace_gemv = OfPyTensor(_rewrites.local_inplace_gemv, "local_inplace_gemv")
-local_inplace_ger = OfPyTensor(_rewrites.local_inplace_ger, "local_inplace_ger")
+local_inplace_ger = OfPyTensor(_local_inplace_ger, "local_inplace_ger")
 
 
 def res_is_a(var: Variable, op: Op) -> bool:

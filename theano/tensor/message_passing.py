@@ -16,6 +16,7 @@ from pytensor.graph.basic import Apply, Variable
 from theano.compat import cmp
 from theano.gof.op import Op
 from theano.pytensor_base.c_code import generic
+from theano.pytensor_base.shapes import shape_rule
 from theano.tensor.type import TensorType
 
 __all__ = [
@@ -97,7 +98,8 @@ class MPIRecv(_Message):
     def make_node(self):
         return Apply(self, [], [generic(), TensorType(self.dtype, self.broadcastable)()])
 
-    def infer_shape(self, fgraph, node, input_shapes):
+    @shape_rule
+    def infer_shape(self, node, input_shapes):
         return [None, [pt.constant(length, dtype="int64") for length in self.shape]]
 
     def perform(self, node, inputs, output_storage):
@@ -118,7 +120,8 @@ class MPIRecvWait(_Message):
     def make_node(self, request, data):
         return Apply(self, [request, data], [data.type()])
 
-    def infer_shape(self, fgraph, node, input_shapes):
+    @shape_rule
+    def infer_shape(self, node, input_shapes):
         return [input_shapes[1]]
 
     def perform(self, node, inputs, output_storage):
@@ -150,7 +153,8 @@ class MPISend(_Message):
         data = pt.as_tensor_variable(data)
         return Apply(self, [data], [generic(), data.type()])
 
-    def infer_shape(self, fgraph, node, input_shapes):
+    @shape_rule
+    def infer_shape(self, node, input_shapes):
         return [None, input_shapes[0]]
 
     def perform(self, node, inputs, output_storage):

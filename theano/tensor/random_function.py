@@ -13,6 +13,7 @@ from pytensor.tensor.type import TensorType
 
 from theano.gof.type import PureType
 from theano.pytensor_base.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
+from theano.pytensor_base.shapes import shape_rule
 from theano.schedule.database import FAST_RUN_TAG, register_for_tags
 
 __all__ = [
@@ -152,7 +153,8 @@ class RandomFunction(Op):
         args = [pt.as_tensor_variable(argument) for argument in args]
         return Apply(self, [r, shape, *args], [r.type(), self.outtype()])
 
-    def infer_shape(self, fgraph, node, input_shapes):
+    @shape_rule
+    def infer_shape(self, node, input_shapes):
         shape = node.inputs[1]
         empty = isinstance(shape, Constant) and not len(shape.data)
         if self.ndim_added or empty and self.outtype.ndim:

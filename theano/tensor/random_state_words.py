@@ -7,6 +7,7 @@ from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
 from pytensor.tensor.type import TensorType
 
+from theano.pytensor_base.shapes import shape_rule, shapes_by
 from theano.tensor.random_function import RandomFunction, random_state_type, state_from
 
 __all__ = ["WORDS", "DrawFromWords", "random_state_of_words", "words_of_random_state", "words_type"]
@@ -62,7 +63,8 @@ class WordsOfRandomState(_Conversion):
     def make_node(self, state):
         return Apply(self, [state], [words_type()])
 
-    def infer_shape(self, fgraph, node, input_shapes):
+    @shape_rule
+    def infer_shape(self, node, input_shapes):
         return [[pt.constant(WORDS)]]
 
     def perform(self, node, inputs, output_storage):
@@ -75,7 +77,8 @@ class RandomStateOfWords(_Conversion):
     def make_node(self, words):
         return Apply(self, [words], [random_state_type()])
 
-    def infer_shape(self, fgraph, node, input_shapes):
+    @shape_rule
+    def infer_shape(self, node, input_shapes):
         return [None]
 
     def perform(self, node, inputs, output_storage):
@@ -116,8 +119,9 @@ class DrawFromWords(Op):
     def pushforward(self, inputs, outputs, tangents):
         return self.draw.pushforward(inputs, outputs, tangents)
 
-    def infer_shape(self, fgraph, node, input_shapes):
-        _, drawn = self.draw.infer_shape(fgraph, node, input_shapes)
+    @shape_rule
+    def infer_shape(self, node, input_shapes):
+        _, drawn = shapes_by(self.draw, node, input_shapes)
         return [[pt.constant(WORDS)], drawn]
 
     def perform(self, node, inputs, output_storage):

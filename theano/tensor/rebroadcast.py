@@ -12,6 +12,7 @@ from pytensor.tensor.variable import TensorVariable
 
 from theano.pytensor_base.compiling import TypeCastingOp
 from theano.pytensor_base.rewriting import node_rewriter, out2in
+from theano.pytensor_base.shapes import shape_rule
 from theano.schedule.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb
 
 __all__ = ["Rebroadcast", "addbroadcast", "patternbroadcast", "unbroadcast"]
@@ -92,7 +93,8 @@ class Rebroadcast(TypeCastingOp):
     def c_code_cache_version(self):
         return (1,)
 
-    def infer_shape(self, fgraph, node, shapes):
+    @shape_rule
+    def infer_shape(self, node, shapes):
         one = pt.constant(1, dtype="int64")
         return [tuple(one if self.axis.get(d) else size for d, size in enumerate(shapes[0]))]
 

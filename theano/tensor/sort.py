@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytensor.tensor as pt
+from pytensor.configdefaults import config
 from pytensor.gradient import DisconnectedType
 from pytensor.graph.basic import Apply, Variable
 from pytensor.tensor.sort import ArgSortOp as _PyTensorArgSortOp
@@ -149,12 +150,12 @@ class TopKOp(Op):
         x, kth = inputs
         disconnected = DisconnectedType()()
         if not self.return_values:
-            return [x.zeros_like(dtype=pt.config.floatX), disconnected]
+            return [x.zeros_like(dtype=config.floatX), disconnected]
         if isinstance(output_grads[0].type, DisconnectedType):
             return [disconnected, disconnected]
         positions = outputs[1] if self.return_indices else self._positions(x, kth)
         if x.type.dtype in pt.type.discrete_dtypes:
-            return [x.zeros_like(dtype=pt.config.floatX), disconnected]
+            return [x.zeros_like(dtype=config.floatX), disconnected]
         axis, ndim = self.axis % x.type.ndim, x.type.ndim
         index = [
             positions

@@ -22,12 +22,14 @@ from pytensor.tensor.subtensor import (
 )
 
 from theano.gof.stand_in import StandIn
+from theano.pytensor_base.tensor import AdvancedIncSubtensor1 as _RowsChanged
+from theano.pytensor_base.tensor import AdvancedSubtensor1 as _RowsAtPositions
 from theano.pytensor_base.tensor import as_index_constant, get_canonical_form_slice, get_idx_list
 from theano.tensor.as_tensor import as_tensor_variable
 from theano.tensor.rebroadcast import Rebroadcast
 
 
-class AdvancedSubtensor1(metaclass=StandIn, made=_of_pytensor.AdvancedSubtensor1):
+class AdvancedSubtensor1(metaclass=StandIn, made=_RowsAtPositions):
     """The elements at positions along the first dimension.
 
     Before a function is compiled, the operator is one for positions along any dimensions; it
@@ -35,27 +37,23 @@ class AdvancedSubtensor1(metaclass=StandIn, made=_of_pytensor.AdvancedSubtensor1
     """
 
     @staticmethod
-    def make(sparse_grad: bool = False) -> _of_pytensor.AdvancedSubtensor1:
-        return _of_pytensor.AdvancedSubtensor1(sparse_grad)
+    def make(sparse_grad: bool = False) -> _RowsAtPositions:
+        return _RowsAtPositions(sparse_grad)
 
     @staticmethod
     def means(op: object) -> bool:
         return isinstance(op, AdvancedSubtensor) and _along_first(op.idx_list)
 
 
-class AdvancedIncSubtensor1(metaclass=StandIn, made=_of_pytensor.AdvancedIncSubtensor1):
+class AdvancedIncSubtensor1(metaclass=StandIn, made=_RowsChanged):
     """An array with the elements at positions along the first dimension changed.
 
     It also stands for the operator before a function is compiled: see `AdvancedSubtensor1`.
     """
 
     @staticmethod
-    def make(
-        inplace: bool = False, set_instead_of_inc: bool = False
-    ) -> _of_pytensor.AdvancedIncSubtensor1:
-        return _of_pytensor.AdvancedIncSubtensor1(
-            inplace=inplace, set_instead_of_inc=set_instead_of_inc
-        )
+    def make(inplace: bool = False, set_instead_of_inc: bool = False) -> _RowsChanged:
+        return _RowsChanged(inplace=inplace, set_instead_of_inc=set_instead_of_inc)
 
     @staticmethod
     def means(op: object) -> bool:

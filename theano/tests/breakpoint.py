@@ -9,6 +9,8 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.op import Op
 from pytensor.tensor.basic import as_tensor_variable
 
+from theano.pytensor_base.shapes import shape_rule
+
 __all__ = ["PdbBreakpoint"]
 
 # the first that is installed is used
@@ -72,7 +74,8 @@ class PdbBreakpoint(Op):
     def do_constant_folding(self, fgraph, node):
         return False
 
-    def infer_shape(self, fgraph, node, input_shapes):
+    @shape_rule
+    def infer_shape(self, node, input_shapes):
         return input_shapes[1:]
 
     def connection_pattern(self, node):

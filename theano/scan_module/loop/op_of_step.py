@@ -18,7 +18,7 @@ from pytensor.graph.type import Type
 from pytensor.tensor.type import TensorType
 
 from theano.pytensor_base.graph import InconsistencyError
-from theano.pytensor_base.scan import ScanInfo
+from theano.pytensor_base.scan import ScanInfo, step_of
 from theano.scan_module.loop.roles import Roles
 from theano.scan_module.loop.step_copy import copied
 
@@ -35,7 +35,7 @@ def step_graph(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> Funct
     """
     places = [NominalVariable(k, variable.type) for k, variable in enumerate(inputs)]
     own = copied(outputs, dict(zip(inputs, places, strict=True)))
-    graph = FunctionGraph(places, own, clone=False)
+    graph = step_of(places, own)
     if any(node.op.destroy_map for node in graph.apply_nodes):
         raise InconsistencyError("Inner-graphs must not contain in-place operations.")
     return graph

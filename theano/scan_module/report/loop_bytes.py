@@ -51,7 +51,7 @@ class Shapes:
         if self._known is not None and variable in self._known:
             known = self._known[variable]
             return tuple(k if s is None else s for s, k in zip(static, known, strict=True))
-        symbolic = self._feature.shape_of.get(variable) or (None,) * len(static)
+        symbolic = self._feature.lengths_of(variable) or (None,) * len(static)
         return tuple(
             self._length(variable, axis, symbolic[axis]) if length is None else length
             for axis, length in enumerate(static)

@@ -67,7 +67,7 @@ class FixedShapes:
             graph = FunctionGraph(self._inputs, self._outputs, clone=False)
             self._shapes = LazyShapeFeature()
             graph.attach_feature(self._shapes)
-        return self._shapes.shape_of.get(value)
+        return self._shapes.lengths_of(value)
 
     def _is_fixed(self, length: Variable) -> bool:
         """Whether a length is computed from invariants and from shapes of inputs of the step."""

@@ -71,7 +71,7 @@ def replace_shape_only_uses(graph: FunctionGraph) -> bool:
     while uses:
         progress = False
         for node, rule in uses:
-            shape = shapes.shape_of.get(node.inputs[0])
+            shape = shapes.lengths_of(node.inputs[0])
             if shape is None or node not in graph.apply_nodes or _asks_for_itself(node, shape):
                 continue
             old = node.outputs[0]

@@ -16,12 +16,16 @@ from theano.pytensor_base.tensor_rewrites import (
     blas,
     decomposition,
     elemwise,
+    local_log_add_exp,
+    local_log_sqrt,
+    local_log_sum_exp,
     math,
     products,
     shape,
     subtensor,
     subtensor_lift,
     summary,
+    svd_of_diag,
     uncanonicalize,
 )
 from theano.schedule.rewrites import where_right as where
@@ -51,9 +55,9 @@ _OF_ONE_DTYPE = (
     math.local_greedy_distributor,
     math.local_log1p,
     math.local_log1p_plusminus_exp,
-    math.local_log_add_exp,
-    math.local_log_sqrt,
-    math.local_log_sum_exp,
+    local_log_add_exp,
+    local_log_sqrt,
+    local_log_sum_exp,
     math.local_mul_exp_to_exp_add,
     math.local_mul_pow_to_pow_add,
     math.local_mul_switch_sink,
@@ -83,7 +87,7 @@ _OF_ONE_FLOAT_DTYPE = (
 # rewrites that give another dtype, which is cast
 _OF_ANOTHER_DTYPE = (
     decomposition.eigh_of_diag,
-    decomposition.svd_of_diag,
+    svd_of_diag,
     math.local_log_erfc,
     math.local_useless_conj,
     summary.local_log_prod_to_sum_log,

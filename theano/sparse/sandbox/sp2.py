@@ -13,6 +13,7 @@ from pytensor.graph.op import Op
 from pytensor.tensor.basic import as_tensor_variable
 from pytensor.tensor.type import discrete_dtypes, float_dtypes
 
+from theano.pytensor_base.shapes import shape_rule
 from theano.sparse.basic import as_sparse_variable, sampling_dot
 from theano.sparse.type import SparseType
 
@@ -52,7 +53,8 @@ class Poisson(Op):
     def pullback(self, inputs, outputs, cotangents):
         return [_undefined(self, inputs, 0)]
 
-    def infer_shape(self, fgraph, node, input_shapes):
+    @shape_rule
+    def infer_shape(self, node, input_shapes):
         return input_shapes
 
 
@@ -94,7 +96,8 @@ class Binomial(Op):
     def pullback(self, inputs, outputs, cotangents):
         return [_undefined(self, inputs, 0), _undefined(self, inputs, 1), disconnected_type()]
 
-    def infer_shape(self, fgraph, node, input_shapes):
+    @shape_rule
+    def infer_shape(self, node, input_shapes):
         return [(node.inputs[2][0], node.inputs[2][1])]
 
 
@@ -129,7 +132,8 @@ class Multinomial(Op):
     def pullback(self, inputs, outputs, cotangents):
         return [_undefined(self, inputs, 0), _undefined(self, inputs, 1)]
 
-    def infer_shape(self, fgraph, node, input_shapes):
+    @shape_rule
+    def infer_shape(self, node, input_shapes):
         return [input_shapes[1]]
 
 

@@ -11,6 +11,7 @@ from pytensor.tensor.type import discrete_dtypes
 from pytensor.tensor.variable import TensorVariable
 
 from theano.pytensor_base.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
+from theano.pytensor_base.shapes import shape_rule
 from theano.schedule.database import FAST_RUN_TAG, register_for_tags
 
 __all__ = [
@@ -43,7 +44,8 @@ class _Added(Op):
                 raise TypeError(f"{self}: expected integers in {name}, got {tensor.type}")
         return tensors
 
-    def infer_shape(self, fgraph, node, input_shapes):
+    @shape_rule
+    def infer_shape(self, node, input_shapes):
         return [input_shapes[0]]
 
 

@@ -58,7 +58,7 @@ def _counts_rows(fgraph: FunctionGraph, rows: Variable, classes: Variable) -> bo
         shapes is not None
         and is_constant(start, 0)
         and is_constant(step, 1)
-        and (shapes.same_shape(rows, classes) or stop is shapes.shape_of[classes][0])
+        and (shapes.same_shape(rows, classes) or stop is shapes.get_shape(classes, 0))
     )
 
 

@@ -10,6 +10,7 @@ import pytensor.tensor as pt
 from pytensor.compile.mode import Mode
 from pytensor.tensor.variable import TensorVariable
 
+from theano.pytensor_base.shapes import shape_rule, shapes_by_base
 from theano.pytensor_base.tensor import TensorSymbolicOp
 
 
@@ -68,8 +69,9 @@ class RowOperator(TensorSymbolicOp):
     def __str__(self) -> str:
         return type(self).__name__
 
-    def infer_shape(self, fgraph, node, shapes):
+    @shape_rule
+    def infer_shape(self, node, shapes):
         """Return the shapes of the results, from those of the operands."""
         if not self.shapes_like:
-            return super().infer_shape(fgraph, node, shapes)
+            return shapes_by_base(super(), node, shapes)
         return [shapes[operand][:ndim] for operand, ndim in self.shapes_like]

@@ -20,6 +20,7 @@ from pytensor.tensor.math import MulWithoutZeros
 
 from theano.link.native.ir.ir import CannotLower
 from theano.link.native.ir.scalar_types import C_TYPES, FLOATS
+from theano.pytensor_base.scalar import Angle, Deg2Rad, GammaL, GammaU, Rad2Deg
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ TABLE: dict[type, _Form] = {
     basic.Conj: _same("{0}", "{0}"),
     basic.Real: _same("{0}", "{0}"),
     basic.Imag: _same("(({t})0)"),
-    basic.Angle: _Form("float", "__builtin_atan2{f}(0, {0})", None, True),
+    Angle: _Form("float", "__builtin_atan2{f}(0, {0})", None, True),
     basic.Switch: _Form("switch", "({0} ? {1} : {2})", "TN_SELECT_{S}({0}, {1}, {2})"),
     MulWithoutZeros: _same("({0} == 0 ? {1} : {1} == 0 ? {0} : {0} * {1})"),
     basic.Clip: _same("({0} < {1} ? {1} : {0} > {2} ? {2} : {0})"),
@@ -159,8 +160,8 @@ TABLE: dict[type, _Form] = {
     basic.ArcSinh: _function("asinh"),
     basic.ArcTanh: _function("atanh"),
     basic.ArcTan2: _function("atan2", count=2),
-    basic.Deg2Rad: _Form("float", "({0} * ({t})0.017453292519943295)", None),
-    basic.Rad2Deg: _Form("float", "({0} * ({t})57.295779513082321)", None),
+    Deg2Rad: _Form("float", "({0} * ({t})0.017453292519943295)", None),
+    Rad2Deg: _Form("float", "({0} * ({t})57.295779513082321)", None),
     scalar_math.Erf: _function("erf"),
     scalar_math.Erfc: _function("erfc"),
     scalar_math.Gamma: _function("tgamma"),
@@ -172,8 +173,8 @@ TABLE: dict[type, _Form] = {
     scalar_math.TriGamma: _special("trigamma"),
     scalar_math.GammaInc: _special("gammainc", 2),
     scalar_math.GammaIncC: _special("gammaincc", 2),
-    scalar_math.GammaL: _special("gammal", 2),
-    scalar_math.GammaU: _special("gammau", 2),
+    GammaL: _special("gammal", 2),
+    GammaU: _special("gammau", 2),
     scalar_math.BetaInc: _special("betainc", 3),
     scalar_math.J0: _function("j0"),
     scalar_math.J1: _function("j1"),

@@ -16,7 +16,7 @@ from pytensor.tensor.type import TensorType
 from theano.gof.own_code import has_own_code, warn_that_own_code_does_not_run
 from theano.link.native.graph.overwriting import overwrites_input
 from theano.link.native.run.virtual_machine import FailedNode
-from theano.pytensor_base.c_code import NoPythonCOp, NoPythonExternalCOp
+from theano.pytensor_base.c_code import C_ONLY
 from theano.pytensor_base.tensor import check_repeated_lengths
 
 
@@ -139,7 +139,7 @@ def slow_in_python(node: Apply) -> bool:
 
 
 def _needs_c(op: Any) -> bool:
-    return has_own_code(op) or isinstance(op, NoPythonCOp | NoPythonExternalCOp)
+    return has_own_code(op) or isinstance(op, C_ONLY)
 
 
 def replay(

@@ -15,6 +15,7 @@ from pytensor.scalar import basic as sb
 from pytensor.tensor.math import MulWithoutZeros
 
 from theano.link.xla.context import CannotLower
+from theano.pytensor_base.scalar import Angle, ComplexFromPolar, Deg2Rad, GammaL, GammaU, Rad2Deg
 
 Function = Callable[..., Any]
 
@@ -144,8 +145,8 @@ _IN_RESULTS_DTYPE: dict[type[sb.ScalarOp], Function] = {
     sb.Expm1: _lax("expm1"),
     sb.Sqr: lambda x: x * x,
     sb.Sqrt: _lax("sqrt"),
-    sb.Deg2Rad: _jnp("deg2rad"),
-    sb.Rad2Deg: _jnp("rad2deg"),
+    Deg2Rad: _jnp("deg2rad"),
+    Rad2Deg: _jnp("rad2deg"),
     sb.Cos: _lax("cos"),
     sb.ArcCos: _lax("acos"),
     sb.Sin: _lax("sin"),
@@ -172,8 +173,8 @@ _IN_RESULTS_DTYPE: dict[type[sb.ScalarOp], Function] = {
     sm.TriGamma: lambda x: _special("polygamma")(1, x),
     sm.GammaInc: _special("gammainc"),
     sm.GammaIncC: _special("gammaincc"),
-    sm.GammaU: _gamma_part("gammaincc"),
-    sm.GammaL: _gamma_part("gammainc"),
+    GammaU: _gamma_part("gammaincc"),
+    GammaL: _gamma_part("gammainc"),
     sm.BetaInc: _special("betainc"),
     sm.I0: _special("i0"),
     sm.I1: _special("i1"),
@@ -197,9 +198,9 @@ _AS_GIVEN: dict[type[sb.ScalarOp], Function] = {
     sb.Abs: _jnp("abs"),
     sb.Real: _jnp("real"),
     sb.Imag: _jnp("imag"),
-    sb.Angle: _jnp("angle"),
+    Angle: _jnp("angle"),
     sb.Complex: _lax("complex"),
-    sb.ComplexFromPolar: lambda r, phi: _lax("complex")(r * _jnp("cos")(phi), r * _jnp("sin")(phi)),
+    ComplexFromPolar: lambda r, phi: _lax("complex")(r * _jnp("cos")(phi), r * _jnp("sin")(phi)),
 }
 
 

@@ -1,0 +1,23 @@
+"""Graphs inside operators, which PyTensor 3.0 copies with their operators and freezes beside them."""
+
+from __future__ import annotations
+
+from pytensor.graph.basic import Apply
+from pytensor.graph.fg import FrozenFunctionGraph, FunctionGraph
+from pytensor.graph.op import HasInnerGraph
+
+
+def frozen_graph_inside(op: HasInnerGraph) -> FrozenFunctionGraph:
+    """The graph inside an operator, interned: equal graphs are the same object."""
+    # of Scan and OpFromGraph
+    return op._frozen_fgraph  # type: ignore[attr-defined]
+
+
+def copy_of_graph_inside(op: HasInnerGraph) -> FunctionGraph:
+    """A copy of the graph inside an operator, which may be changed."""
+    return op.fgraph.clone(clone_inner_graphs=True)  # type: ignore[attr-defined]
+
+
+def copy_of_node(node: Apply) -> Apply:
+    """A node of the same operator and inputs, with outputs of its own."""
+    return node.clone(clone_inner_graph=True)

@@ -1,0 +1,41 @@
+"""Shapes of what operators compute, where PyTensor passes the graph to `infer_shape`, too."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pytensor.graph.basic import Apply
+from pytensor.graph.op import Op
+
+METHODS_OF_GRAPH = frozenset({"infer_shape", "do_constant_folding"})
+
+
+def shape_rule(method: Callable) -> Callable:
+    """An `infer_shape` of a node and shapes that may be called with the graph before them."""
+
+    @functools.wraps(method)
+    def adapted(self: Op, *arguments: Any) -> Any:
+        return method(self, *arguments[-2:])
+
+    return adapted
+
+
+def shape_function(function: Callable) -> Callable:
+    """What `FromFunctionOp` takes for a function of a node and shapes."""
+
+    def of_graph(graph: Any, node: Apply, shapes: Sequence) -> Any:
+        return function(node, shapes)
+
+    return of_graph
+
+
+def shapes_by(op: Op, node: Apply, shapes: Sequence) -> Any:
+    """The shapes of the outputs of a node, as an operator works them out."""
+    return op.infer_shape(None, node, shapes)  # type: ignore[attr-defined]
+
+
+def shapes_by_base(base: Any, node: Apply, shapes: Sequence) -> Any:
+    """The same by the base class of an operator, `super()`."""
+    return base.infer_shape(None, node, shapes)

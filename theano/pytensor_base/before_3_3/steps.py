@@ -1,0 +1,29 @@
+"""A loop's step, which PyTensor 3.0 keeps as a graph and freezes beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+from pytensor.graph.basic import Variable
+from pytensor.graph.fg import FunctionGraph
+from pytensor.scan.op import Scan
+
+
+def step_of(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> FunctionGraph:
+    """The graph of a step, which is not copied."""
+    return FunctionGraph(inputs, outputs, clone=False)
+
+
+def unfrozen_step(graph: FunctionGraph) -> FunctionGraph:
+    """The step of a loop of PyTensor's as one of ours."""
+    return graph
+
+
+class FrozenWhenAsked(Scan):
+    """A loop whose step is frozen when it is first compared or hashed, which takes time."""
+
+    @cached_property
+    def _frozen_fgraph(self) -> Any:  # type: ignore[override]
+        return self.fgraph.freeze()  # type: ignore[attr-defined]

@@ -1,0 +1,16 @@
+"""Operators of tensors that PyTensor 3.3 has elsewhere or no longer has."""
+# ruff: noqa: F401 -- this file re-exports
+
+from pytensor.ifelse import IfElse, ifelse
+from pytensor.tensor.blas import Ger, ger, ger_destructive
+from pytensor.tensor.blas_c import (
+    BaseBLAS,
+    CGemv,
+    CGer,
+    cgemv_inplace,
+    cgemv_no_inplace,
+    cger_inplace,
+    cger_no_inplace,
+    must_initialize_y_gemv,
+)
+from pytensor.tensor.subtensor import AdvancedIncSubtensor1, AdvancedSubtensor1

@@ -1,0 +1,91 @@
+"""A loop's step: a graph that is frozen when loops are compared, and rewritten where it is run.
+
+PyTensor freezes a step when its loop is made, and a mode's rewrites of steps replace the loop. Here
+a step stays as it is: engines prepare it themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+from pytensor.compile.mode import Mode, get_mode
+from pytensor.graph.basic import Variable
+from pytensor.graph.fg import FrozenFunctionGraph, FunctionGraph
+from pytensor.link.vm import VMLinker
+from pytensor.scan.op import Scan
+
+
+class StepGraph(FunctionGraph):
+    """The graph of a step, which is frozen when it is first asked to be."""
+
+    @cached_property
+    def frozen(self) -> FrozenFunctionGraph:
+        """The step interned: equal steps are the same object."""
+        return FrozenFunctionGraph.from_io(self.inputs, self.outputs, dedup_nodes=True)
+
+    def unfreeze(self, *, return_memo: bool = False) -> Any:
+        """A copy that may be changed; with the copy of each node and variable, if they are asked for."""
+        copy, memo = self.clone_get_equiv(check_integrity=False)
+        return (copy, memo) if return_memo else copy
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        state.pop("frozen", None)
+        return state
+
+
+def step_of(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> FunctionGraph:
+    """The graph of a step, which is not copied."""
+    return StepGraph(inputs, outputs, clone=False)
+
+
+def unfrozen_step(graph: FunctionGraph | FrozenFunctionGraph) -> FunctionGraph:
+    """The step of a loop of PyTensor's as one of ours."""
+    if isinstance(graph, StepGraph):
+        return graph
+    places = graph.inputs
+    return step_of(places, graph.bind(dict(zip(places, places, strict=True))))
+
+
+class FrozenWhenAsked(Scan):
+    """A loop whose step is frozen when it is first compared or hashed, which takes time."""
+
+    @property
+    def _frozen_fgraph(self) -> Any:
+        return self.fgraph.frozen
+
+    def _attributes(self) -> tuple:
+        return (
+            type(self),
+            self.info,
+            self.profile,
+            self.truncate_gradient,
+            self.name,
+            self.allow_gc,
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (
+            isinstance(other, FrozenWhenAsked)
+            and self._attributes() == other._attributes()
+            and bool(self._frozen_fgraph == other._frozen_fgraph)
+        )
+
+    def __hash__(self) -> int:
+        return hash((*self._attributes(), self._frozen_fgraph))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    def link_mode(self, impl: str | None) -> Mode:
+        """The mode that rewrites and links the step where PyTensor's machine runs the loop."""
+        if self.mode in (None, "FAST_RUN"):
+            return Mode("cvm", "fast_run")
+        if self.mode == "FAST_COMPILE":
+            return Mode(VMLinker(use_cloop=False, c_thunks=False), "fast_compile")
+        return get_mode(self.mode).clone(
+            link_kwargs={"allow_gc": self.allow_gc},
+            message=f"{self.name or 'Scan'} sub profile",
+        )
