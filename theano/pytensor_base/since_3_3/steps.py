@@ -54,7 +54,8 @@ class FrozenWhenAsked(Scan):
 
     @property
     def _frozen_fgraph(self) -> Any:
-        return self.fgraph.frozen
+        # PyTensor's rewrites of steps give a loop a frozen one
+        return getattr(self.fgraph, "frozen", self.fgraph)
 
     def _attributes(self) -> tuple:
         return (
