@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from pytensor.compile.mode import Mode, get_mode
-from pytensor.graph.basic import Variable
+from pytensor.graph.basic import Variable, clone_get_equiv
 from pytensor.graph.fg import FrozenFunctionGraph, FunctionGraph
 from pytensor.link.vm import VMLinker
 from pytensor.scan.op import Scan
@@ -27,7 +27,11 @@ class StepGraph(FunctionGraph):
 
     def unfreeze(self, *, return_memo: bool = False) -> Any:
         """A copy that may be changed; with the copy of each node and variable, if they are asked for."""
-        copy, memo = self.clone_get_equiv(check_integrity=False)
+        # inputs of steps are told apart by their positions alone: those of two steps must not meet
+        fresh = {variable: variable.type(name=variable.name) for variable in self.inputs}
+        memo = clone_get_equiv(self.inputs, self.outputs, copy_inputs=False, memo=dict(fresh))
+        outputs = [memo[variable] for variable in self.outputs]
+        copy = FunctionGraph(list(fresh.values()), outputs, clone=False)
         return (copy, memo) if return_memo else copy
 
     def __getstate__(self) -> dict[str, Any]:
