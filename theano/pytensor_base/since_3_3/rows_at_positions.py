@@ -103,8 +103,19 @@ class AdvancedIncSubtensor1(Op):
             raise TypeError(f"{self}: {y.type} has more dimensions than {x.type}")
         return Apply(self, [x, y, positions], [x.type()])
 
+    def _check_runtime_broadcasting(self, node, x, y, positions) -> None:
+        changed = (len(positions), *x.shape[1:])
+        known = node.inputs[1].type.broadcastable
+        lengths = zip(known[::-1], y.shape[::-1], changed[::-1], strict=False)
+        if any(not one and length == 1 != wanted for one, length, wanted in lengths):
+            raise ValueError(
+                f"{self}: Runtime broadcasting not allowed: rows of shape {y.shape} for those of "
+                f"shape {changed}, and {node.inputs[1].type} does not say that a length is 1"
+            )
+
     def perform(self, node, inputs, output_storage):
         x, y, positions = inputs
+        self._check_runtime_broadcasting(node, x, y, positions)
         if not self.inplace:
             x = x.copy()
         if self.set_instead_of_inc:
