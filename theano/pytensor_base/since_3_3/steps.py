@@ -18,18 +18,12 @@ from pytensor.scan.op import Scan
 
 
 class StepGraph(FunctionGraph):
-    """The graph of a step, equal to another, or to its frozen form, where they compute the same."""
+    """The graph of a step, which can be changed; loops are compared by its frozen form."""
 
     @cached_property
     def frozen(self) -> FrozenFunctionGraph:
         """The step interned: equal steps are the same object."""
         return FrozenFunctionGraph.from_io(self.inputs, self.outputs, dedup_nodes=True)
-
-    def __eq__(self, other: object) -> bool:
-        return self is other or (isinstance(other, StepGraph) and bool(self.frozen == other.frozen))
-
-    def __hash__(self) -> int:
-        return hash(self.frozen)
 
     def unfreeze(self, *, return_memo: bool = False) -> Any:
         """A copy that may be changed; with the copy of each node and variable, if they are asked for."""
@@ -59,8 +53,26 @@ class FrozenWhenAsked(Scan):
     """A loop whose step is frozen when it is first compared or hashed, which takes time."""
 
     @property
-    def _frozen_fgraph(self) -> Any:
-        return self.fgraph.frozen
+    def _compared(self) -> tuple[Any, ...]:
+        """What makes two loops the same operation."""
+        step = getattr(self.fgraph, "frozen", self.fgraph)
+        return (
+            type(self),
+            step,
+            self.info,
+            self.profile,
+            self.truncate_gradient,
+            self.name,
+            self.allow_gc,
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return type(self) is type(other) and self._compared == other._compared  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash(self._compared)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
