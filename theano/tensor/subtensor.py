@@ -12,11 +12,8 @@ from pytensor.tensor.subtensor import (
     IncSubtensor,
     Subtensor,
     advanced_inc_subtensor,
-    advanced_inc_subtensor1,
     advanced_set_subtensor,
-    advanced_set_subtensor1,
     advanced_subtensor,
-    advanced_subtensor1,
     flip,
     take,
 )
@@ -64,6 +61,10 @@ def _along_first(indices: tuple) -> bool:
     """Say whether positions are given along the first dimension only."""
     return indices[0] == 0 and all(index == slice(None) for index in indices[1:])
 
+
+advanced_subtensor1 = _RowsAtPositions()
+advanced_inc_subtensor1 = _RowsChanged()
+advanced_set_subtensor1 = _RowsChanged(set_instead_of_inc=True)
 
 # Indexing with booleans is not an operator of its own here.
 AdvancedBooleanSubtensor = AdvancedSubtensor

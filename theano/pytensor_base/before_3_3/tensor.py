@@ -13,4 +13,14 @@ from pytensor.tensor.blas_c import (
     cger_no_inplace,
     must_initialize_y_gemv,
 )
+from pytensor.tensor.math import (
+    angle,
+    complex_from_polar,
+    deg2rad,
+    gammal,
+    gammau,
+    logaddexp,
+    logsumexp,
+    rad2deg,
+)
 from pytensor.tensor.subtensor import AdvancedIncSubtensor1, AdvancedSubtensor1
