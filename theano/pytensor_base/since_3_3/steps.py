@@ -26,9 +26,20 @@ class StepGraph(FunctionGraph):
         return FrozenFunctionGraph.from_io(self.inputs, self.outputs, dedup_nodes=True)
 
     def unfreeze(self, *, return_memo: bool = False) -> Any:
-        """A copy that may be changed; with the copy of each node and variable, if they are asked for."""
-        copy, memo = self.clone_get_equiv(check_integrity=False)
-        return (copy, memo) if return_memo else copy
+        """A copy that may be changed; with the copy of each node and variable, if they are asked for.
+
+        Its inputs are its own: those of a step are shared with all steps.
+        """
+        memo: dict[Any, Any] = {place: place.type(name=place.name) for place in self.inputs}
+        for node in self.toposort():
+            copy = node.clone_with_new_inputs([memo.get(v, v) for v in node.inputs])
+            memo[node] = copy
+            for value, made in zip(node.outputs, copy.outputs, strict=True):
+                made.name = value.name
+                memo[value] = made
+        outputs = [memo.setdefault(value, value) for value in self.outputs]
+        graph = FunctionGraph([memo[place] for place in self.inputs], outputs, clone=False)
+        return (graph, memo) if return_memo else graph
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
