@@ -6,7 +6,8 @@ a step stays as it is: engines prepare it themselves.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -30,21 +31,33 @@ class StepGraph(FunctionGraph):
 
         Its inputs are its own: those of a step are shared with all steps.
         """
-        memo: dict[Any, Any] = {place: place.type(name=place.name) for place in self.inputs}
-        for node in self.toposort():
-            copy = node.clone_with_new_inputs([memo.get(v, v) for v in node.inputs])
-            memo[node] = copy
-            for value, made in zip(node.outputs, copy.outputs, strict=True):
-                made.name = value.name
-                memo[value] = made
-        outputs = [memo.setdefault(value, value) for value in self.outputs]
+        memo = _copies(self, {place: place.type(name=place.name) for place in self.inputs})
+        outputs = [memo[value] for value in self.outputs]
         graph = FunctionGraph([memo[place] for place in self.inputs], outputs, clone=False)
         return (graph, memo) if return_memo else graph
+
+    def copied(self) -> StepGraph:
+        """A copy around the same inputs."""
+        memo = _copies(self, {place: place for place in self.inputs})
+        return StepGraph(self.inputs, [memo[value] for value in self.outputs], clone=False)
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
         state.pop("frozen", None)
         return state
+
+
+def _copies(graph: FunctionGraph, places: Mapping[Variable, Variable]) -> dict[Any, Any]:
+    """The copy of each node and variable of a graph."""
+    memo: dict[Any, Any] = dict(places)
+    for node in graph.toposort():
+        made = node.clone_with_new_inputs([memo.get(v, v) for v in node.inputs])
+        memo[node] = made
+        for value, of_copy in zip(node.outputs, made.outputs, strict=True):
+            of_copy.name = value.name
+            memo[value] = of_copy
+    memo.update((value, value) for value in graph.outputs if value not in memo)
+    return memo
 
 
 def step_of(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> FunctionGraph:
@@ -84,6 +97,13 @@ class FrozenWhenAsked(Scan):
 
     def __hash__(self) -> int:
         return hash(self._compared)
+
+    def clone(self) -> FrozenWhenAsked:
+        """A copy with a step of its own, which is not compiled."""
+        made = copy(self)
+        made._fn = None
+        made.fgraph = self.fgraph.copied()
+        return made
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
