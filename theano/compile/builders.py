@@ -11,6 +11,7 @@ from theano.compile.function import function
 from theano.compile.mode import get_mode
 from theano.gof.test_values import no_test_values
 from theano.pytensor_base.compiling import GradientsInContext
+from theano.pytensor_base.graph import copy_of_graph_inside
 
 __all__ = ["OpFromGraph"]
 
@@ -130,7 +131,8 @@ class OpFromGraph(GradientsInContext):
         if getattr(self, "_compiled", None) is None:
             kwargs = dict(self.kwargs)
             mode = get_mode(kwargs.pop("mode", None)).excluding("symbolic_op_recognition")
-            self._compiled = function(self.inner_inputs, self.inner_outputs, mode=mode, **kwargs)
+            graph = copy_of_graph_inside(self)
+            self._compiled = function(graph.inputs, graph.outputs, mode=mode, **kwargs)
             self._compiled.trust_input = True
         return self._compiled
 

@@ -15,6 +15,7 @@ from pytensor.tensor.shape import Reshape, Shape_i, SpecifyShape
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 from pytensor.tensor.type import TensorType
 
+from theano.pytensor_base.axes import axis_apart
 from theano.pytensor_base.compiling import TypeCastingOp
 from theano.pytensor_base.scan import Scan as PyTensorScan
 from theano.pytensor_base.tensor import (
@@ -330,7 +331,7 @@ def _reduction(node: Apply, variable: Variable, names: Names, depth: int) -> tup
 
 
 def _join(node: Apply, variable: Variable, names: Names, depth: int) -> tuple[str, int]:
-    parts = [_expression(part, names, depth - 1)[0] for part in node.inputs[1:]]
+    parts = [_expression(part, names, depth - 1)[0] for part in axis_apart(node, node.inputs)[1]]
     return f"[{' '.join(parts)}]", _ATOM
 
 

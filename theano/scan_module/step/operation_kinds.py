@@ -35,6 +35,7 @@ from pytensor.tensor.subtensor import (
     Subtensor,
 )
 
+from theano.pytensor_base.axes import positions_with_axis
 from theano.pytensor_base.tensor import (
     AdvancedIncSubtensor1,
     AdvancedSubtensor1,
@@ -49,7 +50,7 @@ from theano.scan_module.step import over_all_steps
 from theano.scan_module.step.over_all_steps import Arguments
 
 # Which operands must be constants for the shape to follow from the shapes of the operands.
-NONE, ALL_BUT_FIRST, FIRST = slice(0, 0), slice(1, None), slice(0, 1)
+NONE, ALL_BUT_FIRST = slice(0, 0), slice(1, None)
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ KINDS: dict[type[Op], Kind] = {
     AdvancedSubtensor1: Kind(True, NONE, over_all_steps.gathered),
     AdvancedIncSubtensor: _CHEAP,
     AdvancedIncSubtensor1: _CHEAP,
-    Join: Kind(True, FIRST),
+    Join: Kind(True, slice(len(positions_with_axis(Join)))),
     Split: _CHEAP,
     Reshape: _CHEAP,
     JoinDims: _CHEAP,

@@ -16,6 +16,7 @@ from theano.link.xla.buckets.trace import pads, shape_each
 from theano.link.xla.context import is_traced
 from theano.link.xla.lowering.indexing import read, region
 from theano.link.xla.windows import SetWindow, SliceBounds, Window
+from theano.pytensor_base.axes import axis_apart
 from theano.pytensor_base.tensor import indices_from_subtensor
 
 
@@ -201,7 +202,7 @@ def window_written(op, node, inputs, trace):
 @pads(Split)
 def split(op, node, inputs, trace):
     """Each part is so many rows from where the one before ends."""
-    x, axis, sizes = inputs
+    axis, (x, sizes) = axis_apart(node, inputs)
     if isinstance(x, Varying) or is_traced(axis) or isinstance(axis, Varying) or is_traced(sizes):
         raise CannotBucket("its dimension varies")
     axis = int(axis) % node.inputs[0].type.ndim

@@ -28,6 +28,7 @@ from theano.link.xla.buckets.numbers import Varying, each_of
 from theano.link.xla.buckets.padding import CannotBucket, Padded, same_lengths
 from theano.link.xla.buckets.trace import pads, shape_each
 from theano.link.xla.context import is_traced
+from theano.pytensor_base.axes import axis_among, axis_apart
 from theano.pytensor_base.compiling import TypeCastingOp
 from theano.pytensor_base.tensor import BatchedDot, JoinDims, SplitDims
 
@@ -282,28 +283,29 @@ def numbers_in_steps(op, node, inputs, trace):
 @pads(Join)
 def joined(op, node, inputs, trace):
     """Along the padded dimension each array begins where the rows of the one before end."""
-    axis, arrays = inputs[0], inputs[1:]
+    given, arrays = axis_apart(node, inputs)
+    axis = given
     if isinstance(axis, Varying) or is_traced(axis):
         raise CannotBucket("its dimension varies")
     arrays = [trace.data(x) for x in arrays]
     axis = int(axis) % node.outputs[0].type.ndim
     parts = [x for x in arrays if isinstance(x, Padded)]
     if not parts:
-        return trace.lower(node, [inputs[0], *arrays])
+        return trace.lower(node, axis_among(node, given, arrays))
     if any(part.axis != axis for part in parts):
         if len(parts) < len(arrays) or len({part.axis for part in parts}) > 1:
             raise CannotBucket("not all that it joins has the same padding")
         same_lengths(parts)
-        (value,) = trace.lower(node, [inputs[0], *arrays])
+        (value,) = trace.lower(node, axis_among(node, given, arrays))
         return parts[0].with_value(value)
-    return _behind_each_other(node, inputs[0], arrays, axis, trace)
+    return _behind_each_other(node, given, arrays, axis, trace)
 
 
 def _behind_each_other(node: Any, which: Any, arrays: list[Any], axis: int, trace: Any) -> Padded:
     import jax.numpy as jnp
     from jax import lax
 
-    (value,) = trace.lower(node, [which, *arrays])
+    (value,) = trace.lower(node, axis_among(node, which, arrays))
     ends = np.cumsum([shape_each(x, trace.cases)[:, axis] for x in arrays], axis=0)
     if any(isinstance(x, Padded) for x in arrays[:-1]):
         for x, start in zip(arrays[1:], ends[:-1], strict=True):

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from pytensor.compile.builders import OpFromGraph
 from pytensor.compile.ops import DeepCopyOp, ViewOp
-from pytensor.graph.basic import Constant
+from pytensor.graph.basic import Constant, Variable
 from pytensor.raise_op import CheckAndRaise
 from pytensor.scalar import basic as scalar
 from pytensor.tensor.basic import (
@@ -43,6 +43,7 @@ from theano.link.xla.data_parallel.parts import (
     Sizes,
     summed,
 )
+from theano.pytensor_base.axes import axis_apart
 from theano.pytensor_base.scan import Scan
 from theano.pytensor_base.tensor import BatchedDot
 from theano.sandbox.mrg_uniform import mrg_uniform
@@ -196,7 +197,9 @@ def along_a_dimension(op, node, parts, sizes):
     part = parts[0]
     if not isinstance(part, Rows):
         raise summed(parts)
-    axis = op.axis if hasattr(op, "axis") else getattr(node.inputs[1], "data", None)
+    sorts = isinstance(op, SortOp | ArgSortOp)
+    axis = axis_apart(node, node.inputs)[0] if sorts else op.axis
+    axis = getattr(axis, "data", axis)
     axes = (axis,) if isinstance(axis, int | np.integer | np.ndarray) else axis
     if axes is None or any(int(one) % node.inputs[0].ndim == part.axis for one in axes):
         raise CannotSplit("it goes along the batch")
@@ -307,11 +310,13 @@ def _alloc(op, node, parts, sizes):
 
 @splits(Join)
 def joined(op, node, parts, sizes):
-    tensors = parts[1:]
+    axis, tensors = axis_apart(node, parts)
     if all(part is SUMMAND for part in tensors):
         return SUMMAND
     rows = _same_rows(tensors)
-    axis = int(node.inputs[0].data) if hasattr(node.inputs[0], "data") else rows.axis
+    axis = axis_apart(node, node.inputs)[0]
+    axis = getattr(axis, "data", axis)
+    axis = rows.axis if isinstance(axis, Variable) else int(axis)
     if axis % node.outputs[0].ndim == rows.axis or ALL in tensors:
         raise CannotSplit("it joins rows of the batch with something else")
     return rows

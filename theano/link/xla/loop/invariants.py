@@ -17,6 +17,7 @@ from pytensor.tensor.basic import Join
 from pytensor.tensor.elemwise import DimShuffle
 
 from theano.link.xla.context import is_traced
+from theano.pytensor_base.axes import axis_apart
 
 # Elements from which on XLA's products on CPU are no slower with a transposed factor (measured).
 LARGE = 900_000
@@ -56,10 +57,11 @@ def _transposed(variable: Variable, known: Mapping[Variable, Any]) -> Any:
     if _is_transposition(node):
         return known.get(node.inputs[0])
     if isinstance(node.op, Join):
-        axis, *parts = node.inputs
+        axis, parts = axis_apart(node, node.inputs)
+        axis = axis.data if isinstance(axis, Constant) else axis
         matrices = [_transposed(part, known) for part in parts]
-        if isinstance(axis, Constant) and all(matrix is not None for matrix in matrices):
-            return jnp.concatenate(matrices, axis=1 - int(axis.data) % 2)
+        if not isinstance(axis, Variable) and all(matrix is not None for matrix in matrices):
+            return jnp.concatenate(matrices, axis=1 - int(axis) % 2)
     return None
 
 

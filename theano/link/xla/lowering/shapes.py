@@ -22,6 +22,7 @@ from pytensor.tensor.shape import Reshape, Shape, Shape_i, SpecifyShape
 from theano.link.xla.context import CannotLower, is_traced
 from theano.link.xla.interpret import performed
 from theano.link.xla.lowering.table import lowers
+from theano.pytensor_base.axes import axis_apart, positions_with_axis
 from theano.pytensor_base.compiling import TypeCastingOp
 from theano.pytensor_base.tensor import JoinDims, SplitDims
 
@@ -176,12 +177,12 @@ def vector(op, node, inputs, context):
     return jnp.stack([jnp.asarray(value, dtype=op.dtype) for value in inputs])
 
 
-@lowers(Join, concrete=(0,))
+@lowers(Join, concrete=positions_with_axis(Join))
 def joined(op, node, inputs, context):
     """Arrays behind each other along a dimension."""
     import jax.numpy as jnp
 
-    axis, *arrays = inputs
+    axis, arrays = axis_apart(node, inputs)
     axis = _integer(axis, op)
     ndim = node.outputs[0].type.ndim
     if not -ndim <= axis < ndim:
@@ -196,10 +197,10 @@ def joined(op, node, inputs, context):
     return jnp.concatenate([jnp.asarray(x, dtype=dtype) for x in arrays], axis)
 
 
-@lowers(Split, concrete=(1, 2))
+@lowers(Split, concrete=positions_with_axis(Split, (1,)))
 def split(op, node, inputs, context):
     """The parts of an array along a dimension."""
-    x, axis, sizes = inputs
+    axis, (x, sizes) = axis_apart(node, inputs)
     axis, lengths = _integer(axis, op), [_integer(n, op) for n in sizes]
     if len(lengths) != op.len_splits or min(lengths, default=0) < 0:
         raise ValueError(f"Split: expected {op.len_splits} lengths, none below 0, got {lengths}")

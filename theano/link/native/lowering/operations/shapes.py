@@ -20,6 +20,7 @@ from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.kernel import Array, Kernel
 from theano.link.native.text.looks import declared, unless_empty
+from theano.pytensor_base.axes import axis_apart
 from theano.pytensor_base.tensor import JoinDims, SplitDims
 
 
@@ -150,13 +151,18 @@ def split_dimension(step: Step, node, inputs: list[Value]) -> list[Value]:
     return [step.reshaped(value, (*value.shape[:axis], *sizes, *value.shape[axis + 1 :]))]
 
 
+def _constant_axis(step: Step, axis: int | Value, operation: str) -> int:
+    known = axis if isinstance(axis, int) else step.size(axis, f"an axis of {operation}")
+    if not isinstance(known, int):
+        raise CannotLower(f"an axis of {operation} that is not constant")
+    return known
+
+
 @lowers(Split)
 def split(step: Step, node, inputs: list[Value]) -> list[Value]:
     """Parts along an axis, which are views."""
-    value, axis_value, lengths = inputs
-    axis = step.size(axis_value, "an axis of Split")
-    if not isinstance(axis, int):
-        raise CannotLower("a split along an axis that is not constant")
+    axis, (value, lengths) = axis_apart(node, inputs)
+    axis = _constant_axis(step, axis, "Split")
     axis %= value.ndim
     given = numbers_of(step, lengths, node.op.len_splits, "a list of lengths")
     sizes = _sizes(step, given, "a length of Split")
@@ -262,10 +268,8 @@ def _again(times: str, within: tuple[list[str], list[Size], list[str]], looks: i
 @lowers(Join)
 def join(step: Step, node, inputs: list[Value]) -> list[Value]:
     """Arrays side by side; what is computed only for this is written in its place at once."""
-    axis_value, *values = inputs
-    axis = step.size(axis_value, "an axis of Join")
-    if not isinstance(axis, int):
-        raise CannotLower("a join along an axis that is not constant")
+    axis, values = axis_apart(node, inputs)
+    axis = _constant_axis(step, axis, "Join")
     dtype = node.outputs[0].type.dtype
     values = [cast(step, value, dtype) for value in values]
     if node.outputs[0].type.ndim == 1 and all(isinstance(value, Numbers) for value in values):
