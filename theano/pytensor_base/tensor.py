@@ -104,6 +104,7 @@ if sys.version_info >= (3, 12):
     from theano.pytensor_base.since_3_3.rows_at_positions import (
         AdvancedIncSubtensor1,  # x[index] set or increased along the first dimension
         AdvancedSubtensor1,  # x[index] along the first dimension
+        with_rows_repeated,  # (changed) -> the same where one row was set at several positions
     )
 else:
     from theano.pytensor_base.before_3_3.tensor import (
@@ -130,6 +131,7 @@ else:
         logsumexp,
         must_initialize_y_gemv,
         rad2deg,
+        with_rows_repeated,
     )
 
 

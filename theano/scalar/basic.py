@@ -30,12 +30,12 @@ from theano.pytensor_base.scalar import (
     rad2deg,
 )
 from theano.scalar.composite import Composite
-from theano.scalar.output_types import (
+from theano.scalar.output_types import (  # type: ignore[assignment]
     as_common_dtype,
     float_out_nocomplex,
     int_out_nocomplex,
     transfer_type,
-    unary_out_lookup,  # type: ignore[assignment]
+    unary_out_lookup,
 )
 from theano.scalar.ranges import InRange, inclosedrange, inopenrange
 

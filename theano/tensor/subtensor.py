@@ -21,7 +21,12 @@ from pytensor.tensor.subtensor import (
 from theano.gof.stand_in import StandIn
 from theano.pytensor_base.tensor import AdvancedIncSubtensor1 as _RowsChanged
 from theano.pytensor_base.tensor import AdvancedSubtensor1 as _RowsAtPositions
-from theano.pytensor_base.tensor import as_index_constant, get_canonical_form_slice, get_idx_list
+from theano.pytensor_base.tensor import (
+    as_index_constant,
+    get_canonical_form_slice,
+    get_idx_list,
+    with_rows_repeated,
+)
 from theano.tensor.as_tensor import as_tensor_variable
 from theano.tensor.rebroadcast import Rebroadcast
 
@@ -106,7 +111,7 @@ def inc_subtensor(
     )
     if tolerate_inplace_aliasing:
         _make_hashable(result, x)
-    return result
+    return with_rows_repeated(result)
 
 
 def set_subtensor(

@@ -7,6 +7,7 @@ from pytensor.gradient import DisconnectedType, disconnected_type
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
 from pytensor.tensor.basic import as_tensor_variable
+from pytensor.tensor.subtensor import AdvancedIncSubtensor
 from pytensor.tensor.type import TensorType, integer_dtypes
 
 
@@ -74,6 +75,24 @@ class AdvancedSubtensor1(Op):
         if isinstance(tangents[0].type, DisconnectedType):
             return [disconnected_type()]
         return self.make_node(tangents[0], inputs[1]).outputs
+
+
+class RowsRepeated(AdvancedIncSubtensor):
+    """PyTensor's operator, by which one row may be set at, or added to, several positions.
+
+    PyTensor refuses it where the type does not say that it is one row.
+    """
+
+    def _check_runtime_broadcast_of_vector_index(self, node, x, y, positions) -> None:
+        """NumPy repeats the row."""
+
+
+def with_rows_repeated(changed):
+    """An array of which elements were set or increased, by an operator that repeats a row."""
+    op = getattr(changed.owner, "op", None)
+    if type(op) is not AdvancedIncSubtensor:
+        return changed
+    return RowsRepeated(**{name: getattr(op, name) for name in op.__props__})(*changed.owner.inputs)
 
 
 class AdvancedIncSubtensor1(Op):
