@@ -15,6 +15,7 @@ from pytensor.tensor.type import TensorType
 
 from theano.scan_module import scan_report
 from theano.scan_module.loop.arguments import Loop, take_apart
+from theano.scan_module.loop.result_copy import without_copy
 from theano.scan_module.loop.step_copy import copied
 from theano.scan_module.report.describe import ELLIPSIS, describe, describe_product, input_names
 from theano.scan_module.report.loop_history import find_history
@@ -44,12 +45,14 @@ def function_text(function) -> str:
 
 def _compiled_loop_lines(node, around: Names) -> Iterator[str]:
     """A loop after the rewrites, and the loops that the compilation of its step left in the step."""
+    step = node.op.fn.maker.fgraph
     loop = take_apart(node)
+    # the step that runs
+    computed = [without_copy(value) for value in step.outputs[: len(loop.inner_outputs)]]
+    loop = loop.with_step(step.inputs, computed)
     yield from _loop_lines(loop, around, with_inner_loops=False)
-    names = dict(zip(loop.inner_inputs, _argument_names(loop, around).values(), strict=True))
-    if any(isinstance(inner.op, PyTensorScan) for inner in node.op.fgraph.apply_nodes):
-        step = node.op.fn.maker.fgraph
-        inside = dict(zip(step.inputs, (names[v] for v in loop.inner_inputs), strict=False))
+    if any(isinstance(inner.op, PyTensorScan) for inner in step.apply_nodes):
+        inside = dict(zip(step.inputs, _argument_names(loop, around).values(), strict=False))
         for inner in loops_of(step):
             yield ""
             yield f"in the step of {loop.settings.name}:"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -15,7 +16,6 @@ from pytensor.compile.aliasing import (
     view_tree_set,  # adds to a set all that views a variable
 )
 from pytensor.compile.builders import (
-    OpFromGraph,
     infer_shape,  # (outputs, inputs, input shapes) -> shapes of the outputs
 )
 from pytensor.compile.compiledir import (
@@ -67,6 +67,13 @@ from pytensor.gradient import (
     mode_not_slow,  # the mode for `verify_grad`, not that of debugging
 )
 from pytensor.graph.basic import Variable
+
+if sys.version_info >= (3, 12):
+    from theano.pytensor_base.since_3_3.graph_operators import (
+        OpFromGraph,  # an operator that is a graph; `shared_inputs`, `kwargs` of `function`
+    )
+else:
+    from theano.pytensor_base.before_3_3.graph_operators import OpFromGraph
 
 
 class CheckedFunction(Function):

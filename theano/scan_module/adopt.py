@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -59,10 +59,15 @@ def adopt_node(node: Apply, mode: Any = None) -> Apply:
     mode
         The mode that compiles the step, if the op names none.
     """
-    return _adopted_loop(node, mode).build(Scan).node
+    return _adopted_loop(take_apart(node), mode).build(Scan).node
 
 
-def read_from_our_loop(value: Variable, adopted: dict[Apply, Apply], mode: Any) -> Variable:
+def read_from_our_loop(
+    value: Variable,
+    adopted: dict[Apply, Apply],
+    mode: Any,
+    as_written: Callable[[Loop], Loop] = lambda loop: loop,
+) -> Variable:
     """A result of PyTensor's scan, which is a slice of a loop's output, read from a loop of ours.
 
     Parameters
@@ -73,6 +78,8 @@ def read_from_our_loop(value: Variable, adopted: dict[Apply, Apply], mode: Any) 
         The loops that became ours so far, by those that they were; new ones are added.
     mode
         The mode that compiles the step, if the op names none.
+    as_written
+        Gives a loop the step that was written, in the place of PyTensor's copy.
     """
     slices = []
     source = value
@@ -83,7 +90,7 @@ def read_from_our_loop(value: Variable, adopted: dict[Apply, Apply], mode: Any) 
     if node is None or type(node.op) is not PyTensorScan:
         return value
     if node not in adopted:
-        adopted[node] = _with_theanos_memory(node, mode)
+        adopted[node] = _with_theanos_memory(as_written(take_apart(node)), mode)
     result = adopted[node].outputs[node.outputs.index(source)]
     for slice_node in reversed(slices):
         result = slice_node.clone_with_new_inputs([result, *slice_node.inputs[1:]]).outputs[0]
@@ -91,14 +98,13 @@ def read_from_our_loop(value: Variable, adopted: dict[Apply, Apply], mode: Any) 
     return result
 
 
-def _with_theanos_memory(node: Apply, mode: Any) -> Apply:
-    loop = with_theanos_memory(_adopted_loop(node, mode))
+def _with_theanos_memory(loop: Loop, mode: Any) -> Apply:
+    loop = with_theanos_memory(_adopted_loop(loop, mode))
     outputs = traced_as_one(lambda: loop.build(Scan).node.outputs, loop.outer_inputs)
     return outputs[0].owner
 
 
-def _adopted_loop(node: Apply, mode: Any) -> Loop:
-    loop = take_apart(node)
+def _adopted_loop(loop: Loop, mode: Any) -> Loop:
     loop = loop.with_inner_outputs(_adopted(loop.inner_outputs))
     return replace(loop, settings=replace(loop.settings, mode=loop.settings.mode or mode))
 

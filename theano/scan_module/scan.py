@@ -127,6 +127,8 @@ def scan(
     ):
         # PyTensor is going to stop returning updates; Theano's scan always does
         warnings.filterwarnings("ignore", "Scan return signature will change", DeprecationWarning)
+        # and a step's mode, which Theano's scan has
+        warnings.filterwarnings("ignore", "The `mode` argument of `scan`", FutureWarning)
         outputs, updates = pytensor_scan(
             fn,
             sequences=_arrays_replaced(sequences, "input", stand_ins),
@@ -160,9 +162,9 @@ def _read_from_ours(
     """What PyTensor's loop computes, read from a loop of ours, which has the step as written."""
     adopted: dict[Apply, Apply] = {}
     with rare_collections(), no_test_values():
-        new_outputs = [read_from_our_loop(output, adopted, step_mode) for output in outputs]
+        new_outputs = [read_from_our_loop(v, adopted, step_mode, step.of_loop) for v in outputs]
         new_updates = OrderedUpdates(
-            (shared, read_from_our_loop(value, adopted, step_mode))
+            (shared, read_from_our_loop(value, adopted, step_mode, step.of_loop))
             for shared, value in updates.items()
         )
     for node in adopted.values():

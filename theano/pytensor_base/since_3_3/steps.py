@@ -6,19 +6,20 @@ a step stays as it is: engines prepare it themselves.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from copy import copy
 from functools import cached_property
 from typing import Any
 
 from pytensor.compile.mode import Mode, get_mode
-from pytensor.graph.basic import Variable, clone_get_equiv
+from pytensor.graph.basic import Variable
 from pytensor.graph.fg import FrozenFunctionGraph, FunctionGraph
 from pytensor.link.vm import VMLinker
 from pytensor.scan.op import Scan
 
 
 class StepGraph(FunctionGraph):
-    """The graph of a step, which is frozen when it is first asked to be."""
+    """The graph of a step, which can be changed; loops are compared by its frozen form."""
 
     @cached_property
     def frozen(self) -> FrozenFunctionGraph:
@@ -26,18 +27,37 @@ class StepGraph(FunctionGraph):
         return FrozenFunctionGraph.from_io(self.inputs, self.outputs, dedup_nodes=True)
 
     def unfreeze(self, *, return_memo: bool = False) -> Any:
-        """A copy that may be changed; with the copy of each node and variable, if they are asked for."""
-        # inputs of steps are told apart by their positions alone: those of two steps must not meet
-        fresh = {variable: variable.type(name=variable.name) for variable in self.inputs}
-        memo = clone_get_equiv(self.inputs, self.outputs, copy_inputs=False, memo=dict(fresh))
-        outputs = [memo[variable] for variable in self.outputs]
-        copy = FunctionGraph(list(fresh.values()), outputs, clone=False)
-        return (copy, memo) if return_memo else copy
+        """A copy that may be changed; with the copy of each node and variable, if they are asked for.
+
+        Its inputs are its own: those of a step are shared with all steps.
+        """
+        memo = _copies(self, {place: place.type(name=place.name) for place in self.inputs})
+        outputs = [memo[value] for value in self.outputs]
+        graph = FunctionGraph([memo[place] for place in self.inputs], outputs, clone=False)
+        return (graph, memo) if return_memo else graph
+
+    def copied(self) -> StepGraph:
+        """A copy around the same inputs."""
+        memo = _copies(self, {place: place for place in self.inputs})
+        return StepGraph(self.inputs, [memo[value] for value in self.outputs], clone=False)
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
         state.pop("frozen", None)
         return state
+
+
+def _copies(graph: FunctionGraph, places: Mapping[Variable, Variable]) -> dict[Any, Any]:
+    """The copy of each node and variable of a graph."""
+    memo: dict[Any, Any] = dict(places)
+    for node in graph.toposort():
+        made = node.clone_with_new_inputs([memo.get(v, v) for v in node.inputs])
+        memo[node] = made
+        for value, of_copy in zip(node.outputs, made.outputs, strict=True):
+            of_copy.name = value.name
+            memo[value] = of_copy
+    memo.update((value, value) for value in graph.outputs if value not in memo)
+    return memo
 
 
 def step_of(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> FunctionGraph:
@@ -57,13 +77,12 @@ class FrozenWhenAsked(Scan):
     """A loop whose step is frozen when it is first compared or hashed, which takes time."""
 
     @property
-    def _frozen_fgraph(self) -> Any:
-        # PyTensor's rewrites of steps give a loop a frozen one
-        return getattr(self.fgraph, "frozen", self.fgraph)
-
-    def _attributes(self) -> tuple:
+    def _compared(self) -> tuple[Any, ...]:
+        """What makes two loops the same operation."""
+        step = getattr(self.fgraph, "frozen", self.fgraph)
         return (
             type(self),
+            step,
             self.info,
             self.profile,
             self.truncate_gradient,
@@ -72,14 +91,19 @@ class FrozenWhenAsked(Scan):
         )
 
     def __eq__(self, other: object) -> bool:
-        return self is other or (
-            isinstance(other, FrozenWhenAsked)
-            and self._attributes() == other._attributes()
-            and bool(self._frozen_fgraph == other._frozen_fgraph)
-        )
+        if self is other:
+            return True
+        return type(self) is type(other) and self._compared == other._compared  # type: ignore[attr-defined]
 
     def __hash__(self) -> int:
-        return hash((*self._attributes(), self._frozen_fgraph))
+        return hash(self._compared)
+
+    def clone(self) -> FrozenWhenAsked:
+        """A copy with a step of its own, which is not compiled."""
+        made = copy(self)
+        made._fn = None
+        made.fgraph = self.fgraph.copied()
+        return made
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -94,3 +118,8 @@ class FrozenWhenAsked(Scan):
             link_kwargs={"allow_gc": self.allow_gc},
             message=f"{self.name or 'Scan'} sub profile",
         )
+
+    def make_thunk(self, *arguments: Any, **settings: Any) -> Any:
+        """What runs a node in PyTensor's machine; `fn` compiles the step, and no one else."""
+        assert self.fn is not None
+        return super().make_thunk(*arguments, **settings)

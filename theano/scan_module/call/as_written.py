@@ -1,7 +1,9 @@
 """The step of a loop in the variables that the user's function had.
 
 PyTensor's op copies the step and replaces its arguments. What a program attached to the variables
-of its function, such as tags, speaks of the originals.
+of its function, such as tags, speaks of the originals. From release 3.3 on the copy has neither
+names nor lines of the user's program, and equal operations of all loops of the process are one,
+also those that differ in their gradients: such a step is taken from the originals, too.
 """
 
 from __future__ import annotations
@@ -10,14 +12,18 @@ from collections.abc import Callable
 from typing import Any
 
 from pytensor.graph.basic import Constant, Variable
-from pytensor.graph.replace import clone_replace
 from pytensor.graph.traversal import graph_inputs
 
 from theano.pytensor_base.scan import get_updates_and_outputs
+from theano.scan_module.loop.arguments import Loop, fresh_like
 from theano.scan_module.loop.roles import MIT_SOT, SIT_SOT, InnerOutputs
+from theano.scan_module.loop.step_copy import copied
 from theano.scan_module.scan_op import Scan
 
 TRACE = "trace"
+
+# the inputs of a step and what it computes
+Step = tuple[list[Variable], list[Variable]]
 
 
 class StepRecord:
@@ -39,22 +45,36 @@ class StepRecord:
             outputs_info = [outputs_info]
         self.kinds = [_kind(entry) for entry in outputs_info]
         self.outputs: list[Any] = []
+        self.condition: Variable | None = None
 
     def __call__(self, *arguments: Variable) -> Any:
         result = self.fn(*arguments)
-        _, self.outputs, _ = get_updates_and_outputs(result)
+        self.condition, self.outputs, _ = get_updates_and_outputs(result)
         return result
+
+    def of_loop(self, loop: Loop) -> Loop:
+        """A loop around a copy of what the function computed, if that can be told."""
+        written = self._written(loop)
+        if written is None:
+            return loop
+        inputs, outputs = written
+        places = [fresh_like(variable) for variable in inputs]
+        return loop.with_step(places, copied(outputs, dict(zip(inputs, places, strict=True))))
 
     def attach(self, op: Scan) -> None:
         """Give the op of the loop its step as it was written, if that can be told."""
+        op.as_written = self._written(op)
+
+    def _written(self, loop: Scan | Loop) -> Step | None:
         kinds = self.kinds or [TRACE] * len(self.outputs)
-        if len(kinds) == len(self.outputs):
-            of_kind: dict[str, list[Any]] = {MIT_SOT: [], SIT_SOT: [], TRACE: []}
-            for kind, output in zip(kinds, self.outputs, strict=True):
-                of_kind[kind].append(output)
-            states = [[output] for output in (*of_kind[MIT_SOT], *of_kind[SIT_SOT])]
-            written = InnerOutputs(states, of_kind[TRACE], untraced=[])
-            op.as_written = _as_written(op, written.in_order())
+        if len(kinds) != len(self.outputs):
+            return None
+        of_kind: dict[str, list[Any]] = {MIT_SOT: [], SIT_SOT: [], TRACE: []}
+        for kind, output in zip(kinds, self.outputs, strict=True):
+            of_kind[kind].append(output)
+        states = [[output] for output in (*of_kind[MIT_SOT], *of_kind[SIT_SOT])]
+        written = InnerOutputs(states, of_kind[TRACE], untraced=[]).in_order()
+        return _as_written(loop, written, self.condition)
 
 
 def _kind(entry: Any) -> str:
@@ -69,31 +89,30 @@ def _kind(entry: Any) -> str:
     return SIT_SOT if taps in (-1, [-1], (-1,)) else MIT_SOT
 
 
-def _as_written(op: Scan, written: list[Any]) -> tuple[list[Variable], list[Variable]] | None:
+def _as_written(loop: Scan | Loop, written: list[Any], condition: Variable | None) -> Step | None:
+    places, computed = loop.inner_inputs, loop.inner_outputs
+    pending = list(zip(written, computed, strict=False))
+    if condition is not None and condition.type == computed[-1].type:
+        pending.append((condition, computed[-1]))
     originals: dict[Variable, Variable] = {}
-    pending = list(zip(written, op.inner_outputs, strict=False))
     seen = set()
     while pending:
-        original, copied = pending.pop()
-        if not isinstance(original, Variable) or original.type != copied.type:
+        original, copy = pending.pop()
+        if not isinstance(original, Variable) or original.type != copy.type:
             return None
-        if (original, copied) in seen:
+        if (original, copy) in seen:
             continue
-        seen.add((original, copied))
-        if copied in op.inner_inputs:
-            originals[copied] = original
-        elif copied.owner is not None and original.owner is not None:
-            if original.owner.op != copied.owner.op:
+        seen.add((original, copy))
+        if not isinstance(copy, Constant):
+            originals[copy] = original
+        if copy not in places and copy.owner is not None and original.owner is not None:
+            if original.owner.op != copy.owner.op:
                 return None
-            pending.extend(zip(original.owner.inputs, copied.owner.inputs, strict=True))
-    inputs = [
-        originals[variable] if variable in originals else variable.type()
-        for variable in op.inner_inputs
-    ]
-    others = clone_replace(
-        op.inner_outputs[len(written) :],
-        replace=dict(zip(op.inner_inputs, inputs, strict=True)),
-    )
+            pending.extend(zip(original.owner.inputs, copy.owner.inputs, strict=True))
+    inputs = [originals.get(variable) or variable.type() for variable in places]
+    known = originals | dict(zip(places, inputs, strict=True))
+    # updates, which read what the outputs read
+    others = copied(computed[len(written) :], known)
     outputs = [*written, *others]
     leaves = set(graph_inputs(outputs)).difference(inputs)
     if len(set(inputs)) < len(inputs) or not all(isinstance(leaf, Constant) for leaf in leaves):

@@ -24,6 +24,8 @@ WRONG_REWRITES = (
     "sidestep_unused_rng_consumer",
     # gives -1 for 1: cosh has no single inverse
     "useless_Arccosh_of_Cosh",
+    # multiplies matrices in another order, whose products may overflow where those written do not
+    "reassociate_matmul_chain",
     # refuses an increment of one row, whose length 1 its type does not tell
     "local_AdvancedIncSubtensor_to_AdvancedIncSubtensor1",
 )
