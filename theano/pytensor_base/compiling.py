@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -67,6 +68,12 @@ from pytensor.gradient import (
     mode_not_slow,  # the mode for `verify_grad`, not that of debugging
 )
 from pytensor.graph.basic import Variable
+
+if sys.version_info >= (3, 12):
+    # nothing is said of how an operator that is a graph is compiled by itself: as it is
+    NODE_BY_NODE: dict[str, Any] = {}
+else:
+    from theano.pytensor_base.before_3_3.symbolic import NODE_BY_NODE
 
 
 class CheckedFunction(Function):
