@@ -32,6 +32,8 @@ WRONG_REWRITES = (
 
 # of loops, for which this package has its own (scan_module/scan_opt)
 _REPLACED = (
+    # takes states that begin alike to be equal, whatever becomes of them
+    "scan_merge_inouts",
     "scan_push_out_add",
     "scan_push_out_dot1",
     "scan_push_out_non_seq",
