@@ -44,20 +44,13 @@ _REPLACED = (
 # of reads, for which element_of_part has one that gives no element that a part lacks
 _REPLACED_READS = ("local_subtensor_merge_integer",)
 
-# of graphs inside operators: engines prepare them as they need them
-_INNER_GRAPHS = ("ofg_inner_graph", "scan_inner_graph")
+# of graphs inside operators, which engines prepare as they need them (in PyTensor 3.3)
+OF_INNER_GRAPHS = ("ofg_inner_graph", "scan_inner_graph")
 
 # of operators such as the softmax, which PyTensor 3.3 takes apart: engines compute each as one
 _TAKEN_APART = ("inline_symbolic_for_fusion", "merge_inlined_symbolic")
 
-FROM_EVERY_MODE = (
-    *_REPLACED,
-    *_INNER_GRAPHS,
-    *_TAKEN_APART,
-    *_REPLACED_READS,
-    *WRONG_REWRITES,
-    *BY_NAME,
-)
+FROM_EVERY_MODE = (*_REPLACED, *_TAKEN_APART, *_REPLACED_READS, *WRONG_REWRITES, *BY_NAME)
 
 # What the native engine does by itself, from a graph of plain products and element-wise
 # operations, or has no use for: rewrite -> the tags by which a user asks for it all the same.
