@@ -40,7 +40,7 @@ def state():
     def rewrites(found):
         inner = getattr(found, "data", None) or getattr(found, "rewrites", None)
         return [str(getattr(r, "name", r)) for r in inner] if inner else str(found)
-    queried = get_default_mode().optimizer
+    queried = get_default_mode().optimizer.data
     return {
         "flags": flags,
         "mode": str(get_default_mode().provided_optimizer.include),

@@ -72,8 +72,12 @@ if sys.version_info >= (3, 12):
     from theano.pytensor_base.since_3_3.graph_operators import (
         OpFromGraph,  # an operator that is a graph; `shared_inputs`, `kwargs` of `function`
     )
+
+    # nothing is said of how an operator that is a graph is compiled by itself: as it is
+    NODE_BY_NODE: dict[str, Any] = {}
 else:
     from theano.pytensor_base.before_3_3.graph_operators import OpFromGraph
+    from theano.pytensor_base.before_3_3.symbolic import NODE_BY_NODE
 
 
 class CheckedFunction(Function):

@@ -7,9 +7,9 @@ import inspect
 from typing import Any
 
 import pytensor.tensor as pt
-from pytensor.compile.mode import Mode
 from pytensor.tensor.variable import TensorVariable
 
+from theano.pytensor_base.compiling import NODE_BY_NODE
 from theano.pytensor_base.shapes import shape_rule, shapes_by_base
 from theano.pytensor_base.tensor import TensorSymbolicOp
 
@@ -20,10 +20,6 @@ def as_matrix_of_floats(c: Any, function: str) -> TensorVariable:
     if c.ndim not in (1, 2) or not c.dtype.startswith("float"):
         raise ValueError(f"{function}: expected a vector or a matrix of floats, got {c.type}")
     return pt.shape_padleft(c) if c.ndim == 1 else c
-
-
-# What an operator computes on its own runs node by node, without a compiler.
-_NODE_BY_NODE = Mode(linker="py", optimizer=None)
 
 
 class RowOperator(TensorSymbolicOp):
@@ -43,8 +39,7 @@ class RowOperator(TensorSymbolicOp):
     shapes_like: tuple[tuple[int, int], ...] = ()
 
     def __init__(self, input_types: Any = None, **kwargs: Any):
-        kwargs.setdefault("mode", _NODE_BY_NODE)
-        super().__init__(input_types, **kwargs)
+        super().__init__(input_types, **{**NODE_BY_NODE, **kwargs})
 
     def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
         names = list(inspect.signature(self.build_inner_graph).parameters)[len(inputs) :]
