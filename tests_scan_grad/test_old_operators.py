@@ -1,6 +1,7 @@
 """Operators and arguments of Theano 1.0 that PyTensor lacks: values, gradients, errors."""
 
 import functools
+import warnings
 
 import numpy as np
 import pytest
@@ -239,3 +240,32 @@ def test_tile_with_counts_that_are_not_known():
     for wrong in (reps, [1.5, 2], T.dvector(), T.lmatrix()):
         with pytest.raises(ValueError):
             T.tile(x, wrong)
+
+
+def test_sorts_along_an_axis_that_is_computed():
+    x, axis = T.dmatrix("x"), T.lscalar("axis")
+    f = theano.function([x, axis], [T.sort(x, axis), T.argsort(x, axis)])
+    values = np.array([[3.0, 1.0, 2.0], [1.0, 2.0, 0.0]])
+    for k in (0, 1, -1):
+        for found, expected in zip(f(values, k), (np.sort, np.argsort), strict=True):
+            np.testing.assert_array_equal(found, expected(values, k))
+
+
+def test_rows_extremes_and_softmax_have_native_code():
+    x, y, rows = T.dmatrix("x"), T.dmatrix("y"), T.lvector("rows")
+    outputs = [x[rows], T.set_subtensor(x[rows], y), x.max(axis=1), x.min(), T.nnet.softmax(x)]
+    f = theano.function([x, y, rows], outputs)
+    assert "by PyTensor" not in str(theano.link.native.report(f))
+    values = np.arange(6.0).reshape(3, 2)
+    np.testing.assert_array_equal(f(values, values[:2], [2, 0])[1], [[2, 3], [2, 3], [0, 1]])
+
+
+def test_theanos_names_warn_of_nothing_that_pytensor_is_going_to_drop():
+    x, rows = T.dmatrix("x"), T.lvector("rows")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        T.complex_from_polar(x, x)
+        T.nlinalg.matrix_dot(x, x, x)
+        T.advanced_subtensor1(x, rows)
+        T.advanced_inc_subtensor1(x, x, rows)
+        theano.OpFromGraph([x], [x * 2], mode="FAST_RUN")(x)

@@ -1,21 +1,34 @@
 """Which tests of another project are expected to fail, why, and how a run compares with that.
 
-A list has one line per test, ``test id: reason``; lines that start with # are comments.
+A list has one line per test, ``test id: reason``; lines that start with # are comments. What is
+expected with one release of PyTensor only is in a list of its own, whose name ends with that of
+the release: ``theano_tensor_test_blas_pytensor_3.3.txt``.
 """
 
 from pathlib import Path
+
+import pytensor
 
 from tests_scan_grad.upstream.run import Outcome, Way
 from tests_scan_grad.upstream.suites import Suite
 
 LISTS = Path(__file__).parent / "expected_failures"
+RELEASE = ".".join(pytensor.__version__.split(".")[:2])
 
 
 def expected_failures(suite: Suite, way: Way) -> dict[str, str]:
     """Test id -> reason."""
     reasons: dict[str, str] = {}
     for name in (way.name, *way.lists):
-        path = LISTS / f"{suite.name}_{name}.txt"
+        reasons |= read_lists(f"{suite.name}_{name}")
+    return reasons
+
+
+def read_lists(name: str) -> dict[str, str]:
+    """Test id -> reason, of a list and of that of this release, if there are any."""
+    reasons: dict[str, str] = {}
+    for suffix in ("", f"_pytensor_{RELEASE}"):
+        path = LISTS / f"{name}{suffix}.txt"
         if path.exists():
             reasons |= read_list(path)
     return reasons

@@ -4,6 +4,7 @@
 import functools
 import inspect
 import re
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -224,6 +225,12 @@ class COp(PureOp, _PyTensorExternalCOp):
 
     # The marks of sections before ``#section``
     backward_re = re.compile(r"^THEANO_(APPLY|SUPPORT)_CODE_SECTION$", re.MULTILINE)
+
+    def __init__(self, func_files: str | list[str], func_name: str | None = None):
+        with warnings.catch_warnings():
+            # PyTensor is going to have no C in files; Theano has
+            warnings.filterwarnings("ignore", "ExternalCOp is deprecated", FutureWarning)
+            _PyTensorExternalCOp.__init__(self, func_files, func_name)
 
     @classmethod
     def get_path(cls, f: str | Path) -> Path:

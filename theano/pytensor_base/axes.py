@@ -10,6 +10,9 @@ from typing import Any
 from pytensor.graph.basic import Apply
 
 if sys.version_info >= (3, 12):
+    from theano.pytensor_base.since_3_3.sorting import (
+        sorting,  # (class of a sort, kind) -> what is called with an array and an axis
+    )
 
     def axis_apart(node: Apply, values: Sequence) -> tuple[Any, list]:
         """The axis of a node, and of its inputs' values those that are no axis."""
@@ -28,4 +31,5 @@ else:
         axis_among,
         axis_apart,
         positions_with_axis,
+        sorting,
     )

@@ -129,6 +129,8 @@ def scan(
         warnings.filterwarnings("ignore", "Scan return signature will change", DeprecationWarning)
         # and a step's mode, which Theano's scan has
         warnings.filterwarnings("ignore", "The `mode` argument of `scan`", FutureWarning)
+        # what it sets itself of the generators that a step draws from
+        warnings.filterwarnings("ignore", "Setting default_update", DeprecationWarning)
         outputs, updates = pytensor_scan(
             fn,
             sequences=_arrays_replaced(sequences, "input", stand_ins),

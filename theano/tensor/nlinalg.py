@@ -1,6 +1,7 @@
 """Linear algebra that NumPy does, by Theano 1.0's names."""
 # ruff: noqa: F401 -- this file re-exports
 
+from functools import reduce
 from typing import Any
 
 from pytensor.tensor.basic import AllocDiag, ExtractDiag, alloc_diag, diag, trace
@@ -15,7 +16,6 @@ from pytensor.tensor.linalg import (
     TensorInv,
     TensorSolve,
     det,
-    matrix_dot,
     matrix_inverse,
     matrix_power,
     norm,
@@ -27,6 +27,7 @@ from pytensor.tensor.linalg import (
 from pytensor.tensor.linalg import Lstsq as _PyTensorLstsq
 from pytensor.tensor.linalg import eigh as _eigh
 from pytensor.tensor.linalg import qr as _qr
+from pytensor.tensor.math import dot as _dot
 
 from theano.gof.stand_in import StandIn
 from theano.tensor.linalg_gradients import EighGrad, _zero_disconnected
@@ -40,6 +41,11 @@ class lstsq(metaclass=StandIn, made=_PyTensorLstsq):  # noqa: N801 -- Theano's n
     @staticmethod
     def make() -> _PyTensorLstsq:
         return _PyTensorLstsq()
+
+
+def matrix_dot(*args: Any):
+    """Return the product of matrices, from the left to the right."""
+    return reduce(_dot, args)
 
 
 def eigh(a: Any, UPLO: str = "L"):

@@ -16,6 +16,7 @@ from pytensor.tensor.variable import TensorVariable
 
 from theano.gof.op import Op
 from theano.gof.stand_in import StandIn
+from theano.pytensor_base.axes import sorting
 from theano.pytensor_base.rewriting import node_rewriter, out2in
 from theano.schedule.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb
 
@@ -32,18 +33,18 @@ class SortOp(metaclass=StandIn, made=_PyTensorSortOp):
     """
 
     @staticmethod
-    def make(kind: str, order: Sequence | None = None) -> _PyTensorSortOp:
+    def make(kind: str, order: Sequence | None = None) -> Any:
         _check_order(order)
-        return _PyTensorSortOp(kind)
+        return sorting(_PyTensorSortOp, kind)
 
 
 class ArgSortOp(metaclass=StandIn, made=_PyTensorArgSortOp):
     """The positions of the elements in ascending order: see `SortOp`."""
 
     @staticmethod
-    def make(kind: str, order: Sequence | None = None) -> _PyTensorArgSortOp:
+    def make(kind: str, order: Sequence | None = None) -> Any:
         _check_order(order)
-        return _PyTensorArgSortOp(kind)
+        return sorting(_PyTensorArgSortOp, kind)
 
 
 def _check_order(order: Sequence | None) -> None:

@@ -8,7 +8,7 @@ test's, or that of a class or a module of which nothing can be run. A reason tha
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from tests_scan_grad.upstream.expected import LISTS, read_list
+from tests_scan_grad.upstream.expected import read_lists
 from tests_scan_grad.upstream.run import Outcome
 from tests_scan_grad.upstream.theano_tests.reference import Reference
 
@@ -38,8 +38,7 @@ class Comparison:
 def expected_failures(module: str) -> dict[str, str]:
     """Test id -> reason."""
     parts = [p for p in PurePosixPath(module).with_suffix("").parts if p != "tests"]
-    path = LISTS / f"{'_'.join(parts)}.txt"
-    return read_list(path) if path.exists() else {}
+    return read_lists("_".join(parts))
 
 
 def not_run(module: str) -> list[str]:

@@ -30,3 +30,8 @@ def positions_with_axis(op_type: type, others: tuple[int, ...] = ()) -> tuple[in
     """Positions of inputs: that of the axis, and some that are counted without it."""
     own = POSITION[op_type]
     return (own, *(k + (k >= own) for k in others))
+
+
+def sorting(op_class: type, kind: str) -> Any:
+    """The operator that sorts an array along an axis."""
+    return op_class(kind)

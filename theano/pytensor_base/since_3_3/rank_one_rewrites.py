@@ -36,11 +36,11 @@ def local_gemm_to_ger(fgraph: FunctionGraph, node: Apply) -> list | None:
     if not _is_outer(x, y):
         return None
     try:
-        kept = get_underlying_scalar_constant_value(b)
+        kept = np.asarray(get_underlying_scalar_constant_value(b)).item()
     except NotScalarConstantError:
         return None
     addends = {0: _zeros_for, 1: lambda x, y: z}
-    return _update(node, addends[int(kept)](x, y), a, x, y) if kept in addends else None
+    return _update(node, addends[kept](x, y), a, x, y) if kept in addends else None
 
 
 @node_rewriter([_dot22])

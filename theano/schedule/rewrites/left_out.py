@@ -49,7 +49,10 @@ _REPLACED_READS = ("local_subtensor_merge_integer",)
 # of graphs inside operators, which engines prepare as they need them (in PyTensor 3.3)
 OF_INNER_GRAPHS = ("ofg_inner_graph", "scan_inner_graph")
 
-FROM_EVERY_MODE = (*_REPLACED, *_REPLACED_READS, *WRONG_REWRITES, *BY_NAME)
+# of operators such as the softmax, which PyTensor 3.3 takes apart: engines compute each as one
+_TAKEN_APART = ("inline_symbolic_for_fusion", "merge_inlined_symbolic")
+
+FROM_EVERY_MODE = (*_REPLACED, *_TAKEN_APART, *_REPLACED_READS, *WRONG_REWRITES, *BY_NAME)
 
 # What the native engine does by itself, from a graph of plain products and element-wise
 # operations, or has no use for: rewrite -> the tags by which a user asks for it all the same.
