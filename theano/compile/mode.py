@@ -51,6 +51,7 @@ from theano.schedule.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb
 from theano.schedule.disk.stored_graphs import StoredGraphs
 from theano.schedule.rewrites.left_out import (
     DONE_BY_NATIVE,
+    INNER_GRAPHS,
     SLOW_WITHOUT_BLAS,
     Tags,
     not_asked_for,
@@ -155,7 +156,7 @@ class Mode(PyTensorMode):
         query = asked_rewrites(self)
         if not isinstance(query, RewriteDatabaseQuery):
             return super().optimizer
-        query = query.excluding(*not_asked_for(query, _unneeded(self.linker)))
+        query = query.excluding(*INNER_GRAPHS, *not_asked_for(query, _unneeded(self.linker)))
         rewriter = arranged(self.optdb.query(query))
         if not self._results_are_stored():
             return rewriter
