@@ -13,6 +13,7 @@ WRONG_REWRITES = (
     # takes fewer elements where positions are out of range, instead of an IndexError
     "local_adv_idx_to_slice",
     # give numbers of an array filled with them that has no element, or of one repeated no times
+    "local_Unique_lift",
     "local_Unique_Alloc_lift",
     "local_Unique_Repeat_lift",
     "local_Unique_second",
