@@ -41,7 +41,6 @@ SINCE_3_3 = frozenset(
         "inline_symbolic_for_fusion",
         "local_abs_mul_unit",
         "local_advanced_subtensor_of_dot",
-        "local_careduce_of_alloc",
         "local_dot22_to_gemv",
         "local_drain_specify_assumptions",
         "local_exp_log_softmax",

@@ -192,9 +192,11 @@ def logarithms_of_reductions(m: Maker):
     ]
 
 
-@recipe(FAMILY, "local_careduce_of_alloc")
+@recipe(FAMILY, "local_opt_alloc", "local_useless_alloc")
 def reductions_of_repeated_values(m: Maker):
-    value = m.one_of(m.scalar(TYPES), m.array((1, 3), TYPES), m.array((2, 1), TYPES))
+    value = m.one_of(
+        m.scalar(TYPES), m.array((1, 3), TYPES, known=True), m.array((2, 1), TYPES, known=True)
+    )
     n = m.scalar("int64", among=lambda shape: m.one_of(0, 1, 4))
     lengths = {(): (n, 3), (1, 3): (n, 3), (2, 1): (2, n)}[m.values[value].shape]
     if m.values[value].ndim and m.chance():
