@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from pytensor.tensor import linalg
+from pytensor.tensor.type import TensorType
 
 import theano
 import theano.tensor as T
@@ -227,8 +228,8 @@ def test_a_value_repeated_no_times_is_not_true(mode):
 @pytest.mark.parametrize("mode", MODES)
 def test_matrices_are_multiplied_in_the_order_written(mode):
     """In the other order a product is infinite."""
-    a, b = (T.TensorType("float32", (3, 3))(name) for name in "ab")
-    c = T.TensorType("float32", (3, 1))("c")
+    a, b = (TensorType("float32", (3, 3))(name) for name in "ab")
+    c = TensorType("float32", (3, 1))("c")
     identity, column = np.eye(3, dtype="float32"), np.ones((3, 1), "float32")
     fn = theano.function([a, b, c], T.dot(T.dot(a, b), c), mode=mode)
     found = fn(identity * np.float32(1e-30), identity * np.float32(1e30), column * np.float32(1e30))
