@@ -29,7 +29,7 @@ class RowNorms(GpuKernelBase, theano.Op):
             raise TypeError(f"RowNorms takes a matrix, but got {x.type}")
         return theano.Apply(self, [x], [x.type()])
 
-    def infer_shape(self, fgraph, node, input_shapes):
+    def infer_shape(self, node, input_shapes):
         return input_shapes
 
     def grad(self, inputs, output_gradients):

@@ -166,7 +166,18 @@ PROGRAMS = [
         lambda x, y: ((x * y) ** 2).sum(axis=(1, 2)),
         (np.ones((2, 3, 2)), np.ones((3, 2))),
     ),
+    Program(
+        "local_greedy_distributor",
+        lambda x, s, d: T.Rop(T.exp(-T.sqr(T.exp(-T.sqr(x * s)))), s, d),
+        lambda x, s, d: tangent_of_bell_of_bell(x.astype("float64"), s, d),
+        (of([3, 500, 7], "uint16"), of([0.3, -0.002, -0.1]), of([1, 2, -1])),
+    ),
 ]
+
+
+def tangent_of_bell_of_bell(x, s, d):
+    inner = np.exp(-((x * s) ** 2))
+    return np.exp(-(inner**2)) * 4 * inner**2 * x**2 * s * d
 
 
 def linalg_matmul(x, y):

@@ -38,6 +38,7 @@ from theano.pytensor_base.compiling import (
     pickle_function,
     view_tree_set,
 )
+from theano.pytensor_base.graph import without_history
 from theano.pytensor_base.linking import Container
 
 __all__ = [
@@ -191,6 +192,7 @@ class Function(CheckedFunction):
             # False, or PyTensor would look at its flag
             profile_for(given.arguments.get("profile"), name) or False
         )
+        without_history(self.maker.fgraph.apply_nodes)
         copied = super().copy(*given.args[1:], **given.kwargs)
         copied.unpack_single = False
         return copied

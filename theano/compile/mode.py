@@ -43,7 +43,7 @@ from theano.pytensor_base.compiling import (
     asked_rewrites,
     local_useless,
 )
-from theano.pytensor_base.linking import Linker, VMLinker
+from theano.pytensor_base.linking import JITLinker, Linker, VMLinker
 from theano.pytensor_base.rewriting import RewriteDatabaseQuery
 from theano.scan_module.step_modes import StepModes, use_step_modes
 from theano.schedule.arranged import arranged
@@ -51,7 +51,7 @@ from theano.schedule.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb
 from theano.schedule.disk.stored_graphs import StoredGraphs
 from theano.schedule.rewrites.left_out import (
     DONE_BY_NATIVE,
-    INNER_GRAPHS,
+    OF_INNER_GRAPHS,
     SLOW_WITHOUT_BLAS,
     Tags,
     not_asked_for,
@@ -156,7 +156,9 @@ class Mode(PyTensorMode):
         query = asked_rewrites(self)
         if not isinstance(query, RewriteDatabaseQuery):
             return super().optimizer
-        query = query.excluding(*INNER_GRAPHS, *not_asked_for(query, _unneeded(self.linker)))
+        query = query.excluding(*not_asked_for(query, _unneeded(self.linker)))
+        if not isinstance(self.linker, JITLinker):
+            query = query.excluding(*OF_INNER_GRAPHS)
         rewriter = arranged(self.optdb.query(query))
         if not self._results_are_stored():
             return rewriter

@@ -61,6 +61,16 @@ def _without_function_graph(method: Callable) -> Callable:
     return adapted
 
 
+def _with_no_function_graph(method: Callable) -> Callable:
+    @functools.wraps(method)
+    def adapted(self, *args):
+        return method(self, None, *args)
+
+    # as it is called, whatever it wraps
+    del adapted.__wrapped__  # type: ignore[attr-defined]
+    return adapted
+
+
 def _with_parameters(perform: Callable) -> Callable:
     """A method that PyTensor calls without the parameters, which the operator knows."""
 
@@ -102,9 +112,11 @@ def _adapt(cls: type) -> None:
         # PyTensor pickles the operation for its cache, which pickle cannot for such a class
         cls.c_code_cache_version = _not_kept  # type: ignore[attr-defined]
     for name, count in _METHODS_WITHOUT_GRAPH.items():
-        parameters = inspect.signature(defined[name]).parameters if name in defined else ()
-        if name in METHODS_OF_GRAPH and len(parameters) == count:
+        given = len(inspect.signature(defined[name]).parameters) if name in defined else 0
+        if name in METHODS_OF_GRAPH and given == count:
             setattr(cls, name, _without_function_graph(defined[name]))
+        elif name not in METHODS_OF_GRAPH and given == count + 1:
+            setattr(cls, name, _with_no_function_graph(defined[name]))
 
 
 @including_instances_of(_PyTensorOp)
@@ -112,8 +124,8 @@ class PureOp(_PyTensorOp):
     """The base class of an operator without C code; see `Op`."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
         _adapt(cls)
+        super().__init_subclass__(**kwargs)
 
     def make_node(self, *inputs):
         if self.itypes is None or self.otypes is None:

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from pytensor.graph.fg import FunctionGraph
 
-from theano.pytensor_base.graph import copy_of_graph_inside, frozen_graph_inside
+from theano.pytensor_base.graph import copy_of_graph_inside, frozen_graph_inside, without_history
 from theano.pytensor_base.rewriting import RewriteDatabaseQuery
 from theano.pytensor_base.scan import Scan
 from theano.schedule import arranged
@@ -56,4 +56,5 @@ class EqualSteps:
 def _rewritten(key: EqualSteps) -> FunctionGraph:
     graph = copy_of_graph_inside(key.op)
     arranged(optdb.query(_REWRITES)).rewrite(graph)
+    without_history(graph.apply_nodes)
     return graph

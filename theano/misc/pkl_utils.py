@@ -196,9 +196,7 @@ def dump(
     with zipfile.ZipFile(file_handler, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as zip_file:
 
         def write(file: Any) -> None:
-            pickler = pickle.Pickler(file, protocol=protocol)
-            pickler.persistent_id = persistent_id(zip_file)  # type: ignore[method-assign]
-            pickler.dump(obj)
+            _Pickler(file, protocol, persistent_id(zip_file)).dump(obj)
 
         zipadd(write, zip_file, "pkl")
 
@@ -220,9 +218,26 @@ def load(
     object
     """
     with zipfile.ZipFile(f, "r") as zip_file:
-        unpickler = pickle.Unpickler(io.BytesIO(zip_file.read("pkl")))
-        unpickler.persistent_load = persistent_load(zip_file)  # type: ignore[method-assign]
-        return unpickler.load()
+        return _Unpickler(io.BytesIO(zip_file.read("pkl")), persistent_load(zip_file)).load()
+
+
+class _Pickler(pickle.Pickler):
+    # the method asks an attribute: the method of a pickler itself cannot be set
+    def __init__(self, file: Any, protocol: int | None, name_of: Callable[[Any], Any]):
+        super().__init__(file, protocol=protocol)
+        self.name_of = name_of
+
+    def persistent_id(self, part: Any) -> Any:
+        return self.name_of(part)
+
+
+class _Unpickler(pickle.Unpickler):
+    def __init__(self, file: Any, part_of: Callable[[Any], Any]):
+        super().__init__(file)
+        self.part_of = part_of
+
+    def persistent_load(self, name: Any) -> Any:
+        return self.part_of(name)
 
 
 def zipadd(func: Callable[[Any], object], zip_file: zipfile.ZipFile, name: str) -> None:

@@ -16,7 +16,6 @@ from pytensor.compile.aliasing import (
     view_tree_set,  # adds to a set all that views a variable
 )
 from pytensor.compile.builders import (
-    OpFromGraph,
     infer_shape,  # (outputs, inputs, input shapes) -> shapes of the outputs
 )
 from pytensor.compile.compiledir import (
@@ -70,9 +69,14 @@ from pytensor.gradient import (
 from pytensor.graph.basic import Variable
 
 if sys.version_info >= (3, 12):
+    from theano.pytensor_base.since_3_3.graph_operators import (
+        OpFromGraph,  # an operator that is a graph; `shared_inputs`, `kwargs` of `function`
+    )
+
     # nothing is said of how an operator that is a graph is compiled by itself: as it is
     NODE_BY_NODE: dict[str, Any] = {}
 else:
+    from theano.pytensor_base.before_3_3.graph_operators import OpFromGraph
     from theano.pytensor_base.before_3_3.symbolic import NODE_BY_NODE
 
 

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection
+from collections import deque
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from pytensor.graph.basic import Apply, Variable
@@ -38,10 +39,25 @@ from pytensor.graph.utils import (
     simple_extract_stack,  # the frames of the caller as (file, line, function, text)
 )
 
+# of a node's tag: the reasons for which graphs took it
+HISTORY = "imported_by"
+# PyTensor only ever appends to it
+NO_HISTORY: deque[str] = deque(maxlen=0)
+
 
 def features_of(graph: FunctionGraph) -> list[Feature]:
     """The features attached to a graph, in the order in which they came."""
     return list(graph._features)
+
+
+def without_history(nodes: Iterable[Apply]) -> None:
+    """Have nodes, and their copies, keep no list of the graphs that they are put in.
+
+    For nodes that stay and are copied again and again: the copies of a node share its list, and
+    each graph that takes one adds to it.
+    """
+    for node in nodes:
+        vars(node.tag)[HISTORY] = NO_HISTORY
 
 
 def protected_inputs(graph: FunctionGraph) -> Collection[Variable] | None:

@@ -3,6 +3,7 @@
 
 from pytensor.link.basic import (
     Container,  # holds the value of an input or output: `storage`, `data`, `type`
+    JITLinker,  # base of those of Numba, JAX and others, which translate the graphs inside operators
     Linker,  # `accept`, `make_thunk`
     LocalLinker,  # a linker of one node after another: `make_all`
     PerformLinker,  # runs `perform` of each node

@@ -80,7 +80,19 @@ if sys.version_info >= (3, 12):
         cgemv_no_inplace,
         must_initialize_y_gemv,  # whether BLAS reads what gemv is to overwrite
     )
+    from pytensor.tensor.special import (
+        logaddexp,  # log(sum(exp(x))) of several operands
+        logsumexp,  # the same along axes
+    )
 
+    from theano.pytensor_base.since_3_3.elementwise import (
+        angle,  # operators of one or two operands, element by element
+        complex_from_polar,
+        deg2rad,
+        gammal,
+        gammau,
+        rad2deg,
+    )
     from theano.pytensor_base.since_3_3.rank_one_update import (
         Ger,  # A + a * outer(x, y)
         ger,
@@ -92,6 +104,7 @@ if sys.version_info >= (3, 12):
     from theano.pytensor_base.since_3_3.rows_at_positions import (
         AdvancedIncSubtensor1,  # x[index] set or increased along the first dimension
         AdvancedSubtensor1,  # x[index] along the first dimension
+        with_rows_repeated,  # (changed) -> the same where one row was set at several positions
     )
 else:
     from theano.pytensor_base.before_3_3.tensor import (
@@ -102,14 +115,23 @@ else:
         CGer,
         Ger,
         IfElse,
+        angle,
         cgemv_inplace,
         cgemv_no_inplace,
         cger_inplace,
         cger_no_inplace,
+        complex_from_polar,
+        deg2rad,
+        gammal,
+        gammau,
         ger,
         ger_destructive,
         ifelse,
+        logaddexp,
+        logsumexp,
         must_initialize_y_gemv,
+        rad2deg,
+        with_rows_repeated,
     )
 
 

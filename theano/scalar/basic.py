@@ -19,8 +19,24 @@ from pytensor.scalar.basic import abs as abs_
 from pytensor.scalar.basic import reciprocal as inv
 from pytensor.scalar.basic import sign as sgn
 
+from theano.pytensor_base.scalar import (
+    Angle,
+    ComplexFromPolar,
+    Deg2Rad,
+    Rad2Deg,
+    angle,
+    complex_from_polar,
+    deg2rad,
+    rad2deg,
+)
 from theano.scalar.composite import Composite
-from theano.scalar.output_types import transfer_type
+from theano.scalar.output_types import (  # type: ignore[assignment]
+    as_common_dtype,
+    float_out_nocomplex,
+    int_out_nocomplex,
+    transfer_type,
+    unary_out_lookup,
+)
 from theano.scalar.ranges import InRange, inclosedrange, inopenrange
 
 

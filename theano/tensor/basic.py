@@ -61,6 +61,16 @@ from theano.gradient import (
     verify_grad,
 )
 from theano.printing import min_informative_str, pprint
+from theano.pytensor_base.tensor import (
+    angle,
+    complex_from_polar,
+    deg2rad,
+    gammal,
+    gammau,
+    logaddexp,
+    logsumexp,
+    rad2deg,
+)
 from theano.pytensor_base.tensor import conj_of_elements as conj
 from theano.pytensor_base.tensor_casts import convert_to_bool as _convert_to_bool
 from theano.pytensor_base.tensor_casts import convert_to_complex64 as _convert_to_complex64

@@ -12,11 +12,8 @@ from pytensor.tensor.subtensor import (
     IncSubtensor,
     Subtensor,
     advanced_inc_subtensor,
-    advanced_inc_subtensor1,
     advanced_set_subtensor,
-    advanced_set_subtensor1,
     advanced_subtensor,
-    advanced_subtensor1,
     flip,
     take,
 )
@@ -24,7 +21,12 @@ from pytensor.tensor.subtensor import (
 from theano.gof.stand_in import StandIn
 from theano.pytensor_base.tensor import AdvancedIncSubtensor1 as _RowsChanged
 from theano.pytensor_base.tensor import AdvancedSubtensor1 as _RowsAtPositions
-from theano.pytensor_base.tensor import as_index_constant, get_canonical_form_slice, get_idx_list
+from theano.pytensor_base.tensor import (
+    as_index_constant,
+    get_canonical_form_slice,
+    get_idx_list,
+    with_rows_repeated,
+)
 from theano.tensor.as_tensor import as_tensor_variable
 from theano.tensor.rebroadcast import Rebroadcast
 
@@ -64,6 +66,10 @@ def _along_first(indices: tuple) -> bool:
     """Say whether positions are given along the first dimension only."""
     return indices[0] == 0 and all(index == slice(None) for index in indices[1:])
 
+
+advanced_subtensor1 = _RowsAtPositions()
+advanced_inc_subtensor1 = _RowsChanged()
+advanced_set_subtensor1 = _RowsChanged(set_instead_of_inc=True)
 
 # Indexing with booleans is not an operator of its own here.
 AdvancedBooleanSubtensor = AdvancedSubtensor
@@ -105,7 +111,7 @@ def inc_subtensor(
     )
     if tolerate_inplace_aliasing:
         _make_hashable(result, x)
-    return result
+    return with_rows_repeated(result)
 
 
 def set_subtensor(

@@ -7,6 +7,7 @@ from pytensor.gradient import DisconnectedType, disconnected_type
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
 from pytensor.tensor.basic import as_tensor_variable
+from pytensor.tensor.subtensor import AdvancedIncSubtensor
 from pytensor.tensor.type import TensorType, integer_dtypes
 
 
@@ -76,6 +77,24 @@ class AdvancedSubtensor1(Op):
         return self.make_node(tangents[0], inputs[1]).outputs
 
 
+class RowsRepeated(AdvancedIncSubtensor):
+    """PyTensor's operator, by which one row may be set at, or added to, several positions.
+
+    PyTensor refuses it where the type does not say that it is one row.
+    """
+
+    def _check_runtime_broadcast_of_vector_index(self, node, x, y, positions) -> None:
+        """NumPy repeats the row."""
+
+
+def with_rows_repeated(changed):
+    """An array of which elements were set or increased, by an operator that repeats a row."""
+    op = getattr(changed.owner, "op", None)
+    if type(op) is not AdvancedIncSubtensor:
+        return changed
+    return RowsRepeated(**{name: getattr(op, name) for name in op.__props__})(*changed.owner.inputs)
+
+
 class AdvancedIncSubtensor1(Op):
     """A tensor of which rows at given positions are set, or increased once for each mention.
 
@@ -103,8 +122,19 @@ class AdvancedIncSubtensor1(Op):
             raise TypeError(f"{self}: {y.type} has more dimensions than {x.type}")
         return Apply(self, [x, y, positions], [x.type()])
 
+    def _check_runtime_broadcasting(self, node, x, y, positions) -> None:
+        changed = (len(positions), *x.shape[1:])
+        known = node.inputs[1].type.broadcastable
+        lengths = zip(known[::-1], y.shape[::-1], changed[::-1], strict=False)
+        if any(not one and length == 1 != wanted for one, length, wanted in lengths):
+            raise ValueError(
+                f"{self}: Runtime broadcasting not allowed: rows of shape {y.shape} for those of "
+                f"shape {changed}, and {node.inputs[1].type} does not say that a length is 1"
+            )
+
     def perform(self, node, inputs, output_storage):
         x, y, positions = inputs
+        self._check_runtime_broadcasting(node, x, y, positions)
         if not self.inplace:
             x = x.copy()
         if self.set_instead_of_inc:

@@ -135,3 +135,8 @@ class FrozenWhenAsked(Scan):
             link_kwargs={"allow_gc": self.allow_gc},
             message=f"{self.name or 'Scan'} sub profile",
         )
+
+    def make_thunk(self, *arguments: Any, **settings: Any) -> Any:
+        """What runs a node in PyTensor's machine; `fn` compiles the step, and no one else."""
+        assert self.fn is not None
+        return super().make_thunk(*arguments, **settings)

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.traversal import toposort
 
+from theano.pytensor_base.graph import without_history
+
 
 def copied(
     outputs: Iterable[Variable], replacements: Mapping[Variable, Variable]
@@ -31,6 +33,7 @@ def copied(
         arguments = [known.get(variable, variable) for variable in node.inputs]
         made = Apply(node.op, arguments, [_like(variable) for variable in node.outputs])
         vars(made.tag).update(vars(node.tag))
+        without_history([made])
         known.update(zip(node.outputs, made.outputs, strict=True))
     return [known.get(variable, variable) for variable in outputs]
 

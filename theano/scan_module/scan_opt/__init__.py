@@ -12,6 +12,7 @@ from theano.scan_module.scan_opt.hoist_from_sequences import HoistFromSequences
 from theano.scan_module.scan_opt.hoist_invariants import HoistInvariants
 from theano.scan_module.scan_opt.loops_are_ours import LoopsAreOurs
 from theano.scan_module.scan_opt.merge_dots import MergeDots
+from theano.scan_module.scan_opt.merge_equal_results import MERGE_EQUAL_RESULTS
 from theano.scan_module.scan_opt.old_names import (
     PushOutDot1,
     PushOutNonSeqScan,
@@ -79,3 +80,6 @@ optdb["canonicalize"].register(
 optdb["specialize"].register(
     "local_subtensor_merge_element", local_subtensor_merge_element, FAST_RUN_TAG
 )
+
+# Among those that merge loops and clean them, until none changes anything.
+optdb["scan_eqopt2"].register("merge_equal_results", MERGE_EQUAL_RESULTS, FAST_RUN_TAG)

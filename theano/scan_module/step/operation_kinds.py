@@ -47,6 +47,7 @@ from theano.pytensor_base.tensor import (
     SplitDims,
 )
 from theano.scan_module.step import over_all_steps
+from theano.scan_module.step.gathers import is_gather
 from theano.scan_module.step.over_all_steps import Arguments
 
 # Which operands must be constants for the shape to follow from the shapes of the operands.
@@ -97,6 +98,7 @@ KINDS: dict[type[Op], Kind] = {
     LogSoftmax: _ALONG_AXIS,
     Subtensor: Kind(True, ALL_BUT_FIRST, over_all_steps.sliced),
     IncSubtensor: Kind(True, NONE, rows_of_first=True),
+    # of positions along the first dimension it is sized, too: see is_sized_by_operands
     AdvancedSubtensor: Kind(True, None, over_all_steps.gathered),
     AdvancedSubtensor1: Kind(True, NONE, over_all_steps.gathered),
     AdvancedIncSubtensor: _CHEAP,
@@ -137,6 +139,8 @@ def is_cheap(node: Apply) -> bool:
 
 def is_sized_by_operands(node: Apply) -> bool:
     """Whether the shapes of a node's operands say how large its result is."""
+    if is_gather(node):
+        return True
     counted = kind_of(node.op).sized_with_constants
     return counted is not None and all(isinstance(v, Constant) for v in node.inputs[counted])
 

@@ -37,6 +37,7 @@ from pytensor.tensor.variable import TensorConstant
 from theano.configparser import config as own_config
 from theano.pytensor_base.configuration import names_of_flags, value_of_flag
 from theano.pytensor_base.graph import (
+    HISTORY,
     AlreadyThere,
     DestroyHandler,
     Feature,
@@ -176,7 +177,7 @@ class _Pickler(admitted.Pickler):
     def reducer_override(self, value: Any) -> Any:
         kind = type(value)
         if kind is Scratchpad:
-            return _tag, (vars(value),)
+            return _tag, ({k: v for k, v in vars(value).items() if k != HISTORY},)
         if kind in _AS_THEY_ARE:
             return NotImplemented
         position = self._positions.get(id(value))

@@ -35,6 +35,8 @@ WRONG_REWRITES = (
 
 # of loops, for which this package has its own (scan_module/scan_opt)
 _REPLACED = (
+    # takes states that begin alike to be equal, whatever becomes of them
+    "scan_merge_inouts",
     "scan_push_out_add",
     "scan_push_out_dot1",
     "scan_push_out_non_seq",
@@ -47,10 +49,10 @@ _REPLACED = (
 # of reads, for which element_of_part has one that gives no element that a part lacks
 _REPLACED_READS = ("local_subtensor_merge_integer",)
 
-# of graphs inside operators: engines prepare them as they need them, in modes without rewrites, too
-INNER_GRAPHS = ("ofg_inner_graph", "scan_inner_graph")
+# of graphs inside operators, which engines prepare as they need them (in PyTensor 3.3)
+OF_INNER_GRAPHS = ("ofg_inner_graph", "scan_inner_graph")
 
-FROM_EVERY_MODE = (*_REPLACED, *INNER_GRAPHS, *_REPLACED_READS, *WRONG_REWRITES, *BY_NAME)
+FROM_EVERY_MODE = (*_REPLACED, *_REPLACED_READS, *WRONG_REWRITES, *BY_NAME)
 
 # What the native engine does by itself, from a graph of plain products and element-wise
 # operations, or has no use for: rewrite -> the tags by which a user asks for it all the same.

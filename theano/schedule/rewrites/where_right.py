@@ -15,7 +15,7 @@ from pytensor.scalar.basic import Cast, Switch
 from pytensor.tensor.basic import Alloc
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
-from pytensor.tensor.math import Sum, mul, neg, true_div
+from pytensor.tensor.math import Sum, add, mul, neg, reciprocal, sub, true_div
 from pytensor.tensor.shape import Shape
 
 from theano.pytensor_base.tensor import unflatten_index_variables
@@ -25,22 +25,36 @@ Condition = Callable[[FunctionGraph, Apply], bool]
 
 # how far the patterns of rewrites of element-wise work reach
 LEVELS = 3
+_OF_ONE_LEVEL = frozenset({add, sub, neg, mul, true_div, reciprocal})
 _WALKED_THROUGH = (Elemwise, DimShuffle, CAReduce, Blockwise, OpFromGraph)
 
 
 def _operands(node: Apply, levels: int = LEVELS) -> Iterator[Variable]:
-    """What a node of element-wise work computes from; no constants, no conditions."""
-    chooses = isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, Switch)
-    for variable in node.inputs[chooses:]:
-        if isinstance(variable, Constant):
+    """What a node of element-wise work computes from; no constants, no conditions.
+
+    Products and sums within one another count as one level: rewrites make one of them.
+    """
+    reached: dict[Apply, int] = {}
+    waiting = [(node, levels)]
+    while waiting:
+        now, left = waiting.pop()
+        if reached.get(now, -1) >= left:
             continue
-        owner = variable.owner
-        moved = owner is not None and isinstance(owner.op, DimShuffle)
-        if moved and isinstance(owner.inputs[0], Constant):
-            continue
-        yield variable
-        if owner is not None and levels and isinstance(owner.op, _WALKED_THROUGH):
-            yield from _operands(owner, levels - 1)
+        reached[now] = left
+        chooses = isinstance(now.op, Elemwise) and isinstance(now.op.scalar_op, Switch)
+        for variable in now.inputs[chooses:]:
+            owner = variable.owner
+            if isinstance(variable, Constant) or (
+                owner is not None
+                and isinstance(owner.op, DimShuffle)
+                and isinstance(owner.inputs[0], Constant)
+            ):
+                continue
+            yield variable
+            if owner is not None and isinstance(owner.op, _WALKED_THROUGH):
+                further = left - (owner.op not in _OF_ONE_LEVEL)
+                if further >= 0:
+                    waiting.append((owner, further))
 
 
 def of_one_dtype(graph: FunctionGraph, node: Apply) -> bool:

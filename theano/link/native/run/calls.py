@@ -52,6 +52,10 @@ def layout_is_known() -> bool:
     return item_is_there and word(id(array), 2) == array.ctypes.data
 
 
+# what generated code exports: arrays, runtime, class of arrays, work memory, results, whether to run
+_ENTRY = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 5, ctypes.c_int64)
+
+
 class CallRefused(Exception):
     """The arrays of this call are not what the code was written for."""
 
@@ -90,9 +94,9 @@ class NativeSegment:
         self.segment, self._library, self._table = segment, library, runtime_table()
         watch_signals()
         self._stopping = stopping()
-        self.function = getattr(library, segment.name)
-        self.function.restype = ctypes.c_int64
-        self.function.argtypes = [ctypes.c_void_p] * 5 + [ctypes.c_int64]
+        # `library.name` refers to itself, and would keep the library until the next collection
+        entry = ctypes.c_char.in_dll(library, segment.name)
+        self.function = _ENTRY(ctypes.addressof(entry))
         given = iter(inputs)
         self.inputs = [
             next(given) if passed.variable is not None else [passed.constant]

@@ -82,8 +82,9 @@ def open_library(path: Path, mark: str) -> ctypes.CDLL | None:
         return None
     try:
         library = ctypes.CDLL(str(path))
-        getattr(library, mark)
-    except (OSError, AttributeError):
+        # not as a function, which would keep the library until the next collection
+        ctypes.c_char.in_dll(library, mark)
+    except (OSError, ValueError):
         return None
     return library
 

@@ -14,6 +14,7 @@ from theano.link.native.lowering.operations.indexing import (
     aligned,
     indexed,
     is_integer_vector,
+    take,
 )
 from theano.link.native.lowering.operations.kernels import indices, loops
 from theano.link.native.lowering.registry import lowers
@@ -65,6 +66,8 @@ class _Pick:
 @lowers(AdvancedSubtensor)
 def pick(step: Step, node, inputs: list[Value]) -> list[Value]:
     value, *given = inputs
+    if node.op.idx_list == (0,) and is_integer_vector(node.inputs[1]):
+        return take(step, node, inputs)
     picked = _picked(step, step.view(value), node.op.idx_list, given, node.inputs[1:])
     out = step.temporary(value.dtype, picked.shape)
     result = View.of(out)

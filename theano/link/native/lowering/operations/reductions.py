@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytensor.scalar as ps
 from pytensor.scalar.basic import AND, OR, XOR, Add, Maximum, Minimum, Mul
 from pytensor.tensor.elemwise import CAReduce
-from pytensor.tensor.math import Argmax, MulWithoutZeros
+from pytensor.tensor.math import Argmax, Max, Min, MulWithoutZeros
 from pytensor.tensor.special import LogSoftmax, Softmax
 
 from theano.link.native.ir.ir import CannotLower, Numbers, Scalar, Size, Value, View
@@ -25,7 +25,8 @@ REDUCTIONS = {Add: "add", Mul: "multiply", Maximum: "maximum", Minimum: "minimum
 REDUCTIONS |= {AND: "and", OR: "or", XOR: "exclusive or", MulWithoutZeros: "multiply without zeros"}
 
 
-@lowers(CAReduce)
+# PyTensor 3.3 has the maximum and minimum say anew what they compute
+@lowers(CAReduce, Max, Min)
 def reduce(step: Step, node, inputs: list[Value]) -> list[Value]:
     """A reduction, computed in the accumulator's type."""
     (value,) = inputs
