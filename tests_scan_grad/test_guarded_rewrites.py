@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from pytensor.tensor import linalg
+from pytensor.tensor.type import TensorType
 
 import theano
 import theano.tensor as T
@@ -225,3 +226,22 @@ def test_numbers_of_an_array_filled_no_times_are_none(mode):
     x, n = T.dvector("x"), T.lscalar("n")
     fn = theano.function([x, n], unique(T.alloc(x, n, 2)), mode=mode)
     assert fn([1.0, 2.0], 0).shape == (0,)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_value_repeated_no_times_is_not_true(mode):
+    b, n = T.lscalar("b"), T.lscalar("n")
+    fn = theano.function([b, n], T.any(T.alloc(T.neq(b, 0), n, 2)), mode=mode)
+    assert not fn(1, 0)
+    assert fn(1, 1)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_matrices_are_multiplied_in_the_order_written(mode):
+    """In the other order a product is infinite."""
+    a, b = (TensorType("float32", (3, 3))(name) for name in "ab")
+    c = TensorType("float32", (3, 1))("c")
+    identity, column = np.eye(3, dtype="float32"), np.ones((3, 1), "float32")
+    fn = theano.function([a, b, c], T.dot(T.dot(a, b), c), mode=mode)
+    found = fn(identity * np.float32(1e-30), identity * np.float32(1e30), column * np.float32(1e30))
+    np.testing.assert_allclose(found, 1e30, rtol=1e-5)

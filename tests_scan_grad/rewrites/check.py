@@ -12,6 +12,7 @@ from typing import Any
 
 import pytensor
 from pytensor.graph.basic import Variable
+from pytensor.graph.destroyhandler import DestroyHandler
 from pytensor.graph.features import Feature
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.rewriting.basic import NodeRewriter, OpToRewriterTracker
@@ -109,6 +110,8 @@ def check_alone(made: Made, record: Record) -> None:
     """Ask each rewrite of nodes for what it would put in the place of each node."""
     graph, at = made.graph()
     arranged(ShapeOptimizer()).apply(graph)
+    # which those ask that overwrite
+    graph.attach_feature(DestroyHandler())
     for node in graph.toposort():
         for rewriter in dict.fromkeys(_trackers().get_trackers(node.op)):
             name = name_of(rewriter)

@@ -45,7 +45,12 @@ ONE_ZERO = "as Theano: constants 0 and -0 are one constant"
 MORE_EXACT = "the difference from 1 is not taken, in which digits were lost"
 AS_MANY_AS_NUMPY = "NumPy's functions take at most 32 operands"
 
+ORDER_ONLY = "the other order is seen by reductions only, whose results are compared too"
+
 JUDGED = (
+    Judgement(("local_sort_under_reduce",), (VALUES,), ORDER_ONLY),
+    Judgement(("local_odds_sigmoid", "local_inv_odds_sigmoid"), (VALUES, NOT_FINITE), MORE_EXACT),
+    Judgement((OF_ALL,), (VALUES, NOT_FINITE), MORE_EXACT, "sigmoids"),
     Judgement((), (SIGN,), ONE_ZERO),
     Judgement(
         ("split_2f1grad_loop", "local_useless_2f1grad_loop", "few_operands"),

@@ -8,7 +8,7 @@ from tests_scan_grad.rewrites.judged import judged
 from tests_scan_grad.rewrites.listed import modes, rewrites
 from tests_scan_grad.rewrites.making import RECIPES
 from tests_scan_grad.rewrites.search import checked
-from tests_scan_grad.rewrites.table import NOT_COMPARED, recipes_for
+from tests_scan_grad.rewrites.table import NOT_COMPARED, OF_OTHER_RELEASE, recipes_for
 
 
 def faults(name: str, record: Record) -> list[str]:
@@ -36,4 +36,5 @@ def test_every_rewrite_that_the_modes_run_has_recipes():
 
 def test_recipes_are_for_rewrites_that_there_are():
     named = {name for recipe in RECIPES.values() for name in recipe.rewrites}
-    assert named <= rewrites().keys()
+    assert named - OF_OTHER_RELEASE <= rewrites().keys()
+    assert not OF_OTHER_RELEASE & rewrites().keys()

@@ -14,6 +14,7 @@ from tests_scan_grad.rewrites.recipes import (
     random_draws,
     reductions,
     shapes,
+    signs,
     sparse_matrices,
     whole_graphs,
 )
@@ -32,6 +33,7 @@ __all__ = [
     "random_draws",
     "reductions",
     "shapes",
+    "signs",
     "sparse_matrices",
     "whole_graphs",
 ]

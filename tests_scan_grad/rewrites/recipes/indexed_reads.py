@@ -91,6 +91,27 @@ def part_of_a_product(m: Maker):
     return read(m, pt.dot(x, y), (n, p))
 
 
+@recipe(FAMILY, "local_advanced_subtensor_of_dot")
+def places_of_a_product(m: Maker):
+    n, k, p = m.lengths(3)
+    x = m.array((n, k), ("float64", "float32", "int8"))
+    y = m.array((k, p), m.one_of("float64", x.type.dtype))
+    product = pt.dot(x, y)
+    rows, columns = (
+        m.array((count,), "int64", among=lambda s, n=n: m.rng.integers(-n - 1, n + 1, s))
+        for n, count in ((n, 2), (p, 2))
+    )
+    return m.one_of(
+        lambda: product[rows],
+        lambda: product[:, columns],
+        lambda: product[rows, columns],
+        lambda: product[[0, -1]],
+        lambda: product[rows[:, None], columns],
+        lambda: pt.diag(product),
+        lambda: [product[rows], product + 1],
+    )()
+
+
 @recipe(FAMILY, "local_subtensor_of_dot")
 def part_of_a_product_with_a_vector(m: Maker):
     n, k = m.lengths(2)

@@ -57,7 +57,15 @@ def cholesky_factors(m: Maker):
     )()
 
 
-@recipe(FAMILY, "svd_uv_merge", "svd_of_diag", "eigh_of_diag", "eig_to_eigh", "eigvalsh_of_diag")
+@recipe(
+    FAMILY,
+    "svd_uv_merge",
+    "svd_of_diag",
+    "svd_of_structured",
+    "eigh_of_diag",
+    "eig_to_eigh",
+    "eigvalsh_of_diag",
+)
 def eigenvalues_and_singular_values(m: Maker):
     x, d = definite(m), m.array((m.one_of(1, 3),), TYPES, special=False)
     return m.one_of(
@@ -246,6 +254,7 @@ def solutions_with_known_matrices(m: Maker):
     "reuse_decomposition_multiple_solves",
     "lift_check_of_factor_over_solve",
     "scan_split_non_sequence_decomposition_and_solve",
+    "cho_solve_quadratic_form_to_whitened",
 )
 def solutions_that_share_a_matrix(m: Maker):
     x = definite(m, 2)
@@ -267,6 +276,10 @@ def solutions_that_share_a_matrix(m: Maker):
             slinalg.solve(x, c, assume_a="pos", b_ndim=1),
         ],
         lambda: slinalg.cho_solve((factor, True), b, b_ndim=1),
+        lambda: pt.dot(b, slinalg.cho_solve((factor, True), b, b_ndim=1)),
+        lambda: pt.sum(b * slinalg.cho_solve((factor, True), b, b_ndim=1)),
+        lambda: pt.dot(c, slinalg.cho_solve((factor, True), b, b_ndim=1)),
+        lambda: pt.sum(stack * slinalg.cho_solve((factor, True), stack, b_ndim=1), axis=-1),
         lambda: pt.grad(slinalg.solve(x, b, b_ndim=1).sum(), x),
         lambda: slinalg.solve(factor, stack, b_ndim=1),
         lambda: triangular(factor, stack, lower=True),
@@ -286,6 +299,7 @@ def sylvester_equations(m: Maker):
 @recipe(
     FAMILY,
     "drain_specify_assumptions",
+    "local_drain_specify_assumptions",
 )
 def matrices_said_to_be_something(m: Maker):
     x = definite(m)

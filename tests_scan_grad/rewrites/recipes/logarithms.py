@@ -110,6 +110,8 @@ made(
     "local_exp_over_1_plus_exp",
     "local_logit_sigmoid",
     "local_sigmoid_logit",
+    "local_odds_sigmoid",
+    "local_inv_odds_sigmoid",
 )(
     [
         lambda x, y: 1 - pt.sigmoid(x),
@@ -118,6 +120,8 @@ made(
         lambda x, y: pt.exp(x) / (1 + pt.exp(x)),
         lambda x, y: 1 / (1 + pt.exp(-x)),
         lambda x, y: logit(pt.sigmoid(x)),
+        lambda x, y: pt.sigmoid(x) / (1 - pt.sigmoid(x)),
+        lambda x, y: (1 - pt.sigmoid(x)) / pt.sigmoid(x),
         lambda x, y: pt.sigmoid(logit(x)),
         lambda x, y: y / (1 + pt.exp(x)),
         lambda x, y: y * pt.exp(x) / (1 + pt.exp(x)),
@@ -155,11 +159,14 @@ made(
     "logarithms of products and roots",
     "local_log_div",
     "local_log_sqrt",
+    "local_log_sqrt_sqr",
     "local_log_prod_to_sum_log",
 )(
     [
         lambda x, y: pt.log(x / y),
         lambda x, y: pt.log(pt.sqrt(x)),
+        lambda x, y: pt.log(pt.sqr(x)),
+        lambda x, y: pt.log(abs(pt.sqr(x))),
         lambda x, y: pt.log(pt.prod(x)),
         lambda x, y: pt.log(pt.prod(pt.exp(x), axis=0)),
         lambda x, y: pt.log(pt.prod(abs(x), axis=1)),

@@ -16,6 +16,10 @@ TYPES = ("float64", "float32")
     "local_softmax_without_bias",
     "local_softmax_stabilize",
     "local_logsoftmax",
+    "local_exp_log_softmax",
+    "local_log_softmax_from_logsumexp",
+    "inline_symbolic_for_fusion",
+    "merge_inlined_symbolic",
 )
 def softmaxes(m: Maker):
     n, k = m.lengths(2, (1, 2, 3))
@@ -29,6 +33,10 @@ def softmaxes(m: Maker):
         lambda: pt.log(special.softmax(x, axis=axis)),
         lambda: pt.exp(x) / pt.exp(x).sum(axis=1, keepdims=True),
         lambda: nnet.softmax(x + b + x),
+        lambda: pt.exp(special.log_softmax(x, axis=axis)),
+        lambda: x - pt.logsumexp(x, axis=axis, keepdims=True),
+        lambda: [special.softmax(x, axis=axis), special.log_softmax(x, axis=axis) * 2],
+        lambda: special.softmax(x * 2, axis=axis) + special.xlogy(x, x) + special.xlog1py(x, x),
         lambda: nnet.softmax(x + column),
         lambda: nnet.softmax(b + b),
         lambda: nnet.softmax_with_bias(x, b),

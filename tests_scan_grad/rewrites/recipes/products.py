@@ -74,6 +74,7 @@ def sums_of_products_and_scaled_products(m: Maker):
     "use_c_gemv",
     "use_c_ger",
     "local_dot22_to_ger_or_gemv",
+    "local_dot22_to_gemv",
     "local_gemm_to_ger",
     "local_inplace_gemv",
     "local_inplace_ger",

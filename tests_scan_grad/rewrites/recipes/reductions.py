@@ -190,3 +190,35 @@ def logarithms_of_reductions(m: Maker):
         pt.log(pt.prod(x, axis=axis)),
         pt.log(pt.prod(pt.exp(x), axis=axis)),
     ]
+
+
+@recipe(FAMILY, "local_opt_alloc", "local_useless_alloc")
+def reductions_of_repeated_values(m: Maker):
+    value = m.one_of(
+        m.scalar(TYPES), m.array((1, 3), TYPES, known=True), m.array((2, 1), TYPES, known=True)
+    )
+    n = m.scalar("int64", among=lambda shape: m.one_of(0, 1, 4))
+    lengths = {(): (n, 3), (1, 3): (n, 3), (2, 1): (2, n)}[m.values[value].shape]
+    if m.values[value].ndim and m.chance():
+        lengths = (m.one_of(n, 2), *lengths)
+    filled = pt.alloc(value, *lengths)
+    axis = m.one_of(None, 0, 1, (0, 1), -1)
+    return m.one_of(*REDUCTIONS)(filled, axis=axis)
+
+
+@recipe(FAMILY, "local_sort_under_reduce")
+def reductions_of_what_is_sorted(m: Maker):
+    x = m.array(2, TYPES)
+    axis = m.one_of(0, 1, -1)
+    y = m.array((1, 1), TYPES, known=True)
+    made = m.one_of(
+        lambda: pt.sort(x, axis=axis),
+        lambda: pt.sort(x, axis=axis) * y,
+        lambda: pt.sort(x, axis=axis)[::-1] * 2,
+        lambda: pt.sort(x, axis=axis)[:, ::-1] - y,
+        lambda: pt.sort(x, axis=axis)[1:],
+        lambda: pt.sort(x, axis=axis).T,
+        lambda: pt.sort(x, axis=axis) * x,
+    )()
+    reduced = m.one_of(*REDUCTIONS)(made, axis=m.one_of(None, 0, 1))
+    return m.one_of(lambda: reduced, lambda: [reduced, made])()

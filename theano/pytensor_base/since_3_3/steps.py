@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from pytensor.compile.mode import Mode, get_mode
-from pytensor.graph.basic import Variable
+from pytensor.graph.basic import NominalVariable, Variable
 from pytensor.graph.fg import FrozenFunctionGraph, FunctionGraph
 from pytensor.link.vm import VMLinker
 from pytensor.scan.op import Scan
@@ -103,6 +103,23 @@ class FrozenWhenAsked(Scan):
         made = copy(self)
         made._fn = None
         made.fgraph = self.fgraph.copied()
+        return made
+
+    def clone_with_inner_graph(
+        self, inner_fgraph: FunctionGraph | FrozenFunctionGraph
+    ) -> FrozenWhenAsked:
+        """A copy around another step, with which a rewrite replaces this one."""
+        made = copy(self)
+        made._fn = None
+        given = inner_fgraph.inputs
+        places = [NominalVariable(k, variable.type) for k, variable in enumerate(given)]
+        known = dict(zip(given, places, strict=True))
+        if isinstance(inner_fgraph, FrozenFunctionGraph):
+            outputs = inner_fgraph.bind(known)
+        else:
+            memo = _copies(inner_fgraph, known)
+            outputs = [memo[value] for value in inner_fgraph.outputs]
+        made.fgraph = step_of(places, outputs)
         return made
 
     def __setstate__(self, state: dict[str, Any]) -> None:

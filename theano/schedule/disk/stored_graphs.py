@@ -49,6 +49,7 @@ from theano.pytensor_base.rewriting import (
     Rewriter,
     SequentialGraphRewriter,
 )
+from theano.pytensor_base.scan import step_of
 from theano.schedule.disk import admitted
 from theano.schedule.disk.sealed_files import read_sealed, write_sealed
 
@@ -232,7 +233,8 @@ def _parts_of(graph: FunctionGraph) -> tuple:
 
 
 def _inner_graph(inputs: list, order: list, outputs: list) -> FunctionGraph:
-    return FunctionGraph(inputs, outputs, clone=False)
+    # of a loop: those of other operators are frozen in 3.3
+    return step_of(inputs, outputs)
 
 
 def _hash_of(fgraph: FunctionGraph, rewriter: SequentialGraphRewriter) -> str:
