@@ -20,10 +20,6 @@ DEFAULT = "default"
 Override = str | PyTensorOpFromGraph | Variable | Callable | Sequence | None
 
 
-# options of `function`; it refuses two of them. The others are said when the graph is compiled.
-_LOOKED_AT_BY_PYTENSOR = ("on_unused_input", "updates", "givens")
-
-
 class OpFromGraph(GradientsInContext):
     """An operator that does what a graph does.
 
@@ -104,9 +100,8 @@ class OpFromGraph(GradientsInContext):
                 pushforward=pushforward or _converted(rop_overrides, _of_directions),
                 connection_pattern=connection_pattern,
                 name=name,
-                **{key: value for key, value in kwargs.items() if key in _LOOKED_AT_BY_PYTENSOR},
+                **kwargs,
             )
-        self.kwargs = kwargs
         self.as_written = inputs, outputs
         if isinstance(self.pullback_overrides, list):
             self.pullback_overrides = self._for_all_inputs(self.pullback_overrides, len(inputs))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -61,11 +62,12 @@ class ArgSortAlong(_AlongComputedAxis):
 _COMPUTED: dict[type, type[_AlongComputedAxis]] = {SortOp: SortAlong, ArgSortOp: ArgSortAlong}
 
 
+@dataclass(frozen=True)
 class Sorting:
     """A sort of some kind, which is called with an array and an axis."""
 
-    def __init__(self, op_class: type, kind: str):
-        self.op_class, self.kind = op_class, kind
+    op_class: type
+    kind: str
 
     def __call__(self, a: Any, axis: Any = -1) -> Any:
         a = as_tensor_variable(a)
