@@ -62,7 +62,7 @@ NEW_NAMES: dict[str, tuple[str, ...]] = {
     "remove_constants_and_unused_inputs_scan": _CLEANUP,
     "scanOp_make_inplace": ("scan_make_inplace",),
     "scanOp_merge": ("scan_merge",),
-    "scanOp_merge_inouts": ("scan_merge_inouts",),
+    "scanOp_merge_inouts": ("scan_merge_inouts", "merge_equal_results"),
     "scanOp_pushout_nonseqs_ops": ("HoistInvariants",),
     "scanOp_pushout_output": _PUSHED_OUT,
     "scanOp_pushout_seqs_ops": ("HoistFromSequences",),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from pytensor.graph.basic import Apply, Variable
@@ -120,17 +121,11 @@ def scan(
     stand_ins = StandIns()
     step_mode = step_modes().of_step(mode)
     with (
-        warnings.catch_warnings(),
+        _no_remarks(),
         rare_collections(),
         no_test_values(),
         clearer_errors(step, outputs_info, name),
     ):
-        # PyTensor is going to stop returning updates; Theano's scan always does
-        warnings.filterwarnings("ignore", "Scan return signature will change", DeprecationWarning)
-        # and a step's mode, which Theano's scan has
-        warnings.filterwarnings("ignore", "The `mode` argument of `scan`", FutureWarning)
-        # what it sets itself of the generators that a step draws from
-        warnings.filterwarnings("ignore", "Setting default_update", DeprecationWarning)
         outputs, updates = pytensor_scan(
             fn,
             sequences=_arrays_replaced(sequences, "input", stand_ins),
@@ -156,6 +151,19 @@ def scan(
     if return_list or len(new_outputs) > 1:
         return new_outputs, new_updates
     return new_outputs[0], new_updates
+
+
+@contextmanager
+def _no_remarks() -> Iterator[None]:
+    """PyTensor says nothing of what Theano's scan has and it is going to drop."""
+    with warnings.catch_warnings():
+        # it is going to stop returning updates; Theano's scan always does
+        warnings.filterwarnings("ignore", "Scan return signature will change", DeprecationWarning)
+        # and a step's mode
+        warnings.filterwarnings("ignore", "The `mode` argument of `scan`", FutureWarning)
+        # what it sets itself of the generators that a step draws from
+        warnings.filterwarnings("ignore", "Setting default_update", DeprecationWarning)
+        yield
 
 
 def _read_from_ours(

@@ -83,23 +83,14 @@ class NativeLinker(VMLinker):
             fgraph.outputs[output]: storage_map[fgraph.inputs[state]]
             for output, state in (fgraph.update_mapping or {}).items()
         }
-        units = []
         undo: Undo = []
-        for part, segment in zip(program.parts, program.segments, strict=True):
-            if segment is None:
-                units.append(self._python_unit(part, storage_map, compute_map, undo))
-            else:
-                units.append(
-                    _native_unit(
-                        part,
-                        segment,
-                        compiled,
-                        storage_map,
-                        compute_map,
-                        states,
-                        bool(self.c_thunks),
-                    )
-                )
+        c_thunks = bool(self.c_thunks)
+        units = [
+            self._python_unit(part, storage_map, compute_map, undo)
+            if segment is None
+            else _native_unit(part, segment, compiled, storage_map, compute_map, states, c_thunks)
+            for part, segment in zip(program.parts, program.segments, strict=True)
+        ]
         made_by = {node: k for k, part in enumerate(program.parts) for node in part.nodes}
         _connect(fgraph, program.parts, units, made_by, storage_map, compute_map)
         if self.profile:
