@@ -39,7 +39,7 @@ def loops_with_arguments_of_no_use(m: Maker):
     "scan_merge_duplicate_inputs",
     "scan_inline_invariant_constants",
     "scan_merge",
-    "scan_merge_inouts",
+    "merge_equal_results",
 )
 def loops_over_the_same_values(m: Maker):
     x = m.array((m.one_of(1, 3), 2), TYPES)

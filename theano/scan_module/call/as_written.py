@@ -9,18 +9,21 @@ also those that differ in their gradients: such a step is taken from the origina
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 from pytensor.graph.basic import Constant, Variable
 from pytensor.graph.traversal import graph_inputs
+from pytensor.graph.type import HasShape
 
 from theano.pytensor_base.scan import get_updates_and_outputs
 from theano.scan_module.loop.arguments import Loop, fresh_like
-from theano.scan_module.loop.roles import MIT_SOT, SIT_SOT, InnerOutputs
+from theano.scan_module.loop.roles import MIT_MOT, MIT_SOT, SIT_SOT, Roles
 from theano.scan_module.loop.step_copy import copied
 from theano.scan_module.scan_op import Scan
 
-TRACE = "trace"
+TRACE, UNTRACED = "trace", "untraced"
+KINDS = (MIT_MOT, MIT_SOT, SIT_SOT, TRACE, UNTRACED)
 
 # the inputs of a step and what it computes
 Step = tuple[list[Variable], list[Variable]]
@@ -69,11 +72,12 @@ class StepRecord:
         kinds = self.kinds or [TRACE] * len(self.outputs)
         if len(kinds) != len(self.outputs):
             return None
-        of_kind: dict[str, list[Any]] = {MIT_SOT: [], SIT_SOT: [], TRACE: []}
+        returned: dict[str, list[Any]] = {kind: [] for kind in KINDS}
         for kind, output in zip(kinds, self.outputs, strict=True):
-            of_kind[kind].append(output)
-        states = [[output] for output in (*of_kind[MIT_SOT], *of_kind[SIT_SOT])]
-        written = InnerOutputs(states, of_kind[TRACE], untraced=[]).in_order()
+            returned[UNTRACED if _is_untraced(kind, output) else kind].append(output)
+        written = _in_their_places(loop, returned)
+        if written is None:
+            return None
         return _as_written(loop, written, self.condition)
 
 
@@ -89,12 +93,60 @@ def _kind(entry: Any) -> str:
     return SIT_SOT if taps in (-1, [-1], (-1,)) else MIT_SOT
 
 
-def _as_written(loop: Scan | Loop, written: list[Any], condition: Variable | None) -> Step | None:
+def _is_untraced(kind: str, output: Any) -> bool:
+    """Whether an output is a state that has no rows, such as that of a generator."""
+    has_no_rows = isinstance(output, Variable) and not isinstance(output.type, HasShape)
+    return kind == SIT_SOT and has_no_rows
+
+
+def _in_their_places(loop: Scan | Loop, returned: dict[str, list[Any]]) -> dict[int, Any] | None:
+    """What the function returned, by its position among what the loop's step computes.
+
+    States of shared variables, which the function returned as updates, follow those of the same
+    kind that it returned as outputs, and precede the traces.
+    """
+    roles = loop.roles if isinstance(loop, Loop) else Roles.of(loop)
+    places = roles.inner_outputs(count())
+    of_kind: dict[str, list[int]] = {kind: [] for kind in KINDS}
+    for state, (*_, place) in zip(roles.states, places.states, strict=True):
+        of_kind[state.kind].append(place)
+    of_kind |= {TRACE: places.traces, UNTRACED: places.untraced}
+    if any(len(returned[kind]) > len(of_kind[kind]) for kind in KINDS):
+        return None
+    return {
+        place: output
+        for kind in KINDS
+        for place, output in zip(of_kind[kind], returned[kind], strict=False)
+    }
+
+
+def _as_written(
+    loop: Scan | Loop, written: dict[int, Any], condition: Variable | None
+) -> Step | None:
     places, computed = loop.inner_inputs, loop.inner_outputs
-    pending = list(zip(written, computed, strict=False))
+    pairs = [(original, computed[place]) for place, original in written.items()]
     if condition is not None and condition.type == computed[-1].type:
-        pending.append((condition, computed[-1]))
+        pairs.append((condition, computed[-1]))
+    originals = _originals(pairs, set(places))
+    if originals is None:
+        return None
+    inputs = [originals.get(variable) or variable.type() for variable in places]
+    known = originals | dict(zip(places, inputs, strict=True))
+    # updates, which read what the outputs read
+    copies = copied(computed, known)
+    outputs = [written.get(place, copy) for place, copy in enumerate(copies)]
+    leaves = set(graph_inputs(outputs)).difference(inputs)
+    if len(set(inputs)) < len(inputs) or not all(isinstance(leaf, Constant) for leaf in leaves):
+        return None
+    return inputs, outputs
+
+
+def _originals(
+    pairs: list[tuple[Any, Variable]], places: set[Variable]
+) -> dict[Variable, Variable] | None:
+    """The user's variable for each of a copied step, None where the copy is of another graph."""
     originals: dict[Variable, Variable] = {}
+    pending = list(pairs)
     seen = set()
     while pending:
         original, copy = pending.pop()
@@ -103,18 +155,13 @@ def _as_written(loop: Scan | Loop, written: list[Any], condition: Variable | Non
         if (original, copy) in seen:
             continue
         seen.add((original, copy))
-        if not isinstance(copy, Constant):
-            originals[copy] = original
+        if isinstance(copy, Constant):
+            if not copy.equals(original):
+                return None
+            continue
+        originals[copy] = original
         if copy not in places and copy.owner is not None and original.owner is not None:
             if original.owner.op != copy.owner.op:
                 return None
             pending.extend(zip(original.owner.inputs, copy.owner.inputs, strict=True))
-    inputs = [originals.get(variable) or variable.type() for variable in places]
-    known = originals | dict(zip(places, inputs, strict=True))
-    # updates, which read what the outputs read
-    others = copied(computed[len(written) :], known)
-    outputs = [*written, *others]
-    leaves = set(graph_inputs(outputs)).difference(inputs)
-    if len(set(inputs)) < len(inputs) or not all(isinstance(leaf, Constant) for leaf in leaves):
-        return None
-    return inputs, outputs
+    return originals
