@@ -62,19 +62,26 @@ def of_one_dtype(graph: FunctionGraph, node: Apply) -> bool:
 
     Else a result may be computed with fewer digits, or in integers that wrap where it did not.
     """
-    dtype = node.outputs[0].type.dtype
-    return all(v.type.dtype == dtype for v in _operands(node) if hasattr(v.type, "dtype"))
+    return _of_one_dtype(node, LEVELS)
 
 
 def of_one_dtype_nearby(graph: FunctionGraph, node: Apply) -> bool:
     """The same of an operand and of what that is computed from, however these were computed."""
-    dtype = node.outputs[0].type.dtype
-    return all(v.type.dtype == dtype for v in _operands(node, 1) if hasattr(v.type, "dtype"))
+    return _of_one_dtype(node, 1)
 
 
 def of_one_float_dtype(graph: FunctionGraph, node: Apply) -> bool:
     """The same, of a dtype in which numbers do not wrap and absolute values are its own."""
-    return node.outputs[0].type.dtype.startswith("float") and of_one_dtype(graph, node)
+    return _is_float(node) and of_one_dtype(graph, node)
+
+
+def _of_one_dtype(node: Apply, levels: int) -> bool:
+    dtype = node.outputs[0].type.dtype
+    return all(v.type.dtype == dtype for v in _operands(node, levels) if hasattr(v.type, "dtype"))
+
+
+def _is_float(node: Apply) -> bool:
+    return node.outputs[0].type.dtype.startswith("float")
 
 
 def of_signed_numbers(graph: FunctionGraph, node: Apply) -> bool:
@@ -212,9 +219,9 @@ def summed_and_scaled_up(graph: FunctionGraph, node: Apply) -> bool:
     has values, overflow and vanish.
     """
     scaled = node.inputs[0].owner
-    if not isinstance(node.op, Sum) or scaled is None or not of_one_float_dtype(graph, node):
+    if not isinstance(node.op, Sum) or scaled is None or scaled.op != mul:
         return False
-    if scaled.op != mul:
+    if not _is_float(node) or not _of_one_dtype(node, 0):
         return False
     factors = [v for v in scaled.inputs if all(v.type.broadcastable)]
     return bool(factors) and all(_is_no_less_than_one(v) for v in factors)
