@@ -66,8 +66,8 @@ def of_one_dtype(graph: FunctionGraph, node: Apply) -> bool:
 
 
 def of_one_dtype_nearby(graph: FunctionGraph, node: Apply) -> bool:
-    """The same of an operand and of what that is computed from, however these were computed."""
-    return _of_one_dtype(node, 1)
+    """The same of the products and sums that are the operands, and of what these are made of."""
+    return _of_one_dtype(node, 0)
 
 
 def of_one_float_dtype(graph: FunctionGraph, node: Apply) -> bool:
@@ -221,7 +221,7 @@ def summed_and_scaled_up(graph: FunctionGraph, node: Apply) -> bool:
     scaled = node.inputs[0].owner
     if not isinstance(node.op, Sum) or scaled is None or scaled.op != mul:
         return False
-    if not _is_float(node) or not _of_one_dtype(node, 0):
+    if not _is_float(node) or not of_one_dtype_nearby(graph, node):
         return False
     factors = [v for v in scaled.inputs if all(v.type.broadcastable)]
     return bool(factors) and all(_is_no_less_than_one(v) for v in factors)
