@@ -108,6 +108,13 @@ int tn_pool_workers(void);
 /* Whether this thread is a worker in a run of the main thread's. */
 int tn_serves_main_thread(void);
 
+/* ---- Calls that have nothing to do with Python: see tn_function.h. ---- */
+
+/* Whether this thread shares no work with others, and whether no signal ends its work. Both answer
+ * what was before. */
+int tn_set_alone(int alone);
+int tn_set_apart(int apart);
+
 /* ---- Signals. ---- */
 
 /* What a loop remembers of its looks at the clock; shared by its threads. */
