@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -108,6 +108,7 @@ class CFunction:
     def __init__(self, function: Any, shares: bool):
         machine = _machine(function)
         values = _Values(function)
+        self._of, self._shares = function, shares
         self.inputs = tuple(Array.of(i.variable, i.name) for i in values.arguments)
         self.results = tuple(Array.of(v) for v in function.maker.fgraph.outputs)
         # what the structure points to lives as long as this
@@ -162,6 +163,17 @@ class CFunction:
             If the function does not read it.
         """
         self._bind(self._shared[shared], shared.type.filter(value))
+
+    def with_values(self, values: Mapping[Variable, Any]) -> CFunction:
+        """The same function with other values of shared variables, of those that it reads."""
+        made = CFunction(self._of, self._shares)
+        for variable in self._shared:
+            made.bind(variable, values.get(variable, self.bound_value(variable)))
+        return made
+
+    def bound_value(self, shared: Variable) -> np.ndarray:
+        """The value of a shared variable that calls read."""
+        return self._values[self._shared[shared]][0]
 
     def __call__(self, *arrays: Any) -> list[np.ndarray]:
         """Call it from Python, for trials: results of any length are computed twice.
