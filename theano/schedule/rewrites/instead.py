@@ -123,6 +123,7 @@ INSTEAD: dict[NodeRewriter, NodeRewriter] = {
     ),
     **_guarded(where.reductions_of_one_kind, [math.local_reduce_chain]),
     **_guarded(where.a_product_of_two_new_axes, [math.local_sumsqr2dot]),
+    **_guarded(where.of_a_column_and_a_row, [math.local_dot_to_mul]),
     **_guarded(where.filled_to_the_shape_of_another, [basic.local_elemwise_alloc]),
     **_guarded(where.lengths_are_its_own, [shape.local_useless_reshape]),
     **_guarded(where.summed_and_scaled_up, [math.local_sum_prod_of_mul_or_div]),
