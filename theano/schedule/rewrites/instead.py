@@ -11,6 +11,7 @@ from collections.abc import Collection
 from pytensor.tensor.math import add, mul, neg, reciprocal, sub, true_div
 
 from theano.pytensor_base.rewriting import NodeRewriter
+from theano.pytensor_base.scan import KEEPING_LINES
 from theano.pytensor_base.tensor_rewrites import (
     basic,
     blas,
@@ -99,6 +100,7 @@ INSTEAD: dict[NodeRewriter, NodeRewriter] = {
     basic.local_second_to_alloc: second_to_alloc,
     blas.local_dot22_to_dot22scalar: scaled_product,
     subtensor.local_add_of_sparse_write: sum_with_write,
+    **KEEPING_LINES,
     uncanonicalize.local_dimshuffle_subtensor: row_of_length_one,
     math.local_add_canonizer: Guarded(
         math.local_add_canonizer,
