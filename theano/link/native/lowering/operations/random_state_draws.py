@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -373,11 +374,11 @@ def _multinomial(drawing: Drawing, inputs: list[Value]) -> Buffer:
     of_row = _indices(drawing, p.shape[:-1])
     row = step.temporary(p.dtype, (count,))
     row.packed = True
-    function = f"tn_mt_below_one_{SUFFIX[p.dtype]}"
+    function, skips = f"tn_mt_below_one_{SUFFIX[p.dtype]}", int(_skips_certain_numbers())
 
     def lines(y: Array, row: Array, wrong: str, trials: Array, p: Array, count: str) -> list[str]:
         copied = f"{row.at('k')} = {p.at(*of_row, 'k')};"
-        share = f"{row.at('k')} / rest, k == {count} - 1"
+        outcome = f"{row.at('k')} / rest, k, {count}, {skips}"
         body = [
             *loops(["k"], [count], [copied]),
             f"int64_t left = {trials.at(*of_number)};",
@@ -385,7 +386,7 @@ def _multinomial(drawing: Drawing, inputs: list[Value]) -> Buffer:
             f"if (left < 0 || !{function}({row.name}, {count})) {wrong} = 1;",
             "else",
             f"for (int64_t k = 0; k < {count}; k++) {{",
-            f"const int64_t drawn = tn_mt_next_outcome(words, left, {share});",
+            f"const int64_t drawn = tn_mt_next_outcome(words, left, {outcome});",
             f"{_place(y, ndim, 'k')} = drawn;",
             "left -= drawn;",
             f"rest -= {row.at('k')};",
@@ -396,6 +397,14 @@ def _multinomial(drawing: Drawing, inputs: list[Value]) -> Buffer:
     error = ValueError, "multinomial: probabilities are negative or sum to more than 1, or n < 0"
     reads = [number, view]
     return drawing.append(lines, reads, [count], added=[count], scratch=row, error=error)
+
+
+@functools.cache
+def _skips_certain_numbers() -> bool:
+    """Whether NumPy draws nothing for an outcome of probability 0: so did 1.17 to 2.4, no other."""
+    drawn, untouched = np.random.RandomState(0), np.random.RandomState(0)
+    drawn.multinomial(1, [0.0, 1.0])
+    return bool(drawn.random_sample() == untouched.random_sample())
 
 
 _MAKERS: dict[Any, Callable[[Drawing, list[Value]], Buffer]] = {
