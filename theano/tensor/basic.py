@@ -15,12 +15,10 @@ from pytensor.tensor.basic import (
     Choose,
     ExtractDiag,
     Eye,
-    Join,
     MakeVector,
     Nonzero,
     PermuteRowElements,
     ScalarFromTensor,
-    Split,
     TensorFromScalar,
     alloc_diag,
     infer_static_shape,
@@ -61,6 +59,7 @@ from theano.gradient import (
     verify_grad,
 )
 from theano.printing import min_informative_str, pprint
+from theano.pytensor_base.axes import Join, Split
 from theano.pytensor_base.tensor import (
     angle,
     complex_from_polar,
