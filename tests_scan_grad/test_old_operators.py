@@ -78,7 +78,8 @@ def test_in_place_operators_overwrite_what_is_passed_and_keep_its_dtype():
 
 def test_rebroadcast():
     x = T.dmatrix("x")
-    declared = T.Rebroadcast((1, True))(x)
+    declared = theano.compile.Rebroadcast((1, True))(x)
+    assert theano.compile.ops.Rebroadcast is T.Rebroadcast
     assert declared.broadcastable == (False, True)
     for mode in ("FAST_RUN", "FAST_COMPILE"):
         f = theano.function([x], declared + T.ones((1, 3)), mode=mode)
@@ -240,6 +241,27 @@ def test_tile_with_counts_that_are_not_known():
     for wrong in (reps, [1.5, 2], T.dvector(), T.lmatrix()):
         with pytest.raises(ValueError):
             T.tile(x, wrong)
+
+
+def test_diagonals_by_the_operator():
+    x, y = T.dvector("x"), T.dmatrix("y")
+    # Theano 1.0.5's results
+    cases = {
+        (): [[1, 0], [0, 2]],
+        (1,): [[0, 1, 0], [0, 0, 2], [0, 0, 0]],
+        (-1, 0, 1): [[0, 0, 0], [1, 0, 0], [0, 2, 0]],
+        (1, 1, 0): [[0, 1, 0], [0, 0, 2], [0, 0, 0]],
+    }
+    for arguments, expected in cases.items():
+        for operator in (T.AllocDiag, T.nlinalg.AllocDiag):
+            made = operator(*arguments)
+            assert isinstance(made, operator) and isinstance(T.diag(x).owner.op, operator)
+            np.testing.assert_array_equal(made(x).eval({x: [1.0, 2.0]}), expected)
+    values = np.arange(6.0).reshape(2, 3)
+    inner = T.AllocDiag(axis1=0, axis2=2)(y).eval({y: values})
+    np.testing.assert_array_equal(np.diagonal(inner, axis1=0, axis2=2), values)
+    with pytest.raises(ValueError, match="expected two dimensions"):
+        T.AllocDiag(0, 1, 1)
 
 
 def test_sorts_along_an_axis_that_is_computed():
