@@ -76,6 +76,45 @@ def test_in_place_operators_overwrite_what_is_passed_and_keep_its_dtype():
     np.testing.assert_array_equal(value, [0, 1, 1])
 
 
+PLAIN = theano.Mode(optimizer=None, linker="c|py")
+
+
+@pytest.mark.parametrize("mode", [None, PLAIN, theano.Mode(linker="py", optimizer=None)])
+def test_operators_in_place_change_shared_variables(mode):
+    def overwriting(make, value, *inputs):
+        shared = theano.shared(value, borrow=True)
+        output = make(shared)
+        return shared, theano.function(inputs, output, accept_inplace=True, mode=mode)
+
+    s, f = overwriting(T.inplace.exp_inplace, np.zeros(3))
+    for expected in (1.0, np.e, np.exp(np.e)):
+        result = f()
+        np.testing.assert_allclose(result, [expected] * 3)
+        np.testing.assert_allclose(s.get_value(), [expected] * 3)
+    s, f = overwriting(lambda s: T.inplace.add_inplace(s[1:], 2), np.zeros(3))
+    f()
+    f()
+    np.testing.assert_array_equal(s.get_value(), [0, 4, 4])
+    s, f = overwriting(lambda s: T.inc_subtensor(s[0], 1, inplace=True), np.zeros((2, 2)))
+    f()
+    np.testing.assert_array_equal(s.get_value(), [[1, 1], [0, 0]])
+    x, half, two = np.arange(4.0).reshape(2, 2), np.float64(0.5), np.float64(2)
+    s, f = overwriting(lambda s: T.blas.gemm_inplace(s, two, x, x, half), np.ones((2, 2)))
+    f()
+    np.testing.assert_allclose(s.get_value(), 0.5 + 2 * x.dot(x))
+
+
+def test_a_call_that_fails_leaves_what_operators_in_place_would_change():
+    s, x = theano.shared(np.zeros(3)), T.dvector("x")
+    failing = theano.tensor.opt.assert_op(T.inplace.exp_inplace(s), T.all(x > 0))
+    f = theano.function([x], failing, accept_inplace=True)
+    with pytest.raises(AssertionError):
+        f([-1.0])
+    np.testing.assert_array_equal(s.get_value(), 0)
+    f([1.0])
+    np.testing.assert_array_equal(s.get_value(), 1)
+
+
 def test_rebroadcast():
     x = T.dmatrix("x")
     declared = theano.compile.Rebroadcast((1, True))(x)
