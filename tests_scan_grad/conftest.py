@@ -61,8 +61,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--all-upstream",
         action="store_true",
-        help="run all of Theano's tests but those for GPUs, and PyTensor's and Aesara's tests of loops"
-        " in the default modes, too, not in Python only",
+        help="run all of Theano's tests but those for GPUs, PyTensor's and Aesara's tests of loops in"
+        " the default modes, too, not in Python only, PyTensor's of its operators with these modes,"
+        " and PyMC's with and without this package",
     )
     parser.addoption(
         "--rewrite-seeds",

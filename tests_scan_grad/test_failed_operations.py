@@ -196,3 +196,30 @@ def test_number_that_was_given():
     message = message_of(ValueError, theano.function([steps], h), -3)
     assert "steps: ndarray of dtype int32 and shape (), -3, expected" in message
     assert line_of(test_number_that_was_given, "h, _ = theano.scan") in message
+
+
+@pytest.mark.parametrize("mode", [None, "FAST_COMPILE", "XLA", theano.Mode(linker="py")])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda x: x + np.ones((2, 3)),
+        lambda x: (x * np.ones((2, 3))).sum(),
+        lambda x: T.grad(T.nnet.binary_crossentropy(T.nnet.sigmoid(x), np.ones((2, 3))).mean(), x),
+        lambda x: x[:, ::-1] - T.zeros((2, 3)),
+    ],
+)
+def test_operands_of_other_lengths_are_a_value_error(make, mode):
+    if mode == "XLA":
+        pytest.importorskip("jax")
+    x = T.dmatrix("x")
+    f = theano.function([x], make(x), mode=mode)
+    f(np.ones((2, 3)))
+    with pytest.raises(ValueError, match=r"\(4, 3\)"):
+        f(np.ones((4, 3)))
+
+
+def test_a_shape_that_the_program_declares_is_an_assertion_error():
+    x = T.dmatrix("x")
+    f = theano.function([x], T.specify_shape(x, (2, 3)) + 1)
+    with pytest.raises(AssertionError, match=r"Got shape \(4, 3\), expected \(2, 3\)"):
+        f(np.ones((4, 3)))

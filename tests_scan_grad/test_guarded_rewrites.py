@@ -261,3 +261,25 @@ def test_matrices_that_do_not_fit_are_refused_as_products_refuse_them(name, mode
     assert fn([1.0, 2.0], [[3.0, 4.0]]).shape[-1] == (2 if name == "column" else 1)
     with pytest.raises(ValueError):
         fn([1.0, 2.0], [[3.0, 4.0], [5.0, 6.0]])
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    ("positions", "read_by_numbers"), [([0, 1], False), ([1, 0], False), ([0, 0], True)]
+)
+def test_rows_in_order_that_are_all_there_are_read_by_a_slice(mode, positions, read_by_numbers):
+    x = TensorType("float64", (2, 3))("x")
+    fn = theano.function([x], T.exp(x)[positions], mode=mode)
+    reads = [n for n in fn.maker.fgraph.toposort() if type(n.op).__name__.startswith("AdvancedSub")]
+    assert bool(reads) == read_by_numbers
+    rows = np.arange(6.0).reshape(2, 3)
+    np.testing.assert_allclose(fn(rows), np.exp(rows)[positions])
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_row_that_is_not_there_is_an_error_among_others_in_order(mode):
+    told, untold = TensorType("float64", (2, 3))("x"), T.dmatrix("x")
+    for x in (told, untold):
+        fn = theano.function([x], T.exp(x)[[0, 1, 2]], mode=mode)
+        with pytest.raises(IndexError):
+            fn(np.zeros((2, 3)))

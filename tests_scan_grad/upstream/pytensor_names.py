@@ -77,10 +77,11 @@ class Mode(theano.Mode):
 
 
 # One instance of each, as in PyTensor: loops whose steps have the same mode can be made one.
+# PyTensor's make BLAS's operators without a BLAS, too, which ours do if they are asked for them.
 NAMED_MODES = {
     "Mode": Mode(),
     "FAST_RUN": Mode("pytensor_cvm", "fast_run"),
-    "CVM": Mode("pytensor_cvm", "fast_run"),
+    "CVM": Mode("pytensor_cvm", "fast_run").including("BlasOpt"),
     "VM": Mode("pytensor_vm", "fast_run"),
 }
 

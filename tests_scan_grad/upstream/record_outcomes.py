@@ -1,11 +1,9 @@
-"""A pytest plugin that imports theano and writes how each test ended to a file, as JSON."""
+"""A pytest plugin that writes how each test ended to a file, as JSON."""
 
 import json
 from pathlib import Path
 
 import pytest
-
-import theano  # noqa: F401 -- what is tested is that it leaves PyTensor as it is
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -23,20 +23,23 @@ class Way:
     name
         Name of the way and of its lists of expected failures.
     to_ours
-        Whether PyTensor's names in the tests are bound to ours. Otherwise theano is imported,
-        and nothing else differs.
+        Whether PyTensor's names in the tests are bound to ours.
     flags
         PyTensor's flags, beside those of the environment.
     lists
         Names of further ways, whose expected failures are this one's, too.
+    with_theano
+        Whether theano is imported before the tests.
     """
 
     name: str
     to_ours: bool
     flags: str = ""
     lists: tuple[str, ...] = ()
+    with_theano: bool = True
 
 
+WITHOUT_THEANO = Way("without_theano", to_ours=False, with_theano=False)
 AS_THEY_ARE = Way("as_they_are", to_ours=False)
 AS_THEY_ARE_IN_PYTHON = Way("as_they_are_in_python", to_ours=False, flags="cxx=,linker=py")
 AGAINST_OURS = Way("against_ours", to_ours=True)
@@ -81,9 +84,11 @@ def run_suite(suite: Suite, way: Way) -> dict[str, Outcome]:
         outcomes = Path(scratch) / "outcomes.json"
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
         command += ["--continue-on-collection-errors"]
+        if way.with_theano:
+            command += ["-p", "tests_scan_grad.upstream.import_theano"]
         command += ["-p", "tests_scan_grad.upstream.record_outcomes", "--outcomes", str(outcomes)]
         done = subprocess.run(
-            [*command, *suite.files],
+            [*command, *suite.options, *suite.files],
             cwd=folder,
             env=_environment(way),
             stdin=subprocess.DEVNULL,

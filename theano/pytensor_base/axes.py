@@ -10,6 +10,10 @@ from typing import Any
 from pytensor.graph.basic import Apply
 
 if sys.version_info >= (3, 12):
+    from theano.pytensor_base.since_3_3.joins import (
+        Join,  # joins tensors, called with the axis and them
+        Split,  # splits a tensor, called with it, the axis and the lengths of the parts
+    )
     from theano.pytensor_base.since_3_3.sorting import (
         sorting,  # (class of a sort, kind) -> what is called with an array and an axis
     )
@@ -28,6 +32,8 @@ if sys.version_info >= (3, 12):
 
 else:
     from theano.pytensor_base.before_3_3.axes import (
+        Join,
+        Split,
         axis_among,
         axis_apart,
         positions_with_axis,

@@ -76,6 +76,13 @@ def advanced_part_of_element_wise_work(m: Maker):
     return (x + y)[index]
 
 
+@recipe(FAMILY, "local_adv_idx_to_slice")
+def rows_at_places_in_order(m: Maker):
+    x = m.array((m.one_of(2, 3), 2), ("float64", "int64"))
+    index = m.one_of([0, 1], [1, 0], [0, 2], [2, 1, 0], [1, 2, 3], [-2, -1], [-1, 0], pt.arange(2))
+    return (x * 2)[index]
+
+
 @recipe(FAMILY, "local_subtensor_of_batch_dims")
 def part_of_products_of_stacks(m: Maker):
     x, y = m.array((m.one_of(1, 2, 3), 2, 3)), m.array((m.one_of(1, 2, 3), 3, 2))

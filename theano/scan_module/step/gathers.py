@@ -27,5 +27,6 @@ def is_scatter(node: Apply) -> bool:
         isinstance(node.op, AdvancedIncSubtensor)
         and tuple(node.op.idx_list) == (0,)
         and not node.op.set_instead_of_inc
+        and not node.op.ignore_duplicates
         and node.inputs[2].type.dtype != "bool"
     )

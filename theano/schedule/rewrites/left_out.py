@@ -10,8 +10,6 @@ from theano.schedule.rewrites.structured_matrices import BY_NAME
 WRONG_REWRITES = (
     # gives the diagonals of a stack along its first axes in another order
     "extract_diag_lift_pass",
-    # takes fewer elements where positions are out of range, instead of an IndexError
-    "local_adv_idx_to_slice",
     # give numbers of an array filled with them that has no element, or of one repeated no times
     "local_Unique_lift",
     "local_Unique_Alloc_lift",

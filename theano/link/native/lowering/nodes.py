@@ -55,4 +55,7 @@ def _check_types(step: Step, node: Any, results: list[Value]) -> None:
             )
         for d, size in enumerate(getattr(variable.type, "shape", ())):
             if size is not None:
+                if size < 0:
+                    # as PyTensor's Split has it of a length that its own code refuses
+                    raise CannotLower(f"{node.op} with a negative size")
                 step.sizes.equal(value.shape[d], size, f"a static size of {node.op}")

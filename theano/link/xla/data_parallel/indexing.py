@@ -126,7 +126,8 @@ def _taken_of_each_row(source, sizes, position) -> Rows:
 @splits(AdvancedIncSubtensor1)
 def rows_added(op, node, parts, sizes):
     target, value, index = parts
-    added = isinstance(value, Rows) and value == index and not op.set_instead_of_inc
+    once = op.set_instead_of_inc or getattr(op, "ignore_duplicates", False)
+    added = isinstance(value, Rows) and value == index and not once
     if added and (target is SUMMAND or (target is ALL and is_zero(node.inputs[0]))):
         return SUMMAND
     if isinstance(target, Rows) and isinstance(value, Rows) and index is ALL:

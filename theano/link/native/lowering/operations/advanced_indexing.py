@@ -84,6 +84,8 @@ def pick(step: Step, node, inputs: list[Value]) -> list[Value]:
 def update(step: Step, node, inputs: list[Value]) -> list[Value]:
     """A copy, picked elements of which are set, or increased once for each time they are named."""
     value, change, *given = inputs
+    if node.op.ignore_duplicates and not node.op.set_instead_of_inc:
+        raise CannotLower("elements that are increased once however often they are named")
     if node.op.idx_list == (0,) and is_integer_vector(node.inputs[2]):
         return add_to_rows(step, node, inputs)
     buffer = step.copied(value)
