@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -149,8 +150,6 @@ def harmless(*_):
     ),
 )
 def test_what_a_pickle_may_not_name_is_not_written_and_not_read(value):
-    import pickle
-
     path_is_harmless = getattr(value, "call", ("",))[0] is Path
     try:
         content = pickle.dumps(value)
@@ -165,9 +164,13 @@ def test_what_a_pickle_may_not_name_is_not_written_and_not_read(value):
         admitted.read(admitted.written(value))
 
 
-def test_names_inside_modules_are_not_looked_up():
-    import pickle
+def test_functions_of_numpy_that_operations_keep_are_written_and_read():
+    assert admitted.read(admitted.written(np.maximum)) is np.maximum
+    with pytest.raises(pickle.PicklingError):
+        admitted.written(np.frompyfunc(print, 1, 1))
 
+
+def test_names_inside_modules_are_not_looked_up():
     for content in (
         b"ctheano.schedule.disk.own_folders\nos\n.",
         b"ctheano.link.native.build.compiler\nsubprocess.Popen\n.",

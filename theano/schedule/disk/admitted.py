@@ -49,6 +49,9 @@ def is_admitted(value: Any) -> bool:
     module, name = getattr(value, "__module__", None), getattr(value, "__name__", "")
     if name in _BY_NAME.get(module or "", ()):
         return True
+    if isinstance(value, np.ufunc):
+        # operations keep that which computes them
+        return getattr(np, name, None) is value
     if not isinstance(value, type):
         return False
     package = (module or "").partition(".")[0]
@@ -70,8 +73,8 @@ class Pickler(pickle.Pickler):
 
     def reducer_override(self, value: Any) -> Any:
         """Refuse code that is not admitted."""
-        if isinstance(value, type | FunctionType) and not is_admitted(value):
-            raise pickle.PicklingError(f"{value.__module__}.{value.__qualname__} is not admitted")
+        if isinstance(value, type | FunctionType | np.ufunc) and not is_admitted(value):
+            raise pickle.PicklingError(f"{value!r} is not admitted")
         return NotImplemented
 
 
