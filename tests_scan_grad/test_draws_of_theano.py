@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import theano
+import theano.tensor as T
 from theano.sandbox import rng_mrg
 from theano.sandbox.rng_mrg import MRG_RandomStreams
 from theano.tensor.shared_randomstreams import RandomStreams
@@ -126,3 +127,72 @@ def test_states_are_those_of_theano():
             rng_mrg.multMatVect(before, rng_mrg.A1p72, rng_mrg.M1, rng_mrg.A2p72, rng_mrg.M2),
             after,
         )
+
+
+# made outside of the step, by Theano 1.0.5: streams -> draws of three steps, in two calls
+MADE_OUTSIDE = {
+    MRG_RandomStreams: [
+        [
+            [0.03268533945083618, 0.5179775436408818],
+            [0.03251855215057731, 0.6167788398452103],
+            [0.8172480934299529, 0.13344635581597686],
+        ],
+        [
+            [0.8428608160465956, 0.1276766392402351],
+            [0.29722631396725774, 0.32131789438426495],
+            [0.8794552944600582, 0.847448356449604],
+        ],
+    ],
+    RandomStreams: [
+        [
+            [0.5179747992458539, 0.9724188696314539],
+            [0.8310919971087968, 0.0006748793022057775],
+            [0.49291471886621563, 0.1526385708250203],
+        ],
+        [
+            [0.32403965166258775, 0.059172864846356754],
+            [0.28396802253737674, 0.22363783040872254],
+            [0.2645868632529911, 0.3889859157217538],
+        ],
+    ],
+}
+
+
+@pytest.mark.parametrize("streams", MADE_OUTSIDE)
+def test_each_step_draws_anew_what_its_function_takes_from_outside(streams):
+    drawn = streams(17).uniform((2,), dtype="float64")
+    stacked, updates = theano.scan(lambda: drawn * 1.0, n_steps=3)
+    f = theano.function([], [stacked, drawn], updates=updates)
+    for expected in MADE_OUTSIDE[streams]:
+        found, outside = f()
+        np.testing.assert_allclose(found, expected, rtol=1e-9)
+        np.testing.assert_allclose(outside, expected[0], rtol=1e-9)
+
+
+@pytest.mark.parametrize("streams", MADE_OUTSIDE)
+def test_steps_are_given_one_draw_as_an_argument(streams):
+    drawn = streams(17).uniform((2,), dtype="float64")
+    stacked, updates = theano.scan(lambda u: u * 1.0, non_sequences=drawn, n_steps=3)
+    assert not updates
+    expected = [MADE_OUTSIDE[streams][0][0]] * 3
+    np.testing.assert_allclose(theano.function([], stacked)(), expected, rtol=1e-9)
+
+
+def test_a_loop_that_ends_early_draws_anew_what_is_made_outside():
+    drawn = MRG_RandomStreams(17).uniform((), dtype="float64")
+    counted, updates = theano.scan(
+        lambda n: ([n + drawn], theano.scan_module.until(n > 1)),
+        outputs_info=T.zeros((), dtype="float64"),
+        n_steps=50,
+    )
+    values = theano.function([], counted, updates=updates)()
+    assert len(values) < 50 and len(set(np.round(np.diff(values), 12))) == len(values) - 1
+
+
+def test_an_update_that_needs_what_the_step_does_not_read_stays_outside():
+    mean, x = theano.shared(np.float64(1.0)), T.dvector("x")
+    mean.default_update = 0.5 * mean + x.sum()
+    stacked, updates = theano.scan(lambda: mean * 1.0, n_steps=3)
+    assert not updates
+    f = theano.function([x], stacked)
+    np.testing.assert_array_equal([f([1.0]), f([1.0])], [[1, 1, 1], [1.5, 1.5, 1.5]])

@@ -141,9 +141,85 @@ def test_gradient_names_a_line_of_the_user():
     assert line.replace("Created at", "Computed from what was created at") in message
 
 
+def a_result_that_nobody_reads(x, w):
+    (states, _), _ = theano.scan(
+        lambda v, h: (T.dot(w, h) + v, v * 2),
+        x,
+        [x[0], None],
+    )
+    return states
+
+
+def a_sequence_given_twice(x, w):
+    states, _ = theano.scan(
+        lambda v, u, h: T.dot(w, h) + v * u,
+        [x, x],
+        x[0],
+    )
+    return states
+
+
+def loops_that_become_one(x, w):
+    states, _ = theano.scan(
+        lambda v, h: T.dot(w, h) + v,
+        x,
+        x[0],
+    )
+    others, _ = theano.scan(lambda v, h: h * T.exp(v), x, x[0])
+    return [states, others]
+
+
+def a_loop_that_ends(x, w):
+    (states, _), _ = theano.scan(
+        lambda v, h: ((T.dot(w, h) + v, v * 2), theano.scan_module.until(h[0] > 5)),
+        x,
+        [x[0], None],
+    )
+    return states
+
+
+@pytest.mark.parametrize("mode", ["FAST_RUN", theano.Mode(linker="vm")], ids=["FAST_RUN", "vm"])
+@pytest.mark.parametrize(
+    "loop",
+    [a_result_that_nobody_reads, a_sequence_given_twice, loops_that_become_one, a_loop_that_ends],
+)
+def test_a_loop_that_was_made_anew_names_the_line_of_its_step(loop, mode):
+    x, w = T.matrix("x"), T.matrix("w")
+    f = theano.function([x, w], loop(x, w), mode=mode)
+    message = message_of(ValueError, f, np.ones((3, 4)), np.ones((5, 6)))
+    assert line_of(loop, "lambda ") in message
+
+
 def test_number_that_was_given():
     steps = T.iscalar("steps")
     h, _ = theano.scan(lambda h: h + 1, outputs_info=T.zeros(()), n_steps=steps)
     message = message_of(ValueError, theano.function([steps], h), -3)
     assert "steps: ndarray of dtype int32 and shape (), -3, expected" in message
     assert line_of(test_number_that_was_given, "h, _ = theano.scan") in message
+
+
+@pytest.mark.parametrize("mode", [None, "FAST_COMPILE", "XLA", theano.Mode(linker="py")])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda x: x + np.ones((2, 3)),
+        lambda x: (x * np.ones((2, 3))).sum(),
+        lambda x: T.grad(T.nnet.binary_crossentropy(T.nnet.sigmoid(x), np.ones((2, 3))).mean(), x),
+        lambda x: x[:, ::-1] - T.zeros((2, 3)),
+    ],
+)
+def test_operands_of_other_lengths_are_a_value_error(make, mode):
+    if mode == "XLA":
+        pytest.importorskip("jax")
+    x = T.dmatrix("x")
+    f = theano.function([x], make(x), mode=mode)
+    f(np.ones((2, 3)))
+    with pytest.raises(ValueError, match=r"\(4, 3\)"):
+        f(np.ones((4, 3)))
+
+
+def test_a_shape_that_the_program_declares_is_an_assertion_error():
+    x = T.dmatrix("x")
+    f = theano.function([x], T.specify_shape(x, (2, 3)) + 1)
+    with pytest.raises(AssertionError, match=r"Got shape \(4, 3\), expected \(2, 3\)"):
+        f(np.ones((4, 3)))

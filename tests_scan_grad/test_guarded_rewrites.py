@@ -247,6 +247,22 @@ def test_matrices_are_multiplied_in_the_order_written(mode):
     np.testing.assert_allclose(found, 1e30, rtol=1e-5)
 
 
+DO_NOT_FIT = {
+    "column": lambda x, m: T.dot(x[:, None], m),
+    "one number": lambda x, m: T.dot(x[:1][None], m.sum(axis=1, keepdims=True)),
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", DO_NOT_FIT)
+def test_matrices_that_do_not_fit_are_refused_as_products_refuse_them(name, mode):
+    x, m = T.dvector("x"), T.dmatrix("m")
+    fn = theano.function([x, m], DO_NOT_FIT[name](x, m), mode=mode)
+    assert fn([1.0, 2.0], [[3.0, 4.0]]).shape[-1] == (2 if name == "column" else 1)
+    with pytest.raises(ValueError):
+        fn([1.0, 2.0], [[3.0, 4.0], [5.0, 6.0]])
+
+
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
     ("positions", "read_by_numbers"), [([0, 1], False), ([1, 0], True), ([0], True)]

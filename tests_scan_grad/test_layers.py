@@ -20,8 +20,8 @@ LAYERS = [
     ("which rewrites run, and how", "schedule"),
     (
         "operations of ours that loops, engines and rewrites know",
-        """tensor.constants tensor.nnet.row_operator tensor.nnet.softmax_operators tensor.rebroadcast sandbox.mrg31k3p
-        sandbox.mrg_truncated sandbox.mrg_uniform sandbox.multinomial
+        """compile.rebroadcast tensor.constants tensor.nnet.row_operator tensor.nnet.softmax_operators
+        sandbox.mrg31k3p sandbox.mrg_truncated sandbox.mrg_uniform sandbox.multinomial
         tensor.random_function tensor.random_samplers tensor.random_state_words""",
     ),
     ("loops", "scan_module"),
@@ -31,7 +31,7 @@ LAYERS = [
         "Theano's names of operations, and derivatives",
         "gradient ifelse sandbox shaped_gradients sparse tensor",
     ),
-    ("what is built on all of them", "commands d3viz gpuarray tests typed_list"),
+    ("what is built on all of them", "commands d3viz gpuarray pymc tests typed_list"),
     ("names of loops that need functions", "scan_module.map_variables scan_module.scan_utils"),
     ("the public names", ""),
 ]

@@ -76,9 +76,49 @@ def test_in_place_operators_overwrite_what_is_passed_and_keep_its_dtype():
     np.testing.assert_array_equal(value, [0, 1, 1])
 
 
+PLAIN = theano.Mode(optimizer=None, linker="c|py")
+
+
+@pytest.mark.parametrize("mode", [None, PLAIN, theano.Mode(linker="py", optimizer=None)])
+def test_operators_in_place_change_shared_variables(mode):
+    def overwriting(make, value, *inputs):
+        shared = theano.shared(value, borrow=True)
+        output = make(shared)
+        return shared, theano.function(inputs, output, accept_inplace=True, mode=mode)
+
+    s, f = overwriting(T.inplace.exp_inplace, np.zeros(3))
+    for expected in (1.0, np.e, np.exp(np.e)):
+        result = f()
+        np.testing.assert_allclose(result, [expected] * 3)
+        np.testing.assert_allclose(s.get_value(), [expected] * 3)
+    s, f = overwriting(lambda s: T.inplace.add_inplace(s[1:], 2), np.zeros(3))
+    f()
+    f()
+    np.testing.assert_array_equal(s.get_value(), [0, 4, 4])
+    s, f = overwriting(lambda s: T.inc_subtensor(s[0], 1, inplace=True), np.zeros((2, 2)))
+    f()
+    np.testing.assert_array_equal(s.get_value(), [[1, 1], [0, 0]])
+    x, half, two = np.arange(4.0).reshape(2, 2), np.float64(0.5), np.float64(2)
+    s, f = overwriting(lambda s: T.blas.gemm_inplace(s, two, x, x, half), np.ones((2, 2)))
+    f()
+    np.testing.assert_allclose(s.get_value(), 0.5 + 2 * x.dot(x))
+
+
+def test_a_call_that_fails_leaves_what_operators_in_place_would_change():
+    s, x = theano.shared(np.zeros(3)), T.dvector("x")
+    failing = theano.tensor.opt.assert_op(T.inplace.exp_inplace(s), T.all(x > 0))
+    f = theano.function([x], failing, accept_inplace=True)
+    with pytest.raises(AssertionError):
+        f([-1.0])
+    np.testing.assert_array_equal(s.get_value(), 0)
+    f([1.0])
+    np.testing.assert_array_equal(s.get_value(), 1)
+
+
 def test_rebroadcast():
     x = T.dmatrix("x")
-    declared = T.Rebroadcast((1, True))(x)
+    declared = theano.compile.Rebroadcast((1, True))(x)
+    assert theano.compile.ops.Rebroadcast is T.Rebroadcast
     assert declared.broadcastable == (False, True)
     for mode in ("FAST_RUN", "FAST_COMPILE"):
         f = theano.function([x], declared + T.ones((1, 3)), mode=mode)
@@ -240,6 +280,27 @@ def test_tile_with_counts_that_are_not_known():
     for wrong in (reps, [1.5, 2], T.dvector(), T.lmatrix()):
         with pytest.raises(ValueError):
             T.tile(x, wrong)
+
+
+def test_diagonals_by_the_operator():
+    x, y = T.dvector("x"), T.dmatrix("y")
+    # Theano 1.0.5's results
+    cases = {
+        (): [[1, 0], [0, 2]],
+        (1,): [[0, 1, 0], [0, 0, 2], [0, 0, 0]],
+        (-1, 0, 1): [[0, 0, 0], [1, 0, 0], [0, 2, 0]],
+        (1, 1, 0): [[0, 1, 0], [0, 0, 2], [0, 0, 0]],
+    }
+    for arguments, expected in cases.items():
+        for operator in (T.AllocDiag, T.nlinalg.AllocDiag):
+            made = operator(*arguments)
+            assert isinstance(made, operator) and isinstance(T.diag(x).owner.op, operator)
+            np.testing.assert_array_equal(made(x).eval({x: [1.0, 2.0]}), expected)
+    values = np.arange(6.0).reshape(2, 3)
+    inner = T.AllocDiag(axis1=0, axis2=2)(y).eval({y: values})
+    np.testing.assert_array_equal(np.diagonal(inner, axis1=0, axis2=2), values)
+    with pytest.raises(ValueError, match="expected two dimensions"):
+        T.AllocDiag(0, 1, 1)
 
 
 def test_sorts_along_an_axis_that_is_computed():

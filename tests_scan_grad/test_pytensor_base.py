@@ -184,8 +184,8 @@ def test_private_attributes_are_our_own():
 def own_classes():
     """Each class of the package that derives from one of PyTensor's, outside `pytensor_base`."""
     for found in pkgutil.walk_packages([str(PACKAGE)], "theano."):
-        # neither what needs a device nor the C runtime, which is no module of Python
-        others = ("cudnn", "gpuarray.tests.", ".runtime-", OF_OTHER_RELEASE)
+        # neither what needs a device or an extra, nor the C runtime, which is no module of Python
+        others = ("cudnn", "gpuarray.tests.", ".runtime-", "theano.pymc", OF_OTHER_RELEASE)
         if not any(part in found.name for part in others):
             import_keeping_settings(found.name)
     for name, module in sorted(sys.modules.items()):

@@ -83,8 +83,8 @@ def multiply_packed(
     )
 
 
-def multiply(a: np.ndarray, b: np.ndarray, c: np.ndarray, beta: float) -> None:
-    """``c = beta * c + a @ b`` in place."""
+def multiply(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> None:
+    """``c = a @ b`` in place."""
     (m, k), n = a.shape, b.shape[1]
     _call(
         f"tn_gemm_{_SUFFIX[a.dtype]}",
@@ -93,7 +93,6 @@ def multiply(a: np.ndarray, b: np.ndarray, c: np.ndarray, beta: float) -> None:
         *_strides(a),
         _pointer(b),
         *_strides(b),
-        _REAL[a.dtype](beta),
         _pointer(c),
         _strides(c)[0],
     )

@@ -41,7 +41,7 @@ static void expect(int holds, const char *what)
         for (int64_t i = 0; i < k * n; i++)                                                       \
             b[i] = (real)(i * 5 % 13 - 6);                                                        \
         for (int64_t i = 0; i < m * n; i++)                                                       \
-            c[i] = d[i] = beta ? (real)i : (real)NAN;                                             \
+            c[i] = beta ? (real)i : (real)NAN, d[i] = (real)NAN;                                  \
         int64_t ar = transposed ? 1 : k, ac = transposed ? m : 1;                                 \
         int64_t br = transposed ? 1 : n, bc = transposed ? k : 1;                                 \
         int64_t width = tn_panel_width_##suffix(), panels = (n + width - 1) / width;              \
@@ -49,14 +49,14 @@ static void expect(int holds, const char *what)
         tn_gemm_packed_##suffix(m, n, k, a, ar, ac, packed, (real)beta, c, n, 0, panels / 2);     \
         tn_gemm_packed_##suffix(m, n, k, a, ar, ac, packed, (real)beta, c, n, panels / 2,         \
                                 panels);                                                          \
-        tn_gemm_##suffix(m, n, k, a, ar, ac, b, br, bc, (real)beta, d, n);                        \
+        tn_gemm_##suffix(m, n, k, a, ar, ac, b, br, bc, d, n);                                    \
         int same = 1;                                                                             \
         for (int64_t i = 0; i < m; i++)                                                           \
             for (int64_t j = 0; j < n; j++) {                                                     \
-                real sum = beta ? (real)(i * n + j) : 0;                                          \
+                real before = beta ? (real)(i * n + j) : 0, sum = 0;                              \
                 for (int64_t p = 0; p < k; p++)                                                   \
                     sum += a[i * ar + p * ac] * b[p * br + j * bc];                               \
-                same &= c[i * n + j] == sum && d[i * n + j] == sum;                               \
+                same &= c[i * n + j] == before + sum && d[i * n + j] == sum;                      \
             }                                                                                     \
         expect(same, "product " #suffix);                                                         \
         free(a), free(b), free(c), free(d), free(packed);                                         \

@@ -35,7 +35,7 @@ class Probe:
     Attributes
     ----------
     answer
-        What the engine may answer where ``perform`` needs more memory than there is.
+        What the engine may answer to a call where ``perform`` needs more memory than there is.
     wraps
         Whether ``perform`` takes unsigned numbers of 2**63 and more for negative ones.
     """
@@ -43,7 +43,7 @@ class Probe:
     inputs: Sequence[Any]
     make: Callable[..., Any]
     calls: Sequence[tuple]
-    answer: Any = None
+    answer: Callable[..., Any] | None = None
     wraps: bool = False
 
 
@@ -162,7 +162,10 @@ PROBES: dict[str, Probe] = {
         _pairs(*HUGE),
     ),
     "loop": Probe(
-        [_number()], lambda n: _loop_of(n)[:2], _each(2**62, 2**63 - 1, -1, -(2**63), 3), [1, 1.5]
+        [_number()],
+        lambda n: _loop_of(n)[:2],
+        _each(2**62, 2**63 - 1, -1, -(2**63), 3),
+        lambda n: [1, 1.5],
     ),
     "loop of which rows are read": Probe([_number()], lambda n: _loop_of(n).sum(), _each(2**61, 4)),
     "loop over rows": Probe(
@@ -267,6 +270,7 @@ PROBES: dict[str, Probe] = {
         [*_two()],
         lambda n, m: T.outer(T.alloc(1.0, n), T.alloc(2.0, m)).sum(),
         _pairs(*HUGE),
+        lambda n, m: None if n and m else 0.0,
     ),
     "matrix product": Probe(
         [*_two()],
@@ -307,7 +311,7 @@ PROBES: dict[str, Probe] = {
             [_number(dtype)],
             lambda n: theano.scan(lambda s: s + 1, None, T.constant(0.0), n_steps=n)[0][:2],
             _each(*[n for n in _fitting(dtype) if not 2**29 < n < 2**60]),
-            [1, 2],
+            lambda n: [1, 2],
         )
         for dtype in TYPES
     },

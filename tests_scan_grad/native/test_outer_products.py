@@ -7,6 +7,7 @@ import pytest
 from pytensor.compile.mode import Mode
 from pytensor.link.vm import VMLinker
 
+import theano
 from tests_scan_grad.native.loops import numbers, same
 from theano.link.native import NativeLinker, source
 
@@ -71,5 +72,6 @@ def test_a_column_times_a_row_is_multiplied_where_it_is_used(dtype):
     matrix = pt.matrix(dtype=dtype)
     native, own = both([x, matrix], pt.dot(x[:, None], matrix))
     same([native(column, row[None])], [own(column, row[None])])
+    of_theanos = theano.function([x, matrix], pt.dot(x[:, None], matrix), mode="NATIVE")
     with pytest.raises(ValueError):
-        native(column, np.ones((2, 3), dtype))
+        of_theanos(column, np.ones((2, 3), dtype))

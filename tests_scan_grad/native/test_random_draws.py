@@ -191,3 +191,23 @@ def test_truncated_normal_draws_of_a_shape_that_is_an_input():
 
     for rows in (0, 1, 40):
         both(make, rows, rtol=1e-12)
+
+
+KINDS = {
+    "uniform": lambda source, p: source.uniform(p.shape, dtype="float64"),
+    "normal": lambda source, p: source.normal(p.shape, dtype="float64"),
+    "truncated normal": lambda source, p: source.truncated_normal(p.shape, dtype="float64"),
+    "binomial": lambda source, p: source.binomial(p.shape, n=1, p=p, dtype="float64"),
+    "multinomial": lambda source, p: source.multinomial(pvals=p, n=3),
+    "choice without replacement": lambda source, p: source.choice(size=2, p=p, replace=False),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_of_draw_is_native_in_a_loop(kind):
+    def make(mode):
+        p, source = T.dmatrix("p"), MRG_RandomStreams(3)
+        drawn, updates = theano.scan(lambda p: KINDS[kind](source, p), non_sequences=p, n_steps=4)
+        return theano.function([p], [drawn], updates=updates, mode=mode)
+
+    both(make, probabilities(3, 4, "float64"), rtol=1e-12)

@@ -97,6 +97,23 @@ OF_VECTORS = {
         lambda r, a: r.choice((5,), a=a, replace=False),
         np.array([3, 1, 4, 1, 5]),
     ),
+    "different choices by probability": (
+        lambda r, p: r.choice((2, 2), a=5, p=p, replace=False),
+        np.array([0.1, 0.0, 0.6, 0.2, 0.1]),
+    ),
+    "different choices of elements by probability of float32": (
+        lambda r, p, a: r.choice((4,), a=a, p=p, replace=False),
+        np.array([0.01, 0.01, 0.9, 0.08], dtype="float32"),
+        np.array([5, 6, 7, 8]),
+    ),
+    "different choices of many": (
+        lambda r, p: r.choice((40,), a=60, p=p, replace=False),
+        np.arange(60) ** 3 / np.sum(np.arange(60) ** 3),
+    ),
+    "one choice that is different": (
+        lambda r, p: r.choice((), a=2, p=p, replace=False),
+        np.array([0.25, 0.75]),
+    ),
     "permutations": (lambda r: r.permutation((3, 2), n=11),),
     "one permutation": (lambda r, n: r.permutation(None, n=n), np.array(300)),
     "permutations of one": (lambda r: r.permutation((3,), n=1),),
@@ -167,6 +184,18 @@ WRONG = {
     "choice without replacement": (
         lambda r, a: r.choice((a,), 3, replace=False),
         4,
+        ValueError,
+        "larger sample than population",
+    ),
+    "different choices": (
+        lambda r, a: r.choice((2,), 3, p=T.stack([1 - a, a, 0 * a]), replace=False),
+        0.0,
+        ValueError,
+        "Fewer non-zero entries in p",
+    ),
+    "more different choices": (
+        lambda r, a: r.choice((3,), 2, p=T.stack([1 - a, a]), replace=False),
+        0.5,
         ValueError,
         "larger sample than population",
     ),

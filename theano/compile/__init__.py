@@ -48,6 +48,7 @@ from theano.compile.mode import (
 from theano.compile.ops import (
     DeepCopyOp,
     FromFunctionOp,
+    Rebroadcast,
     Shape,
     Shape_i,
     SpecifyShape,
@@ -119,6 +120,7 @@ __all__ = [
     "Param",
     "PrintCurrentFunctionGraph",
     "ProfileStats",
+    "Rebroadcast",
     "Shape",
     "Shape_i",
     "SharedVariable",

@@ -7,6 +7,7 @@ import numpy as np
 from pytensor.graph.traversal import walk
 
 from theano.compile.failed_operations import failed_operations
+from theano.compile.specify_shape import SpecifyShape, WrongShapeError
 from theano.nearest_name import did_you_mean
 from theano.pytensor_base.compiling import Function as PyTensorFunction
 from theano.pytensor_base.compiling import containers_by_key
@@ -73,8 +74,8 @@ def explain_bad_call(
     return None
 
 
-def explain_failure(function: PyTensorFunction, error: Exception) -> None:
-    """Add to an error of a running function the operation, the user's line, and the inputs.
+def explain_failure(function: PyTensorFunction, error: Exception) -> Exception:
+    """Return an error of a running function with the operation, the user's line, and the inputs.
 
     Parameters
     ----------
@@ -82,11 +83,18 @@ def explain_failure(function: PyTensorFunction, error: Exception) -> None:
         The function that failed; it still holds what it was called with.
     error : Exception
         What it raised. A plain error says more afterwards; one of another class gets a note.
+
+    Returns
+    -------
+    Exception
+        The same error; of a wrong shape a WrongShapeError.
     """
     failed = failed_operations(error, function.maker.fgraph)
     # An error of the arguments has been explained, and no operation has run.
     if not failed or hasattr(error, "explained_by_theano"):
-        return
+        return error
+    if type(error) is AssertionError and isinstance(failed[-1].node.op, SpecifyShape):
+        error = WrongShapeError(*error.args).with_traceback(error.__traceback__)
     lines = []
     for operation in reversed(failed):
         lines += [operation.title, *_about(operation.node, operation.thunk)]
@@ -96,11 +104,12 @@ def explain_failure(function: PyTensorFunction, error: Exception) -> None:
     ]
     lines.append(f"Called was {title(function)} with {'; '.join(passed) or 'no inputs'}")
     text = "\n".join(lines)
-    if type(error) in _PLAIN_ERRORS:
+    if type(error) in (*_PLAIN_ERRORS, WrongShapeError):
         error.args = (", ".join(map(str, error.args)) + "\n" + text,)
     else:
         error.add_note(text)
     mark_explained(error)
+    return error
 
 
 def mark_explained(error: Exception) -> None:

@@ -221,8 +221,10 @@ class Function(CheckedFunction):
         try:
             return super().__call__(*args, **kwargs)
         except Exception as error:
-            explain_failure(self, error)
-            raise
+            explained = explain_failure(self, error)
+            if explained is error:
+                raise
+            raise explained from error.__cause__
 
     def _subset(self, subset, args, kwargs):
         outputs = self(*args, **kwargs)

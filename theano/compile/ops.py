@@ -6,6 +6,7 @@ from typing import Any
 from pytensor.compile.ops import DeepCopyOp, ViewOp, deep_copy_op, view_op
 from pytensor.tensor.shape import Shape, Shape_i, shape, shape_i
 
+from theano.compile.rebroadcast import Rebroadcast
 from theano.compile.specify_shape import SpecifyShape, specify_shape
 from theano.pytensor_base.compiling import FromFunctionOp as PyTensorFromFunctionOp
 from theano.pytensor_base.compiling import (
@@ -18,6 +19,7 @@ from theano.pytensor_base.shapes import shape_function
 __all__ = [
     "DeepCopyOp",
     "FromFunctionOp",
+    "Rebroadcast",
     "Shape",
     "Shape_i",
     "SpecifyShape",

@@ -11,6 +11,14 @@ from pytensor.tensor.shape import SpecifyShape as _PyTensorSpecifyShape
 from theano.gof.stand_in import StandIn
 
 
+class WrongShapeError(AssertionError, ValueError):
+    """A value has another shape than was declared, or than the operations on it need.
+
+    What a program declares is an AssertionError in Theano 1.0. PyTensor's rewrites declare shapes
+    too, in the place of operations that raised ValueError.
+    """
+
+
 def specify_shape(x: Any, shape: Any) -> Variable:
     """Declare that `x` has the shape.
 

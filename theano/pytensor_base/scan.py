@@ -30,9 +30,16 @@ from pytensor.scan.utils import (
 )
 
 if sys.version_info >= (3, 12):
+    from theano.pytensor_base.since_3_3.lines_of_steps import KEEPING_LINES, MergeWithLines
     from theano.pytensor_base.since_3_3.steps import FrozenWhenAsked, step_of, unfrozen_step
 else:
-    from theano.pytensor_base.before_3_3.steps import FrozenWhenAsked, step_of, unfrozen_step
+    from theano.pytensor_base.before_3_3.steps import (
+        KEEPING_LINES,
+        FrozenWhenAsked,
+        MergeWithLines,
+        step_of,
+        unfrozen_step,
+    )
 
 
 def function_of_step(op: Scan) -> Any:

@@ -20,6 +20,7 @@ from theano.scan_module.call.given_arrays import check_sequences, with_rows_chec
 from theano.scan_module.call.stand_ins import StandIns
 from theano.scan_module.call.step_results import checked, clearer_errors
 from theano.scan_module.call.step_test_values import with_test_values
+from theano.scan_module.call.updated_outside import with_default_updates
 from theano.scan_module.step_modes import step_modes
 from theano.updates import OrderedUpdates
 
@@ -110,7 +111,7 @@ def scan(
     check_sequences(sequences, name)
     outputs_info = with_rows_checked(outputs_info, name)
     fn = with_test_values(checked(fn, outputs_info, name), sequences, outputs_info, non_sequences)
-    fn = step = StepRecord(fn, outputs_info)
+    fn = step = StepRecord(with_default_updates(fn), outputs_info)
     if (steps := _constant_steps(n_steps)) is not None and steps < 0:
         raise IndexError(
             f"scan{f' {name!r}' if name else ''}: n_steps must be 0 or more, but is {steps};"

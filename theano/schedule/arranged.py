@@ -18,7 +18,12 @@ from theano.pytensor_base.rewriting import (
     SequentialGraphRewriter,
     SequentialNodeRewriter,
 )
-from theano.pytensor_base.scan import Scan, ScanEquilibriumGraphRewriter
+from theano.pytensor_base.scan import (
+    MergeWithLines,
+    Scan,
+    ScanEquilibriumGraphRewriter,
+    ScanMerge,
+)
 from theano.pytensor_base.tensor_rewrites import ShapeOptimizer, topo_constant_folding
 from theano.schedule.equilibrium import Equilibrium
 from theano.schedule.lazy_shapes import AttachLazyShapes
@@ -28,6 +33,10 @@ from theano.schedule.seconds import SecondsByRewrite
 
 class EquilibriumOfLoops(Equilibrium):
     """Rewrites of loops, until nothing changes; a graph without loops is left alone."""
+
+    def __init__(self, of: EquilibriumGraphRewriter):
+        super().__init__(of)
+        self.global_rewriters = [arranged(rewriter) for rewriter in of.global_rewriters]
 
     def apply(self, fgraph: FunctionGraph, start_from=None) -> SecondsByRewrite:
         """Rewrite the graph if it has a loop."""
@@ -77,6 +86,12 @@ def canonicalize(graph: FunctionGraph) -> None:
     _canonical_form().rewrite(graph)
 
 
+def _merge_with_lines(of: ScanMerge) -> GraphRewriter:
+    made = MergeWithLines()
+    vars(made).update(vars(of))
+    return made
+
+
 def _simplify_lengths(graph: FunctionGraph) -> None:
     canonicalize(graph)
     topo_constant_folding.rewrite(graph)
@@ -86,6 +101,7 @@ def _simplify_lengths(graph: FunctionGraph) -> None:
 _INSTEAD: dict[type[GraphRewriter], Callable[[Any], GraphRewriter]] = {
     EquilibriumGraphRewriter: Equilibrium,
     ScanEquilibriumGraphRewriter: EquilibriumOfLoops,
+    ScanMerge: _merge_with_lines,
     ShapeOptimizer: lambda _: AttachLazyShapes(_simplify_lengths),
 }
 

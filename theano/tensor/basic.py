@@ -9,7 +9,6 @@ from pytensor.graph.op import Op
 from pytensor.tensor.basic import *
 from pytensor.tensor.basic import (
     Alloc,
-    AllocDiag,
     AllocEmpty,
     ARange,
     Choose,
@@ -44,6 +43,7 @@ from pytensor.tensor.shape import (
 )
 from pytensor.tensor.variable import TensorConstant
 
+from theano.compile.rebroadcast import Rebroadcast, addbroadcast, patternbroadcast, unbroadcast
 from theano.compile.specify_shape import SpecifyShape, specify_shape
 from theano.configparser import config
 from theano.gof.utils import hashtype
@@ -99,6 +99,7 @@ from theano.tensor.extra_ops import repeat
 from theano.tensor.extremes import argmax, argmin, max, max_and_argmax, min
 from theano.tensor.old_functions import chi2sf
 from theano.tensor.old_operators import (
+    AllocDiag,
     Default,
     MaxAndArgmax,
     Mean,
@@ -108,7 +109,6 @@ from theano.tensor.old_operators import (
     setdefault,
 )
 from theano.tensor.products import _dot
-from theano.tensor.rebroadcast import Rebroadcast, addbroadcast, patternbroadcast, unbroadcast
 from theano.tensor.shaping import flatten, reshape, split, stack, tile, transpose
 from theano.tensor.type import *
 from theano.tensor.type import (

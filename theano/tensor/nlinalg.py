@@ -4,7 +4,7 @@
 from functools import reduce
 from typing import Any
 
-from pytensor.tensor.basic import AllocDiag, ExtractDiag, alloc_diag, diag, trace
+from pytensor.tensor.basic import ExtractDiag, alloc_diag, diag, trace
 from pytensor.tensor.basic import diagonal as extract_diag
 from pytensor.tensor.linalg import (
     SVD,
@@ -31,6 +31,7 @@ from pytensor.tensor.math import dot as _dot
 
 from theano.gof.stand_in import StandIn
 from theano.tensor.linalg_gradients import EighGrad, _zero_disconnected
+from theano.tensor.old_operators import AllocDiag
 
 eig = Eig()
 

@@ -6,16 +6,49 @@ from typing import Any
 import numpy as np
 import pytensor.tensor as pt
 from pytensor.graph.basic import Apply
+from pytensor.tensor.basic import AllocDiag as _PyTensorAllocDiag
 from pytensor.tensor.math import Argmax
 from pytensor.tensor.variable import TensorVariable
 
 from theano.gof.op import Op
+from theano.gof.stand_in import StandIn
 from theano.tensor.shaping import tile
 
-__all__ = ["Default", "DiffOp", "MaxAndArgmax", "Mean", "Tile", "Tri", "default", "setdefault"]
+__all__ = [
+    "AllocDiag",
+    "Default",
+    "DiffOp",
+    "MaxAndArgmax",
+    "Mean",
+    "Tile",
+    "Tri",
+    "default",
+    "setdefault",
+]
 
 # The largest element and its position are two operators here; this is the one for the position.
 MaxAndArgmax = Argmax
+
+
+class AllocDiag(metaclass=StandIn, made=_PyTensorAllocDiag):
+    """Zeros but for a diagonal, which is the last dimension of the input.
+
+    Parameters
+    ----------
+    offset : int
+        How far above the main diagonal; below it, if negative.
+    axis1, axis2 : int
+        The dimensions of the result that the diagonal lies in.
+    """
+
+    @staticmethod
+    def make(offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+        if min(axis1, axis2) < 0 or axis1 == axis2:
+            raise ValueError(
+                f"AllocDiag: expected two dimensions that are not negative, got {axis1} and {axis2}"
+            )
+        first, second = sorted((axis1, axis2))
+        return _PyTensorAllocDiag(axis1=first, axis2=second, offset=offset)
 
 
 class Tri(Op):

@@ -18,6 +18,7 @@ from pytensor.tensor.subtensor import (
     take,
 )
 
+from theano.compile.rebroadcast import Rebroadcast
 from theano.gof.stand_in import StandIn
 from theano.pytensor_base.tensor import AdvancedIncSubtensor1 as _RowsChanged
 from theano.pytensor_base.tensor import AdvancedSubtensor1 as _RowsAtPositions
@@ -28,7 +29,6 @@ from theano.pytensor_base.tensor import (
     with_rows_repeated,
 )
 from theano.tensor.as_tensor import as_tensor_variable
-from theano.tensor.rebroadcast import Rebroadcast
 
 
 class AdvancedSubtensor1(metaclass=StandIn, made=_RowsAtPositions):

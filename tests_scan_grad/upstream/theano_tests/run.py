@@ -41,6 +41,7 @@ def run_module(
     deselected: Sequence[str] = (),
     folder: Path | None = None,
     flags: str = "",
+    plugins: Sequence[str] = (),
 ) -> dict[str, Outcome]:
     """Run the tests of a module.
 
@@ -56,6 +57,8 @@ def run_module(
         Where the tests are; by default those but for GPUs.
     flags
         Theano's flags.
+    plugins
+        Further plugins of pytest.
 
     Returns
     -------
@@ -71,7 +74,8 @@ def run_module(
     with tempfile.TemporaryDirectory() as scratch:
         lines = Path(scratch) / "outcomes"
         command = pytest_command(sys.executable, folder, lines)
-        command += ["-p", "tests_scan_grad.upstream.theano_tests.plugin"]
+        for plugin in ("tests_scan_grad.upstream.theano_tests.plugin", *plugins):
+            command += ["-p", plugin]
         command += [f"--deselect={test}" for test in deselected]
         command += [*options, str(folder / module)]
         ended = _run(command, scratch, quiet=not options, flags=flags)

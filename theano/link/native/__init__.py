@@ -18,8 +18,18 @@ from pytensor.compile.mode import Mode
 
 from theano.link.native.linker import NativeLinker
 from theano.link.native.report import report, source
+from theano.link.native.run.c_function import NotNativeError, c_function, header_folder
 from theano.link.native.run.profile import profile
 
 mode = Mode(NativeLinker(), "fast_run")
 
-__all__ = ["NativeLinker", "mode", "profile", "report", "source"]
+__all__ = [
+    "NativeLinker",
+    "NotNativeError",
+    "c_function",
+    "header_folder",
+    "mode",
+    "profile",
+    "report",
+    "source",
+]

@@ -15,6 +15,7 @@ from theano.link.native.build.libraries import library
 from theano.link.native.build.stored_programs import StoredProgram
 from theano.link.native.emit.counters import Counters
 from theano.link.native.emit.program_text import ProgramText
+from theano.link.native.graph.overwriting import overwrites_input
 from theano.link.native.graph.partition import Part, needed_results
 from theano.link.native.graph.updates_in_place import shared_positions
 from theano.link.native.ir.ir import CannotLower
@@ -128,7 +129,7 @@ class NativeLinker(VMLinker):
         thunk = make_thunk(node, storage_map, compute_map, bool(self.c_thunks))
         cells = [storage_map[node.inputs[k]] for k in shared_positions(node)]
         if cells:
-            thunk = undoable(thunk, cells, undo)
+            thunk = undoable(thunk, cells, undo, by_author=overwrites_input(node))
         return Unit(node, thunk, bool(thunk.lazy))
 
     def _compile(

@@ -8,7 +8,12 @@ from typing import Any
 
 from pytensor.graph.basic import Variable
 from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.rewriting.basic import NodeRewriter
 from pytensor.scan.op import Scan
+from pytensor.scan.rewriting import ScanMerge as MergeWithLines  # noqa: F401
+
+# steps of loops that rewrites make anew have their lines
+KEEPING_LINES: dict[NodeRewriter, NodeRewriter] = {}
 
 
 def step_of(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> FunctionGraph:

@@ -15,9 +15,9 @@ from pytensor.tensor.basic import AllocEmpty
 from pytensor.tensor.subtensor import IncSubtensor
 from pytensor.tensor.type import TensorType, values_eq_approx_always_true
 
+from theano.compile.rebroadcast import unbroadcast
 from theano.scan_module.loop.arguments import SIT_SOT, Loop, State
 from theano.scan_module.loop.one_trace import traced_as_one
-from theano.tensor.rebroadcast import unbroadcast
 
 
 def with_theanos_memory(loop: Loop) -> Loop:

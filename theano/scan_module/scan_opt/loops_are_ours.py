@@ -5,6 +5,7 @@ from __future__ import annotations
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 
+from theano.pytensor_base.scan import FrozenWhenAsked
 from theano.pytensor_base.scan import Scan as PyTensorScan
 from theano.scan_module.scan_op import Scan
 from theano.scan_module.scan_opt.loop_rewriter import Checked, LoopRewriter
@@ -17,8 +18,9 @@ class LoopsAreOurs(LoopRewriter):
     heading = "of this package"
 
     def check(self, graph: FunctionGraph, node: Apply) -> Checked | None:
-        """Whether the node is one of PyTensor's op."""
-        return Checked(transform=lambda: _ours(node)) if type(node.op) is PyTensorScan else None
+        """Whether the node is one of PyTensor's op, or of what is below ours."""
+        made_anew = type(node.op) in (PyTensorScan, FrozenWhenAsked)
+        return Checked(transform=lambda: _ours(node)) if made_anew else None
 
 
 def _ours(node: Apply) -> dict[Variable, Variable]:

@@ -11,6 +11,7 @@ from collections.abc import Collection
 from pytensor.tensor.math import add, mul, neg, reciprocal, sub, true_div
 
 from theano.pytensor_base.rewriting import NodeRewriter
+from theano.pytensor_base.scan import KEEPING_LINES
 from theano.pytensor_base.tensor_rewrites import (
     basic,
     blas,
@@ -99,6 +100,7 @@ INSTEAD: dict[NodeRewriter, NodeRewriter] = {
     basic.local_second_to_alloc: second_to_alloc,
     blas.local_dot22_to_dot22scalar: scaled_product,
     subtensor.local_add_of_sparse_write: sum_with_write,
+    **KEEPING_LINES,
     uncanonicalize.local_dimshuffle_subtensor: row_of_length_one,
     math.local_add_canonizer: Guarded(
         math.local_add_canonizer,
@@ -123,6 +125,7 @@ INSTEAD: dict[NodeRewriter, NodeRewriter] = {
     ),
     **_guarded(where.reductions_of_one_kind, [math.local_reduce_chain]),
     **_guarded(where.a_product_of_two_new_axes, [math.local_sumsqr2dot]),
+    **_guarded(where.of_a_column_and_a_row, [math.local_dot_to_mul]),
     **_guarded(where.filled_to_the_shape_of_another, [basic.local_elemwise_alloc]),
     **_guarded(where.lengths_are_its_own, [shape.local_useless_reshape]),
     **_guarded(where.summed_and_scaled_up, [math.local_sum_prod_of_mul_or_div]),

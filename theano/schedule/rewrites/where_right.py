@@ -240,6 +240,15 @@ def a_product_of_two_new_axes(graph: FunctionGraph, node: Apply) -> bool:
     )
 
 
+def of_a_column_and_a_row(graph: FunctionGraph, node: Apply) -> bool:
+    """Whether two matrices are known to have no more than one column and one row.
+
+    Else a product of matrices that do not fit has another error than products have.
+    """
+    left, right = (variable.type for variable in node.inputs)
+    return bool(left.shape[-1] == 1 and right.shape[-2] == 1)
+
+
 # ---- parts of arrays ----
 
 

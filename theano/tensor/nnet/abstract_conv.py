@@ -12,6 +12,12 @@ import pytensor.tensor as pt
 from pytensor.gradient import pullback
 from pytensor.tensor.variable import TensorVariable
 
+from theano.tensor.nnet.bilinear import (
+    bilinear_kernel_1D,
+    bilinear_kernel_2D,
+    bilinear_upsampling,
+    frac_bilinear_upsampling,
+)
 from theano.tensor.signal.windows import pad_last, product, window_positions
 
 __all__ = [
@@ -21,6 +27,9 @@ __all__ = [
     "AbstractConv3d",
     "AbstractConv3d_gradInputs",
     "AbstractConv3d_gradWeights",
+    "bilinear_kernel_1D",
+    "bilinear_kernel_2D",
+    "bilinear_upsampling",
     "conv2d",
     "conv2d_grad_wrt_inputs",
     "conv2d_grad_wrt_weights",
@@ -28,6 +37,7 @@ __all__ = [
     "conv3d",
     "conv3d_grad_wrt_inputs",
     "conv3d_grad_wrt_weights",
+    "frac_bilinear_upsampling",
     "get_conv_output_shape",
 ]
 

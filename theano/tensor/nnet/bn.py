@@ -8,8 +8,8 @@ import pytensor.tensor as pt
 from pytensor.configdefaults import config as _pytensor_config
 from pytensor.tensor.variable import TensorVariable
 
+from theano.compile.rebroadcast import addbroadcast
 from theano.pytensor_base.tensor import TensorSymbolicOp
-from theano.tensor.rebroadcast import addbroadcast
 
 __all__ = [
     "AbstractBatchNormInference",

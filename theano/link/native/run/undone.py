@@ -1,7 +1,8 @@
 """Nodes that Python runs in the memory of shared variables, such that it can be undone.
 
 A call may fail after such a node has run, or while it runs. So it is given a copy of an array; a
-generator of random numbers, which takes long to copy, is given its state again.
+generator of random numbers, which takes long to copy, is given its state again. Where the graph was
+written such that the array itself is overwritten, it is, and gets its elements back.
 """
 
 from __future__ import annotations
@@ -17,14 +18,27 @@ import numpy as np
 Undo = list[Callable[[], Any]]
 
 
-def undoable(thunk: Any, cells: Sequence[list], undo: Undo) -> Any:
-    """What runs a node that overwrites what lies in cells, and notes how it is undone."""
+def undoable(thunk: Any, cells: Sequence[list], undo: Undo, by_author: bool) -> Any:
+    """What runs a node that overwrites what lies in cells, and notes how it is undone.
+
+    Parameters
+    ----------
+    thunk
+        What runs the node.
+    cells
+        Where the values are.
+    undo
+        What is noted.
+    by_author
+        Whether the program overwrites them, and not a rewrite.
+    """
 
     def run() -> Any:
         values = [cell[0] for cell in cells]
         try:
             for cell, value in zip(cells, values, strict=True):
-                back = _back_to_its_state(value)
+                back = _back_to_its_elements(value) if by_author else None
+                back = back or _back_to_its_state(value)
                 if back is None:
                     cell[0] = copy.deepcopy(value)
                 else:
@@ -36,6 +50,11 @@ def undoable(thunk: Any, cells: Sequence[list], undo: Undo) -> Any:
 
     run.inputs, run.outputs, run.lazy = thunk.inputs, thunk.outputs, thunk.lazy  # type: ignore
     return run
+
+
+def _back_to_its_elements(value: Any) -> Callable[[], Any] | None:
+    """What gives an array the elements that it has now; None for other values."""
+    return partial(np.copyto, value, value.copy()) if isinstance(value, np.ndarray) else None
 
 
 def _back_to_its_state(value: Any) -> Callable[[], Any] | None:

@@ -202,6 +202,13 @@ void tn_pool_run(int threads, void (*work)(void *context, int thread, int thread
     atomic_store(&pool.busy, 0);
 }
 
+int tn_set_alone(int alone)
+{
+    int before = inside;
+    inside = alone;
+    return before;
+}
+
 int tn_serves_main_thread(void) { return is_worker && pool.for_main_thread; }
 
 /* Counts phases, which stands for the sense that a sense-reversing barrier keeps a thread. Only one

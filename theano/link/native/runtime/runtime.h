@@ -51,15 +51,15 @@ void tn_gemm_packed_f64(int64_t m, int64_t n, int64_t k, const double *a, int64_
                         int64_t a_column_stride, const double *packed_b, double beta, double *c,
                         int64_t c_row_stride, int64_t first_panel, int64_t end_panel);
 
-/* The same with B as it lies in memory, any strides; uses the pool where that pays.
+/* C = A B with B as it lies in memory, any strides; uses the pool where that pays.
  * Where there is no memory for the work buffer, the stack has to do. C is undefined where a signal
  * ends the product (tn_stops). */
 void tn_gemm_f32(int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row_stride,
                 int64_t a_column_stride, const float *b, int64_t b_row_stride,
-                int64_t b_column_stride, float beta, float *c, int64_t c_row_stride);
+                int64_t b_column_stride, float *c, int64_t c_row_stride);
 void tn_gemm_f64(int64_t m, int64_t n, int64_t k, const double *a, int64_t a_row_stride,
                 int64_t a_column_stride, const double *b, int64_t b_row_stride,
-                int64_t b_column_stride, double beta, double *c, int64_t c_row_stride);
+                int64_t b_column_stride, double *c, int64_t c_row_stride);
 
 /* ---- Activations on contiguous arrays; x and y may be the same array. ----
  * At most 2 units in the last place from the exact value; sigmoid is 1 / (1 + exp(-x)),
@@ -107,6 +107,13 @@ int tn_is_crowded(void);
 int tn_pool_workers(void);
 /* Whether this thread is a worker in a run of the main thread's. */
 int tn_serves_main_thread(void);
+
+/* ---- Calls that have nothing to do with Python: see tn_function.h. ---- */
+
+/* Whether this thread shares no work with others, and whether no signal ends its work. Both answer
+ * what was before. */
+int tn_set_alone(int alone);
+int tn_set_apart(int apart);
 
 /* ---- Signals. ---- */
 

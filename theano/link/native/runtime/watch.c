@@ -37,9 +37,19 @@ void tn_take_interrupt(void **exception)
     tn_stopping = 0;
 }
 
+/* Whether this thread is in a call that has nothing to do with Python. */
+static _Thread_local int is_apart;
+
+int tn_set_apart(int apart)
+{
+    int before = is_apart;
+    is_apart = apart;
+    return before;
+}
+
 int tn_is_main_thread(void)
 {
-    return atomic_load(&ready) && (uintptr_t)pthread_self() == python.main_thread;
+    return !is_apart && atomic_load(&ready) && (uintptr_t)pthread_self() == python.main_thread;
 }
 
 /* Whether a signal's handler raised an exception; it is kept for tn_take_interrupt. */

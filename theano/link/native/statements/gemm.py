@@ -81,5 +81,5 @@ class Gemm(Statement):
             mine = f"{share.end} - {share.first}"
         return [
             f"runtime->gemm_{suffix}({rows}, {mine}, {inner}, {left}, "
-            f"{right}, {row}, {column}, 0, {c}, {c_stride});"
+            f"{right}, {row}, {column}, {c}, {c_stride});"
         ]

@@ -97,7 +97,7 @@ def _runtime_product(dtype: str, looks: int):
         # a large product looks up itself
         elements = f"{y.shape[-2]} * {y.shape[-1]} + {x.shape[-2]} * {x.shape[-1]}"
         return [
-            f"runtime->gemm_{SUFFIX[dtype]}({sizes}, {', '.join(operands)}, 0, {result});",
+            f"runtime->gemm_{SUFFIX[dtype]}({sizes}, {', '.join(operands)}, {result});",
             *(look_after(elements, looks) if names else []),
         ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -135,8 +136,6 @@ def _why_no_choice(a: Any, replace: Any, p: Any) -> str:
         return f"choices of {a.type}"
     if p.ndim != 1 or p.dtype not in FLOATS:
         return f"choices with probabilities of type {p.type}"
-    if not replace.data and p.type.shape != (0,):
-        return "choices with probabilities and without replacement"
     return ""
 
 
@@ -193,11 +192,11 @@ class Drawing:
         reads: Sequence[View],
         numbers: Sequence[Size] = (),
         added: Sequence[Size] = (),
-        scratch: Buffer | None = None,
+        scratch: Sequence[Buffer] = (),
         error: tuple[type[Exception], str] | None = None,
     ) -> Buffer:
         """Append lines of C, given what is written: the draws and the scratch; and what is read."""
-        step, kept = self.step, [] if scratch is None else [scratch]
+        step, kept = self.step, list(scratch)
         out = step.temporary(self.dtype, (*self.shape, *added) or (1,))
         writes = [View.of(buffer) for buffer in (out, *kept, self.words, self.wrong)]
 
@@ -273,7 +272,7 @@ def _permutations(drawing: Drawing, inputs: list[Value]) -> Buffer:
     """Integers below a number, shuffled for each draw."""
     count = drawing.step.size(inputs[0], "the length of permutations")
     drawing.step.sizes.check(compared(count, ">=", 0), "a length that is not negative")
-    ndim, order = len(drawing.shape), drawing.step.temporary("int64", (count,))
+    ndim, order = len(drawing.shape), _packed(drawing.step, "int64", count)
 
     def lines(y: Array, order: Array, wrong: str, count: str) -> list[str]:
         kept = f"{_place(y, ndim, 'k')} = {order.at('k')};"
@@ -283,18 +282,20 @@ def _permutations(drawing: Drawing, inputs: list[Value]) -> Buffer:
         ]
         return _over(y, body, ndim)
 
-    order.packed = True
-    return drawing.append(lines, [], [count], added=[count], scratch=order)
+    return drawing.append(lines, [], [count], added=[count], scratch=[order])
 
 
 def _choices(drawing: Drawing, inputs: list[Value]) -> Buffer:
     """Elements of a vector, or integers below a number."""
     _, _, _, replace, p = drawing.node.inputs
-    if not replace.data:  # type: ignore[attr-defined]
+    even = p.type.shape == (0,)
+    if replace.data:  # type: ignore[attr-defined]
+        if even:
+            return _even_choices(drawing, inputs[0])
+        return _choices_by_probability(drawing, inputs[0], inputs[2])
+    if even:
         return _choices_without_replacement(drawing, inputs[0])
-    if p.type.shape == (0,):
-        return _even_choices(drawing, inputs[0])
-    return _choices_by_probability(drawing, inputs[0], inputs[2])
+    return _different_choices_by_probability(drawing, inputs[0], inputs[2])
 
 
 def _chosen(a: Array, vector: bool, index: str) -> str:
@@ -324,7 +325,7 @@ def _choices_without_replacement(drawing: Drawing, a: Value) -> Buffer:
     count = a.shape[0] if vector else step.size(a, "a number of choices")
     wanted = step.sizes.product(drawing.shape)
     step.sizes.check(compared(wanted, "<=", count), "as many elements as are chosen")
-    ndim, order = len(drawing.shape), step.temporary("int64", (count,))
+    ndim, order = len(drawing.shape), _packed(step, "int64", count)
 
     def lines(y: Array, order: Array, wrong: str, a: Array, count: str) -> list[str]:
         body = [f"{_place(y, ndim)} = {_chosen(a, vector, order.at('at++'))};"]
@@ -334,34 +335,76 @@ def _choices_without_replacement(drawing: Drawing, a: Value) -> Buffer:
             *_over(y, body, ndim),
         ]
 
-    order.packed = True
-    return drawing.append(lines, [step.view(a)], [count], scratch=order)
+    return drawing.append(lines, [step.view(a)], [count], scratch=[order])
 
 
 def _choices_by_probability(drawing: Drawing, a: Value, p: Value) -> Buffer:
     """The first at which the sum of the probabilities, scaled to 1, exceeds a uniform draw."""
-    step, vector, (count,) = drawing.step, a.ndim == 1, p.shape
-    step.sizes.check(compared(count, ">", 0), "probabilities")
-    step.sizes.equal(a.shape[0] if vector else step.size(a, "a"), count, "as many probabilities")
-    sums = step.temporary("float64", (count,))
-    sums.packed = True
-    ndim = len(drawing.shape)
-    # as NumPy allows: more where the probabilities are float32
-    tolerance = max(np.finfo(dtype).eps for dtype in (p.dtype, "float64")) ** 0.5
+    step, vector, count = drawing.step, a.ndim == 1, _count_of_probabilities(drawing, a, p)
+    sums = _packed(step, "float64", count)
+    ndim, tolerance = len(drawing.shape), _tolerance(p)
 
     def lines(y: Array, sums: Array, wrong: str, a: Array, p: Array, count: str) -> list[str]:
         index = f"tn_mt_above({sums.name}, {count}, tn_mt_double(words))"
         summed = [f"{sums.at('k')} = {p.at('k')};"]
         return [
             *loops(["k"], [count], summed),
-            f"if (!tn_mt_summed({sums.name}, {count}, {float(tolerance)!r})) {wrong} = 1;",
+            f"if (!tn_mt_summed({sums.name}, {count}, {tolerance})) {wrong} = 1;",
             "else {",
             *_over(y, [f"{_place(y, ndim)} = {_chosen(a, vector, index)};"], ndim),
             "}",
         ]
 
     error = ValueError, "probabilities are negative or NaN, or do not sum to 1"
-    return drawing.append(lines, [step.view(a), step.view(p)], [count], scratch=sums, error=error)
+    return drawing.append(lines, [step.view(a), step.view(p)], [count], scratch=[sums], error=error)
+
+
+def _different_choices_by_probability(drawing: Drawing, a: Value, p: Value) -> Buffer:
+    """The same, but that what was chosen has no probability any more."""
+    step, vector, count = drawing.step, a.ndim == 1, _count_of_probabilities(drawing, a, p)
+    wanted = step.sizes.product(drawing.shape)
+    step.sizes.check(compared(wanted, "<=", count), "as many elements as are chosen")
+    left, sums = _packed(step, "float64", count), _packed(step, "float64", count)
+    found, ndim, tolerance = _packed(step, "int64", wanted), len(drawing.shape), _tolerance(p)
+
+    def lines(y: Array, left: Array, sums: Array, found: Array, wrong: str, *given: Any):
+        a, p, count, wanted = given
+        copied = f"{left.at('k')} = {sums.at('k')} = {p.at('k')};"
+        probable = f"tn_mt_summed({sums.name}, {count}, {tolerance})"
+        places = f"words, {left.name}, {sums.name}, {count}, {found.name}, {wanted}"
+        body = [f"{_place(y, ndim)} = {_chosen(a, vector, found.at('at++'))};"]
+        return [
+            *loops(["k"], [count], [copied]),
+            f"if (!{probable} || !tn_mt_different({places})) {wrong} = 1;",
+            "else {",
+            "int64_t at = 0;",
+            *_over(y, body, ndim),
+            "}",
+        ]
+
+    error = ValueError, "probabilities are not right, or too few of them are not 0"
+    reads, scratch = [step.view(a), step.view(p)], [left, sums, found]
+    return drawing.append(lines, reads, [count, wanted], scratch=scratch, error=error)
+
+
+def _count_of_probabilities(drawing: Drawing, a: Value, p: Value) -> Size:
+    """How many there are, one for each element that may be chosen."""
+    step, (count,) = drawing.step, p.shape
+    step.sizes.check(compared(count, ">", 0), "probabilities")
+    number = a.shape[0] if a.ndim == 1 else step.size(a, "a")
+    step.sizes.equal(number, count, "as many probabilities")
+    return count
+
+
+def _packed(step: Step, dtype: str, length: Size) -> Buffer:
+    buffer = step.temporary(dtype, (length,))
+    buffer.packed = True
+    return buffer
+
+
+def _tolerance(p: Value) -> str:
+    """How far from 1 NumPy allows a sum to be: further where the probabilities are float32."""
+    return repr(float(max(np.finfo(dtype).eps for dtype in (p.dtype, "float64")) ** 0.5))
 
 
 def _multinomial(drawing: Drawing, inputs: list[Value]) -> Buffer:
@@ -371,13 +414,12 @@ def _multinomial(drawing: Drawing, inputs: list[Value]) -> Buffer:
     step.sizes.check(compared(count, ">", 0), "an outcome")
     number, of_number = _parameter(drawing, trials)
     of_row = _indices(drawing, p.shape[:-1])
-    row = step.temporary(p.dtype, (count,))
-    row.packed = True
-    function = f"tn_mt_below_one_{SUFFIX[p.dtype]}"
+    row = _packed(step, p.dtype, count)
+    function, skips = f"tn_mt_below_one_{SUFFIX[p.dtype]}", int(_skips_certain_numbers())
 
     def lines(y: Array, row: Array, wrong: str, trials: Array, p: Array, count: str) -> list[str]:
         copied = f"{row.at('k')} = {p.at(*of_row, 'k')};"
-        share = f"{row.at('k')} / rest, k == {count} - 1"
+        outcome = f"{row.at('k')} / rest, k, {count}, {skips}"
         body = [
             *loops(["k"], [count], [copied]),
             f"int64_t left = {trials.at(*of_number)};",
@@ -385,7 +427,7 @@ def _multinomial(drawing: Drawing, inputs: list[Value]) -> Buffer:
             f"if (left < 0 || !{function}({row.name}, {count})) {wrong} = 1;",
             "else",
             f"for (int64_t k = 0; k < {count}; k++) {{",
-            f"const int64_t drawn = tn_mt_next_outcome(words, left, {share});",
+            f"const int64_t drawn = tn_mt_next_outcome(words, left, {outcome});",
             f"{_place(y, ndim, 'k')} = drawn;",
             "left -= drawn;",
             f"rest -= {row.at('k')};",
@@ -395,7 +437,15 @@ def _multinomial(drawing: Drawing, inputs: list[Value]) -> Buffer:
 
     error = ValueError, "multinomial: probabilities are negative or sum to more than 1, or n < 0"
     reads = [number, view]
-    return drawing.append(lines, reads, [count], added=[count], scratch=row, error=error)
+    return drawing.append(lines, reads, [count], added=[count], scratch=[row], error=error)
+
+
+@functools.cache
+def _skips_certain_numbers() -> bool:
+    """Whether NumPy draws nothing for an outcome of probability 0: so did 1.17 to 2.4, no other."""
+    drawn, untouched = np.random.RandomState(0), np.random.RandomState(0)
+    drawn.multinomial(1, [0.0, 1.0])
+    return bool(drawn.random_sample() == untouched.random_sample())
 
 
 _MAKERS: dict[Any, Callable[[Drawing, list[Value]], Buffer]] = {

@@ -36,12 +36,12 @@ from theano.link.native.lowering.step import Step
 from theano.link.native.statements.base import Work
 from theano.link.native.statements.call_loop import CallLoop
 from theano.link.native.statements.copy import Copy
-from theano.pytensor_base.scan import Scan
+from theano.pytensor_base.scan import FrozenWhenAsked, Scan
 from theano.scan_module.loop.roles import Roles, given_to
 from theano.scan_module.scan_op import Scan as OurScan
 
 
-@lowers(Scan, OurScan)
+@lowers(Scan, FrozenWhenAsked, OurScan)
 def scan(step: Step, node, inputs: list[Value]) -> list[Value]:
     """The states' buffers are copied and updated in place; traces get memory of their own."""
     op, roles = node.op, Roles.of(node.op)

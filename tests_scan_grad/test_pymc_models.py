@@ -1,0 +1,181 @@
+"""Models of PyMC: density, gradient and draws as PyMC has them, sampled by nutpie through pointers."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+pm = pytest.importorskip("pymc", reason="needs the extra [pymc]")
+nutpie = pytest.importorskip("nutpie", reason="needs the extra [pymc]")
+
+import pytensor  # noqa: E402
+import pytensor.tensor as pt  # noqa: E402
+from pytensor.scan.op import Scan as PyTensorScan  # noqa: E402
+
+import theano.pymc  # noqa: E402
+from theano.link.native import NotNativeError, report  # noqa: E402
+from theano.scan_module.scan_op import Scan  # noqa: E402
+
+STEPS = 40
+
+
+def volatility():
+    returns = np.random.default_rng(0).standard_normal(STEPS)
+    with pm.Model(coords={"day": np.arange(STEPS)}) as model:
+        data = pm.Data("returns", returns, dims="day")
+        scale = pm.HalfNormal("scale")
+        shocks, memory = (pm.Uniform(name, 0, 0.5) for name in ("shocks", "memory"))
+        pm.Deterministic("persistence", shocks + memory)
+        pm.GARCH11("r", omega=scale, alpha_1=shocks, beta_1=memory, initial_vol=1.0, observed=data)
+    return model
+
+
+def epidemic():
+    cases = np.random.default_rng(1).poisson(20, STEPS)
+    with pm.Model() as model:
+        rates = pm.LogNormal("rates", [-1.0, -2.0], 0.3)
+
+        def euler(s, i, rates):
+            infected, recovered = rates[0] * s * i / 1000, rates[1] * i
+            return s - infected, i + infected - recovered
+
+        (_, sick), _ = pytensor.scan(
+            euler,
+            outputs_info=[pt.constant(np.float64(990)), pt.constant(np.float64(10))],
+            non_sequences=[rates],
+            n_steps=STEPS,
+        )
+        pm.Deterministic("sick", sick)
+        pm.NegativeBinomial("cases", mu=pt.maximum(sick / 10, 1e-3), alpha=5, observed=cases)
+    return model
+
+
+def without_loops():
+    x = np.random.default_rng(2).normal(size=(30, 3))
+    with pm.Model(coords={"column": ["a", "b", "c"]}) as model:
+        slopes = pm.Normal("slopes", dims="column")
+        noise = pm.HalfCauchy("noise", 1)
+        pm.StudentT("y", nu=4, mu=pm.math.dot(x, slopes), sigma=noise, observed=x @ [1, 2, 3])
+    return model
+
+
+MODELS = {f.__name__: f for f in (volatility, epidemic, without_loops)}
+
+
+@pytest.fixture(params=MODELS, scope="module")
+def model(request):
+    return MODELS[request.param]()
+
+
+def test_densities_and_gradients_are_those_of_pymc(model):
+    ours = theano.pymc.logp_dlogp(model)
+    theirs = model.compile_logp(mode="FAST_COMPILE"), model.compile_dlogp(mode="FAST_COMPILE")
+    random = np.random.default_rng(3)
+    start = ours.points.flat(model.initial_point())
+    for _ in range(5):
+        point = start + 0.1 * random.normal(size=start.shape)
+        density, gradient = ours(point)
+        named = ours.points.by_name(point)
+        np.testing.assert_allclose(density, theirs[0](named), rtol=1e-10)
+        np.testing.assert_allclose(gradient, theirs[1](named), rtol=1e-8, atol=1e-8)
+        assert ours(named)[0] == density
+
+
+def test_no_part_of_a_density_is_pythons(model):
+    density = theano.pymc.logp_dlogp(model)
+    found = report(density.function)
+    assert not found.calls
+    assert all(loop.reason is None for loop in found.loops)
+    loops = [n for n in density.function.maker.fgraph.apply_nodes if isinstance(n.op, PyTensorScan)]
+    assert all(isinstance(loop.op, Scan) for loop in loops)
+
+
+def test_nutpie_keeps_what_it_keeps_of_its_own_models(model):
+    ours = nutpie.sample(
+        theano.pymc.compile_model(model), draws=20, tune=50, chains=2, seed=1, progress_bar=False
+    )
+    posterior = ours.posterior
+    for variable in [*model.free_RVs, *model.deterministics]:
+        assert posterior[variable.name].shape[:2] == (2, 20)
+        shape = tuple(model[variable.name].shape.eval())
+        assert posterior[variable.name].shape[2:] == shape
+        assert np.isfinite(posterior[variable.name]).all()
+    if "slopes" in posterior:
+        assert posterior["slopes"].dims[-1] == "column"
+        assert list(posterior["column"].values) == ["a", "b", "c"]
+    if "persistence" in posterior:
+        together = posterior["shocks"] + posterior["memory"]
+        np.testing.assert_allclose(posterior["persistence"], together)
+
+
+def test_other_data_is_bound_without_compiling():
+    compiled = theano.pymc.compile_model(volatility())
+    point = compiled.initial_point_func(0)
+    first = compiled.logp_func(point)
+    other = compiled.with_data(returns=np.zeros(STEPS))
+    assert other.logp_func(point)[0] != first[0]
+    np.testing.assert_array_equal(compiled.logp_func(point)[0], first[0])
+    with pytest.raises(KeyError, match="'profits' in the model, which has returns"):
+        compiled.with_data(profits=1)
+    with pytest.raises(ValueError, match="expected 1 dimensions, got 2"):
+        compiled.with_data(returns=np.zeros((2, STEPS)))
+
+
+def test_some_variables_may_be_kept():
+    compiled = theano.pymc.compile_model(volatility(), var_names=["persistence"])
+    assert "persistence" in compiled.shapes and "scale" not in compiled.shapes
+
+
+def test_functions_of_pymc_run_on_the_engine_in_the_mode():
+    model = epidemic()
+    function = model.compile_fn(model.logp(), mode=theano.pymc.mode)
+    expected = model.compile_fn(model.logp(), mode="FAST_COMPILE")
+    point = model.initial_point()
+    np.testing.assert_allclose(function(point), expected(point))
+    found = report(function.f)
+    assert found.segments and not found.calls
+
+
+def test_pymc_samples_in_the_mode():
+    with without_loops() as model:
+        trace = theano.pymc.sample(
+            model, draws=15, tune=20, chains=1, cores=1, random_seed=1, progressbar=False
+        )
+        assert trace.posterior["slopes"].shape == (1, 15, 3)
+        prior = pm.sample_prior_predictive(
+            5, random_seed=2, compile_kwargs={"mode": theano.pymc.mode}
+        )
+        assert prior.prior["slopes"].shape == (1, 5, 3)
+        best = pm.find_MAP(progressbar=False, compile_kwargs={"mode": theano.pymc.mode})
+        np.testing.assert_allclose(best["slopes"], [1, 2, 3], atol=0.1)
+
+
+def test_the_mode_is_pickled():
+    again = pickle.loads(pickle.dumps(theano.pymc.mode))
+    x = pt.dvector("x")
+    function = pm.compile([x], pt.exp(x).sum(), mode=again)
+    assert report(function).segments
+    np.testing.assert_allclose(function(np.zeros(2)), 2)
+
+
+def test_discrete_variables_are_refused_by_name():
+    with pm.Model() as model:
+        pm.Poisson("events", 2)
+    with pytest.raises(ValueError, match="continuous types: events"):
+        theano.pymc.logp_dlogp(model)
+
+
+def test_a_point_of_another_length_is_refused():
+    density = theano.pymc.logp_dlogp(without_loops())
+    with pytest.raises(ValueError, match=r"vector of 4 numbers for slopes, noise_log__"):
+        density(np.zeros(3))
+
+
+def test_a_model_with_a_part_of_python_is_refused_with_the_reason():
+    with pm.Model() as model:
+        x = pm.Normal("x", shape=2)
+        pm.Potential("printed", pytensor.printing.Print("seen")(x).sum())
+    with pytest.raises(NotNativeError, match="Print"):
+        theano.pymc.compile_model(model)

@@ -1,0 +1,404 @@
+"""A compiled function as a function of C: called by address, from any thread, without Python.
+
+``runtime/tn_function.h`` says how C calls it; ``runtime/function.h`` is what is written here.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from pytensor.compile.ops import DeepCopyOp, ViewOp
+from pytensor.graph.basic import Constant, Variable
+from pytensor.scalar.basic import ScalarType
+from pytensor.tensor.type import TensorType
+
+from theano.link.native.report import report
+from theano.link.native.run.calls import NativeSegment, runtime_table
+from theano.link.native.run.virtual_machine import NativeMachine, Unit
+from theano.link.native.runtime.load import SOURCES, symbol
+from theano.pytensor_base.tensor import IfElse
+
+# of runtime/tn_function.h
+DONE, NO_MEMORY, NO_ROOM, FAILED = 0, 1, 2, 3
+
+_ERRORS: dict[int, type[Exception]] = {NO_MEMORY: MemoryError}
+
+
+class NotNativeError(TypeError):
+    """A function cannot be called from C; the message says which parts of it are Python's."""
+
+
+class _Given(ctypes.Structure):
+    _fields_ = (("data", ctypes.c_void_p), ("shape", ctypes.c_void_p))
+
+
+class _Made(ctypes.Structure):
+    _fields_ = (("data", ctypes.c_void_p), ("bytes", ctypes.c_int64), ("shape", ctypes.c_void_p))
+
+
+class _Value(ctypes.Structure):
+    _fields_ = (
+        ("itemsize", ctypes.c_int64),
+        ("ndim", ctypes.c_int32),
+        ("number", ctypes.c_int32),
+        ("made_by", ctypes.c_int32),
+    )
+
+
+class _Unit(ctypes.Structure):
+    _fields_ = (
+        ("entry", ctypes.c_void_p),
+        ("given", ctypes.c_void_p),
+        ("made", ctypes.c_void_p),
+        ("given_count", ctypes.c_int32),
+        ("made_count", ctypes.c_int32),
+        ("stops_early", ctypes.c_int32),
+        ("checks_count", ctypes.c_int32),
+        ("errors_count", ctypes.c_int32),
+        ("checks", ctypes.c_void_p),
+        ("errors", ctypes.c_void_p),
+    )
+
+
+class _Function(ctypes.Structure):
+    _fields_ = (
+        ("runtime", ctypes.c_void_p),
+        ("values", ctypes.c_void_p),
+        ("units", ctypes.c_void_p),
+        ("bound", ctypes.c_void_p),
+        ("results", ctypes.c_void_p),
+        ("input_count", ctypes.c_int32),
+        ("bound_count", ctypes.c_int32),
+        ("value_count", ctypes.c_int32),
+        ("unit_count", ctypes.c_int32),
+        ("result_count", ctypes.c_int32),
+        ("shares", ctypes.c_int32),
+    )
+
+
+@dataclass(frozen=True)
+class Array:
+    """What an input or a result of a C function is: its name, dtype and number of dimensions."""
+
+    name: str
+    dtype: str
+    ndim: int
+
+    @classmethod
+    def of(cls, variable: Variable, name: str | None = None) -> Array:
+        """Of a variable of a type of arrays or of numbers."""
+        if not isinstance(variable.type, TensorType | ScalarType):
+            raise NotNativeError(f"{name or variable}: C has no arrays of type {variable.type}")
+        return cls(name or str(variable), variable.type.dtype, variable.type.ndim)
+
+
+class CFunction:
+    """A compiled function that C calls by address; see `c_function`.
+
+    Attributes
+    ----------
+    inputs, results : tuple of Array
+        What a call is given, in this order, and what it computes.
+    """
+
+    def __init__(self, function: Any, shares: bool):
+        machine = _machine(function)
+        values = _Values(function)
+        self._of, self._shares = function, shares
+        self.inputs = tuple(Array.of(i.variable, i.name) for i in values.arguments)
+        self.results = tuple(Array.of(v) for v in function.maker.fgraph.outputs)
+        # what the structure points to lives as long as this
+        self._kept: list[Any] = [machine]
+        self._bound = (_Given * len(values.bound))()
+        self._shared = {v: k for k, (v, _) in enumerate(values.bound) if v is not None}
+        self._values: list[Any] = [None] * len(values.bound)
+        for k, (_, array) in enumerate(values.bound):
+            self._bind(k, array)
+        units = [made for unit in machine.units if (made := self._unit(unit, values)) is not None]
+        results = self._numbers([values.position[v] for v in function.maker.fgraph.outputs])
+        of_values = (_Value * len(values.types))(
+            *[
+                _Value(np.dtype(t.dtype).itemsize, t.ndim, np.dtype(t.dtype).num, values.made_by[k])
+                for k, t in enumerate(values.types)
+            ]
+        )
+        of_units = (_Unit * len(units))(*units)
+        table = runtime_table()
+        self._kept += [of_values, of_units, table]
+        self._function = _Function(
+            ctypes.addressof(table),
+            ctypes.addressof(of_values),
+            ctypes.addressof(of_units),
+            ctypes.addressof(self._bound),
+            results,
+            len(self.inputs),
+            len(values.bound),
+            len(values.types),
+            len(units),
+            len(self.results),
+            shares,
+        )
+        self._call = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 3)(self.address)
+
+    @property
+    def address(self) -> int:
+        """The address of ``tn_call``, which calls any function."""
+        return symbol("tn_call")
+
+    @property
+    def function(self) -> int:
+        """The address of this function, the first argument of ``tn_call``; valid while this lives."""
+        return ctypes.addressof(self._function)
+
+    def bind(self, shared: Variable, value: Any) -> None:
+        """Let calls from now on read another value of a shared variable; none may be running.
+
+        Raises
+        ------
+        KeyError
+            If the function does not read it.
+        """
+        self._bind(self._shared[shared], shared.type.filter(value))
+
+    def with_values(self, values: Mapping[Variable, Any]) -> CFunction:
+        """The same function with other values of shared variables, of those that it reads."""
+        made = CFunction(self._of, self._shares)
+        for variable in self._shared:
+            made.bind(variable, values.get(variable, self.bound_value(variable)))
+        return made
+
+    def bound_value(self, shared: Variable) -> np.ndarray:
+        """The value of a shared variable that calls read."""
+        return self._values[self._shared[shared]][0]
+
+    def __call__(self, *arrays: Any) -> list[np.ndarray]:
+        """Call it from Python, for trials: results of any length are computed twice.
+
+        Raises
+        ------
+        TypeError
+            If there are too many or too few arguments, or one has another number of dimensions.
+        ValueError, MemoryError
+            If the call fails; the message is what C is told.
+        """
+        if len(arrays) != len(self.inputs):
+            raise TypeError(f"expected {len(self.inputs)} arguments, got {len(arrays)}")
+        given = [_checked(array, of) for array, of in zip(arrays, self.inputs, strict=True)]
+        given_lengths = [_lengths(array) for array in given]
+        inputs = (_Given * len(given))(
+            *[
+                _Given(array.ctypes.data, ctypes.addressof(length))
+                for array, length in zip(given, given_lengths, strict=True)
+            ]
+        )
+        lengths = [(ctypes.c_int64 * of.ndim)() for of in self.results]
+        results = [np.empty([0] * of.ndim, of.dtype) for of in self.results]
+        while True:
+            made = (_Made * len(results))(
+                *[
+                    _Made(result.ctypes.data, result.nbytes, ctypes.addressof(length))
+                    for result, length in zip(results, lengths, strict=True)
+                ]
+            )
+            status = self._call(self.function, inputs, made)
+            if status not in (DONE, NO_ROOM):
+                raise _ERRORS.get(status, ValueError)(message())
+            if all(r.shape == tuple(n) for r, n in zip(results, lengths, strict=True)):
+                return results
+            results = [np.empty(tuple(n), r.dtype) for r, n in zip(results, lengths, strict=True)]
+
+    def _bind(self, position: int, array: Any) -> None:
+        array = np.array(array, order="C", copy=True)
+        lengths = _lengths(array)
+        self._values[position] = array, lengths
+        self._bound[position] = _Given(array.ctypes.data, ctypes.addressof(lengths))
+
+    def _unit(self, unit: Unit, values: _Values) -> _Unit | None:
+        """A part of the function; none where what is computed is what it is given."""
+        native: NativeSegment | None = getattr(unit.run, "native", None)
+        if native is None:
+            return self._branch(unit.node, values) if isinstance(unit.node.op, IfElse) else None
+        segment = native.segment
+        errors = [
+            error.text.replace("%", "%%") + (", in step %lld" if error.in_loop else "")
+            for error in segment.errors
+        ]
+        return _Unit(
+            ctypes.cast(native.function, ctypes.c_void_p).value,
+            self._numbers(values.given_to(segment)),
+            self._numbers([values.position[p.variable] for p in segment.outputs]),
+            len(segment.inputs),
+            len(segment.outputs),
+            segment.may_stop_early,
+            len(segment.checks),
+            len(errors),
+            self._texts(segment.checks),
+            self._texts(errors),
+        )
+
+    def _branch(self, node: Any, values: _Values) -> _Unit:
+        given = [values.position[v] for v in node.inputs]
+        made = [values.position[v] for v in node.outputs]
+        counts = (len(given), len(made))
+        return _Unit(None, self._numbers(given), self._numbers(made), *counts, 0, 0, 0)
+
+    def _numbers(self, numbers: Sequence[int]) -> int:
+        """The address of an array of int32."""
+        array = (ctypes.c_int32 * len(numbers))(*numbers)
+        self._kept.append(array)
+        return ctypes.addressof(array)
+
+    def _texts(self, texts: Sequence[str]) -> int:
+        """The address of an array of texts."""
+        array = (ctypes.c_char_p * len(texts))(*[text.encode() for text in texts])
+        self._kept.append(array)
+        return ctypes.addressof(array)
+
+
+class _Values:
+    """The values of a function by number: its inputs, what is bound, what its parts compute."""
+
+    def __init__(self, function: Any):
+        self.types: list[Any] = []
+        self.made_by: list[int] = []
+        self.position: dict[Any, int] = {}
+        fgraph, given = function.maker.fgraph, function.maker.inputs
+        pairs = list(zip(fgraph.inputs, given, function.input_storage, strict=True))
+        self.arguments = [i for _, i, _ in pairs if not i.implicit]
+        for variable, of, _ in pairs:
+            if not of.implicit:
+                self._add(variable, of.name)
+        self.bound: list[tuple[Variable | None, Any]] = []
+        for variable, of, container in pairs:
+            if of.implicit:
+                self._add(variable, of.name)
+                self.bound.append((of.variable, container.storage[0]))
+        units = _machine(function).units
+        natives = [unit.run.native for unit in units if hasattr(unit.run, "native")]
+        for native in natives:
+            for passed in native.segment.inputs:
+                if passed.variable is None:
+                    self._add_constant(passed, passed.constant, passed)
+        others = [v for unit in units for v in unit.node.inputs]
+        for variable in [*others, *fgraph.outputs]:
+            if isinstance(variable, Constant) and variable not in self.position:
+                self._add_constant(variable, variable.data, variable.type)
+        for made_by, unit in enumerate(u for u in units if not _passes_on(u)):
+            for variable in _results(unit):
+                self._add(variable, None, made_by)
+        for unit in filter(_passes_on, units):
+            self.position[unit.node.outputs[0]] = self.position[unit.node.inputs[0]]
+
+    def given_to(self, segment: Any) -> list[int]:
+        """The numbers of what a segment is given."""
+        return [self.position[p if p.variable is None else p.variable] for p in segment.inputs]
+
+    def _add(self, variable: Any, name: str | None, made_by: int = -1) -> None:
+        Array.of(variable, name)
+        self._number(variable, variable.type, made_by)
+
+    def _add_constant(self, key: Any, value: Any, of_type: Any) -> None:
+        self._number(key, of_type, -1)
+        self.bound.append((None, value))
+
+    def _number(self, key: Any, of_type: Any, made_by: int) -> None:
+        self.position[key] = len(self.types)
+        self.types.append(of_type)
+        self.made_by.append(made_by)
+
+
+def c_function(function: Any, share_work: bool = False) -> CFunction:
+    """A compiled function that C calls by address: no Python, no lock, from any thread.
+
+    Parameters
+    ----------
+    function
+        What ``theano.function`` returned. Shared variables that it reads have the values that they
+        have now, until `CFunction.bind`.
+    share_work
+        Whether a call may use the threads of this package, one call at a time; else it runs on its
+        caller's thread.
+
+    Returns
+    -------
+    CFunction
+
+    Raises
+    ------
+    TypeError
+        If the function was compiled with another engine.
+    NotNativeError
+        If Python runs a part of it, if it updates shared variables, or if a value is no array;
+        the message says which.
+
+    Examples
+    --------
+    >>> import theano
+    >>> import theano.tensor as T
+    >>> from theano.link.native import c_function
+    >>> x = T.dvector("x")
+    >>> f = c_function(theano.function([x], T.exp(x).sum(), mode="NATIVE"))
+    >>> f.inputs
+    (Array(name='x', dtype='float64', ndim=1),)
+    >>> float(f([0.0, 0.0])[0])
+    2.0
+    """
+    return CFunction(function, share_work)
+
+
+def header_folder() -> str:
+    """The folder of ``tn_function.h``, for a C compiler's ``-I``."""
+    return str(SOURCES)
+
+
+def message() -> str:
+    """Why the last call of this thread that failed did so."""
+    text = ctypes.CFUNCTYPE(ctypes.c_char_p)(symbol("tn_message"))()
+    return text.decode(errors="replace")
+
+
+def _machine(function: Any) -> NativeMachine:
+    """The parts of a function, all of which are native."""
+    engine = report(function)
+    machine = function.vm
+    updated = [i.variable for i in function.maker.inputs if i.update is not None]
+    if updated:
+        names = ", ".join(map(str, updated))
+        raise NotNativeError(f"the function updates shared variables, which C may not do: {names}")
+    if machine.measurements is not None:
+        raise NotNativeError("the function is profiled: its parts count their calls")
+    pythons = [u for u in machine.units if not _is_of_c(u)]
+    if pythons:
+        raise NotNativeError(f"Python runs a part of the function:\n{engine}")
+    return machine
+
+
+def _is_of_c(unit: Unit) -> bool:
+    return hasattr(unit.run, "native") or _passes_on(unit) or isinstance(unit.node.op, IfElse)
+
+
+def _passes_on(unit: Unit) -> bool:
+    """Whether a part is what it is given, as far as C is concerned."""
+    return type(unit.node.op) in (DeepCopyOp, ViewOp)
+
+
+def _results(unit: Unit) -> Sequence[Variable]:
+    native = getattr(unit.run, "native", None)
+    if native is None:
+        return unit.node.outputs
+    return [passed.variable for passed in native.segment.outputs]
+
+
+def _lengths(array: np.ndarray) -> ctypes.Array:
+    return (ctypes.c_int64 * array.ndim)(*array.shape)
+
+
+def _checked(value: Any, of: Array) -> np.ndarray:
+    array = np.array(value, of.dtype, order="C", copy=None)
+    if array.ndim != of.ndim:
+        raise TypeError(f"{of.name}: expected {of.ndim} dimensions, got {array.ndim}")
+    return array

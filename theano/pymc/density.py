@@ -1,0 +1,111 @@
+"""The log density of a model and its gradient, compiled by the native engine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from pymc.pytensorf import rewrite_pregrad
+from pytensor.graph.basic import Variable
+
+from theano.compile.function import function
+from theano.compile.mode import Mode
+from theano.gradient import grad
+from theano.pymc.points import Points, joined
+from theano.scan_module.adopt import adopt
+
+
+class LogDensity:
+    """A compiled log density and its gradient at a point; see `logp_dlogp`.
+
+    Attributes
+    ----------
+    function
+        What `theano.function` made: of a vector, the density and the gradient.
+    points : Points
+        Where each variable of the model lies in the vector.
+    """
+
+    def __init__(self, compiled: Any, points: Points):
+        self.function, self.points = compiled, points
+
+    def __call__(self, point: Any) -> tuple[float, np.ndarray]:
+        """The log density at a point, and its gradient.
+
+        Parameters
+        ----------
+        point : array of float64, or dict
+            A flat vector, or values by the names of the model's value variables, as
+            ``model.initial_point()`` gives them.
+
+        Raises
+        ------
+        ValueError
+            If the vector has another length.
+        """
+        if isinstance(point, dict):
+            point = self.points.flat(point)
+        point = np.ascontiguousarray(point, "float64")
+        if point.shape != (self.points.count,):
+            raise ValueError(
+                f"expected a vector of {self.points.count} numbers for"
+                f" {', '.join(self.points.names)}, got an array of shape {point.shape}"
+            )
+        density, gradient = self.function(point)
+        return float(density), gradient
+
+
+def logp_dlogp(model: Any, mode: Any = None) -> LogDensity:
+    """Compile the log density of a model and its gradient; loops get this package's gradient.
+
+    Parameters
+    ----------
+    model : pymc.Model
+        All its free variables are continuous.
+    mode : optional
+        Of `theano.function`; by default the native engine's.
+
+    Returns
+    -------
+    LogDensity
+        Called with one flat vector of the unconstrained values, in the order of
+        ``model.free_RVs``, it returns the log density, with the terms of the transformations,
+        and its gradient.
+
+    Raises
+    ------
+    ValueError
+        If a free variable is discrete.
+
+    Examples
+    --------
+    >>> import pymc as pm, theano.pymc  # doctest: +SKIP
+    >>> with pm.Model() as model:  # doctest: +SKIP
+    ...     x = pm.Normal("x", shape=2)
+    >>> density = theano.pymc.logp_dlogp(model)  # doctest: +SKIP
+    >>> density([0.0, 1.0])  # doctest: +SKIP
+    (-2.3378770664093453, array([-0., -1.]))
+    """
+    points = Points.of(model, model.initial_point(0))
+    return LogDensity(compiled(model, points, density_and_gradient(model, points), mode), points)
+
+
+def density_and_gradient(model: Any, points: Points) -> list[Variable]:
+    """The log density and its gradient, computed from the vector of a point."""
+    # PyMC simplifies a density before it takes the gradient, too, which keeps the numbers finite
+    density = adopt(rewrite_pregrad(model.logp()))
+    gradients = grad(density, list(points.variables), disconnected_inputs="ignore")
+    return points.of_vector([density, joined(gradients)])
+
+
+def compiled(model: Any, points: Points, values: list[Variable], mode: Any = None) -> Any:
+    """A function of the vector of a point, with PyMC's own rewrites of a model's conditions."""
+    base = Mode("native", "fast_run") if mode is None else mode
+    conditions = (
+        "local_check_parameter_to_ninf_switch"
+        if model.check_bounds
+        else "local_remove_check_parameter"
+    )
+    return function(
+        [points.vector], values, mode=base.including(conditions), on_unused_input="ignore"
+    )

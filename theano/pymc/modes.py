@@ -1,0 +1,47 @@
+"""The mode that PyMC's functions take in the place of PyTensor's default."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pytensor.graph.fg import FunctionGraph
+
+from theano.compile.mode import Mode
+from theano.pytensor_base.rewriting import GraphRewriter
+
+
+class _RewritesOf(GraphRewriter):
+    """All rewrites of a mode, with which PyMC makes another mode.
+
+    PyMC takes a mode apart into its engine and a query, adds names to the query, and lets PyTensor
+    answer it, which knows nothing of this package's rewrites. This is a query that answers itself.
+    """
+
+    def __init__(self, mode: Mode):
+        super().__init__()
+        self.mode = mode
+
+    def including(self, *tags: str) -> _RewritesOf:
+        """The same with more rewrites."""
+        return _RewritesOf(self.mode.including(*tags))
+
+    def excluding(self, *tags: str) -> _RewritesOf:
+        """The same with fewer rewrites."""
+        return _RewritesOf(self.mode.excluding(*tags))
+
+    def add_requirements(self, fgraph: FunctionGraph) -> None:
+        """What the rewrites ask of a graph."""
+        self.mode.optimizer.add_requirements(fgraph)
+
+    def apply(self, fgraph: FunctionGraph, *arguments: Any, **settings: Any) -> Any:
+        """Rewrite a graph as `theano.function` does in the mode."""
+        return self.mode.optimizer.apply(fgraph, *arguments, **settings)
+
+
+def _mode_to_take_apart() -> Mode:
+    made = Mode("native", "fast_run")
+    made.provided_optimizer = _RewritesOf(Mode("native", "fast_run"))
+    return made
+
+
+mode = _mode_to_take_apart()

@@ -1,0 +1,97 @@
+"""A model's free variables as one vector: where each lies in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import Any
+
+import numpy as np
+from pytensor.graph.basic import Variable
+from pytensor.graph.replace import graph_replace
+from pytensor.tensor.basic import as_tensor, concatenate
+from pytensor.tensor.type import TensorType
+
+
+@dataclass(frozen=True)
+class Points:
+    """The points of a model, in the space in which samplers move.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the value variables, in the order of ``model.free_RVs``.
+    variables : tuple of Variable
+        The value variables of the model.
+    shapes : tuple of tuple of int
+        Their shapes.
+    vector : Variable
+        Stands for a point as one vector of float64.
+    """
+
+    names: tuple[str, ...]
+    variables: tuple[Variable, ...]
+    shapes: tuple[tuple[int, ...], ...]
+    vector: Variable
+
+    @classmethod
+    def of(cls, model: Any, initial: dict[str, np.ndarray]) -> Points:
+        """Those of a model, of which one point is known."""
+        variables = [model.rvs_to_values[free] for free in model.free_RVs]
+        discrete = [v for v in variables if not v.type.dtype.startswith("float")]
+        if discrete:
+            raise ValueError(f"Can only compute the gradient of continuous types: {discrete[0]}")
+        shapes = tuple(np.shape(initial[v.name]) for v in variables)
+        vector = TensorType("float64", shape=(sum(map(prod, shapes)),))("point")
+        return cls(tuple(v.name for v in variables), tuple(variables), shapes, vector)
+
+    @property
+    def count(self) -> int:
+        """How many numbers a point has."""
+        return sum(map(prod, self.shapes))
+
+    @property
+    def slices(self) -> list[slice]:
+        """Where each variable lies."""
+        found, begin = [], 0
+        for shape in self.shapes:
+            found.append(slice(begin, begin + prod(shape)))
+            begin += prod(shape)
+        return found
+
+    @cached_property
+    def parts(self) -> list[Variable]:
+        """The variables, read from the vector."""
+        return [
+            self.vector[part].reshape(shape).astype(variable.type.dtype)
+            for part, shape, variable in zip(self.slices, self.shapes, self.variables, strict=True)
+        ]
+
+    def of_vector(self, values: list[Variable]) -> list[Variable]:
+        """Values of the model, computed from the vector."""
+        pairs = dict(zip(self.variables, self.parts, strict=True))
+        return graph_replace(values, pairs, strict=False)
+
+    def flat(self, point: dict[str, Any]) -> np.ndarray:
+        """A point by names, as a vector."""
+        return np.concatenate(
+            [
+                np.broadcast_to(np.asarray(point[name], "float64"), shape).ravel()
+                for name, shape in zip(self.names, self.shapes, strict=True)
+            ]
+            or [np.empty(0)]
+        )
+
+    def by_name(self, vector: np.ndarray) -> dict[str, np.ndarray]:
+        """A vector as a point by names."""
+        return {
+            name: np.asarray(vector[part]).reshape(shape)
+            for name, part, shape in zip(self.names, self.slices, self.shapes, strict=True)
+        }
+
+
+def joined(values: list[Variable]) -> Variable:
+    """The elements of all values in one vector of float64."""
+    flat = [as_tensor(value).ravel().astype("float64") for value in values]
+    return concatenate(flat) if flat else as_tensor(np.empty(0))

@@ -1,0 +1,28 @@
+"""PyMC's own samplers with functions of this package."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from theano.pymc.modes import mode
+
+
+def sample(model: Any, **kwargs: Any) -> Any:
+    """Sample a model with PyMC's own sampler and step methods, whatever it consists of.
+
+    Parameters
+    ----------
+    model : pymc.Model
+        The model; discrete variables and operations without native code are no hindrance.
+    **kwargs
+        For ``pymc.sample``.
+
+    Returns
+    -------
+    What ``pymc.sample`` returns.
+    """
+    import pymc
+
+    compile_kwargs = {"mode": mode, **(kwargs.pop("compile_kwargs", None) or {})}
+    with model:
+        return pymc.sample(nuts_sampler="pymc", compile_kwargs=compile_kwargs, **kwargs)
