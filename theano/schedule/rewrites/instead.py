@@ -130,10 +130,8 @@ INSTEAD: dict[NodeRewriter, NodeRewriter] = {
     **_guarded(where.lengths_are_its_own, [shape.local_useless_reshape]),
     **_guarded(where.summed_and_scaled_up, [math.local_sum_prod_of_mul_or_div]),
     **_guarded(where.of_one_dtype_nearby, [math.local_sum_of_neg_to_neg_of_sum]),
-    **_guarded(
-        where.places_exist,
-        [subtensor.local_adv_idx_to_slice, subtensor_lift.local_subtensor_of_alloc],
-    ),
+    **_guarded(where.every_place_in_order, [subtensor.local_adv_idx_to_slice]),
+    **_guarded(where.places_exist, [subtensor_lift.local_subtensor_of_alloc]),
     **_guarded(
         where.places_in_axes_of_length_one_exist,
         [

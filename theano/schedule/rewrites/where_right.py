@@ -272,6 +272,22 @@ def places_exist(graph: FunctionGraph, node: Apply) -> bool:
     return True
 
 
+def every_place_in_order(graph: FunctionGraph, node: Apply) -> bool:
+    """Whether the places that a read names are known to be all that there are, in order."""
+    source: Any = node.inputs[0]
+    return all(
+        isinstance(index, slice)
+        or (isinstance(index, Constant) and _counts_up_to(np.asarray(index.data), length))
+        for length, index in zip(source.type.shape, _indices(node), strict=False)
+    )
+
+
+def _counts_up_to(places: np.ndarray, length: int | None) -> bool:
+    if length is None or places.dtype.kind not in "iu":
+        return False
+    return np.array_equal(places, np.arange(length))
+
+
 def _within(places: np.ndarray, length: int) -> bool:
     return bool(-length <= places.min() and places.max() < length)
 
