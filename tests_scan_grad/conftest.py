@@ -12,7 +12,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--generated-loops",
         type=int,
-        default=120,
+        default=60,
         metavar="N",
         help="how many random loops to generate in all (by default %(default)s); "
         "with --hypothesis-seed, other ones than in each run",
@@ -53,10 +53,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="how many functions to compile while memory is watched (by default %(default)s)",
     )
     parser.addoption(
+        "--heavy",
+        action="store_true",
+        help="run the tests that are marked as heavy, too, each of which takes long",
+    )
+    parser.addoption(
         "--sanitizers",
         action="store_true",
-        help="run generated loops and segments also compiled with the address and"
-        " undefined-behaviour sanitizers; takes long",
+        help="run the runtime, generated loops and segments also compiled with the sanitizers of"
+        " threads, addresses and undefined behaviour; takes long",
     )
     parser.addoption(
         "--all-upstream",
@@ -67,7 +72,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     parser.addoption(
         "--rewrite-seeds",
-        default="0:2",
+        default="0:1",
         metavar="FROM:TO",
         help="seeds of the graphs on which rewrites are compared (by default %(default)s)",
     )
@@ -78,7 +83,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+@pytest.fixture(scope="session")
+def with_sanitizers(request: pytest.FixtureRequest) -> None:
+    """Skip what compiles with sanitizers, where it is not asked for."""
+    if not request.config.getoption("--sanitizers"):
+        pytest.skip("--sanitizers runs it")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--heavy"):
+        for item in items:
+            if item.get_closest_marker("heavy"):
+                item.add_marker(pytest.mark.skip(reason="--heavy runs it"))
+
+
 def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "heavy: takes long; runs with --heavy only")
     # Each run rewrites what it tests, and leaves nothing for the next.
     theano.config.cache_optimizations = False
     # A rewrite that fails fails the test: users get the graph without it, and a warning.

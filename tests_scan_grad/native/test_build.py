@@ -96,6 +96,8 @@ def test_a_loop_that_was_compiled_ahead_is_not_compiled_again(folder, monkeypatc
     compile_ahead([code])
     started = []
     monkeypatch.setattr(objects, "_start", lambda *arguments: started.append(arguments))
+    # on a busy machine what runs behind all else is started again
+    monkeypatch.setattr(objects, "SECONDS_OF_PATIENCE", 300)
     (path,) = object_files([code], folder)
     assert is_sealed(path) and [*folder.iterdir()] == [path]
     compile_ahead([code])

@@ -181,9 +181,7 @@ def test_calls_from_many_threads_of_c(tmp_path):
 
 
 @pytest.mark.timeout(0)
-def test_calls_from_many_threads_do_not_race(request, tmp_path):
-    if not request.config.getoption("--sanitizers"):
-        pytest.skip("--sanitizers runs it")
+def test_calls_from_many_threads_do_not_race(with_sanitizers, tmp_path):
     compiler = find_compiler()
     if sys.platform != "linux" or compiler is None:
         pytest.skip("the sanitizer's flags are those of compilers on Linux")

@@ -421,7 +421,7 @@ def test_a_compiler_that_fails_is_quoted(tmp_path, monkeypatch):
         ),
     ],
 )
-def test_program_under_sanitizers(tmp_path, sanitizers, arguments, linked):
+def test_program_under_sanitizers(with_sanitizers, tmp_path, sanitizers, arguments, linked):
     compiler = build.find_compiler()
     if compiler is None:
         pytest.skip("no C compiler")

@@ -35,10 +35,8 @@ exec {compiler} "$@" -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=
 
 
 @pytest.fixture(scope="module")
-def sanitized(request, tmp_path_factory):
+def sanitized(with_sanitizers, tmp_path_factory):
     """The environment of a process that compiles with the sanitizers, and has them loaded."""
-    if not request.config.getoption("--sanitizers"):
-        pytest.skip("--sanitizers runs it")
     compiler = find_compiler()
     if sys.platform != "linux" or compiler is None:
         pytest.skip("the sanitizers' flags are those of compilers on Linux")

@@ -191,7 +191,7 @@ def program_of(loop: Loop) -> str:
 
 
 @pytest.fixture(scope="module", params=["thread", "address,undefined"])
-def sanitized(request, tmp_path_factory) -> list[str]:
+def sanitized(with_sanitizers, request, tmp_path_factory) -> list[str]:
     """The command that makes a program under sanitizers, and the runtime, compiled once."""
     compiler = build.find_compiler()
     if sys.platform != "linux" or compiler is None:

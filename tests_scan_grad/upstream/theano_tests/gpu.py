@@ -16,11 +16,12 @@ FLAGS = "init_gpu_device=xla:cpu,linker=xla,print_active_device=False"
 
 # What is run in each test run, and what on request. The others cannot be imported: they are tests of
 # CUDA's kernels, of convolutions by CorrMM, of CTC, of MAGMA and of operators of pooling.
-QUICK = ("test_dnn", "test_misc", "test_others", "test_pickle", "test_scan")
+QUICK = ("test_misc", "test_others", "test_pickle", "test_scan")
 ON_REQUEST = (
     "test_basic_ops",
     "test_blas",
     "test_blocksparse",
+    "test_dnn",
     "test_elemwise",
     "test_fft",
     "test_multinomial",
