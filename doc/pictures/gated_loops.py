@@ -19,7 +19,9 @@ from pytensor.scan.op import Scan as PyTensorScan
 import theano
 import theano.tensor as T
 from theano.compile.mode import get_default_mode
-from theano.scan_module.loop.arguments import take_apart
+from theano.link.step_graph import prepared
+from theano.scan_module.loop.arguments import Loop, take_apart
+from theano.scan_module.scan_op import Scan
 
 # Patterns in labels, and what is written in their place.
 SHORTER = {
@@ -58,10 +60,19 @@ def gradient_of_gated_network(scan, grad):
     return [x, x_r, x_z, h0, U, V, W], grad(h[-1].sum(), [U, V, W])
 
 
+def loop_of(node) -> Loop:
+    """A loop with the step that runs, which engines rewrite."""
+    loop = take_apart(node)
+    if not isinstance(node.op, Scan):
+        return loop
+    step = prepared(node.op)
+    return loop.with_step(step.inputs, step.outputs)
+
+
 def drawing_of(function) -> str:
     """A picture of the products of a compiled gradient."""
     nodes = function.maker.fgraph.toposort()
-    loops = [take_apart(node) for node in nodes if isinstance(node.op, PyTensorScan)]
+    loops = [loop_of(node) for node in nodes if isinstance(node.op, PyTensorScan)]
     groups: dict[str, list[Product]] = {
         "each step of the forward loop": products_of_step(loops[0], False, SHORTER),
         "each step of the backward loop": products_of_step(loops[1], True, SHORTER),
