@@ -21,6 +21,8 @@ COMMANDS = {
     " --differential-seed 500000",
     ".venv/bin/python -m tests_scan_grad.differential 0 1000 --mode XLA",
     ".venv/bin/python -m pytest tests_scan_grad/rewrites --rewrite-seeds 0:20",
+    ".venv/bin/python -m pytest tests_scan_grad/upstream/test_side_by_side.py --all-upstream",
+    ".venv/bin/python -m tests_scan_grad.upstream.side_by_side pytensor_shape",
     ".venv/bin/python -m tests_scan_grad.rewrites.search --recipes algebra --seeds 0:100",
     ".venv/bin/python -m tests_scan_grad.rewrites.page 0:3",
     "python3 -m venv .venv",

@@ -69,8 +69,11 @@ def check_dropout_of_a_loop():
         start = T.zeros((x.shape[0], HIDDEN))
         each = streams.binomial((3, x.shape[0], HIDDEN), p=0.5, dtype="float64")
         same = streams.binomial((x.shape[0], HIDDEN), p=0.5, dtype="float64")
-        h, _ = theano.scan(lambda mask, h: T.tanh(x.dot(W) + (h * mask * same).dot(U)), each, start)
-        return h[-1]
+
+        def step(mask, h, same):
+            return T.tanh(x.dot(W) + (h * mask * same).dot(U))
+
+        return theano.scan(step, each, start, same)[0][-1]
 
     same_draws(network)
 

@@ -37,7 +37,7 @@ def runs(request: pytest.FixtureRequest) -> Iterator[Runs]:
     except NotFetchedError as error:
         pytest.skip(str(error))
     everything = request.config.getoption("--all-upstream", default=False)
-    chosen = [item.callspec.params["module"] for item in request.session.items if _runs(item)]
+    chosen = [item.callspec.params["module"] for item in request.session.items if _is_ours(item)]
     pool = ThreadPoolExecutor(os.cpu_count())
     yield {
         module: pool.submit(run_module, module, deselected=not_run(module))
@@ -47,8 +47,8 @@ def runs(request: pytest.FixtureRequest) -> Iterator[Runs]:
     pool.shutdown(cancel_futures=True)
 
 
-def _runs(item: pytest.Item) -> bool:
-    return item.nodeid.rpartition("::")[2].startswith("test_module[")
+def _is_ours(item: pytest.Item) -> bool:
+    return getattr(item, "function", None) is test_module
 
 
 # Each test of a module has a limit of its own.
