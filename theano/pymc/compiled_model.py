@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from math import prod
 from types import SimpleNamespace
 from typing import Any
 
@@ -20,7 +21,7 @@ from theano.link.native import c_function
 from theano.link.native.run.c_function import CFunction
 from theano.link.native.runtime.load import symbol
 from theano.pymc.density import compiled, density_and_gradient
-from theano.pymc.points import Points, joined
+from theano.pymc.points import Points, joined, slices_of
 from theano.scan_module.adopt import adopt
 
 
@@ -117,9 +118,8 @@ def compile_model(
     shapes = compiled(model, points, [v.shape for v in of_draw])(points.flat(initial))
     names = [*points.names, *(v.name for v in others)]
     sizes = [tuple(map(int, shape)) for shape in shapes]
-    ends = np.cumsum([int(np.prod(size)) for size in sizes]).tolist()
-    slices = [slice(begin, end) for begin, end in zip([0, *ends], ends, strict=False)]
-    shape_info = (names, slices, sizes)
+    shape_info = (names, slices_of(sizes), sizes)
+    expanded = sum(map(prod, sizes))
     functions = c_function(density), c_function(draw)
     data = dict.fromkeys(v for f in (density, draw) for v in f.get_shared())
     keys = {variable: f"data{k}" for k, variable in enumerate(data)}
@@ -141,8 +141,8 @@ def compile_model(
         ),
         shared_data={key: variable.get_value() for variable, key in keys.items()},
         shared_var_keys=keys,
-        user_data=_of_sampler(*functions, points.count, ends[-1] if ends else 0),
-        n_expanded=ends[-1] if ends else 0,
+        user_data=_of_sampler(*functions, points.count, expanded),
+        n_expanded=expanded,
         shape_info=shape_info,
         logp_func=functions[0],
         expand_func=functions[1],

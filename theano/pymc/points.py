@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate, pairwise
 from math import prod
 from typing import Any
 
@@ -54,11 +56,7 @@ class Points:
     @property
     def slices(self) -> list[slice]:
         """Where each variable lies."""
-        found, begin = [], 0
-        for shape in self.shapes:
-            found.append(slice(begin, begin + prod(shape)))
-            begin += prod(shape)
-        return found
+        return slices_of(self.shapes)
 
     @cached_property
     def parts(self) -> list[Variable]:
@@ -89,6 +87,12 @@ class Points:
             name: np.asarray(vector[part]).reshape(shape)
             for name, part, shape in zip(self.names, self.slices, self.shapes, strict=True)
         }
+
+
+def slices_of(shapes: Iterable[tuple[int, ...]]) -> list[slice]:
+    """Where arrays of these shapes lie in one vector, one after the other."""
+    ends = [0, *accumulate(map(prod, shapes))]
+    return [slice(begin, end) for begin, end in pairwise(ends)]
 
 
 def joined(values: list[Variable]) -> Variable:

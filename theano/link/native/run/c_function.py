@@ -107,7 +107,7 @@ class CFunction:
 
     def __init__(self, function: Any, shares: bool):
         machine = _machine(function)
-        values = _Values(function)
+        values = _Values(function, machine.units)
         self._of, self._shares = function, shares
         self.inputs = tuple(Array.of(i.variable, i.name) for i in values.arguments)
         self.results = tuple(Array.of(v) for v in function.maker.fgraph.outputs)
@@ -262,7 +262,7 @@ class CFunction:
 class _Values:
     """The values of a function by number: its inputs, what is bound, what its parts compute."""
 
-    def __init__(self, function: Any):
+    def __init__(self, function: Any, units: Sequence[Unit]):
         self.types: list[Any] = []
         self.made_by: list[int] = []
         self.position: dict[Any, int] = {}
@@ -277,7 +277,6 @@ class _Values:
             if of.implicit:
                 self._add(variable, of.name)
                 self.bound.append((of.variable, container.storage[0]))
-        units = _machine(function).units
         natives = [unit.run.native for unit in units if hasattr(unit.run, "native")]
         for native in natives:
             for passed in native.segment.inputs:
