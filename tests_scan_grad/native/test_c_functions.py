@@ -68,6 +68,13 @@ def test_branches_and_parts_one_after_the_other(count):
     assert_same(function, np.linspace(0, 1, 7), np.ones((3, 7)), count)
 
 
+@pytest.mark.parametrize("value", [-0.0, 0.0, 1e-300, -2.0, np.nan])
+def test_a_branch_by_a_floating_number(value):
+    x, k = T.dvector("x"), T.dscalar("k")
+    function = theano.function([x, k], [ifelse(k, T.exp(x), T.log(x))], mode="NATIVE")
+    assert_same(function, np.ones(3), value)
+
+
 def test_loops_that_stop_early():
     x, limit = T.dvector("x"), T.dscalar("limit")
 

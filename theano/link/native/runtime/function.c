@@ -247,15 +247,28 @@ static int64_t run_segment(struct call *call, const tn_unit *unit)
 
 static int64_t compute(struct call *call, int32_t k);
 
+/* Whether a number is not zero: -0.0, of which one bit is set, is. */
+static int is_true(const tn_value *value, const void *data)
+{
+    /* NumPy's numbers of float32 and float64 */
+    enum { FLOAT32 = 11, FLOAT64 = 12 };
+    if (value->number == FLOAT32)
+        return *(const float *)data != 0;
+    if (value->number == FLOAT64)
+        return *(const double *)data != 0;
+    int holds = 0;
+    for (int64_t k = 0; k < value->itemsize; k++)
+        holds |= ((const char *)data)[k];
+    return holds;
+}
+
 static int64_t take_branch(struct call *call, const tn_unit *unit)
 {
     int64_t answer = compute(call, unit->given[0]);
     if (answer)
         return answer;
-    const char *condition = call->arrays[unit->given[0]].data;
-    int holds = 0;
-    for (int64_t k = 0; k < call->function->values[unit->given[0]].itemsize; k++)
-        holds |= condition[k];
+    int holds = is_true(&call->function->values[unit->given[0]],
+                        call->arrays[unit->given[0]].data);
     const int32_t *passed_on = unit->given + 1 + (holds ? 0 : unit->made_count);
     for (int k = 0; k < unit->made_count; k++) {
         answer = compute(call, passed_on[k]);
