@@ -23,6 +23,7 @@ from pytensor.tensor.shape import Shape, Shape_i
 from pytensor.tensor.subtensor import Subtensor
 from pytensor.tensor.type import TensorType
 
+from theano.scan_module.gradient.chosen_operands import choices
 from theano.scan_module.gradient.minimum_cut import behind_the_cut
 from theano.scan_module.step.operation_kinds import is_cheap
 
@@ -73,13 +74,15 @@ def choose_saved_values(
     policy
         'auto': the minimum cut; 'all': every value that the backward step reads, or the minimum
         cut if one of them cannot be saved;
-        'none': only what cannot be computed again, such as random draws.
+        'none': only what cannot be computed again, such as random draws and ``choices``.
     """
     needed = _needed(step, list(backward_outputs), set(cotangents))
     region = _region(step, needed)
     drawn = _draws(region, step.unavailable)
-    # A draw is saved in any case: a second one would differ.
-    savable = step.savable(region) | drawn
+    savable = step.savable(region)
+    # A draw is saved in any case: a second one would differ. So might a second choice.
+    only_once = drawn | (savable & choices(region, step.available))
+    savable |= drawn
     tensors = [variable for variable in needed if isinstance(variable.type, TensorType)]
     if policy == "all" and savable.issuperset(tensors):
         return tensors
@@ -87,7 +90,7 @@ def choose_saved_values(
         variable
         for variable in region
         if variable in step.unavailable
-        or variable in drawn
+        or variable in only_once
         or (
             policy != "none"
             and variable.owner is not None

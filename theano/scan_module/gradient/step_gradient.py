@@ -12,6 +12,7 @@ from pytensor.graph.op import io_connection_pattern
 from pytensor.tensor.type import continuous_dtypes
 
 from theano.pytensor_base.graph import features_of
+from theano.scan_module.gradient.chosen_operands import compare_operands
 from theano.scan_module.gradient.equal_gradients import MergeBeforeGradients
 from theano.scan_module.gradient.forward_loops import unify_forward_loops
 from theano.scan_module.loop.arguments import Loop, fresh_like
@@ -174,7 +175,8 @@ def _merged(loop, write_cotangents, trace_cotangents, gradients, undefined) -> S
     )
     unify_forward_loops(graph)
     MergeBeforeGradients().rewrite(graph)
-    if replace_shape_only_uses(graph):
+    changed = compare_operands(graph)
+    if replace_shape_only_uses(graph) or changed:
         MergeBeforeGradients().rewrite(graph)
     merged_outputs = list(graph.outputs)
     for feature in features_of(graph):

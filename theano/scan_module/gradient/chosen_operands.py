@@ -1,0 +1,114 @@
+"""Gradients that go to the operand, or the element, that was chosen: told without last digits.
+
+The gradient of a maximum goes to the operand that equals it. In a loop both sides of such a
+comparison may be computed twice, in the forward loop and again in the backward loop, and rewritten
+in two ways (``log(1 + x)``, ``log1p(x)``): then their last digits differ, and the gradient goes to
+another operand, or to none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+
+from pytensor.graph.basic import Apply, Constant, Variable
+from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.traversal import ancestors
+from pytensor.scalar.basic import EQ, LogicalComparison, Maximum, Minimum
+from pytensor.tensor.elemwise import DimShuffle, Elemwise
+from pytensor.tensor.math import ge, le
+from pytensor.tensor.subtensor import Subtensor
+
+from theano.scan_module.step.operation_kinds import is_cheap
+
+# How an operand compares with the other where it is chosen; not at all where one is nan.
+_WHERE_CHOSEN: dict[type, Callable[[Variable, Variable], Variable]] = {Maximum: ge, Minimum: le}
+
+
+def compare_operands(graph: FunctionGraph) -> bool:
+    """Whether an operand is the greatest or least: asked of the operands, not of the result.
+
+    ``eq(maximum(x, y), x)`` becomes ``ge(x, y)``. Returns whether anything changed.
+    """
+    changed = False
+    for node in graph.toposort():
+        found = _operands_compared(node)
+        if found is not None:
+            old = node.outputs[0]
+            graph.replace(old, old.type.filter_variable(found), reason="compare_operands")
+            changed = True
+    return changed
+
+
+def _operands_compared(node: Apply) -> Variable | None:
+    if not _has_scalar_operation(node, EQ):
+        return None
+    for chosen, operand in (node.inputs, node.inputs[::-1]):
+        choice = chosen.owner
+        if choice is None or not isinstance(choice.op, Elemwise) or operand not in choice.inputs:
+            continue
+        compare = _WHERE_CHOSEN.get(type(choice.op.scalar_op))
+        if compare is not None:
+            position = choice.inputs.index(operand)
+            return compare(operand, choice.inputs[1 - position])
+    return None
+
+
+def choices(region: Iterable[Variable], kept: Collection[Variable]) -> set[Variable]:
+    """Comparisons of a value with what was picked from it, such as its greatest element.
+
+    Where the value is computed again, what was picked before need not be among its elements: such
+    a comparison is made once, and saved.
+
+    Parameters
+    ----------
+    region
+        Values of the forward step that may be saved or computed again.
+    kept
+        Values that are read as the forward step left them.
+    """
+    return {
+        variable
+        for variable in region
+        if variable.owner is not None
+        and _has_scalar_operation(variable.owner, LogicalComparison)
+        and any(
+            not _stays(whole, kept) and _is_picked(part, whole)
+            for whole, part in (variable.owner.inputs, variable.owner.inputs[::-1])
+        )
+    }
+
+
+def _has_scalar_operation(node: Apply, scalar_operation: type) -> bool:
+    return isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, scalar_operation)
+
+
+def _stays(variable: Variable, kept: Collection[Variable]) -> bool:
+    """Whether a value is never computed again but read, perhaps in parts or transposed."""
+    while variable not in kept and not isinstance(variable, Constant):
+        if variable.owner is None or not is_cheap(variable.owner):
+            return True
+        if not isinstance(variable.owner.op, DimShuffle | Subtensor):
+            return False
+        variable = variable.owner.inputs[0]
+    return True
+
+
+def _is_picked(part: Variable, whole: Variable) -> bool:
+    """Whether one value follows from another by more than operations element by element."""
+    without_views = _viewed(whole)
+    mixing = [
+        variable
+        for variable in ancestors([part], blockers=[without_views])
+        if variable.owner is not None and not isinstance(variable.owner.op, Elemwise | DimShuffle)
+    ]
+    return any(
+        without_views in set(ancestors(variable.owner.inputs, blockers=[without_views]))
+        for variable in mixing
+    )
+
+
+def _viewed(variable: Variable) -> Variable:
+    """What a value with dimensions moved or added was before."""
+    while variable.owner is not None and isinstance(variable.owner.op, DimShuffle):
+        variable = variable.owner.inputs[0]
+    return variable
