@@ -142,3 +142,50 @@ def test_an_array_without_elements_takes_other_lengths(mode):
         function(np.zeros((2, 3)))
     kept = theano.function([x], [x.reshape(x.shape), x.reshape((x.shape[0], -1))], mode=mode)
     assert not nodes(kept, theano.tensor.basic.Reshape)
+
+
+WRITES_TO_ALL = {
+    "set": lambda x, y: T.set_subtensor(x[:], y),
+    "set in reverse": lambda x, y: T.set_subtensor(x[::-1], y),
+    "added to zeros": lambda x, y: T.inc_subtensor(T.zeros_like(x)[:], y),
+    "up to the length": lambda x, y: T.set_subtensor(x[: x.shape[0]], y),
+}
+
+
+@pytest.mark.parametrize("mode", [*MODES, "XLA"])
+@pytest.mark.parametrize("write", WRITES_TO_ALL.values(), ids=[*WRITES_TO_ALL])
+def test_what_is_written_to_all_places_must_be_as_long(mode, write):
+    x, y = T.dvectors("x", "y")
+    fn = theano.function([x, y], write(x, y), mode=mode)
+    np.testing.assert_array_equal(np.sort(fn(np.zeros(3), np.arange(3.0))), np.arange(3))
+    with pytest.raises(ValueError, match="3"):
+        fn(np.zeros(3), np.ones(2))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_what_is_written_to_all_places_and_fits_is_the_result(mode):
+    x = T.dvector("x")
+    fn = theano.function([x], T.set_subtensor(x[:], T.exp(x)), mode=mode)
+    assert not nodes(fn, IncSubtensor)
+    np.testing.assert_allclose(fn(np.zeros(3)), np.ones(3))
+
+
+@pytest.mark.parametrize("mode", [*MODES, "XLA"])
+@pytest.mark.parametrize("left", [True, False])
+def test_matrices_of_zeros_must_fit(mode, left):
+    x, y = T.dmatrices("x", "y")
+    product = T.dot(T.zeros_like(x), y) if left else T.dot(x, T.zeros_like(y))
+    fn = theano.function([x, y], product, mode=mode)
+    np.testing.assert_array_equal(fn(np.ones((2, 3)), np.ones((3, 4))), np.zeros((2, 4)))
+    with pytest.raises((AssertionError, ValueError), match="dot|columns|align"):
+        fn(np.ones((2, 3)), np.ones((2, 4)))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_matrix_of_zeros_that_is_known_to_fit_is_not_multiplied(mode):
+    x = T.dmatrix("x")
+    fn = theano.function([x], T.dot(x, T.zeros_like(x).T), mode=mode)
+    assert not [
+        n for n in fn.maker.fgraph.apply_nodes if "Assert" in str(n.op) or "Dot" in str(n.op)
+    ]
+    np.testing.assert_array_equal(fn(np.ones((2, 3))), np.zeros((2, 2)))

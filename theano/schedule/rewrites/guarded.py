@@ -18,7 +18,7 @@ from pytensor.tensor.type import TensorType
 from theano.pytensor_base.rewriting import NodeRewriter
 from theano.schedule.rewrites.where_right import Condition
 
-Outcome = Callable[[Apply, list[Variable]], bool]
+Outcome = Callable[[FunctionGraph, Apply, list[Variable]], bool]
 
 
 class Guarded(NodeRewriter):
@@ -64,7 +64,7 @@ class Guarded(NodeRewriter):
                 return None
             return {old: _in_dtype_of(old, new) for old, new in replaced.items()}
         made = [_in_dtype_of(old, new) for old, new in zip(node.outputs, replaced, strict=True)]
-        if self.accepts is not None and not self.accepts(node, made):
+        if self.accepts is not None and not self.accepts(fgraph, node, made):
             return None
         return made
 

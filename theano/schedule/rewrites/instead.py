@@ -31,6 +31,7 @@ from theano.pytensor_base.tensor_rewrites import (
 )
 from theano.schedule.rewrites import where_right as where
 from theano.schedule.rewrites.guarded import Guarded
+from theano.schedule.rewrites.products_with_zeros import product_with_zeros
 from theano.schedule.rewrites.rows_of_length_one import row_of_length_one
 from theano.schedule.rewrites.scaled_products import scaled_product
 from theano.schedule.rewrites.second_to_alloc import second_to_alloc
@@ -97,8 +98,13 @@ _OF_ANOTHER_DTYPE = (
 
 # PyTensor's rewrite of nodes -> what takes its place
 INSTEAD: dict[NodeRewriter, NodeRewriter] = {
+    **{
+        rewriter: Guarded(rewriter, accepts=where.what_is_written_fits)
+        for rewriter in (subtensor.local_useless_inc_subtensor, subtensor.local_useless_slice)
+    },
     basic.local_second_to_alloc: second_to_alloc,
     blas.local_dot22_to_dot22scalar: scaled_product,
+    math.local_0_dot_x: product_with_zeros,
     subtensor.local_add_of_sparse_write: sum_with_write,
     **KEEPING_LINES,
     uncanonicalize.local_dimshuffle_subtensor: row_of_length_one,

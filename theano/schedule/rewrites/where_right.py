@@ -17,6 +17,7 @@ from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.math import Sum, add, mul, neg, reciprocal, sub, true_div
 from pytensor.tensor.shape import Shape
+from pytensor.tensor.subtensor import AdvancedIncSubtensor, IncSubtensor
 
 from theano.pytensor_base.tensor import unflatten_index_variables
 from theano.pytensor_base.tensor_rewrites import is_length_of, lengths_in
@@ -26,6 +27,7 @@ Condition = Callable[[FunctionGraph, Apply], bool]
 # how far the patterns of rewrites of element-wise work reach
 LEVELS = 3
 _OF_ONE_LEVEL = frozenset({add, sub, neg, mul, true_div, reciprocal})
+_WRITES = (IncSubtensor, AdvancedIncSubtensor)
 _WALKED_THROUGH = (Elemwise, DimShuffle, CAReduce, Blockwise, OpFromGraph)
 
 
@@ -121,7 +123,7 @@ def of_integers_or_true_quotient(graph: FunctionGraph, node: Apply) -> bool:
     return node.op == true_div or node.outputs[0].type.dtype.startswith(("int", "uint"))
 
 
-def sum_of_its_dtype(node: Apply, made: list[Variable]) -> bool:
+def sum_of_its_dtype(graph: FunctionGraph, node: Apply, made: list[Variable]) -> bool:
     """Whether a sum is computed in its dtype, from constants that are finite if they were."""
     before = _constants(node.outputs)
     finite = all(np.isfinite(data).all() for data in _constants(made))
@@ -130,7 +132,7 @@ def sum_of_its_dtype(node: Apply, made: list[Variable]) -> bool:
     )
 
 
-def product_of_its_dtype(node: Apply, made: list[Variable]) -> bool:
+def product_of_its_dtype(graph: FunctionGraph, node: Apply, made: list[Variable]) -> bool:
     """The same of a product, whose constants do not become zero, either."""
     in_range = all(map(_in_range, _constants(made)))
     return (in_range or not all(map(_in_range, _constants(node.outputs)))) and not _is_cast(
@@ -358,6 +360,23 @@ def writes_of_one_dtype(graph: FunctionGraph, node: Apply) -> bool:
     return all(getattr(v.type, "dtype", dtype) == dtype for v in values)
 
 
+def what_is_written_fits(graph: FunctionGraph, node: Apply, made: list[Variable]) -> bool:
+    """Whether values written to all places, where they become the result, are known to be as many.
+
+    Else nobody asks any more whether they fit.
+    """
+    if not isinstance(node.op, _WRITES) or isinstance(made[0].owner_op, _WRITES):
+        return True
+    array: Any
+    values: Any
+    array, values = node.inputs[:2]
+    if array.type.broadcastable != values.type.broadcastable:
+        # they are broadcast, which asks
+        return True
+    shapes = getattr(graph, "shape_feature", None)
+    return all(same_length(shapes, array, k, values, k) for k in range(array.type.ndim))
+
+
 def filled_to_the_shape_of_another(graph: FunctionGraph, node: Apply) -> bool:
     """Whether what is filled is known to have the shape of what it is computed with."""
     result: Any = node.outputs[0]
@@ -369,16 +388,17 @@ def filled_to_the_shape_of_another(graph: FunctionGraph, node: Apply) -> bool:
         fixed = [v for v in others if not v.type.broadcastable[axis]]
         for v in wide:
             against = fixed or wide
-            if not any(_same_length(shapes, v, other, axis) for other in against):
+            if not any(same_length(shapes, v, axis, other, axis) for other in against):
                 return False
     return True
 
 
-def _same_length(shapes: Any, x: Any, y: Any, axis: int) -> bool:
-    lengths = x.type.shape[axis], y.type.shape[axis]
-    if x is y or (None not in lengths and lengths[0] == lengths[1]):
+def same_length(shapes: Any, x: Any, axis_of_x: int, y: Any, axis_of_y: int) -> bool:
+    """Whether an axis of one array is known to be as long as an axis of another."""
+    lengths = x.type.shape[axis_of_x], y.type.shape[axis_of_y]
+    if (x is y and axis_of_x == axis_of_y) or (None not in lengths and lengths[0] == lengths[1]):
         return True
-    return shapes is not None and shapes.same_shape(x, y, axis, axis)
+    return shapes is not None and shapes.same_shape(x, y, axis_of_x, axis_of_y)
 
 
 def lengths_are_its_own(graph: FunctionGraph, node: Apply) -> bool:
