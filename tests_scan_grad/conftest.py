@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 import theano
+from tests_scan_grad.heavy_tests import HEAVY
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -55,7 +56,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--heavy",
         action="store_true",
-        help="run the tests that are marked as heavy, too, each of which takes long",
+        help="run what takes long, too: the tests of tests_scan_grad/heavy_tests.py, and many of"
+        " Theano's and PyTensor's own",
     )
     parser.addoption(
         "--sanitizers",
@@ -91,10 +93,28 @@ def with_sanitizers(request: pytest.FixtureRequest) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if not config.getoption("--heavy"):
-        for item in items:
-            if item.get_closest_marker("heavy"):
-                item.add_marker(pytest.mark.skip(reason="--heavy runs it"))
+    unmatched = set(HEAVY)
+    for item in items:
+        name = item.nodeid.removeprefix("tests_scan_grad/")
+        matched = [beginning for beginning in HEAVY if name.startswith(beginning)]
+        unmatched.difference_update(matched)
+        if matched:
+            item.add_marker(pytest.mark.heavy)
+        if item.get_closest_marker("heavy") and not config.getoption("--heavy"):
+            item.add_marker(pytest.mark.skip(reason="--heavy runs it"))
+    _refuse_names_of_no_test(config, items, unmatched)
+
+
+def _refuse_names_of_no_test(
+    config: pytest.Config, items: list[pytest.Item], unmatched: set[str]
+) -> None:
+    """Whole files were collected: a heavy test of one of them that is not there was renamed."""
+    if any("::" in argument for argument in config.args):
+        return
+    files = {item.nodeid.removeprefix("tests_scan_grad/").split("::")[0] for item in items}
+    gone = [name for name in unmatched if name.split("::")[0] in files]
+    if gone:
+        raise pytest.UsageError(f"tests_scan_grad/heavy_tests.py names tests that are not: {gone}")
 
 
 def pytest_configure(config: pytest.Config) -> None:

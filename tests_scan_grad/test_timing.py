@@ -80,10 +80,7 @@ def assert_complete(row, peers_run):
     assert profile["products_outside"] >= 1
 
 
-@pytest.mark.parametrize(
-    "name",
-    [name if name == "rnn" else pytest.param(name, marks=pytest.mark.heavy) for name in SMALL],
-)
+@pytest.mark.parametrize("name", SMALL)
 def test_each_experiment_runs_and_its_rows_are_complete(name, tmp_path, capsys):
     wanted = {"gatedrnn": INSTALLED, "rnn": ["pytensor"], "dotspeed": ["numpy"]}[name]
     found = run_small(name, tmp_path / "run.json", "--peers", ",".join(wanted))
@@ -121,7 +118,6 @@ def test_products_of_each_peer_agree_in_all_orders(peer):
         agreement.check(problem, results)
 
 
-@pytest.mark.heavy
 def test_plot_is_a_picture(tmp_path):
     pytest.importorskip("matplotlib")
     picture = tmp_path / "run.png"
@@ -133,7 +129,6 @@ def test_plot_is_a_picture(tmp_path):
     assert found["peers"] == []
 
 
-@pytest.mark.heavy
 def test_a_file_that_cannot_be_written_does_not_lose_the_table(tmp_path, capsys):
     arguments = ["rnn", *SMALL["rnn"], "--repeats", "1", "--peers", "none"]
     assert main([*arguments, "--json", str(tmp_path)]) == 2

@@ -1,7 +1,7 @@
 """PyTensor's own tests, and its ancestor's, with our loop, our gradient and our modes.
 
-The tests are fetched when they are run and kept in the user's cache folder. By default all run
-without a C++ compiler, which is quick; with ``--all-upstream`` in the default modes, too. Where
+The tests are fetched when they are run and kept in the user's cache folder. With ``--heavy`` all run
+without a C++ compiler; with ``--all-upstream`` in the default modes, too. Where
 GitHub cannot be reached, the variable ``PYTENSOR_ARCHIVE`` may name a copy of the archive of
 PyTensor's release. Tests that are expected to fail are listed, with reasons, in the folder
 ``expected_failures``.
@@ -52,6 +52,7 @@ def name_of(value: Suite | Way) -> str:
     return value.name
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("suite", "way"), QUICK, ids=name_of)
 def test_upstream(suite: Suite, way: Way):
     assert_as_expected(suite, way)

@@ -1,8 +1,8 @@
 """Theano 1.0.5's own tests against this ``theano``, in its default mode.
 
 The tests are fetched when they are run and kept in the user's cache folder. By default the modules
-of the quick tier are run, with ``--all-upstream`` all of them but those for GPUs. Each module is
-run in a process of its own, as many at once as there are processors. What Theano 1.0.5 itself
+of the quick tier are run, with ``--heavy`` many, with ``--all-upstream`` all of them but those for
+GPUs. Each module is run in a process of its own, as many at once as there are processors. What Theano 1.0.5 itself
 passes is recorded in ``theano_tests/reference.json``; what of it is expected to fail here is
 listed, with reasons, in the folder ``expected_failures``.
 """
@@ -18,13 +18,17 @@ from tests_scan_grad.upstream.run import Outcome
 from tests_scan_grad.upstream.theano_tests.compare import compare, expected_failures, not_run
 from tests_scan_grad.upstream.theano_tests.reference import Reference, reference
 from tests_scan_grad.upstream.theano_tests.run import fetched, run_module
-from tests_scan_grad.upstream.theano_tests.tiers import QUICK
+from tests_scan_grad.upstream.theano_tests.tiers import HEAVY, QUICK
 from theano.printing import why_no_pydot
 
 UPSTREAM = reference()
 
 # the longest first, so that none is left to run alone at the end
-ORDER = [*QUICK, *(module for module in UPSTREAM if module not in QUICK)]
+ORDER = [
+    *(pytest.param(module, marks=pytest.mark.heavy) for module in HEAVY),
+    *QUICK,
+    *(module for module in UPSTREAM if module not in (*HEAVY, *QUICK)),
+]
 
 Runs = dict[str, Future[dict[str, Outcome]]]
 
@@ -37,12 +41,16 @@ def runs(request: pytest.FixtureRequest) -> Iterator[Runs]:
     except NotFetchedError as error:
         pytest.skip(str(error))
     everything = request.config.getoption("--all-upstream", default=False)
-    chosen = [item.callspec.params["module"] for item in request.session.items if _is_ours(item)]
+    chosen = [
+        item.callspec.params["module"]
+        for item in request.session.items
+        if _is_ours(item) and item.get_closest_marker("skip") is None
+    ]
     pool = ThreadPoolExecutor(os.cpu_count())
     yield {
         module: pool.submit(run_module, module, deselected=not_run(module))
         for module in chosen
-        if module in QUICK or everything
+        if module in (*HEAVY, *QUICK) or everything
     }
     pool.shutdown(cancel_futures=True)
 

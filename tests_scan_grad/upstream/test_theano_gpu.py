@@ -6,6 +6,7 @@ from tests_scan_grad.upstream.expected import differences
 from tests_scan_grad.upstream.fetch import NotFetchedError
 from tests_scan_grad.upstream.theano_tests.compare import expected_failures, not_run
 from tests_scan_grad.upstream.theano_tests.gpu import (
+    HEAVY,
     ON_REQUEST,
     QUICK,
     fetched_with_gpu,
@@ -15,8 +16,11 @@ from tests_scan_grad.upstream.theano_tests.gpu import (
 pytest.importorskip("jax")
 
 
+_HEAVY = [pytest.param(name, marks=pytest.mark.heavy) for name in HEAVY]
+
+
 @pytest.mark.timeout(0)
-@pytest.mark.parametrize("name", [*QUICK, *ON_REQUEST])
+@pytest.mark.parametrize("name", [*QUICK, *_HEAVY, *ON_REQUEST])
 def test_module(name, request):
     everything = request.config.getoption("--all-upstream", default=False)
     if name in ON_REQUEST and not everything:

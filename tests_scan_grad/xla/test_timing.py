@@ -34,9 +34,7 @@ def test_the_gpus_experiment_compares_and_names_its_device(tmp_path, capsys):
     assert "gated_rnn, 20 steps, 1 x 64" in printed
 
 
-@pytest.mark.parametrize(
-    "name", ["rnn", *(pytest.param(n, marks=pytest.mark.heavy) for n in ("gatedrnn", "dotspeed"))]
-)
+@pytest.mark.parametrize("name", ["rnn", "gatedrnn", "dotspeed"])
 def test_experiments_run_on_the_device_of_the_flags(name):
     sizes = ["--batch", "2", "--dim", "3", *(["--steps", "3"] if name != "dotspeed" else [])]
     arguments = [name, *sizes, "--peers", "none", "--repeats", "1"]

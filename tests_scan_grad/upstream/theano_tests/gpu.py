@@ -14,9 +14,10 @@ from tests_scan_grad.upstream.theano_tests.run import VERSION, is_test, run_modu
 
 FLAGS = "init_gpu_device=xla:cpu,linker=xla,print_active_device=False"
 
-# What is run in each test run, and what on request. The others cannot be imported: they are tests of
+# What is run in each test run, with --heavy, and on request. The others cannot be imported: they are tests of
 # CUDA's kernels, of convolutions by CorrMM, of CTC, of MAGMA and of operators of pooling.
-QUICK = ("test_misc", "test_others", "test_pickle", "test_scan")
+QUICK = ("test_pickle",)
+HEAVY = ("test_misc", "test_others", "test_scan")
 ON_REQUEST = (
     "test_basic_ops",
     "test_blas",

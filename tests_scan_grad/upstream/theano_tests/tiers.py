@@ -8,8 +8,17 @@ LEFT_OUT = (
     "theano/tensor/tests/test_mpi.py",
 )
 
-# What is run in each test run, the longest first: loops, derivatives, functions, and a part of the rest
+# What is run in each test run: a taste
 QUICK = (
+    "theano/scan_module/tests/test_scan_checkpoints.py",
+    "theano/compile/tests/test_mode.py",
+    "theano/scan_module/tests/test_scan_utils.py",
+    "theano/compile/tests/test_ops.py",
+    "theano/gof/tests/test_fg.py",
+)
+
+# What is run with --heavy, the longest first: loops, derivatives, functions, and a part of the rest
+HEAVY = (
     "theano/tensor/tests/test_subtensor.py",
     "theano/scan_module/tests/test_scan.py",
     "theano/tensor/nnet/tests/test_nnet.py",
@@ -25,7 +34,6 @@ QUICK = (
     "theano/compile/tests/test_modes.py",
     "theano/tensor/tests/test_shared_randomstreams.py",
     "theano/tests/test_ifelse.py",
-    "theano/scan_module/tests/test_scan_checkpoints.py",
     "theano/tensor/tests/test_sharedvar.py",
     "theano/tests/test_printing.py",
     "theano/compile/tests/test_function.py",
@@ -33,11 +41,7 @@ QUICK = (
     "theano/compile/tests/test_shared.py",
     "theano/tests/test_pickle_unpickle_theano_fn.py",
     "theano/tests/test_updates.py",
-    "theano/compile/tests/test_mode.py",
-    "theano/scan_module/tests/test_scan_utils.py",
-    "theano/compile/tests/test_ops.py",
     "theano/gof/tests/test_opt.py",
-    "theano/gof/tests/test_fg.py",
     "theano/tensor/nnet/tests/test_opt.py",
 )
 
