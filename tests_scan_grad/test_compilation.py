@@ -13,7 +13,7 @@ import theano
 import theano.tensor as T
 from theano import garbage
 from theano.garbage import rare_collections
-from theano.pytensor_base.shapes import shapes_by
+from theano.pytensor_base.graphs.shapes import shapes_by
 
 
 class CountedDouble(theano.Op):

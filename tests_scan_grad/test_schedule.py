@@ -23,7 +23,7 @@ import theano
 import theano.tensor as T
 from tests_scan_grad import networks
 from tests_scan_grad.loop_counts import theano_scan
-from theano.pytensor_base.tensor_rewrites import ShapesWhenAsked
+from theano.pytensor_base.operations.tensor_rewrites import ShapesWhenAsked
 from theano.scan_module.report.scan_report import scan_report
 from theano.scan_module.scan_op import Scan
 from theano.scan_module.step import loop_shapes

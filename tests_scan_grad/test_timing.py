@@ -34,7 +34,16 @@ from tests_scan_grad.timing.experiment import Disagreement, Problem, Program, Ti
 from tests_scan_grad.timing.loop_profile import LoopProfile, is_product, loop_profile
 from tests_scan_grad.timing.report import absences, disturbance
 from tests_scan_grad.timing.run import run_experiment, run_problem
-from theano.pytensor_base.tensor import BatchedDot, CGemv, CGer, Dot22, Dot22Scalar, Gemm, Gemv, Ger
+from theano.pytensor_base.operations.tensor import (
+    BatchedDot,
+    CGemv,
+    CGer,
+    Dot22,
+    Dot22Scalar,
+    Gemm,
+    Gemv,
+    Ger,
+)
 
 SMALL = {
     "gatedrnn": ["--batch", "2", "--steps", "3", "--dim", "4"],

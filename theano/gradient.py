@@ -36,7 +36,7 @@ from pytensor.tensor.basic import as_tensor_variable
 from theano.compile.mode import get_default_mode, get_mode
 from theano.deep_graphs import with_room_for_deep_graphs
 from theano.garbage import rare_collections
-from theano.pytensor_base.compiling import as_list_or_tuple, mode_not_slow
+from theano.pytensor_base.functions.compiling import as_list_or_tuple, mode_not_slow
 from theano.scan_module.adopt import read_from_our_loop
 from theano.scan_module.gradient.tangents import tangents_of
 from theano.scan_module.gradient.transposed_gradients import apart, tangents_by_transposition

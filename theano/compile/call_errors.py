@@ -9,8 +9,8 @@ from pytensor.graph.traversal import walk
 from theano.compile.failed_operations import failed_operations
 from theano.compile.specify_shape import SpecifyShape, WrongShapeError
 from theano.nearest_name import did_you_mean
-from theano.pytensor_base.compiling import Function as PyTensorFunction
-from theano.pytensor_base.compiling import containers_by_key
+from theano.pytensor_base.functions.compiling import Function as PyTensorFunction
+from theano.pytensor_base.functions.compiling import containers_by_key
 from theano.users_lines import users_line
 
 __all__ = ["explain_bad_call", "explain_failure", "mark_explained", "signature", "title"]

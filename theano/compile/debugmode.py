@@ -9,7 +9,7 @@ from pytensor.tensor.type import TensorType
 
 from theano.compile.optimizers import resolve_optimizer
 from theano.configdefaults import config
-from theano.pytensor_base.debug_mode import (
+from theano.pytensor_base.functions.debug_mode import (
     BadDestroyMap,
     BadOptimization,
     BadThunkOutput,
@@ -18,8 +18,8 @@ from theano.pytensor_base.debug_mode import (
     InvalidValueError,
     StochasticOrder,
 )
-from theano.pytensor_base.debug_mode import DebugMode as PyTensorDebugMode
-from theano.pytensor_base.debug_mode import DebugModeMaker as PyTensorMaker
+from theano.pytensor_base.functions.debug_mode import DebugMode as PyTensorDebugMode
+from theano.pytensor_base.functions.debug_mode import DebugModeMaker as PyTensorMaker
 
 __all__ = [
     "BadDestroyMap",

@@ -14,7 +14,7 @@ from pytensor.graph.traversal import ancestors
 
 from theano.compile.function import function
 from theano.compile.mode import Mode, get_mode
-from theano.pytensor_base.graph import functions_of
+from theano.pytensor_base.graphs.graph import functions_of
 
 # So many calls with the same inputs are left to NumPy, before the C compiler is started.
 CALLS_BY_NUMPY = 2

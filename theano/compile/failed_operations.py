@@ -10,8 +10,8 @@ from typing import Any
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 
-from theano.pytensor_base.linking import raise_with_op
-from theano.pytensor_base.scan import Scan
+from theano.pytensor_base.functions.linking import raise_with_op
+from theano.pytensor_base.graphs.scan import Scan
 from theano.scan_module.loop.arguments import take_apart
 from theano.scan_module.report.describe import describe, input_names
 

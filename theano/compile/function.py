@@ -21,7 +21,10 @@ from theano.garbage import counted_when_it_dies, rare_collections
 from theano.gof.test_values import no_test_values
 from theano.link.native.graph.overwriting import mark_overwritten
 from theano.misc.pkl_utils import StripPickler
-from theano.pytensor_base.compiling import UnusedInputError, construct_function_ins_and_outs
+from theano.pytensor_base.functions.compiling import (
+    UnusedInputError,
+    construct_function_ins_and_outs,
+)
 
 __all__ = ["function", "function_dump"]
 

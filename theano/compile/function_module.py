@@ -24,7 +24,7 @@ from theano.compile.call_errors import (
 from theano.compile.profiling import profile_for
 from theano.compile.turns import Claim, give_back, reading, take, turn_of, writing
 from theano.link.device_cells import bring_home, on_host, wait_for
-from theano.pytensor_base.compiling import (
+from theano.pytensor_base.functions.compiling import (
     AliasedMemoryError,
     CheckedFunction,
     FunctionMaker,
@@ -38,8 +38,8 @@ from theano.pytensor_base.compiling import (
     pickle_function,
     view_tree_set,
 )
-from theano.pytensor_base.graph import without_history
-from theano.pytensor_base.linking import Container
+from theano.pytensor_base.functions.linking import Container
+from theano.pytensor_base.graphs.graph import without_history
 
 __all__ = [
     "AliasedMemoryError",

@@ -33,7 +33,7 @@ from theano.compile.optimizers import (
 from theano.configdefaults import config
 from theano.flags.blas_messages import no_blas_remarks
 from theano.gof.rewrite_names import with_new_names
-from theano.pytensor_base.compiling import (
+from theano.pytensor_base.functions.compiling import (
     OPT_MERGE,
     OPT_NONE,
     AddDestroyHandler,
@@ -43,8 +43,8 @@ from theano.pytensor_base.compiling import (
     asked_rewrites,
     local_useless,
 )
-from theano.pytensor_base.linking import JITLinker, Linker, VMLinker
-from theano.pytensor_base.rewriting import RewriteDatabaseQuery
+from theano.pytensor_base.functions.linking import JITLinker, Linker, VMLinker
+from theano.pytensor_base.graphs.rewriting import RewriteDatabaseQuery
 from theano.scan_module.step_modes import StepModes, use_step_modes
 from theano.schedule.arranged import arranged
 from theano.schedule.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb

@@ -1,7 +1,7 @@
 """MonitorMode: call the user's functions before and after each node."""
 
 from theano.compile.optimizers import resolve_optimizer
-from theano.pytensor_base.compiling import MonitorMode as PyTensorMonitorMode
+from theano.pytensor_base.functions.compiling import MonitorMode as PyTensorMonitorMode
 
 __all__ = ["MonitorMode", "detect_nan"]
 

@@ -5,8 +5,8 @@ from pytensor.tensor.basic import AllocEmpty
 from pytensor.tensor.subtensor import IncSubtensor
 
 from theano.compile.optimizers import resolve_optimizer
-from theano.pytensor_base.nan_guard_mode import NanGuardMode as PyTensorNanGuardMode
-from theano.pytensor_base.nan_guard_mode import contains_inf, contains_nan
+from theano.pytensor_base.functions.nan_guard_mode import NanGuardMode as PyTensorNanGuardMode
+from theano.pytensor_base.functions.nan_guard_mode import contains_inf, contains_nan
 
 __all__ = ["NanGuardMode", "contains_inf", "contains_nan"]
 

@@ -8,13 +8,13 @@ from pytensor.tensor.shape import Shape, Shape_i, shape, shape_i
 
 from theano.compile.rebroadcast import Rebroadcast
 from theano.compile.specify_shape import SpecifyShape, specify_shape
-from theano.pytensor_base.compiling import FromFunctionOp as PyTensorFromFunctionOp
-from theano.pytensor_base.compiling import (
+from theano.pytensor_base.functions.compiling import FromFunctionOp as PyTensorFromFunctionOp
+from theano.pytensor_base.functions.compiling import (
     register_deep_copy_op_c_code,
     register_view_op_c_code,
     wrap_py,
 )
-from theano.pytensor_base.shapes import shape_function
+from theano.pytensor_base.graphs.shapes import shape_function
 
 __all__ = [
     "DeepCopyOp",

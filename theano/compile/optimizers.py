@@ -5,8 +5,8 @@ from typing import Any
 
 from theano.compile.linkers import unknown_name
 from theano.configdefaults import config
-from theano.pytensor_base.compiling import OPT_MERGE, OPT_NONE
-from theano.pytensor_base.rewriting import RewriteDatabaseQuery
+from theano.pytensor_base.functions.compiling import OPT_MERGE, OPT_NONE
+from theano.pytensor_base.graphs.rewriting import RewriteDatabaseQuery
 from theano.schedule.database import FAST_COMPILE_TAG, FAST_RUN_TAG
 from theano.schedule.rewrites.left_out import FROM_EVERY_MODE
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any, TextIO
 
-from theano.pytensor_base.rewriting import SequentialGraphRewriter
+from theano.pytensor_base.graphs.rewriting import SequentialGraphRewriter
 from theano.schedule.seconds import SecondsByLoop, SecondsByRewrite
 
 SMALLEST_SHARE = 0.001

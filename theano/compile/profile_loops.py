@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TextIO
 
 from theano.link.native.run.profile import LoopOfNodes
-from theano.pytensor_base.scan import Scan, function_of_step
+from theano.pytensor_base.graphs.scan import Scan, function_of_step
 
 COLUMNS = (
     "<Scan op time(s)> <sub scan fct time(s)> <sub scan op time(s)> "

@@ -26,8 +26,8 @@ from theano.compile.profile_tips import write_tips
 from theano.configdefaults import config
 from theano.link.native.run.profile import LoopOfNodes, measurements_of
 from theano.printing.text import debugprint
-from theano.pytensor_base.profiling import ProfileStats as PyTensorProfileStats
-from theano.pytensor_base.profiling import (
+from theano.pytensor_base.functions.profiling import ProfileStats as PyTensorProfileStats
+from theano.pytensor_base.functions.profiling import (
     not_printed_by_pytensor,
     printers_of_others,
     register_profiler_printer,

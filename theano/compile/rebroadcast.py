@@ -10,9 +10,9 @@ from pytensor.tensor.shape import SpecifyShape
 from pytensor.tensor.type_other import NoneTypeT
 from pytensor.tensor.variable import TensorVariable
 
-from theano.pytensor_base.compiling import TypeCastingOp
-from theano.pytensor_base.rewriting import node_rewriter, out2in
-from theano.pytensor_base.shapes import shape_rule
+from theano.pytensor_base.functions.compiling import TypeCastingOp
+from theano.pytensor_base.graphs.rewriting import node_rewriter, out2in
+from theano.pytensor_base.graphs.shapes import shape_rule
 from theano.schedule.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb
 
 __all__ = ["Rebroadcast", "addbroadcast", "patternbroadcast", "unbroadcast"]

@@ -14,9 +14,9 @@ from pytensor.tensor.sharedvar import TensorSharedVariable as PyTensorSharedVari
 from theano.compile.turns import reading, turn_of, writing
 from theano.gof.instances import including_instances_of
 from theano.link.device_cells import bring_home, copy_on_device, is_on_device, on_host
-from theano.pytensor_base.c_code import generic
-from theano.pytensor_base.compiling import default_update_of, set_default_update
-from theano.pytensor_base.linking import Container
+from theano.pytensor_base.functions.c_code import generic
+from theano.pytensor_base.functions.compiling import default_update_of, set_default_update
+from theano.pytensor_base.functions.linking import Container
 
 __all__ = [
     "Container",

@@ -12,8 +12,8 @@ from typing import Any
 from pytensor.graph.basic import Variable
 
 from theano.compile.evaluate import evaluate
-from theano.pytensor_base.scalar import ScalarOperators
-from theano.pytensor_base.tensor import TensorOperators
+from theano.pytensor_base.operations.scalar import ScalarOperators
+from theano.pytensor_base.operations.tensor import TensorOperators
 from theano.users_modules import uses_theano
 
 # Set on what an operator of order gives: ``a < b < c`` means ``(a < b) and (b < c)`` to Python.

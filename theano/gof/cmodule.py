@@ -1,7 +1,7 @@
 """Compiling C code into modules, by Theano 1.0's names."""
 # ruff: noqa: F401 -- this file re-exports
 
-from theano.pytensor_base.c_code import (
+from theano.pytensor_base.functions.c_code import (
     Compiler,
     DynamicModule,
     ExtFunction,

@@ -4,7 +4,7 @@ from theano.gof.destroyhandler import DestroyHandler
 from theano.gof.instances import including_instances_of
 from theano.gof.local_rewriters import LocalOptGroup
 from theano.gof.toolbox import BadOptimization, NodeFinder
-from theano.pytensor_base.rewriting import (
+from theano.pytensor_base.graphs.rewriting import (
     EquilibriumGraphRewriter,
     FromFunctionGraphRewriter,
     GraphRewriter,
@@ -12,7 +12,7 @@ from theano.pytensor_base.rewriting import (
     SequentialGraphRewriter,
     WalkingGraphRewriter,
 )
-from theano.pytensor_base.rewriting import MergeOptimizer as _PyTensorMergeOptimizer
+from theano.pytensor_base.graphs.rewriting import MergeOptimizer as _PyTensorMergeOptimizer
 
 
 @including_instances_of(GraphRewriter)

@@ -23,11 +23,11 @@ from theano.gof.debug_values import (
 )
 from theano.gof.instances import including_instances_of
 from theano.gof.own_code import thunk_of_folding
-from theano.pytensor_base.c_code import COp as _PyTensorCOp
-from theano.pytensor_base.c_code import ExternalCOp as _PyTensorExternalCOp
-from theano.pytensor_base.c_code import OpenMPOp as _PyTensorOpenMPOp
-from theano.pytensor_base.graph import MethodNotDefined
-from theano.pytensor_base.shapes import METHODS_OF_GRAPH
+from theano.pytensor_base.functions.c_code import COp as _PyTensorCOp
+from theano.pytensor_base.functions.c_code import ExternalCOp as _PyTensorExternalCOp
+from theano.pytensor_base.functions.c_code import OpenMPOp as _PyTensorOpenMPOp
+from theano.pytensor_base.graphs.graph import MethodNotDefined
+from theano.pytensor_base.graphs.shapes import METHODS_OF_GRAPH
 
 # Methods to which PyTensor passes keywords that Theano did not.
 _METHODS_WITHOUT_KEYWORDS = (

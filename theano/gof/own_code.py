@@ -10,8 +10,8 @@ from pytensor.scalar.basic import Composite
 
 from theano.configdefaults import config
 from theano.flags.flag import caller_stacklevel
-from theano.pytensor_base.c_code import COp, ExternalCOp
-from theano.pytensor_base.graph import MethodNotDefined
+from theano.pytensor_base.functions.c_code import COp, ExternalCOp
+from theano.pytensor_base.graphs.graph import MethodNotDefined
 
 # Packages whose operations have a `perform` that works on whole arrays
 _LIBRARIES = ("pytensor.", "theano.")

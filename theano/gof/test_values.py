@@ -16,7 +16,7 @@ from pytensor.graph.traversal import io_toposort
 from pytensor.scalar.basic import ScalarOp
 
 from theano.configdefaults import config
-from theano.pytensor_base.graph import copy_of_node
+from theano.pytensor_base.graphs.graph import copy_of_node
 
 __all__ = [
     "compute_missing_test_values",

@@ -6,7 +6,7 @@ from functools import partial
 from pytensor.graph.basic import Apply
 
 from theano.gof.op import Op
-from theano.pytensor_base.graph import (
+from theano.pytensor_base.graphs.graph import (
     AlreadyThere,
     BadOptimization,
     History,
@@ -14,10 +14,12 @@ from theano.pytensor_base.graph import (
     ReplaceValidate,
     Validator,
 )
-from theano.pytensor_base.graph import Bookkeeper as _PyTensorBookkeeper
-from theano.pytensor_base.graph import Feature as _PyTensorFeature
-from theano.pytensor_base.graph import NoOutputFromInplace as _PyTensorNoOutputFromInplace
-from theano.pytensor_base.graph import ReplacementDidNotRemoveError as ReplacementDidntRemovedError
+from theano.pytensor_base.graphs.graph import Bookkeeper as _PyTensorBookkeeper
+from theano.pytensor_base.graphs.graph import Feature as _PyTensorFeature
+from theano.pytensor_base.graphs.graph import NoOutputFromInplace as _PyTensorNoOutputFromInplace
+from theano.pytensor_base.graphs.graph import (
+    ReplacementDidNotRemoveError as ReplacementDidntRemovedError,
+)
 
 
 class Feature(_PyTensorFeature):

@@ -8,7 +8,7 @@ from typing import Any
 
 from pytensor.graph.basic import Variable
 
-from theano.pytensor_base.graph import (
+from theano.pytensor_base.graphs.graph import (
     MetaObject,
     MethodNotDefined,
     Scratchpad,

@@ -6,9 +6,13 @@ from functools import lru_cache
 
 from pytensor.graph.fg import FunctionGraph
 
-from theano.pytensor_base.graph import copy_of_graph_inside, frozen_graph_inside, without_history
-from theano.pytensor_base.rewriting import RewriteDatabaseQuery
-from theano.pytensor_base.scan import Scan
+from theano.pytensor_base.graphs.graph import (
+    copy_of_graph_inside,
+    frozen_graph_inside,
+    without_history,
+)
+from theano.pytensor_base.graphs.rewriting import RewriteDatabaseQuery
+from theano.pytensor_base.graphs.scan import Scan
 from theano.schedule import arranged
 from theano.schedule.database import FAST_RUN_TAG, optdb
 from theano.schedule.rewrites.left_out import FROM_EVERY_MODE

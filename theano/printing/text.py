@@ -14,8 +14,8 @@ from pytensor.graph.fg import FunctionGraph, Output
 
 from theano.printing.names import inner_name, operation_name, type_name, variable_name
 from theano.printing.vector_products import factors_of_vectors
-from theano.pytensor_base.compiling import Function
-from theano.pytensor_base.scan import Scan
+from theano.pytensor_base.functions.compiling import Function
+from theano.pytensor_base.graphs.scan import Scan
 
 __all__ = ["debugprint", "min_informative_str", "position_independent_str"]
 

@@ -7,7 +7,7 @@ from typing import Any
 from pytensor.graph.fg import FunctionGraph
 
 from theano.compile.mode import Mode
-from theano.pytensor_base.rewriting import GraphRewriter
+from theano.pytensor_base.graphs.rewriting import GraphRewriter
 
 
 class _RewritesOf(GraphRewriter):

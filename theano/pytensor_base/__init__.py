@@ -5,7 +5,8 @@ modules of `PUBLIC`. Whatever else this package takes comes through the modules 
 through no other: names with an underscore, modules that are not in `PUBLIC`, the names of
 `INSIDE_PUBLIC_MODULES`, and private attributes, which small functions here read. Each name has a
 line that says what is relied upon. A name here is the one place to mend when a release of PyTensor
-moves, renames or changes a thing.
+moves, renames or changes a thing. ``graphs``, ``operations`` and ``functions`` hold what every
+release has, ``before_3_3`` and ``since_3_3`` what one of them lacks.
 
 `tests_scan_grad/test_layers.py` holds this over all files. This module imports nothing, since flags
 must reach PyTensor before it is imported.

@@ -5,7 +5,7 @@ import pytensor.tensor as pt
 from pytensor.gradient import disconnected_type
 from pytensor.graph.basic import Apply
 
-from theano.pytensor_base.shapes import shape_rule
+from theano.pytensor_base.graphs.shapes import shape_rule
 from theano.sandbox import mrg31k3p
 from theano.sandbox.mrg_uniform import mrg_uniform_base
 

@@ -10,8 +10,8 @@ from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
 from pytensor.tensor.type import TensorType
 
-from theano.pytensor_base.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
-from theano.pytensor_base.shapes import shape_rule
+from theano.pytensor_base.graphs.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
+from theano.pytensor_base.graphs.shapes import shape_rule
 from theano.sandbox import mrg31k3p
 from theano.schedule.database import FAST_RUN_TAG, register_for_tags
 from theano.tensor.constants import extract_constant

@@ -11,7 +11,7 @@ from pytensor.graph.op import Op
 from pytensor.scalar.basic import as_scalar
 from pytensor.tensor.type import TensorType
 
-from theano.pytensor_base.shapes import shape_rule
+from theano.pytensor_base.graphs.shapes import shape_rule
 
 __all__ = ["ChoiceFromUniform", "MultinomialFromUniform"]
 

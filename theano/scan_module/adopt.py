@@ -10,7 +10,7 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.traversal import io_toposort
 from pytensor.tensor.subtensor import Subtensor
 
-from theano.pytensor_base.scan import Scan as PyTensorScan
+from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
 from theano.scan_module.loop.arguments import Loop, take_apart
 from theano.scan_module.loop.initial_values import with_theanos_memory
 from theano.scan_module.loop.one_trace import traced_as_one

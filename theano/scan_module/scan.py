@@ -13,7 +13,7 @@ from pytensor.tensor.exceptions import NotScalarConstantError
 
 from theano.garbage import rare_collections
 from theano.gof.test_values import compute_missing_test_values, no_test_values
-from theano.pytensor_base.scan import scan as pytensor_scan
+from theano.pytensor_base.graphs.scan import scan as pytensor_scan
 from theano.scan_module.adopt import read_from_our_loop
 from theano.scan_module.call.as_written import StepRecord
 from theano.scan_module.call.given_arrays import check_sequences, with_rows_checked

@@ -8,9 +8,9 @@ from pytensor.graph.basic import Variable
 
 from theano.configdefaults import config
 from theano.gof.test_values import tests_only_results
-from theano.pytensor_base.scan import Scan as PyTensorScan
-from theano.pytensor_base.scan import ScanInfo, function_of_step, unfrozen_step
-from theano.pytensor_base.shapes import shape_rule
+from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
+from theano.pytensor_base.graphs.scan import ScanInfo, function_of_step, unfrozen_step
+from theano.pytensor_base.graphs.shapes import shape_rule
 from theano.scan_module.gradient.backward_loop import loop_pullback
 from theano.scan_module.gradient.forward_loops import extend_loop
 from theano.scan_module.gradient.tangent_loop import loop_pushforward

@@ -10,21 +10,21 @@ from typing import Any
 from pytensor.compile.mode import optdb as _pytensor_optdb
 from pytensor.graph.fg import FunctionGraph
 
-from theano.pytensor_base.graph import DestroyHandler, features_of
-from theano.pytensor_base.rewriting import (
+from theano.pytensor_base.graphs.graph import DestroyHandler, features_of
+from theano.pytensor_base.graphs.rewriting import (
     EquilibriumGraphRewriter,
     GraphRewriter,
     NodeProcessingGraphRewriter,
     SequentialGraphRewriter,
     SequentialNodeRewriter,
 )
-from theano.pytensor_base.scan import (
+from theano.pytensor_base.graphs.scan import (
     MergeWithLines,
     Scan,
     ScanEquilibriumGraphRewriter,
     ScanMerge,
 )
-from theano.pytensor_base.tensor_rewrites import ShapeOptimizer, topo_constant_folding
+from theano.pytensor_base.operations.tensor_rewrites import ShapeOptimizer, topo_constant_folding
 from theano.schedule.equilibrium import Equilibrium
 from theano.schedule.lazy_shapes import AttachLazyShapes
 from theano.schedule.rewrites.instead import INSTEAD

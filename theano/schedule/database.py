@@ -4,7 +4,7 @@ from typing import Any
 
 from pytensor.compile.mode import optdb as _pytensor_optdb
 
-from theano.pytensor_base.rewriting import in2out
+from theano.pytensor_base.graphs.rewriting import in2out
 from theano.schedule.layered_database import LayeredDB
 from theano.schedule.rewrites.casts_by_numpy import cast_by_numpy
 from theano.schedule.rewrites.few_operands import few_operands

@@ -17,8 +17,12 @@ from pytensor.configdefaults import config
 from pytensor.graph.basic import Apply
 from pytensor.graph.fg import FunctionGraph, Output
 
-from theano.pytensor_base.graph import Feature
-from theano.pytensor_base.rewriting import EquilibriumGraphRewriter, GraphRewriter, NodeRewriter
+from theano.pytensor_base.graphs.graph import Feature
+from theano.pytensor_base.graphs.rewriting import (
+    EquilibriumGraphRewriter,
+    GraphRewriter,
+    NodeRewriter,
+)
 from theano.schedule.may_apply import NodeQuestion, graph_question, node_question
 from theano.schedule.rewrites.instead import INSTEAD
 from theano.schedule.seconds import SecondsByRewrite

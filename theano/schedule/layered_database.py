@@ -3,7 +3,7 @@
 from collections import ChainMap
 
 from theano.gof.optdb import EquilibriumDB, SequenceDB, check_that_free, holds
-from theano.pytensor_base import rewriting as of_pytensor
+from theano.pytensor_base.graphs import rewriting as of_pytensor
 
 __all__ = ["LayeredDB", "LayeredEquilibriumDB"]
 

@@ -18,14 +18,14 @@ from pytensor.tensor.math import Dot, add, mul, neg, reciprocal, sub, true_div
 from pytensor.tensor.shape import Reshape
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
-from theano.pytensor_base.rewriting import (
+from theano.pytensor_base.graphs.rewriting import (
     GraphRewriter,
     NodeRewriter,
     PatternNodeRewriter,
     pattern_question,
 )
-from theano.pytensor_base.scan import Scan
-from theano.pytensor_base.tensor_rewrites import (
+from theano.pytensor_base.graphs.scan import Scan
+from theano.pytensor_base.operations.tensor_rewrites import (
     local_greedy_distributor,
     local_mul_zero,
     topo_constant_folding,

@@ -12,8 +12,8 @@ from pytensor.tensor.exceptions import ShapeError
 from pytensor.tensor.type import TensorType
 
 from theano.gof.type import PureType
-from theano.pytensor_base.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
-from theano.pytensor_base.shapes import shape_rule
+from theano.pytensor_base.graphs.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
+from theano.pytensor_base.graphs.shapes import shape_rule
 from theano.schedule.database import FAST_RUN_TAG, register_for_tags
 
 __all__ = [

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from theano.pytensor_base.rewriting import NodeRewriter
+from theano.pytensor_base.graphs.rewriting import NodeRewriter
 from theano.schedule.database import optdb
 
 

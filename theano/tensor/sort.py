@@ -16,8 +16,8 @@ from pytensor.tensor.variable import TensorVariable
 
 from theano.gof.op import Op
 from theano.gof.stand_in import StandIn
-from theano.pytensor_base.axes import sorting
-from theano.pytensor_base.rewriting import node_rewriter, out2in
+from theano.pytensor_base.graphs.rewriting import node_rewriter, out2in
+from theano.pytensor_base.operations.axes import sorting
 from theano.schedule.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb
 
 

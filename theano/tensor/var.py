@@ -6,7 +6,7 @@ from pytensor.tensor.basic import as_tensor_variable
 from pytensor.tensor.variable import TensorConstant, TensorConstantSignature
 
 from theano.gof.instances import including_instances_of
-from theano.pytensor_base.tensor import TensorOperators as _tensor_py_operators
+from theano.pytensor_base.operations.tensor import TensorOperators as _tensor_py_operators
 
 
 @including_instances_of(variable.TensorVariable)

@@ -14,8 +14,8 @@ from pytensor.gradient import DisconnectedType
 import theano.tensor as T
 from theano.gradient import grad
 from theano.link.xla.linker import DECIDED_BY_DEVICE
-from theano.pytensor_base.graph import frozen_graph_inside
-from theano.pytensor_base.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
+from theano.pytensor_base.graphs.graph import frozen_graph_inside
+from theano.pytensor_base.graphs.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
 from theano.schedule.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb
 
 __all__ = ["LSTMGradient", "LSTMLayers", "Stack", "lstm_layers"]

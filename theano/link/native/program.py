@@ -24,10 +24,10 @@ from theano.link.native.lowering.lowered_loops import loops_of_their_own, shared
 from theano.link.native.lowering.registry import lowering_of
 from theano.link.native.lowering.segment import Segment, SegmentCall
 from theano.link.native.passes.mutable_inputs import compute_into_inputs, mutable_inputs
-from theano.pytensor_base.c_code import CLinker, OpWiseCLinker
-from theano.pytensor_base.linking import PerformLinker, VMLinker
-from theano.pytensor_base.scan import Scan
-from theano.pytensor_base.tensor import IfElse
+from theano.pytensor_base.functions.c_code import CLinker, OpWiseCLinker
+from theano.pytensor_base.functions.linking import PerformLinker, VMLinker
+from theano.pytensor_base.graphs.scan import Scan
+from theano.pytensor_base.operations.tensor import IfElse
 
 
 @dataclass(frozen=True)

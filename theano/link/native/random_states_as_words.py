@@ -18,8 +18,8 @@ from pytensor.graph.traversal import toposort
 
 from theano.link.native.build.compile_ahead import TAG
 from theano.link.native.lowering.operations.random_state_draws import why_no_code
-from theano.pytensor_base.rewriting import GraphRewriter
-from theano.pytensor_base.scan import Scan
+from theano.pytensor_base.graphs.rewriting import GraphRewriter
+from theano.pytensor_base.graphs.scan import Scan
 from theano.scan_module.loop.arguments import Loop, take_apart
 from theano.scan_module.scan_opt.loop_rewriter import loops_of, replace_values
 from theano.schedule.database import optdb

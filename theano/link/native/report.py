@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from theano.link.native.program import Program
-from theano.pytensor_base.scan import Scan
+from theano.pytensor_base.graphs.scan import Scan
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import Any
 from pytensor.graph.basic import Apply, Constant, Variable
 
 from theano.link.xla.context import CannotLower, Context, Requirement, is_traced
-from theano.pytensor_base.tensor import IfElse
+from theano.pytensor_base.operations.tensor import IfElse
 
 # Of a node, the choices that it is under, outermost first: the node of each, and whether it is
 # needed where the condition is true.

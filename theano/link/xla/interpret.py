@@ -14,7 +14,7 @@ from pytensor.tensor.type import TensorType
 from theano.link.xla.branches import Place, choose, places_of
 from theano.link.xla.context import CannotLower, Context, Ragged, is_traced
 from theano.link.xla.lowering.table import rule_of
-from theano.pytensor_base.tensor import IfElse
+from theano.pytensor_base.operations.tensor import IfElse
 
 
 class NodeFailed(Exception):

@@ -19,7 +19,7 @@ from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.rewriting.shape import ShapeFeature
 from pytensor.tensor.shape import Shape_i
 
-from theano.pytensor_base.shape_sources import has_the_shape_of
+from theano.pytensor_base.graphs.shape_sources import has_the_shape_of
 
 
 class ShapesOnDemand(dict):

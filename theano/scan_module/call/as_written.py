@@ -16,7 +16,7 @@ from pytensor.graph.basic import Constant, Variable
 from pytensor.graph.traversal import graph_inputs
 from pytensor.graph.type import HasShape
 
-from theano.pytensor_base.scan import get_updates_and_outputs
+from theano.pytensor_base.graphs.scan import get_updates_and_outputs
 from theano.scan_module.loop.arguments import Loop, fresh_like
 from theano.scan_module.loop.roles import MIT_MOT, MIT_SOT, SIT_SOT, Roles
 from theano.scan_module.loop.step_copy import copied

@@ -10,7 +10,7 @@ from typing import Any
 from pytensor.tensor.basic import as_tensor_variable
 from pytensor.tensor.type import TensorType
 
-from theano.pytensor_base.scan import get_updates_and_outputs
+from theano.pytensor_base.graphs.scan import get_updates_and_outputs
 from theano.scan_module.call.as_written import StepRecord
 
 

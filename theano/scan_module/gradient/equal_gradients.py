@@ -15,7 +15,7 @@ from pytensor.graph.basic import Apply
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.op import HasInnerGraph, Op
 
-from theano.pytensor_base.rewriting import MergeFeature, MergeOptimizer
+from theano.pytensor_base.graphs.rewriting import MergeFeature, MergeOptimizer
 
 # the methods of an operation that say what its gradient is
 _GRADIENT_METHODS = ("pullback", "pushforward", "L_op", "R_op", "grad", "connection_pattern")

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 
-from theano.pytensor_base.scan import Scan as PyTensorScan
+from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
 from theano.scan_module.gradient.equal_gradients import MergeBeforeGradients, what_decides_gradient
 from theano.scan_module.loop.arguments import BuiltLoop, Loop, Trace, take_apart
 from theano.scan_module.loop.roles import Roles, given_by, given_to

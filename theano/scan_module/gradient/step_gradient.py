@@ -11,7 +11,7 @@ from pytensor.graph.null_type import NullType
 from pytensor.graph.op import io_connection_pattern
 from pytensor.tensor.type import continuous_dtypes
 
-from theano.pytensor_base.graph import features_of
+from theano.pytensor_base.graphs.graph import features_of
 from theano.scan_module.gradient.chosen_operands import compare_operands
 from theano.scan_module.gradient.equal_gradients import MergeBeforeGradients
 from theano.scan_module.gradient.forward_loops import unify_forward_loops

@@ -11,7 +11,7 @@ from pytensor import tensor as pt
 from pytensor.gradient import disconnected_type
 from pytensor.graph.basic import Apply, Variable
 
-from theano.pytensor_base.scan import Scan as PyTensorScan
+from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
 from theano.scan_module.gradient.step_gradient import is_connected, is_differentiable
 from theano.scan_module.gradient.tangents import tangents_of
 from theano.scan_module.loop.arguments import (

@@ -17,7 +17,7 @@ from typing import Any
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.traversal import graph_inputs
 
-from theano.pytensor_base.scan import Scan as PyTensorScan
+from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
 from theano.scan_module.loop.result_copy import apart_from, without_copy
 from theano.scan_module.loop.roles import (
     MIT_MOT,

@@ -13,7 +13,7 @@ from pytensor.configdefaults import config
 from pytensor.graph.basic import Variable
 from pytensor.graph.traversal import ancestors
 
-from theano.pytensor_base.scan import Scan
+from theano.pytensor_base.graphs.scan import Scan
 from theano.users_lines import PACKAGES
 
 

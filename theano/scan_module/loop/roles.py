@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 
 from pytensor.graph.basic import Apply, Variable
 
-from theano.pytensor_base.scan import ScanInfo
+from theano.pytensor_base.graphs.scan import ScanInfo
 
 MIT_MOT, MIT_SOT, SIT_SOT = "mit_mot", "mit_sot", "sit_sot"
 

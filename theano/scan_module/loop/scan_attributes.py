@@ -7,8 +7,8 @@ from typing import Any
 
 from pytensor.graph.basic import Apply, Variable
 
-from theano.pytensor_base.scan import FrozenWhenAsked
-from theano.pytensor_base.scan import Scan as PyTensorScan
+from theano.pytensor_base.graphs.scan import FrozenWhenAsked
+from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
 
 # Theano's name -> the field of `info`
 FIELDS = {

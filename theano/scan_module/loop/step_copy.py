@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.traversal import toposort
 
-from theano.pytensor_base.graph import without_history
+from theano.pytensor_base.graphs.graph import without_history
 
 
 def copied(

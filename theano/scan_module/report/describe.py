@@ -15,10 +15,10 @@ from pytensor.tensor.shape import Reshape, Shape_i, SpecifyShape
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 from pytensor.tensor.type import TensorType
 
-from theano.pytensor_base.axes import axis_apart
-from theano.pytensor_base.compiling import TypeCastingOp
-from theano.pytensor_base.scan import Scan as PyTensorScan
-from theano.pytensor_base.tensor import (
+from theano.pytensor_base.functions.compiling import TypeCastingOp
+from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
+from theano.pytensor_base.operations.axes import axis_apart
+from theano.pytensor_base.operations.tensor import (
     BatchedDot,
     Dot22,
     Dot22Scalar,

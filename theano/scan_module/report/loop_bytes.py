@@ -17,7 +17,7 @@ from pytensor.tensor.basic import ScalarFromTensor, TensorFromScalar, constant
 from pytensor.tensor.shape import Shape_i
 from pytensor.tensor.type import TensorType
 
-from theano.pytensor_base.rewriting import MergeOptimizer
+from theano.pytensor_base.graphs.rewriting import MergeOptimizer
 from theano.scan_module.loop.arguments import Loop, Trace
 from theano.scan_module.report.describe import describe
 from theano.schedule.arranged import canonicalize

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 
-from theano.pytensor_base.graph import Feature, features_of, register_feature_callback
-from theano.pytensor_base.scan import Scan as PyTensorScan
+from theano.pytensor_base.graphs.graph import Feature, features_of, register_feature_callback
+from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
 from theano.scan_module.loop.arguments import Loop, Trace
 
 # How many operations (slices, mostly) may lie between a loop and what a rewrite replaces.

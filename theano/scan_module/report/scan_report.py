@@ -14,7 +14,7 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.replace import clone_replace
 from pytensor.graph.traversal import ancestors
 
-from theano.pytensor_base.compiling import Function
+from theano.pytensor_base.functions.compiling import Function
 from theano.scan_module.loop.arguments import Loop, take_apart
 from theano.scan_module.loop.roles import Roles
 from theano.scan_module.report.describe import (

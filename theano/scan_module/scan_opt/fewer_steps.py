@@ -19,7 +19,7 @@ from pytensor.graph.traversal import apply_depends_on
 from pytensor.tensor.basic import AllocEmpty
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
-from theano.pytensor_base.tensor import get_idx_list
+from theano.pytensor_base.operations.tensor import get_idx_list
 from theano.scan_module.loop.roles import Roles, given_to
 from theano.scan_module.report.describe import describe
 from theano.scan_module.report.headings import SHORTENED

@@ -15,8 +15,8 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.traversal import apply_ancestors
 
-from theano.pytensor_base.rewriting import GraphRewriter, copy_stack_trace
-from theano.pytensor_base.scan import Scan as PyTensorScan
+from theano.pytensor_base.graphs.rewriting import GraphRewriter, copy_stack_trace
+from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
 from theano.scan_module.report.loop_history import Decision, history_of, origins_of
 from theano.schedule.seconds import SecondsByLoop
 

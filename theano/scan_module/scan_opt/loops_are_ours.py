@@ -5,8 +5,8 @@ from __future__ import annotations
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 
-from theano.pytensor_base.scan import FrozenWhenAsked
-from theano.pytensor_base.scan import Scan as PyTensorScan
+from theano.pytensor_base.graphs.scan import FrozenWhenAsked
+from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
 from theano.scan_module.scan_op import Scan
 from theano.scan_module.scan_opt.loop_rewriter import Checked, LoopRewriter
 

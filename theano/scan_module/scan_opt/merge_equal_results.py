@@ -17,8 +17,8 @@ from pytensor.graph.basic import Apply, Variable, equal_computations
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.replace import graph_replace
 
-from theano.pytensor_base.rewriting import dfs_rewriter, node_rewriter
-from theano.pytensor_base.scan import Scan
+from theano.pytensor_base.graphs.rewriting import dfs_rewriter, node_rewriter
+from theano.pytensor_base.graphs.scan import Scan
 from theano.scan_module.loop.arguments import Loop, State, take_apart
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pytensor.graph.fg import FunctionGraph
 
-from theano.pytensor_base.rewriting import GraphRewriter
-from theano.pytensor_base.scan import ScanInplaceOptimizer, ScanMerge
+from theano.pytensor_base.graphs.rewriting import GraphRewriter
+from theano.pytensor_base.graphs.scan import ScanInplaceOptimizer, ScanMerge
 from theano.scan_module.scan_opt.fewer_steps import FewerSteps
 from theano.scan_module.scan_opt.hoist_from_sequences import HoistFromSequences
 from theano.scan_module.scan_opt.hoist_invariants import HoistInvariants

@@ -15,8 +15,8 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.basic import AllocEmpty
 from pytensor.tensor.subtensor import IncSubtensor
 
-from theano.pytensor_base.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
-from theano.pytensor_base.scan import Scan as PyTensorScan
+from theano.pytensor_base.graphs.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
+from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
 
 
 @node_rewriter([IncSubtensor])

@@ -19,7 +19,7 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 
 from theano.configdefaults import config
-from theano.pytensor_base.scan import expand_empty
+from theano.pytensor_base.graphs.scan import expand_empty
 from theano.scan_module.loop.arguments import SIT_SOT, BuiltLoop, Loop, State, Tap, take_apart
 from theano.scan_module.report.describe import describe
 from theano.scan_module.report.headings import PUSHED_OUT

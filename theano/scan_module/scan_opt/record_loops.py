@@ -5,7 +5,7 @@ from __future__ import annotations
 from pytensor.graph.basic import Apply, clone_get_equiv
 from pytensor.graph.fg import FunctionGraph
 
-from theano.pytensor_base.rewriting import GraphRewriter
+from theano.pytensor_base.graphs.rewriting import GraphRewriter
 from theano.scan_module.loop.arguments import take_apart
 from theano.scan_module.loop.roles import Roles
 from theano.scan_module.report.loop_history import LoopRecord, history_of

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from pytensor.graph.fg import FunctionGraph
 
-from theano.pytensor_base.graph import NoOutputFromInplace, features_of
-from theano.pytensor_base.rewriting import GraphRewriter
+from theano.pytensor_base.graphs.graph import NoOutputFromInplace, features_of
+from theano.pytensor_base.graphs.rewriting import GraphRewriter
 from theano.scan_module.loop.result_copy import apart_from
 
 

@@ -16,7 +16,7 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.replace import clone_replace
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
-from theano.pytensor_base.scan import expand_empty
+from theano.pytensor_base.graphs.scan import expand_empty
 from theano.scan_module.loop.arguments import MIT_MOT, SIT_SOT, Loop, State, take_apart
 from theano.scan_module.loop.roles import Roles, given_to
 from theano.scan_module.report.describe import describe

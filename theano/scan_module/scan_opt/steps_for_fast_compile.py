@@ -9,8 +9,8 @@ from __future__ import annotations
 from pytensor.graph.basic import Apply
 from pytensor.graph.fg import FunctionGraph
 
-from theano.pytensor_base.rewriting import GraphRewriter
-from theano.pytensor_base.scan import Scan as PyTensorScan
+from theano.pytensor_base.graphs.rewriting import GraphRewriter
+from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
 from theano.scan_module.scan_opt.loop_rewriter import loops_of
 from theano.scan_module.step_modes import step_modes
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pytensor.graph.basic import Apply
 from pytensor.tensor.subtensor import AdvancedIncSubtensor, AdvancedSubtensor
 
-from theano.pytensor_base.tensor import AdvancedIncSubtensor1, AdvancedSubtensor1
+from theano.pytensor_base.operations.tensor import AdvancedIncSubtensor1, AdvancedSubtensor1
 
 
 def is_gather(node: Apply) -> bool:

@@ -35,8 +35,8 @@ from pytensor.tensor.subtensor import (
     Subtensor,
 )
 
-from theano.pytensor_base.axes import positions_with_axis
-from theano.pytensor_base.tensor import (
+from theano.pytensor_base.operations.axes import positions_with_axis
+from theano.pytensor_base.operations.tensor import (
     AdvancedIncSubtensor1,
     AdvancedSubtensor1,
     BatchedDot,

@@ -11,7 +11,7 @@ from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.math import Dot
 from pytensor.tensor.shape import Shape_i
 
-from theano.pytensor_base.rewriting import MergeOptimizer
+from theano.pytensor_base.graphs.rewriting import MergeOptimizer
 from theano.scan_module.loop.arguments import Loop
 from theano.scan_module.step.fixed_shapes import FixedShapes
 from theano.scan_module.step.shape_only_uses import with_shapes_from_outside

@@ -23,11 +23,11 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.op import Op
 from pytensor.graph.type import Type
 
-from theano.pytensor_base.c_code import ExternalCOp
-from theano.pytensor_base.compiling import FromFunctionOp
-from theano.pytensor_base.graph import Feature, MetaObject
-from theano.pytensor_base.pickles import NAMES_IN_PICKLES
-from theano.pytensor_base.rewriting import RewriteDatabaseQuery
+from theano.pytensor_base.functions.c_code import ExternalCOp
+from theano.pytensor_base.functions.compiling import FromFunctionOp
+from theano.pytensor_base.functions.pickles import NAMES_IN_PICKLES
+from theano.pytensor_base.graphs.graph import Feature, MetaObject
+from theano.pytensor_base.graphs.rewriting import RewriteDatabaseQuery
 
 # classes of these packages that are of these kinds, or records
 _PACKAGES = ("theano", "pytensor")

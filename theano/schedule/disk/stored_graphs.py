@@ -35,8 +35,8 @@ from pytensor.tensor.type import TensorType
 from pytensor.tensor.variable import TensorConstant
 
 from theano.configparser import config as own_config
-from theano.pytensor_base.configuration import names_of_flags, value_of_flag
-from theano.pytensor_base.graph import (
+from theano.pytensor_base.functions.configuration import names_of_flags, value_of_flag
+from theano.pytensor_base.graphs.graph import (
     HISTORY,
     AlreadyThere,
     DestroyHandler,
@@ -44,12 +44,12 @@ from theano.pytensor_base.graph import (
     Scratchpad,
     features_of,
 )
-from theano.pytensor_base.rewriting import (
+from theano.pytensor_base.graphs.rewriting import (
     EquilibriumGraphRewriter,
     Rewriter,
     SequentialGraphRewriter,
 )
-from theano.pytensor_base.scan import step_of
+from theano.pytensor_base.graphs.scan import step_of
 from theano.schedule.disk import admitted
 from theano.schedule.disk.sealed_files import read_sealed, write_sealed
 

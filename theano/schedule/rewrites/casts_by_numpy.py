@@ -14,7 +14,7 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.scalar.basic import Cast
 from pytensor.tensor.elemwise import Elemwise
 
-from theano.pytensor_base.rewriting import copy_stack_trace, node_rewriter
+from theano.pytensor_base.graphs.rewriting import copy_stack_trace, node_rewriter
 
 
 class CastByNumPy(Elemwise):

@@ -14,7 +14,7 @@ from pytensor.scalar.basic import Add, Mul
 from pytensor.tensor.basic import cast
 from pytensor.tensor.elemwise import Elemwise
 
-from theano.pytensor_base.rewriting import copy_stack_trace, node_rewriter
+from theano.pytensor_base.graphs.rewriting import copy_stack_trace, node_rewriter
 
 # PyTensor's Elemwise runs in Python up to so many, the result not included.
 MOST_OPERANDS = 31

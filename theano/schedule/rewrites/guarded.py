@@ -15,7 +15,7 @@ from pytensor.graph.op import Op
 from pytensor.tensor.basic import cast
 from pytensor.tensor.type import TensorType
 
-from theano.pytensor_base.rewriting import NodeRewriter
+from theano.pytensor_base.graphs.rewriting import NodeRewriter
 from theano.schedule.rewrites.where_right import Condition
 
 Outcome = Callable[[FunctionGraph, Apply, list[Variable]], bool]

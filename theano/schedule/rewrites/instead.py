@@ -10,9 +10,9 @@ from collections.abc import Collection
 
 from pytensor.tensor.math import add, mul, neg, reciprocal, sub, true_div
 
-from theano.pytensor_base.rewriting import NodeRewriter
-from theano.pytensor_base.scan import KEEPING_LINES
-from theano.pytensor_base.tensor_rewrites import (
+from theano.pytensor_base.graphs.rewriting import NodeRewriter
+from theano.pytensor_base.graphs.scan import KEEPING_LINES
+from theano.pytensor_base.operations.tensor_rewrites import (
     basic,
     blas,
     decomposition,

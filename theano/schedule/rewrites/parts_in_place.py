@@ -10,9 +10,9 @@ from pytensor.graph.basic import Apply
 from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.subtensor import IncSubtensor
 
-from theano.pytensor_base.graph import ReplaceValidate, protected_inputs
-from theano.pytensor_base.rewriting import GraphRewriter
-from theano.pytensor_base.tensor import view_roots
+from theano.pytensor_base.graphs.graph import ReplaceValidate, protected_inputs
+from theano.pytensor_base.graphs.rewriting import GraphRewriter
+from theano.pytensor_base.operations.tensor import view_roots
 from theano.schedule.rewrites.replace_together import replace_together
 
 

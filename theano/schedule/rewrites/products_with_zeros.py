@@ -13,7 +13,7 @@ from pytensor.raise_op import Assert
 from pytensor.tensor.basic import get_underlying_scalar_constant_value, zeros
 from pytensor.tensor.math import Dot, eq
 
-from theano.pytensor_base.rewriting import copy_stack_trace, node_rewriter
+from theano.pytensor_base.graphs.rewriting import copy_stack_trace, node_rewriter
 from theano.schedule.rewrites.where_right import same_length
 
 _FITS = Assert(

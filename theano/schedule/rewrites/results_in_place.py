@@ -13,8 +13,8 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.scalar.basic import ScalarOp
 from pytensor.tensor.elemwise import Elemwise
 
-from theano.pytensor_base.graph import ReplaceValidate
-from theano.pytensor_base.rewriting import GraphRewriter
+from theano.pytensor_base.graphs.graph import ReplaceValidate
+from theano.pytensor_base.graphs.rewriting import GraphRewriter
 from theano.scalar.output_types import transfer_type
 from theano.schedule.rewrites.replace_together import replace_together
 

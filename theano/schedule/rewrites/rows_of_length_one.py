@@ -13,8 +13,8 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.subtensor import Subtensor
 
-from theano.pytensor_base.rewriting import copy_stack_trace, node_rewriter
-from theano.pytensor_base.tensor import unflatten_index_variables
+from theano.pytensor_base.graphs.rewriting import copy_stack_trace, node_rewriter
+from theano.pytensor_base.operations.tensor import unflatten_index_variables
 
 
 @node_rewriter([DimShuffle])

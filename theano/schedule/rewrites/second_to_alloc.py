@@ -13,8 +13,11 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.basic import Alloc, as_tensor_variable, cast, second
 from pytensor.tensor.type import TensorType
 
-from theano.pytensor_base.rewriting import copy_stack_trace, node_rewriter
-from theano.pytensor_base.tensor_rewrites import broadcasted_by, get_simplified_broadcast_shape
+from theano.pytensor_base.graphs.rewriting import copy_stack_trace, node_rewriter
+from theano.pytensor_base.operations.tensor_rewrites import (
+    broadcasted_by,
+    get_simplified_broadcast_shape,
+)
 
 
 @node_rewriter([second])

@@ -11,10 +11,10 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.basic import AllocDiag, Eye
 from pytensor.tensor.blockwise import Blockwise
 
+from theano.pytensor_base.graphs.rewriting import GraphRewriter, out2in
 from theano.pytensor_base.names_in_messages import LINEAR_ALGEBRA
-from theano.pytensor_base.rewriting import GraphRewriter, out2in
-from theano.pytensor_base.tensor import SpecifyAssumptions
-from theano.pytensor_base.tensor_rewrites import (
+from theano.pytensor_base.operations.tensor import SpecifyAssumptions
+from theano.pytensor_base.operations.tensor_rewrites import (
     dot_diag_to_elemwise,
     orthogonal_dot_transpose_to_eye,
     selection_dot_to_indexing,

@@ -15,10 +15,10 @@ from pytensor.tensor.basic import get_underlying_scalar_constant_value
 from pytensor.tensor.math import add, variadic_add
 from pytensor.tensor.subtensor import AdvancedIncSubtensor, IncSubtensor
 
-from theano.pytensor_base.graph import properties_of
-from theano.pytensor_base.rewriting import copy_stack_trace, node_rewriter
-from theano.pytensor_base.tensor import AdvancedIncSubtensor1
-from theano.pytensor_base.tensor_rewrites import has_unique_indices
+from theano.pytensor_base.graphs.graph import properties_of
+from theano.pytensor_base.graphs.rewriting import copy_stack_trace, node_rewriter
+from theano.pytensor_base.operations.tensor import AdvancedIncSubtensor1
+from theano.pytensor_base.operations.tensor_rewrites import has_unique_indices
 
 _WRITES = (IncSubtensor, AdvancedIncSubtensor, AdvancedIncSubtensor1)
 

@@ -13,7 +13,7 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.math import Dot
 
-from theano.pytensor_base.rewriting import GraphRewriter, copy_stack_trace
+from theano.pytensor_base.graphs.rewriting import GraphRewriter, copy_stack_trace
 
 
 class TransposedProducts(GraphRewriter):

@@ -19,8 +19,8 @@ from pytensor.tensor.math import Sum, add, mul, neg, reciprocal, sub, true_div
 from pytensor.tensor.shape import Shape
 from pytensor.tensor.subtensor import AdvancedIncSubtensor, IncSubtensor
 
-from theano.pytensor_base.tensor import unflatten_index_variables
-from theano.pytensor_base.tensor_rewrites import is_length_of, lengths_in
+from theano.pytensor_base.operations.tensor import unflatten_index_variables
+from theano.pytensor_base.operations.tensor_rewrites import is_length_of, lengths_in
 
 Condition = Callable[[FunctionGraph, Apply], bool]
 

@@ -9,7 +9,7 @@ from pytensor.configdefaults import config as _pytensor_config
 from pytensor.tensor.variable import TensorVariable
 
 from theano.compile.rebroadcast import addbroadcast
-from theano.pytensor_base.tensor import TensorSymbolicOp
+from theano.pytensor_base.operations.tensor import TensorSymbolicOp
 
 __all__ = [
     "AbstractBatchNormInference",

@@ -8,7 +8,7 @@ import pytensor.tensor as pt
 from pytensor.raise_op import CheckAndRaise
 from pytensor.tensor.variable import TensorVariable
 
-from theano.pytensor_base.tensor import TensorSymbolicOp
+from theano.pytensor_base.operations.tensor import TensorSymbolicOp
 from theano.tensor.signal.windows import pad_last, window_positions
 
 __all__ = ["Images2Neibs", "images2neibs", "neibs2images"]

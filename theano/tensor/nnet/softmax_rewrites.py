@@ -4,7 +4,7 @@ import pytensor.tensor as pt
 from pytensor.tensor import special
 from pytensor.tensor.math import Argmax
 
-from theano.pytensor_base.rewriting import copy_stack_trace, node_rewriter
+from theano.pytensor_base.graphs.rewriting import copy_stack_trace, node_rewriter
 from theano.tensor.nnet.crossentropy_operators import CrossentropySoftmaxArgmax1HotWithBias
 from theano.tensor.nnet.softmax_operators import (
     Softmax,

@@ -23,8 +23,8 @@ from theano.link.native.lowering.lowered_loops import shared_loop
 from theano.link.native.lowering.operations.scan import argument_names
 from theano.link.native.program import why_not
 from theano.link.native.runtime.build import find_compiler
-from theano.pytensor_base.rewriting import GraphRewriter
-from theano.pytensor_base.scan import Scan
+from theano.pytensor_base.graphs.rewriting import GraphRewriter
+from theano.pytensor_base.graphs.scan import Scan
 from theano.schedule.database import optdb
 
 TAG = "theano_native"

@@ -21,7 +21,7 @@ from pytensor.graph.traversal import toposort
 from theano.link.native.graph.partition import Part
 from theano.link.native.lowering.segment import Passed, SegmentCall
 from theano.link.native.program import Program
-from theano.pytensor_base.graph import features_of, protected_inputs
+from theano.pytensor_base.graphs.graph import features_of, protected_inputs
 from theano.schedule.disk import admitted
 from theano.schedule.disk.sealed_files import read_sealed, write_sealed
 from theano.schedule.disk.stored_graphs import StoredAs

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph, Output
 
-from theano.pytensor_base.scan import Scan
-from theano.pytensor_base.tensor import IfElse
+from theano.pytensor_base.graphs.scan import Scan
+from theano.pytensor_base.operations.tensor import IfElse
 from theano.scan_module.loop.roles import Roles
 
 

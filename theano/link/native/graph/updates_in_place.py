@@ -20,7 +20,7 @@ from theano.link.native.lowering.segment import Segment
 from theano.link.native.passes.share_memory import last_uses
 from theano.link.native.statements.base import Statement
 from theano.link.native.statements.copy import Copy
-from theano.pytensor_base.tensor import view_roots
+from theano.pytensor_base.operations.tensor import view_roots
 
 
 def overwrite_inputs(segment: Segment) -> None:

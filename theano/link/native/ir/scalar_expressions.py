@@ -20,7 +20,7 @@ from pytensor.tensor.math import MulWithoutZeros
 
 from theano.link.native.ir.ir import CannotLower
 from theano.link.native.ir.scalar_types import C_TYPES, FLOATS
-from theano.pytensor_base.scalar import Angle, Deg2Rad, GammaL, GammaU, Rad2Deg
+from theano.pytensor_base.operations.scalar import Angle, Deg2Rad, GammaL, GammaU, Rad2Deg
 
 
 @dataclass(frozen=True)

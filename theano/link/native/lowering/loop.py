@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from theano.link.native.ir.ir import Argument, Buffer, Scalar, Value
 from theano.link.native.lowering.step import Step
-from theano.pytensor_base.scan import Scan
+from theano.pytensor_base.graphs.scan import Scan
 
 
 @dataclass(eq=False)

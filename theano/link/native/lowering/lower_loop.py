@@ -18,7 +18,7 @@ from theano.link.native.lowering.nodes import Nodes
 from theano.link.native.lowering.step import Step
 from theano.link.native.passes.in_order import run_passes
 from theano.link.step_graph import prepared
-from theano.pytensor_base.scan import Scan
+from theano.pytensor_base.graphs.scan import Scan
 
 
 def lower_scan(

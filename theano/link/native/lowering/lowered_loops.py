@@ -15,7 +15,7 @@ from typing import Any
 from theano.link.native.lowering.loop import Loop, LowerLoop
 from theano.link.native.lowering.lower_loop import lower_scan
 from theano.link.step_graph import EqualSteps
-from theano.pytensor_base.scan import Scan
+from theano.pytensor_base.graphs.scan import Scan
 
 # more than this many are not kept
 LOOPS_KEPT = 64

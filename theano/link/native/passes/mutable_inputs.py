@@ -20,7 +20,7 @@ from theano.link.native.lowering.segment import Output, Segment
 from theano.link.native.passes.share_memory import last_uses
 from theano.link.native.statements.base import Statement
 from theano.link.native.statements.map import Map
-from theano.pytensor_base.graph import protected_inputs
+from theano.pytensor_base.graphs.graph import protected_inputs
 
 
 def mutable_inputs(

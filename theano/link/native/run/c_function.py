@@ -20,7 +20,7 @@ from theano.link.native.report import report
 from theano.link.native.run.calls import NativeSegment, runtime_table
 from theano.link.native.run.virtual_machine import NativeMachine, Unit
 from theano.link.native.runtime.load import SOURCES, symbol
-from theano.pytensor_base.tensor import IfElse
+from theano.pytensor_base.operations.tensor import IfElse
 
 # of runtime/tn_function.h
 DONE, NO_MEMORY, NO_ROOM, FAILED = 0, 1, 2, 3

@@ -16,8 +16,8 @@ from pytensor.tensor.type import TensorType
 from theano.gof.own_code import has_own_code, warn_that_own_code_does_not_run
 from theano.link.native.graph.overwriting import overwrites_input
 from theano.link.native.run.virtual_machine import FailedNode
-from theano.pytensor_base.c_code import C_ONLY
-from theano.pytensor_base.tensor import check_repeated_lengths
+from theano.pytensor_base.functions.c_code import C_ONLY
+from theano.pytensor_base.operations.tensor import check_repeated_lengths
 
 
 def make_thunk(node: Apply, storage_map: Any, compute_map: Any, compiler: bool) -> Any:

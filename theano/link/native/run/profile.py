@@ -14,7 +14,7 @@ from pytensor.configdefaults import config
 
 from theano.link.native.emit.counters import FIELDS, Counter, Counters
 from theano.link.native.lowering.segment import SegmentCall
-from theano.pytensor_base.profiling import register_profiler_printer
+from theano.pytensor_base.functions.profiling import register_profiler_printer
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 from pytensor.configdefaults import config
 
 from theano.link.native.run.undone import Undo
-from theano.pytensor_base.linking import UpdatingVM
+from theano.pytensor_base.functions.linking import UpdatingVM
 
 
 class FailedNode(Exception):

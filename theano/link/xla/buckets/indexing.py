@@ -16,8 +16,8 @@ from theano.link.xla.buckets.trace import pads, shape_each
 from theano.link.xla.context import is_traced
 from theano.link.xla.lowering.indexing import read, region
 from theano.link.xla.windows import SetWindow, SliceBounds, Window
-from theano.pytensor_base.axes import axis_apart
-from theano.pytensor_base.tensor import indices_from_subtensor
+from theano.pytensor_base.operations.axes import axis_apart
+from theano.pytensor_base.operations.tensor import indices_from_subtensor
 
 
 @dataclass(frozen=True)

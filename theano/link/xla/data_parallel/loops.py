@@ -22,7 +22,7 @@ from theano.link.xla.data_parallel.parts import (
     Sizes,
 )
 from theano.link.xla.data_parallel.rules import parts_of_graph, splits
-from theano.pytensor_base.scan import Scan
+from theano.pytensor_base.graphs.scan import Scan
 from theano.scan_module.loop.roles import InnerInputs, OuterOutputs, Roles
 
 

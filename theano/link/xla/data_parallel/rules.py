@@ -43,9 +43,9 @@ from theano.link.xla.data_parallel.parts import (
     Sizes,
     summed,
 )
-from theano.pytensor_base.axes import axis_apart
-from theano.pytensor_base.scan import Scan
-from theano.pytensor_base.tensor import BatchedDot
+from theano.pytensor_base.graphs.scan import Scan
+from theano.pytensor_base.operations.axes import axis_apart
+from theano.pytensor_base.operations.tensor import BatchedDot
 from theano.sandbox.mrg_uniform import mrg_uniform
 
 Rule = Callable[..., Any]

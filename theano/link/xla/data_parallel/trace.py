@@ -34,8 +34,8 @@ from theano.link.xla.data_parallel.parts import (
 )
 from theano.link.xla.data_parallel.rules import parts_of_results
 from theano.link.xla.interpret import NodeFailed, performed, run_node
-from theano.pytensor_base.scan import Scan
-from theano.pytensor_base.tensor import AdvancedIncSubtensor1, AdvancedSubtensor1
+from theano.pytensor_base.graphs.scan import Scan
+from theano.pytensor_base.operations.tensor import AdvancedIncSubtensor1, AdvancedSubtensor1
 from theano.sandbox.mrg_uniform import mrg_uniform
 
 AXIS = "batch"

@@ -18,9 +18,9 @@ from pytensor.graph.traversal import ancestors, graph_inputs, toposort
 from pytensor.tensor.type import TensorType
 
 from theano.link.xla.windows import TAG
-from theano.pytensor_base.graph import ReplaceValidate
-from theano.pytensor_base.rewriting import GraphRewriter, copy_stack_trace
-from theano.pytensor_base.scan import Scan
+from theano.pytensor_base.graphs.graph import ReplaceValidate
+from theano.pytensor_base.graphs.rewriting import GraphRewriter, copy_stack_trace
+from theano.pytensor_base.graphs.scan import Scan
 from theano.scan_module.loop.arguments import (
     Loop,
     Sequence,

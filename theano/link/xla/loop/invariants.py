@@ -17,7 +17,7 @@ from pytensor.tensor.basic import Join
 from pytensor.tensor.elemwise import DimShuffle
 
 from theano.link.xla.context import is_traced
-from theano.pytensor_base.axes import axis_apart
+from theano.pytensor_base.operations.axes import axis_apart
 
 # Elements from which on XLA's products on CPU are no slower with a transposed factor (measured).
 LARGE = 900_000

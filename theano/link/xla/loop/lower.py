@@ -27,7 +27,7 @@ from theano.link.xla.loop.states import (
 )
 from theano.link.xla.loop.step import TracedStep, as_array, traced_step
 from theano.link.xla.lowering.table import lowers
-from theano.pytensor_base.scan import Scan
+from theano.pytensor_base.graphs.scan import Scan
 from theano.scan_module.loop.roles import InnerInputs, Roles, given_to
 
 

@@ -14,7 +14,7 @@ from pytensor.graph.basic import Variable
 from pytensor.tensor.subtensor import Subtensor
 
 from theano.link.xla.context import is_traced
-from theano.pytensor_base.tensor import indices_from_subtensor
+from theano.pytensor_base.operations.tensor import indices_from_subtensor
 
 
 @dataclass(frozen=True)

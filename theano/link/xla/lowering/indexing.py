@@ -11,7 +11,7 @@ from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
 from theano.link.xla.context import CannotLower, Context, is_traced
 from theano.link.xla.lowering.table import lowers
-from theano.pytensor_base.tensor import indices_from_subtensor
+from theano.pytensor_base.operations.tensor import indices_from_subtensor
 
 
 @dataclass(frozen=True)

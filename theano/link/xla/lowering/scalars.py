@@ -15,7 +15,14 @@ from pytensor.scalar import basic as sb
 from pytensor.tensor.math import MulWithoutZeros
 
 from theano.link.xla.context import CannotLower
-from theano.pytensor_base.scalar import Angle, ComplexFromPolar, Deg2Rad, GammaL, GammaU, Rad2Deg
+from theano.pytensor_base.operations.scalar import (
+    Angle,
+    ComplexFromPolar,
+    Deg2Rad,
+    GammaL,
+    GammaU,
+    Rad2Deg,
+)
 
 Function = Callable[..., Any]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pytensor.tensor.sort import ArgSortOp, SortOp
 
 from theano.link.xla.lowering.table import lowers
-from theano.pytensor_base.axes import axis_apart, positions_with_axis
+from theano.pytensor_base.operations.axes import axis_apart, positions_with_axis
 
 
 @lowers(SortOp, concrete=positions_with_axis(SortOp))

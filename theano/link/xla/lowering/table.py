@@ -119,7 +119,7 @@ _TRACED_TYPES = (TensorType, ScalarType, NoneTypeT, SliceType)
 
 
 def _jax_funcify() -> Any:
-    return import_keeping_settings("theano.pytensor_base.jax_dispatch").jax_funcify
+    return import_keeping_settings("theano.pytensor_base.operations.jax_dispatch").jax_funcify
 
 
 def _by_pytensor(op: Op, node: Apply, inputs: list[Any], context: Context) -> Any:

@@ -16,7 +16,7 @@ from pytensor import tensor as pt
 from pytensor.graph.basic import Constant, Variable
 from pytensor.tensor.basic import AllocEmpty
 
-from theano.pytensor_base.scan import expand_empty
+from theano.pytensor_base.graphs.scan import expand_empty
 from theano.scan_module.loop.arguments import (
     BuiltLoop,
     Invariant,

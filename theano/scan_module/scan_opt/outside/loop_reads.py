@@ -6,7 +6,7 @@ from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.subtensor import Subtensor
 
-from theano.pytensor_base.tensor import get_idx_list
+from theano.pytensor_base.operations.tensor import get_idx_list
 
 
 def reads_of_last_value(graph: FunctionGraph, output: Variable, span: int) -> list[Variable] | None:

@@ -16,8 +16,8 @@ from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from pytensor.tensor.shape import Reshape, Shape, Shape_i
 from pytensor.tensor.subtensor import Subtensor
 
-from theano.pytensor_base.scan import Scan as PyTensorScan
-from theano.pytensor_base.tensor import get_idx_list
+from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
+from theano.pytensor_base.operations.tensor import get_idx_list
 from theano.scan_module.loop.arguments import Loop, Sequence
 from theano.scan_module.loop.roles import Roles, given_to
 from theano.scan_module.scan_opt.outside.loop_reads import constant_index

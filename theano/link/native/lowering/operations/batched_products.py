@@ -17,7 +17,7 @@ from theano.link.native.statements.base import Work
 from theano.link.native.statements.costs import ARITHMETIC, MULTIPLY_ADD
 from theano.link.native.statements.kernel import Array, Kernel
 from theano.link.native.text.looks import declared, look_after, unless_empty
-from theano.pytensor_base.tensor import BatchedDot
+from theano.pytensor_base.operations.tensor import BatchedDot
 
 
 @lowers(BatchedDot)

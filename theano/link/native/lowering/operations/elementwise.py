@@ -16,7 +16,7 @@ from theano.link.native.ir.scalar_types import FLOATS, has_c_type
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.reduce import Reduce
-from theano.pytensor_base.compiling import TypeCastingOp
+from theano.pytensor_base.functions.compiling import TypeCastingOp
 
 
 @lowers(Elemwise)

@@ -27,7 +27,7 @@ from theano.link.native.lowering.step import Step
 from theano.link.native.statements.copy import Combine, Copy
 from theano.link.native.statements.numbers import Assign
 from theano.link.native.statements.rows_by_index import Gather, Scatter
-from theano.pytensor_base.tensor import AdvancedIncSubtensor1, AdvancedSubtensor1
+from theano.pytensor_base.operations.tensor import AdvancedIncSubtensor1, AdvancedSubtensor1
 
 # No array has more than 2**48 bytes: a stride of one times this fits 64 bits.
 LARGEST_STEP = 2**14

@@ -13,7 +13,7 @@ from theano.link.native.lowering.operations.elementwise import cast
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.reduce import Reduce
-from theano.pytensor_base.tensor import CGemv, CGer, Dot22, Dot22Scalar, Gemm, Gemv, Ger
+from theano.pytensor_base.operations.tensor import CGemv, CGer, Dot22, Dot22Scalar, Gemm, Gemv, Ger
 
 
 @lowers(Dot, Dot22)

@@ -36,7 +36,7 @@ from theano.link.native.lowering.step import Step
 from theano.link.native.statements.base import Work
 from theano.link.native.statements.call_loop import CallLoop
 from theano.link.native.statements.copy import Copy
-from theano.pytensor_base.scan import FrozenWhenAsked, Scan
+from theano.pytensor_base.graphs.scan import FrozenWhenAsked, Scan
 from theano.scan_module.loop.roles import Roles, given_to
 from theano.scan_module.scan_op import Scan as OurScan
 

@@ -20,8 +20,8 @@ from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.kernel import Array, Kernel
 from theano.link.native.text.looks import declared, unless_empty
-from theano.pytensor_base.axes import axis_apart
-from theano.pytensor_base.tensor import JoinDims, SplitDims
+from theano.pytensor_base.operations.axes import axis_apart
+from theano.pytensor_base.operations.tensor import JoinDims, SplitDims
 
 
 @lowers(Shape)

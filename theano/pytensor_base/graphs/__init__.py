@@ -1,0 +1,1 @@
+"""What is relied upon of graphs, their rewriting, their loops and shapes."""

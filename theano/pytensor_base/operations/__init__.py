@@ -1,0 +1,1 @@
+"""What is relied upon of operations: of scalars, tensors and sparse matrices."""
