@@ -71,3 +71,27 @@ def test_tangent_of_what_does_not_depend_on_it():
         theano.Rop([rows.sum(), s.sum()], x, v)
     zero = theano.Rop([rows.sum(), s.sum()], x, v, disconnected_outputs="ignore")[1]
     assert zero.eval({s: np.ones((2, 1))}) == 0
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_tangents_with_respect_to_two_operands_of_a_sum(mode):
+    """Of one gradient; a step that reads two steps back is checked, which has no rule."""
+    s, a, b, ds, da, db = T.dvectors("s", "a", "b", "ds", "da", "db")
+    (first, second), _ = theano.scan(
+        lambda s2, s1, a, b: (s1 - s2, T.tanh(a + b)),
+        outputs_info=[{"initial": s, "taps": [-2, -1]}, a],
+        non_sequences=b,
+        n_steps=1,
+    )
+    tangent = theano.Rop(first[-1] + second.sum(), [s, a, b], [ds, da, db])
+    function = theano.function([s, a, b, ds, da, db], tangent, mode=mode, on_unused_input="ignore")
+    found = function([0.0, 0.0], [0.1], [0.2], [1.0, 3.0], [5.0], [7.0])
+    np.testing.assert_allclose(found, 2 + 12 * (1 - np.tanh(0.3) ** 2), rtol=1e-12)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_value_that_is_named_twice_counts_twice(mode):
+    x, u, v = T.dvectors("x", "u", "v")
+    y = T.sin(x)
+    function = theano.function([x, u, v], theano.Lop([y, y], x, [u, v]), mode=mode)
+    np.testing.assert_allclose(function([0.5], [2.0], [3.0]), 5 * np.cos([0.5]), rtol=1e-12)

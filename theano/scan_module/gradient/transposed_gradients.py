@@ -7,6 +7,7 @@ products, 2017).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -71,9 +72,11 @@ def _weight_dtype(value: Variable) -> str:
 
 
 def apart(values: list[Variable]) -> list[Variable]:
-    """The values, as values of their own where one is computed from another.
+    """The values, as values of their own where one is computed from another, or named again.
 
-    What is known of the gradient of a value takes the place of what others add to it.
+    What is known of the gradient of a value takes the place of what others add to it, and what is
+    known of it twice is taken once: of two operands of a sum, for instance, whose gradient is one.
     """
     above = set(ancestors([v for value in values if value.owner for v in value.owner.inputs]))
-    return [view_op(value) if value in above else value for value in values]
+    times = Counter(values)
+    return [view_op(v) if v in above or times[v] > 1 else v for v in values]
