@@ -299,6 +299,31 @@ def test_bad_call_names_the_input_and_what_was_expected(product, args, kwargs, e
         assert part in str(caught.value)
 
 
+def test_arguments_of_the_expected_type_are_looked_at_as_others_are():
+    x, y = T.TensorType("float64", shape=(None, 2))("x"), T.dvector("y")
+    f = theano.function([x, y], x.sum() + y.sum())
+    bytes_of_two = np.zeros(33, "int8")[1:].view("float64").reshape(2, 2)
+    assert not bytes_of_two.flags.aligned
+    assert f(np.ones((3, 2)), np.ones(2)) == 8
+    # in each turn after one that fits
+    for wrong, error in [
+        ((np.ones((3, 3)), np.ones(2)), "shape"),
+        ((np.ones(2), np.ones(2)), "dimensions"),
+        ((np.ones((3, 2)), np.ones(2, complex)), "dtype|complex"),
+        ((bytes_of_two, np.ones(2)), "aligned"),
+        ((np.ones((3, 2)), y), "Variable"),
+    ]:
+        with pytest.raises(TypeError, match=error):
+            f(*wrong)
+        assert f(np.ones((1, 2)), np.ones(3)) == 5
+    # what is converted
+    assert f([[1, 2]], [3]) == 6
+    assert f(np.ones((1, 2)), np.ones(2, ">f8")) == 4
+    assert f(y=np.ones(2), x=np.ones((1, 2))) == 4
+    with pytest.raises(TypeError, match="y"):
+        f(np.ones((1, 2)))
+
+
 def test_value_that_no_array_can_hold(product):
     with pytest.raises(ValueError, match="\"y\".*index 1.*Scalar.*str 'two'"):
         product(ONES, "two")

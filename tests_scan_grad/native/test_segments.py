@@ -195,6 +195,32 @@ def test_results_that_are_kept_are_not_overwritten():
     same([first, second, part], [np.arange(3.0) + 1, np.arange(3.0) * 2, np.array([12.0, 13.0])])
 
 
+@pytest.mark.parametrize("hold", [True, False])
+def test_results_and_work_memory_of_the_call_before_are_used_where_they_fit(hold):
+    """Lengths that repeat, grow and shrink; results that somebody has, and layouts that are not C's."""
+    x, w = T.dmatrices("x", "w")
+    products, _ = theano.scan(lambda row, w: T.tanh(row.dot(w)), x, non_sequences=w)
+    f = theano.function([x, w], [products, T.exp(x).sum(0)], mode="NATIVE")
+    held = []
+    for rows, width, order in [
+        (2, 3, "C"),
+        (2, 3, "C"),
+        (5, 3, "F"),
+        (5, 3, "C"),
+        (0, 4, "C"),
+        (2, 60, "C"),
+        (2, 3, "C"),
+    ]:
+        a = np.asarray(np.random.default_rng(rows).normal(size=(rows, width)), order=order)
+        b = np.full((width, width), 0.5)
+        expected = [np.tanh(a.dot(b)), np.exp(a).sum(0)]
+        found = f(a, b)
+        same(found, expected)
+        held += [(found, expected)] if hold else []
+    for found, expected in held:
+        same(found, expected)
+
+
 def test_a_shared_value_is_overwritten_by_what_is_computed_element_by_element():
     w = theano.shared(np.zeros(3), "w")
     step = theano.function([], w * 5, updates=[(w, w + 1)], mode="NATIVE")

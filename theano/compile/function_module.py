@@ -32,6 +32,7 @@ from theano.pytensor_base.functions.compiling import (
     UnusedInputError,
     alias_root,
     containers_by_key,
+    copies_aliased_inputs,
     infer_reuse_pattern,
     inputs_by_container,
     insert_deepcopy,
@@ -58,6 +59,23 @@ __all__ = [
 
 # The input of Eye that may be None: it has as many columns as rows then.
 _COLUMNS = (1,)
+
+
+# The cell of an input, and of its type: dtype, dimensions, and the shape if a length is told.
+_Expected = tuple[list[Any], np.dtype, int, tuple[int | None, ...] | None]
+
+
+def _is_plain(kind: Any) -> bool:
+    """Whether values of a type are arrays, any of its dtype, dimensions and told lengths."""
+    return type(kind) is TensorType and not kind.filter_checks_isfinite
+
+
+def _any_length(kind: TensorType) -> bool:
+    return all(length is None for length in kind.shape)
+
+
+def _has_shape(array: np.ndarray, told: tuple[int | None, ...]) -> bool:
+    return all(n in (None, length) for n, length in zip(told, array.shape, strict=True))
 
 
 class Values:
@@ -245,6 +263,8 @@ class Function(CheckedFunction):
         return key in self.value
 
     def check_arguments(self, args, kwargs):
+        if not kwargs and self._stored_as_they_are(args):
+            return
         try:
             # PyTensor would store the value first and complain afterwards.
             for name in kwargs:
@@ -257,6 +277,36 @@ class Function(CheckedFunction):
             explained = explain_bad_call(self, args, kwargs) or error
             mark_explained(explained)
             raise explained from None
+
+    @cached_property
+    def _expected(self) -> tuple[_Expected, ...] | None:
+        """What each argument must be to be stored as it is; None where more is to be looked at."""
+        boxes = [box for box in self.input_storage if not box.implicit]  # type: ignore[attr-defined]
+        types = [box.type for box in boxes]
+        if copies_aliased_inputs(self) or not all(map(_is_plain, types)):
+            return None
+        return tuple(
+            (box.storage, kind.numpy_dtype, kind.ndim, None if _any_length(kind) else kind.shape)
+            for box, kind in zip(boxes, types, strict=True)
+        )
+
+    def _stored_as_they_are(self, args) -> bool:
+        """Store arguments that are arrays of the expected types, as most are; say if all are."""
+        expected = self._expected
+        if expected is None or len(args) != len(expected):
+            return False
+        # as many; this is done in every call
+        for value, (cell, dtype, ndim, shape) in zip(args, expected):  # noqa: B905
+            if (
+                type(value) is not np.ndarray
+                or value.dtype is not dtype
+                or value.ndim != ndim
+                or not value.flags.aligned
+                or (shape is not None and not _has_shape(value, shape))
+            ):
+                return False
+            cell[0] = value
+        return True
 
     def _validate_without_none(self, args, kwargs) -> bool:
         """Store the values where each None is for an input that nothing needs to be an array."""

@@ -102,6 +102,11 @@ def inputs_by_container(function: Function) -> Mapping[Any, Any]:
     return function._inv_finder
 
 
+def copies_aliased_inputs(function: Function) -> bool:
+    """Whether a call of a function has to look for inputs that share memory, to copy them."""
+    return bool(function._potential_aliased_input_groups)
+
+
 def pickle_function(function: Function) -> Any:
     """What pickle stores of a function: how to make it again, and the values of its inputs."""
     return _pickle_Function(function)

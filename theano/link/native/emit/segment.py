@@ -2,9 +2,11 @@
 
 ``arrays`` is a list of the inputs and, in the second call, the outputs. The first call (``run`` 0)
 checks the inputs and answers the bytes of work memory and the shapes of outputs in ``result``;
-the second computes. The function returns 0, the number of a condition that does not hold, a
-negative number for an exception, TN_CONVERT - k for an input that has to be copied into another
-layout first, or TN_REFUSED.
+the second computes. Often the outputs and the work memory of the call before are large enough:
+where ``run`` is -1 or less they and ~``run`` bytes are offered, and one call does both, or answers
+TN_OTHER_ROOM. The function returns 0, the number of a condition that does not hold, a negative
+number for an exception, TN_CONVERT - k for an input that has to be copied into another layout
+first, or TN_REFUSED.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from theano.link.native.emit.prologue import prologue
 from theano.link.native.emit.repeated_statements import Part, Repeated
 from theano.link.native.ir.ir import FIRST_RESULT, Argument, Buffer
 from theano.link.native.ir.scalar_types import C_TYPES
-from theano.link.native.lowering.segment import Segment
+from theano.link.native.lowering.segment import Segment, takes_offers
 
 # A segment of more lines only calls what others do: the C compiler need not optimize it, which
 # takes longer than all that it calls.
@@ -27,6 +29,7 @@ LINES_WORTH_OPTIMIZING = 150
 COMMIT = "if (runtime->commit()) { status = TN_INTERRUPTED; goto end; }"
 CONVERT = -1_000_000
 REFUSED = -2_000_000
+OTHER_ROOM = -4_000_000
 # result[1] of a segment that has written into shared variables
 COMMITTED = -1
 
@@ -55,6 +58,7 @@ def emit_segment(
         *_shapes(segment),
         "result[1] = bytes;",
         "if (!run) return 0;",
+        *_room_offered(segment),
         *_outputs(segment),
         *memory.pointers,
         "int64_t status = 0;",
@@ -149,6 +153,20 @@ def _outputs_fit(segment: Segment, memory: Memory) -> list[str]:
         for size in dict.fromkeys(sizes)
         if not isinstance(size, int) and size not in memory.planned
     ]
+
+
+def _room_offered(segment: Segment) -> list[str]:
+    """Lines that refuse the memory of the call before where more is needed, or other shapes."""
+    if not takes_offers(segment):
+        return []
+    first = len(segment.inputs)
+    other = [
+        f"tn_array_in(arrays, {first + k})->shape[{d}] != {size}"
+        for k, output in enumerate(segment.outputs)
+        for d, size in enumerate(output.argument.shape)
+    ]
+    wrong = " || ".join(["bytes > ~run", *other])
+    return [f"if (run < 0 && ({wrong})) return TN_OTHER_ROOM;"]
 
 
 def _outputs(segment: Segment) -> list[str]:

@@ -154,3 +154,11 @@ def described(name: str, nodes: Sequence[Any]) -> str:
     """The name of a segment, with how many nodes of which operations it has."""
     counts = Counter(str(node.op).split("{")[0] for node in nodes)
     return f"{name}: " + ", ".join(f"{n} {operation}" for operation, n in counts.items())
+
+
+def takes_offers(segment: Segment | SegmentCall) -> bool:
+    """Whether a call may be offered the results of the call before as room for its own.
+
+    Not where memory of inputs is taken for results: whether it can be is decided by the inputs.
+    """
+    return not segment.commits and all(o.overwrites is None for o in segment.outputs)

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from theano.link.native.emit.loop import RUNTIME_FUNCTIONS
-from theano.link.native.emit.segment import COMMITTED, CONVERT, REFUSED
+from theano.link.native.emit.segment import COMMITTED, CONVERT, OTHER_ROOM, REFUSED
 from theano.link.native.ir.ir import FIRST_RESULT
-from theano.link.native.lowering.segment import Passed, SegmentCall
+from theano.link.native.lowering.segment import Passed, SegmentCall, takes_offers
 from theano.link.native.run.interrupts import (
     INTERRUPTED,
     is_main_thread,
@@ -109,7 +109,12 @@ class NativeSegment:
         self._overwrites = [output.overwrites for output in segment.outputs]
         self._ranks = [output.ndim for output in segment.outputs]
         self._result = (ctypes.c_int64 * (FIRST_RESULT + sum(self._ranks)))()
+        self._offers = takes_offers(segment) and not any(self._states)
         self._work = np.empty(0, np.uint8)
+        # where aligned work memory begins, and the bytes from there on
+        self._work_address, self._room = 0, 0
+        self._addresses = (ctypes.addressof(self._table), id(np.ndarray))
+        self._result_address = ctypes.addressof(self._result)
 
     def __call__(self) -> None:
         """Compute the outputs into their cells.
@@ -123,6 +128,38 @@ class NativeSegment:
         """
         # held until the end, whatever other threads put into the cells meanwhile
         arrays = [cell[0] for cell in self.inputs]
+        status = self._enter_with_offers(arrays) if self._offers else OTHER_ROOM
+        if status == OTHER_ROOM:
+            status = self._enter_with_room(arrays)
+        if self._stopping.value and is_main_thread():
+            # a product was left in the middle, whatever the rest came to
+            status = INTERRUPTED
+        if status:
+            self._check(status)
+        if self.segment.may_stop_early:
+            self._cut_outputs()
+
+    def _enter_with_offers(self, arrays: list) -> int:
+        """Compute into the results of the call before, or new ones as large where they are used."""
+        kept = self._kept
+        for k, cell in enumerate(self.outputs):
+            cell[0] = None
+            array = kept[k]
+            if array is None:
+                return OTHER_ROOM
+            # a list has it, too
+            if sys.getrefcount(array) > _UNUSED + 1:
+                kept[k] = np.empty(array.shape, array.dtype)
+        status = self._enter(arrays + kept, ~self._room)
+        if status <= CONVERT and status > REFUSED:
+            return OTHER_ROOM
+        if not status:
+            for cell, array in zip(self.outputs, kept, strict=True):
+                cell[0] = array
+        return status
+
+    def _enter_with_room(self, arrays: list) -> int:
+        """Ask for the sizes of results, make room for them, and compute."""
         converted = False
         status = self._enter(arrays, 0)
         while status <= CONVERT and status > REFUSED:
@@ -136,15 +173,7 @@ class NativeSegment:
         except (MemoryError, ValueError) as error:
             # the operation that needs so much says so itself
             raise CallRefused(str(error)) from None
-        arrays += [cell[0] for cell in self.outputs]
-        status = self._enter(arrays, 1)
-        if self._stopping.value and is_main_thread():
-            # a product was left in the middle, whatever the rest came to
-            status = INTERRUPTED
-        if status:
-            self._check(status)
-        if self.segment.may_stop_early:
-            self._cut_outputs()
+        return self._enter([*arrays, *(cell[0] for cell in self.outputs)], 1)
 
     @contextmanager
     def nothing_overwritten(self) -> Iterator[None]:
@@ -160,22 +189,17 @@ class NativeSegment:
                 cell[0] = value
 
     def _enter(self, arrays: list, run: int) -> int:
-        work = 0
-        if run:
-            address = self._work.ctypes.data
-            work = -(-address // ALIGNMENT) * ALIGNMENT
         return self.function(
-            id(arrays),
-            ctypes.addressof(self._table),
-            id(np.ndarray),
-            work,
-            ctypes.addressof(self._result),
-            run,
+            id(arrays), *self._addresses, self._work_address, self._result_address, run
         )
 
     def _make_work_memory(self) -> None:
-        if self._work.size < self._result[1] + ALIGNMENT:
-            self._work = np.empty(self._result[1] + ALIGNMENT, np.uint8)
+        needed = self._result[1]
+        if self._room < needed:
+            self._work = np.empty(needed + ALIGNMENT, np.uint8)
+            begin = self._work.ctypes.data
+            self._work_address = -(-begin // ALIGNMENT) * ALIGNMENT
+            self._room = needed
 
     def _converted(self, arrays: list, position: int) -> np.ndarray:
         """A copy of an array that has an unsuitable layout."""
