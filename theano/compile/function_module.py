@@ -234,7 +234,7 @@ class Function(CheckedFunction):
             give_back(turn)
 
     def _call(self, args, kwargs):
-        if not getattr(self.vm, "reads_device_values", False):
+        if self._shared_cells and not getattr(self.vm, "reads_device_values", False):
             bring_home(self._shared_cells)
         try:
             return super().__call__(*args, **kwargs)
