@@ -55,9 +55,13 @@ def _scatter(trace: Trace, source: Dual, places: Dual, rows: Dual) -> Dual:
     return Dual(source.dtype, tuple(added(*pair) for pair in parts))
 
 
-def _written(change: Callable[[np.ndarray, np.ndarray], None]) -> Callable:
+def _written(
+    change: Callable[[np.ndarray, np.ndarray], None],
+    made_of: Callable[[Dual], Dual] = lambda part: part,
+) -> Callable:
     def run(trace: Trace, base: Dual, part: Dual) -> Dual:
-        part = dual.cast(part, base.dtype)
+        # what is written is computed in its own dtype, in which whole numbers wrap
+        part = dual.cast(made_of(part), base.dtype)
         results = []
         for old, new in zip(base.parts, part.parts, strict=True):
             old = old.copy()
@@ -90,8 +94,8 @@ def _add_to_rest(base, part):
     base[1:] += part
 
 
-def _subtract_from_backward(base, part):
-    base[::-1] -= part
+def _add_backward(base, part):
+    base[::-1] += part
 
 
 def _times_length_type(x: Value) -> Value | None:
@@ -222,7 +226,7 @@ PARTS = {
         2,
         _negated_write_type,
         lambda x, y: T.inc_subtensor(x[::-1], -y),
-        _written(_subtract_from_backward),
+        _written(_add_backward, dual.negative),
         0.7,
     ),
 }
