@@ -179,3 +179,34 @@ def test_a_model_with_a_part_of_python_is_refused_with_the_reason():
         pm.Potential("printed", pytensor.printing.Print("seen")(x).sum())
     with pytest.raises(NotNativeError, match="Print"):
         theano.pymc.compile_model(model)
+
+
+def test_a_point_that_is_not_of_the_model_is_refused_by_name():
+    density = theano.pymc.logp_dlogp(without_loops())
+    point = {"slopes": np.zeros(3), "noise_log__": 0.0}
+    assert np.isfinite(density(point)[0])
+    with pytest.raises(KeyError, match="no value for 'noise_log__': .* slopes, noise_log__"):
+        density({"slopes": np.zeros(3)})
+    with pytest.raises(KeyError, match="no variable 'nose'"):
+        density(point | {"nose": 1.0})
+    with pytest.raises(ValueError, match=r"slopes: expected the shape \(3,\), got \(2,\)"):
+        density(point | {"slopes": np.zeros(2)})
+
+
+def test_a_model_that_cannot_start_is_refused_with_the_variable():
+    with pm.Model() as model:
+        pm.Normal("seen", pm.Normal("x"), 1, observed=[1.0, np.inf])
+    with pytest.raises(pm.exceptions.SamplingError, match=r"'seen': np.float64\(-inf\)"):
+        theano.pymc.compile_model(model)
+
+
+def test_data_that_the_model_cannot_take_is_refused():
+    with pm.Model() as model:
+        data = pm.Data("data", np.ones(5))
+        pm.Normal("seen", pm.Normal("x", shape=5), 1, observed=data)
+    compiled = theano.pymc.compile_model(model)
+    with pytest.raises(ValueError, match=r"cannot take data of shape \(4,\): .* dimension 0"):
+        compiled.with_data(data=np.ones(4))
+    with pytest.raises(pm.exceptions.SamplingError, match="not finite there, nor at 9 others"):
+        compiled.with_data(data=np.full(5, np.inf))
+    assert compiled.with_data(data=np.zeros(5)).n_dim == 5

@@ -22,12 +22,24 @@ from theano.link.native.run.c_function import CFunction
 from theano.link.native.runtime.load import symbol
 from theano.pymc.density import compiled, density_and_gradient
 from theano.pymc.points import Points, joined, slices_of
+from theano.pymc.starts import check_starts, starting_points
 from theano.scan_module.adopt import adopt
 
 
 @dataclass(frozen=True)
 class CompiledModel(CompiledPyMCModel):
-    """A model that nutpie samples through pointers; see `compile_model`."""
+    """A model that nutpie samples through pointers; see `compile_model`.
+
+    Attributes
+    ----------
+    points
+        Where each variable lies in the vector of a point.
+    starts
+        Points at which chains may start.
+    """
+
+    points: Points | None = None
+    starts: tuple[dict[str, Any], ...] = ()
 
     def with_data(self, **updates: Any) -> CompiledModel:
         """The same with other values of the model's data, by name; nothing is compiled.
@@ -37,7 +49,9 @@ class CompiledModel(CompiledPyMCModel):
         KeyError
             If the model has no such data.
         ValueError
-            If two have the name, or a value has another number of dimensions.
+            If two have the name, or a value has a shape that does not fit the model.
+        pymc.exceptions.SamplingError
+            If the density is finite at no starting point.
         """
         values = {variable: self.shared_data[key] for variable, key in self.shared_var_keys.items()}
         for name, value in updates.items():
@@ -49,6 +63,11 @@ class CompiledModel(CompiledPyMCModel):
                 raise ValueError(f"{len(named)} data of the model are named {name!r}")
             values[named[0]] = _of_rank(value, values[named[0]], name)
         density, draw = (f.with_values(values) for f in (self.logp_func, self.expand_func))
+        try:
+            check_starts(density, self.points, self.starts)
+        except ValueError as error:
+            given = ", ".join(f"{name} of shape {np.shape(v)}" for name, v in updates.items())
+            raise ValueError(f"the model cannot take {given}: {error}") from error
         return replace(
             self,
             shared_data={self.shared_var_keys[v]: value for v, value in values.items()},
@@ -94,6 +113,8 @@ def compile_model(
         If Python runs a part of the model; the message says which. `theano.pymc.sample` samples it.
     ValueError
         If a free variable is discrete.
+    pymc.exceptions.SamplingError
+        If the density is finite at none of ten starting points; the message says of which variable.
     """
     if default_initialization_strategy == "support_point" and jitter_rvs is None:
         jitter_rvs = model.free_RVs
@@ -121,6 +142,8 @@ def compile_model(
     shape_info = (names, slices_of(sizes), sizes)
     expanded = sum(map(prod, sizes))
     functions = c_function(density), c_function(draw)
+    starts = starting_points(first_point)
+    check_starts(functions[0], points, starts, model)
     data = dict.fromkeys(v for f in (density, draw) for v in f.get_shared())
     keys = {variable: f"data{k}" for k, variable in enumerate(data)}
     transformed = [
@@ -147,6 +170,8 @@ def compile_model(
         logp_func=functions[0],
         expand_func=functions[1],
         reparameterized_names=transformed,
+        points=points,
+        starts=tuple(starts),
     )
 
 

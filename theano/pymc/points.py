@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
@@ -71,15 +71,26 @@ class Points:
         pairs = dict(zip(self.variables, self.parts, strict=True))
         return graph_replace(values, pairs, strict=False)
 
-    def flat(self, point: dict[str, Any]) -> np.ndarray:
-        """A point by names, as a vector."""
-        return np.concatenate(
-            [
-                np.broadcast_to(np.asarray(point[name], "float64"), shape).ravel()
-                for name, shape in zip(self.names, self.shapes, strict=True)
-            ]
-            or [np.empty(0)]
-        )
+    def flat(self, point: Mapping[str, Any]) -> np.ndarray:
+        """A point by names, as a vector.
+
+        Raises
+        ------
+        KeyError
+            If it lacks a variable, or has one that the model has not.
+        ValueError
+            If a value has another shape.
+        """
+        wrong = set(point).symmetric_difference(self.names)
+        if wrong:
+            name = min(wrong)
+            has = "the model has no variable" if name in point else "the point has no value for"
+            raise KeyError(f"{has} {name!r}: the variables are {', '.join(self.names)}")
+        values = [np.asarray(point[name], "float64") for name in self.names]
+        for name, value, shape in zip(self.names, values, self.shapes, strict=True):
+            if value.shape != shape:
+                raise ValueError(f"{name}: expected the shape {shape}, got {value.shape}")
+        return np.concatenate([value.ravel() for value in values] or [np.empty(0)])
 
     def by_name(self, vector: np.ndarray) -> dict[str, np.ndarray]:
         """A vector as a point by names."""
