@@ -5,12 +5,17 @@ import pytest
 
 import theano
 import theano.tensor as T
+from theano.scan_module.scan_op import Scan
 
 MODES = ["FAST_COMPILE", "FAST_RUN"]
 
 
+def without_rule(x):
+    return T.opt.Assert()(x, x.shape[0] > 0)
+
+
 def loop(x, start, nested):
-    """A state that is read two steps back, which has no forward rule, so that Rop goes back twice."""
+    """A state whose first rows are asserted, which has no forward rule, so that Rop goes back twice."""
 
     def step(x, h):
         if nested:
@@ -18,7 +23,7 @@ def loop(x, start, nested):
             h = inner[-1]
         return T.tanh(x + h)
 
-    return theano.scan(step, x, {"initial": start, "taps": [-2]})[0]
+    return theano.scan(step, x, {"initial": without_rule(start), "taps": [-2]})[0]
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -56,7 +61,9 @@ def test_tangents_with_respect_to_several_of_which_one_has_the_gradient_of_anoth
     """The gradient of the second is what the gradient of the first is computed from."""
     x, s, z, ds, dz = T.dvectors("x", "s", "z", "ds", "dz")
     (_, b), _ = theano.scan(
-        lambda x, s1, s2, z: (s1 + x - s2, z - s2), x, [{"initial": s, "taps": [-1, -2]}, z]
+        lambda x, s1, s2, z: (s1 + x - s2, z - s2),
+        x,
+        [{"initial": without_rule(s), "taps": [-1, -2]}, z],
     )
     tangent = theano.Rop(b[-1], [s, z, x], [ds, dz, T.zeros_like(x)])
     function = theano.function([x, s, z, ds, dz], tangent, mode=mode, on_unused_input="ignore")
@@ -75,11 +82,11 @@ def test_tangent_of_what_does_not_depend_on_it():
 
 @pytest.mark.parametrize("mode", MODES)
 def test_tangents_with_respect_to_two_operands_of_a_sum(mode):
-    """Of one gradient; a step that reads two steps back is checked, which has no rule."""
+    """They have one gradient, which goes back twice."""
     s, a, b, ds, da, db = T.dvectors("s", "a", "b", "ds", "da", "db")
     (first, second), _ = theano.scan(
         lambda s2, s1, a, b: (s1 - s2, T.tanh(a + b)),
-        outputs_info=[{"initial": s, "taps": [-2, -1]}, a],
+        outputs_info=[{"initial": without_rule(s), "taps": [-2, -1]}, a],
         non_sequences=b,
         n_steps=1,
     )
@@ -95,3 +102,26 @@ def test_a_value_that_is_named_twice_counts_twice(mode):
     y = T.sin(x)
     function = theano.function([x, u, v], theano.Lop([y, y], x, [u, v]), mode=mode)
     np.testing.assert_allclose(function([0.5], [2.0], [3.0]), 5 * np.cos([0.5]), rtol=1e-12)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_tangents_of_a_step_that_reads_several_steps_back_are_one_loop_forward(mode):
+    start, v = T.dvectors("start", "v")
+    rows, _ = theano.scan(
+        lambda before, last: T.sin(before) + last,
+        outputs_info={"initial": start, "taps": [-2, -1]},
+        n_steps=4,
+    )
+    function = theano.function([start, v], theano.Rop(rows[-1], start, v), mode=mode)
+    loops = [node for node in function.maker.fgraph.apply_nodes if isinstance(node.op, Scan)]
+    assert len(loops) == 1
+    s, d = np.array([0.1, 0.2]), np.array([1.0, 2.0])
+    values, tangents = list(s), list(d)
+    for _ in range(4):
+        tangents.append(np.cos(values[-2]) * tangents[-2] + tangents[-1])
+        values.append(np.sin(values[-2]) + values[-1])
+    np.testing.assert_allclose(function(s, d), tangents[-1], rtol=1e-12)
+    with pytest.raises(
+        ValueError, match="read 2 steps back, so that its initial value needs 2 rows"
+    ):
+        function(s[:1], d[:1])

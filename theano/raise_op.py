@@ -2,6 +2,7 @@
 # ruff: noqa: F401 -- this file re-exports
 
 from pytensor import raise_op
+from pytensor.gradient import DisconnectedType
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
 from pytensor.raise_op import CheckAndRaise
@@ -32,6 +33,24 @@ class Assert(raise_op.Assert):
 
 
 assert_op = Assert()
+
+
+class Check(CheckAndRaise):
+    """Return a value, or raise an error where a condition is false; so do its derivatives.
+
+    Parameters
+    ----------
+    exc_type : type
+        The error's class.
+    msg : str
+        The error's message.
+    """
+
+    def pushforward(self, inputs, outputs, tangents):
+        """A direction is that of the value."""
+        tangent, conditions = tangents[0], inputs[1:]
+        connected = not isinstance(tangent.type, DisconnectedType)
+        return [self(tangent, *conditions) if connected else tangent]
 
 
 class Raise(Op):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from pytensor.graph.basic import Variable
-from pytensor.raise_op import CheckAndRaise
 from pytensor.tensor.basic import as_tensor_variable
 from pytensor.tensor.type import TensorType
 
+from theano.raise_op import Check
 from theano.scan_module.call.step_results import loop_name
 
 
@@ -70,7 +70,7 @@ def _with_rows_checked(entry: Any, position: int, name: str | None) -> Any:
         raise IndexError(f"{error}, but is a number")
     length = initial.type.shape[0]
     if length is None:
-        checked = CheckAndRaise(ValueError, error)(initial, initial.shape[0] >= rows)
+        checked = Check(ValueError, error)(initial, initial.shape[0] >= rows)
         checked.name = initial.name
         # Theano's graphs have no such check
         checked.tag.printed_as_given = True
