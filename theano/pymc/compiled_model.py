@@ -125,7 +125,8 @@ def compile_model(
         jitter_rvs=set(jitter_rvs or ()),
         return_transformed=True,
     )
-    initial = first_point(0)
+    starts = starting_points(first_point)
+    initial = starts[0]
     points = Points.of(model, initial)
     density = compiled(model, points, density_and_gradient(model, points))
     kept = None if var_names is None else set(var_names)
@@ -142,7 +143,6 @@ def compile_model(
     shape_info = (names, slices_of(sizes), sizes)
     expanded = sum(map(prod, sizes))
     functions = c_function(density), c_function(draw)
-    starts = starting_points(first_point)
     check_starts(functions[0], points, starts, model)
     data = dict.fromkeys(v for f in (density, draw) for v in f.get_shared())
     keys = {variable: f"data{k}" for k, variable in enumerate(data)}

@@ -10,7 +10,7 @@ TYPES = ("float64", "float32", "int64", "int8", "complex128")
 BLAS_TYPES = ("float64", "float32", "complex64")
 
 
-@recipe(FAMILY, "local_0_dot_x", "local_dot_to_mul", "local_lift_transpose_through_dot")
+@recipe(FAMILY, "product_with_zeros", "local_dot_to_mul", "local_lift_transpose_through_dot")
 def products_of_known_kinds(m: Maker):
     n, k, p = m.lengths(3)
     x, y = m.array((n, k), TYPES), m.array((k, p), TYPES)

@@ -18,6 +18,7 @@ from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from pytensor.tensor.math import ge, le
 from pytensor.tensor.subtensor import Subtensor
 
+from theano.scan_module.gradient.dependence import dependents
 from theano.scan_module.step.operation_kinds import is_cheap
 
 # How an operand compares with the other where it is chosen; not at all where one is nan.
@@ -95,15 +96,11 @@ def _stays(variable: Variable, kept: Collection[Variable]) -> bool:
 
 def _is_picked(part: Variable, whole: Variable) -> bool:
     """Whether one value follows from another by more than operations element by element."""
-    without_views = _viewed(whole)
-    mixing = [
-        variable
-        for variable in ancestors([part], blockers=[without_views])
-        if variable.owner is not None and not isinstance(variable.owner.op, Elemwise | DimShuffle)
-    ]
+    source = _viewed(whole)
+    following = dependents([source], ancestors([part], blockers=[source]))
     return any(
-        without_views in set(ancestors(variable.owner.inputs, blockers=[without_views]))
-        for variable in mixing
+        variable is not source and not isinstance(variable.owner.op, Elemwise | DimShuffle)
+        for variable in following
     )
 
 

@@ -19,11 +19,11 @@ import numpy as np
 from pytensor.graph.basic import Constant, Variable
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor.elemwise import Elemwise
-from pytensor.tensor.shape import Shape, Shape_i
 from pytensor.tensor.subtensor import Subtensor
 from pytensor.tensor.type import TensorType
 
 from theano.scan_module.gradient.chosen_operands import choices
+from theano.scan_module.gradient.dependence import computed_from, dependents, in_order
 from theano.scan_module.gradient.minimum_cut import behind_the_cut
 from theano.scan_module.step.operation_kinds import is_cheap
 
@@ -107,8 +107,8 @@ def _needed(
     step: ForwardStep, outputs: list[Variable], cotangents: set[Variable]
 ) -> list[Variable]:
     """Forward values, not available as they are, that nodes of the backward step read."""
-    invariant = _computed_from(step.invariants, ancestors(outputs, blockers=list(step.available)))
-    backward = _dependents(cotangents, list(ancestors(outputs, blockers=list(step.available))))
+    invariant = computed_from(step.invariants, ancestors(outputs, blockers=list(step.available)))
+    backward = dependents(cotangents, list(ancestors(outputs, blockers=list(step.available))))
     free = set(step.available) | invariant
     needed: dict[Variable, None] = {}
 
@@ -128,63 +128,16 @@ def _needed(
 def _region(step: ForwardStep, needed: list[Variable]) -> list[Variable]:
     """The values that lie between what is available and what is needed."""
     everything = list(ancestors(needed, blockers=list(step.available)))
-    free = set(step.available) | _computed_from(step.invariants, everything)
+    free = set(step.available) | computed_from(step.invariants, everything)
     reached = ancestors(needed, blockers=list(free))
     return [v for v in reached if v not in free and not isinstance(v, Constant)]
-
-
-def _computed_from(inputs: Collection[Variable], variables: Iterable[Variable]) -> set[Variable]:
-    """Those of the variables that follow from the inputs (and constants) alone."""
-    result = set(inputs)
-    for variable in _in_order(variables):
-        node = variable.owner
-        if isinstance(variable, Constant) or (
-            node is not None
-            and (
-                all(argument in result for argument in node.inputs)
-                # shapes of what enters a step are the same in every step
-                or (isinstance(node.op, Shape | Shape_i) and node.inputs[0].owner is None)
-            )
-        ):
-            result.add(variable)
-    return result
-
-
-def _dependents(inputs: Collection[Variable], variables: Iterable[Variable]) -> set[Variable]:
-    """Those of the variables that depend on one of the inputs."""
-    result = set(inputs)
-    for variable in _in_order(variables):
-        if variable.owner is not None and any(a in result for a in variable.owner.inputs):
-            result.add(variable)
-    return result
-
-
-def _in_order(variables: Iterable[Variable]) -> list[Variable]:
-    """The variables, each after those that it is computed from."""
-    pending = dict.fromkeys(variables)
-    done: dict[Variable, None] = {}
-    for root in pending:
-        stack = [root]
-        while stack:
-            variable = stack[-1]
-            waiting = (
-                []
-                if variable.owner is None
-                else [a for a in variable.owner.inputs if a in pending and a not in done]
-            )
-            if waiting and variable not in done:
-                stack.extend(waiting)
-            else:
-                done[variable] = None
-                stack.pop()
-    return list(done)
 
 
 def _draws(region: list[Variable], unavailable: Collection[Variable]) -> set[Variable]:
     """Values that come out of a generator's state, so that a second draw would differ."""
     states = set(unavailable)
     drawn = set()
-    for variable in _in_order(region):
+    for variable in in_order(region):
         if variable.owner is not None and any(a in states for a in variable.owner.inputs):
             drawn.add(variable)
             if not isinstance(variable.type, TensorType):
@@ -200,7 +153,7 @@ def _sizes(region: list[Variable]) -> dict[Variable, int]:
             source = variable.owner.inputs[0]
             slices[source] = slices.get(source, 0) + 1
     sizes: dict[Variable, int] = {}
-    for variable in _in_order(region):
+    for variable in in_order(region):
         if not isinstance(variable.type, TensorType):
             sizes[variable] = UNBOUNDED
             continue

@@ -16,9 +16,7 @@ from pytensor.tensor.math import Dot, eq
 from theano.pytensor_base.graphs.rewriting import copy_stack_trace, node_rewriter
 from theano.schedule.rewrites.where_right import same_length
 
-_FITS = Assert(
-    "dot: the first operand has as many columns as the second, which is zeros or times zeros, rows"
-)
+_FITS = Assert("dot: the first operand must have as many columns as the second has rows")
 
 
 @node_rewriter([Dot])
