@@ -54,6 +54,12 @@ PROGRAMS = [
         (of([0, 0], "int64"), of(100, "int8"), of(100, "int8")),
     ),
     Program(
+        "slogdet_specialization",
+        lambda x: T.log(abs(linalg.det(x))),
+        lambda x: np.linalg.slogdet(x)[1],
+        (of([[[2, 1], [1, 3]], [[0, 1], [1, 0]]]),),
+    ),
+    Program(
         "local_sum_prod_of_mul_or_div",
         lambda x, s: (x * s).sum(),
         lambda x, s: (x * s).sum(),

@@ -86,18 +86,18 @@ def test_sizes_that_are_computed_begin_another_segment():
 
 def test_a_report_counts_lines_that_are_the_same():
     matrices = T.matrices("abc")
-    inverses = [T.nlinalg.matrix_inverse(matrix) for matrix in matrices]
+    inverses = [T.nlinalg.pinv(matrix) for matrix in matrices]
     f = theano.function(matrices, inverses, mode="NATIVE")
     assert len(report(f).calls) == 3
-    (line,) = [line for line in str(report(f)).splitlines() if "MatrixInverse" in line]
-    assert line.startswith("3 times MatrixInverse")
+    (line,) = [line for line in str(report(f)).splitlines() if "MatrixPinv" in line]
+    assert line.startswith("3 times MatrixPinv")
 
 
 def test_a_node_in_the_middle_that_python_runs():
     x = pt.dmatrix("x")
-    native = agree([x], [pt.linalg.inv(pt.exp(x) + 1) * 2], [numbers(3, 3)])
+    native = agree([x], [pt.linalg.pinv(pt.exp(x) + 1) * 2], [numbers(3, 3)])
     (call,) = report(native).calls
-    assert "MatrixInverse" in str(call) and len(report(native).segments) == 2
+    assert "MatrixPinv" in str(call) and len(report(native).segments) == 2
 
 
 def test_a_number_as_a_vector_with_a_constant_vector():

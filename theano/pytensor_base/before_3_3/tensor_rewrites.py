@@ -8,3 +8,6 @@ from pytensor.tensor.rewriting.blas import (
 )
 from pytensor.tensor.rewriting.linalg.decomposition import svd_of_diag
 from pytensor.tensor.rewriting.math import local_log_add_exp, local_log_sqrt, local_log_sum_exp
+
+# `slogdet_specialization` gives a stack of matrices to an operator of one
+LOGARITHMS_OF_STACKS = False

@@ -112,9 +112,12 @@ if sys.version_info >= (3, 12):
 
     local_log_sqrt = math.local_log_sqrt_sqr
     svd_of_diag = decomposition.svd_of_structured
+    # whether logarithms of determinants are those of stacks, too
+    LOGARITHMS_OF_STACKS = True
 else:
     from theano.pytensor_base.before_3_3.lazy_shapes import ShapesWhenAsked
     from theano.pytensor_base.before_3_3.tensor_rewrites import (
+        LOGARITHMS_OF_STACKS,
         local_dot22_to_ger_or_gemv,
         local_gemm_to_ger,
         local_inplace_ger,

@@ -93,7 +93,6 @@ _OF_ANOTHER_DTYPE = (
     math.local_log_erfc,
     math.local_useless_conj,
     summary.local_log_prod_to_sum_log,
-    summary.slogdet_specialization,
 )
 
 # PyTensor's rewrite of nodes -> what takes its place
@@ -124,6 +123,7 @@ INSTEAD: dict[NodeRewriter, NodeRewriter] = {
     **_guarded(where.of_one_float_dtype, _OF_ONE_FLOAT_DTYPE),
     **_guarded(None, _OF_ANOTHER_DTYPE),
     **_guarded(where.of_integers_or_true_quotient, [math.local_div_by_one]),
+    **_guarded(where.of_determinants_that_fit, [summary.slogdet_specialization]),
     **_guarded(where.of_signed_numbers, [math.local_neg_to_mul]),
     **_guarded(where.adds_up_as_by_default, [math.local_reduce_broadcastable]),
     **_guarded(

@@ -20,7 +20,11 @@ from pytensor.tensor.shape import Shape
 from pytensor.tensor.subtensor import AdvancedIncSubtensor, IncSubtensor
 
 from theano.pytensor_base.operations.tensor import unflatten_index_variables
-from theano.pytensor_base.operations.tensor_rewrites import is_length_of, lengths_in
+from theano.pytensor_base.operations.tensor_rewrites import (
+    LOGARITHMS_OF_STACKS,
+    is_length_of,
+    lengths_in,
+)
 
 Condition = Callable[[FunctionGraph, Apply], bool]
 
@@ -84,6 +88,11 @@ def _of_one_dtype(node: Apply, levels: int) -> bool:
 
 def _is_float(node: Apply) -> bool:
     return node.outputs[0].type.dtype.startswith("float")
+
+
+def of_determinants_that_fit(graph: FunctionGraph, node: Apply) -> bool:
+    """Whether an operator gives the logarithm of a determinant, or of a stack of them."""
+    return LOGARITHMS_OF_STACKS or node.outputs[0].type.ndim == 0
 
 
 def of_signed_numbers(graph: FunctionGraph, node: Apply) -> bool:

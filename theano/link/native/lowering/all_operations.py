@@ -3,11 +3,13 @@
 from theano.link.native.lowering.operations import (
     advanced_indexing,
     batched_products,
+    blockwise,
     cumulative,
     elementwise,
     generators,
     graphs,
     indexing,
+    linear_algebra,
     outcomes_of_draws,
     products,
     random_draws,
@@ -15,16 +17,19 @@ from theano.link.native.lowering.operations import (
     reductions,
     scan,
     shapes,
+    sorting,
 )
 
 __all__ = [
     "advanced_indexing",
     "batched_products",
+    "blockwise",
     "cumulative",
     "elementwise",
     "generators",
     "graphs",
     "indexing",
+    "linear_algebra",
     "outcomes_of_draws",
     "products",
     "random_draws",
@@ -32,4 +37,5 @@ __all__ = [
     "reductions",
     "scan",
     "shapes",
+    "sorting",
 ]

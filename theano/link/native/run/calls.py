@@ -23,6 +23,7 @@ from theano.link.native.run.interrupts import (
     stopping,
     watch_signals,
 )
+from theano.link.native.run.lapack import offer_lapack
 from theano.link.native.runtime.load import symbol
 
 ALIGNMENT = 64
@@ -67,6 +68,7 @@ class CheckFailed(Exception):
 @cache
 def runtime_table() -> ctypes.Array:
     """The addresses of the runtime's functions, in the order that generated code expects."""
+    offer_lapack()
     return (ctypes.c_void_p * len(RUNTIME_FUNCTIONS))(*map(symbol, RUNTIME_FUNCTIONS))
 
 

@@ -153,6 +153,67 @@ void tn_set_python(const struct tn_python *functions);
 /* The exception that stopped a loop, as PyErr_Fetch gave it; it is the caller's now. */
 void tn_take_interrupt(void **exception);
 
+/* ---- Linear algebra. ----
+ * The functions of LAPACK and BLAS that are called, as SciPy's cython_lapack and cython_blas have them. */
+#define TN_LAPACK(real, suffix)                                                                    \
+    void (*potrf_##suffix)(char *uplo, int *n, real *a, int *lda, int *info);                      \
+    void (*trsm_##suffix)(char *side, char *uplo, char *transa, char *diag, int *m, int *n,        \
+                          real *alpha, real *a, int *lda, real *b, int *ldb);                      \
+    void (*gesv_##suffix)(int *n, int *nrhs, real *a, int *lda, int *ipiv, real *b, int *ldb,      \
+                          int *info);                                                              \
+    void (*posv_##suffix)(char *uplo, int *n, int *nrhs, real *a, int *lda, real *b, int *ldb,     \
+                          int *info);                                                              \
+    void (*getrf_##suffix)(int *m, int *n, real *a, int *lda, int *ipiv, int *info);               \
+    void (*syevr_##suffix)(char *jobz, char *range, char *uplo, int *n, real *a, int *lda,         \
+                           real *vl, real *vu, int *il, int *iu, real *abstol, int *m, real *w,    \
+                           real *z, int *ldz, int *isuppz, real *work, int *lwork, int *iwork,     \
+                           int *liwork, int *info);
+struct tn_lapack {
+    TN_LAPACK(float, f32)
+    TN_LAPACK(double, f64)
+};
+void tn_set_lapack(const struct tn_lapack *functions);
+/* What calls it: it is called, on any thread, when the first of them is needed. */
+void tn_find_lapack_by(void (*find)(void));
+
+/* Results lie row after row, without gaps. A matrix is given by its strides, in elements. Where there is
+ * no factor or no solution, the result is not a number; tn_inverse and tn_eigh return whether there is one.
+ *
+ * tn_cholesky reads one triangle and clears the other of its result. tn_solve_triangular solves
+ * a x = b with m right sides, tn_solve_factored with the matrix of which a is the factor that
+ * tn_cholesky found, tn_solve with any, or by its Cholesky factor if it is positive definite.
+ * tn_lu gives both factors in one matrix, and which row was exchanged with each, counted from 0.
+ * tn_determinant gives the sign of the determinant and the logarithm of its size.
+ *
+ * work holds n (n + m) elements for tn_solve, n n for tn_lu, tn_inverse and tn_determinant,
+ * n (2 n + 40) for tn_eigh; pivots n numbers, those of tn_eigh 12 n. */
+#define TN_LINEAR_ALGEBRA(real, suffix)                                                            \
+    void tn_cholesky_##suffix(int64_t n, const real *a, int64_t row_stride,                        \
+                              int64_t column_stride, int64_t lower, real *out);                    \
+    void tn_solve_triangular_##suffix(int64_t n, int64_t m, const real *a, int64_t row_stride,     \
+                                      int64_t column_stride, int64_t lower, int64_t unit,          \
+                                      const real *b, int64_t b_row_stride,                         \
+                                      int64_t b_column_stride, real *out);                         \
+    void tn_solve_factored_##suffix(int64_t n, int64_t m, const real *a, int64_t row_stride,       \
+                                    int64_t column_stride, int64_t lower, const real *b,           \
+                                    int64_t b_row_stride, int64_t b_column_stride, real *out);     \
+    void tn_solve_##suffix(int64_t n, int64_t m, const real *a, int64_t row_stride,                \
+                           int64_t column_stride, int64_t positive, int64_t lower, const real *b,  \
+                           int64_t b_row_stride, int64_t b_column_stride, real *out, real *work,   \
+                           int32_t *pivots);                                                       \
+    void tn_lu_##suffix(int64_t n, const real *a, int64_t row_stride, int64_t column_stride,       \
+                        real *out, int32_t *pivots, real *work);                                   \
+    int64_t tn_inverse_##suffix(int64_t n, const real *a, int64_t row_stride,                      \
+                                int64_t column_stride, real *out, real *work, int32_t *pivots);    \
+    void tn_determinant_##suffix(int64_t n, const real *a, int64_t row_stride,                     \
+                                 int64_t column_stride, real *sign, real *logarithm, real *work,   \
+                                 int32_t *pivots);                                                 \
+    int64_t tn_eigh_##suffix(int64_t n, const real *a, int64_t row_stride, int64_t column_stride,  \
+                             int64_t lower, real *values, real *vectors, real *work,               \
+                             int32_t *numbers);
+TN_LINEAR_ALGEBRA(float, f32)
+TN_LINEAR_ALGEBRA(double, f64)
+
 /* ---- Denormals. ----
  * From begin to end, this thread reads and writes denormals as zeros. Give end what begin
  * returned. */

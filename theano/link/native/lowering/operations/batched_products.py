@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pytensor.tensor.blockwise import Blockwise
-from pytensor.tensor.math import Dot
-
-from theano.link.native.ir.ir import CannotLower, Size, Value, View
+from theano.link.native.ir.ir import Value, View
 from theano.link.native.ir.scalar_types import C_TYPES, FLOATS, SUFFIX
 from theano.link.native.lowering.operations.elementwise import cast
 from theano.link.native.lowering.operations.kernels import indices, looks_of, loops, passes
+from theano.link.native.lowering.operations.stacks import stack_shape, stretched
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.base import Work
@@ -27,25 +25,15 @@ def batched_dot(step: Step, node, inputs: list[Value]) -> list[Value]:
     return [product_of_stacks(step, a, b, ((False,), (False,)), node.outputs[0].type.dtype)]
 
 
-@lowers(Blockwise)
-def blockwise(step: Step, node, inputs: list[Value]) -> list[Value]:
-    """Products of matrices; the stacks are broadcast."""
-    if not isinstance(node.op.core_op, Dot):
-        raise CannotLower(f"the operation {type(node.op.core_op).__name__} on stacks")
-    a, b = inputs
-    flags = [variable.type.broadcastable[:-2] for variable in node.inputs]
-    return [product_of_stacks(step, a, b, flags, node.outputs[0].type.dtype)]
-
-
 def product_of_stacks(
     step: Step, a: Value, b: Value, flags: Sequence[Sequence[bool]], dtype: str
 ) -> View:
     """``a[..., :, :] @ b[..., :, :]``; ``flags`` says which sizes of the stacks are known as 1."""
     left, right = (step.view(cast(step, value, dtype)) for value in (a, b))
     step.sizes.equal(left.shape[-1], right.shape[-2], "sizes of a product")
-    shape = _stack(step, (left, right), flags)
-    left = _stretched(left, shape, flags[0])
-    right = _stretched(right, shape, flags[1])
+    shape = stack_shape(step, (left, right), flags)
+    left = stretched(left, shape, flags[0])
+    right = stretched(right, shape, flags[1])
     out = step.temporary(dtype, (*shape, left.shape[-2], right.shape[-1]))
     # The runtime writes rows without gaps.
     out.packed = True
@@ -62,28 +50,6 @@ def product_of_stacks(
     takes, computes = [Work(each, terms)], [Work(2, terms)]
     step.append(Kernel([View.of(out)], [left, right], lines, takes=takes, computes=computes), out)
     return View.of(out)
-
-
-def _stack(step: Step, views: Sequence[View], flags: Sequence[Sequence[bool]]) -> tuple[Size, ...]:
-    shape: list[Size] = [1] * max(view.ndim - 2 for view in views)
-    for view, known in zip(views, flags, strict=True):
-        for d in range(1, len(known) + 1):
-            if not known[-d]:
-                size = view.shape[: view.ndim - 2][-d]
-                both = shape[-d] != 1
-                shape[-d] = step.sizes.equal(shape[-d], size, "sizes of stacks") if both else size
-    return tuple(shape)
-
-
-def _stretched(view: View, shape: tuple[Size, ...], flags: Sequence[bool]) -> View:
-    lead = len(shape) + 2 - view.ndim
-    axes = (
-        *[None] * lead,
-        *(None if known else axis for axis, known in zip(view.axes, flags, strict=False)),
-        *view.axes[-2:],
-    )
-    steps = (*[0] * lead, *view.steps)
-    return View(view.buffer, (*shape, *view.shape[-2:]), axes, steps, view.start)
 
 
 def _runtime_product(dtype: str, looks: int):

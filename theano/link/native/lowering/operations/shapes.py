@@ -151,7 +151,7 @@ def split_dimension(step: Step, node, inputs: list[Value]) -> list[Value]:
     return [step.reshaped(value, (*value.shape[:axis], *sizes, *value.shape[axis + 1 :]))]
 
 
-def _constant_axis(step: Step, axis: int | Value, operation: str) -> int:
+def constant_axis(step: Step, axis: int | Value, operation: str) -> int:
     known = axis if isinstance(axis, int) else step.size(axis, f"an axis of {operation}")
     if not isinstance(known, int):
         raise CannotLower(f"an axis of {operation} that is not constant")
@@ -162,7 +162,7 @@ def _constant_axis(step: Step, axis: int | Value, operation: str) -> int:
 def split(step: Step, node, inputs: list[Value]) -> list[Value]:
     """Parts along an axis, which are views."""
     axis, (value, lengths) = axis_apart(node, inputs)
-    axis = _constant_axis(step, axis, "Split")
+    axis = constant_axis(step, axis, "Split")
     axis %= value.ndim
     given = numbers_of(step, lengths, node.op.len_splits, "a list of lengths")
     sizes = _sizes(step, given, "a length of Split")
@@ -269,7 +269,7 @@ def _again(times: str, within: tuple[list[str], list[Size], list[str]], looks: i
 def join(step: Step, node, inputs: list[Value]) -> list[Value]:
     """Arrays side by side; what is computed only for this is written in its place at once."""
     axis, values = axis_apart(node, inputs)
-    axis = _constant_axis(step, axis, "Join")
+    axis = constant_axis(step, axis, "Join")
     dtype = node.outputs[0].type.dtype
     values = [cast(step, value, dtype) for value in values]
     if node.outputs[0].type.ndim == 1 and all(isinstance(value, Numbers) for value in values):

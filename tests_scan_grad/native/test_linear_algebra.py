@@ -1,0 +1,242 @@
+"""Factors, solutions, determinants and eigenvectors: by the engine as by PyTensor's Python code."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytensor.tensor as pt
+import pytest
+from pytensor.tensor import linalg
+from pytensor.tensor.linalg import lu_factor, lu_solve
+
+import theano
+from tests_scan_grad.native.evaluations import python_function
+from tests_scan_grad.native.lowering_checks import check, numbers, of
+from theano.link.native import c_function, report
+
+# one number, small enough for loops, not a multiple of anything, for LAPACK and for BLAS
+SIZES = (0, 1, 5, 16, 17, 40)
+DTYPES = ("float64", "float32")
+
+
+def listed(outputs) -> list:
+    return list(outputs) if isinstance(outputs, list | tuple) else [outputs]
+
+
+def positive(n: int, dtype: str = "float64") -> np.ndarray:
+    values = numbers(n, n)
+    return (values @ values.T / max(n, 1) + np.eye(n)).astype(dtype)
+
+
+def triangular(n: int, dtype: str = "float64") -> np.ndarray:
+    """What the other triangle holds must not matter."""
+    return (numbers(n, n) / max(n, 1) + 2 * np.eye(n)).astype(dtype)
+
+
+OF_A_MATRIX = {
+    "cholesky": lambda a: linalg.cholesky(a),
+    "cholesky, upper": lambda a: linalg.cholesky(a, lower=False),
+    "inverse": lambda a: linalg.inv(a),
+    "determinant": lambda a: linalg.det(a),
+    "sign and logarithm": lambda a: linalg.slogdet(a),
+    "eigenvalues": lambda a: linalg.eigh(a)[0],
+    "eigenvectors": lambda a: abs(linalg.eigh(a)[1]),
+    "upper triangle's eigenvalues": lambda a: linalg.eigh(pt.triu(a), lower=False)[0],
+    "LU factors": lambda a: lu_factor(a),
+}
+
+OF_A_SYSTEM = {
+    "general": lambda a, b, ndim: linalg.solve(a, b, b_ndim=ndim),
+    "positive definite": lambda a, b, ndim: linalg.solve(a, b, b_ndim=ndim, assume_a="pos"),
+    "positive definite, lower": lambda a, b, ndim: linalg.solve(
+        a, b, b_ndim=ndim, assume_a="pos", lower=True
+    ),
+    "by LU factors": lambda a, b, ndim: lu_solve(lu_factor(a), b, b_ndim=ndim),
+    "transposed by LU factors": lambda a, b, ndim: lu_solve(
+        lu_factor(a), b, b_ndim=ndim, trans=True
+    ),
+    "by a Cholesky factor": lambda a, b, ndim: linalg.cho_solve((a, True), b, b_ndim=ndim),
+    "by an upper Cholesky factor": lambda a, b, ndim: linalg.cho_solve((a, False), b, b_ndim=ndim),
+    "lower": lambda a, b, ndim: linalg.solve_triangular(a, b, lower=True, b_ndim=ndim),
+    "upper": lambda a, b, ndim: linalg.solve_triangular(a, b, lower=False, b_ndim=ndim),
+    "transposed": lambda a, b, ndim: linalg.solve_triangular(
+        a, b, lower=True, trans=1, b_ndim=ndim
+    ),
+    "with ones on the diagonal": lambda a, b, ndim: linalg.solve_triangular(
+        a, b, lower=True, unit_diagonal=True, b_ndim=ndim
+    ),
+}
+
+
+def matrix_for(name: str, n: int, dtype: str) -> np.ndarray:
+    solved = name.startswith(("general", "positive")) or "LU" in name
+    return positive(n, dtype) if solved else triangular(n, dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", OF_A_MATRIX)
+def test_of_a_matrix(name, dtype):
+    a = of(None, None, dtype=dtype)
+    # in single precision, rounding turns the vectors of many close values
+    sizes = SIZES[1:5] if "eigen" in name else SIZES
+    check([a], listed(OF_A_MATRIX[name](a)), *([positive(n, dtype)] for n in sizes))
+
+
+@pytest.mark.parametrize("ndim", [1, 2])
+@pytest.mark.parametrize("name", OF_A_SYSTEM)
+def test_of_a_system(name, ndim):
+    a, b = of(None, None), of(*[None] * ndim)
+    calls = [
+        [matrix_for(name, n, "float64"), numbers(*(n, 3)[:ndim])] for n in SIZES if n or ndim == 2
+    ]
+    check([a, b], [OF_A_SYSTEM[name](a, b, ndim)], *calls)
+
+
+@pytest.mark.parametrize("name", OF_A_SYSTEM)
+def test_many_right_sides_in_single_precision(name):
+    a, b = of(None, None, dtype="float32"), of(None, None, dtype="float32")
+    call = [matrix_for(name, 30, "float32"), numbers(30, 20, dtype="float32")]
+    check([a, b], [OF_A_SYSTEM[name](a, b, 2)], call)
+
+
+@pytest.mark.parametrize("n", [4, 30])
+@pytest.mark.parametrize("lower", [True, False])
+def test_parts_of_matrices_as_they_lie(lower, n):
+    a, b = of(None, None), of(None, None)
+    for part in (a.T, a[::2, ::2], a[::-1, ::-1], a[: n // 2, : n // 2]):
+        x = linalg.solve_triangular(part, b[: part.shape[0]].T.copy().T, lower=lower)
+        check([a, b], [x, linalg.cholesky(part @ part.T)], [triangular(n), numbers(n, 7)])
+
+
+@pytest.mark.parametrize("name", ["cholesky", "inverse", "determinant", "LU factors"])
+def test_stacks_of_matrices(name):
+    a = of(None, None, None, None)
+    values = np.stack([[positive(6) * (k + j + 1) for k in range(3)] for j in range(2)])
+    check([a], listed(OF_A_MATRIX[name](a)), [values])
+
+
+# rows that are read by a stack of indices, as for exchanged rows, have no code
+@pytest.mark.parametrize("name", [n for n in OF_A_SYSTEM if n != "general" and "LU" not in n])
+def test_stacks_of_systems_are_broadcast(name):
+    a, b = pt.tensor(shape=(None, 1, None, None)), pt.tensor(shape=(1, None, None, None))
+    matrices = np.stack([[matrix_for(name, 5, "float64")] for _ in range(2)])
+    check([a, b], [OF_A_SYSTEM[name](a, b, 2)], [matrices, numbers(1, 3, 5, 2)])
+    v = of(None)
+    check([a, v], [OF_A_SYSTEM[name](a, v, 1)], [matrices, numbers(5)])
+
+
+def test_what_has_no_factor_is_not_a_number():
+    a, b = of(None, None), of(None, None)
+    outputs = [linalg.cholesky(a), linalg.solve(a, b), linalg.solve_triangular(a, b)]
+    f = theano.function([a, b], outputs)
+    assert not report(f).calls
+    for n in (3, 30):
+        for result in f(np.zeros((n, n)), np.ones((n, n))):
+            assert result.shape == (n, n) and np.isnan(result).all()
+
+
+def test_what_has_no_inverse_raises():
+    a = of(None, None)
+    f = theano.function([a], linalg.inv(a))
+    with pytest.raises(np.linalg.LinAlgError, match="Singular matrix"):
+        f(np.zeros((3, 3)))
+
+
+def test_a_matrix_that_is_not_square_is_refused():
+    a, b = of(None, None), of(None, None)
+    for output in (linalg.cholesky(a), linalg.solve_triangular(a, b), linalg.inv(a)):
+        f = theano.function([a, b], output, on_unused_input="ignore")
+        with pytest.raises((ValueError, np.linalg.LinAlgError), match="square"):
+            f(np.ones((3, 4)), np.ones((3, 1)))
+    f = theano.function([a, b], linalg.solve_triangular(a, b))
+    with pytest.raises(ValueError, match="incompatible"):
+        f(np.eye(3), np.ones((4, 1)))
+
+
+@pytest.mark.parametrize("n", [4, 25])
+def test_gradients(n):
+    a, b = of(None, None), of(None)
+    factor = linalg.cholesky(a)
+    cost = (
+        (linalg.solve_triangular(factor, b, lower=True, b_ndim=1) ** 2).sum()
+        + pt.log(pt.diag(factor)).sum()
+        + (linalg.solve(a, b, b_ndim=1) ** 2).sum()
+        + linalg.slogdet(a)[1]
+        + linalg.inv(a).sum()
+        + (linalg.eigh(a)[0] ** 2).sum()
+    )
+    outputs = theano.grad(cost, [a, b])
+    f = theano.function([a, b], outputs)
+    assert not report(f).calls
+    expected = python_function([a, b], outputs)(positive(n), numbers(n))
+    for ours, theirs in zip(f(positive(n), numbers(n)), expected, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-8, atol=1e-9)
+
+
+def test_a_kalman_filter_and_its_gradient_are_native():
+    noise, seen = pt.scalar("noise"), pt.matrix("seen")
+
+    def step(value, mean, spread, noise):
+        spread = spread + noise * pt.eye(3)
+        factor = linalg.cholesky(spread)
+        white = linalg.solve_triangular(factor, value - mean, lower=True, b_ndim=1)
+        gain = linalg.cho_solve((factor, True), spread)
+        density = -0.5 * (white**2).sum() - pt.log(pt.diag(factor)).sum()
+        return mean + gain @ (value - mean) / 2, spread - spread @ gain / 2, density
+
+    (_, _, densities), _ = theano.scan(
+        step,
+        sequences=seen,
+        outputs_info=[pt.zeros(3), pt.eye(3), None],
+        non_sequences=noise,
+    )
+    cost = densities.sum()
+    f = theano.function([noise, seen], [cost, theano.grad(cost, noise)])
+    found = report(f)
+    assert not found.calls and all(loop.reason is None for loop in found.loops)
+    values = numbers(8, 3)
+    small = 1e-5
+    above, below = (f(0.7 + change, values)[0] for change in (small, -small))
+    np.testing.assert_allclose(f(0.7, values)[1], (above - below) / (2 * small), rtol=1e-6)
+
+
+def test_from_c_on_several_threads():
+    a, b = of(None, None), of(None, None)
+    function = c_function(theano.function([a, b], linalg.solve(a, b)))
+    matrix, sides = positive(30), numbers(30, 4)
+    found: list = []
+    threads = [
+        threading.Thread(target=lambda: found.append(function(matrix, sides)[0])) for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for result in found:
+        np.testing.assert_allclose(result, np.linalg.solve(matrix, sides))
+    assert len(found) == 4
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int8", "uint64", "bool"])
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_sorts(axis, dtype):
+    x = of(None, None, dtype=dtype)
+    outputs = [pt.sort(x, axis=axis), pt.argsort(x, axis=axis, kind="stable")]
+    lengths = [(n, m) for n in (0, 1, 7, 33) for m in (1, 2, 40)]
+    check([x], outputs, *([numbers(*shape, dtype=dtype)] for shape in lengths))
+
+
+def test_nan_is_sorted_to_the_end():
+    x = of(None)
+    values = np.array([1.0, np.nan, -np.inf, np.nan, 0.0, np.inf])
+    check([x], [pt.sort(x), pt.argsort(x, kind="stable")], [values])
+
+
+def test_long_sorts():
+    x = of(None)
+    f = theano.function([x], [pt.sort(x), pt.argsort(x)])
+    values = np.random.default_rng(0).integers(0, 1000, 100_000).astype("float64")
+    ordered, positions = f(values)
+    np.testing.assert_array_equal(ordered, np.sort(values))
+    np.testing.assert_array_equal(positions, np.argsort(values, kind="stable"))

@@ -1,0 +1,286 @@
+"""Factors of matrices, solutions of linear systems, determinants and eigenvectors.
+
+The runtime computes them (``runtime/linear_algebra.c``), in single and double precision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from pytensor.tensor.linalg import (
+    Cholesky,
+    CholeskySolve,
+    Det,
+    Eigh,
+    LUFactor,
+    MatrixInverse,
+    PivotToPermutations,
+    SLogDet,
+    Solve,
+    SolveTriangular,
+)
+
+from theano.link.native.ir.ir import Buffer, CannotLower, Size, Value, View
+from theano.link.native.ir.scalar_types import FLOATS, SUFFIX
+from theano.link.native.ir.symbolic import compared
+from theano.link.native.lowering.operations.elementwise import cast
+from theano.link.native.lowering.operations.kernels import indices, looks_of, loops
+from theano.link.native.lowering.operations.stacks import stack_shape, stretched
+from theano.link.native.lowering.registry import lowers
+from theano.link.native.lowering.step import Step
+from theano.link.native.statements.base import Work
+from theano.link.native.statements.costs import MULTIPLY_ADD
+from theano.link.native.statements.kernel import Array, Kernel
+from theano.link.native.text.looks import declared, look_after, unless_empty
+
+# LAPACK counts in C's int
+_MOST_ROWS = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Routine:
+    """A function of the runtime for one matrix, with or without right sides.
+
+    Attributes
+    ----------
+    name
+        Its name, without that of the precision.
+    flags
+        Numbers that it is given after the matrix.
+    results
+        Of each result the sizes, by letters: ``n`` rows, ``m`` right sides.
+    work
+        How many elements of work memory, as a sum of products of these letters and numbers.
+    whole_numbers
+        How many whole numbers of it, for each row.
+    failure
+        What a call raises where the function answers that there is no result.
+    after
+        Lines of C for one matrix after the function, given its results.
+    """
+
+    name: str
+    flags: tuple[int, ...] = ()
+    results: tuple[str, ...] = ("nn",)
+    work: tuple[tuple[str | int, ...], ...] = ()
+    whole_numbers: int = 0
+    failure: str | None = None
+    after: Callable[..., list[str]] | None = None
+
+
+def _solve(op: Solve) -> Routine:
+    if op.assume_a not in ("gen", "pos"):
+        raise CannotLower(f"the solution of a system whose matrix is {op.assume_a!r}")
+    flags = (int(op.assume_a == "pos"), int(op.lower))
+    return Routine("solve", flags, ("nm",), (("n", "n"), ("n", "m")), 1)
+
+
+def _of_sign_and_logarithm(sign: str, logarithm: str) -> list[str]:
+    return [f"{sign} *= exp({logarithm});"]
+
+
+_DETERMINANT = Routine("determinant", (), ("", ""), (("n", "n"),), 1)
+
+ROUTINES: Mapping[type, Callable[[Any], Routine]] = {
+    Cholesky: lambda op: Routine("cholesky", (int(op.lower),)),
+    SolveTriangular: lambda op: Routine(
+        "solve_triangular", (int(op.lower), int(op.unit_diagonal)), ("nm",)
+    ),
+    CholeskySolve: lambda op: Routine("solve_factored", (int(op.lower),), ("nm",)),
+    Solve: _solve,
+    LUFactor: lambda op: Routine("lu", (), ("nn", "n"), (("n", "n"),)),
+    MatrixInverse: lambda op: Routine(
+        "inverse", (), ("nn",), (("n", "n"),), 1, failure="Singular matrix"
+    ),
+    Det: lambda op: replace(_DETERMINANT, after=_of_sign_and_logarithm),
+    SLogDet: lambda op: _DETERMINANT,
+    Eigh: lambda op: Routine(
+        "eigh",
+        (int(op.lower),),
+        ("n", "nn"),
+        (("n", "n"), ("n", "n"), (40, "n")),
+        12,
+        failure="Eigenvalues did not converge",
+    ),
+}
+
+
+def routine_of(op: Any) -> Routine | None:
+    """What computes an operation on one matrix, if the runtime has it."""
+    make = ROUTINES.get(type(op))
+    return None if make is None else make(op)
+
+
+@lowers(*ROUTINES)
+def linear_algebra(step: Step, node, inputs: list[Value]) -> list[Value]:
+    routine = routine_of(node.op)
+    assert routine is not None
+    return on_stacks(step, node, routine, inputs, [()] * len(inputs))
+
+
+def on_stacks(
+    step: Step,
+    node: Any,
+    routine: Routine,
+    inputs: Sequence[Value],
+    flags: Sequence[Sequence[bool]],
+) -> list[Value]:
+    """Call a routine for each matrix of a stack; ``flags`` says which sizes of it are known as 1."""
+    dtype = node.outputs[0].type.dtype
+    if dtype not in FLOATS:
+        raise CannotLower(f"linear algebra in {dtype}")
+    if len(inputs) > 2 or (len(inputs) == 2 and routine.results != ("nm",)):
+        raise CannotLower("a generalized eigenvalue problem")
+    views = [step.view(cast(step, value, dtype)) for value in inputs]
+    stack = stack_shape(step, views, flags)
+    cores = [view.shape[len(known) :] for view, known in zip(views, flags, strict=True)]
+    sizes = _sizes(step, cores)
+    operands = [stretched(view, stack, known) for view, known in zip(views, flags, strict=True)]
+    vector = len(cores) == 2 and len(cores[1]) == 1
+    dtypes = [variable.type.dtype for variable in node.outputs] + [dtype] * len(routine.results)
+    results = [
+        _packed(step, kind, (*stack, *(sizes[letter] for letter in letters.strip("m" * vector))))
+        for letters, kind in zip(routine.results, dtypes, strict=False)
+    ]
+    call = _Call(step, routine, dtype, sizes, len(stack))
+    step.append(call.kernel(results, operands), *results, *call.work)
+    kept = results[: len(node.outputs)]
+    return [View.of(r) if r.shape else step.load(View.of(r)) for r in kept]
+
+
+def _sizes(step: Step, cores: Sequence[tuple[Size, ...]]) -> dict[str, Size]:
+    matrix, *sides = cores
+    n = step.sizes.equal(matrix[0], matrix[1], "rows and columns of a square matrix")
+    m: Size = 1
+    for side in sides:
+        n = step.sizes.equal(n, side[0], "rows of a matrix and of the right side of a system")
+        m = side[1] if len(side) == 2 else 1
+    for size in (n, m):
+        if not isinstance(size, int):
+            step.sizes.check(compared(size, "<=", _MOST_ROWS), "rows that LAPACK can count")
+    return {"n": n, "m": m}
+
+
+def _packed(step: Step, dtype: str, shape: tuple[Size, ...]) -> Buffer:
+    """New memory, whose rows have no gaps."""
+    buffer = step.temporary(dtype, shape)
+    buffer.packed = True
+    return buffer
+
+
+class _Call:
+    """The calls of a routine for all matrices of a stack, as lines of C."""
+
+    def __init__(
+        self, step: Step, routine: Routine, dtype: str, sizes: Mapping[str, Size], ndim: int
+    ):
+        self.routine, self.dtype, self.sizes = routine, dtype, sizes
+        self.names, self.looks = indices("b", ndim), looks_of(step)
+        self.work: list[Buffer] = []
+        if routine.work:
+            size: Size = 0
+            for term in routine.work:
+                size = step.sizes.binary(size, "+", self._product(step, term))
+            self.work.append(_packed(step, dtype, (size,)))
+        if routine.whole_numbers:
+            count = self._product(step, (routine.whole_numbers, "n"))
+            self.work.append(_packed(step, "int32", (count,)))
+
+    def _product(self, step: Step, term: Sequence[str | int]) -> Size:
+        return step.sizes.product(self.sizes[f] if isinstance(f, str) else f for f in term)
+
+    def kernel(self, results: Sequence[Buffer], operands: Sequence[View]) -> Kernel:
+        """The statement that calls it."""
+        writes = [View.of(buffer) for buffer in (*results, *self.work)]
+        n, m = self.sizes["n"], self.sizes["m"]
+        terms = (*results[0].shape[: len(self.names)], n, n, n if len(operands) == 1 else m)
+        failure = self.routine.failure
+        return Kernel(
+            writes,
+            list(operands),
+            self._lines(len(results), len(self.work)),
+            [n, m],
+            None if failure is None else (np.linalg.LinAlgError, failure),
+            takes=[Work(MULTIPLY_ADD[self.dtype], terms)],
+            computes=[Work(1, terms)],
+        )
+
+    def _lines(self, results: int, works: int) -> Callable[..., list[str]]:
+        # arrays: results, work memory, matrix, right side; numbers: n, m; what ends the step
+        routine, names, suffix = self.routine, self.names, SUFFIX[self.dtype]
+
+        def one_of(array: Array) -> str:
+            return f"{array.name} + {array.offset(*names)}"
+
+        def given(array: Array) -> str:
+            return ", ".join(
+                (one_of(array), *(array.strides[len(names) :]), *self._no_columns(array))
+            )
+
+        def lines(*given_lines: Any) -> list[str]:
+            made, work = given_lines[:results], given_lines[results : results + works]
+            rest = given_lines[results + works :]
+            operands = [each for each in rest if isinstance(each, Array)]
+            n, m, *fails = (each for each in rest if not isinstance(each, Array))
+            arguments = [
+                n,
+                *([m] if len(operands) == 2 else []),
+                given(operands[0]),
+                *map(str, routine.flags),
+                *map(given, operands[1:]),
+                *map(one_of, made),
+                *(array.name for array in work),
+            ]
+            call = f"runtime->{routine.name}_{suffix}({', '.join(arguments)})"
+            body = [f"if (!{call}) {{ {fails[0]} }}"] if fails else [f"{call};"]
+            if routine.after is not None:
+                body += routine.after(*(array.at(*names) for array in made))
+            body += look_after(f"{n} * {n} * {n if len(operands) == 1 else m}", self.looks)
+            stack = made[0].shape[: len(names)]
+            return [
+                *declared(self.looks),
+                *unless_empty(stack, loops(names, stack, body, self.looks)),
+            ]
+
+        return lines
+
+    def _no_columns(self, array: Array) -> list[str]:
+        """The stride of columns of a right side that is a vector."""
+        return ["0"] if len(array.shape) == len(self.names) + 1 else []
+
+
+@lowers(PivotToPermutations)
+def rows_as_exchanged(step: Step, node, inputs: list[Value]) -> list[Value]:
+    """Where each row is found after the exchanges of a factorization, or where each goes."""
+    return [permutation(step, step.view(inputs[0]), node.op.inverse)]
+
+
+def permutation(step: Step, pivots: View, inverse: bool) -> View:
+    """The permutations that exchanges along the last dimension amount to."""
+    out, found = _packed(step, "int64", pivots.shape), _packed(step, "int64", pivots.shape[-1:])
+    names, looks = indices("b", pivots.ndim - 1), looks_of(step)
+
+    def lines(y: Array, rows: Array, x: Array) -> list[str]:
+        n = str(x.shape[-1])
+        exchange = [
+            f"const int64_t other = {x.at(*names, 'i')}, kept = {rows.at('i')};",
+            f"{rows.at('i')} = {rows.at('other')};",
+            f"{rows.at('other')} = kept;",
+        ]
+        place = f"{y.at(*names, 'i')} = {rows.at('i')};"
+        if not inverse:
+            place = f"{y.at(*names, rows.at('i'))} = i;"
+        body = [
+            *loops("i", [n], [f"{rows.at('i')} = i;"]),
+            *loops("i", [n], exchange),
+            *loops("i", [n], [place]),
+            *look_after(n, looks),
+        ]
+        stack = x.shape[:-1]
+        return [*declared(looks), *unless_empty(stack, loops(names, stack, body, looks))]
+
+    step.append(Kernel([View.of(out), View.of(found)], [pivots], lines), out, found)
+    return View.of(out)

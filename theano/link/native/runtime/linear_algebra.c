@@ -1,0 +1,47 @@
+/* Factors of matrices and solutions of linear systems: small ones by loops, others by the functions of
+ * LAPACK and BLAS that `tn_set_lapack` was given.
+ *
+ * LAPACK's matrices lie column after column. A triangle that lies row after row is its transpose there,
+ * so that "upper" and "lower" are exchanged in its calls.
+ */
+#include "runtime.h"
+
+#include <math.h>
+
+static struct tn_lapack lapack;
+static void (*find_lapack)(void);
+static int found;
+
+void tn_find_lapack_by(void (*find)(void))
+{
+    find_lapack = find;
+}
+
+void tn_set_lapack(const struct tn_lapack *functions)
+{
+    lapack = *functions;
+    __atomic_store_n(&found, 1, __ATOMIC_RELEASE);
+}
+
+/* Whether there are functions: they are looked for when the first is needed. */
+static int ready(void)
+{
+    if (!__atomic_load_n(&found, __ATOMIC_ACQUIRE))
+        find_lapack();
+    return __atomic_load_n(&found, __ATOMIC_ACQUIRE);
+}
+
+/* Up to so many rows, loops take less time than a call. */
+enum { SMALL = 16 };
+
+#define TN_REAL float
+#define TN_NAME(x) x##_f32
+#include "linear_algebra.inc"
+#undef TN_REAL
+#undef TN_NAME
+
+#define TN_REAL double
+#define TN_NAME(x) x##_f64
+#include "linear_algebra.inc"
+#undef TN_REAL
+#undef TN_NAME
