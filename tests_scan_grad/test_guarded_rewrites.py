@@ -54,6 +54,12 @@ PROGRAMS = [
         (of([0, 0], "int64"), of(100, "int8"), of(100, "int8")),
     ),
     Program(
+        "local_subtensor_merge_slice",
+        lambda x: T.specify_shape(x, (1002,))[1:1001][T.constant(np.int8(0))],
+        lambda x: x[1],
+        (np.arange(1002.0),),
+    ),
+    Program(
         "slogdet_specialization",
         lambda x: T.log(abs(linalg.det(x))),
         lambda x: np.linalg.slogdet(x)[1],

@@ -14,6 +14,8 @@ PACKAGES = {
     "jax": "jax",
     "pytensor": "pytensor",
     "numba": "numba",
+    "numba from C": "nutpie",
+    "c": "pytensor",
     "numpy": "numpy",
 }
 INSTALL = "pip install 'theano-scan[bench]'"

@@ -146,6 +146,10 @@ INSTEAD: dict[NodeRewriter, NodeRewriter] = {
         ],
     ),
     **_guarded(where.all_lengths_are_told, [subtensor_lift.local_subtensor_SpecifyShape_lift]),
+    **_guarded(
+        where.known_indices_are_wide,
+        [subtensor.local_subtensor_merge_slice, subtensor.local_subtensor_merge_integer],
+    ),
     **_guarded(where.stops_are_signed, [subtensor.local_useless_subtensor]),
     **_guarded(where.writes_slices, [subtensor.local_incsubtensor_of_zeros]),
     **_guarded(where.writes_of_one_dtype, [subtensor.local_write_of_write_same_indices]),

@@ -269,6 +269,11 @@ def _indices(node: Apply) -> list[Any]:
     return list(unflatten_index_variables(node.inputs[1:], op.idx_list))
 
 
+def known_indices_are_wide(graph: FunctionGraph, node: Apply) -> bool:
+    """Whether arithmetic on the numbers in an index is not that of few bits, which overflows."""
+    return all(v.type.dtype == "int64" for v in node.inputs[1:] if isinstance(v, Constant))
+
+
 def places_exist(graph: FunctionGraph, node: Apply) -> bool:
     """Whether the places that a read names by number are known to be in the array."""
     source: Any = node.inputs[0]
