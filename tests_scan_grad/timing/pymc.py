@@ -133,4 +133,6 @@ EXPERIMENT = Experiment(
 
 if __name__ == "__main__":
     asked = json.loads(sys.argv[1])
-    print(json.dumps(first_density(asked["engine"], asked["sizes"]["rows"][0], Path(asked["path"]))))
+    print(
+        json.dumps(first_density(asked["engine"], asked["sizes"]["rows"][0], Path(asked["path"])))
+    )

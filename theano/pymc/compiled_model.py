@@ -18,9 +18,8 @@ from nutpie.compile_pymc import (
 from pymc.initial_point import make_initial_point_fn
 
 from theano.link.native import c_function
-from theano.link.native.run.c_function import CFunction
 from theano.link.native.runtime.load import symbol
-from theano.pymc.density import compiled, density_and_gradient
+from theano.pymc.density import compiled, density_and_gradient, of_sampler
 from theano.pymc.points import Points, joined, slices_of
 from theano.pymc.starts import check_starts, starting_points
 from theano.scan_module.adopt import adopt
@@ -73,7 +72,7 @@ class CompiledModel(CompiledPyMCModel):
             shared_data={self.shared_var_keys[v]: value for v, value in values.items()},
             logp_func=density,
             expand_func=draw,
-            user_data=_of_sampler(density, draw, self.n_dim, self.n_expanded),
+            user_data=of_sampler(density.function, draw.function, self.n_dim, self.n_expanded),
         )
 
 
@@ -164,7 +163,7 @@ def compile_model(
         ),
         shared_data={key: variable.get_value() for variable, key in keys.items()},
         shared_var_keys=keys,
-        user_data=_of_sampler(*functions, points.count, expanded),
+        user_data=of_sampler(*(f.function for f in functions), points.count, expanded),
         n_expanded=expanded,
         shape_info=shape_info,
         logp_func=functions[0],
@@ -173,11 +172,6 @@ def compile_model(
         points=points,
         starts=tuple(starts),
     )
-
-
-def _of_sampler(density: CFunction, draw: CFunction, count: int, expanded: int) -> np.ndarray:
-    """What the functions of a sampler are given; see ``runtime/sampler.h``."""
-    return np.array([density.function, draw.function, count, expanded], np.uint64)
 
 
 def _at(name: str) -> Any:
