@@ -93,6 +93,9 @@ if sys.version_info >= (3, 12):
         gammau,
         rad2deg,
     )
+    from theano.pytensor_base.since_3_3.log_sums import (
+        GRADIENT_RULES,  # class of an operator that is a graph -> the operator with a gradient
+    )
     from theano.pytensor_base.since_3_3.rank_one_update import (
         Ger,  # A + a * outer(x, y)
         ger,
@@ -107,6 +110,7 @@ if sys.version_info >= (3, 12):
         with_rows_repeated,  # (changed) -> the same where one row was set at several positions
     )
 else:
+    from theano.pytensor_base.before_3_3.symbolic import GRADIENT_RULES
     from theano.pytensor_base.before_3_3.tensor import (
         AdvancedIncSubtensor1,
         AdvancedSubtensor1,

@@ -15,6 +15,7 @@ from theano.pytensor_base.graphs.graph import features_of
 from theano.scan_module.gradient.chosen_operands import compare_operands
 from theano.scan_module.gradient.equal_gradients import MergeBeforeGradients
 from theano.scan_module.gradient.forward_loops import unify_forward_loops
+from theano.scan_module.gradient.symbolic_gradients import with_rules, without_rules
 from theano.scan_module.loop.arguments import Loop, fresh_like
 from theano.scan_module.step.shape_only_uses import replace_shape_only_uses
 
@@ -144,9 +145,13 @@ def _gradients(
     for variable, cotangent in pairs:
         totals[variable] = totals[variable] + cotangent if variable in totals else cotangent
     # A copy of each output, so that an output that is also an input of the step still counts.
+    outputs, stands_for = with_rules(list(totals))
     results = grad(
         cost=None,
-        known_grads={variable.copy(): cotangent for variable, cotangent in totals.items()},
+        known_grads={
+            variable.copy(): cotangent
+            for variable, cotangent in zip(outputs, totals.values(), strict=True)
+        },
         wrt=wanted,
         disconnected_inputs="ignore",
         return_disconnected="none",
@@ -160,7 +165,8 @@ def _gradients(
             undefined[variable] = gradient.type.why_null
         else:
             gradients[variable] = gradient
-    return gradients, undefined
+    by_step = without_rules(list(gradients.values()), stands_for)
+    return dict(zip(gradients, by_step, strict=True)), undefined
 
 
 def _merged(loop, write_cotangents, trace_cotangents, gradients, undefined) -> StepGradient:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import prod
 
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.statements.base import Statement
@@ -16,3 +17,15 @@ def nanoseconds(statements: Iterable[Statement], sizes: Sizes) -> str:
             factors = [str(size) for size in map(sizes.find, work.shape) if size != 1]
             terms.append(" * ".join([f"{work.each:.3g}", *factors]))
     return " + ".join(terms) or "0.0"
+
+
+def known_nanoseconds(statements: Iterable[Statement], sizes: Sizes) -> float | None:
+    """The time of a step all of whose sizes are known; None where one is not."""
+    total = 0.0
+    for statement in statements:
+        for work in statement.nanoseconds():
+            shape = [sizes.find(size) for size in work.shape]
+            if not all(isinstance(size, int) for size in shape):
+                return None
+            total += work.each * prod(shape)  # type: ignore[arg-type]
+    return total

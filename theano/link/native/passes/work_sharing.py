@@ -16,7 +16,11 @@ from theano.link.native.ir.ir import Buffer, Size, View
 from theano.link.native.ir.sharing import ONE, Alone, Share, Sharing, Way
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.ir.symbolic import sum_of
+from theano.link.native.passes.step_time import known_nanoseconds
 from theano.link.native.statements.base import Statement
+
+# nanoseconds of a step, far below what the runtime shares among threads (LEAST_WORK of pool.c)
+WORTH_SHARING = 500.0
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,9 @@ def shared_work(
     numbers_read, numbers_written
         Rows of one number: read before the first statement, written after the last.
     """
+    takes = known_nanoseconds(statements, sizes)
+    if takes is not None and takes < WORTH_SHARING:
+        return Alone("its step takes less time than it takes to share it")
     result = Sharing()
     for statement in statements:
         way = statement.way(result, sizes)

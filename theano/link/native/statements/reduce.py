@@ -188,11 +188,16 @@ def _reduce_in_rows(statement, loops, kept, source, target, working) -> list[str
 LANES = 16
 
 
+def _are_few(size: Size) -> bool:
+    """Whether elements are known to be so few that one after the other is sooner done."""
+    return isinstance(size, int) and size <= LANES // 2
+
+
 def _reduce_one_by_one(statement, loops, kept, source, target, working) -> list[str]:
     lines = [loops[d].head for d in kept]
     axes = [d for d in range(len(loops)) if d not in kept]
     accumulate = ACCUMULATE[statement.operation]
-    in_lanes = bool(axes) and source[axes[-1]].text == "1"
+    in_lanes = bool(axes) and source[axes[-1]].text == "1" and not _are_few(loops[axes[-1]].size)
     total, first = ("lanes[0]" if in_lanes else "total"), _first(statement)
     if in_lanes:
         each = f"for (int lane = 0; lane < {LANES}; lane++)"

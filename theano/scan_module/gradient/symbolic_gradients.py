@@ -1,0 +1,42 @@
+"""Gradients of operators that are graphs inside, by the rules of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pytensor.graph.basic import Variable
+from pytensor.graph.replace import graph_replace
+from pytensor.graph.traversal import toposort
+
+from theano.pytensor_base.operations.tensor import GRADIENT_RULES
+
+
+def with_rules(outputs: Sequence[Variable]) -> tuple[list[Variable], dict[Variable, Variable]]:
+    """Outputs whose operators have these rules.
+
+    Returns
+    -------
+    list of Variable
+        The outputs; those that have no such operator before them are the ones that were given.
+    dict
+        Of each variable that was made the one that it stands for.
+    """
+    made: dict[Variable, Variable] = {}
+    for node in toposort(outputs):
+        inputs = [made.get(variable, variable) for variable in node.inputs]
+        rule = GRADIENT_RULES.get(type(node.op))
+        if rule is not None:
+            results = [rule(node.op)(*inputs)]
+        elif inputs != node.inputs:
+            results = node.clone_with_new_inputs(inputs).outputs
+        else:
+            continue
+        made.update(zip(node.outputs, results, strict=True))
+    return [made.get(v, v) for v in outputs], {new: old for old, new in made.items()}
+
+
+def without_rules(
+    values: Sequence[Variable], stands_for: Mapping[Variable, Variable]
+) -> list[Variable]:
+    """Values computed from what `with_rules` made, computed from what it stands for instead."""
+    return graph_replace(list(values), stands_for, strict=False) if stands_for else list(values)
