@@ -17,7 +17,7 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.traversal import toposort
 
 from theano.link.native.build.compile_ahead import TAG
-from theano.link.native.lowering.operations.random_state_draws import why_no_code
+from theano.link.native.lowering.operations.draws.random_state_draws import why_no_code
 from theano.pytensor_base.graphs.rewriting import GraphRewriter
 from theano.pytensor_base.graphs.scan import Scan
 from theano.scan_module.loop.arguments import Loop, take_apart

@@ -2,22 +2,26 @@
 
 from theano.link.native.lowering.operations import (
     advanced_indexing,
-    batched_products,
-    blockwise,
     cumulative,
     elementwise,
     generators,
     graphs,
     indexing,
-    linear_algebra,
-    outcomes_of_draws,
-    products,
-    random_draws,
-    random_state_draws,
     reductions,
     scan,
     shapes,
     sorting,
+)
+from theano.link.native.lowering.operations.draws import (
+    outcomes_of_draws,
+    random_draws,
+    random_state_draws,
+)
+from theano.link.native.lowering.operations.matrices import (
+    batched_products,
+    blockwise,
+    linear_algebra,
+    products,
 )
 
 __all__ = [

@@ -8,8 +8,8 @@ from pytensor.tensor.math import Dot
 from theano.link.native.ir.ir import CannotLower, Scalar, Value, View
 from theano.link.native.ir.scalar_expressions import expression_of
 from theano.link.native.ir.scalar_types import FLOATS
-from theano.link.native.lowering.operations.batched_products import product_of_stacks
 from theano.link.native.lowering.operations.elementwise import cast
+from theano.link.native.lowering.operations.matrices.batched_products import product_of_stacks
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.reduce import Reduce

@@ -8,8 +8,8 @@ from pytensor.tensor.math import Dot
 from pytensor.tensor.sort import ArgSortOp, SortOp
 
 from theano.link.native.ir.ir import CannotLower, Value
-from theano.link.native.lowering.operations.batched_products import product_of_stacks
-from theano.link.native.lowering.operations.linear_algebra import (
+from theano.link.native.lowering.operations.matrices.batched_products import product_of_stacks
+from theano.link.native.lowering.operations.matrices.linear_algebra import (
     on_stacks,
     permutation,
     routine_of,

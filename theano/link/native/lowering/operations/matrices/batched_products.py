@@ -8,7 +8,7 @@ from theano.link.native.ir.ir import Value, View
 from theano.link.native.ir.scalar_types import C_TYPES, FLOATS, SUFFIX
 from theano.link.native.lowering.operations.elementwise import cast
 from theano.link.native.lowering.operations.kernels import indices, looks_of, loops, passes
-from theano.link.native.lowering.operations.stacks import stack_shape, stretched
+from theano.link.native.lowering.operations.matrices.stacks import stack_shape, stretched
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.base import Work

@@ -1,0 +1,117 @@
+"""What draws of a `RandomState` whose words are an array are made with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pytensor.graph.basic import Apply
+
+from theano.link.native.ir.ir import Buffer, Scalar, Size, Spread, Value, View
+from theano.link.native.ir.scalar_expressions import Expression
+from theano.link.native.lowering.operations.kernels import indices, loops
+from theano.link.native.lowering.step import Step
+from theano.link.native.statements.base import Work
+from theano.link.native.statements.costs import ARITHMETIC
+from theano.link.native.statements.kernel import Array, Kernel
+
+# a draw on one thread, roughly: a logarithm and an exponential, or some words
+_NANOSECONDS = 60 * ARITHMETIC
+
+
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """What all draws are made with.
+
+    Attributes
+    ----------
+    words
+        The state that advances.
+    shape
+        Of the draws, without the dimensions that each of them has.
+    wrong
+        Becomes 1 where a parameter is not right, which ends the step.
+    """
+
+    step: Step
+    node: Apply
+    words: Buffer
+    shape: tuple[Size, ...]
+    wrong: Buffer
+
+    @property
+    def dtype(self) -> str:
+        """The type of the draws."""
+        return self.node.outputs[1].type.dtype
+
+    def append(
+        self,
+        lines: Callable[..., list[str]],
+        reads: Sequence[View],
+        numbers: Sequence[Size] = (),
+        added: Sequence[Size] = (),
+        scratch: Sequence[Buffer] = (),
+        error: tuple[type[Exception], str] | None = None,
+    ) -> Buffer:
+        """Append lines of C, given what is written: the draws and the scratch; and what is read."""
+        step, kept = self.step, list(scratch)
+        out = step.temporary(self.dtype, (*self.shape, *added) or (1,))
+        writes = [View.of(buffer) for buffer in (out, *kept, self.words, self.wrong)]
+
+        def all_lines(*given: Any) -> list[str]:
+            own, rest = given[: 1 + len(kept)], given[1 + len(kept) :]
+            words, wrong, _, *others = rest
+            named = f"unsigned int *const words = {words.name};"
+            return [f"{wrong.at('0')} = 0;", named, *lines(*own, wrong.at("0"), *others)]
+
+        kernel = Kernel(
+            writes,
+            [View.of(self.words), *reads],
+            all_lines,
+            numbers,
+            takes=[Work(_NANOSECONDS, out.shape)],
+        )
+        step.append(kernel, out, *kept, self.words, self.wrong)
+        if error is not None:
+            wrong = step.load(View(self.wrong, (), (), (), (0,)))
+            step.check(_IS_RIGHT, [wrong], *error)
+        return out
+
+
+_IS_RIGHT = Expression("parameters are right", "{0} == 0", None, None, "bool")
+
+
+def over(y: Array, body: Sequence[str], ndim: int) -> list[str]:
+    return loops(indices("i", ndim), y.shape[:ndim], body)
+
+
+def place(y: Array, ndim: int, *more: str) -> str:
+    return y.at(*indices("i", ndim), *more) if ndim or more else y.at("0")
+
+
+def parameter(drawing: Drawing, value: Value) -> tuple[View, list[str]]:
+    """A parameter in memory, and the indices of the one that belongs to a draw."""
+    where = indices_in(drawing, value.shape)
+    if isinstance(value, Spread | Scalar):
+        scalar = value.scalar if isinstance(value, Spread) else value
+        return drawing.step.view(scalar), ["0"]
+    return drawing.step.view(value), where
+
+
+def indices_in(drawing: Drawing, shape: Sequence[Size]) -> list[str]:
+    """Where in an array, which broadcasts to the draws, that of a draw is."""
+    sizes, names = drawing.step.sizes, indices("i", len(drawing.shape))
+    where = []
+    for d in range(-len(shape), 0):
+        one = sizes.find(shape[d]) == 1
+        if not one:
+            sizes.equal(shape[d], drawing.shape[d], "a length of a parameter of random draws")
+        where.append("0" if one else names[d])
+    return where
+
+
+def packed(step: Step, dtype: str, length: Size) -> Buffer:
+    buffer = step.temporary(dtype, (length,))
+    buffer.packed = True
+    return buffer

@@ -1,0 +1,186 @@
+"""Draws of NumPy's `RandomState`, whose words are an array; see ``emit/random_state.inc``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pytensor.graph.basic import Apply, Constant
+
+from theano.link.native.ir.ir import Buffer, CannotLower, Value, View
+from theano.link.native.ir.scalar_types import C_TYPES, FLOATS
+from theano.link.native.ir.symbolic import compared
+from theano.link.native.lowering.operations.draws.choices import (
+    choices,
+    multinomial,
+    permutations,
+)
+from theano.link.native.lowering.operations.draws.drawing import (
+    Drawing,
+    over,
+    parameter,
+    place,
+)
+from theano.link.native.lowering.operations.shapes import numbers_of
+from theano.link.native.lowering.registry import lowers
+from theano.link.native.lowering.step import Step
+from theano.link.native.statements.kernel import Array
+from theano.tensor.random_function import RandomFunction
+from theano.tensor.random_samplers import (
+    choice_helper,
+    multinomial_helper,
+    permutation_helper,
+    random_integers_helper,
+)
+from theano.tensor.random_state_words import WORDS, DrawFromWords
+
+_INTEGERS = tuple(dtype for dtype in C_TYPES if dtype not in FLOATS)
+_NUMBERS = tuple(C_TYPES)
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """How one number is drawn, given its parameters.
+
+    Attributes
+    ----------
+    dtypes
+        Of which types each parameter may be.
+    draw
+        The C expression, of the state ``words``, the parameters and their C types.
+    valid
+        When the parameters are right, in C.
+    error
+        The exception where they are not.
+    """
+
+    dtypes: tuple[tuple[str, ...], ...]
+    draw: str
+    valid: str
+    error: tuple[type[Exception], str]
+
+
+# Integers from low to high: NumPy is given the number above the last, in the type of `high`.
+_END = "(int64_t)({t1})((uint64_t){p1} + 1)"
+
+_DISTRIBUTIONS: dict[Any, Distribution] = {
+    "uniform": Distribution(
+        (_NUMBERS, _NUMBERS),
+        "tn_mt_uniform(words, {p0}, {p1})",
+        "__builtin_isfinite((double){p1} - (double){p0})",
+        (OverflowError, "Range exceeds valid bounds"),
+    ),
+    "normal": Distribution(
+        (_NUMBERS, _NUMBERS),
+        "tn_mt_normal(words, {p0}, {p1})",
+        "(__builtin_isnan((double){p1}) || !__builtin_signbit((double){p1}))",
+        (ValueError, "scale < 0"),
+    ),
+    "binomial": Distribution(
+        (_INTEGERS, _NUMBERS),
+        "tn_mt_binomial(words, {p0}, {p1})",
+        "((int64_t){p0} >= 0 && {p1} >= 0 && {p1} <= 1)",
+        (ValueError, "n < 0, or p < 0, p > 1 or p is NaN"),
+    ),
+    "poisson": Distribution(
+        (_NUMBERS,),
+        "tn_mt_poisson(words, {p0})",
+        "({p0} >= 0 && {p0} <= 9223372006484770816.0)",
+        (ValueError, "lam < 0 or lam is NaN, or lam value too large"),
+    ),
+    random_integers_helper: Distribution(
+        (tuple(d for d in _INTEGERS if d != "uint64"),) * 2,
+        f"(int64_t){{p0}} + (int64_t)tn_mt_up_to(words, (uint64_t)({_END} - 1 - (int64_t){{p0}}))",
+        f"((int64_t){{p0}} < {_END})",
+        (ValueError, "low >= high"),
+    ),
+}
+
+
+# of these an integer type holds the draws, too
+_OF_INTEGERS = (
+    "binomial",
+    "poisson",
+    choice_helper,
+    multinomial_helper,
+    permutation_helper,
+    random_integers_helper,
+)
+
+
+def why_no_code(draw: RandomFunction, parameters: Sequence[Any]) -> str:
+    """Why draws have no code, as far as types of the parameters say; empty where they have."""
+    if draw.outtype.dtype not in (C_TYPES if draw.fn in _OF_INTEGERS else FLOATS):
+        return f"random draws of type {draw.outtype.dtype}"
+    if draw.fn in _DISTRIBUTIONS:
+        allowed = _DISTRIBUTIONS[draw.fn].dtypes
+        if len(parameters) == len(allowed) and all(
+            parameter.dtype in dtypes for parameter, dtypes in zip(parameters, allowed, strict=True)
+        ):
+            return ""
+        return f"{draw} with these parameters"
+    if draw.fn is permutation_helper:
+        return "" if parameters[0].ndim == 0 else f"{draw} of an array"
+    if draw.fn is multinomial_helper:
+        n, p = parameters
+        right = n.dtype in _INTEGERS and p.dtype in FLOATS
+        return "" if right else f"{draw} with these parameters"
+    if draw.fn is choice_helper:
+        return _why_no_choice(*parameters)
+    return f"the draws {draw}"
+
+
+def _why_no_choice(a: Any, replace: Any, p: Any) -> str:
+    if not isinstance(replace, Constant):
+        return "choices that may be with replacement or without"
+    if a.ndim > 1 or a.dtype not in _INTEGERS:
+        return f"choices of {a.type}"
+    if p.ndim != 1 or p.dtype not in FLOATS:
+        return f"choices with probabilities of type {p.type}"
+    return ""
+
+
+@lowers(DrawFromWords)
+def draw_from_words(step: Step, node: Apply, inputs: list[Value]) -> list[Value]:
+    """The next state's words, and the draws."""
+    draw = node.op.draw
+    reason = why_no_code(draw, node.inputs[2:])
+    if reason:
+        raise CannotLower(reason)
+    ndim = draw.outtype.ndim - draw.ndim_added
+    given = numbers_of(step, inputs[1], ndim, "the size of random draws") if ndim else ()
+    shape = tuple(step.size(length, "a size of random draws") for length in given)
+    for size in shape:
+        step.sizes.check(compared(size, ">=", 0), "a size of random draws that is not negative")
+    step.libraries.add("random_state")
+    step.sizes.equal(inputs[0].shape[0], WORDS, "the number of words of a generator")
+    words = step.copied(inputs[0])
+    words.packed = True
+    drawing = Drawing(step, node, words, shape, step.temporary("int64", (1,)))
+    drawn = _MAKERS.get(draw.fn, _one_by_one)(drawing, inputs[2:])
+    result = View.of(drawn) if draw.outtype.ndim else step.load(View(drawn, (), (), (), (0,)))
+    return [View.of(words), result]
+
+
+def _one_by_one(drawing: Drawing, inputs: list[Value]) -> Buffer:
+    """Draws with parameters of their own."""
+    distribution = _DISTRIBUTIONS[drawing.node.op.draw.fn]
+    parameters = [parameter(drawing, value) for value in inputs]
+    ndim = len(drawing.shape)
+
+    def lines(y: Array, wrong: str, *given: Array) -> list[str]:
+        names: dict[str, str] = {}
+        for k, ((view, where), x) in enumerate(zip(parameters, given, strict=True)):
+            names |= {f"p{k}": x.at(*where), f"t{k}": C_TYPES[view.dtype]}
+        valid, draw = distribution.valid.format(**names), distribution.draw.format(**names)
+        return over(y, [f"if ({valid}) {place(y, ndim)} = {draw};", f"else {wrong} = 1;"], ndim)
+
+    return drawing.append(lines, [view for view, _ in parameters], error=distribution.error)
+
+
+_MAKERS: dict[Any, Callable[[Drawing, list[Value]], Buffer]] = {
+    choice_helper: choices,
+    multinomial_helper: multinomial,
+    permutation_helper: permutations,
+}

@@ -1,0 +1,1 @@
+"""Products, factors and solutions, of matrices and of stacks of them."""
