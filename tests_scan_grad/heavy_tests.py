@@ -13,6 +13,7 @@ HEAVY = (
     "native/test_sizes.py::",
     "gpuarray/test_two_processes.py::",
     # many compilations
+    "test_differential.py::test_more_programs",
     "test_compilation.py::test_graphs_of_dead_functions_are_collected_once_they_are_many",
     "test_generated_loops.py::test_second_derivatives_are_right[nested]",
     "test_generated_loops.py::test_second_derivatives_are_right[gated]",

@@ -1,7 +1,7 @@
 """Programs of the differential generator: values, gradients, tangents and second gradients.
 
-``--differential-programs N`` runs N of them in each mode, ``--differential-seed S`` begins with
-another one.
+``--differential-programs N`` runs N of them, ``--differential-seed S`` begins with another one.
+``--heavy`` runs those that make them 300.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from tests_scan_grad.differential.drawing import draw
 # shares of the programs in each mode, and where their seeds begin
 MODES = {"FAST_RUN": (0.5, 0), "FAST_COMPILE": (0.3, 10_000_000), "XLA": (0.2, 20_000_000)}
 PARTS = 4
+# with those that always run
+ALL = 300
 
 
 @pytest.mark.parametrize("part", range(PARTS))
@@ -22,7 +24,20 @@ def test_programs_compute_what_unrolled_numpy_does(mode, part, pytestconfig):
     share, first = MODES[mode]
     count = round(pytestconfig.getoption("--differential-programs") * share)
     first += pytestconfig.getoption("--differential-seed")
-    seeds = range(first + count * part // PARTS, first + count * (part + 1) // PARTS)
+    compare(range(first + count * part // PARTS, first + count * (part + 1) // PARTS), mode)
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("mode", MODES)
+def test_more_programs(mode, part, pytestconfig):
+    share, first = MODES[mode]
+    begin = round(pytestconfig.getoption("--differential-programs") * share)
+    count = max(round(ALL * share) - begin, 0)
+    first += begin + pytestconfig.getoption("--differential-seed")
+    compare(range(first + count * part // PARTS, first + count * (part + 1) // PARTS), mode)
+
+
+def compare(seeds: range, mode: str) -> None:
     outcomes = {seed: check(seed, mode) for seed in seeds}
     wrong = {seed: found.detail for seed, found in outcomes.items() if found.verdict == "wrong"}
     assert not wrong, "\n\n".join(f"seed {seed}: {detail}" for seed, detail in wrong.items())

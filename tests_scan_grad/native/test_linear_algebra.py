@@ -143,6 +143,16 @@ def test_what_has_no_inverse_raises():
         f(np.zeros((3, 3)))
 
 
+def test_pivots_that_are_no_rows_are_refused():
+    pivots = pt.ivector("pivots")
+    f = theano.function([pivots], linalg.PivotToPermutations(inverse=True)(pivots))
+    assert not report(f).calls
+    np.testing.assert_array_equal(f(np.array([2, -1, 2], "int32")), [2, 0, 1])
+    for wrong in (3, -4):
+        with pytest.raises(IndexError, match="out of bounds"):
+            f(np.array([0, wrong, 2], "int32"))
+
+
 def test_a_matrix_that_is_not_square_is_refused():
     a, b = of(None, None), of(None, None)
     for output in (linalg.cholesky(a), linalg.solve_triangular(a, b), linalg.inv(a)):

@@ -6,6 +6,7 @@
  */
 #include "runtime.h"
 
+#include <limits.h>
 #include <math.h>
 
 static struct tn_lapack lapack;

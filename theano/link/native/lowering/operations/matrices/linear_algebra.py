@@ -263,10 +263,13 @@ def permutation(step: Step, pivots: View, inverse: bool) -> View:
     out, found = _packed(step, "int64", pivots.shape), _packed(step, "int64", pivots.shape[-1:])
     names, looks = indices("b", pivots.ndim - 1), looks_of(step)
 
-    def lines(y: Array, rows: Array, x: Array) -> list[str]:
+    def lines(y: Array, rows: Array, x: Array, fails: str) -> list[str]:
         n = str(x.shape[-1])
         exchange = [
-            f"const int64_t other = {x.at(*names, 'i')}, kept = {rows.at('i')};",
+            f"int64_t other = {x.at(*names, 'i')};",
+            f"other += other < 0 ? {n} : 0;",
+            f"if (other < 0 || other >= {n}) {{ {fails} }}",
+            f"const int64_t kept = {rows.at('i')};",
             f"{rows.at('i')} = {rows.at('other')};",
             f"{rows.at('other')} = kept;",
         ]
@@ -282,5 +285,7 @@ def permutation(step: Step, pivots: View, inverse: bool) -> View:
         stack = x.shape[:-1]
         return [*declared(looks), *unless_empty(stack, loops(names, stack, body, looks))]
 
-    step.append(Kernel([View.of(out), View.of(found)], [pivots], lines), out, found)
+    failure = IndexError, "a pivot is out of bounds"
+    writes = [View.of(out), View.of(found)]
+    step.append(Kernel(writes, [pivots], lines, failure=failure), out, found)
     return View.of(out)
