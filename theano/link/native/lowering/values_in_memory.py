@@ -44,6 +44,12 @@ class ValuesInMemory(StatementsOfStep):
         self.append(Copy(View.of(buffer), source), buffer)
         return buffer
 
+    def rows_without_gaps(self, dtype: str, shape: tuple[Size, ...]) -> Buffer:
+        """A new buffer for functions that write row after row, whose strides nobody changes."""
+        buffer = self.temporary(dtype, shape)
+        buffer.packed = True
+        return buffer
+
     def keep_order(self, view: View) -> View:
         """A view whose memory nobody will move to where it has other strides."""
         view.buffer.packed = view.buffer.role == "temporary"

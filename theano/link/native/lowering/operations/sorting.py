@@ -43,9 +43,7 @@ def sorted_along(step: Step, value: Value, axis: int, positions: bool) -> View:
         raise CannotLower(f"a sort of {view.dtype}")
     length = view.shape[axis]
     out = step.temporary("int64" if positions else view.dtype, view.shape)
-    orders = [step.temporary("int64", (length,)) for _ in range(2)]
-    for order in orders:
-        order.packed = True
+    orders = [step.rows_without_gaps("int64", (length,)) for _ in range(2)]
     names, looks = indices("i", view.ndim), looks_of(step)
     at = names[axis]
 

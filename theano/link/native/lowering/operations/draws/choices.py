@@ -14,7 +14,6 @@ from theano.link.native.lowering.operations.draws.drawing import (
     Drawing,
     indices_in,
     over,
-    packed,
     parameter,
     place,
 )
@@ -26,7 +25,7 @@ def permutations(drawing: Drawing, inputs: list[Value]) -> Buffer:
     """Integers below a number, shuffled for each draw."""
     count = drawing.step.size(inputs[0], "the length of permutations")
     drawing.step.sizes.check(compared(count, ">=", 0), "a length that is not negative")
-    ndim, order = len(drawing.shape), packed(drawing.step, "int64", count)
+    ndim, order = len(drawing.shape), drawing.step.rows_without_gaps("int64", (count,))
 
     def lines(y: Array, order: Array, wrong: str, count: str) -> list[str]:
         kept = f"{place(y, ndim, 'k')} = {order.at('k')};"
@@ -79,7 +78,7 @@ def _choices_without_replacement(drawing: Drawing, a: Value) -> Buffer:
     count = a.shape[0] if vector else step.size(a, "a number of choices")
     wanted = step.sizes.product(drawing.shape)
     step.sizes.check(compared(wanted, "<=", count), "as many elements as are chosen")
-    ndim, order = len(drawing.shape), packed(step, "int64", count)
+    ndim, order = len(drawing.shape), step.rows_without_gaps("int64", (count,))
 
     def lines(y: Array, order: Array, wrong: str, a: Array, count: str) -> list[str]:
         body = [f"{place(y, ndim)} = {_chosen(a, vector, order.at('at++'))};"]
@@ -95,7 +94,7 @@ def _choices_without_replacement(drawing: Drawing, a: Value) -> Buffer:
 def _choices_by_probability(drawing: Drawing, a: Value, p: Value) -> Buffer:
     """The first at which the sum of the probabilities, scaled to 1, exceeds a uniform draw."""
     step, vector, count = drawing.step, a.ndim == 1, _count_of_probabilities(drawing, a, p)
-    sums = packed(step, "float64", count)
+    sums = step.rows_without_gaps("float64", (count,))
     ndim, tolerance = len(drawing.shape), _tolerance(p)
 
     def lines(y: Array, sums: Array, wrong: str, a: Array, p: Array, count: str) -> list[str]:
@@ -118,8 +117,15 @@ def _different_choices_by_probability(drawing: Drawing, a: Value, p: Value) -> B
     step, vector, count = drawing.step, a.ndim == 1, _count_of_probabilities(drawing, a, p)
     wanted = step.sizes.product(drawing.shape)
     step.sizes.check(compared(wanted, "<=", count), "as many elements as are chosen")
-    left, sums = packed(step, "float64", count), packed(step, "float64", count)
-    found, ndim, tolerance = packed(step, "int64", wanted), len(drawing.shape), _tolerance(p)
+    left, sums = (
+        step.rows_without_gaps("float64", (count,)),
+        step.rows_without_gaps("float64", (count,)),
+    )
+    found, ndim, tolerance = (
+        step.rows_without_gaps("int64", (wanted,)),
+        len(drawing.shape),
+        _tolerance(p),
+    )
 
     def lines(y: Array, left: Array, sums: Array, found: Array, wrong: str, *given: Any):
         a, p, count, wanted = given
@@ -162,7 +168,7 @@ def multinomial(drawing: Drawing, inputs: list[Value]) -> Buffer:
     step.sizes.check(compared(count, ">", 0), "an outcome")
     number, of_number = parameter(drawing, trials)
     of_row = indices_in(drawing, p.shape[:-1])
-    row = packed(step, p.dtype, count)
+    row = step.rows_without_gaps(p.dtype, (count,))
     function, skips = f"tn_mt_below_one_{SUFFIX[p.dtype]}", int(_skips_certain_numbers())
 
     def lines(y: Array, row: Array, wrong: str, trials: Array, p: Array, count: str) -> list[str]:

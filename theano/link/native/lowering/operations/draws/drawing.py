@@ -109,9 +109,3 @@ def indices_in(drawing: Drawing, shape: Sequence[Size]) -> list[str]:
             sizes.equal(shape[d], drawing.shape[d], "a length of a parameter of random draws")
         where.append("0" if one else names[d])
     return where
-
-
-def packed(step: Step, dtype: str, length: Size) -> Buffer:
-    buffer = step.temporary(dtype, (length,))
-    buffer.packed = True
-    return buffer

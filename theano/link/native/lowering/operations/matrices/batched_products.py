@@ -34,9 +34,7 @@ def product_of_stacks(
     shape = stack_shape(step, (left, right), flags)
     left = stretched(left, shape, flags[0])
     right = stretched(right, shape, flags[1])
-    out = step.temporary(dtype, (*shape, left.shape[-2], right.shape[-1]))
-    # The runtime writes rows without gaps.
-    out.packed = True
+    out = step.rows_without_gaps(dtype, (*shape, left.shape[-2], right.shape[-1]))
     looks = looks_of(step)
     one = _runtime_product(dtype, looks) if dtype in FLOATS else _plain_product(dtype, looks)
     names = indices("b", len(shape))

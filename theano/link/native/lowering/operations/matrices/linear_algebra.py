@@ -142,7 +142,9 @@ def on_stacks(
     vector = len(cores) == 2 and len(cores[1]) == 1
     dtypes = [variable.type.dtype for variable in node.outputs] + [dtype] * len(routine.results)
     results = [
-        _packed(step, kind, (*stack, *(sizes[letter] for letter in letters.strip("m" * vector))))
+        step.rows_without_gaps(
+            kind, (*stack, *(sizes[letter] for letter in letters.strip("m" * vector)))
+        )
         for letters, kind in zip(routine.results, dtypes, strict=False)
     ]
     call = _Call(step, routine, dtype, sizes, len(stack))
@@ -164,13 +166,6 @@ def _sizes(step: Step, cores: Sequence[tuple[Size, ...]]) -> dict[str, Size]:
     return {"n": n, "m": m}
 
 
-def _packed(step: Step, dtype: str, shape: tuple[Size, ...]) -> Buffer:
-    """New memory, whose rows have no gaps."""
-    buffer = step.temporary(dtype, shape)
-    buffer.packed = True
-    return buffer
-
-
 class _Call:
     """The calls of a routine for all matrices of a stack, as lines of C."""
 
@@ -184,10 +179,10 @@ class _Call:
             size: Size = 0
             for term in routine.work:
                 size = step.sizes.binary(size, "+", self._product(step, term))
-            self.work.append(_packed(step, dtype, (size,)))
+            self.work.append(step.rows_without_gaps(dtype, (size,)))
         if routine.whole_numbers:
             count = self._product(step, (routine.whole_numbers, "n"))
-            self.work.append(_packed(step, "int32", (count,)))
+            self.work.append(step.rows_without_gaps("int32", (count,)))
 
     def _product(self, step: Step, term: Sequence[str | int]) -> Size:
         return step.sizes.product(self.sizes[f] if isinstance(f, str) else f for f in term)
@@ -260,7 +255,10 @@ def rows_as_exchanged(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 def permutation(step: Step, pivots: View, inverse: bool) -> View:
     """The permutations that exchanges along the last dimension amount to."""
-    out, found = _packed(step, "int64", pivots.shape), _packed(step, "int64", pivots.shape[-1:])
+    out, found = (
+        step.rows_without_gaps("int64", pivots.shape),
+        step.rows_without_gaps("int64", pivots.shape[-1:]),
+    )
     names, looks = indices("b", pivots.ndim - 1), looks_of(step)
 
     def lines(y: Array, rows: Array, x: Array, fails: str) -> list[str]:
