@@ -39,8 +39,9 @@ class LazyShapeFeature(ShapesWhenAsked):
         """Whether two variables have the same shape, or the same length along two axes.
 
         PyTensor copies what computes both shapes, rewrites the copy with its own rewrites and
-        compares. Here the rewrites are those of this package, and it is left out where the two are equal as they are, where there is nothing to fold, or where
-        they are so long that they hardly become equal.
+        compares. Here the rewrites are those of this package, and it is left out where the two are
+        equal as they are, where there is nothing to fold, or where they are so long that they
+        hardly become equal.
         Nothing is worked out where both have the shape of a third.
         """
         if dim_x == dim_y and has_the_shape_of(x) is has_the_shape_of(y):

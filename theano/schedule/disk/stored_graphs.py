@@ -13,6 +13,7 @@ import functools
 import hashlib
 import io
 import logging
+import os
 import pickle
 import platform
 import re
@@ -309,10 +310,18 @@ def _flags() -> list[tuple[str, str]]:
 @functools.cache
 def _code() -> tuple:
     """The versions of what makes programs; of this package, when its files were written."""
-    package = Path(__file__).parents[2]
-    files = sorted(path for path in package.rglob("*") if path.suffix in (".py", ".inc"))
-    times = [(str(path), path.stat().st_mtime_ns) for path in files]
+    times = sorted(_times_of_code(os.fspath(Path(__file__).parents[2])))
     return (platform.python_version(), np.__version__, pytensor.__version__, times)
+
+
+def _times_of_code(folder: str) -> Iterator[tuple[str, int]]:
+    """Yield each file of code and when it was written; pathlib takes three times as long."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir():
+                yield from _times_of_code(entry.path)
+            elif entry.name.endswith((".py", ".inc")):
+                yield entry.path, entry.stat().st_mtime_ns
 
 
 # ---- files ----

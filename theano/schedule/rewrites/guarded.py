@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
@@ -32,13 +33,23 @@ class Guarded(NodeRewriter):
         Whether it is right of a node.
     accepts
         Whether what it gives for a node is right.
+    asked_last
+        Whether ``holds`` is asked when the rewrite gave something. Most nodes match nothing, so
+        that is faster; right if the rewrite fails on no node of which ``holds`` is false.
     """
 
     def __init__(
-        self, rewriter: NodeRewriter, holds: Condition | None = None, accepts: Outcome | None = None
+        self,
+        rewriter: NodeRewriter,
+        holds: Condition | None = None,
+        accepts: Outcome | None = None,
+        asked_last: bool = False,
     ):
         super().__init__()
         self.rewriter, self.holds, self.accepts = rewriter, holds, accepts
+        self.asked_last = asked_last
+        # node -> its inputs when what was given for it was refused: each sweep would ask again
+        self._refused: WeakKeyDictionary[Apply, list[Variable]] = WeakKeyDictionary()
         self.name = getattr(rewriter, "name", None) or rewriter.__name__  # type: ignore[attr-defined]
 
     def tracks(self) -> Any:
@@ -53,20 +64,28 @@ class Guarded(NodeRewriter):
         """What the rewrite gives, if it may be asked; False or None if not."""
         if not self._is_asked(node.op):
             return None
-        if self.holds is not None and not self.holds(fgraph, node):
+        if not (self.asked_last or self._holds(fgraph, node)):
+            return None
+        if self._refused.get(node) == node.inputs:
             return None
         replaced: Any = self.rewriter.transform(fgraph, node, *args, **kwargs)
         if not replaced:
             return replaced
+        if self.asked_last and not self._holds(fgraph, node):
+            return None
         if isinstance(replaced, dict):
             # of a pattern that is looked for where a rare operation in it is
-            if self.holds is not None and not all(self.holds(fgraph, v.owner) for v in replaced):
+            if not all(self._holds(fgraph, v.owner) for v in replaced):
                 return None
             return {old: _in_dtype_of(old, new) for old, new in replaced.items()}
         made = [_in_dtype_of(old, new) for old, new in zip(node.outputs, replaced, strict=True)]
         if self.accepts is not None and not self.accepts(fgraph, node, made):
+            self._refused[node] = list(node.inputs)
             return None
         return made
+
+    def _holds(self, fgraph: FunctionGraph, node: Apply) -> bool:
+        return self.holds is None or self.holds(fgraph, node)
 
     def _is_asked(self, op: Op) -> bool:
         """Whether it is asked about an operation: who walks through a graph asks about each."""

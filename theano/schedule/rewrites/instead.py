@@ -39,9 +39,9 @@ from theano.schedule.rewrites.sums_with_writes import sum_with_write
 
 
 def _guarded(
-    condition: where.Condition | None, rewriters: Collection[NodeRewriter]
+    condition: where.Condition | None, rewriters: Collection[NodeRewriter], asked_last: bool = False
 ) -> dict[NodeRewriter, NodeRewriter]:
-    return {rewriter: Guarded(rewriter, condition) for rewriter in rewriters}
+    return {rewriter: Guarded(rewriter, condition, asked_last=asked_last) for rewriter in rewriters}
 
 
 # rewrites that compute in the dtype of an operand what had a wider one
@@ -54,7 +54,6 @@ _OF_ONE_DTYPE = (
     math.local_erf_minus_one,
     math.local_erf_neg_minus_one,
     math.local_exp_log,
-    math.local_greedy_distributor,
     math.local_log1p,
     math.local_log1p_plusminus_exp,
     local_log_add_exp,
@@ -119,7 +118,8 @@ INSTEAD: dict[NodeRewriter, NodeRewriter] = {
     ),
     **_guarded(where.nested_in_one_dtype({neg, mul}), [math.local_mul_specialize]),
     **_guarded(where.nested_in_one_dtype({add, mul}), [elemwise.flatten_nested_add_mul]),
-    **_guarded(where.of_one_dtype, _OF_ONE_DTYPE),
+    **_guarded(where.of_one_dtype, _OF_ONE_DTYPE, asked_last=True),
+    **_guarded(where.of_one_dtype, [math.local_greedy_distributor]),
     **_guarded(where.of_one_float_dtype, _OF_ONE_FLOAT_DTYPE),
     **_guarded(None, _OF_ANOTHER_DTYPE),
     **_guarded(where.of_integers_or_true_quotient, [math.local_div_by_one]),

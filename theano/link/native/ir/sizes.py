@@ -48,6 +48,7 @@ class Sizes:
         self._signed: set[Size] = set()
         # names in the order of their definitions; True for those that the caller passes
         self._names: dict[Size, bool] = {}
+        self._ages: dict[Size, int] = {}
         # Which sizes are the same, as far as is known, and as far as the prologue has checked.
         self._same: dict[Size, Size] = {} if known is None else known._same_arguments()
         self._checked: dict[Size, Size] = {}
@@ -62,8 +63,7 @@ class Sizes:
 
     def argument(self, name: str, given: Symbolic, about: str) -> Name:
         """A name for a size that the caller passes."""
-        named = Name(name)
-        self._names[named] = True
+        named = self._add_name(name, passed=True)
         self.entries.append(NameNumber(name, _SIZE, given, about))
         self._check_known()
         return named
@@ -87,8 +87,12 @@ class Sizes:
         return self._named[size]
 
     def _new_name(self) -> Name:
-        name = Name(f"n{len(self._names)}")
-        self._names[name] = False
+        return self._add_name(f"n{len(self._names)}", passed=False)
+
+    def _add_name(self, text: str, passed: bool) -> Name:
+        name = Name(text)
+        self._names[name] = passed
+        self._ages.setdefault(name, len(self._ages))
         return name
 
     def find(self, size: Size) -> Size:
@@ -100,6 +104,8 @@ class Sizes:
         first, second = _representative(self._checked, a), _representative(self._checked, b)
         if first != second:
             self.check(compared(first, "==", second), why)
+        elif a == b:
+            return self.find(a)
         for same in (self._checked, self._same):
             first, second = sorted(
                 (_representative(same, a), _representative(same, b)), key=self._age
@@ -110,7 +116,7 @@ class Sizes:
         return self.find(a)
 
     def _age(self, size: Size) -> int:
-        return -1 if isinstance(size, int) else list(self._names).index(size)
+        return -1 if isinstance(size, int) else self._ages[size]
 
     def _same_arguments(self) -> dict[Size, Size]:
         """What the sizes that the caller passes are the same as, among themselves and numbers."""
