@@ -11,7 +11,7 @@ import scipy.sparse
 import theano
 import theano.tensor as T
 from tests_scan_grad.fresh_process import run_python
-from theano.compile.profile_memory import Memory
+from theano.compile.profile_summary.memory import Memory
 from theano.compile.profiling import ProfileStats, print_profiles, sum_of
 
 SIZE, STEPS, CALLS = 32, 5, 3

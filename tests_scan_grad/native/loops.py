@@ -41,6 +41,11 @@ def check(inputs: Sequence, outputs: Sequence, *calls: Sequence) -> Callable:
     return native
 
 
+def compiled(inputs, outputs, **options):
+    """A function of PyTensor's by the native engine."""
+    return pytensor.function(inputs, outputs, mode=native_mode(), **options)
+
+
 def same(actual: Sequence, expected: Sequence) -> None:
     for ours, theirs in zip(actual, expected, strict=True):
         assert np.shape(ours) == np.shape(theirs)

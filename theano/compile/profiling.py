@@ -13,16 +13,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
-from theano.compile.profile_compilation import write_compilation
-from theano.compile.profile_loops import (
+from theano.compile.profile_summary.compilation import write_compilation
+from theano.compile.profile_summary.loops import (
     GraphOfStep,
     graph_of_step,
     write_scan_overhead,
     write_step_summary,
 )
-from theano.compile.profile_memory import write_memory
-from theano.compile.profile_tables import write_classes, write_nodes, write_operations
-from theano.compile.profile_tips import write_tips
+from theano.compile.profile_summary.memory import write_memory
+from theano.compile.profile_summary.tables import write_classes, write_nodes, write_operations
+from theano.compile.profile_summary.tips import write_tips
 from theano.configdefaults import config
 from theano.link.native.run.profile import LoopOfNodes, measurements_of
 from theano.printing.text import debugprint

@@ -1,0 +1,1 @@
+"""What the summary of a profile prints, one file for each of its parts."""
