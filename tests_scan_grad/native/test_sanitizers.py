@@ -20,6 +20,7 @@ FILES = {
     "tests_scan_grad/native/test_lowering_operations.py": "not large",
     "tests_scan_grad/native/test_lowering_products.py": "",
     "tests_scan_grad/native/test_segments.py": "not compiler",
+    "tests_scan_grad/native/test_results_in_memory.py": "",
     "tests_scan_grad/native/test_loops.py": "",
     "tests_scan_grad/native/test_threads.py": "not sanitizers",
     "tests_scan_grad/test_generated_loops.py": "not cover_every",
