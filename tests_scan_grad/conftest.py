@@ -13,7 +13,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--generated-loops",
         type=int,
-        default=60,
+        default=40,
         metavar="N",
         help="how many random loops to generate in all (by default %(default)s); "
         "with --hypothesis-seed, other ones than in each run",
@@ -21,7 +21,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--differential-programs",
         type=int,
-        default=80,
+        default=40,
         metavar="N",
         help="how many programs to compare with unrolled NumPy (by default %(default)s)",
     )

@@ -41,7 +41,10 @@ def trained(optimizer, mode):
     return theano.function([x, y], cost, updates=updates, mode=mode), [w for w, _ in updates]
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    "mode",
+    [pytest.param(mode, marks=pytest.mark.heavy) if mode == "xla" else mode for mode in MODES],
+)
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 def test_each_optimizer(optimizer, mode):
     function, state = trained(optimizer, MODES[mode])

@@ -58,7 +58,9 @@ def expect_same(function, arguments, expected):
 
 
 @pytest.mark.parametrize("mode", [None, "FAST_COMPILE"])
-@pytest.mark.parametrize("last_of", [None, "states", "others"])
+@pytest.mark.parametrize(
+    "last_of", [None, "states", pytest.param("others", marks=pytest.mark.heavy)]
+)
 @pytest.mark.parametrize("of", ["states", "others"])
 @pytest.mark.parametrize("read", READS)
 def test_reads(read, of, last_of, mode):
