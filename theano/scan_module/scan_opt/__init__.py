@@ -7,9 +7,13 @@ Theano's modes ask for.
 from __future__ import annotations
 
 from theano.scan_module.scan_opt.element_of_part import local_subtensor_merge_element
-from theano.scan_module.scan_opt.fewer_steps import FewerSteps
 from theano.scan_module.scan_opt.hoist_from_sequences import HoistFromSequences
 from theano.scan_module.scan_opt.hoist_invariants import HoistInvariants
+from theano.scan_module.scan_opt.kept_rows.fewer_steps import FewerSteps
+from theano.scan_module.scan_opt.kept_rows.shorten_outputs import ShortenOutputs
+from theano.scan_module.scan_opt.kept_rows.shorten_traces import ShortenTraces
+from theano.scan_module.scan_opt.kept_rows.shrink_cotangent_buffer import ShrinkCotangentBuffer
+from theano.scan_module.scan_opt.kept_rows.trim_empty_buffers import TRIM_EMPTY_BUFFERS
 from theano.scan_module.scan_opt.loops_are_ours import LoopsAreOurs
 from theano.scan_module.scan_opt.merge_dots import MergeDots
 from theano.scan_module.scan_opt.merge_equal_results import MERGE_EQUAL_RESULTS
@@ -27,11 +31,7 @@ from theano.scan_module.scan_opt.push_out_dot_accumulate import PushOutDotAccumu
 from theano.scan_module.scan_opt.push_out_traced_products import PushOutTracedProducts
 from theano.scan_module.scan_opt.record_loops import RecordLoops
 from theano.scan_module.scan_opt.results_apart import ResultsApart
-from theano.scan_module.scan_opt.shorten_outputs import ShortenOutputs
-from theano.scan_module.scan_opt.shorten_traces import ShortenTraces
-from theano.scan_module.scan_opt.shrink_cotangent_buffer import ShrinkCotangentBuffer
 from theano.scan_module.scan_opt.steps_for_fast_compile import StepsForFastCompile
-from theano.scan_module.scan_opt.trim_empty_buffers import TRIM_EMPTY_BUFFERS
 from theano.scan_module.scan_opt.unify_forward_loops import UnifyForwardLoops
 from theano.schedule.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb, register_for_tags
 
