@@ -212,10 +212,31 @@ def test_c_code_runs_within_a_graph_that_is_an_operation():
     np.testing.assert_array_equal(theano.function([x], inside(x) + 1)([1.0]), [203])
 
 
-@pytest.mark.parametrize("kind", ["file", "file with parameters", "c_code only", "OpenMPOp"])
+CONSTANT = ["file", "file with parameters", "c_code only", "OpenMPOp", "scalar operation"]
+
+
+@pytest.mark.parametrize("kind", CONSTANT)
 def test_c_code_computes_what_becomes_a_constant(kind, tmp_path):
     result = OPERATIONS[kind](tmp_path)(T.constant([1.0, 2.0]))
     np.testing.assert_array_equal(theano.function([], result * 2)(), [202, 204])
+
+
+class OnlyInC(theano.scalar.UnaryScalarOp):
+    """Without `impl`."""
+
+    def c_code(self, node, name, inputs, outputs, sub):
+        return f"{outputs[0]} = {inputs[0]} + 100;"
+
+
+@pytest.mark.parametrize("mode", ["FAST_RUN", "FAST_COMPILE"])
+def test_a_scalar_operation_without_impl_computes_constants(mode, capfd):
+    more = T.Elemwise(OnlyInC(theano.scalar.upgrade_to_float, name="more"))
+    x = T.dvector("x")
+    rows, _ = theano.scan(lambda row: row + more(T.constant(2.0)), sequences=x)
+    f = theano.function([x], [x + more(T.constant([1.0, 2.0])), rows], mode=mode)
+    np.testing.assert_array_equal(f([0.0, 1.0]), [[101, 103], [102, 103]])
+    assert more not in [node.op for node in f.maker.fgraph.toposort()]
+    assert "failure" not in capfd.readouterr().err
 
 
 def test_eval_runs_c_code():

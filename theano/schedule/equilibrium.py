@@ -24,6 +24,7 @@ from theano.pytensor_base.graphs.rewriting import (
     NodeRewriter,
 )
 from theano.schedule.may_apply import NodeQuestion, graph_question, node_question
+from theano.schedule.rewrites.constants_by_own_code import LAST_INSTEAD
 from theano.schedule.rewrites.instead import INSTEAD
 from theano.schedule.seconds import SecondsByRewrite
 
@@ -84,7 +85,7 @@ class Equilibrium(EquilibriumGraphRewriter):
             failure_callback=of.failure_callback,
             ignore_newtrees=of.ignore_newtrees,
             max_use_ratio=of.max_use_ratio,
-            final_rewriters=of.final_rewriters,
+            final_rewriters=[LAST_INSTEAD.get(each, each) for each in of.final_rewriters],
             cleanup_rewriters=of.cleanup_rewriters,
         )
         self.node_tracker = of.node_tracker

@@ -28,9 +28,9 @@ from theano.pytensor_base.graphs.scan import Scan
 from theano.pytensor_base.operations.tensor_rewrites import (
     local_greedy_distributor,
     local_mul_zero,
-    topo_constant_folding,
     topological_second_sink,
 )
+from theano.schedule.rewrites.constants_by_own_code import FOLD_CONSTANTS
 from theano.schedule.rewrites.guarded import Guarded
 
 # a larger constant may be zero for all that is asked
@@ -141,6 +141,6 @@ _OF_NODES: dict[NodeRewriter, NodeQuestion] = {
     local_mul_zero: _has_a_zero,
 }
 _OF_GRAPHS: dict[GraphRewriter, GraphQuestion] = {
-    topo_constant_folding: _has_constants_only,
+    FOLD_CONSTANTS: _has_constants_only,
     topological_second_sink: _reads_filled,
 }

@@ -17,6 +17,7 @@ from pytensor.tensor.rewriting import (
 )
 from pytensor.tensor.rewriting.basic import (
     broadcasted_by,  # whether an operand is repeated to the shape of another
+    constant_folding,  # the node rewriter that computes constants
     get_simplified_broadcast_shape,  # the shape of operands that are repeated to one another
     register_useless,  # the decorator that registers a rewrite among `local_useless`
     topo_constant_folding,  # the graph rewriter that computes constants, inputs first
