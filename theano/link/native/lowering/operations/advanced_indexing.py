@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pytensor.tensor.subtensor import AdvancedIncSubtensor, AdvancedSubtensor
@@ -13,10 +13,15 @@ from theano.link.native.lowering.operations.indexing import (
     add_to_rows,
     aligned,
     indexed,
-    is_integer_vector,
     take,
 )
 from theano.link.native.lowering.operations.kernels import indices, loops
+from theano.link.native.lowering.operations.masks import (
+    is_mask,
+    positions,
+    the_only_mask,
+    update_where,
+)
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.base import Work
@@ -66,8 +71,9 @@ class _Pick:
 @lowers(AdvancedSubtensor)
 def pick(step: Step, node, inputs: list[Value]) -> list[Value]:
     value, *given = inputs
-    if node.op.idx_list == (0,) and is_integer_vector(node.inputs[1]):
-        return take(step, node, inputs)
+    rows = _rows_by_vector(step, value, node.op.idx_list, given, node.inputs[1:])
+    if rows is not None:
+        return take(step, node, [value, rows])
     picked = _picked(step, step.view(value), node.op.idx_list, given, node.inputs[1:])
     out = step.temporary(value.dtype, picked.shape)
     result = View.of(out)
@@ -84,10 +90,14 @@ def pick(step: Step, node, inputs: list[Value]) -> list[Value]:
 def update(step: Step, node, inputs: list[Value]) -> list[Value]:
     """A copy, picked elements of which are set, or increased once for each time they are named."""
     value, change, *given = inputs
+    where = the_only_mask(node.op.idx_list, node.inputs[2:])
+    if where is not None:
+        return update_where(step, node, inputs, where)
     if node.op.ignore_duplicates and not node.op.set_instead_of_inc:
         raise CannotLower("elements that are increased once however often they are named")
-    if node.op.idx_list == (0,) and is_integer_vector(node.inputs[2]):
-        return add_to_rows(step, node, inputs)
+    rows = _rows_by_vector(step, value, node.op.idx_list, given, node.inputs[2:])
+    if rows is not None:
+        return add_to_rows(step, node, [value, change, rows])
     buffer = step.copied(value)
     picked = _picked(step, View.of(buffer), node.op.idx_list, given, node.inputs[2:])
     ndim = len(picked.shape)
@@ -120,14 +130,51 @@ def update(step: Step, node, inputs: list[Value]) -> list[Value]:
     return [View.of(buffer)]
 
 
+def _rows_by_vector(
+    step: Step, value: Value, idx_list, given: list[Value], variables
+) -> Value | None:
+    """The positions of rows, where a vector of indices or a mask of one dimension names them."""
+    if idx_list != (0,) or variables[0].type.ndim != 1:
+        return None
+    if not is_mask(variables[0]):
+        return given[0]
+    return _of_mask(step, given[0], variables[0], value.shape)[0]
+
+
+def _of_mask(step: Step, mask: Value, variable, shape: Sequence[Size]) -> list[View]:
+    """The positions that a mask stands for, in dimensions of these sizes."""
+    for size, own in zip(mask.shape, shape, strict=False):
+        step.sizes.equal(size, own, "sizes of a mask and of what it picks from")
+    return positions(step, mask, variable)
+
+
+def _arrays(
+    step: Step, view: View, idx_list, given: list[Value], variables
+) -> Iterator[tuple[slice, Value | None, Sequence[bool]]]:
+    """For each dimension its basic index, its array of indices, and which of its sizes are 1."""
+    axis = 0
+    for entry in idx_list:
+        if isinstance(entry, slice):
+            found: list[tuple[slice, Value | None, Sequence[bool]]] = [(entry, None, ())]
+        elif is_mask(variables[entry]):
+            shape, mask = view.shape[axis:], variables[entry]
+            found = [
+                (slice(None), each, (each.shape[0] == 1,))
+                for each in _of_mask(step, given[entry], mask, shape)
+            ]
+        else:
+            found = [(slice(None), given[entry], variables[entry].type.broadcastable)]
+        yield from found
+        axis += len(found)
+
+
 def _picked(step: Step, view: View, idx_list, given: list[Value], variables) -> _Pick:
-    basic = tuple(entry if isinstance(entry, slice) else slice(None) for entry in idx_list)
-    axes = tuple(d for d, entry in enumerate(idx_list) if not isinstance(entry, slice))
-    values = [given[idx_list[d]] for d in axes]
-    if any(value.dtype == "bool" for value in values):
-        raise CannotLower("an index that is an array of truth values")
+    entries = list(_arrays(step, view, idx_list, given, variables))
+    basic = tuple(index for index, _, _ in entries)
+    axes = tuple(d for d, (_, value, _) in enumerate(entries) if value is not None)
+    values = [value for _, value, _ in entries if value is not None]
+    flags = [known for _, value, known in entries if value is not None]
     ndim = max(value.ndim for value in values)
-    flags = [variables[idx_list[d]].type.broadcastable for d in axes]
     common: list[Size] = [1] * ndim
     for value, known in zip(values, flags, strict=True):
         for d in range(1, value.ndim + 1):
