@@ -31,7 +31,7 @@ from theano.link.native.statements.rows_by_index import OUT_OF_RANGE
 
 
 @dataclass(frozen=True)
-class _Pick:
+class Pick:
     """What arrays of indices pick from a view that basic indices were applied to before.
 
     Attributes
@@ -74,12 +74,12 @@ def pick(step: Step, node, inputs: list[Value]) -> list[Value]:
     rows = _rows_by_vector(step, value, node.op.idx_list, given, node.inputs[1:])
     if rows is not None:
         return take(step, node, [value, rows])
-    picked = _picked(step, step.view(value), node.op.idx_list, given, node.inputs[1:])
+    picked = picked_from(step, step.view(value), node.op.idx_list, given, node.inputs[1:])
     out = step.temporary(value.dtype, picked.shape)
     result = View.of(out)
 
     def lines(y: Array, x: Array, *given: Array | str) -> list[str]:
-        return _for_each(picked, x, given, y, lambda row, one: f"{one} = {row};")
+        return for_each(picked, x, given, y, lambda row, one: f"{one} = {row};")
 
     reads, takes = [picked.view, *picked.operands], [Work(MOVE, picked.shape)]
     step.append(Kernel([result], reads, lines, picked.numbers, OUT_OF_RANGE, takes=takes), out)
@@ -99,7 +99,7 @@ def update(step: Step, node, inputs: list[Value]) -> list[Value]:
     if rows is not None:
         return add_to_rows(step, node, [value, change, rows])
     buffer = step.copied(value)
-    picked = _picked(step, View.of(buffer), node.op.idx_list, given, node.inputs[2:])
+    picked = picked_from(step, View.of(buffer), node.op.idx_list, given, node.inputs[2:])
     ndim = len(picked.shape)
     like = View(buffer, picked.shape, (None,) * ndim, (0,) * ndim, (0,) * len(buffer.shape))
     source = aligned(step, cast(step, change, value.dtype), node.inputs[1], like)
@@ -115,7 +115,7 @@ def update(step: Step, node, inputs: list[Value]) -> list[Value]:
         change, *rest = given[len(picked.operands) :]
         indices = [*given[: len(picked.operands)], *rest]
         other = change if isinstance(change, Array) else None
-        return _for_each(
+        return for_each(
             picked, x, indices, other, lambda row, one: f"{row} {operator} {one or change};"
         )
 
@@ -168,7 +168,8 @@ def _arrays(
         axis += len(found)
 
 
-def _picked(step: Step, view: View, idx_list, given: list[Value], variables) -> _Pick:
+def picked_from(step: Step, view: View, idx_list, given: list[Value], variables) -> Pick:
+    """What indices of these values pick; the variables say which of their sizes are known as 1."""
     entries = list(_arrays(step, view, idx_list, given, variables))
     basic = tuple(index for index, _, _ in entries)
     axes = tuple(d for d, (_, value, _) in enumerate(entries) if value is not None)
@@ -189,7 +190,7 @@ def _picked(step: Step, view: View, idx_list, given: list[Value], variables) -> 
     )
     consecutive = axes == tuple(range(axes[0], axes[0] + len(axes)))
     first = axes[0] if consecutive else 0
-    return _Pick(indexed(step, view, basic, given), axes, arrays, shape, first)
+    return Pick(indexed(step, view, basic, given), axes, arrays, shape, first)
 
 
 def _stretched(view: View, shape: tuple[Size, ...], flags) -> View:
@@ -198,8 +199,8 @@ def _stretched(view: View, shape: tuple[Size, ...], flags) -> View:
     return View(view.buffer, shape, (*[None] * lead, *axes), (*[0] * lead, *view.steps), view.start)
 
 
-def _for_each(
-    picked: _Pick, x: Array, given: Sequence[Array | str], other: Array | None, one
+def for_each(
+    picked: Pick, x: Array, given: Sequence[Array | str], other: Array | None, one
 ) -> list[str]:
     """Loops over what is picked: first over the arrays of indices, then over whole dimensions."""
     outer = indices("i", len(picked.common))
@@ -213,13 +214,13 @@ def _for_each(
     return _for_each_index(picked, given, [*_rows(picked, x, given), *body])
 
 
-def _for_each_index(picked: _Pick, given: Sequence[Array | str], body: Sequence[str]) -> list[str]:
+def _for_each_index(picked: Pick, given: Sequence[Array | str], body: Sequence[str]) -> list[str]:
     """Loops over the arrays of indices, which have one shape."""
     shape = next((one.shape for one in given if isinstance(one, Array)), ())
     return loops(indices("i", len(shape)), shape, body)
 
 
-def _rows(picked: _Pick, x: Array, given: Sequence[Array | str]) -> list[str]:
+def _rows(picked: Pick, x: Array, given: Sequence[Array | str]) -> list[str]:
     """Lines that name what is picked at one place of the arrays of indices, and check it.
 
     Given are the arrays and the numbers of indices, and what ends the step where one is out of range.
