@@ -9,6 +9,7 @@ import pytensor.tensor as pt
 import pytest
 from pytensor.tensor import linalg
 from pytensor.tensor.linalg import lu_factor, lu_solve
+from pytensor.tensor.linalg.solvers.tridiagonal import tridiagonal_lu_factor, tridiagonal_lu_solve
 
 import theano
 from tests_scan_grad.native.evaluations import python_function
@@ -52,6 +53,15 @@ OF_A_SYSTEM = {
     "positive definite, lower": lambda a, b, ndim: linalg.solve(
         a, b, b_ndim=ndim, assume_a="pos", lower=True
     ),
+    "symmetric": lambda a, b, ndim: linalg.solve(a, b, b_ndim=ndim, assume_a="sym"),
+    "Hermitian, lower": lambda a, b, ndim: linalg.solve(
+        a, b, b_ndim=ndim, assume_a="her", lower=True
+    ),
+    "tridiagonal": lambda a, b, ndim: linalg.solve(a, b, b_ndim=ndim, assume_a="tridiagonal"),
+    "banded": lambda a, b, ndim: linalg.solve(a, b, b_ndim=ndim, assume_a="banded"),
+    "of narrow bands": lambda a, b, ndim: linalg.solve(
+        pt.tril(pt.triu(a, -2), 1), b, b_ndim=ndim, assume_a="banded"
+    ),
     "by LU factors": lambda a, b, ndim: lu_solve(lu_factor(a), b, b_ndim=ndim),
     "transposed by LU factors": lambda a, b, ndim: lu_solve(
         lu_factor(a), b, b_ndim=ndim, trans=True
@@ -70,7 +80,10 @@ OF_A_SYSTEM = {
 
 
 def matrix_for(name: str, n: int, dtype: str) -> np.ndarray:
-    solved = name.startswith(("general", "positive")) or "LU" in name
+    solved = name.startswith(("general", "positive", "banded", "of narrow")) or "LU" in name
+    if name.startswith("tridiagonal"):
+        # so that rows are exchanged
+        return triangular(n, dtype) + 2 * np.eye(n, k=-1, dtype=dtype)
     return positive(n, dtype) if solved else triangular(n, dtype)
 
 
@@ -140,6 +153,36 @@ def test_solutions_of_stacks_and_their_gradients(ndim, dtype):
         expected = python_function([a, b], outputs)(*values)
         for ours, theirs in zip([*f(*values), *c_function(f)(*values)], 2 * expected, strict=True):
             np.testing.assert_allclose(ours, theirs, rtol=1e-3 if "32" in dtype else 1e-9)
+
+
+@pytest.mark.parametrize("assume", ["sym", "her", "pos", "tridiagonal", "banded", "diagonal"])
+def test_gradients_of_solutions_of_other_matrices(assume):
+    a, b, stack = of(None, None), of(None, None), of(None, None, None)
+    cost = sum((linalg.solve(m, b, assume_a=assume) ** 2).sum() for m in (a, stack))
+    outputs = theano.grad(cost, [a, b, stack])
+    f = theano.function([a, b, stack], outputs)
+    assert not report(f).calls
+    for n in (2, 5, 20):
+        values = [positive(n), numbers(n, 3), np.stack([positive(n), 3 * positive(n)])]
+        expected = python_function([a, b, stack], outputs)(*values)
+        for ours, theirs in zip([*f(*values), *c_function(f)(*values)], 2 * expected, strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_factors_of_tridiagonal_matrices(dtype):
+    a, b = of(None, None, dtype=dtype), of(None, None, dtype=dtype)
+    made = tridiagonal_lu_factor(a)
+    outputs = [
+        *made,
+        tridiagonal_lu_solve(made, b, b_ndim=2),
+        tridiagonal_lu_solve(made, b[:, 0], b_ndim=1, transposed=True),
+    ]
+    calls = [
+        [matrix_for("tridiagonal", n, dtype), numbers(n, m, dtype=dtype)]
+        for n, m in ((3, 2), (20, 3))  # SciPy refuses two rows
+    ]
+    check([a, b], outputs, *calls)
 
 
 PICKS_FROM_STACKS = {

@@ -23,6 +23,7 @@ from theano.link.native.lowering.operations.matrices import (
     blockwise,
     linear_algebra,
     products,
+    tridiagonal,
 )
 
 __all__ = [
@@ -44,4 +45,5 @@ __all__ = [
     "scan",
     "shapes",
     "sorting",
+    "tridiagonal",
 ]

@@ -7,6 +7,10 @@ from typing import Any
 
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.linalg import PivotToPermutations
+from pytensor.tensor.linalg.solvers.tridiagonal import (
+    LUFactorTridiagonal,
+    SolveLUFactorTridiagonal,
+)
 from pytensor.tensor.math import Dot
 from pytensor.tensor.sort import ArgSortOp, SortOp
 from pytensor.tensor.subtensor import AdvancedSubtensor
@@ -17,6 +21,10 @@ from theano.link.native.lowering.operations.matrices.linear_algebra import (
     on_stacks,
     permutation,
     routine_of,
+)
+from theano.link.native.lowering.operations.matrices.tridiagonal import (
+    factors_of_stack,
+    solutions_of_stack,
 )
 from theano.link.native.lowering.operations.picks_from_stacks import pick_from_each
 from theano.link.native.lowering.operations.sorting import sorted_along
@@ -47,7 +55,9 @@ _RULES: Mapping[type, _OnStacks] = {
     AdvancedSubtensor: pick_from_each,
     ArgSortOp: _sort,
     Dot: _product,
+    LUFactorTridiagonal: factors_of_stack,
     PivotToPermutations: _permutation,
+    SolveLUFactorTridiagonal: solutions_of_stack,
     SortOp: _sort,
 }
 
