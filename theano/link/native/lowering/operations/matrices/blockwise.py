@@ -7,10 +7,6 @@ from typing import Any
 
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.linalg import PivotToPermutations
-from pytensor.tensor.linalg.solvers.tridiagonal import (
-    LUFactorTridiagonal,
-    SolveLUFactorTridiagonal,
-)
 from pytensor.tensor.math import Dot
 from pytensor.tensor.sort import ArgSortOp, SortOp
 from pytensor.tensor.subtensor import AdvancedSubtensor
@@ -30,6 +26,10 @@ from theano.link.native.lowering.operations.picks_from_stacks import pick_from_e
 from theano.link.native.lowering.operations.sorting import sorted_along
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
+from theano.pytensor_base.operations.tensor import (
+    LUFactorTridiagonal,
+    SolveLUFactorTridiagonal,
+)
 
 # takes the step, the node, its inputs, and which sizes of their stacks are known as 1
 _OnStacks = Callable[[Step, Any, list, list], list]

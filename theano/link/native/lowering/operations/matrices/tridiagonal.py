@@ -4,11 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pytensor.tensor.linalg.solvers.tridiagonal import (
-    LUFactorTridiagonal,
-    SolveLUFactorTridiagonal,
-)
-
 from theano.link.native.ir.ir import CannotLower, Value, View
 from theano.link.native.ir.scalar_types import C_TYPES, FLOATS
 from theano.link.native.ir.symbolic import compared
@@ -20,6 +15,10 @@ from theano.link.native.lowering.step import Step
 from theano.link.native.statements.base import Work
 from theano.link.native.statements.kernel import Array, Kernel
 from theano.link.native.text.looks import declared, look_after, unless_empty
+from theano.pytensor_base.operations.tensor import (
+    LUFactorTridiagonal,
+    SolveLUFactorTridiagonal,
+)
 
 # nanoseconds for a row: a division, and what waits for it
 _ROW = 8.0
