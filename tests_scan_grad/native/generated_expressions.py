@@ -241,6 +241,14 @@ def _picked_update(b: Builder):
     return [function(part, y.variable)], x.exact and y.exact
 
 
+def _update_where(b: Builder):
+    x = b.pick(lambda item: item.ndim > 0 and item.exact and item.value.dtype != bool)
+    y = b.pick(lambda item: item.ndim == 0 and item.value.dtype == x.value.dtype)
+    function = b.choose((pt.set_subtensor, pt.inc_subtensor))
+    mask = pt.gt(x.variable if b.whole(0, 1) else x.variable.sum(axis=range(1, x.ndim)), 0)
+    return [function(x.variable[mask], y.variable)], y.exact
+
+
 def _joined(b: Builder):
     x = b.pick(lambda item: item.ndim > 0)
     axis = b.whole(-x.ndim, x.ndim - 1)
@@ -344,6 +352,7 @@ OPERATIONS = {
     "update": _update,
     "picked": _picked,
     "picked update": _picked_update,
+    "update where a mask holds": _update_where,
     "joined": _joined,
     "stacked": _stacked,
     "split": _split,

@@ -9,6 +9,7 @@ import pytensor.tensor as pt
 import pytest
 from pytensor.tensor import linalg
 from pytensor.tensor.linalg import lu_factor, lu_solve
+from pytensor.tensor.linalg.solvers.tridiagonal import tridiagonal_lu_factor, tridiagonal_lu_solve
 
 import theano
 from tests_scan_grad.native.evaluations import python_function
@@ -52,6 +53,15 @@ OF_A_SYSTEM = {
     "positive definite, lower": lambda a, b, ndim: linalg.solve(
         a, b, b_ndim=ndim, assume_a="pos", lower=True
     ),
+    "symmetric": lambda a, b, ndim: linalg.solve(a, b, b_ndim=ndim, assume_a="sym"),
+    "Hermitian, lower": lambda a, b, ndim: linalg.solve(
+        a, b, b_ndim=ndim, assume_a="her", lower=True
+    ),
+    "tridiagonal": lambda a, b, ndim: linalg.solve(a, b, b_ndim=ndim, assume_a="tridiagonal"),
+    "banded": lambda a, b, ndim: linalg.solve(a, b, b_ndim=ndim, assume_a="banded"),
+    "of narrow bands": lambda a, b, ndim: linalg.solve(
+        pt.tril(pt.triu(a, -2), 1), b, b_ndim=ndim, assume_a="banded"
+    ),
     "by LU factors": lambda a, b, ndim: lu_solve(lu_factor(a), b, b_ndim=ndim),
     "transposed by LU factors": lambda a, b, ndim: lu_solve(
         lu_factor(a), b, b_ndim=ndim, trans=True
@@ -70,7 +80,10 @@ OF_A_SYSTEM = {
 
 
 def matrix_for(name: str, n: int, dtype: str) -> np.ndarray:
-    solved = name.startswith(("general", "positive")) or "LU" in name
+    solved = name.startswith(("general", "positive", "banded", "of narrow")) or "LU" in name
+    if name.startswith("tridiagonal"):
+        # so that rows are exchanged
+        return triangular(n, dtype) + 2 * np.eye(n, k=-1, dtype=dtype)
     return positive(n, dtype) if solved else triangular(n, dtype)
 
 
@@ -116,14 +129,86 @@ def test_stacks_of_matrices(name):
     check([a], listed(OF_A_MATRIX[name](a)), [values])
 
 
-# rows that are read by a stack of indices, as for exchanged rows, have no code
-@pytest.mark.parametrize("name", [n for n in OF_A_SYSTEM if n != "general" and "LU" not in n])
+@pytest.mark.parametrize("name", OF_A_SYSTEM)
 def test_stacks_of_systems_are_broadcast(name):
     a, b = pt.tensor(shape=(None, 1, None, None)), pt.tensor(shape=(1, None, None, None))
     matrices = np.stack([[matrix_for(name, 5, "float64")] for _ in range(2)])
     check([a, b], [OF_A_SYSTEM[name](a, b, 2)], [matrices, numbers(1, 3, 5, 2)])
     v = of(None)
     check([a, v], [OF_A_SYSTEM[name](a, v, 1)], [matrices, numbers(5)])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("ndim", [1, 2])
+def test_solutions_of_stacks_and_their_gradients(ndim, dtype):
+    a, b = of(None, None, None, dtype=dtype), of(*[None] * (ndim + 1), dtype=dtype)
+    solution = linalg.solve(a, b, b_ndim=ndim)
+    outputs = [solution, *theano.grad((solution**2).sum(), [a, b])]
+    f = theano.function([a, b], outputs)
+    assert not report(f).calls
+    for n in (1, 6):
+        stack = [positive(n, dtype) * (k + 1) for k in range(3)]
+        matrices = np.stack(stack)
+        values = [matrices, numbers(*(len(matrices), n, 2)[: ndim + 1], dtype=dtype)]
+        expected = python_function([a, b], outputs)(*values)
+        for ours, theirs in zip([*f(*values), *c_function(f)(*values)], 2 * expected, strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-3 if "32" in dtype else 1e-9)
+
+
+@pytest.mark.parametrize("assume", ["sym", "her", "pos", "tridiagonal", "banded", "diagonal"])
+def test_gradients_of_solutions_of_other_matrices(assume):
+    a, b, stack = of(None, None), of(None, None), of(None, None, None)
+    cost = sum((linalg.solve(m, b, assume_a=assume) ** 2).sum() for m in (a, stack))
+    outputs = theano.grad(cost, [a, b, stack])
+    f = theano.function([a, b, stack], outputs)
+    assert not report(f).calls
+    for n in (2, 5, 20):
+        values = [positive(n), numbers(n, 3), np.stack([positive(n), 3 * positive(n)])]
+        expected = python_function([a, b, stack], outputs)(*values)
+        for ours, theirs in zip([*f(*values), *c_function(f)(*values)], 2 * expected, strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_factors_of_tridiagonal_matrices(dtype):
+    a, b = of(None, None, dtype=dtype), of(None, None, dtype=dtype)
+    made = tridiagonal_lu_factor(a)
+    outputs = [
+        *made,
+        tridiagonal_lu_solve(made, b, b_ndim=2),
+        tridiagonal_lu_solve(made, b[:, 0], b_ndim=1, transposed=True),
+    ]
+    calls = [
+        [matrix_for("tridiagonal", n, dtype), numbers(n, m, dtype=dtype)]
+        for n, m in ((3, 2), (20, 3))  # SciPy refuses two rows
+    ]
+    check([a, b], outputs, *calls)
+
+
+PICKS_FROM_STACKS = {
+    "rows": ("(n,m),(k)->(k,m)", (3,), lambda x, i: x[i]),
+    "columns": ("(n,m),(k)->(n,k)", (3,), lambda x, i: x[:, i]),
+    "rows by matrices": ("(n,m),(k,l)->(k,l,m)", (2, 3), lambda x, i: x[i]),
+    "elements": ("(n,m),(k)->(k)", (3,), lambda x, i: x[i, i]),
+}
+
+
+@pytest.mark.parametrize("name", PICKS_FROM_STACKS)
+def test_picks_from_each_of_a_stack(name):
+    signature, shape, build = PICKS_FROM_STACKS[name]
+    x, i = of(None, None, None), of(*[None] * (1 + len(shape)), dtype="int64")
+    y, j = of(None, None), pt.tensor(dtype="int32", shape=(1, *[None] * len(shape)))
+    pick = pt.vectorize(build, signature=signature)
+    indices = np.random.default_rng(0).integers(-4, 4, (2, *shape))
+    values = [numbers(2, 4, 5), indices, numbers(4, 5), indices[:1].astype("int32")]
+    outputs = [pick(x, i), pick(y, i), pick(x, j), pick(y[::-1].T, i % 4)]
+    check([x, i, y, j], outputs, values)
+    f = theano.function([x, i], pick(x, i))
+    # PyTensor's Python code has no stacks without matrices
+    result = f(numbers(0, 4, 5), indices[:0])
+    assert result.shape == (0, *np.shape(f(*values[:2]))[1:])
+    with pytest.raises(IndexError, match="out of bounds"):
+        f(numbers(2, 4, 5), indices + 9)
 
 
 def test_what_has_no_factor_is_not_a_number():

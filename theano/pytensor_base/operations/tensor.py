@@ -38,6 +38,10 @@ from pytensor.tensor.extra_ops import (
 from pytensor.tensor.linalg.solvers.core import (
     SolveBase,  # base of the operators that solve a system
 )
+from pytensor.tensor.linalg.solvers.tridiagonal import (
+    LUFactorTridiagonal,  # three diagonals -> those of the factors, and which rows were exchanged
+    SolveLUFactorTridiagonal,  # those and right sides -> the solution
+)
 from pytensor.tensor.math import (
     _conj as conj_of_elements,  # the conjugate also of real numbers
 )

@@ -16,10 +16,15 @@ _LIBRARIES = {
     "activations": "../runtime/activations.inc",
     "vectors": "vectors.inc",
     "special_functions": "special_functions.inc",
+    "incomplete_functions": "incomplete_functions.inc",
     "random_state": "random_state.inc",
 }
-# in vectors.inc activations are used, and tn_s_softplus needs those on vectors
-_TOGETHER = {"activations", "vectors"}
+# what needs another: in vectors.inc activations are used, and tn_s_softplus needs those on vectors
+_NEEDS = {
+    "activations": "vectors",
+    "vectors": "activations",
+    "incomplete_functions": "special_functions",
+}
 
 
 def c_text(steps: Iterable[Step], lines: Iterable[str]) -> str:
@@ -32,8 +37,7 @@ def preamble(steps: Iterable[Step]) -> list[str]:
     needed: set[str] = set()
     for step in steps:
         needed.update(step.libraries, *(s.libraries() for s in step.statements))
-    if needed & _TOGETHER:
-        needed |= _TOGETHER
+    needed |= {_NEEDS[name] for name in needed if name in _NEEDS}
     paths = ["prelude.inc", *(path for name, path in _LIBRARIES.items() if name in needed)]
     return [*map(_content, paths)]
 

@@ -44,7 +44,8 @@ class Expression:
     function
         Whether it calls a mathematical function, which takes longer than arithmetic.
     library
-        The file beside the prelude that it needs: 'activations', 'special_functions', or none.
+        The file beside the prelude that it needs: 'activations', 'special_functions',
+        'incomplete_functions', or none.
     """
 
     name: str
@@ -83,10 +84,15 @@ def _own(name: str) -> _Form:
     return _Form("float", f"tn_{name}_{{s}}({{0}})", None, True)
 
 
-def _special(name: str, count: int = 1) -> _Form:
+def _special(name: str, count: int = 1, library: str = "special_functions") -> _Form:
     """A function of special_functions.inc."""
     call = f"tn_{name}_{{s}}({_operands(count)})"
-    return _Form("float", call, None, True, "special_functions")
+    return _Form("float", call, None, True, library)
+
+
+def _incomplete(name: str, count: int) -> _Form:
+    """A function of incomplete_functions.inc."""
+    return _special(name, count, "incomplete_functions")
 
 
 def _operands(count: int) -> str:
@@ -171,11 +177,11 @@ TABLE: dict[type, _Form] = {
     scalar_math.Erfcinv: _special("erfcinv"),
     scalar_math.Psi: _special("psi"),
     scalar_math.TriGamma: _special("trigamma"),
-    scalar_math.GammaInc: _special("gammainc", 2),
-    scalar_math.GammaIncC: _special("gammaincc", 2),
-    GammaL: _special("gammal", 2),
-    GammaU: _special("gammau", 2),
-    scalar_math.BetaInc: _special("betainc", 3),
+    scalar_math.GammaInc: _incomplete("gammainc", 2),
+    scalar_math.GammaIncC: _incomplete("gammaincc", 2),
+    GammaL: _incomplete("gammal", 2),
+    GammaU: _incomplete("gammau", 2),
+    scalar_math.BetaInc: _incomplete("betainc", 3),
     scalar_math.J0: _function("j0"),
     scalar_math.J1: _function("j1"),
     scalar_math.I0: _special("i0"),

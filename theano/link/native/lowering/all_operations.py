@@ -7,6 +7,7 @@ from theano.link.native.lowering.operations import (
     generators,
     graphs,
     indexing,
+    masks,
     reductions,
     scan,
     shapes,
@@ -22,6 +23,7 @@ from theano.link.native.lowering.operations.matrices import (
     blockwise,
     linear_algebra,
     products,
+    tridiagonal,
 )
 
 __all__ = [
@@ -34,6 +36,7 @@ __all__ = [
     "graphs",
     "indexing",
     "linear_algebra",
+    "masks",
     "outcomes_of_draws",
     "products",
     "random_draws",
@@ -42,4 +45,5 @@ __all__ = [
     "scan",
     "shapes",
     "sorting",
+    "tridiagonal",
 ]

@@ -35,6 +35,11 @@ static int ready(void)
 /* Up to so many rows, loops take less time than a call. */
 enum { SMALL = 16 };
 
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 #define TN_REAL float
 #define TN_NAME(x) x##_f32
 #include "linear_algebra.inc"

@@ -181,12 +181,14 @@ void tn_find_lapack_by(void (*find)(void));
  *
  * tn_cholesky reads one triangle and clears the other of its result. tn_solve_triangular solves
  * a x = b with m right sides, tn_solve_factored with the matrix of which a is the factor that
- * tn_cholesky found, tn_solve with any, or by its Cholesky factor if it is positive definite.
+ * tn_cholesky found, tn_solve with one of these kinds: of a symmetric or positive definite one it
+ * reads one triangle, of a tridiagonal one three diagonals, and of a banded one it finds them.
  * tn_lu gives both factors in one matrix, and which row was exchanged with each, counted from 0.
  * tn_determinant gives the sign of the determinant and the logarithm of its size.
  *
  * work holds n (n + m) elements for tn_solve, n n for tn_lu, tn_inverse and tn_determinant,
  * n (2 n + 40) for tn_eigh; pivots n numbers, those of tn_eigh 12 n. */
+enum { TN_GENERAL, TN_POSITIVE, TN_SYMMETRIC, TN_TRIDIAGONAL, TN_BANDED };
 #define TN_LINEAR_ALGEBRA(real, suffix)                                                            \
     void tn_cholesky_##suffix(int64_t n, const real *a, int64_t row_stride,                        \
                               int64_t column_stride, int64_t lower, real *out);                    \
@@ -198,7 +200,7 @@ void tn_find_lapack_by(void (*find)(void));
                                     int64_t column_stride, int64_t lower, const real *b,           \
                                     int64_t b_row_stride, int64_t b_column_stride, real *out);     \
     void tn_solve_##suffix(int64_t n, int64_t m, const real *a, int64_t row_stride,                \
-                           int64_t column_stride, int64_t positive, int64_t lower, const real *b,  \
+                           int64_t column_stride, int64_t kind, int64_t lower, const real *b,  \
                            int64_t b_row_stride, int64_t b_column_stride, real *out, real *work,   \
                            int32_t *pivots);                                                       \
     void tn_lu_##suffix(int64_t n, const real *a, int64_t row_stride, int64_t column_stride,       \

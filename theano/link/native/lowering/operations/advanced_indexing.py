@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pytensor.tensor.subtensor import AdvancedIncSubtensor, AdvancedSubtensor
@@ -13,10 +13,15 @@ from theano.link.native.lowering.operations.indexing import (
     add_to_rows,
     aligned,
     indexed,
-    is_integer_vector,
     take,
 )
 from theano.link.native.lowering.operations.kernels import indices, loops
+from theano.link.native.lowering.operations.masks import (
+    is_mask,
+    positions,
+    the_only_mask,
+    update_where,
+)
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.base import Work
@@ -26,7 +31,7 @@ from theano.link.native.statements.rows_by_index import OUT_OF_RANGE
 
 
 @dataclass(frozen=True)
-class _Pick:
+class Pick:
     """What arrays of indices pick from a view that basic indices were applied to before.
 
     Attributes
@@ -66,14 +71,15 @@ class _Pick:
 @lowers(AdvancedSubtensor)
 def pick(step: Step, node, inputs: list[Value]) -> list[Value]:
     value, *given = inputs
-    if node.op.idx_list == (0,) and is_integer_vector(node.inputs[1]):
-        return take(step, node, inputs)
-    picked = _picked(step, step.view(value), node.op.idx_list, given, node.inputs[1:])
+    rows = _rows_by_vector(step, value, node.op.idx_list, given, node.inputs[1:])
+    if rows is not None:
+        return take(step, node, [value, rows])
+    picked = picked_from(step, step.view(value), node.op.idx_list, given, node.inputs[1:])
     out = step.temporary(value.dtype, picked.shape)
     result = View.of(out)
 
     def lines(y: Array, x: Array, *given: Array | str) -> list[str]:
-        return _for_each(picked, x, given, y, lambda row, one: f"{one} = {row};")
+        return for_each(picked, x, given, y, lambda row, one: f"{one} = {row};")
 
     reads, takes = [picked.view, *picked.operands], [Work(MOVE, picked.shape)]
     step.append(Kernel([result], reads, lines, picked.numbers, OUT_OF_RANGE, takes=takes), out)
@@ -84,12 +90,16 @@ def pick(step: Step, node, inputs: list[Value]) -> list[Value]:
 def update(step: Step, node, inputs: list[Value]) -> list[Value]:
     """A copy, picked elements of which are set, or increased once for each time they are named."""
     value, change, *given = inputs
+    where = the_only_mask(node.op.idx_list, node.inputs[2:])
+    if where is not None:
+        return update_where(step, node, inputs, where)
     if node.op.ignore_duplicates and not node.op.set_instead_of_inc:
         raise CannotLower("elements that are increased once however often they are named")
-    if node.op.idx_list == (0,) and is_integer_vector(node.inputs[2]):
-        return add_to_rows(step, node, inputs)
+    rows = _rows_by_vector(step, value, node.op.idx_list, given, node.inputs[2:])
+    if rows is not None:
+        return add_to_rows(step, node, [value, change, rows])
     buffer = step.copied(value)
-    picked = _picked(step, View.of(buffer), node.op.idx_list, given, node.inputs[2:])
+    picked = picked_from(step, View.of(buffer), node.op.idx_list, given, node.inputs[2:])
     ndim = len(picked.shape)
     like = View(buffer, picked.shape, (None,) * ndim, (0,) * ndim, (0,) * len(buffer.shape))
     source = aligned(step, cast(step, change, value.dtype), node.inputs[1], like)
@@ -105,7 +115,7 @@ def update(step: Step, node, inputs: list[Value]) -> list[Value]:
         change, *rest = given[len(picked.operands) :]
         indices = [*given[: len(picked.operands)], *rest]
         other = change if isinstance(change, Array) else None
-        return _for_each(
+        return for_each(
             picked, x, indices, other, lambda row, one: f"{row} {operator} {one or change};"
         )
 
@@ -120,14 +130,52 @@ def update(step: Step, node, inputs: list[Value]) -> list[Value]:
     return [View.of(buffer)]
 
 
-def _picked(step: Step, view: View, idx_list, given: list[Value], variables) -> _Pick:
-    basic = tuple(entry if isinstance(entry, slice) else slice(None) for entry in idx_list)
-    axes = tuple(d for d, entry in enumerate(idx_list) if not isinstance(entry, slice))
-    values = [given[idx_list[d]] for d in axes]
-    if any(value.dtype == "bool" for value in values):
-        raise CannotLower("an index that is an array of truth values")
+def _rows_by_vector(
+    step: Step, value: Value, idx_list, given: list[Value], variables
+) -> Value | None:
+    """The positions of rows, where a vector of indices or a mask of one dimension names them."""
+    if idx_list != (0,) or variables[0].type.ndim != 1:
+        return None
+    if not is_mask(variables[0]):
+        return given[0]
+    return _of_mask(step, given[0], variables[0], value.shape)[0]
+
+
+def _of_mask(step: Step, mask: Value, variable, shape: Sequence[Size]) -> list[View]:
+    """The positions that a mask stands for, in dimensions of these sizes."""
+    for size, own in zip(mask.shape, shape, strict=False):
+        step.sizes.equal(size, own, "sizes of a mask and of what it picks from")
+    return positions(step, mask, variable)
+
+
+def _arrays(
+    step: Step, view: View, idx_list, given: list[Value], variables
+) -> Iterator[tuple[slice, Value | None, Sequence[bool]]]:
+    """For each dimension its basic index, its array of indices, and which of its sizes are 1."""
+    axis = 0
+    for entry in idx_list:
+        if isinstance(entry, slice):
+            found: list[tuple[slice, Value | None, Sequence[bool]]] = [(entry, None, ())]
+        elif is_mask(variables[entry]):
+            shape, mask = view.shape[axis:], variables[entry]
+            found = [
+                (slice(None), each, (each.shape[0] == 1,))
+                for each in _of_mask(step, given[entry], mask, shape)
+            ]
+        else:
+            found = [(slice(None), given[entry], variables[entry].type.broadcastable)]
+        yield from found
+        axis += len(found)
+
+
+def picked_from(step: Step, view: View, idx_list, given: list[Value], variables) -> Pick:
+    """What indices of these values pick; the variables say which of their sizes are known as 1."""
+    entries = list(_arrays(step, view, idx_list, given, variables))
+    basic = tuple(index for index, _, _ in entries)
+    axes = tuple(d for d, (_, value, _) in enumerate(entries) if value is not None)
+    values = [value for _, value, _ in entries if value is not None]
+    flags = [known for _, value, known in entries if value is not None]
     ndim = max(value.ndim for value in values)
-    flags = [variables[idx_list[d]].type.broadcastable for d in axes]
     common: list[Size] = [1] * ndim
     for value, known in zip(values, flags, strict=True):
         for d in range(1, value.ndim + 1):
@@ -142,7 +190,7 @@ def _picked(step: Step, view: View, idx_list, given: list[Value], variables) -> 
     )
     consecutive = axes == tuple(range(axes[0], axes[0] + len(axes)))
     first = axes[0] if consecutive else 0
-    return _Pick(indexed(step, view, basic, given), axes, arrays, shape, first)
+    return Pick(indexed(step, view, basic, given), axes, arrays, shape, first)
 
 
 def _stretched(view: View, shape: tuple[Size, ...], flags) -> View:
@@ -151,8 +199,8 @@ def _stretched(view: View, shape: tuple[Size, ...], flags) -> View:
     return View(view.buffer, shape, (*[None] * lead, *axes), (*[0] * lead, *view.steps), view.start)
 
 
-def _for_each(
-    picked: _Pick, x: Array, given: Sequence[Array | str], other: Array | None, one
+def for_each(
+    picked: Pick, x: Array, given: Sequence[Array | str], other: Array | None, one
 ) -> list[str]:
     """Loops over what is picked: first over the arrays of indices, then over whole dimensions."""
     outer = indices("i", len(picked.common))
@@ -166,13 +214,13 @@ def _for_each(
     return _for_each_index(picked, given, [*_rows(picked, x, given), *body])
 
 
-def _for_each_index(picked: _Pick, given: Sequence[Array | str], body: Sequence[str]) -> list[str]:
+def _for_each_index(picked: Pick, given: Sequence[Array | str], body: Sequence[str]) -> list[str]:
     """Loops over the arrays of indices, which have one shape."""
     shape = next((one.shape for one in given if isinstance(one, Array)), ())
     return loops(indices("i", len(shape)), shape, body)
 
 
-def _rows(picked: _Pick, x: Array, given: Sequence[Array | str]) -> list[str]:
+def _rows(picked: Pick, x: Array, given: Sequence[Array | str]) -> list[str]:
     """Lines that name what is picked at one place of the arrays of indices, and check it.
 
     Given are the arrays and the numbers of indices, and what ends the step where one is out of range.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pytensor.graph.basic import Variable
 from pytensor.scalar import add
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
@@ -244,11 +243,6 @@ def take(step: Step, node, inputs: list[Value]) -> list[Value]:
     out = step.temporary(source.dtype, (index.shape[0], *source.shape[1:]))
     step.append(Gather(View.of(out), source, index), out)
     return [View.of(out)]
-
-
-def is_integer_vector(index: Variable) -> bool:
-    """Whether positions along one dimension are given, and not where a mask holds."""
-    return index.type.ndim == 1 and index.type.dtype != "bool"
 
 
 @lowers(AdvancedIncSubtensor1)

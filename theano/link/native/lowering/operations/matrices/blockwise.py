@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.linalg import PivotToPermutations
 from pytensor.tensor.math import Dot
 from pytensor.tensor.sort import ArgSortOp, SortOp
+from pytensor.tensor.subtensor import AdvancedSubtensor
 
 from theano.link.native.ir.ir import CannotLower, Value
 from theano.link.native.lowering.operations.matrices.batched_products import product_of_stacks
@@ -14,27 +18,60 @@ from theano.link.native.lowering.operations.matrices.linear_algebra import (
     permutation,
     routine_of,
 )
+from theano.link.native.lowering.operations.matrices.tridiagonal import (
+    factors_of_stack,
+    solutions_of_stack,
+)
+from theano.link.native.lowering.operations.picks_from_stacks import pick_from_each
 from theano.link.native.lowering.operations.sorting import sorted_along
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
+from theano.pytensor_base.operations.tensor import (
+    LUFactorTridiagonal,
+    SolveLUFactorTridiagonal,
+)
+
+# takes the step, the node, its inputs, and which sizes of their stacks are known as 1
+_OnStacks = Callable[[Step, Any, list, list], list]
+
+
+def _product(step: Step, node, inputs: list[Value], flags) -> list[Value]:
+    a, b = inputs
+    return [product_of_stacks(step, a, b, flags, node.outputs[0].type.dtype)]
+
+
+def _sort(step: Step, node, inputs: list[Value], flags) -> list[Value]:
+    op = node.op.core_op
+    if len(node.op.inputs_sig[0]) != 1:
+        raise CannotLower(f"the operation {type(op).__name__} of matrices on stacks")
+    return [sorted_along(step, inputs[0], -1, isinstance(op, ArgSortOp))]
+
+
+def _permutation(step: Step, node, inputs: list[Value], flags) -> list[Value]:
+    return [permutation(step, step.view(inputs[0]), node.op.core_op.inverse)]
+
+
+_RULES: Mapping[type, _OnStacks] = {
+    AdvancedSubtensor: pick_from_each,
+    ArgSortOp: _sort,
+    Dot: _product,
+    LUFactorTridiagonal: factors_of_stack,
+    PivotToPermutations: _permutation,
+    SolveLUFactorTridiagonal: solutions_of_stack,
+    SortOp: _sort,
+}
 
 
 @lowers(Blockwise)
 def blockwise(step: Step, node, inputs: list[Value]) -> list[Value]:
-    """Products of matrices, factors, solutions of systems, sorts; stacks are broadcast."""
+    """Products of matrices, factors, solutions of systems, sorts, picks; stacks are broadcast."""
     op = node.op.core_op
-    ranks = [len(names) for names in node.op.inputs_sig]
     flags = [
-        variable.type.broadcastable[: variable.type.ndim - rank]
-        for variable, rank in zip(node.inputs, ranks, strict=True)
+        variable.type.broadcastable[: variable.type.ndim - len(names)]
+        for variable, names in zip(node.inputs, node.op.inputs_sig, strict=True)
     ]
-    if isinstance(op, Dot):
-        a, b = inputs
-        return [product_of_stacks(step, a, b, flags, node.outputs[0].type.dtype)]
-    if isinstance(op, SortOp | ArgSortOp) and ranks[0] == 1:
-        return [sorted_along(step, inputs[0], -1, isinstance(op, ArgSortOp))]
-    if isinstance(op, PivotToPermutations):
-        return [permutation(step, step.view(inputs[0]), op.inverse)]
+    if type(op) in _RULES:
+        return _RULES[type(op)](step, node, inputs, flags)
     routine = routine_of(op)
     if routine is None:
         raise CannotLower(f"the operation {type(op).__name__} on stacks")

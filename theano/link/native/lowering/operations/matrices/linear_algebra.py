@@ -71,11 +71,16 @@ class Routine:
     after: Callable[..., list[str]] | None = None
 
 
+# as runtime.h counts them
+_KINDS = {"gen": 0, "pos": 1, "sym": 2, "her": 2, "tridiagonal": 3, "banded": 4}
+
+
 def _solve(op: Solve) -> Routine:
-    if op.assume_a not in ("gen", "pos"):
+    if op.assume_a not in _KINDS:
         raise CannotLower(f"the solution of a system whose matrix is {op.assume_a!r}")
-    flags = (int(op.assume_a == "pos"), int(op.lower))
-    return Routine("solve", flags, ("nm",), (("n", "n"), ("n", "m")), 1)
+    return Routine(
+        "solve", (_KINDS[op.assume_a], int(op.lower)), ("nm",), (("n", "n"), ("n", "m")), 1
+    )
 
 
 def _of_sign_and_logarithm(sign: str, logarithm: str) -> list[str]:
