@@ -14,8 +14,10 @@ def joined():
     return axis, a, b, T.join(axis, a, b)
 
 
-@pytest.mark.parametrize("mode", ["FAST_RUN", "FAST_COMPILE"])
+@pytest.mark.parametrize("mode", ["FAST_RUN", "FAST_COMPILE", "XLA"])
 def test_joined_along_the_axis_of_the_call(mode):
+    if mode == "XLA":
+        pytest.importorskip("jax")
     axis, a, b, out = joined()
     both = theano.function([axis, a, b], [out, T.concatenate([b, a], axis=axis)], mode=mode)
     for k in (0, 1, -1, -2):
