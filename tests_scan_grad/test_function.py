@@ -235,6 +235,14 @@ def test_a_function_that_was_called_can_be_pickled(x):
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(f))(ONES)["double"], 2 * ONES)
 
 
+def test_what_pickle_stores_of_a_function_can_be_measured(x):
+    f = theano.function([x], 2 * x)
+    stored = theano.compile.function_module._pickle_Function(f)
+    before = len(pickle.dumps(stored))
+    f(ONES)
+    assert len(pickle.dumps(theano.compile.function_module._pickle_Function(f))) == before
+
+
 def test_copy_and_pickle(x, y):
     w = theano.shared(1.0, name="w")
     for outputs in (x.sum() * y * w, {"a": x.sum() * y * w}):

@@ -384,6 +384,10 @@ def _pickled(function: Function) -> Any:
     return pickle_function(function)
 
 
+# Theano's name of it, by which programs measure what they store
+_pickle_Function = _pickled
+
+
 for _class in (Function, FunctionWithExtras):
     # PyTensor registers its own class only, and copyreg ignores inheritance.
     copyreg.pickle(_class, _pickled)

@@ -59,7 +59,7 @@ from theano.gradient import (
     verify_grad,
 )
 from theano.printing import min_informative_str, pprint
-from theano.pytensor_base.operations.axes import Join, Split
+from theano.pytensor_base.operations.axes import Join, Split, join
 from theano.pytensor_base.operations.tensor import (
     angle,
     complex_from_polar,
@@ -113,7 +113,7 @@ from theano.tensor.old_operators import (
     setdefault,
 )
 from theano.tensor.products import _dot
-from theano.tensor.shaping import flatten, reshape, split, stack, tile, transpose
+from theano.tensor.shaping import concatenate, flatten, reshape, split, stack, tile, transpose
 from theano.tensor.type import *
 from theano.tensor.type import (
     Tensor,

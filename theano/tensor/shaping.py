@@ -11,6 +11,8 @@ from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.type import integer_dtypes
 from pytensor.tensor.variable import TensorVariable
 
+from theano.pytensor_base.operations import axes
+
 
 def stack(*tensors: Any, **kwargs: Any) -> TensorVariable:
     """Join tensors along a new axis.
@@ -160,9 +162,25 @@ def transpose(x: Any, axes: Sequence[int] | None = None) -> TensorVariable:
     return result
 
 
-def split(x: Any, splits_size: Any, n_splits: int, axis: int = 0):
+def concatenate(tensor_list: Sequence[Any], axis: Any = 0) -> TensorVariable:
+    """Join tensors along an axis, which may be a variable.
+
+    Raises
+    ------
+    TypeError
+        The tensors are not in a tuple or a list.
+    """
+    if not isinstance(tensor_list, tuple | list):
+        raise TypeError(
+            "concatenate: The 'tensors' argument must be a tuple or a list, make sure you did not "
+            f"forget () or [] around them, got {tensor_list}"
+        )
+    return axes.join(axis, *tensor_list)
+
+
+def split(x: Any, splits_size: Any, n_splits: int, axis: Any = 0):
     """Cut `x` along `axis` into `n_splits` parts, whose lengths are `splits_size`."""
-    parts = pt.split(x, splits_size, n_splits=n_splits, axis=axis)
+    parts = axes.split(x, splits_size, n_splits=n_splits, axis=axis)
     if isinstance(parts, Variable):
         return parts
     return parts[0] if len(parts) == 1 else parts

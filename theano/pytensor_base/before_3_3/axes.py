@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pytensor.graph.basic import Apply
-from pytensor.tensor.basic import Join, Split
+from pytensor.tensor.basic import Join, Split, join, split  # noqa: F401 -- for axes.py
 from pytensor.tensor.sort import ArgSortOp, SortOp
 
 POSITION: dict[type, int] = {Join: 0, Split: 1, SortOp: 1, ArgSortOp: 1}

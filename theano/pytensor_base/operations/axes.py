@@ -13,6 +13,8 @@ if sys.version_info >= (3, 12):
     from theano.pytensor_base.since_3_3.joins import (
         Join,  # joins tensors, called with the axis and them
         Split,  # splits a tensor, called with it, the axis and the lengths of the parts
+        join,  # (axis, *tensors) -> the tensors joined; the axis may be a variable
+        split,  # (tensor, lengths, n_splits=, axis=) -> its parts; the axis may be a variable
     )
     from theano.pytensor_base.since_3_3.sorting import (
         sorting,  # (class of a sort, kind) -> what is called with an array and an axis
@@ -36,6 +38,8 @@ else:
         Split,
         axis_among,
         axis_apart,
+        join,
         positions_with_axis,
         sorting,
+        split,
     )

@@ -4,24 +4,39 @@ from __future__ import annotations
 
 from typing import Any
 
+from pytensor.graph.op import Op
 from pytensor.tensor import basic
 
-
-def _of_pytensor(operator: type) -> type:
-    """The class of a class whose instances are those of an operator of PyTensor's, too."""
-
-    class OfPyTensor(type(operator)):  # type: ignore[misc]
-        def __instancecheck__(cls, instance: Any) -> bool:
-            return operator in type(instance).__mro__
-
-        def __subclasscheck__(cls, other: type) -> bool:
-            # ``issubclass`` would ask this class again, which is one of the operator's
-            return operator in other.__mro__
-
-    return OfPyTensor
+from theano.pytensor_base.since_3_3.computed_axes import JoinAlong, SplitAlong, is_computed
 
 
-class Join(basic.Join, metaclass=_of_pytensor(basic.Join)):  # type: ignore[misc]
+def join(axis: Any, *tensors: Any) -> Any:
+    """The tensors joined along an axis, which may be computed; a tensor alone as it is."""
+    if len(tensors) > 1 and is_computed(axis):
+        return JoinAlong()(axis, *tensors)
+    return basic.join(axis, *tensors)
+
+
+def split(x: Any, splits_size: Any, *, n_splits: int | None = None, axis: Any = 0) -> Any:
+    """The parts of a tensor along an axis, which may be computed."""
+    if not is_computed(axis):
+        return basic.split(x, splits_size, n_splits=n_splits, axis=axis)
+    count = basic.get_vector_length(splits_size) if n_splits is None else n_splits
+    return SplitAlong(count)(x, axis, splits_size)
+
+
+class _Made(type(Op)):  # type: ignore[misc]
+    """The class of a class whose instances are those of the operators that it makes, too."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return cls.__subclasscheck__(type(instance))
+
+    def __subclasscheck__(cls, other: type) -> bool:
+        made = vars(cls).get("made", ())
+        return super().__subclasscheck__(other) or not set(made).isdisjoint(other.__mro__)
+
+
+class Join(JoinAlong, metaclass=_Made):
     """Joins tensors along an axis: ``Join()(axis, *tensors)``.
 
     Parameters
@@ -31,13 +46,14 @@ class Join(basic.Join, metaclass=_of_pytensor(basic.Join)):  # type: ignore[misc
     """
 
     __props__ = ()
+    made = (basic.Join, JoinAlong)
 
     def __init__(self, view: int = -1):
         self.view = view
 
     def __call__(self, axis: Any, *tensors: Any, **kwargs: Any) -> Any:
         """The tensors joined, by an operator that holds the axis."""
-        return basic.join(axis, *tensors)
+        return join(axis, *tensors)
 
     def make_node(self, axis: Any, *tensors: Any) -> Any:
         """The node that joins the tensors."""
@@ -47,7 +63,7 @@ class Join(basic.Join, metaclass=_of_pytensor(basic.Join)):  # type: ignore[misc
         return "Join"
 
 
-class Split(basic.Split, metaclass=_of_pytensor(basic.Split)):  # type: ignore[misc]
+class Split(SplitAlong, metaclass=_Made):
     """Splits a tensor along an axis: ``Split(2)(tensor, axis, lengths)``.
 
     Parameters
@@ -57,13 +73,11 @@ class Split(basic.Split, metaclass=_of_pytensor(basic.Split)):  # type: ignore[m
     """
 
     __props__ = ("len_splits",)
-
-    def __init__(self, len_splits: int):
-        self.len_splits = int(len_splits)
+    made = (basic.Split, SplitAlong)
 
     def __call__(self, tensor: Any, axis: Any, lengths: Any, **kwargs: Any) -> Any:
         """The parts, by an operator that holds the axis."""
-        return basic.split(tensor, lengths, n_splits=self.len_splits, axis=axis)
+        return split(tensor, lengths, n_splits=self.len_splits, axis=axis)
 
     def make_node(self, tensor: Any, axis: Any, lengths: Any) -> Any:
         """The node that splits the tensor."""
