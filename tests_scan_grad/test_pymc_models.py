@@ -15,10 +15,27 @@ import pytensor.tensor as pt  # noqa: E402
 from pytensor.scan.op import Scan as PyTensorScan  # noqa: E402
 
 import theano.pymc  # noqa: E402
+from tests_scan_grad.fresh_process import printed_by  # noqa: E402
 from theano.link.native import NotNativeError, report  # noqa: E402
 from theano.scan_module.scan_op import Scan  # noqa: E402
 
 STEPS = 40
+
+COMPILED_AGAIN = """
+import theano.pymc
+from tests_scan_grad.test_pymc_models import volatility
+from theano.schedule import equilibrium
+from theano.schedule.disk import stored_graphs
+
+stored_graphs.SECONDS_WORTH_STORING = 0
+sweeps = []
+until = equilibrium._Run.until_nothing_changes
+equilibrium._Run.until_nothing_changes = lambda run: sweeps.append(1) or until(run)
+density = theano.pymc.logp_dlogp(volatility())
+value, slopes = density(density.initial_point)
+print(value, *slopes)
+print(len(sweeps))
+"""
 
 
 def volatility():
@@ -81,6 +98,31 @@ def test_densities_and_gradients_are_those_of_pymc(model):
         np.testing.assert_allclose(density, theirs[0](named), rtol=1e-10)
         np.testing.assert_allclose(gradient, theirs[1](named), rtol=1e-8, atol=1e-8)
         assert ours(named)[0] == density
+
+
+COMPILED_AGAIN = """
+import theano.pymc
+from tests_scan_grad.test_pymc_models import volatility
+from theano.schedule import equilibrium
+from theano.schedule.disk import stored_graphs
+
+stored_graphs.SECONDS_WORTH_STORING = 0
+rounds = []
+until = equilibrium._Run.until_nothing_changes
+equilibrium._Run.until_nothing_changes = lambda run: rounds.append(1) or until(run)
+model = volatility()
+density = theano.pymc.logp_dlogp(model)
+rounds.clear()
+value, slopes = density(density.points.flat(model.initial_point()))
+print(value, *slopes)
+"""
+
+
+def test_the_next_process_reads_the_same_graph(tmp_path):
+    """That PyMC's rewrites are there, once it is imported, is no reason to begin anew."""
+    flags = {"PYTENSOR_FLAGS": f"base_compiledir={tmp_path}"}
+    assert printed_by(COMPILED_AGAIN, **flags) == printed_by(COMPILED_AGAIN, **flags)
+    assert list(tmp_path.rglob("graph-*"))
 
 
 def test_no_part_of_a_density_is_pythons(model):

@@ -30,8 +30,8 @@ from theano.pytensor_base.graphs.graph import Feature, MetaObject
 from theano.pytensor_base.graphs.rewriting import RewriteDatabaseQuery
 
 # classes of these packages that are of these kinds, or records
-_PACKAGES = ("theano", "pytensor")
-_KINDS = (Op, Type, Variable, Apply, Feature, MetaObject, Mode, RewriteDatabaseQuery)
+PACKAGES = ("theano", "pytensor", "pymc", "pymc_extras")
+_KINDS = (Op, Type, Variable, Apply, Feature, MetaObject, Mode, RewriteDatabaseQuery, Exception)
 _NEVER = (ExternalCOp, FromFunctionOp)
 
 _BUILTINS = (bytearray, complex, frozenset, object, range, set, slice)
@@ -55,7 +55,7 @@ def is_admitted(value: Any) -> bool:
     if not isinstance(value, type):
         return False
     package = (module or "").partition(".")[0]
-    if package in _PACKAGES:
+    if package in PACKAGES:
         of_kind = issubclass(value, _KINDS) or dataclasses.is_dataclass(value)
         return of_kind and value not in _NEVER
     if package == "numpy":
@@ -83,7 +83,7 @@ class Unpickler(pickle.Unpickler):
 
     def find_class(self, module: str, name: str) -> Any:
         """The class or function of that name."""
-        packages = (*_PACKAGES, "numpy", "builtins", "pathlib")
+        packages = (*PACKAGES, "numpy", "builtins", "pathlib")
         if module.partition(".")[0] in packages and "." not in name:
             found = super().find_class(module, name)
             if is_admitted(found):

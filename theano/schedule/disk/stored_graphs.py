@@ -3,7 +3,7 @@
 The name of a file is a hash of all that decides what becomes of a graph: the graph, the rewrites,
 the flags, and the versions. Graphs are described by pickling their nodes in the order of
 computation, so that long graphs need no deep recursion. What a graph holds may come from this
-package, PyTensor and NumPy only: code of the user's may change while its name stays.
+package, PyTensor, PyMC and NumPy only: code of the user's may change while its name stays.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import os
 import pickle
 import platform
 import re
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -25,6 +26,7 @@ from typing import Any
 
 import numpy as np
 import pytensor
+from pytensor.compile.mode import Mode
 from pytensor.compile.ops import DeepCopyOp, ViewOp
 from pytensor.configdefaults import config
 from pytensor.graph.basic import Apply, Constant, Variable
@@ -47,11 +49,13 @@ from theano.pytensor_base.graphs.graph import (
 )
 from theano.pytensor_base.graphs.rewriting import (
     EquilibriumGraphRewriter,
+    RewriteDatabaseQuery,
     Rewriter,
     SequentialGraphRewriter,
 )
 from theano.pytensor_base.graphs.scan import step_of
 from theano.schedule.disk import admitted
+from theano.schedule.disk.admitted import PACKAGES
 from theano.schedule.disk.sealed_files import read_sealed, write_sealed
 
 _log = logging.getLogger(__name__)
@@ -60,8 +64,7 @@ _log = logging.getLogger(__name__)
 SECONDS_WORTH_STORING = 0.1
 
 _KNOWN_CODE = {
-    "theano",
-    "pytensor",
+    *PACKAGES,
     "numpy",
     "builtins",
     "collections",
@@ -252,6 +255,7 @@ def _hash_of(fgraph: FunctionGraph, rewriter: SequentialGraphRewriter) -> str:
         _rewrites(rewriter),
         _flags(),
         _code(),
+        _versions_of_others(),
     ]
     file = io.BytesIO()
     _KeyPickler(file, fgraph.inputs).dump([about, *_parts_of(fgraph)[1:]])
@@ -301,10 +305,21 @@ def _flags() -> list[tuple[str, str]]:
         if not (flag.pytensor or flag.no_effect or name.startswith(_NOT_OF_GRAPHS))
     ]
     return own + [
-        (name, str(value_of_flag(name)))
+        (name, _as_text(value_of_flag(name)))
         for name in names_of_flags()
         if not name.startswith(_NOT_OF_GRAPHS)
     ]
+
+
+def _as_text(value: Any) -> str:
+    """The value of a flag, the same in each process; a mode's own text has addresses."""
+    if not isinstance(value, Mode):
+        return str(value)
+    asked = value.provided_optimizer
+    if isinstance(asked, RewriteDatabaseQuery):
+        parts = (asked.include, asked.require, asked.exclude)
+        asked = [sorted(map(str, part or ())) for part in parts]
+    return f"{type(value).__name__} {value.provided_linker} {asked}"
 
 
 @functools.cache
@@ -312,6 +327,12 @@ def _code() -> tuple:
     """The versions of what makes programs; of this package, when its files were written."""
     times = sorted(_times_of_code(os.fspath(Path(__file__).parents[2])))
     return (platform.python_version(), np.__version__, pytensor.__version__, times)
+
+
+def _versions_of_others() -> list[tuple[str, str]]:
+    """Those of packages whose rewrites and operations a graph may have, if they are imported."""
+    there = [(name, sys.modules[name]) for name in PACKAGES if name in sys.modules]
+    return [(name, str(getattr(module, "__version__", ""))) for name, module in there]
 
 
 def _times_of_code(folder: str) -> Iterator[tuple[str, int]]:
