@@ -38,7 +38,6 @@ BEFORE_3_3 = frozenset(
 SINCE_3_3 = frozenset(
     {
         "cho_solve_quadratic_form_to_whitened",
-        "inline_symbolic_for_fusion",
         "local_abs_mul_unit",
         "local_advanced_subtensor_of_dot",
         "local_dot22_to_gemv",
@@ -53,7 +52,6 @@ SINCE_3_3 = frozenset(
         "local_sort_under_reduce",
         "local_useless_abs",
         "local_useless_sign",
-        "merge_inlined_symbolic",
         "svd_of_structured",
     }
 )

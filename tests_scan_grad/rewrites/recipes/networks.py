@@ -18,8 +18,6 @@ TYPES = ("float64", "float32")
     "local_logsoftmax",
     "local_exp_log_softmax",
     "local_log_softmax_from_logsumexp",
-    "inline_symbolic_for_fusion",
-    "merge_inlined_symbolic",
 )
 def softmaxes(m: Maker):
     n, k = m.lengths(2, (1, 2, 3))
