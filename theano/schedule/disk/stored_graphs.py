@@ -25,7 +25,6 @@ from types import FunctionType
 from typing import Any
 
 import numpy as np
-import pytensor
 from pytensor.compile.mode import Mode
 from pytensor.compile.ops import DeepCopyOp, ViewOp
 from pytensor.configdefaults import config
@@ -255,7 +254,7 @@ def _hash_of(fgraph: FunctionGraph, rewriter: SequentialGraphRewriter) -> str:
         _rewrites(rewriter),
         _flags(),
         _code(),
-        _versions_of_others(),
+        _versions_of_packages(),
     ]
     file = io.BytesIO()
     _KeyPickler(file, fgraph.inputs).dump([about, *_parts_of(fgraph)[1:]])
@@ -324,13 +323,13 @@ def _as_text(value: Any) -> str:
 
 @functools.cache
 def _code() -> tuple:
-    """The versions of what makes programs; of this package, when its files were written."""
+    """What makes programs: the versions of Python and NumPy, and when this package was written."""
     times = sorted(_times_of_code(os.fspath(Path(__file__).parents[2])))
-    return (platform.python_version(), np.__version__, pytensor.__version__, times)
+    return (platform.python_version(), np.__version__, times)
 
 
-def _versions_of_others() -> list[tuple[str, str]]:
-    """Those of packages whose rewrites and operations a graph may have, if they are imported."""
+def _versions_of_packages() -> list[tuple[str, str]]:
+    """The versions of packages whose rewrites and operations a graph may have, if they are imported."""
     there = [(name, sys.modules[name]) for name in PACKAGES if name in sys.modules]
     return [(name, str(getattr(module, "__version__", ""))) for name, module in there]
 

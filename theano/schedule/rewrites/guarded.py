@@ -66,7 +66,7 @@ class Guarded(NodeRewriter):
             return None
         if not (self.asked_last or self._holds(fgraph, node)):
             return None
-        if self._refused.get(node) == node.inputs:
+        if self.accepts is not None and self._refused.get(node) == node.inputs:
             return None
         replaced: Any = self.rewriter.transform(fgraph, node, *args, **kwargs)
         if not replaced:

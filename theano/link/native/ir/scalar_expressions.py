@@ -85,7 +85,7 @@ def _own(name: str) -> _Form:
 
 
 def _special(name: str, count: int = 1, library: str = "special_functions") -> _Form:
-    """A function of special_functions.inc."""
+    """A function of special_functions.inc, or of another file of its kind."""
     call = f"tn_{name}_{{s}}({_operands(count)})"
     return _Form("float", call, None, True, library)
 

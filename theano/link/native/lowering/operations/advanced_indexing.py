@@ -19,6 +19,7 @@ from theano.link.native.lowering.operations.kernels import indices, loops
 from theano.link.native.lowering.operations.masks import (
     is_mask,
     positions,
+    same_sizes,
     the_only_mask,
     update_where,
 )
@@ -143,8 +144,7 @@ def _rows_by_vector(
 
 def _of_mask(step: Step, mask: Value, variable, shape: Sequence[Size]) -> list[View]:
     """The positions that a mask stands for, in dimensions of these sizes."""
-    for size, own in zip(mask.shape, shape, strict=False):
-        step.sizes.equal(size, own, "sizes of a mask and of what it picks from")
+    same_sizes(step, mask, shape)
     return positions(step, mask, variable)
 
 

@@ -92,7 +92,7 @@ def update_where(step: Step, node, inputs: list[Value], axis: int) -> list[Value
     """
     value, change, mask = inputs[0], inputs[1], step.view(inputs[2])
     buffer = step.copied(value)
-    _same_sizes(step, mask, buffer.shape[axis:])
+    same_sizes(step, mask, buffer.shape[axis:])
     source = _values(step, node, cast(step, change, value.dtype), View.of(buffer), axis, mask.ndim)
     operator = "=" if node.op.set_instead_of_inc else "|=" if value.dtype == "bool" else "+="
     lines, checks = _lines_of_update(axis, mask.ndim, operator)
@@ -107,7 +107,8 @@ def update_where(step: Step, node, inputs: list[Value], axis: int) -> list[Value
     return [View.of(buffer)]
 
 
-def _same_sizes(step: Step, mask: View, shape: Sequence[Size]) -> None:
+def same_sizes(step: Step, mask: Value, shape: Sequence[Size]) -> None:
+    """State that a mask has the sizes of the first dimensions of what it picks from."""
     for size, own in zip(mask.shape, shape, strict=False):
         step.sizes.equal(size, own, "sizes of a mask and of what it picks from")
 

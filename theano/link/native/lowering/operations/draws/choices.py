@@ -117,15 +117,9 @@ def _different_choices_by_probability(drawing: Drawing, a: Value, p: Value) -> B
     step, vector, count = drawing.step, a.ndim == 1, _count_of_probabilities(drawing, a, p)
     wanted = step.sizes.product(drawing.shape)
     step.sizes.check(compared(wanted, "<=", count), "as many elements as are chosen")
-    left, sums = (
-        step.rows_without_gaps("float64", (count,)),
-        step.rows_without_gaps("float64", (count,)),
-    )
-    found, ndim, tolerance = (
-        step.rows_without_gaps("int64", (wanted,)),
-        len(drawing.shape),
-        _tolerance(p),
-    )
+    left, sums = (step.rows_without_gaps("float64", (count,)) for _ in range(2))
+    found = step.rows_without_gaps("int64", (wanted,))
+    ndim, tolerance = len(drawing.shape), _tolerance(p)
 
     def lines(y: Array, left: Array, sums: Array, found: Array, wrong: str, *given: Any):
         a, p, count, wanted = given
