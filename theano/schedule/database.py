@@ -8,6 +8,7 @@ from theano.pytensor_base.graphs.rewriting import in2out
 from theano.schedule.layered_database import LayeredDB
 from theano.schedule.rewrites.casts_by_numpy import cast_by_numpy
 from theano.schedule.rewrites.few_operands import few_operands
+from theano.schedule.rewrites.operators_as_graphs import operators_as_graphs
 from theano.schedule.rewrites.parts_in_place import PartsInPlace
 from theano.schedule.rewrites.results_in_place import ResultsInPlace
 from theano.schedule.rewrites.structured_matrices import StructuredProducts
@@ -47,6 +48,8 @@ optdb.register(
 # after PyTensor's, where its are asked for: the native engine decides on memory by itself
 optdb.register("parts_in_place", PartsInPlace(), FAST_RUN_TAG, "inplace", position=50.2)
 optdb.register("results_in_place", ResultsInPlace(), FAST_RUN_TAG, "inplace", position=75.5)
+# after all that knows operators by their names, before what makes the nodes fit Python
+optdb.register("operators_as_graphs", in2out(operators_as_graphs), FAST_COMPILE_TAG, position=47.9)
 # after all that gathers operands
 optdb.register("few_operands", in2out(few_operands), FAST_COMPILE_TAG, position=48)
 optdb.register("cast_by_numpy", in2out(cast_by_numpy), FAST_COMPILE_TAG, position=48.1)

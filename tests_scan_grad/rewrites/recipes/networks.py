@@ -18,6 +18,7 @@ TYPES = ("float64", "float32")
     "local_logsoftmax",
     "local_exp_log_softmax",
     "local_log_softmax_from_logsumexp",
+    "operators_as_graphs",
 )
 def softmaxes(m: Maker):
     n, k = m.lengths(2, (1, 2, 3))
