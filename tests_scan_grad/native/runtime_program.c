@@ -162,6 +162,8 @@ int main(int count, char **arguments)
             }
         check_product_f32(130, 131, 270, 0, 1);
         check_product_f64(130, 131, 270, 1, 0);
+        check_product_f32(150, 520, 512, 0, 0);
+        check_product_f64(90, 270, 256, 1, 1);
         check_product_f32(1, 700, 600, 0, 0);
         check_product_f32(700, 1, 600, 1, 1);
         check_activations();

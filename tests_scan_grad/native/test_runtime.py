@@ -99,6 +99,39 @@ def test_large_products_on_several_threads(family, threads, dtype, m, n, k):
             assert_product(result, a, b)
 
 
+# several blocks of steps, blocks of rows, and groups of panels; rows a power of two apart in memory
+IN_BLOCKS = [(300, 700, 800), (30, 40, 900), (13, 1100, 500), (157, 1024, 512), (400, 33, 400)]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("m, n, k", IN_BLOCKS)
+def test_products_in_blocks_have_the_same_bits_on_any_number_of_threads(
+    family, threads, dtype, m, n, k
+):
+    random = np.random.default_rng(4)
+    for layout_a in ("contiguous", "transposed"):
+        for layout_b in ("contiguous", "transposed"):
+            a = matrix(random, m, k, dtype, layout_a)
+            b = matrix(random, k, n, dtype, layout_b)
+            packed = runtime_calls.pack(b)
+            results = []
+            for count in (1, 2, 3):
+                threads(count)
+                results.append(np.full((m, n), np.nan, dtype))
+                runtime_calls.multiply(a, b, results[-1])
+            assert_product(results[0], a, b)
+            for other in results[1:]:
+                np.testing.assert_array_equal(other, results[0])
+            # as threads share a packed product: each some panels
+            whole, shared = np.ones((m, n), dtype), np.ones((m, n), dtype)
+            runtime_calls.multiply_packed(a, packed, whole, 0.5)
+            panels = -(-n // runtime_calls.panel_width(dtype))
+            for part in ((0, 1), (1, panels)):
+                runtime_calls.multiply_packed(a, packed, shared, 0.5, panels=part)
+            assert_product(whole, a, b, np.ones((m, n), dtype), 0.5)
+            np.testing.assert_array_equal(shared, whole)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_rows_of_c_apart_and_columns_beside_a_panel_untouched(family, dtype):
     random = np.random.default_rng(3)

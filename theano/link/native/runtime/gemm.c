@@ -8,56 +8,29 @@
 #define WORK_PER_THREAD 500000.0
 /* So much of it is worth a look at whether a signal came. */
 #define WORK_BEFORE_LOOKS 10
-/* Steps of a block of B, and bytes of it when packed: half of a usual second-level cache. */
-#define BLOCK_STEPS 256
-#define PACKED_BYTES 524288
-/* Bytes of a block where there is no memory for that: on the stack of any thread. */
-#define STACK_BYTES 32768
-/* Rows of A up to which B is read as it lies in memory, if it can be. */
-#define ROWS_IN_PLACE 24
-/* Panels of B that are read in place, and numbers that meet a vector, before a long product looks
- * up. */
-#define PANELS_IN_PLACE 4096
+/* Numbers that meet a vector between looks at whether a signal came: some milliseconds. */
 #define DOTS_BETWEEN_LOOKS 4194304
+/* Numbers of B up to which it is read as it lies in memory, if it can be, by any number of rows. */
+#define NUMBERS_IN_PLACE 4096
 
-/* One work buffer a thread, which grows and is freed with the thread. */
-static pthread_key_t buffer_key;
-static pthread_once_t buffer_once = PTHREAD_ONCE_INIT;
+/* One work memory a thread, which is freed with the thread. */
+static pthread_key_t memory_key;
+static pthread_once_t memory_once = PTHREAD_ONCE_INIT;
 
-struct buffer {
-    int64_t bytes;
-    void *memory;
-};
+static void make_key(void) { pthread_key_create(&memory_key, free); }
 
-static void free_buffer(void *argument)
+void *tn_work_memory(void)
 {
-    struct buffer *buffer = argument;
-    free(buffer->memory);
-    free(buffer);
-}
-
-static void make_key(void) { pthread_key_create(&buffer_key, free_buffer); }
-
-static void *work_buffer(int64_t bytes)
-{
-    pthread_once(&buffer_once, make_key);
-    struct buffer *buffer = pthread_getspecific(buffer_key);
-    if (!buffer) {
-        buffer = calloc(1, sizeof *buffer);
-        if (!buffer)
-            return NULL;
-        if (pthread_setspecific(buffer_key, buffer)) {
-            free(buffer);
-            return NULL;
+    pthread_once(&memory_once, make_key);
+    void *memory = pthread_getspecific(memory_key);
+    if (!memory) {
+        memory = aligned_alloc(4096, TN_WORK_BYTES);
+        if (memory && pthread_setspecific(memory_key, memory)) {
+            free(memory);
+            memory = NULL;
         }
     }
-    if (buffer->bytes < bytes) {
-        free(buffer->memory);
-        bytes = (bytes + 4095) / 4096 * 4096;
-        buffer->memory = aligned_alloc(4096, (size_t)bytes);
-        buffer->bytes = buffer->memory ? bytes : 0;
-    }
-    return buffer->memory;
+    return memory;
 }
 
 /* How many of `threads` share the columns; the rest share the rows. Chosen so that the parts are

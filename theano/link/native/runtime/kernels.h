@@ -4,16 +4,44 @@
 
 #include "runtime.h"
 
-#define TN_PRODUCT_TABLE(REAL)                                                                  \
+#include <stddef.h>
+
+/* How B lies: in packed panels; row after row, to be read there; anyhow, to be packed panel by panel. */
+enum { TN_PACKED, TN_IN_PLACE, TN_COPIED };
+
+/* Steps of a block of A and of B, and of one where B is read in place or there is no work memory. */
+enum { TN_BLOCK_STEPS = 384, TN_FEW_STEPS = 64 };
+/* Panels of B that are packed together and used by all rows of A; bytes of them and of a block of A, in any
+ * family. */
+enum { TN_GROUP_PANELS = 16, TN_WORK_BYTES = 1007616 };
+/* Multiply-adds between looks at whether a signal came: about a millisecond. */
+#define TN_BETWEEN_LOOKS 1e8
+
+/* C[m, n] = beta * C + A[m, k] B[k, n]; the strides count elements, C's columns are contiguous. */
+#define TN_PRODUCT_OF(real, name)                   \
+    typedef struct {                                \
+        int64_t m, n, k;                            \
+        const real *a;                              \
+        int64_t a_row_stride, a_column_stride;      \
+        int kind;                                   \
+        const real *b;                              \
+        int64_t b_row_stride, b_column_stride;      \
+        real beta;                                  \
+        real *c;                                    \
+        int64_t c_row_stride;                       \
+    } name;
+TN_PRODUCT_OF(float, tn_product_f32)
+TN_PRODUCT_OF(double, tn_product_f64)
+
+#define TN_PRODUCT_TABLE(REAL, PRODUCT)                                                         \
     struct {                                                                                    \
-        int64_t panel_width, vector_length;                                                     \
+        int64_t panel_width, vector_length, tile_rows;                                          \
         void (*pack)(const REAL *b, int64_t row_stride, int64_t column_stride, int64_t k,       \
                      int64_t n, REAL *packed, int64_t first_panel, int64_t end_panel);          \
-        /* Packed B, or, where b_row_stride is not 0, whole panels of B in memory. */           \
-        void (*multiply)(int64_t m, int64_t n, int64_t k, const REAL *a, int64_t a_row_stride,  \
-                         int64_t a_column_stride, const REAL *b, int64_t b_row_stride,          \
-                         REAL beta, REAL *c, int64_t c_row_stride, int64_t first_panel,         \
-                         int64_t end_panel);                                                    \
+        /* Tiles, of which C has ceil(m / tile_rows) in a column, of some panels. work holds        \
+         * TN_WORK_BYTES; without it, it takes longer. */                                       \
+        void (*multiply)(const PRODUCT *all, int64_t first_tile, int64_t end_tile,              \
+                         int64_t first_panel, int64_t end_panel, void *work);                   \
         /* One row of C from B with contiguous columns. */                                      \
         void (*dots)(int64_t n, int64_t k, const REAL *x, const REAL *b,                        \
                      int64_t b_column_stride, REAL beta, REAL *c, int64_t c_stride);            \
@@ -32,8 +60,8 @@
 
 typedef struct {
     const char *name;
-    TN_PRODUCT_TABLE(float) product_f32;
-    TN_PRODUCT_TABLE(double) product_f64;
+    TN_PRODUCT_TABLE(float, tn_product_f32) product_f32;
+    TN_PRODUCT_TABLE(double, tn_product_f64) product_f64;
     TN_ACTIVATION_TABLE(float) activation_f32;
     TN_ACTIVATION_TABLE(double) activation_f64;
 } tn_kernels;
@@ -46,5 +74,8 @@ extern const tn_kernels tn_kernels_avx512;
 
 /* The family in use. */
 const tn_kernels *tn_active_kernels(void);
+
+/* TN_WORK_BYTES that are this thread's own until it ends; NULL where there is no memory. */
+void *tn_work_memory(void);
 
 #endif
