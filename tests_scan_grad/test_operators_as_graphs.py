@@ -13,7 +13,10 @@ X = np.random.default_rng(0).normal(size=(3, 4))
 
 OPERATORS = {
     "logsumexp": (lambda x: pt.logsumexp(x, axis=1), lambda x: scipy.special.logsumexp(x, axis=1)),
-    "softmax": (lambda x: pt.special.softmax(x, axis=1), lambda x: scipy.special.softmax(x, axis=1)),
+    "softmax": (
+        lambda x: pt.special.softmax(x, axis=1),
+        lambda x: scipy.special.softmax(x, axis=1),
+    ),
     "einsum": (lambda x: pt.einsum("ij,kj->ik", x, x), lambda x: x @ x.T),
     "diag": (lambda x: pt.diag(x[0]), lambda x: np.diag(x[0])),
     "kron": (lambda x: pt.linalg.kron(x, x), lambda x: np.kron(x, x)),

@@ -15,10 +15,14 @@ _REAL = {np.dtype("float32"): ctypes.c_float, np.dtype("float64"): ctypes.c_doub
 _WORK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_int)
 
 
-def _call(name: str, *arguments: Any, result: Any = None) -> Any:
+def _prepared(name: str, *arguments: Any, result: Any = None) -> Callable[[], Any]:
     function = getattr(library(), name)
     function.restype = result
-    return function(*arguments)
+    return lambda: function(*arguments)
+
+
+def _call(name: str, *arguments: Any, result: Any = None) -> Any:
+    return _prepared(name, *arguments, result=result)()
 
 
 def _size(value: int) -> ctypes.c_int64:
@@ -59,17 +63,17 @@ def pack(b: np.ndarray) -> np.ndarray:
     return packed
 
 
-def multiply_packed(
+def packed_multiplication(
     a: np.ndarray,
     packed: np.ndarray,
     c: np.ndarray,
-    beta: float,
+    beta: float = 0,
     panels: tuple[int, int] | None = None,
-) -> None:
-    """``c = beta * c + a @ b`` in place, for the columns of `panels`, all of them for None."""
+) -> Callable[[], None]:
+    """What computes ``c = beta * c + a @ b`` in place, for `panels` or all columns, when called."""
     (m, k), n = a.shape, c.shape[1]
     first, end = panels or (0, -(-n // panel_width(a.dtype)))
-    _call(
+    return _prepared(
         f"tn_gemm_packed_{_SUFFIX[a.dtype]}",
         *map(_size, (m, n, k)),
         _pointer(a),
@@ -83,10 +87,21 @@ def multiply_packed(
     )
 
 
-def multiply(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> None:
-    """``c = a @ b`` in place."""
+def multiply_packed(
+    a: np.ndarray,
+    packed: np.ndarray,
+    c: np.ndarray,
+    beta: float,
+    panels: tuple[int, int] | None = None,
+) -> None:
+    """``c = beta * c + a @ b`` in place, for the columns of `panels`, all of them for None."""
+    packed_multiplication(a, packed, c, beta, panels)()
+
+
+def multiplication(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> Callable[[], None]:
+    """What computes ``c = a @ b`` in place when called."""
     (m, k), n = a.shape, b.shape[1]
-    _call(
+    return _prepared(
         f"tn_gemm_{_SUFFIX[a.dtype]}",
         *map(_size, (m, n, k)),
         _pointer(a),
@@ -96,6 +111,11 @@ def multiply(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> None:
         _pointer(c),
         _strides(c)[0],
     )
+
+
+def multiply(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> None:
+    """``c = a @ b`` in place."""
+    multiplication(a, b, c)()
 
 
 def activation(name: str, x: np.ndarray) -> np.ndarray:

@@ -12,6 +12,7 @@ NAMES = (
     "gatedrnn",
     "gpu",
     "loops",
+    "products",
     "pymc",
     "rnn",
 )
