@@ -202,3 +202,42 @@ def test_a_signal_stops_a_step_that_is_one_long_product(threads, step, expected)
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "whole\n"
+
+
+PRODUCTS_IN_A_HANDLER = """
+import signal
+import numpy as np
+import pytensor
+import pytensor.tensor as pt
+from tests_scan_grad.native.loops import native_mode
+from tests_scan_grad.native import runtime_calls
+
+runtime_calls.set_threads(1)
+a, b = pt.dmatrices("ab")
+outer, inner = (pytensor.function([a, b], pt.dot(a, b), mode=native_mode()) for _ in range(2))
+random = np.random.default_rng(0)
+large, other = random.normal(size=(2, 1500, 1500)), random.normal(size=(2, 400, 400))
+expected, ran = outer(*large), []
+inner(*other)
+
+
+def handler(*_):
+    ran.append(inner(*other))
+
+
+signal.signal(signal.SIGALRM, handler)
+for _ in range(5):
+    signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
+    found = outer(*large)
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    np.testing.assert_array_equal(found, expected)
+print("ran" if ran else "no signal came")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are those of POSIX")
+def test_a_handler_may_compute_products_in_the_midst_of_one():
+    done = subprocess.run(
+        [sys.executable, "-c", PRODUCTS_IN_A_HANDLER], capture_output=True, text=True, timeout=300
+    )
+    assert done.stdout.split() == ["ran"], done.stderr

@@ -19,18 +19,20 @@ static pthread_once_t memory_once = PTHREAD_ONCE_INIT;
 
 static void make_key(void) { pthread_key_create(&memory_key, free); }
 
-void *tn_work_memory(void)
+void *tn_take_work_memory(void)
 {
     pthread_once(&memory_once, make_key);
     void *memory = pthread_getspecific(memory_key);
-    if (!memory) {
-        memory = aligned_alloc(4096, TN_WORK_BYTES);
-        if (memory && pthread_setspecific(memory_key, memory)) {
-            free(memory);
-            memory = NULL;
-        }
-    }
+    if (!memory)
+        return aligned_alloc(4096, TN_WORK_BYTES);
+    pthread_setspecific(memory_key, NULL);
     return memory;
+}
+
+void tn_return_work_memory(void *memory)
+{
+    if (pthread_getspecific(memory_key) || pthread_setspecific(memory_key, memory))
+        free(memory);
 }
 
 /* How many of `threads` share the columns; the rest share the rows. Chosen so that the parts are

@@ -75,7 +75,9 @@ extern const tn_kernels tn_kernels_avx512;
 /* The family in use. */
 const tn_kernels *tn_active_kernels(void);
 
-/* TN_WORK_BYTES that are this thread's own until it ends; NULL where there is no memory. */
-void *tn_work_memory(void);
+/* TN_WORK_BYTES for a product, taken from this thread's and given back; NULL where there is no memory. A
+ * look at signals may run a handler of Python's, whose own products must not write into it. */
+void *tn_take_work_memory(void);
+void tn_return_work_memory(void *memory);
 
 #endif
