@@ -159,6 +159,49 @@ def test_operation_of_a_function_may_call_it_again_and_set_its_variables(mode):
     assert (w.get_value() == 8).all()
 
 
+@every_mode
+def test_call_within_a_call_does_not_touch_the_values_of_the_outer_one(mode):
+    x, y = T.dvectors("xy")
+    seen = []
+
+    def again(value):
+        if len(value) > 1:
+            seen.append(f(value[1:], value[1:]))
+
+    passed = Call(again)(x * 2)
+    f = theano.function([x, y], [passed + y, (x * y).sum()], mode=mode)
+    outer = f([1.0, 2, 3], [4.0, 5, 6])
+    np.testing.assert_array_equal(outer[0], [6, 9, 12])
+    assert outer[1] == 32
+    # innermost first: 12 is 3 doubled twice
+    assert [list(found[0]) for found in seen] == [[36], [12, 18]]
+    assert [found[1] for found in seen] == [144, 52]
+
+
+@every_mode
+def test_call_within_a_call_goes_on_from_states_and_leaves_arguments(mode):
+    count = T.dscalar("count")
+    x, step = T.dscalar("x"), T.dscalar("step")
+
+    def again(value):
+        if value > 0:
+            inner.append(f(value - 1))
+
+    inner = []
+    f = theano.function(
+        [
+            theano.In(x),
+            theano.In(step, value=1.0),
+            theano.In(count, value=10.0, update=count + step),
+        ],
+        [Call(again)(x), step * 1],
+        mode=mode,
+    )
+    assert f(1.0, 5.0)[1] == 5
+    assert [found[1] for found in inner] == [1]
+    assert f[count] in (15, 16)
+
+
 def test_functions_that_read_go_side_by_side():
     w, x = theano.shared(np.ones(3)), T.dscalar("x")
     both = threading.Barrier(2)

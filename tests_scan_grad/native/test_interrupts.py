@@ -204,40 +204,81 @@ def test_a_signal_stops_a_step_that_is_one_long_product(threads, step, expected)
     assert done.stdout == "whole\n"
 
 
-PRODUCTS_IN_A_HANDLER = """
+IN_A_HANDLER = """
+import signal
+import numpy as np
+import theano
+import theano.tensor as T
+from tests_scan_grad.native import runtime_calls
+
+runtime_calls.set_threads({threads})
+a, b = T.dmatrices("ab")
+outer = theano.function([a, b], {graph}, mode="NATIVE")
+inner = {inner}
+random = np.random.default_rng(0)
+large, other = random.normal(size=(2, 1000, 1000)), random.normal(size=(2, 300, 300))
+expected, expected_of_other, found = outer(*large), inner(*other), []
+
+
+def handler(*_):
+    found.append(inner(*other))
+
+
+signal.signal(signal.SIGALRM, handler)
+for _ in range(5):
+    signal.setitimer(signal.ITIMER_REAL, 0.01, 0.03)
+    result = outer(*large)
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    np.testing.assert_array_equal(result, expected)
+for result in found:
+    np.testing.assert_array_equal(result, expected_of_other)
+print("ran" if found else "no signal came")
+"""
+LOOP = "theano.scan(lambda h, w: T.tanh(h.dot(w)), outputs_info=b, non_sequences=a, n_steps=3)[0]"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are those of POSIX")
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(
+    "graph, inner",
+    [
+        ("T.dot(a, b)", "theano.function([a, b], T.dot(a, b), mode='NATIVE')"),
+        ("T.tanh(a.dot(b)).dot(b)", "outer"),
+        (LOOP, "outer"),
+    ],
+    ids=["another-product", "the-same-products", "the-same-loop"],
+)
+def test_a_handler_may_compute_in_the_midst_of_a_computation(graph, inner, threads):
+    text = IN_A_HANDLER.format(graph=graph, inner=inner, threads=threads)
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=300)
+    assert done.stdout.split() == ["ran"], done.stderr
+
+
+OF_PYTENSOR = """
 import signal
 import numpy as np
 import pytensor
 import pytensor.tensor as pt
 from tests_scan_grad.native.loops import native_mode
-from tests_scan_grad.native import runtime_calls
 
-runtime_calls.set_threads(1)
-a, b = pt.dmatrices("ab")
-outer, inner = (pytensor.function([a, b], pt.dot(a, b), mode=native_mode()) for _ in range(2))
-random = np.random.default_rng(0)
-large, other = random.normal(size=(2, 1500, 1500)), random.normal(size=(2, 400, 400))
-expected, ran = outer(*large), []
-inner(*other)
-
-
-def handler(*_):
-    ran.append(inner(*other))
-
-
-signal.signal(signal.SIGALRM, handler)
-for _ in range(5):
-    signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
-    found = outer(*large)
-    signal.setitimer(signal.ITIMER_REAL, 0)
-    np.testing.assert_array_equal(found, expected)
-print("ran" if ran else "no signal came")
+a = pt.dmatrix("a")
+f = pytensor.function([a], pt.dot(a, a), mode=native_mode())
+large, small = 2 * np.eye(1500), 3 * np.eye(5)
+f(small)
+signal.signal(signal.SIGALRM, lambda *_: f(small))
+signal.setitimer(signal.ITIMER_REAL, 0.01)
+try:
+    f(large)
+except RuntimeError as error:
+    print(error)
+np.testing.assert_array_equal(f(large), 4 * np.eye(1500))
 """
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are those of POSIX")
-def test_a_handler_may_compute_products_in_the_midst_of_one():
+def test_a_function_of_pytensor_refuses_a_call_in_the_midst_of_one():
     done = subprocess.run(
-        [sys.executable, "-c", PRODUCTS_IN_A_HANDLER], capture_output=True, text=True, timeout=300
+        [sys.executable, "-c", OF_PYTENSOR], capture_output=True, text=True, timeout=300
     )
-    assert done.stdout.split() == ["ran"], done.stderr
+    assert "in the midst of a call" in done.stdout, done.stderr
+    assert done.returncode == 0, done.stderr

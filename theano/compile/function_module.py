@@ -228,10 +228,38 @@ class Function(CheckedFunction):
             return self._subset(kwargs.pop("output_subset"), args, kwargs)
         turn = [self._claim]
         try:
-            take(turn)
+            depth = take(turn)
+            if depth:
+                return self._call_within(depth, args, kwargs)
             return self._call(args, kwargs)
         finally:
             give_back(turn)
+
+    def _call_within(self, depth: int, args, kwargs):
+        """A call in the midst of one: its values lie elsewhere than those of the calls around it."""
+        while len(self._twins) < depth:
+            twin = self.copy(name=self.name)
+            twin.unpack_single = self.unpack_single
+            self._twins.append(twin)
+        twin = self._twins[depth - 1]
+        states = [
+            (own.storage, other.storage)
+            for spec, own, other in zip(
+                self.maker.inputs, self.input_storage, twin.input_storage, strict=True
+            )
+            if spec.update is not None and own.storage is not other.storage
+        ]
+        for own, other in states:
+            other[0] = own[0]
+        try:
+            return twin._call(args, kwargs)
+        finally:
+            for own, other in states:
+                own[0] = other[0]
+
+    @cached_property
+    def _twins(self) -> list["Function"]:
+        return []
 
     def _call(self, args, kwargs):
         if self._shared_cells and not getattr(self.vm, "reads_device_values", False):

@@ -4,8 +4,8 @@ A call claims all that it uses at once, so that no two calls ever hold what the 
 whatever order they use it. Calls that only read go side by side; one that writes a variable is alone
 with it. Threads that wait are served in the order in which they came.
 
-A thread is never stopped by what it has claimed itself: an operation of a function may call the
-function again, or set a variable that it uses. Only there can two threads wait for one another, and
+A thread is never stopped by what it has claimed itself: an operation of a function, or a signal's
+handler, may call the function again, or set a variable that it uses. Only there can two threads wait for one another, and
 the second of them gets an error.
 """
 
@@ -54,7 +54,8 @@ class _Turns:
         self.held: dict[int, list[Turn]] = {}
         self.waiting: list[_Waiting] = []
 
-    def take(self, turn: Turn) -> None:
+    def take(self, turn: Turn) -> int:
+        """Begin a turn; answers in how many of the same claim this thread already is."""
         thread = get_ident()
         with self.mutex:
             own = self.held.get(thread)
@@ -62,9 +63,9 @@ class _Turns:
             if alone or not self._stopped(thread, turn, self.waiting):
                 if own is None:
                     self.held[thread] = [turn]
-                else:
-                    own.append(turn)
-                return
+                    return 0
+                own.append(turn)
+                return self._within(thread, turn)
             if own is not None and self._is_waited_for(thread, turn):
                 raise RuntimeError(
                     "Two threads wait for shared variables that the other one uses: a function "
@@ -82,6 +83,10 @@ class _Turns:
                     # Ctrl-C: nobody is to wait behind it
                     self.waiting.remove(waiting)
                     self._grant()
+        return self._within(thread, turn)
+
+    def _within(self, thread: int, turn: Turn) -> int:
+        return sum(held[0] is turn[0] for held in self.held[thread]) - 1
 
     def give_back(self, turn: Turn) -> None:
         """End a turn, if it was taken at all."""

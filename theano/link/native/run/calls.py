@@ -117,6 +117,7 @@ class NativeSegment:
         self._work_address, self._room = 0, 0
         self._addresses = (ctypes.addressof(self._table), id(np.ndarray))
         self._result_address = ctypes.addressof(self._result)
+        self._running = False
 
     def __call__(self) -> None:
         """Compute the outputs into their cells.
@@ -127,7 +128,21 @@ class NativeSegment:
             When the nodes must run one by one; nothing was changed.
         CheckFailed
             When an operation fails; no shared variable has changed.
+        RuntimeError
+            When a call has not ended; those of `theano.function` take turns.
         """
+        if self._running:
+            raise RuntimeError(
+                "The function is called in the midst of a call of it, by a signal's handler or "
+                "another thread. Compile it with theano.function, or copy it: f.copy()"
+            )
+        self._running = True
+        try:
+            self._run()
+        finally:
+            self._running = False
+
+    def _run(self) -> None:
         # held until the end, whatever other threads put into the cells meanwhile
         arrays = [cell[0] for cell in self.inputs]
         status = self._enter_with_offers(arrays) if self._offers else OTHER_ROOM
