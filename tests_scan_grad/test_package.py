@@ -4,6 +4,7 @@ import doctest
 import importlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -174,6 +175,29 @@ def test_wheel_holds_the_compiled_runtime(wheel, tmp_path):
     package = site / "theano" / "__init__.py"
     assert done.stdout.split() == [str(package), str(site / library), "True", "0.0"], done.stderr
     assert list(cache.rglob("runtime-*")) == []
+
+
+def test_a_clone_takes_the_runtime_of_the_package_that_was_installed_from_it(wheel, tmp_path):
+    (library,) = [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".so")]
+    site, clone = tmp_path / "site", tmp_path / "clone"
+    zipfile.ZipFile(wheel).extractall(site)
+    built = shutil.ignore_patterns("*.so", "__pycache__")
+    shutil.copytree(os.path.join(ROOT, "theano"), clone / "theano", ignore=built)
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join([str(clone), str(site)]),
+        "PYTENSOR_FLAGS": f"base_compiledir={tmp_path / 'cache'}",
+        "THEANO_FLAGS": "",
+        "THEANORC": os.devnull,
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", LOADS_THE_RUNTIME],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    package = clone / "theano" / "__init__.py"
+    assert done.stdout.split() == [str(package), str(site / library), "True", "0.0"], done.stderr
 
 
 @pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLAS")

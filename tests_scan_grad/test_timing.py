@@ -19,6 +19,7 @@ from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.linalg.decomposition.cholesky import Cholesky
 from pytensor.tensor.math import Dot
 
+import theano
 from tests_scan_grad.timing import (
     agreement,
     gatedrnn,
@@ -55,7 +56,8 @@ METHODS = {
     "rnn": {"grad(h)", "by hand"},
     "dotspeed": {"theano"},
 }
-INSTALLED = [name for name in ("torch", "jax", "pytensor") if importlib.util.find_spec(name)]
+INSTALLED = [name for name in ("torch", "jax") if importlib.util.find_spec(name)]
+INSTALLED += ["cvm", "pytensor"]
 
 
 @pytest.fixture(autouse=True)
@@ -285,7 +287,7 @@ def test_plain_pytensor_is_without_our_gradient():
     arrays = recurrent.random_arrays(gatedrnn.CELL, small)
     build = partial(recurrent.grad_of_h, gatedrnn.CELL)
     program = graph_library.compiled(graph_library.plain_pytensor(), build, arrays)
-    found = loop_profile(program.function, program.arguments)
+    found = loop_profile(program.profiled(), program.arguments)
     assert found.forward_loop_products == [3]
     assert found.backward_loop_products == [6]
     assert found.products_outside == 3
@@ -322,20 +324,26 @@ def test_products_of_a_loop_inside_a_loop_count():
         return row.dot(m) + inner[-1]
 
     outputs = scan(step, sequences=x, non_sequences=m).dot(m)
-    function = pytensor.function([x, m], outputs, mode=Mode("cvm", None))
+    quiet = theano.ProfileStats(atexit_print=False)
+    function = pytensor.function([x, m], outputs, mode=Mode("cvm", None), profile=quiet)
     found = loop_profile(function, (np.ones((3, 2)), np.ones((2, 2))))
     assert found.forward_loop_products == [1 + 2]
     assert found.backward_loop_products == []
     assert found.products_outside == 1
 
 
-def test_the_clock_of_the_nodes_is_off_after_a_profile():
-    x = pt.matrix("x")
-    function = pytensor.function([x], x.dot(x), mode=Mode("cvm", "fast_run"))
-    loop_profile(function, (np.ones((2, 2)),))
-    before = list(function.vm.call_times)
-    function(np.ones((2, 2)))
-    assert list(function.vm.call_times) == before
+def test_the_profile_of_a_native_function_tells_of_loops_and_of_products_outside():
+    small = replace(gatedrnn.EXPERIMENT.sizes, batch=2, steps=3, dim=4)
+    arrays = recurrent.random_arrays(gatedrnn.CELL, small)
+    build = partial(recurrent.grad_of_h, gatedrnn.CELL)
+    program = graph_library.compiled(graph_library.our_engine(), build, arrays)
+    found = loop_profile(program.profiled(), program.arguments)
+    assert found.forward_loop_products == found.backward_loop_products == [2]
+    assert found.products_outside == 3
+    assert min(found.forward_loop_seconds, found.backward_loop_seconds) > 0
+    assert found.products_outside_seconds > 0
+    # what is timed carries no counters
+    assert program.function.profile is None
 
 
 def test_a_peer_that_was_not_asked_for_is_not_made_ready():

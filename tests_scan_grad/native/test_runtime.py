@@ -372,9 +372,9 @@ def builds(built, monkeypatch):
 
 def test_a_library_is_found_again(built, builds, tmp_path, monkeypatch):
     folder, _, path = built
-    assert load._load(tmp_path, folder)._name == str(path)
+    assert load._load([tmp_path], folder)._name == str(path)
     monkeypatch.setenv("CC", "no-such-compiler")
-    assert load._load(tmp_path, folder)._name == str(path)
+    assert load._load([tmp_path], folder)._name == str(path)
     assert not builds and list(folder.iterdir()) == [path]
 
 
@@ -405,7 +405,7 @@ def test_a_damaged_library_is_built_again(built, builds, tmp_path, damage):
                 "other-name": copied_as(path, tmp_path, "runtime-other.so").read_bytes(),
             }[damage]
         )
-    assert load._load(tmp_path / "nothing", tmp_path).tn_max_threads() >= 1
+    assert load._load([tmp_path / "nothing"], tmp_path).tn_max_threads() >= 1
     assert builds == [1] and is_sealed(copied)
 
 
@@ -413,9 +413,9 @@ def test_the_installed_library_is_used_while_its_sources_are_the_same(built, tmp
     _, _, path = built
     cache, installed = path.parent, tmp_path / build.library_name("installed")
     copied_as(path, tmp_path, "runtime-0123456789-installed.so")
-    assert load._load(tmp_path, cache)._name == str(path)
+    assert load._load([tmp_path], cache)._name == str(path)
     copied_as(path, tmp_path, installed.name)
-    assert load._load(tmp_path, cache)._name == str(installed)
+    assert load._load([tmp_path], cache)._name == str(installed)
 
 
 def test_a_cache_folder_that_cannot_be_written_does_not_stop_the_load(tmp_path, monkeypatch):
@@ -424,14 +424,14 @@ def test_a_cache_folder_that_cannot_be_written_does_not_stop_the_load(tmp_path, 
     in_the_way = tmp_path / "file"
     in_the_way.write_text("")
     monkeypatch.setattr(build, "FLAGS", (*build.FLAGS[:1], "-O1", *build.FLAGS[2:]))
-    assert load._load(tmp_path, in_the_way / "native").tn_max_threads() >= 1
+    assert load._load([tmp_path], in_the_way / "native").tn_max_threads() >= 1
 
 
 def test_no_compiler_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CC", raising=False)
     with pytest.raises(load.NoCompiler, match="apt install gcc"):
-        load._load(tmp_path, tmp_path)
+        load._load([tmp_path], tmp_path)
 
 
 def test_a_compiler_that_fails_is_quoted(tmp_path, monkeypatch):

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import peers_jax, peers_torch
 from .experiment import Experiment, Problem, Program, Sizes
-from .graph_library import GraphLibrary, compiled, our_engine, plain_pytensor
+from .graph_library import GraphLibrary, compiled, our_c_vm, our_engine, plain_pytensor
 
 
 def product_of(library: GraphLibrary, a, b):
@@ -49,6 +49,7 @@ def peers_of(build: Callable, arrays: dict[str, np.ndarray]) -> dict[str, Callab
         "numpy": partial(numpy_program, arrays),
         "torch": partial(peers_torch.product, arrays),
         "jax": partial(peers_jax.product, arrays),
+        "cvm": partial(compiled, our_c_vm(), build, arrays),
         "pytensor": partial(compiled, plain_pytensor(), build, arrays),
     }
 
@@ -81,6 +82,6 @@ EXPERIMENT = Experiment(
     name="dotspeed",
     summary="single products, with and without an addend, in C and Fortran order",
     sizes=Sizes(batch=80, dim=1000, dtype="float32"),
-    peers=("numpy", "torch", "jax", "pytensor"),
+    peers=("numpy", "torch", "jax", "cvm", "pytensor"),
     problems=problems,
 )

@@ -62,7 +62,9 @@ class Program:
         From the start of building the graph to a program that can be called.
         None for programs that are not compiled.
     function, arguments
-        The compiled function and what it is called with, where its loops can be inspected.
+        The compiled function and what it is called with.
+    profiled
+        Compiles the function anew, with a profile of its nodes, where its loops can be inspected.
     own_clock
         Runs it once and returns the seconds, where those of `call` hold more than is meant.
     remarks
@@ -74,6 +76,7 @@ class Program:
     compile_seconds: float | None = None
     function: Any = None
     arguments: tuple = ()
+    profiled: Callable[[], Any] | None = None
     own_clock: Callable[[], float] | None = None
     remarks: tuple[str, ...] = ()
 

@@ -69,8 +69,8 @@ def our_c_vm() -> GraphLibrary:
 
 
 def our_engine() -> GraphLibrary:
-    """Return Theano with PyTensor's C VM, or with the engine of the device that the flags name."""
-    return ours() if theano.config.linker == "xla" else our_c_vm()
+    """Return Theano with the native engine, or with that of the device that the flags name."""
+    return ours(None if theano.config.linker == "xla" else "NATIVE")
 
 
 def compiled(
@@ -84,13 +84,19 @@ def compiled(
         library.tensor.TensorType(array.dtype.name, (None,) * array.ndim)(name)
         for name, array in arrays.items()
     ]
-    function = library.function(variables, build(library, *variables))
+    outputs = build(library, *variables)
+    function = library.function(variables, outputs)
     seconds = time.perf_counter() - start
     arguments = tuple(arrays.values())
+
+    def profiled() -> Any:
+        return library.function(variables, outputs, profile=theano.ProfileStats(atexit_print=False))
+
     return Program(
         call=lambda: function(*arguments),
         to_numpy=lambda results: [np.asarray(result) for result in results],
         compile_seconds=seconds,
         function=function,
         arguments=arguments,
+        profiled=None if theano.config.linker == "xla" else profiled,
     )

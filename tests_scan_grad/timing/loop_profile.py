@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,28 +56,27 @@ def kind(node: Any) -> str:
     return "product" if is_product(node.op) else "rest"
 
 
-def profiled_call(function: Any, arguments: tuple) -> tuple[float, list[float]]:
+def profiled_call(function: Any, arguments: tuple) -> tuple[float, dict[Any, float]]:
     """Return the seconds of one call, and of each of its nodes."""
-    machine = function.vm
-    before = list(machine.call_times)
-    machine.time_thunks = True
-    try:
-        start = time.perf_counter()
-        function(*arguments)
-        seconds = time.perf_counter() - start
-    finally:
-        machine.time_thunks = False
-    return seconds, [after - old for after, old in zip(machine.call_times, before, strict=True)]
+    before = Counter(function.profile.apply_time)
+    start = time.perf_counter()
+    function(*arguments)
+    seconds = time.perf_counter() - start
+    spent = Counter(function.profile.apply_time)
+    spent.subtract(before)
+    return seconds, {node: spent[fgraph, node] for fgraph, node in spent}
 
 
 def loop_profile(function: Any, arguments: tuple, calls: int = 3) -> LoopProfile:
-    """Profile a function that PyTensor's C VM runs: the fastest of so many calls."""
-    seconds, node_seconds = min(profiled_call(function, arguments) for _ in range(calls))
+    """Take the fastest of so many calls of a function that was compiled with a profile."""
+    seconds, node_seconds = min(
+        (profiled_call(function, arguments) for _ in range(calls)), key=lambda call: call[0]
+    )
     shares = {"forward": 0.0, "backward": 0.0, "product": 0.0, "rest": 0.0}
     products: dict[str, list[int]] = {"forward": [], "backward": [], "product": [], "rest": []}
-    for node, node_time in zip(function.vm.nodes, node_seconds, strict=True):
+    for node in function.maker.fgraph.toposort():
         share = kind(node)
-        shares[share] += node_time
+        shares[share] += node_seconds.get(node, 0.0)
         products[share].append(products_in_step(node.op) if isinstance(node.op, Scan) else 1)
     loops = shares["forward"] + shares["backward"] + shares["product"]
     return LoopProfile(

@@ -6,12 +6,14 @@ import importlib.util
 
 from .experiment import Experiment, TimingError
 
-# The package of each peer. NumPy and PyTensor are this package's own requirements.
+# The package of each peer. NumPy and PyTensor are this package's own requirements;
+# cvm is PyTensor's C VM behind this package's gradient and rewrites.
 PACKAGES = {
     "torch": "torch",
     "torch.compile": "torch",
     "gru": "torch",
     "jax": "jax",
+    "cvm": "pytensor",
     "pytensor": "pytensor",
     "numba": "numba",
     "numba from C": "nutpie",

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import peers_jax, peers_torch
 from .experiment import Experiment, Problem, Sizes
-from .graph_library import GraphLibrary, compiled, our_engine, plain_pytensor
+from .graph_library import GraphLibrary, compiled, our_c_vm, our_engine, plain_pytensor
 
 
 @dataclass(frozen=True)
@@ -103,6 +103,7 @@ def problems(cell: Cell, methods: Mapping[str, Callable], sizes: Sizes) -> Itera
         peers={
             "torch": partial(peers_torch.loop_gradient, carried, arrays, cell.positions),
             "jax": partial(peers_jax.loop_gradient, carried, arrays, cell.positions),
+            "cvm": partial(compiled, our_c_vm(), partial(grad_of_h, cell), arrays),
             "pytensor": partial(compiled, plain_pytensor(), partial(grad_of_h, cell), arrays),
         },
         dtype=sizes.dtype,
@@ -115,6 +116,6 @@ def experiment(cell: Cell, methods: Mapping[str, Callable], name: str, summary: 
         name=name,
         summary=f"{summary}: gradient of the sum of the last state by {', '.join(cell.weights)}",
         sizes=Sizes(batch=80, steps=50, dim=1000, dtype="float32"),
-        peers=("torch", "jax", "pytensor"),
+        peers=("torch", "jax", "cvm", "pytensor"),
         problems=partial(problems, cell, methods),
     )

@@ -140,7 +140,7 @@ def agreement(run: dict[str, Any]) -> str:
 def usual_body(run: dict[str, Any]) -> list[str]:
     """Return the tables of methods and peers, and what their columns mean."""
     first = run["problems"][0]["rows"][0]
-    engine = "PyTensor's C VM" if first["profile"] else "the XLA engine"
+    engine = "the native engine" if first["profile"] else "the XLA engine"
     return [
         *tables(run),
         "",

@@ -84,9 +84,8 @@ def row(
     seconds = min(samples[name])
     own = name in problem.methods
     profile = None
-    # only a virtual machine of PyTensor's tells the time of each node
-    if dissected and hasattr(getattr(program.function, "vm", None), "call_times"):
-        profile = asdict(loop_profile(program.function, program.arguments))
+    if dissected and program.profiled is not None:
+        profile = asdict(loop_profile(program.profiled(), program.arguments))
     return {
         "name": name,
         "kind": "method" if own else "peer",

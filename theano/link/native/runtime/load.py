@@ -1,4 +1,4 @@
-"""Load the C runtime: the installed one, else the one in this user's cache, else build it there.
+"""Load the C runtime: an installed one, else the one in this user's cache, else build it there.
 
 A library appears in a folder whole, by a rename, so that processes that build at once do not disturb
 one another, and is sealed.
@@ -7,7 +7,8 @@ one another, and is sealed.
 import ctypes
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from importlib.metadata import distributions
 from pathlib import Path
 
 from pytensor.configdefaults import config
@@ -27,6 +28,8 @@ from theano.schedule.disk.building_folders import building_folder
 from theano.schedule.disk.own_folders import is_own_folder, make_own_folder
 from theano.schedule.disk.sealed_files import is_sealed, put_sealed
 from theano.schedule.disk.sealing import opened
+
+_DISTRIBUTION = "theano-scan"
 
 _lock = threading.Lock()
 _loaded: ctypes.CDLL | None = None
@@ -72,7 +75,7 @@ def library() -> ctypes.CDLL:
     global _loaded
     with _lock:
         if _loaded is None:
-            _loaded = _load(SOURCES, cache_folder())
+            _loaded = _load(_installed_folders(), cache_folder())
         return _loaded
 
 
@@ -103,12 +106,24 @@ def in_cache_or_elsewhere(folder: Path, make: Callable[[Path], ctypes.CDLL]) -> 
         return make(elsewhere)
 
 
-def _load(installed: Path, cache: Path) -> ctypes.CDLL:
+def _installed_folders() -> Iterator[Path]:
+    """Where a library may lie that was installed: beside the sources, then in other packages.
+
+    What runs in a clone finds the library of the package that was installed from it.
+    """
+    yield SOURCES
+    here = SOURCES.relative_to(SOURCES.parents[3])
+    for distribution in distributions(name=_DISTRIBUTION):
+        yield Path(str(distribution.locate_file(str(here))))
+
+
+def _load(installed: Iterable[Path], cache: Path) -> ctypes.CDLL:
     compiler = find_compiler()
     # what was installed may come from another machine's compiler
-    for path in sorted(installed.glob(library_name("*"))):
-        if opened(path.read_bytes(), path.name) is not None and (found := _opened(path)):
-            return found
+    for folder in installed:
+        for path in sorted(folder.glob(library_name("*"))):
+            if opened(path.read_bytes(), path.name) is not None and (found := _opened(path)):
+                return found
     try:
         if is_own_folder(cache):
             made_by = "*" if compiler is None else hash_of_compiler(compiler)
