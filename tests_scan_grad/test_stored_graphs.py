@@ -21,7 +21,7 @@ import theano
 from theano.link.native import linker
 from theano.schedule import equilibrium
 from theano.schedule.disk import stored_graphs
-from tests_scan_grad.timing import compile_networks, compile_programs
+from tests_scan_grad.timing import compile_networks, network_programs
 
 stored_graphs.SECONDS_WORTH_STORING = 0
 rounds = []
@@ -34,7 +34,7 @@ made = []
 function = theano.function
 theano.function = lambda *args, **kwargs: made.append(function(*args, **kwargs)) or made[0]
 network = compile_networks.NETWORKS[os.environ["NETWORK"]]()
-step = compile_programs.ours(network, mode="NATIVE")
+step = network_programs.ours(network, mode="NATIVE")
 of_outer_graph, programs = len(rounds), len(lowered)
 arrays = network.arrays()
 costs = [float(step(arrays)), float(step(arrays))]

@@ -399,3 +399,20 @@ def test_sizes_that_an_experiment_lacks_are_refused():
     assert sizes.override("dotspeed", batch=3, steps=None).batch == 3
     with pytest.raises(TimingError, match="dotspeed has no size 'steps'"):
         sizes.override("dotspeed", steps=4)
+
+
+@pytest.mark.parametrize("name", ["softmax-500", "embedding"])
+def test_training_steps_agree_with_the_peers_that_are_installed(name, tmp_path):
+    wanted = [peer for peer in ("jax",) if importlib.util.find_spec(peer)]
+    path = tmp_path / "steps.json"
+    arguments = ["steps", "--quick", "--rows", name, "--repeats", "1", "--json", str(path)]
+    assert main([*arguments, "--peers", ",".join(wanted) or "none"]) == 0
+    (problem,) = json.loads(path.read_text())["problems"]
+    assert [row["name"] for row in problem["rows"]] == ["native", *wanted]
+    assert problem["left_out"] == {}
+
+
+def test_every_training_step_is_there_in_pytorch():
+    from tests_scan_grad.timing import step_networks, step_torch
+
+    assert list(step_torch.MODULES) == list(step_networks.NETWORKS)

@@ -15,6 +15,7 @@ import pytest
 from pytensor.graph.traversal import ancestors
 from pytensor.scan.op import Scan
 
+import theano
 from tests_scan_grad.native import runtime_calls
 from tests_scan_grad.native.loops import native_mode, numbers, python_mode, same, scan
 from theano.link.native import report
@@ -35,6 +36,7 @@ def any_work():
     yield
     runtime_calls.set_least_work(-1)
     runtime_calls.set_threads(0)
+    runtime_calls.set_crowded(-1)
 
 
 def gated(x, h, index, w, u):
@@ -71,10 +73,10 @@ STEP_FUNCTIONS = {
 }
 
 
-def loop_of(step, dtype):
+def loop_of(step, dtype, steps=STEPS):
     """The inputs and outputs of a loop of this step, and its gradient where there is one."""
-    x = pt.tensor("x", dtype=dtype, shape=(STEPS, BATCH, WIDE))
-    index = pt.tensor("index", dtype="int64", shape=(STEPS, BATCH))
+    x = pt.tensor("x", dtype=dtype, shape=(steps, BATCH, WIDE))
+    index = pt.tensor("index", dtype="int64", shape=(steps, BATCH))
     start = pt.tensor("start", dtype=dtype, shape=(BATCH, WIDE))
     w, u = (pt.tensor(name, dtype=dtype, shape=(WIDE, WIDE)) for name in "wu")
     (y,) = scan(
@@ -90,11 +92,11 @@ def loop_of(step, dtype):
     return inputs, [y, *pytensor.grad((y**2).sum(), wrt, disconnected_inputs="ignore")]
 
 
-def values_of(dtype):
+def values_of(dtype, steps=STEPS):
     scale = WIDE**-0.5
-    index = np.random.default_rng(1).integers(-BATCH, BATCH, size=(STEPS, BATCH))
+    index = np.random.default_rng(1).integers(-BATCH, BATCH, size=(steps, BATCH))
     return [
-        numbers(STEPS, BATCH, WIDE, dtype=dtype),
+        numbers(steps, BATCH, WIDE, dtype=dtype),
         index,
         numbers(BATCH, WIDE, seed=2, dtype=dtype),
         numbers(WIDE, WIDE, seed=3, dtype=dtype) * np.asarray(scale, dtype),
@@ -120,13 +122,53 @@ def test_results_do_not_depend_on_the_number_of_threads(name, dtype):
                 np.testing.assert_array_equal(ours, alone)
 
 
-def test_all_threads_stop_at_an_index_out_of_range():
+LONG = 1500
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+@pytest.mark.parametrize("seconds", [3600, 0.002], ids=["to-the-end", "for-a-while"])
+@pytest.mark.parametrize("name", STEP_FUNCTIONS)
+def test_threads_that_stand_aside_change_nothing(name, seconds, threads):
+    inputs, outputs = loop_of(STEP_FUNCTIONS[name], "float32", LONG)
+    function = pytensor.function(inputs, outputs, mode=native_mode(), on_unused_input="ignore")
+    values = values_of("float32", LONG)
+    runtime_calls.set_threads(1)
+    expected = function(*values)
+    runtime_calls.set_threads(threads)
+    for _ in range(2):
+        runtime_calls.set_crowded(seconds)
+        for ours, alone in zip(function(*values), expected, strict=True):
+            np.testing.assert_array_equal(ours, alone)
+
+
+def test_a_loop_that_ends_early_dismisses_the_threads_that_stand_aside():
+    x, w = pt.dmatrix("x"), pt.dmatrix("w")
+    y = theano.scan(
+        lambda h, w: (pt.tanh(pt.dot(h, w)), theano.scan_module.until(h[0, 0] > 2)),
+        outputs_info=[x],
+        non_sequences=[w],
+        n_steps=100,
+    )[0]
+    function = theano.function([x, w], y, mode="NATIVE")
+    values = [numbers(BATCH, WIDE), numbers(WIDE, WIDE, seed=1)]
+    runtime_calls.set_threads(1)
+    expected = function(*values)
+    runtime_calls.set_threads(3)
+    runtime_calls.set_crowded(3600)
+    np.testing.assert_array_equal(function(*values), expected)
+    values[0][0, 0] = 3
+    assert len(function(*values)) == 1
+
+
+@pytest.mark.parametrize("seconds", [3600, 0], ids=["aside", "together"])
+def test_all_threads_stop_at_an_index_out_of_range(seconds):
     inputs, outputs = loop_of(rows, "float64")
     function = pytensor.function(inputs, outputs[0], mode=native_mode(), on_unused_input="ignore")
     values = values_of("float64")
     runtime_calls.set_threads(3)
     expected = function(*values)
     values[1][3, 1] = 2 * WIDE
+    runtime_calls.set_crowded(seconds)
     with pytest.raises(IndexError, match="out of bounds"):
         function(*values)
     values[1][3, 1] = 0

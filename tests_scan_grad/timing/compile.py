@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from .compile_networks import NETWORKS, Network
-from .compile_programs import Step, jax_step, ours, pytensor_step
+from .compile_networks import NETWORKS
 from .experiment import Experiment, Problem, Sizes
 from .first_call import in_fresh_process
 from .loops_report import columns, headed, notes, shortfalls, table
+from .network_programs import Step, jax_step, ours, pytensor_step
+from .networks import Network
 
 GOALS = {"pytensor": 1.0, "jax": 2.0}
 COLD_GOAL_SECONDS = {"lstm-8": 6.0}

@@ -1,93 +1,14 @@
-"""Training steps whose compilation is timed, written once for every library.
-
-A network is a table of parameters' shapes and a cost. Both take the operations of a library, so
-that all libraries compile the same work. Sizes are small: what is timed is compilation.
-"""
+"""Training steps whose compilation is timed: many kinds, of small sizes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import partial
-from typing import Any
 
-import numpy as np
+from .networks import Network, Values, adam, gated_step, lstm_step, named, sgd
 
 STEPS, BATCH, DIM = 20, 4, 8
 UNROLLED_STEPS = 100
-LEARNING_RATE = 0.01
-
-Values = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Network:
-    """What is trained.
-
-    Parameters
-    ----------
-    shapes
-        Shape of each parameter, by name.
-    inputs
-        Shape of each input, by name.
-    cost
-        The cost, from a library's operations, the parameters and the inputs.
-    train
-        New values of all that is kept between calls, from the operations, the kept values, the
-        parameters' names and the gradients.
-    kept
-        Shapes of what the optimizer keeps beside the parameters.
-    """
-
-    shapes: Mapping[str, tuple[int, ...]]
-    inputs: Mapping[str, tuple[int, ...]]
-    cost: Callable[[Any, Values, Values], Any]
-    train: Callable[[Any, Values, Values], Values]
-    kept: Mapping[str, tuple[int, ...]]
-
-    def initial(self) -> dict[str, np.ndarray]:
-        """Return the first values of the parameters and of what the optimizer keeps."""
-        random = np.random.default_rng(0)
-        made = {
-            name: (DIM**-0.5 * random.standard_normal(shape)).astype("float32")
-            for name, shape in self.shapes.items()
-        }
-        return made | {name: np.zeros(shape, "float32") for name, shape in self.kept.items()}
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        """Return values of the inputs."""
-        random = np.random.default_rng(1)
-        return {
-            name: random.standard_normal(shape).astype("float32")
-            for name, shape in self.inputs.items()
-        }
-
-
-def sgd(ops, kept: Values, gradients: Values) -> Values:
-    """Return the parameters after a step against the gradient."""
-    return {name: kept[name] - LEARNING_RATE * slope for name, slope in gradients.items()}
-
-
-def adam(ops, kept: Values, gradients: Values) -> Values:
-    """Return the parameters, their moments and the number of steps after a step of Adam."""
-    count = kept["count"] + 1
-    made = {"count": count}
-    rate = LEARNING_RATE * ops.sqrt(1 - 0.999**count) / (1 - 0.9**count)
-    for name, slope in gradients.items():
-        mean = 0.9 * kept[f"mean_{name}"] + 0.1 * slope
-        square = 0.999 * kept[f"square_{name}"] + 0.001 * slope * slope
-        made[f"mean_{name}"], made[f"square_{name}"] = mean, square
-        made[name] = kept[name] - rate * mean / (ops.sqrt(square) + 1e-8)
-    return made
-
-
-def gated_step(ops, x, h, *weights):
-    """Return the next state of a gated unit; weights are W, U, b of its three gates."""
-    (Wr, Ur, br), (Wz, Uz, bz), (Wn, Un, bn) = weights[0:3], weights[3:6], weights[6:9]
-    r = ops.sigmoid(ops.dot(x, Wr) + ops.dot(h, Ur) + br)
-    z = ops.sigmoid(ops.dot(x, Wz) + ops.dot(h, Uz) + bz)
-    n = ops.tanh(ops.dot(x, Wn) + ops.dot(r * h, Un) + bn)
-    return [z * n + (1 - z) * h]
 
 
 def gated_shapes(prefix: str, width: int = DIM) -> dict[str, tuple[int, ...]]:
@@ -99,11 +20,6 @@ def gated_shapes(prefix: str, width: int = DIM) -> dict[str, tuple[int, ...]]:
     }
 
 
-def named(parameters: Values, prefix: str) -> list[Any]:
-    """Return the parameters whose names begin so, in order."""
-    return [value for name, value in parameters.items() if name.startswith(f"{prefix}_")]
-
-
 def gated_cost(ops, parameters: Values, inputs: Values):
     """Return the sum of a gated unit's last state."""
     (h,) = ops.scan(
@@ -112,20 +28,12 @@ def gated_cost(ops, parameters: Values, inputs: Values):
     return h[-1].sum()
 
 
-def lstm_step(ops, x, h, c, W, U, b):
-    """Return the next state and cell of an LSTM with its four gates side by side."""
-    gates = ops.dot(x, W) + ops.dot(h, U) + b
-    i, f, o, g = (gates[:, k * DIM : (k + 1) * DIM] for k in range(4))
-    cell = ops.sigmoid(f) * c + ops.sigmoid(i) * ops.tanh(g)
-    return [ops.sigmoid(o) * ops.tanh(cell), cell]
-
-
 def stacked_lstm_cost(layers: int, ops, parameters: Values, inputs: Values):
     """Return the error of a stack of LSTMs, each a loop over the one below."""
     sequence = inputs["x"]
     for layer in range(layers):
         sequence, _ = ops.scan(
-            lstm_step,
+            partial(lstm_step, DIM),
             [sequence],
             [inputs["h0"], inputs["h0"]],
             named(parameters, f"layer{layer}"),

@@ -90,6 +90,7 @@ def notes(names: Sequence[str]) -> list[str]:
         "cvm": "cvm: this project's gradient and rewrites, run by PyTensor's C VM.",
         "torch": "torch: PyTorch, eager.",
         "gru": "gru: torch.nn.GRU, another cell, with the projection of its input; not compared.",
+        "torch.compile": "torch.compile: PyTorch, its cost compiled.",
         "jax": "jax: jit of lax.scan and of its gradient.",
         "pytensor": "pytensor: PyTensor's gradient and rewrites, in its C VM.",
         "numba": "numba: PyTensor's gradient and rewrites, in its Numba mode.",

@@ -15,6 +15,7 @@ NAMES = (
     "products",
     "pymc",
     "rnn",
+    "steps",
 )
 
 

@@ -4,6 +4,9 @@ A call claims all that it uses at once, so that no two calls ever hold what the 
 whatever order they use it. Calls that only read go side by side; one that writes a variable is alone
 with it. Threads that wait are served in the order in which they came.
 
+A handler may run between any two statements of these, even where the mutex is held: what it takes it
+gives back, and those whom it lets go on need not be let go on again.
+
 A thread is never stopped by what it has claimed itself: an operation of a function, or a signal's
 handler, may call the function again, or set a variable that it uses. Only there can two threads wait for one another, and
 the second of them gets an error.
@@ -14,7 +17,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from threading import get_ident
 from typing import Any
@@ -49,7 +52,8 @@ class _Waiting:
 
 class _Turns:
     def __init__(self) -> None:
-        self.mutex = threading.Lock()
+        # a signal's handler may call functions while this thread holds it
+        self.mutex = threading.RLock()
         # by thread, from the outermost call in
         self.held: dict[int, list[Turn]] = {}
         self.waiting: list[_Waiting] = []
@@ -105,18 +109,19 @@ class _Turns:
             if own and own[-1] is turn:
                 own.pop()
                 if not own:
-                    del self.held[thread]
+                    self.held.pop(thread, None)
             if self.waiting:
                 self._grant()
 
     def _grant(self) -> None:
         """Let those go on whom nothing stops any more."""
         for waiting in list(self.waiting):
-            before = self.waiting[: self.waiting.index(waiting)]
-            if not self._stopped(waiting.thread, waiting.turn, before):
-                self.waiting.remove(waiting)
-                self.held.setdefault(waiting.thread, []).append(waiting.turn)
-                waiting.granted.release()
+            with suppress(ValueError):
+                before = self.waiting[: self.waiting.index(waiting)]
+                if not self._stopped(waiting.thread, waiting.turn, before):
+                    self.waiting.remove(waiting)
+                    self.held.setdefault(waiting.thread, []).append(waiting.turn)
+                    waiting.granted.release()
 
     def _stopped(self, thread: int, turn: Turn, before: list[_Waiting]) -> bool:
         if any(self._stop(thread, turn)):
@@ -152,7 +157,7 @@ take, give_back = _turns.take, _turns.give_back
 def _forget_other_threads() -> None:
     """After a fork this thread is the only one."""
     own = _turns.held.get(get_ident())
-    _turns.mutex = threading.Lock()
+    _turns.mutex = threading.RLock()
     _turns.held = {} if own is None else {get_ident(): own}
     _turns.waiting = []
 

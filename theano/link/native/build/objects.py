@@ -31,7 +31,7 @@ SECONDS_BETWEEN_LOOKS = 0.002
 
 # by the path of the object
 _running: dict[Path, Run] = {}
-_starting = threading.Lock()
+_starting = threading.RLock()
 
 
 def flags_of(code: LoopCode) -> tuple[str, ...]:
@@ -161,7 +161,7 @@ def _forget_parents_runs() -> None:
     """A child process has no part in what its parent runs, nor has it its threads."""
     global _starting
     _running.clear()
-    _starting = threading.Lock()
+    _starting = threading.RLock()
 
 
 if hasattr(os, "register_at_fork"):

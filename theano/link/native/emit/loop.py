@@ -19,9 +19,10 @@ from theano.link.native.emit.prologue import prologue
 from theano.link.native.emit.rows import Rows
 from theano.link.native.emit.statements import emit_statements
 from theano.link.native.ir.ir import FIRST_ARRAY, Argument, Buffer, Scalar
-from theano.link.native.ir.scalar_types import C_TYPES, SUFFIX
+from theano.link.native.ir.scalar_types import C_TYPES
 from theano.link.native.ir.sharing import Alone, Sharing
 from theano.link.native.ir.sizes import Sizes
+from theano.link.native.ir.symbolic import Size
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.passes.step_time import nanoseconds
 from theano.link.native.passes.work_sharing import RowRole, shared_work
@@ -60,6 +61,8 @@ RUNTIME_FUNCTIONS = (
     "tn_pool_run",
     "tn_barrier",
     "tn_look_up",
+    "tn_stand_aside",
+    "tn_dismiss",
     "tn_stops",
     "tn_commit",
     "tn_committed",
@@ -175,6 +178,7 @@ class _Emitter:
             *([*self.counters.shapes(self.step), CLOCK] if self.counters else []),
             *self._steps(),
             *(["end:"] if self.step.errors or self.step.loops else []),
+            *(["if (threads < team) runtime->dismiss(watch);"] if self.sharing else []),
             "runtime->flush_denormals_end(denormals);",
             "TN_MEET",
             "if (!thread) {",
@@ -217,7 +221,7 @@ class _Emitter:
             "status = TN_INTERRUPTED;",
             "break;",
             "}",
-            *self._go_on_alone(),
+            *self._go_on_alone_or_together(),
             "}",
             *(["TN_MEET"] if self.sharing and 0 in self.sharing.barriers else []),
             *self.rows.pointers(),
@@ -236,11 +240,8 @@ class _Emitter:
         takes = nanoseconds(self.step.statements, self.sizes)
         ranges = []
         for (size, unit), k in self.sharing.ranges.items():
-            width = "1" if unit == "1" else f"runtime->panel_width_{unit}()"
-            ranges += [
-                f"int64_t first{k} = tn_share({size}, {width}, thread, threads);",
-                f"int64_t end{k} = tn_share({size}, {width}, thread + 1, threads);",
-            ]
+            first, end = _share(size, unit)
+            ranges += [f"int64_t first{k} = {first};", f"int64_t end{k} = {end};"]
         return lambda name: [
             "tn_watch own;",
             "if (!threads) {",
@@ -255,29 +256,42 @@ class _Emitter:
             "return call.status;",
             "}",
             "}",
+            "const int team = threads;",
             *ranges,
         ]
 
-    def _go_on_alone(self) -> list[str]:
-        """Leave the rest of the steps to the first thread."""
+    def _go_on_alone_or_together(self) -> list[str]:
+        """Leave steps to the first thread, until the others are called back."""
         if self.sharing is None:
             return []
-        lines = [
-            "if (look == TN_ALONE) {",
-            "if (thread) {",
+        return [
+            "if (look == TN_ALONE && thread) {",
+            "const int64_t resume = runtime->stand_aside(watch);",
+            "if (resume < 0) {",
             "runtime->flush_denormals_end(denormals);",
             "return 0;",
             "}",
-            "threads = 1;",
+            "for (; step < resume; step++) {",
+            *self.rows.advance(),
+            "}",
+            "look = TN_TOGETHER;",
+            "}",
+            "if (look < 0) {",
+            "threads = look == TN_ALONE ? 1 : team;",
             "look = step + 1;",
+            *self._ranges_anew(),
+            "TN_MEET",
+            "}",
         ]
-        for (size, _), k in self.sharing.ranges.items():
-            lines.append(f"first{k} = 0, end{k} = {size};")
-        for k, view in enumerate(self.step.packed):
-            width = f"runtime->panel_width_{SUFFIX[view.dtype]}()"
-            lines.append(f"packed{k}_first = 0;")
-            lines.append(f"packed{k}_end = ({view.shape[1]} + {width} - 1) / {width};")
-        return [*lines, "}"]
+
+    def _ranges_anew(self) -> list[str]:
+        """What a thread works on, where the number of threads has changed."""
+        assert self.sharing is not None
+        lines = []
+        for (size, unit), k in self.sharing.ranges.items():
+            first, end = _share(size, unit)
+            lines.append(f"first{k} = {first}, end{k} = {end};")
+        return [*lines, *self.memory.panels_anew()]
 
     def _pointers(self) -> list[str]:
         lines = ["const tn_runtime *const runtime = arrays[0];"]
@@ -303,6 +317,15 @@ class _Emitter:
         if self.loop.condition is None:
             return []
         return [f"if ({self.loop.condition.expression}) {{ step++; break; }}"]
+
+
+def _share(size: Size, unit: str) -> tuple[str, str]:
+    """Where the part of a thread begins and ends."""
+    width = "1" if unit == "1" else f"runtime->panel_width_{unit}()"
+    return (
+        f"tn_share({size}, {width}, thread, threads)",
+        f"tn_share({size}, {width}, thread + 1, threads)",
+    )
 
 
 def _role(argument: Argument, tap: int) -> RowRole:

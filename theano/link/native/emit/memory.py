@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from theano.link.native.ir.ir import Buffer
+from theano.link.native.ir.ir import Buffer, View
 from theano.link.native.ir.layout import Product, place_of
 from theano.link.native.ir.scalar_types import C_TYPES, SUFFIX
 from theano.link.native.ir.sharing import Sharing
@@ -112,18 +112,32 @@ class Memory:
         for k, view in enumerate(self.step.packed):
             place, suffix = place_of(view, self.step.sizes), SUFFIX[view.dtype]
             row, column = (stride.text for stride in place.strides)
-            first, end = "0", str(view.shape[1])
-            if self.sharing is not None:
-                share = self.sharing.share(1, self.step.sizes.find(view.shape[1]), suffix)
-                first, end = share.first, share.end
-            width = f"runtime->panel_width_{suffix}()"
+            first, end = self._panels(view)
             lines += [
-                f"int64_t packed{k}_first = {first} / {width};",
-                f"int64_t packed{k}_end = ({end} + {width} - 1) / {width};",
+                f"int64_t packed{k}_first = {first};",
+                f"int64_t packed{k}_end = {end};",
                 f"runtime->pack_panels_{suffix}({place.pointer}, {row}, {column}, "
                 f"{view.shape[0]}, {view.shape[1]}, packed{k}, packed{k}_first, packed{k}_end);",
             ]
         return lines
+
+    def panels_anew(self) -> list[str]:
+        """Which panels a thread multiplies by, where what it works on has changed."""
+        lines = []
+        for k, view in enumerate(self.step.packed):
+            first, end = self._panels(view)
+            lines.append(f"packed{k}_first = {first}, packed{k}_end = {end};")
+        return lines
+
+    def _panels(self, view: View) -> tuple[str, str]:
+        """Where the panels of a packed operand begin and end that a thread multiplies by."""
+        suffix = SUFFIX[view.dtype]
+        first, end = "0", str(view.shape[1])
+        if self.sharing is not None:
+            share = self.sharing.share(1, self.step.sizes.find(view.shape[1]), suffix)
+            first, end = share.first, share.end
+        width = f"runtime->panel_width_{suffix}()"
+        return f"{first} / {width}", f"({end} + {width} - 1) / {width}"
 
 
 def elements(step: Step, shape: tuple[Size, ...]) -> str:

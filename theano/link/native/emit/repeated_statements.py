@@ -1,4 +1,4 @@
-"""Statements of a segment become calls of C functions, where they repeat or the segment is long.
+"""Statements of a segment become calls of C functions: where they repeat, or threads share them.
 
 A long program, such as a loop that was unrolled or the updates of many parameters, repeats a few
 statements many times; a C compiler takes more than twice as long for twice the text.
@@ -6,10 +6,12 @@ statements many times; a C compiler takes more than twice as long for twice the 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from theano.link.native.emit.c_text import Definition
+from theano.link.native.emit.shared_statements import SharedStatement, shared_statement
 from theano.link.native.emit.statements import about_lines, emit_statement, function_writer
 from theano.link.native.ir.ir import Scalar
 from theano.link.native.ir.scalar_types import C_TYPES
@@ -44,11 +46,20 @@ class _Pattern:
     def key(self) -> tuple:
         return (self.result, self.types, self.text)
 
-    def call(self, called: str) -> str:
+    def call(self, name: str) -> list[str]:
         """The line that calls it."""
+        called = f"{name}({', '.join(['runtime', *self.operands])})"
         if self.answer:
-            return f"const {self.result} {self.answer} = {called};"
-        return f"{called};" if self.result == "void" else f"if ((status = {called})) goto end;"
+            return [f"const {self.result} {self.answer} = {called};"]
+        return [f"{called};" if self.result == "void" else f"if ((status = {called})) goto end;"]
+
+    def definition(self, name: str) -> Definition:
+        """The function."""
+        parameters = [RUNTIME, *(f"{kind}operand{k}" for k, kind in enumerate(self.types))]
+        return Definition(
+            f"TN_SHARED __attribute__((noinline)) {self.result} {name}({', '.join(parameters)})",
+            ["{", *self.text, "}"],
+        )
 
 
 @dataclass
@@ -63,47 +74,43 @@ class Repeated:
 
     prefix: str
     loops: Mapping[str, str]
-    functions: dict[tuple, str] = field(default_factory=dict)
+    functions: dict[tuple, tuple[str, _Pattern | SharedStatement]] = field(default_factory=dict)
 
     def written(self, segment: Segment, parts: list[Part], fewest: int = 2) -> list[str]:
-        """The lines of a segment, with calls for statements that repeat `fewest` times."""
+        """The lines of a segment, with calls for statements that repeat `fewest` times or are shared."""
         types = _types_of_names(segment)
         patterns = [
-            None
-            if isinstance(part, list) or not _may_be_apart(part, fewest)
-            else _pattern(segment, part, types)
+            None if isinstance(part, list) else _as_function(segment, part, types, fewest)
             for part in parts
         ]
-        counts: dict[tuple, int] = {}
-        for pattern in patterns:
-            if pattern is not None:
-                counts[pattern.key] = counts.get(pattern.key, 0) + 1
+        counts = Counter(pattern.key for pattern in patterns if pattern is not None)
         result: list[str] = []
         for part, pattern in zip(parts, patterns, strict=True):
             if isinstance(part, list):
                 result += part
-            elif pattern is None or counts[pattern.key] < fewest:
+            elif pattern is None or (
+                isinstance(pattern, _Pattern) and counts[pattern.key] < fewest
+            ):
                 result += emit_statement(segment.step, part, self.loops)
             else:
                 name = f"{self.prefix}{len(self.functions)}"
-                name = self.functions.setdefault(pattern.key, name)
-                result += [
-                    *about_lines(part),
-                    pattern.call(f"{name}({', '.join(['runtime', *pattern.operands])})"),
-                ]
+                name, _ = self.functions.setdefault(pattern.key, (name, pattern))
+                result += [*about_lines(part), *pattern.call(name)]
         return result
 
     def definitions(self) -> list[Definition]:
         """Each function."""
-        return [
-            Definition(
-                f"TN_SHARED __attribute__((noinline)) {result} {name}("
-                + ", ".join([RUNTIME, *(f"{kind}operand{k}" for k, kind in enumerate(types))])
-                + ")",
-                ["{", *text, "}"],
-            )
-            for (result, types, text), name in self.functions.items()
-        ]
+        return [pattern.definition(name) for name, pattern in self.functions.values()]
+
+
+def _as_function(
+    segment: Segment, statement: Statement, types: dict[str, str], fewest: int
+) -> _Pattern | SharedStatement | None:
+    """A statement as a function that threads share or that is called, if it may be one."""
+    shared = shared_statement(segment, statement, types)
+    if shared is None and _may_be_apart(statement, fewest):
+        return _pattern(segment, statement, types)
+    return shared
 
 
 def _may_be_apart(statement: Statement, fewest: int) -> bool:

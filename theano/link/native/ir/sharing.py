@@ -31,6 +31,17 @@ class Share:
 
 
 @dataclass(frozen=True)
+class OuterRange(Share):
+    """A range along the outermost of the loops that a pass over elements has, whatever its dimension."""
+
+    dimension: int = -1
+    size: Size = 1
+    unit: str = "1"
+    first: str = "first"
+    end: str = "end"
+
+
+@dataclass(frozen=True)
 class Alone:
     """The step has one thread, and why."""
 

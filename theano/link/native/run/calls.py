@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import ctypes
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -55,6 +56,19 @@ def layout_is_known() -> bool:
 
 # what generated code exports: arrays, runtime, class of arrays, work memory, results, whether to run
 _ENTRY = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 5, ctypes.c_int64)
+
+
+# stands for this process: after a fork nothing runs that ran in another thread of the parent
+_process = object()
+
+
+def _be_another_process() -> None:
+    global _process
+    _process = object()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_be_another_process)
 
 
 class CallRefused(Exception):
@@ -117,7 +131,7 @@ class NativeSegment:
         self._work_address, self._room = 0, 0
         self._addresses = (ctypes.addressof(self._table), id(np.ndarray))
         self._result_address = ctypes.addressof(self._result)
-        self._running = False
+        self._running_in: object = None
 
     def __call__(self) -> None:
         """Compute the outputs into their cells.
@@ -131,16 +145,16 @@ class NativeSegment:
         RuntimeError
             When a call has not ended; those of `theano.function` take turns.
         """
-        if self._running:
+        if self._running_in is _process:
             raise RuntimeError(
                 "The function is called in the midst of a call of it, by a signal's handler or "
                 "another thread. Compile it with theano.function, or copy it: f.copy()"
             )
-        self._running = True
+        self._running_in = _process
         try:
             self._run()
         finally:
-            self._running = False
+            self._running_in = None
 
     def _run(self) -> None:
         # held until the end, whatever other threads put into the cells meanwhile

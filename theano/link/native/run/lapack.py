@@ -14,7 +14,7 @@ _FUNCTIONS = ("potrf", "trsm", "gesv", "posv", "getrf", "syevr")
 _OF_BLAS = ("trsm",)
 _PRECISIONS = ("s", "d")
 
-_lock = threading.Lock()
+_lock = threading.RLock()
 
 
 @cache

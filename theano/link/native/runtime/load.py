@@ -31,7 +31,7 @@ from theano.schedule.disk.sealing import opened
 
 _DISTRIBUTION = "theano-scan"
 
-_lock = threading.Lock()
+_lock = threading.RLock()
 _loaded: ctypes.CDLL | None = None
 
 
@@ -176,7 +176,7 @@ def _opened(path: Path) -> ctypes.CDLL | None:
 def _forget_other_threads() -> None:
     """After a fork the child has this thread only: nobody else holds its locks."""
     global _lock
-    _lock = threading.Lock()
+    _lock = threading.RLock()
 
 
 if hasattr(os, "register_at_fork"):

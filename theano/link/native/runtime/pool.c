@@ -48,9 +48,6 @@ static _Atomic(double) least_work = LEAST_WORK;
 
 /* Nanoseconds that threads waited at barriers for others that had no processor, in this process. */
 static _Atomic(int64_t) waited;
-/* Until then loops stay on one thread, since the processors are busy with other programs. */
-static _Atomic(int64_t) crowded_until;
-#define CROWDED_FOR 1000000000
 
 /* 0: not set, or not yet looked up. */
 static atomic_int threads_set, threads_default;
@@ -226,7 +223,7 @@ void tn_barrier(int threads)
     int64_t since = 0;
     for (int turn = 0; atomic_load_explicit(&pool.phase, memory_order_acquire) == phase; turn++) {
         keep_waiting(turn);
-        if (turn == SPINS)
+        if (turn == SPINS / 4)
             since = tn_now();
     }
     if (since)
@@ -241,17 +238,6 @@ int64_t tn_now(void)
 }
 
 int64_t tn_waited(void) { return atomic_load_explicit(&waited, memory_order_relaxed); }
-
-void tn_set_crowded(void)
-{
-    atomic_store_explicit(&crowded_until, tn_now() + CROWDED_FOR, memory_order_relaxed);
-}
-
-int tn_is_crowded(void)
-{
-    int64_t until = atomic_load_explicit(&crowded_until, memory_order_relaxed);
-    return until && tn_now() < until;
-}
 
 #if defined(__linux__)
 /* Processors that the control group of this process pays for, or 0: no limit. */
@@ -312,9 +298,8 @@ int tn_threads_for(double nanoseconds, int64_t phases)
     double each = atomic_load_explicit(&least_work, memory_order_relaxed);
     if (each <= 0)
         return most;
-    if (nanoseconds * (double)phases < WORTH_WAKING)
-        return 1;
-    if (tn_is_crowded())
+    double all = nanoseconds * (double)phases;
+    if (all < WORTH_WAKING || all < (double)tn_crowded_for())
         return 1;
     double threads = nanoseconds / each;
     return threads >= most ? most : threads < 2 ? 1 : (int)threads;

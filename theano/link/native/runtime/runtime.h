@@ -100,9 +100,16 @@ void tn_set_least_work(double nanoseconds);
 int64_t tn_now(void);
 /* Nanoseconds that threads have waited at barriers beyond a short while, all together. */
 int64_t tn_waited(void);
-/* That threads wait for processors was found out a moment ago: one thread then does more. */
-void tn_set_crowded(void);
-int tn_is_crowded(void);
+
+/* ---- Whether the processors are busy with other work: one thread then does more. ---- */
+
+/* Says whether several threads were of use, which so long waited for one another so long, and keeps it
+ * in mind if they were not. */
+int tn_judge(int64_t elapsed, int64_t waited, int threads);
+/* For how many nanoseconds from now on one thread is to work alone. */
+int64_t tn_crowded_for(void);
+void tn_set_crowded(int64_t nanoseconds);
+
 /* Worker threads alive in this process. */
 int tn_pool_workers(void);
 /* Whether this thread is a worker in a run of the main thread's. */
@@ -121,15 +128,20 @@ int tn_set_apart(int apart);
 #ifndef TN_WATCH
 #define TN_WATCH
 typedef struct {
-    int64_t looked, asked, judged, waited, block, answers[2];
+    int64_t looked, asked, judged, waited, block, alone, resume, answers[2];
 } tn_watch;
-enum { TN_STOP = -1, TN_ALONE = -2 };
+enum { TN_STOP = -1, TN_ALONE = -2, TN_TOGETHER = -3 };
 #endif
 
 /* Called by all threads of a loop at step 0, and then at each step that it answers: every 10 ms or
  * so. TN_STOP: a signal came, and all threads stop. TN_ALONE: the threads wait for processors that
- * other programs use; the first goes on alone. `turn` is the thread's own, 0 at first. */
+ * other programs use; the first goes on alone, looks up at the next step as one of one, and is
+ * answered TN_TOGETHER when all are to go on. `turn` is the thread's own, 0 at first. */
 int64_t tn_look_up(tn_watch *watch, int64_t *turn, int64_t step, int thread, int threads);
+/* Called by the others: waits, and answers the step at which they go on, or -1 where the loop ended. */
+int64_t tn_stand_aside(tn_watch *watch);
+/* Called by the first where it ends the loop alone. */
+void tn_dismiss(tn_watch *watch);
 
 /* Whether the work of the main thread, or of a worker for it, is to end, because a signal came. All
  * that the call computes after it is then of no use: `tn_stopping`, an int32_t, is 1 until the

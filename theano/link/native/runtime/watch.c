@@ -1,5 +1,5 @@
 /* Long loops and products look up now and then: whether a signal came, and whether the threads of a
- * loop have processors. */
+ * loop have processors. Those that have none stand aside until the first calls them back. */
 #include "runtime.h"
 
 #include <pthread.h>
@@ -12,6 +12,9 @@
 #define JUDGE_AFTER 2000000
 /* How many times as long a block may be as the one before. */
 #define GROWTH 16
+
+/* What stands where the step is to be at which threads come back. */
+enum { NOT_YET = -2, NEVER = -1 };
 
 static struct tn_python python;
 static _Atomic(int) ready;
@@ -100,20 +103,72 @@ void tn_committed(void)
         held = 0;
 }
 
-/* Whether threads spent so much of the time since the last judgement waiting for one another that
- * one would have done more. On a machine that is not shared they wait for microseconds. */
-static int is_crowded(tn_watch *watch, int64_t time, int threads)
+/* Whether the threads were of use since this was asked last. */
+static int are_of_use(tn_watch *watch, int64_t time, int threads)
 {
     int64_t elapsed = time - watch->judged;
     if (elapsed < JUDGE_AFTER)
-        return 0;
+        return 1;
     int64_t waited = tn_waited() - watch->waited;
     watch->judged = time;
     watch->waited += waited;
-    return (double)waited * threads > (double)elapsed * (threads - 1) * (threads - 1);
+    return tn_judge(elapsed, waited, threads);
 }
 
-/* The step at which to look up again, or TN_STOP or TN_ALONE. */
+/* Loops of several threads are one at a time, but calls from C may be many. */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t called_back = PTHREAD_COND_INITIALIZER;
+
+static void call_back(tn_watch *watch, int64_t step)
+{
+    pthread_mutex_lock(&mutex);
+    watch->alone = 0;
+    watch->resume = step;
+    pthread_cond_broadcast(&called_back);
+    pthread_mutex_unlock(&mutex);
+}
+
+void tn_dismiss(tn_watch *watch) { call_back(watch, NEVER); }
+
+int64_t tn_stand_aside(tn_watch *watch)
+{
+    pthread_mutex_lock(&mutex);
+    while (watch->resume == NOT_YET)
+        pthread_cond_wait(&called_back, &mutex);
+    int64_t step = watch->resume;
+    pthread_mutex_unlock(&mutex);
+    return step;
+}
+
+/* After a fork the child has this thread only: nobody else holds the lock or waits. */
+static void forget_others(void)
+{
+    mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    called_back = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, forget_others);
+}
+
+static int64_t go_on_alone(tn_watch *watch)
+{
+    watch->alone = 1;
+    watch->resume = NOT_YET;
+    return TN_ALONE;
+}
+
+static int64_t go_on_together(tn_watch *watch, int64_t time, int64_t step)
+{
+    watch->looked = watch->judged = time;
+    watch->waited = tn_waited();
+    watch->block = 1;
+    call_back(watch, step);
+    return TN_TOGETHER;
+}
+
+/* The step at which to look up again, or what is to be done now. */
 static int64_t next_look(tn_watch *watch, int64_t step, int threads)
 {
     int64_t time = tn_now();
@@ -121,18 +176,18 @@ static int64_t next_look(tn_watch *watch, int64_t step, int threads)
     if (tn_stopping && interrupted())
         return TN_STOP;
     if (step == 0) {
-        *watch = (tn_watch){time, time, time, tn_waited(), 2, {0}};
-        return 2;
+        *watch = (tn_watch){time, time, time, tn_waited(), 2, 0, NOT_YET, {0}};
+        return threads > 1 && tn_crowded_for() ? go_on_alone(watch) : 2;
     }
     if (time - watch->asked >= PATIENCE) {
         if (interrupted())
             return TN_STOP;
         watch->asked = time = tn_now();
     }
-    if (threads > 1 && is_crowded(watch, time, threads)) {
-        tn_set_crowded();
-        return TN_ALONE;
-    }
+    if (watch->alone && !tn_crowded_for())
+        return go_on_together(watch, time, step);
+    if (threads > 1 && !are_of_use(watch, time, threads))
+        return go_on_alone(watch);
     double factor = BLOCK / (double)(time - watch->looked + 1);
     double block = (double)watch->block * (factor < GROWTH ? factor : GROWTH);
     watch->block = block < 1 ? 1 : (int64_t)block;

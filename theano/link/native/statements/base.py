@@ -161,6 +161,13 @@ class Statement(ABC):
     def touches(self, share: Share | None) -> list[Touch]:
         """What a thread reads and writes of it."""
 
+    def part_of_thread(self, sizes: Sizes) -> Share | None:
+        """What each of several threads does of it where they share it alone; None: nothing.
+
+        The bounds of a `Share` are called first and end.
+        """
+        return None
+
     # ---- what it costs, and how it is counted ----
 
     @abstractmethod

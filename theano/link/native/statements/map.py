@@ -9,7 +9,7 @@ from typing import Any
 from theano.link.native.ir.ir import Buffer, Compute, Scalar, Size, View
 from theano.link.native.ir.layout import Product
 from theano.link.native.ir.scalar_types import C_TYPES, FLOATS, SUFFIX
-from theano.link.native.ir.sharing import Share, Sharing, Way
+from theano.link.native.ir.sharing import OuterRange, Share, Sharing, Way
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.statements.base import AsFunction, Operand, Statement, Touch, Work
 from theano.link.native.statements.costs import ARITHMETIC, FUNCTION, MOVE, VECTOR_FUNCTION
@@ -54,6 +54,9 @@ class Map(Statement):
     def way(self, sharing: Sharing, sizes: Sizes) -> Way:
         stored = [compute.dtype for compute in self.body if compute.stored]
         return sharing.by_columns(sizes, self.shape, (stored or ["float32"])[0])
+
+    def part_of_thread(self, sizes: Sizes) -> OuterRange:
+        return OuterRange()
 
     def touches(self, share: Share | None) -> list[Touch]:
         d = None if share is None else share.dimension

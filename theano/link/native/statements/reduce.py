@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -62,6 +62,10 @@ class Reduce(Statement):
         unit = SUFFIX.get(self.target.dtype, "f32") if columns else "1"
         return sharing.share(kept[-1], shape[kept[-1]], unit)
 
+    def part_of_thread(self, sizes: Sizes) -> Share | None:
+        way = self.way(Sharing(), sizes)
+        return replace(way, first="first", end="end") if isinstance(way, Share) else None
+
     def touches(self, share: Share | None) -> list[Touch]:
         d = None if share is None else share.dimension
         read = Touch(self.source, d)
@@ -78,6 +82,8 @@ class Reduce(Statement):
     def lines(self, writer: Writer, share: Share | None) -> list[str]:
         """In rows where the last dimension stays, else one result at a time.
 
+        Rows are added up in the results, or, where these have another type, in so many sums at a time.
+
         A thread's share is a range of one of the dimensions that stay. Where it looks up for
         signals, it ends early when one came.
         """
@@ -92,18 +98,16 @@ class Reduce(Statement):
             lines.append(f"{C_TYPES[self.target.dtype]} *const y = {out.pointer};")
         else:
             lines.insert(0, f"{C_TYPES[self.target.dtype]} {writer.number(self.target)};")
-        in_rows = (
-            bool(kept)
-            and bool(self.axes)
-            and kept[-1] == view.ndim - 1
-            and self.target.dtype == self.dtype
-        )
-        between = between_looks() if writer.looks else 0
+        in_rows = bool(kept) and bool(self.axes) and kept[-1] == view.ndim - 1
+        apart = in_rows and self.target.dtype != self.dtype
+        between = between_looks(COLUMNS if apart else 0) if writer.looks else 0
         shape = writer.shape(view)
         loops = [_Loop(d, size, share, between) for d, size in enumerate(shape)]
         working = C_TYPES[self.dtype]
         lines += declared(between)
-        if in_rows:
+        if apart:
+            lines += _reduce_in_columns(self, loops, kept, place.strides, target, working)
+        elif in_rows:
             lines += _reduce_in_rows(self, loops, kept, place.strides, target, working)
         elif isinstance(self.target, Scalar):
             number = writer.number(self.target)
@@ -181,6 +185,39 @@ def _reduce_in_rows(statement, loops, kept, source, target, working) -> list[str
         *unless_empty([loops[d].size for d in kept[1:]], first),
         *unless_empty([loop.size for loop in loops[1:]], rest),
     ]
+
+
+# Neighbouring results whose sums lie in the first cache.
+COLUMNS = 1024
+
+
+def _reduce_in_columns(statement, loops, kept, source, target, working) -> list[str]:
+    last, axes = kept[-1], [d for d in range(len(loops)) if d not in kept]
+    each = "for (int64_t k = 0; k < many; k++)"
+    column = f"const int64_t i{last} = column + k;"
+    one = ACCUMULATE[statement.operation].format(
+        "sums[k]", f"({working})x[{_offset(source, range(len(loops)))}]"
+    )
+    first, end = loops[last].bounds
+    rows = [
+        *[loops[d].head for d in axes[:-1]],
+        *loops[axes[-1]].innermost(["TN_INDEPENDENT", f"{each} {{ {column} sums[k] = {one}; }}"]),
+        *["}"] * (len(axes) - 1),
+    ]
+    return unless_empty(
+        [loops[d].size for d in kept[1:]],
+        [
+            *[loops[d].head for d in kept[:-1]],
+            f"for (int64_t column = {first}; column < {end}; column += {COLUMNS}) {{",
+            f"const int64_t many = tn_smaller({COLUMNS}, {end} - column);",
+            f"{working} sums[{COLUMNS}];",
+            f"{each} sums[k] = {_first(statement)};",
+            *unless_empty([loops[d].size for d in axes[1:]], rows),
+            f"{each} {{ {column} y[{_offset(target, kept)}] = sums[k]; }}",
+            "}",
+            *["}"] * len(kept[:-1]),
+        ],
+    )
 
 
 # Partial results of a reduction along neighbouring elements, so that they need not wait for

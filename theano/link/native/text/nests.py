@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from theano.link.native.ir.ir import Size, View
 from theano.link.native.ir.layout import Place, Product, collapsed, place_of
 from theano.link.native.ir.scalar_types import C_TYPES
-from theano.link.native.ir.sharing import Share
+from theano.link.native.ir.sharing import OuterRange, Share
 from theano.link.native.ir.symbolic import Name
 from theano.link.native.text.looks import declared, going_on, in_blocks, unless_empty
 from theano.link.native.text.writer import Writer
@@ -47,6 +47,9 @@ class Operands:
         return self.places[k].renamed(self.writer.rename).pointer
 
 
+# Of a range: whole lines of memory, and of the vectors of any type.
+ELEMENTS_TOGETHER = 64
+
 # Writes a loop over i from one bound to another, given the strides along it.
 Inner = Callable[[str, str, list[Product]], list[str]]
 
@@ -66,7 +69,12 @@ def nest(
     lines = ["{"]
     first: str = "0"
     end: Size | str = extents[-1]
-    if share is not None:
+    if isinstance(share, OuterRange):
+        unit = ELEMENTS_TOGETHER if len(extents) == 1 else 1
+        lines += range_of_thread(extents[0], unit)
+        if len(extents) == 1:
+            first, end = "first", "end"
+    elif share is not None:
         whole = end
         first, end = share.first, share.end
         joined = extents[-1] != operands.writer.size(share.size)
@@ -80,9 +88,12 @@ def nest(
             ]
             extents[-2], first, end = Name("rows"), "first", "end"
     lines += declared(looks)
+    bounds: list[tuple[str, Size | str]] = [("0", extent) for extent in extents]
+    if isinstance(share, OuterRange):
+        bounds[0] = "first", "end"
     loops = [
-        f"for (int64_t i{level} = 0; i{level} < {extent}{going_on(looks)}; i{level}++) {{"
-        for level, extent in enumerate(extents[:-1])
+        f"for (int64_t i{level} = {low}; i{level} < {high}{going_on(looks)}; i{level}++) {{"
+        for level, (low, high) in enumerate(bounds[:-1])
     ]
     for k, view in enumerate(operands.views):
         terms = [operands.pointer(k)]
@@ -96,6 +107,12 @@ def nest(
     loops += in_blocks(looks, first, end, lambda first, end: inner(first, end, last))
     loops += ["}"] * (len(extents) - 1)
     return [*lines, *unless_empty(extents[1:], loops), "}"]
+
+
+def range_of_thread(size: Size, unit: int) -> list[str]:
+    """The range of a thread of elements, of which so many are not parted."""
+    bounds = f"const int64_t first = tn_share({size}, {unit}, thread, threads)"
+    return [f"{bounds}, end = tn_share({size}, {unit}, thread + 1, threads);"]
 
 
 def element(k: int, stride: Product) -> str:

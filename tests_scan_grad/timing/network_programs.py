@@ -9,13 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from .compile_networks import Network
+from .networks import LEARNING_RATE, Network
 
 # takes the inputs' arrays; returns the cost
 Step = Callable[[dict[str, np.ndarray]], Any]
 
 
-def graph_operations(scan: Callable, tensor: Any, sigmoid: Callable) -> SimpleNamespace:
+def graph_operations(
+    scan: Callable, tensor: Any, sigmoid: Callable, softmax: Callable
+) -> SimpleNamespace:
     """Return the operations of Theano or PyTensor."""
 
     def loop(step, sequences, states, weights, name):
@@ -28,6 +30,9 @@ def graph_operations(scan: Callable, tensor: Any, sigmoid: Callable) -> SimpleNa
         )
         return outputs if isinstance(outputs, list) else [outputs]
 
+    def cross_entropy(logits, labels):
+        return -tensor.log(softmax(logits)[tensor.arange(labels.shape[0]), labels]).mean()
+
     operations = SimpleNamespace(
         dot=tensor.dot,
         sigmoid=sigmoid,
@@ -36,6 +41,7 @@ def graph_operations(scan: Callable, tensor: Any, sigmoid: Callable) -> SimpleNa
         log=tensor.log,
         sqrt=tensor.sqrt,
         concatenate=lambda parts, axis: tensor.concatenate(parts, axis=axis),
+        cross_entropy=cross_entropy,
         scan=loop,
     )
     return operations
@@ -45,13 +51,17 @@ def graph_step(library: Any, operations: SimpleNamespace, network: Network, **op
     """Compile a training step with Theano or PyTensor."""
     kept = {name: library.shared(value, name) for name, value in network.initial().items()}
     inputs = {
-        name: library.tensor.TensorType("float32", (None,) * len(shape))(name)
+        name: library.tensor.TensorType(network.dtype(name), (None,) * len(shape))(name)
         for name, shape in network.inputs.items()
     }
     parameters = {name: kept[name] for name in network.shapes}
+    rows = {table: kept[table][inputs[name]] for table, name in network.by_rows.items()}
+    parameters |= rows
     cost = network.cost(operations, parameters, inputs)
     gradients = dict(zip(parameters, library.grad(cost, list(parameters.values())), strict=True))
+    downhill = {table: -LEARNING_RATE * gradients.pop(table) for table in rows}
     changed = network.train(operations, kept, gradients)
+    changed |= {name: library.tensor.inc_subtensor(rows[name], downhill[name]) for name in rows}
     function = library.function(
         list(inputs.values()),
         cost,
@@ -69,17 +79,20 @@ def ours(network: Network, **options) -> Step:
     def scan(*args, **kwargs):
         return theano.scan(*args, **kwargs)[0]
 
-    operations = graph_operations(scan, theano.tensor, theano.tensor.nnet.sigmoid)
+    nnet = theano.tensor.nnet
+    operations = graph_operations(scan, theano.tensor, nnet.sigmoid, nnet.softmax)
     return graph_step(theano, operations, network, **options)
 
 
 def pytensor_step(network: Network, **options) -> Step:
     """Compile with plain PyTensor."""
     import pytensor
-    import pytensor.tensor
+    import pytensor.tensor.special
 
     scan = partial(pytensor.scan, return_updates=False)
-    operations = graph_operations(scan, pytensor.tensor, pytensor.tensor.sigmoid)
+    tensor = pytensor.tensor
+    softmax = partial(tensor.special.softmax, axis=-1)
+    operations = graph_operations(scan, tensor, tensor.sigmoid, softmax)
     return graph_step(pytensor, operations, network, **options)
 
 
@@ -95,6 +108,10 @@ def jax_step(network: Network) -> Step:
 
         return jax.lax.scan(body, list(states), list(sequences))[1]
 
+    def cross_entropy(logits, labels):
+        logarithms = jax.nn.log_softmax(logits)
+        return -logarithms[numpy.arange(labels.shape[0]), labels].mean()
+
     operations = SimpleNamespace(
         dot=numpy.dot,
         sigmoid=jax.nn.sigmoid,
@@ -103,9 +120,10 @@ def jax_step(network: Network) -> Step:
         log=numpy.log,
         sqrt=numpy.sqrt,
         concatenate=numpy.concatenate,
+        cross_entropy=cross_entropy,
         scan=loop,
     )
-    kept = network.initial()
+    kept = {name: jax.device_put(value) for name, value in network.initial().items()}
 
     def in_order(values):
         # JAX sorts the names of what it traces
@@ -115,10 +133,17 @@ def jax_step(network: Network) -> Step:
         return network.cost(operations, in_order(parameters), inputs)
 
     def change(kept, inputs):
-        cost, gradients = jax.value_and_grad(cost_of)(in_order(kept), inputs)
-        return cost, network.train(operations, kept, in_order(gradients))
+        rows = {table: kept[table][inputs[name]] for table, name in network.by_rows.items()}
+        cost, found = jax.value_and_grad(cost_of)(in_order({**kept, **rows}), inputs)
+        gradients = in_order(found)
+        downhill = {table: -LEARNING_RATE * gradients.pop(table) for table in rows}
+        changed = network.train(operations, kept, gradients)
+        for table, name in network.by_rows.items():
+            changed[table] = kept[table].at[inputs[name]].add(downhill[table])
+        return cost, changed
 
-    program = jax.jit(change)
+    # what it is given is what it changes, as a shared variable is
+    program = jax.jit(change, donate_argnums=0)
 
     def call(arrays):
         cost, changed = program(kept, arrays)

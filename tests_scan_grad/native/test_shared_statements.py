@@ -1,0 +1,60 @@
+"""Element-wise work and reductions outside of loops, on several threads: the same numbers as on one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytensor.tensor as pt
+import pytest
+
+from tests_scan_grad.native import runtime_calls
+from tests_scan_grad.native.loops import compiled, numbers
+from theano.link.native import source
+
+
+@pytest.fixture(autouse=True)
+def any_work():
+    """Let threads share whatever there is to do."""
+    runtime_calls.set_least_work(0)
+    yield
+    runtime_calls.set_least_work(-1)
+    runtime_calls.set_threads(0)
+
+
+SHARED = {
+    "map": (lambda x, y: pt.tanh(x) * y, "x y"),
+    "map-of-a-row": (lambda x, y: x + y[0], "x y"),
+    "map-of-a-transpose": (lambda x, y: x.T + y.T, "x y"),
+    "map-of-a-vector": (lambda x, y: pt.exp(x[:, 1]) - y[:, 0], "x y"),
+    "sum-of-rows": (lambda x, y: (x * y).sum(axis=1), "x y"),
+    "sum-of-columns": (lambda x, y: (x * y).sum(axis=0), "x y"),
+    "largest": (lambda x, y: pt.maximum(x, y).max(axis=1), "x y"),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", SHARED)
+def test_threads_share_statements_outside_of_loops(name, dtype):
+    build, names = SHARED[name]
+    inputs = [pt.matrix(one, dtype=dtype) for one in names.split()]
+    function = compiled(inputs, build(*inputs))
+    assert "runtime->pool_run(" in source(function).rpartition("int64_t segment0(")[2]
+    for shape in ((37, 501), (1, 700), (3, 2), (0, 5), (5, 0)):
+        if name == "largest" and not shape[1] or "row" in name and not shape[0]:
+            continue
+        values = [numbers(*shape, seed=seed, dtype=dtype) for seed in range(2)]
+        if name == "map-of-a-vector" and shape[1] < 2:
+            continue
+        runtime_calls.set_threads(1)
+        expected = function(*values)
+        for threads in (2, 3, 5):
+            runtime_calls.set_threads(threads)
+            np.testing.assert_array_equal(function(*values), expected)
+
+
+@pytest.mark.parametrize("axes", [0, (0, 1), (0, 2), (1,)], ids=str)
+def test_sums_of_columns_in_another_precision(axes):
+    """Of more columns than are summed at a time; each sum is rounded once."""
+    x = pt.ftensor4("x")
+    values = numbers(3, 5, 2, 1100, dtype="float32")
+    found = compiled([x], x.sum(axis=axes))(values)
+    np.testing.assert_allclose(found, values.astype("float64").sum(axis=axes), rtol=1e-5, atol=1e-6)

@@ -1,0 +1,103 @@
+"""Statements of a segment that several threads share, each as a C function of its own.
+
+Loops share what their steps do in another way (`passes/work_sharing.py`): there, threads do not part
+between statements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from theano.link.native.emit.c_text import Definition
+from theano.link.native.emit.statements import function_writer
+from theano.link.native.ir.sharing import OuterRange
+from theano.link.native.lowering.segment import Segment
+from theano.link.native.passes.step_time import known_nanoseconds, nanoseconds
+from theano.link.native.statements.base import Statement
+from theano.link.native.text.nests import ELEMENTS_TOGETHER, range_of_thread
+
+# nanoseconds of a statement: what the runtime shares takes longer (WORTH_WAKING of pool.c)
+WORTH_SHARING = 20_000.0
+
+
+@dataclass(frozen=True)
+class SharedStatement:
+    """A statement whose operands are parameters, and what the operands are here.
+
+    Attributes
+    ----------
+    types
+        The C types of the operands.
+    takes
+        The nanoseconds of all of it, in C.
+    """
+
+    types: tuple[str, ...]
+    text: tuple[str, ...]
+    operands: tuple[str, ...]
+    takes: str
+
+    @property
+    def key(self) -> tuple:
+        """What is the same for two that may be one function."""
+        return ("shared", self.types, self.text)
+
+    def call(self, name: str) -> list[str]:
+        """The lines that have threads call it."""
+        addresses = ", ".join(["(void *)runtime", *(f"(void *)&{name}" for name in self.operands)])
+        return [
+            "{",
+            f"void *operands[] = {{{addresses}}};",
+            f"runtime->pool_run(runtime->threads_for({self.takes}, 1), {name}, operands);",
+            "}",
+        ]
+
+    def definition(self, name: str) -> Definition:
+        """The function, in which a thread does its part."""
+        given = [
+            f"{kind}const operand{k} = *({kind}const *)operands[{k + 1}];"
+            for k, kind in enumerate(self.types)
+        ]
+        return Definition(
+            f"TN_SHARED void {name}(void *context, int thread, int threads)",
+            [
+                "{",
+                "void *const *const operands = context;",
+                "const tn_runtime *const runtime = operands[0];",
+                *given,
+                *self.text,
+                "}",
+            ],
+        )
+
+
+def shared_statement(
+    segment: Segment, statement: Statement, types: Mapping[str, str]
+) -> SharedStatement | None:
+    """A statement of a segment as threads share it; None where one thread does it sooner.
+
+    Parameters
+    ----------
+    types
+        The C types of what statements may name.
+    """
+    sizes = segment.step.sizes
+    takes = known_nanoseconds([statement], sizes)
+    if takes is not None and takes < WORTH_SHARING:
+        return None
+    part = statement.part_of_thread(sizes)
+    if part is None:
+        return None
+    writer = function_writer(segment.step, types, "")
+    lines = statement.lines(writer, part)
+    if not isinstance(part, OuterRange):
+        unit = 1 if part.unit == "1" else ELEMENTS_TOGETHER
+        lines = [*range_of_thread(writer.size(part.size), unit), *lines]
+    names = tuple(writer.names)
+    return SharedStatement(
+        tuple(types[name] for name in names),
+        tuple(lines),
+        names,
+        nanoseconds([statement], sizes),
+    )
