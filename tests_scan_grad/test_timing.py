@@ -196,7 +196,7 @@ def test_a_missing_peer_that_is_asked_for_is_named_with_what_to_install(without_
 
 
 def test_a_missing_peer_that_is_not_asked_for_is_reported(without_torch):
-    assert peers.chosen(gatedrnn.EXPERIMENT, None) == ("jax", "pytensor")
+    assert peers.chosen(gatedrnn.EXPERIMENT, None) == ("jax", "cvm", "pytensor")
     small = replace(gatedrnn.EXPERIMENT.sizes, batch=2, steps=3, dim=4)
     experiment = replace(gatedrnn.EXPERIMENT, dissected=False)
     found = run_experiment(experiment, small, [], 1)

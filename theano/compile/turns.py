@@ -8,8 +8,8 @@ A handler may run between any two statements of these, even where the mutex is h
 gives back, and those whom it lets go on need not be let go on again.
 
 A thread is never stopped by what it has claimed itself: an operation of a function, or a signal's
-handler, may call the function again, or set a variable that it uses. Only there can two threads wait for one another, and
-the second of them gets an error.
+handler, may call the function again, or set a variable that it uses. Only there can two threads wait
+for one another, and the second of them gets an error.
 """
 
 from __future__ import annotations
