@@ -34,3 +34,15 @@ def test_a_model_is_timed_from_python_from_c_and_to_its_first_call(tmp_path, mon
     assert max(row["relative_error"] for row in calls["rows"]) < 1e-12
     assert [row["name"] for row in first["rows"]] == ["native"]
     assert "schools" in capsys.readouterr().out
+
+
+def test_what_jax_answers_has_been_computed():
+    pytest.importorskip("jax", reason="is a peer")
+    pytest.importorskip("pymc", reason="needs the extra [pymc]")
+    from tests_scan_grad.timing.pymc_models import MODELS
+    from tests_scan_grad.timing.pymc_programs import ENGINES, points_of
+
+    model = MODELS["markov-3"]()
+    density = ENGINES["jax"](model)
+    for point in points_of(model):
+        assert all(result.is_ready() for result in density(point))
