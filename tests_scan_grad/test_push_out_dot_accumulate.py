@@ -136,6 +136,35 @@ def test_outer_products():
     assert loops(function) == [] and products_outside(function) == 1
 
 
+def test_products_with_vectors_of_matrices_at_hand():
+    a, b, start = T.tensor3("a"), T.matrix("b"), T.vector("start")
+    function = compiled([a, b, start], accumulate(lambda w, a, b: w + a.dot(b), start, [a, b]))
+    found = function(A, B[:, :, 0], START[:, 0])
+    np.testing.assert_allclose(found, TOTAL[:, 0], rtol=1e-12)
+    assert loops(function) == [] and products_outside(function) == 1
+
+
+def test_products_with_vectors_keep_no_matrix_for_it():
+    """Of a matrix that only the step has, the products are kept: a vector in each step."""
+    a, b, start = T.tensor3("a"), T.matrix("b"), T.vector("start")
+
+    def step(a, b, h, total):
+        seen = T.tanh(a + h)
+        return T.tanh(h + b.sum()), total + seen.dot(b)
+
+    (_, totals), _ = theano.scan(
+        step, sequences=[a, b], outputs_info=[T.zeros(()), start], mode=python_mode()
+    )
+    function = compiled([a, b, start], totals[-1])
+    (loop,) = loops(function)
+    assert max(output.type.ndim for output in loop.outputs) <= 2
+    h, expected = 0.0, START[:, 0]
+    for left, right in zip(A, B[:, :, 0], strict=True):
+        expected = expected + np.tanh(left + h) @ right
+        h = np.tanh(h + right.sum())
+    np.testing.assert_allclose(function(A, B[:, :, 0], START[:, 0]), expected, rtol=1e-12)
+
+
 def test_rows_scattered_by_index():
     indices, rows, start = T.lmatrix("indices"), T.tensor3("rows"), T.matrix("start")
     total = accumulate(

@@ -13,6 +13,7 @@ from theano.schedule.rewrites.parts_in_place import PartsInPlace
 from theano.schedule.rewrites.results_in_place import ResultsInPlace
 from theano.schedule.rewrites.structured_matrices import StructuredProducts
 from theano.schedule.rewrites.transposed_products import TransposedProducts
+from theano.schedule.rewrites.views_last import views_last
 
 __all__ = ["FAST_COMPILE_TAG", "FAST_RUN_TAG", "optdb", "register_for_tags"]
 
@@ -45,6 +46,8 @@ optdb.register("structured_products", StructuredProducts(), FAST_RUN_TAG, positi
 optdb.register(
     "transposed_products", TransposedProducts(), FAST_RUN_TAG, FAST_COMPILE_TAG, position=1.69
 )
+# after all that knows canonical forms, before what is the same is merged again (49)
+optdb.register("views_last", in2out(views_last), FAST_RUN_TAG, position=48.5)
 # after PyTensor's, where its are asked for: the native engine decides on memory by itself
 optdb.register("parts_in_place", PartsInPlace(), FAST_RUN_TAG, "inplace", position=50.2)
 optdb.register("results_in_place", ResultsInPlace(), FAST_RUN_TAG, "inplace", position=75.5)

@@ -185,3 +185,24 @@ def axes_joined_and_split(m: Maker):
 def lengths_of_loops_operands(m: Maker):
     x = m.array(2)
     return [x.shape[0] + pt.exp(x).shape[0], x.shape.prod(), pt.arange(x.shape[0])]
+
+
+@recipe(FAMILY, "views_last")
+def functions_of_views_of_computed_arrays(m: Maker):
+    n, k = m.lengths(2)
+    x = m.array((n, k), ("float64", "float32", "int8"))
+    made = m.one_of(x + 1, pt.exp(x), x * x, x)
+    view = m.one_of(
+        lambda: made.reshape((n * k,)),
+        lambda: made.reshape((k, n)).T,
+        lambda: made.T.reshape((-1, 1)),
+        lambda: made.T[None],
+        lambda: made.reshape((1, n, k)).dimshuffle(2, 1, "x", 0),
+    )()
+    function = m.one_of(pt.tanh, pt.sqr, pt.neg, lambda x: pt.cast(x, "float64"), abs)
+    return m.one_of(
+        lambda: function(view),
+        lambda: pt.exp(function(view)),
+        lambda: [function(view), function(made), view],
+        lambda: function(view) + view,
+    )()

@@ -56,7 +56,9 @@ class ValuesInMemory(StatementsOfStep):
         return view
 
     def load(self, view: View) -> Scalar:
-        """The one element of a view without dimensions."""
+        """The one element of a view without dimensions; what may be a size is known before the loop."""
+        if self.repeats and view.dtype == "int64" and self.invariant(view):
+            return self._in_prologue(view)
         result = self.number(view.dtype)
         self.append(Load(result, view))
         return result
@@ -65,16 +67,16 @@ class ValuesInMemory(StatementsOfStep):
         """The elements of an invariant vector of known size, as numbers of the prologue."""
         (size,) = view.shape
         assert isinstance(size, int)
+        starts = [self.sizes.binary(view.start[0], "+", k * view.steps[0]) for k in range(size)]
+        items = [self._in_prologue(View(view.buffer, (), (), (), (start,))) for start in starts]
+        return Numbers(tuple(items), view.dtype)
+
+    def _in_prologue(self, view: View) -> Scalar:
+        """The one element of an invariant view, read before the first step."""
         # the text below is written for these strides
         view.buffer.root().packed = True
-        items = []
-        for k in range(size):
-            at = View(
-                view.buffer, (), (), (), (self.sizes.binary(view.start[0], "+", k * view.steps[0]),)
-            )
-            name = self.sizes.define(C_TYPES[view.dtype], first_element(at, self.sizes))
-            items.append(Scalar(name, view.dtype, True))
-        return Numbers(tuple(items), view.dtype)
+        name = self.sizes.define(C_TYPES[view.dtype], first_element(view, self.sizes))
+        return Scalar(name, view.dtype, True)
 
     def reshaped(self, value: Value, shape: tuple[Size, ...]) -> Value:
         """The elements in C order under another shape of as many elements."""

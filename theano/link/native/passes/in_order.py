@@ -11,6 +11,7 @@ from theano.link.native.graph.updates_in_place import overwrite_inputs
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.passes.column_products import split_products
+from theano.link.native.passes.reduced_maps import reduce_in_maps
 from theano.link.native.passes.share_memory import share_memory
 from theano.link.native.passes.stored import choose_strides, mark_stored
 from theano.link.native.passes.verify import verify
@@ -26,6 +27,7 @@ class Pass:
 
 PASSES = (
     Pass(split_products, (Loop,)),
+    Pass(reduce_in_maps, (Loop, Segment)),
     Pass(share_memory, (Loop, Segment)),
     Pass(overwrite_inputs, (Segment,)),
     Pass(mark_stored, (Loop, Segment)),

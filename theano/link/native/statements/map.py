@@ -38,7 +38,7 @@ class Map(Statement):
 
     def sizes_that_agree(self) -> list[tuple[Size, Size]]:
         views = [value for value in self.values_read() if isinstance(value, View)]
-        shapes = [*(view.shape for view in views), *(buffer.shape for buffer in self.written())]
+        shapes = [*(view.shape for view in views), *(buffer.shape for buffer in Map.written(self))]
         return [pair for shape in shapes for pair in zip(shape, self.shape, strict=True)]
 
     def results(self) -> list[Buffer]:
@@ -88,26 +88,48 @@ class Map(Statement):
 
         A pass that looks up for signals ends early where one came.
         """
-        operands = Operands(writer)
-        loads: dict[tuple[int, int], int] = {}
-        for compute in self.body:
+        elements = Elements(writer, self)
+        between = between_looks(len(self.body)) if writer.looks else 0
+        return nest(self.shape, elements.operands, elements.inner, share, between)
+
+
+class Elements:
+    """A pass over elements as it is written: its operands, and its innermost loop.
+
+    Parameters
+    ----------
+    apart
+        A result that is stored, beside others, in a row that the caller declares as ``row``.
+    """
+
+    def __init__(self, writer: Writer, statement: Map, apart: Compute | None = None):
+        self.writer, self.statement, self.apart = writer, statement, apart
+        self.operands = operands = Operands(writer)
+        self.loads: dict[tuple[int, int], int] = {}
+        for compute in statement.body:
             for position, operand in enumerate(compute.operands):
                 if isinstance(operand, View):
-                    loads[id(compute), position] = operands.add(operand)
-        stores = {
+                    self.loads[id(compute), position] = operands.add(operand)
+        self.stores = {
             id(compute): operands.add(View.of(compute.buffer))
-            for compute in self.body
+            for compute in statement.body
             if compute.stored and compute.buffer is not None
         }
-        dtype = _vector_type(self, loads, operands)
+        self._dtype = _vector_type(statement, self.loads, operands)
+        if apart is not None:
+            self.stores[id(apart)] = len(operands.views)
+            if apart.dtype != self._dtype:
+                self._dtype = None
 
-        def inner(first: str, end: str, strides: list[Product]) -> list[str]:
-            if dtype is not None and _vector_strides(strides, loads, stores):
-                return _vector_loop(writer, self, loads, stores, (first, end), strides, dtype)
-            return _scalar_loop(writer, self, loads, stores, (first, end), strides)
-
-        between = between_looks(len(self.body)) if writer.looks else 0
-        return nest(self.shape, operands, inner, share, between)
+    def inner(self, first: str, end: str, strides: list[Product]) -> list[str]:
+        """The loop over ``i`` from one bound to another, given the strides of operands along it."""
+        if self.apart is not None:
+            strides = [*strides, Product(1)]
+        bounds = first, end
+        given = self.writer, self.statement, self.loads, self.stores, bounds, strides
+        if self._dtype is not None and _vector_strides(strides, self.loads, self.stores):
+            return _vector_loop(*given, self._dtype)
+        return _scalar_loop(*given)
 
 
 def _nanoseconds(compute: Compute) -> float:

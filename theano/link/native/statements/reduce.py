@@ -156,7 +156,8 @@ class _Loop:
         return in_blocks(self.looks, *self.bounds, block)
 
 
-def _first(statement: Reduce) -> str:
+def neutral(statement: Reduce) -> str:
+    """What a reduction begins with, in C."""
     if statement.operation in IDENTITY:
         return literal(IDENTITY[statement.operation], statement.dtype)
     if statement.operation == "and":
@@ -174,7 +175,7 @@ def _first(statement: Reduce) -> str:
 def _reduce_in_rows(statement, loops, kept, source, target, working) -> list[str]:
     left = f"y[{_offset(target, kept)}]"
     first = [loops[d].head for d in kept[:-1]]
-    first += loops[kept[-1]].innermost([f"{left} = {_first(statement)};"])
+    first += loops[kept[-1]].innermost([f"{left} = {neutral(statement)};"])
     first += ["}"] * len(kept[:-1])
     right = f"({working})x[{_offset(source, range(len(loops)))}]"
     one = f"{left} = {ACCUMULATE[statement.operation].format(left, right)};"
@@ -211,7 +212,7 @@ def _reduce_in_columns(statement, loops, kept, source, target, working) -> list[
             f"for (int64_t column = {first}; column < {end}; column += {COLUMNS}) {{",
             f"const int64_t many = tn_smaller({COLUMNS}, {end} - column);",
             f"{working} sums[{COLUMNS}];",
-            f"{each} sums[k] = {_first(statement)};",
+            f"{each} sums[k] = {neutral(statement)};",
             *unless_empty([loops[d].size for d in axes[1:]], rows),
             f"{each} {{ {column} y[{_offset(target, kept)}] = sums[k]; }}",
             "}",
@@ -235,7 +236,7 @@ def _reduce_one_by_one(statement, loops, kept, source, target, working) -> list[
     axes = [d for d in range(len(loops)) if d not in kept]
     accumulate = ACCUMULATE[statement.operation]
     in_lanes = bool(axes) and source[axes[-1]].text == "1" and not _are_few(loops[axes[-1]].size)
-    total, first = ("lanes[0]" if in_lanes else "total"), _first(statement)
+    total, first = ("lanes[0]" if in_lanes else "total"), neutral(statement)
     if in_lanes:
         each = f"for (int lane = 0; lane < {LANES}; lane++)"
         lines += [f"{working} lanes[{LANES}];", f"{each} lanes[lane] = {first};"]

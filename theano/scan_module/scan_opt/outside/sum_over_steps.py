@@ -30,6 +30,7 @@ from theano.scan_module.scan_opt.outside.sum_plans import (
     Scatter,
     StepSum,
     WeightedSum,
+    viewed,
 )
 from theano.scan_module.scan_opt.outside.sum_terms import (
     VIEWS,
@@ -115,10 +116,20 @@ def _plan_product(value: Variable, step: StepAnalysis, at_hand) -> Plan | Refusa
     for operand in operands:
         if not step.shape_is_fixed(operand):
             return Refusal("an operand's shape may change between steps")
+    matrices = [operand for operand in operands if not _is_thin(operand)]
+    if kind is Contraction and _is_thin(value):
+        # without a trace of the matrix, storing the vector is cheaper
+        if not all(viewed(matrix) in at_hand for matrix in matrices):
+            return StepSum(value, value.type.dtype)
     batches = [operand.type.broadcastable[:-2] for operand in operands]
     if kind is BatchedContraction and batches[0] != batches[1]:
         return Refusal("one of the stacks of matrices is broadcast against the other")
     return kind(*operands)
+
+
+def _is_thin(value: Variable) -> bool:
+    """Whether it is a number, a vector, or a matrix of one row or column."""
+    return value.type.broadcastable.count(False) <= 1
 
 
 def _plan_scatter(value: Variable, step: StepAnalysis, at_hand) -> Plan | Refusal | None:

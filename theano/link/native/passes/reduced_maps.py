@@ -1,0 +1,88 @@
+"""A reduction of what a map computes becomes a part of the map's pass over the elements."""
+
+from __future__ import annotations
+
+from math import prod
+
+from theano.link.native.ir.ir import Buffer, Scalar
+from theano.link.native.ir.sizes import Sizes
+from theano.link.native.lowering.loop import Loop
+from theano.link.native.lowering.segment import Segment
+from theano.link.native.statements.base import Statement
+from theano.link.native.statements.map import Map
+from theano.link.native.statements.map_reduce import MapReduce
+from theano.link.native.statements.reduce import Reduce
+
+# Elements of a pass that are in the first cache anyway.
+FEW = 4096
+
+
+def reduce_in_maps(lowered: Loop | Segment) -> None:
+    """Join each reduction with the map that it reads, where it can be; positions change."""
+    step = lowered.step
+    sizes = step.sizes
+    made_by = {
+        compute: statement
+        for statement in step.statements
+        if isinstance(statement, Map)
+        for compute in statement.body
+    }
+    joined: dict[Map, MapReduce] = {}
+    gone: set[Statement] = set()
+    for statement in step.statements:
+        if not isinstance(statement, Reduce) or not statement.axes:
+            continue
+        summed = statement.source.buffer.compute
+        of = made_by.get(summed) if summed is not None else None
+        if summed is None or of is None or of in joined or not statement.source.whole:
+            continue
+        if _are_few(of, sizes) or _moves_past_uses(step.statements, of, statement):
+            continue
+        if isinstance(statement.target, Scalar) and _stores_more(step.statements, of, statement):
+            continue
+        new = MapReduce(of.shape, of.body, statement, summed)
+        joined[of] = new
+        step.origins[new] = step.origins.get(of)
+        gone.add(statement)
+    step.statements = [
+        joined.get(statement, statement)  # type: ignore[call-overload]
+        for statement in step.statements
+        if statement not in gone
+    ]
+
+
+def _are_few(of: Map, sizes: Sizes) -> bool:
+    shape = [sizes.find(size) for size in of.shape]
+    return all(isinstance(size, int) for size in shape) and prod(shape) < FEW  # type: ignore[arg-type]
+
+
+def _moves_past_uses(statements: list[Statement], of: Map, reduction: Reduce) -> bool:
+    """Whether memory that the reduction writes is used from the map on: a row of a state."""
+    if isinstance(reduction.target, Scalar):
+        return False
+    root = reduction.target.buffer.root()
+    between = statements[statements.index(of) : statements.index(reduction)]
+    return any(
+        buffer.root() is root
+        for statement in between
+        for buffer in (*(view.buffer for view in statement.views()), *statement.written())
+    )
+
+
+def _stores_more(statements: list[Statement], of: Map, reduction: Reduce) -> bool:
+    """Whether others read what the map computes, so that each thread would write it."""
+    made: set[Buffer | None] = {compute.buffer for compute in of.body}
+    if any(buffer is not None and buffer.place is not None for buffer in made):
+        return True
+    return any(
+        view.buffer in made or _source(view.buffer) in made
+        for statement in statements
+        if statement is not reduction
+        for view in statement.views()
+    )
+
+
+def _source(buffer: Buffer) -> Buffer:
+    while buffer.source is not None:
+        buffer = buffer.source.buffer
+    return buffer
