@@ -12,6 +12,8 @@ HEAVY = (
     "native/test_long_lives.py::test_two_processes_compile_the_same_function_at_once",
     "native/test_sizes.py::",
     "gpuarray/test_two_processes.py::",
+    # many draws, half of them with Numba's densities
+    "test_pymc_posteriors.py::",
     # many compilations
     "test_differential.py::test_more_programs",
     "test_compilation.py::test_graphs_of_dead_functions_are_collected_once_they_are_many",
