@@ -6,6 +6,7 @@ They run with ``--heavy``, as continuous integration does, and are skipped else.
 HEAVY = (
     # many fresh processes, one after another
     "test_caches.py::test_killed_processes_leave_nothing_behind",
+    "test_pymc_models.py::test_a_killed_sampler_leaves_its_caches_whole",
     "test_commands.py::test_the_cache_is_listed_cleared_and_purged",
     "test_commands.py::test_nose_runs_tests_by_pytest",
     "test_stored_graphs.py::test_the_next_process_reads_the_same_graph[lstm-2]",
