@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import gc
+import os
 import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -15,27 +22,11 @@ import pytensor.tensor as pt  # noqa: E402
 from pytensor.scan.op import Scan as PyTensorScan  # noqa: E402
 
 import theano.pymc  # noqa: E402
-from tests_scan_grad.fresh_process import printed_by  # noqa: E402
+from tests_scan_grad.fresh_process import ROOT, printed_by  # noqa: E402
 from theano.link.native import NotNativeError, report  # noqa: E402
 from theano.scan_module.scan_op import Scan  # noqa: E402
 
 STEPS = 40
-
-COMPILED_AGAIN = """
-import theano.pymc
-from tests_scan_grad.test_pymc_models import volatility
-from theano.schedule import equilibrium
-from theano.schedule.disk import stored_graphs
-
-stored_graphs.SECONDS_WORTH_STORING = 0
-sweeps = []
-until = equilibrium._Run.until_nothing_changes
-equilibrium._Run.until_nothing_changes = lambda run: sweeps.append(1) or until(run)
-density = theano.pymc.logp_dlogp(volatility())
-value, slopes = density(density.initial_point)
-print(value, *slopes)
-print(len(sweeps))
-"""
 
 
 def volatility():
@@ -223,6 +214,26 @@ def test_a_model_with_a_part_of_python_is_refused_with_the_reason():
         theano.pymc.compile_model(model)
 
 
+def test_a_loop_with_a_part_of_python_is_refused_or_sampled_by_pymc(capfd):
+    with pm.Model() as model:
+        x = pm.Normal("x")
+        path = pytensor.scan(
+            lambda before, x: pytensor.printing.Print("seen")(before / 2 + x),
+            outputs_info=[pt.constant(np.float64(0))],
+            non_sequences=[x],
+            n_steps=3,
+            return_updates=False,
+        )
+        pm.Normal("y", path[-1], 1, observed=1.0)
+    with pytest.raises(NotNativeError, match="Print"):
+        theano.pymc.compile_model(model)
+    trace = theano.pymc.sample(
+        model, draws=15, tune=20, chains=1, cores=1, random_seed=1, progressbar=False
+    )
+    assert np.isfinite(trace.posterior["x"]).all()
+    assert "seen" in capfd.readouterr().out
+
+
 def test_a_point_that_is_not_of_the_model_is_refused_by_name():
     density = theano.pymc.logp_dlogp(without_loops())
     point = {"slopes": np.zeros(3), "noise_log__": 0.0}
@@ -252,3 +263,84 @@ def test_data_that_the_model_cannot_take_is_refused():
     with pytest.raises(pm.exceptions.SamplingError, match="not finite there, nor at 9 others"):
         compiled.with_data(data=np.full(5, np.inf))
     assert compiled.with_data(data=np.zeros(5)).n_dim == 5
+
+
+SHORT = {"draws": 30, "tune": 30, "chains": 2, "cores": 2, "seed": 5, "progress_bar": False}
+# more draws than are made before the test ends them
+LONG = SHORT | {"draws": 10_000_000}
+
+SAMPLED = """
+import sys, nutpie, theano.pymc
+from tests_scan_grad.test_pymc_models import LONG, SHORT, volatility
+compiled = theano.pymc.compile_model(volatility())
+print("compiled", flush=True)
+trace = nutpie.sample(compiled, **(LONG if "long" in sys.argv else SHORT))
+print(*trace.posterior["memory"].values.ravel().tolist())
+"""
+
+
+def kept(trace):
+    return {name: values.values for name, values in trace.posterior.data_vars.items()}
+
+
+def assert_same_draws(ours, expected):
+    assert ours.keys() == expected.keys()
+    for name, values in ours.items():
+        np.testing.assert_array_equal(values, expected[name])
+
+
+def test_an_interrupted_sampler_gives_what_it_has_and_the_model_samples_again():
+    compiled = theano.pymc.compile_model(volatility())
+    expected = kept(nutpie.sample(compiled, **SHORT))
+    interrupt = threading.Timer(
+        0.5, signal.pthread_kill, [threading.main_thread().ident, signal.SIGINT]
+    )
+    interrupt.start()
+    drawn = kept(nutpie.sample(compiled, **LONG))
+    interrupt.join()
+    # the shorter chain is filled up
+    made = [int(np.isfinite(values).sum()) for values in drawn["memory"]]
+    assert 0 < max(made) == drawn["memory"].shape[1] < LONG["draws"]
+    for chain, count in enumerate(made):
+        whole = {name: values[chain, :count] for name, values in drawn.items()}
+        assert all(np.isfinite(values).all() for values in whole.values())
+        np.testing.assert_allclose(whole["persistence"], whole["shocks"] + whole["memory"])
+    assert_same_draws(kept(nutpie.sample(compiled, **SHORT)), expected)
+
+
+def test_a_sampler_that_paused_goes_on_as_if_it_had_not():
+    compiled = theano.pymc.compile_model(volatility())
+    settings = SHORT | {"draws": 3000}
+    expected = kept(nutpie.sample(compiled, **settings))
+    sampler = nutpie.sample(compiled, blocking=False, **settings)
+    # the sampler holds the functions that its threads call
+    del compiled
+    gc.collect()
+    sampler.pause()
+    sampler.resume()
+    assert_same_draws(kept(sampler.wait()), expected)
+
+
+def test_a_sampler_that_is_given_up_leaves_its_model_whole():
+    compiled = theano.pymc.compile_model(volatility())
+    expected = kept(nutpie.sample(compiled, **SHORT))
+    nutpie.sample(compiled, blocking=False, **LONG).cancel()
+    assert_same_draws(kept(nutpie.sample(compiled, **SHORT)), expected)
+
+
+def test_a_killed_sampler_leaves_its_caches_whole(tmp_path):
+    flags = {
+        "PYTENSOR_FLAGS": f"base_compiledir={tmp_path}",
+        "THEANO_FLAGS": f"base_compiledir={tmp_path}",
+    }
+    command, environment = [sys.executable, "-c", SAMPLED, "long"], os.environ | flags
+    with subprocess.Popen(
+        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
+    ) as killed:
+        assert killed.stdout.readline() == "compiled\n"
+        time.sleep(0.5)
+        killed.kill()
+    assert killed.returncode == -signal.SIGKILL
+    _, draws = printed_by(SAMPLED, **flags)
+    expected = nutpie.sample(theano.pymc.compile_model(volatility()), **SHORT)
+    assert draws == " ".join(map(str, expected.posterior["memory"].values.ravel().tolist()))

@@ -30,6 +30,25 @@ def model(width=3):
     return theano.function([x], [value, theano.grad(value, x)], mode="NATIVE"), w
 
 
+def volatility(days=200):
+    """The log density of daily returns (Bollerslev 1986) by its parameters, and its gradient."""
+    x = T.dvector("x")
+    scale, shocks, memory = T.exp(x[0]), T.nnet.sigmoid(x[1]) / 2, T.nnet.sigmoid(x[2]) / 2
+    returns = theano.shared(np.random.default_rng(1).standard_normal(days), "returns")
+
+    def step(before, variance, scale, shocks, memory):
+        return scale + shocks * before**2 + memory * variance
+
+    start = T.constant(np.float64(1))
+    variances, _ = theano.scan(step, returns[:-1], start, [scale, shocks, memory])
+    density = -0.5 * (T.log(variances) + returns[1:] ** 2 / variances).sum() - 0.5 * (x**2).sum()
+    return theano.function([x], [density, theano.grad(density, x)], mode="NATIVE"), returns
+
+
+# and how many numbers a point has
+CALLED = {"network": (model, 50), "volatility": (volatility, 3)}
+
+
 def assert_same(function, *arguments):
     expected = function(*arguments)
     found = c_function(function)(*arguments)
@@ -151,30 +170,33 @@ def test_functions_that_c_cannot_call_are_refused_with_the_reason():
         c_function(theano.function([x], x + 1, mode="FAST_COMPILE"))
 
 
-def caller(folder: Path, *flags: str) -> ctypes.CDLL:
+def caller(folder: Path) -> ctypes.CDLL:
     """The C program of a sampler with threads, loaded."""
     compiler, library = find_compiler(), folder / "called_from_threads.so"
     if compiler is None:
         pytest.skip("a C compiler makes the program that calls the function")
     source = Path(__file__).with_name("called_from_threads.c")
-    flags = ("-std=gnu11", "-Wall", "-Werror", "-shared", "-fPIC", "-pthread", *flags)
+    flags = ("-std=gnu11", "-Wall", "-Werror", "-shared", "-fPIC", "-pthread")
     command = [*compiler, *flags, "-I", header_folder(), str(source), "-o", str(library)]
     subprocess.run(command, check=True)
     return ctypes.CDLL(str(library))
 
 
-def assert_called_from_threads(folder: Path, times: int, *flags: str) -> None:
+def assert_called_from_threads(folder: Path, times: int, name: str) -> None:
     """Call a model from C, on each thread at a point of its own, with the lock of Python held."""
-    function, _ = model()
+    make, length = CALLED[name]
+    function, _ = make()
+    found = report(function)
+    assert len(found.loops) == 2 and all(loop.reason is None for loop in found.loops)
     in_c = c_function(function)
-    points = np.random.default_rng(0).normal(size=(THREADS, 50))
+    points = np.random.default_rng(0).normal(size=(THREADS, length))
     values, gradients = np.empty(THREADS), np.empty_like(points)
     call = ctypes.PYFUNCTYPE(
         ctypes.c_int64,
         *[ctypes.c_void_p] * 2,
         *[ctypes.c_int64] * 3,
         *[ctypes.c_void_p] * 3,
-    )(("call_from_threads", caller(folder, *flags)))
+    )(("call_from_threads", caller(folder)))
     arrays = (points.ctypes.data, values.ctypes.data, gradients.ctypes.data)
     assert call(in_c.address, in_c.function, THREADS, times, points.shape[1], *arrays) == 0
     for point, value, gradient in zip(points, values, gradients, strict=True):
@@ -183,12 +205,14 @@ def assert_called_from_threads(folder: Path, times: int, *flags: str) -> None:
         np.testing.assert_array_equal(gradient, expected[1])
 
 
-def test_calls_from_many_threads_of_c(tmp_path):
-    assert_called_from_threads(tmp_path, 200)
+@pytest.mark.parametrize("name", CALLED)
+def test_calls_from_many_threads_of_c(tmp_path, name):
+    assert_called_from_threads(tmp_path, 200, name)
 
 
 @pytest.mark.timeout(0)
-def test_calls_from_many_threads_do_not_race(with_sanitizers, tmp_path):
+@pytest.mark.parametrize("name", CALLED)
+def test_calls_from_many_threads_do_not_race(with_sanitizers, tmp_path, name):
     compiler = find_compiler()
     if sys.platform != "linux" or compiler is None:
         pytest.skip("the sanitizer's flags are those of compilers on Linux")
@@ -212,7 +236,7 @@ def test_calls_from_many_threads_do_not_race(with_sanitizers, tmp_path):
         # the compiler is to run without it
         "import os; del os.environ['LD_PRELOAD'];"
         f"from pathlib import Path; from {__name__} import assert_called_from_threads;"
-        f"assert_called_from_threads(Path({str(tmp_path)!r}), 50)"
+        f"assert_called_from_threads(Path({str(tmp_path)!r}), 50, {name!r})"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, cwd=ROOT, capture_output=True, text=True
