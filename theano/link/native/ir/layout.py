@@ -117,6 +117,11 @@ def first_element(view: View, sizes: Sizes) -> Element:
     return Element(place.name, offset)
 
 
+def marks(dimension: int, ndim: int) -> tuple[Product, ...]:
+    """Strides of no operand, which keep a dimension apart from its neighbours, and mark it."""
+    return tuple(Product(int(d == dimension)) for d in range(ndim))
+
+
 def collapsed(
     shape: tuple[Size, ...],
     operands: list[tuple[Product, ...]],

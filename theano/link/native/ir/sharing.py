@@ -75,6 +75,18 @@ class Sharing:
         number = self.ranges.setdefault((size, unit), len(self.ranges))
         return Share(dimension, size, unit, f"first{number}", f"end{number}")
 
+    def by_elements(self, sizes: Sizes, shape: tuple[Size, ...], dtype: str) -> Way:
+        """A range along the last dimension but one of three, so that a thread's lie together.
+
+        Of memory in two, where halves of rows take turns, a processor fetches what the other
+        thread needs.
+        """
+        found = [sizes.find(size) for size in shape]
+        wide = [d for d, size in enumerate(found) if size != 1]
+        if len(wide) < 3:
+            return self.by_columns(sizes, shape, dtype)
+        return self.share(wide[-2], found[wide[-2]], "1")
+
     def by_columns(self, sizes: Sizes, shape: tuple[Size, ...], dtype: str) -> Way:
         """A range along the last dimension that is not known to be 1."""
         found = [sizes.find(size) for size in shape]

@@ -40,7 +40,7 @@ class Copy(Statement):
         return [self.target]
 
     def way(self, sharing: Sharing, sizes: Sizes) -> Way:
-        return sharing.by_columns(sizes, self.target.shape, self.target.dtype)
+        return sharing.by_elements(sizes, self.target.shape, self.target.dtype)
 
     def touches(self, share: Share | None) -> list[Touch]:
         return _touches(self.target, self.source, share)
@@ -78,7 +78,7 @@ class Combine(Statement):
         return [self.target]
 
     def way(self, sharing: Sharing, sizes: Sizes) -> Way:
-        return sharing.by_columns(sizes, self.target.shape, self.target.dtype)
+        return sharing.by_elements(sizes, self.target.shape, self.target.dtype)
 
     def touches(self, share: Share | None) -> list[Touch]:
         return _touches(self.target, self.source, share)

@@ -43,11 +43,14 @@ class Gemm(Statement):
         return [self.a, self.b]
 
     def way(self, sharing: Sharing, sizes: Sizes) -> Way:
+        if sizes.find(self.out.shape[1]) == 1:
+            return sharing.share(0, sizes.find(self.out.shape[0]), "1")
         return sharing.share(1, sizes.find(self.out.shape[1]), SUFFIX[self.out.dtype])
 
     def touches(self, share: Share | None) -> list[Touch]:
-        columns = None if share is None else share.dimension
-        return [Touch(self.a, None), Touch(self.b, columns), Touch(self.out, columns, True)]
+        d = None if share is None else share.dimension
+        rows, columns = (0, None) if d == 0 else (None, d)
+        return [Touch(self.a, rows), Touch(self.b, columns), Touch(self.out, d, True)]
 
     def nanoseconds(self) -> list[Work]:
         return [Work(MULTIPLY_ADD[self.out.dtype], (*self.out.shape, self.a.shape[1]))]
@@ -60,23 +63,29 @@ class Gemm(Statement):
 
     def lines(self, writer: Writer, share: Share | None) -> list[str]:
         a, b, out = self.a, self.b, self.out
-        rows, inner, columns = map(writer.size, (a.shape[0], a.shape[1], b.shape[1]))
+        rows, inner, columns = (str(writer.size(n)) for n in (*a.shape, b.shape[1]))
         suffix = SUFFIX[out.dtype]
         a_place, out_place = writer.place(a), writer.place(out)
         if out_place.strides[1].text not in ("1", "0") and out.shape[1] != 1:
             raise CannotLower("a product whose result is not stored in rows")
-        left = f"{a_place.pointer}, {a_place.strides[0].text}, {a_place.strides[1].text}"
+        first_of_a, (row_of_a, column_of_a) = a_place.pointer, (s.text for s in a_place.strides)
         c, c_stride = out_place.pointer, out_place.strides[0].text
+        by_rows = share is not None and share.dimension == 0
+        if share is not None and by_rows:
+            first_of_a = f"{first_of_a} + {share.first} * ({row_of_a})"
+            c, rows = f"{c} + {share.first} * ({c_stride})", f"{share.end} - {share.first}"
+        left = f"{first_of_a}, {row_of_a}, {column_of_a}"
         if self.packed is not None:
-            panels = f"packed{self.packed}_first, packed{self.packed}_end"
+            # of one column, there is one panel
+            panels = "0, 1" if by_rows else f"packed{self.packed}_first, packed{self.packed}_end"
             return [
                 f"runtime->gemm_packed_{suffix}({rows}, {columns}, {inner}, {left}, "
                 f"packed{self.packed}, 0, {c}, {c_stride}, {panels});"
             ]
         b_place = writer.place(b)
         row, column = (stride.text for stride in b_place.strides)
-        right, mine = b_place.pointer, str(columns)
-        if share is not None:
+        right, mine = b_place.pointer, columns
+        if share is not None and not by_rows:
             right, c = f"{right} + {share.first} * ({column})", f"{c} + {share.first}"
             mine = f"{share.end} - {share.first}"
         return [

@@ -53,7 +53,7 @@ class Map(Statement):
 
     def way(self, sharing: Sharing, sizes: Sizes) -> Way:
         stored = [compute.dtype for compute in self.body if compute.stored]
-        return sharing.by_columns(sizes, self.shape, (stored or ["float32"])[0])
+        return sharing.by_elements(sizes, self.shape, (stored or ["float32"])[0])
 
     def part_of_thread(self, sizes: Sizes) -> OuterRange:
         return OuterRange()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from theano.link.native.ir.ir import Compute, Scalar, Size, View
-from theano.link.native.ir.layout import Product, collapsed
+from theano.link.native.ir.layout import Product, collapsed, marks
 from theano.link.native.ir.scalar_types import C_TYPES
 from theano.link.native.ir.sharing import Share, Sharing, Way
 from theano.link.native.ir.sizes import Sizes
@@ -129,12 +129,10 @@ class _Text:
             out = self.writer.place(reduction.target)
             for d, stride in zip(reduction.kept, out.strides, strict=True):
                 target[d] = stride
-        shared = [
-            Product(int(share is not None and d == share.dimension)) for d in range(len(shape))
-        ]
+        shared = marks(-1 if share is None else share.dimension, len(shape))
         operands = [place.strides for place in self.elements.operands.places]
         extents, (kept, parted, *strides) = collapsed(
-            shape, [tuple(target), tuple(shared), *operands], self.writer.sizes
+            shape, [tuple(target), shared, *operands], self.writer.sizes
         )
         if not extents:
             zero = [Product(0)]

@@ -59,6 +59,9 @@ class Reduce(Statement):
         if not kept:
             return ONE
         columns = kept[-1] == len(shape) - 1
+        if columns and len(kept) > 1 and sum(size != 1 for size in shape) > 2:
+            # as passes over the elements of what is reduced, which are shared so
+            return sharing.share(kept[-2], shape[kept[-2]], "1")
         unit = SUFFIX.get(self.target.dtype, "f32") if columns else "1"
         return sharing.share(kept[-1], shape[kept[-1]], unit)
 

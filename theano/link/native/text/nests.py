@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from theano.link.native.ir.ir import Size, View
-from theano.link.native.ir.layout import Place, Product, collapsed, place_of
+from theano.link.native.ir.layout import Place, Product, collapsed, marks, place_of
 from theano.link.native.ir.scalar_types import C_TYPES
 from theano.link.native.ir.sharing import OuterRange, Share
 from theano.link.native.ir.symbolic import Name
@@ -65,6 +65,12 @@ def nest(
 
     After so many elements they look up for signals; 0: never.
     """
+    if (
+        share is not None
+        and share.dimension >= 0
+        and _is_wide(operands, shape[share.dimension + 1 :])
+    ):
+        return _nest_of_rows(shape, operands, inner, share, looks)
     extents, strides = operands.collapsed(shape)
     lines = ["{"]
     first: str = "0"
@@ -91,7 +97,38 @@ def nest(
     bounds: list[tuple[str, Size | str]] = [("0", extent) for extent in extents]
     if isinstance(share, OuterRange):
         bounds[0] = "first", "end"
-    loops = [
+    return [*lines, *_loops(operands, bounds, (first, end), strides, inner, looks), "}"]
+
+
+def _nest_of_rows(
+    shape: Sequence[Size], operands: Operands, inner: Inner, share: Share, looks: int
+) -> list[str]:
+    """The same, of a range along a dimension that is not the last."""
+    writer = operands.writer
+    apart = marks(share.dimension, len(shape))
+    all_strides = [apart, *(place.strides for place in operands.places)]
+    extents, (marked, *strides) = collapsed(tuple(shape), all_strides, writer.sizes)
+    bounds: list[tuple[str, Size | str]] = [("0", writer.size(extent)) for extent in extents]
+    bounds[[mark.factor for mark in marked].index(1)] = share.first, share.end
+    renamed = [[stride.renamed(writer.rename) for stride in mine] for mine in strides]
+    lines = _loops(operands, bounds, bounds[-1], renamed, inner, looks)
+    return ["{", *declared(looks), *lines, "}"]
+
+
+def _is_wide(operands: Operands, shape: Sequence[Size]) -> bool:
+    return any(operands.writer.sizes.find(size) != 1 for size in shape)
+
+
+def _loops(
+    operands: Operands,
+    bounds: Sequence[tuple[str, Size | str]],
+    last_bounds: tuple[str, Size | str],
+    strides: list[list[Product]],
+    inner: Inner,
+    looks: int,
+) -> list[str]:
+    """Loops over all but the last dimension, the pointers, and the last loop."""
+    lines = [
         f"for (int64_t i{level} = {low}; i{level} < {high}{going_on(looks)}; i{level}++) {{"
         for level, (low, high) in enumerate(bounds[:-1])
     ]
@@ -102,11 +139,11 @@ def nest(
             for level, stride in enumerate(strides[k][:-1])
             if stride.factor
         ]
-        loops.append(f"{C_TYPES[view.dtype]} *const p{k} = {' + '.join(terms)};")
+        lines.append(f"{C_TYPES[view.dtype]} *const p{k} = {' + '.join(terms)};")
     last = [stride[-1] for stride in strides]
-    loops += in_blocks(looks, first, end, lambda first, end: inner(first, end, last))
-    loops += ["}"] * (len(extents) - 1)
-    return [*lines, *unless_empty(extents[1:], loops), "}"]
+    lines += in_blocks(looks, *last_bounds, lambda first, end: inner(first, end, last))
+    lines += ["}"] * (len(bounds) - 1)
+    return unless_empty([end for _, end in bounds[1:]], lines)
 
 
 def range_of_thread(size: Size, unit: int) -> list[str]:
