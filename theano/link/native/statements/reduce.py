@@ -265,7 +265,7 @@ def _reduce_one_by_one(statement, loops, kept, source, target, working) -> list[
         def block(first: str, end: str) -> list[str]:
             return [f"{_function(statement, 'row')}(lanes, {row}, {first}, {end});"]
 
-        last = loops[axes[-1]]
+        last: _Loop = loops[axes[-1]]
         within = [
             *[loops[d].head for d in axes[:-1]],
             *in_blocks(last.looks, *last.bounds, block),
