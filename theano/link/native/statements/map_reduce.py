@@ -15,7 +15,15 @@ from theano.link.native.ir.sharing import Share, Sharing, Way
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.statements.base import Operand, Touch, Work
 from theano.link.native.statements.map import Elements, Map
-from theano.link.native.statements.reduce import COLUMNS, LANES, Reduce, neutral
+from theano.link.native.statements.reduce import (
+    COLUMNS,
+    LANES,
+    Reduce,
+    in_vectors,
+    lanes_in_vectors,
+    neutral,
+    vector_function,
+)
 from theano.link.native.text.accumulate import ACCUMULATE
 from theano.link.native.text.looks import (
     between_looks,
@@ -24,7 +32,6 @@ from theano.link.native.text.looks import (
     look_after,
     unless_empty,
 )
-from theano.link.native.text.nests import element
 from theano.link.native.text.writer import Writer
 
 # Sums of neighbouring results, of several rows, that lie in the second cache.
@@ -107,6 +114,16 @@ class _Level:
     def head(self, looks: int) -> str:
         i = f"i{self.number}"
         return f"for (int64_t {i} = {self.first}; {i} < {self.end}{going_on(looks)}; {i}++) {{"
+
+
+@dataclass(frozen=True)
+class _Lanes:
+    """Partial results of a row that need not wait for one another, in C."""
+
+    begin: list[str]
+    row: list[str]
+    end: list[str]
+    total: str
 
 
 class _Text:
@@ -217,32 +234,53 @@ class _Text:
 
     def _one_by_one(self, reduced: list[_Level]) -> list[str]:
         """A result from all elements of rows, in sums that need not wait for one another."""
-        accumulate, last = ACCUMULATE[self.reduction.operation], reduced[-1]
-        each = f"for (int lane = 0; lane < {LANES}; lane++)"
-        one = accumulate.format("lanes[lane]", self._element("k + lane"))
+        last, lanes = reduced[-1], self._lanes()
         rows = [
             *(level.head(self.looks) for level in reduced[:-1]),
             f"for (int64_t column = {last.first}; column < {last.end}{going_on(self.looks)}; "
             f"column += {COLUMNS}) {{",
             f"const int64_t many = tn_smaller({COLUMNS}, {last.end} - column);",
             *self._row("column"),
-            "int64_t k = 0;",
-            f"for (; k + {LANES} <= many; k += {LANES})",
-            f"{each} lanes[lane] = {one};",
-            f"for (int lane = 0; k + lane < many; lane++) lanes[lane] = {one};",
+            *lanes.row,
             *look_after("many", self.looks),
             "}",
             *["}"] * (len(reduced) - 1),
         ]
         return [
-            f"{self.working} lanes[{LANES}];",
-            f"{each} lanes[lane] = {neutral(self.reduction)};",
+            *lanes.begin,
             *unless_empty([level.end for level in reduced[1:]], rows),
-            f"for (int count = {LANES} / 2; count; count /= 2)",
-            "for (int lane = 0; lane < count; lane++) "
-            f"lanes[lane] = {accumulate.format('lanes[lane]', 'lanes[lane + count]')};",
-            f"{self._result('')} = lanes[0];",
+            *lanes.end,
+            f"{self._result('')} = {lanes.total};",
         ]
+
+    def _lanes(self) -> _Lanes:
+        """Partial results, in vectors where there are functions for it."""
+        reduction, (pointer, stride) = self.reduction, self._stored()
+        if in_vectors(reduction) and stride == Product(1):
+            return _Lanes(
+                lanes_in_vectors(reduction),
+                [f"{vector_function(reduction, 'row')}(lanes, {pointer}, 0, many);"],
+                [],
+                f"{vector_function(reduction, 'end')}(lanes)",
+            )
+        accumulate = ACCUMULATE[reduction.operation]
+        each = f"for (int lane = 0; lane < {LANES}; lane++)"
+        one = accumulate.format("lanes[lane]", self._element("k + lane"))
+        return _Lanes(
+            [f"{self.working} lanes[{LANES}];", f"{each} lanes[lane] = {neutral(reduction)};"],
+            [
+                "int64_t k = 0;",
+                f"for (; k + {LANES} <= many; k += {LANES})",
+                f"{each} lanes[lane] = {one};",
+                f"for (int lane = 0; k + lane < many; lane++) lanes[lane] = {one};",
+            ],
+            [
+                f"for (int count = {LANES} / 2; count; count /= 2)",
+                "for (int lane = 0; lane < count; lane++) "
+                f"lanes[lane] = {accumulate.format('lanes[lane]', 'lanes[lane + count]')};",
+            ],
+            "lanes[0]",
+        )
 
     def _row(self, column: str) -> list[str]:
         """The map's elements from a column on, as many as there are in a block."""
@@ -260,12 +298,17 @@ class _Text:
         last = [mine[-1] for mine in self.strides]
         return [*lines, "{", *self.elements.inner("0", "many", last), "}"]
 
+    def _stored(self) -> tuple[str, Product]:
+        """The pointer to what was computed, and the stride along it."""
+        number = self.elements.stores[id(self.statement.summed)]
+        apart = not self.statement.summed.stored
+        return f"p{number}", Product(1) if apart else self.strides[number][-1]
+
     def _element(self, position: str = "k") -> str:
         """An element that was computed, in the type of the sums."""
-        number = self.elements.stores[id(self.statement.summed)]
-        stride = self.strides[number][-1] if self.statement.summed.stored else Product(1)
-        text = element(number, stride).replace("[i", f"[({position})")
-        return f"({self.working}){text}"
+        pointer, stride = self._stored()
+        along = f"({position})" if stride.text == "1" else f"({position}) * ({stride.text})"
+        return f"({self.working}){pointer}[{along if stride.factor else 0}]"
 
     def _result(self, last: str) -> str:
         """Where a result goes, in this place along the last dimension."""

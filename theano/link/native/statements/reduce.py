@@ -51,6 +51,9 @@ class Reduce(Statement):
             return []
         return [*zip(kept, self.target.shape, strict=True)]
 
+    def libraries(self) -> set[str]:
+        return {"vectors"} if in_vectors(self) else set()
+
     def way(self, sharing: Sharing, sizes: Sizes) -> Way:
         if isinstance(self.target, Scalar):
             return EVERY
@@ -225,7 +228,7 @@ def _reduce_in_columns(statement, loops, kept, source, target, working) -> list[
 
 
 # Partial results of a reduction along neighbouring elements, so that they need not wait for
-# one another.
+# one another; TN_LANES in vectors.inc.
 LANES = 16
 
 
@@ -234,13 +237,50 @@ def _are_few(size: Size) -> bool:
     return isinstance(size, int) and size <= LANES // 2
 
 
+def in_vectors(statement: Reduce) -> bool:
+    """Whether vectors.inc has functions for it: the compiler keeps their partial results in registers."""
+    of_numbers = statement.operation in ("add", "multiply", "maximum", "minimum")
+    return of_numbers and statement.dtype in SUFFIX and statement.dtype == statement.source.dtype
+
+
+def vector_function(statement: Reduce, part: str) -> str:
+    """The function of vectors.inc that begins, goes on with a row, or ends."""
+    return f"tn_{statement.operation}_{part}_{SUFFIX[statement.dtype]}"
+
+
+def lanes_in_vectors(statement: Reduce) -> list[str]:
+    """Partial results in vectors, before the first element."""
+    suffix = SUFFIX[statement.dtype]
+    return [
+        f"tn_{suffix}v lanes[TN_LANES / TN_WIDTH_{suffix.upper()}];",
+        f"{vector_function(statement, 'begin')}(lanes);",
+    ]
+
+
 def _reduce_one_by_one(statement, loops, kept, source, target, working) -> list[str]:
     lines = [loops[d].head for d in kept]
     axes = [d for d in range(len(loops)) if d not in kept]
     accumulate = ACCUMULATE[statement.operation]
     in_lanes = bool(axes) and source[axes[-1]].text == "1" and not _are_few(loops[axes[-1]].size)
     total, first = ("lanes[0]" if in_lanes else "total"), neutral(statement)
-    if in_lanes:
+    if in_lanes and in_vectors(statement):
+        total = f"{vector_function(statement, 'end')}(lanes)"
+        row = f"x + {_offset(source, [*kept, *axes[:-1]])}"
+
+        def block(first: str, end: str) -> list[str]:
+            return [f"{vector_function(statement, 'row')}(lanes, {row}, {first}, {end});"]
+
+        last: _Loop = loops[axes[-1]]
+        within = [
+            *[loops[d].head for d in axes[:-1]],
+            *in_blocks(last.looks, *last.bounds, block),
+            *["}"] * (len(axes) - 1),
+        ]
+        lines += [
+            *lanes_in_vectors(statement),
+            *unless_empty([loops[d].size for d in axes[1:]], within),
+        ]
+    elif in_lanes:
         each = f"for (int lane = 0; lane < {LANES}; lane++)"
         lines += [f"{working} lanes[{LANES}];", f"{each} lanes[lane] = {first};"]
         within = [

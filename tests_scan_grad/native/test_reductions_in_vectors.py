@@ -1,0 +1,86 @@
+"""Reductions along neighbouring elements, in vectors of each size: the numbers of one order of steps."""
+
+import ctypes
+import subprocess
+from itertools import product
+
+import numpy as np
+import pytest
+
+from theano.link.native.emit import c_text
+from theano.link.native.runtime.build import find_compiler
+
+LANES = 16
+COMBINED = {
+    "add": np.add,
+    "multiply": np.multiply,
+    "maximum": np.maximum,
+    "minimum": np.minimum,
+}
+FIRST = {"add": 0, "multiply": 1, "maximum": -np.inf, "minimum": np.inf}
+REALS = {"f32": ("float", "float32"), "f64": ("double", "float64")}
+
+FUNCTION = """
+void {name}_{suffix}(const {real} *row, int64_t count, {real} *result)
+{{
+    tn_{suffix}v lanes[TN_LANES / (TN_VECTOR_BYTES / sizeof(*row))];
+    tn_{name}_begin_{suffix}(lanes);
+    int64_t half = count / 2 / TN_LANES * TN_LANES;
+    tn_{name}_row_{suffix}(lanes, row, 0, half);
+    tn_{name}_row_{suffix}(lanes, row, half, count);
+    *result = tn_{name}_end_{suffix}(lanes);
+}}
+"""
+
+
+@pytest.fixture(scope="module", params=[16, 32, 64])
+def library(request, tmp_path_factory):
+    compiler = find_compiler()
+    if compiler is None:
+        pytest.skip("no C compiler")
+    names = ["prelude.inc", "../runtime/activations.inc", "vectors.inc"]
+    texts = [(c_text.HERE / name).read_text() for name in names]
+    texts += [
+        FUNCTION.format(name=name, suffix=suffix, real=REALS[suffix][0])
+        for name, suffix in product(COMBINED, REALS)
+    ]
+    folder = tmp_path_factory.mktemp("reductions")
+    source, made = folder / "text.c", folder / "library.so"
+    source.write_text("\n".join(texts))
+    flags = [
+        "-std=gnu11",
+        "-O2",
+        "-fPIC",
+        "-shared",
+        "-Wno-psabi",
+        f"-DTN_VECTOR_BYTES={request.param}",
+    ]
+    subprocess.run([*compiler, *flags, str(source), "-o", str(made)], check=True)
+    return ctypes.CDLL(str(made))
+
+
+def in_lanes(name, row):
+    """Sixteen results side by side, then one half with the other."""
+    lanes = np.full(LANES, FIRST[name], row.dtype)
+    for start in range(0, len(row), LANES):
+        block = row[start : start + LANES]
+        lanes[: len(block)] = COMBINED[name](lanes[: len(block)], block)
+    while len(lanes) > 1:
+        lanes = COMBINED[name](*np.split(lanes, 2))
+    return lanes[0]
+
+
+@pytest.mark.parametrize("suffix", REALS)
+@pytest.mark.parametrize("name", COMBINED)
+def test_of_any_length(library, name, suffix):
+    random = np.random.default_rng(0)
+    for count in range(100):
+        ordinary = random.normal(size=count).astype(REALS[suffix][1])
+        odd = random.choice([np.nan, np.inf, -np.inf], size=count)
+        for row in (ordinary, np.where(random.random(count) < 0.02, odd, ordinary)):
+            row = row.astype(ordinary.dtype)
+            result = np.zeros((), row.dtype)
+            pointers = (ctypes.c_void_p(a.ctypes.data) for a in (row, result))
+            library[f"{name}_{suffix}"](next(pointers), ctypes.c_int64(count), next(pointers))
+            with np.errstate(all="ignore"):
+                np.testing.assert_array_equal(result, in_lanes(name, row))
