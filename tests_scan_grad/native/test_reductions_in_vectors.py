@@ -32,6 +32,18 @@ void {name}_{suffix}(const {real} *row, int64_t count, {real} *result)
 }}
 """
 
+WIDENING = """
+void {name}_wide(const float *row, int64_t count, double *result)
+{{
+    tn_f64v lanes[TN_LANES / TN_WIDTH_F64];
+    tn_{name}_begin_f64(lanes);
+    int64_t half = count / 2 / TN_LANES * TN_LANES;
+    tn_{name}_row_f32_in_f64(lanes, row, 0, half);
+    tn_{name}_row_f32_in_f64(lanes, row, half, count);
+    *result = tn_{name}_end_f64(lanes);
+}}
+"""
+
 
 @pytest.fixture(scope="module", params=[16, 32, 64])
 def library(request, tmp_path_factory):
@@ -44,6 +56,7 @@ def library(request, tmp_path_factory):
         FUNCTION.format(name=name, suffix=suffix, real=REALS[suffix][0])
         for name, suffix in product(COMBINED, REALS)
     ]
+    texts += [WIDENING.format(name=name) for name in ("add", "multiply")]
     folder = tmp_path_factory.mktemp("reductions")
     source, made = folder / "text.c", folder / "library.so"
     source.write_text("\n".join(texts))
@@ -84,3 +97,14 @@ def test_of_any_length(library, name, suffix):
             library[f"{name}_{suffix}"](next(pointers), ctypes.c_int64(count), next(pointers))
             with np.errstate(all="ignore"):
                 np.testing.assert_array_equal(result, in_lanes(name, row))
+
+
+@pytest.mark.parametrize("name", ["add", "multiply"])
+def test_floats_in_double_precision(library, name):
+    random = np.random.default_rng(1)
+    for count in range(70):
+        row = random.normal(size=count).astype("float32")
+        result = np.zeros(())
+        pointers = (ctypes.c_void_p(a.ctypes.data) for a in (row, result))
+        library[f"{name}_wide"](next(pointers), ctypes.c_int64(count), next(pointers))
+        np.testing.assert_array_equal(result, in_lanes(name, row.astype("float64")))

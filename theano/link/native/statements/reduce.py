@@ -239,13 +239,20 @@ def _are_few(size: Size) -> bool:
 
 def in_vectors(statement: Reduce) -> bool:
     """Whether vectors.inc has functions for it: the compiler keeps their partial results in registers."""
+    if _widens(statement):
+        return statement.operation in ("add", "multiply")
     of_numbers = statement.operation in ("add", "multiply", "maximum", "minimum")
     return of_numbers and statement.dtype in SUFFIX and statement.dtype == statement.source.dtype
 
 
+def _widens(statement: Reduce) -> bool:
+    return (statement.source.dtype, statement.dtype) == ("float32", "float64")
+
+
 def vector_function(statement: Reduce, part: str) -> str:
     """The function of vectors.inc that begins, goes on with a row, or ends."""
-    return f"tn_{statement.operation}_{part}_{SUFFIX[statement.dtype]}"
+    kind = "f32_in_f64" if part == "row" and _widens(statement) else SUFFIX[statement.dtype]
+    return f"tn_{statement.operation}_{part}_{kind}"
 
 
 def lanes_in_vectors(statement: Reduce) -> list[str]:
