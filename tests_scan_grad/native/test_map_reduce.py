@@ -11,13 +11,13 @@ from tests_scan_grad.native import runtime_calls
 from tests_scan_grad.native.loops import check, compiled, numbers
 from theano.link.native import source
 
-# how a reduction reads its element, where it follows on the map that made it
-IN_ONE_PASS = "many = tn_smaller("
+# where what is reduced is computed to, a row at a time
+IN_ONE_PASS = " row[1024];"
 
 BODIES = {
-    "sum": (lambda x, y, axes: (pt.tanh(x) + y).sum(axis=axes), np.sum),
-    "largest": (lambda x, y, axes: (pt.tanh(x) + y).max(axis=axes), np.max),
-    "product": (lambda x, y, axes: (pt.tanh(x) + y).prod(axis=axes), np.prod),
+    "sum": (lambda x, y, axes: (x * x + y).sum(axis=axes), np.sum),
+    "largest": (lambda x, y, axes: (x * x + y).max(axis=axes), np.max),
+    "product": (lambda x, y, axes: (x * x + y).prod(axis=axes), np.prod),
 }
 SHAPES = ((3, 5, 7), (2, 3, 1500), (40, 33, 16), (1, 4, 1), (5, 1, 1100), (6000, 2, 3))
 
@@ -37,10 +37,20 @@ def test_reductions_over_any_axes(body, dtype, axes):
         if body == "product":
             given = given[0] * 0, given[1] * 0.01 + 1
         wide = [one.astype("float64") for one in given]
-        expected = reduce(np.tanh(wide[0]) + wide[1], axis=axes)
+        expected = reduce(wide[0] ** 2 + wide[1], axis=axes)
         scale = max(1.0, np.abs(expected).max(initial=0))
         tolerance = 1e-12 if dtype == "float64" else 3e-5
         np.testing.assert_allclose(function(*given), expected, tolerance, tolerance * scale)
+
+
+@pytest.mark.parametrize(("axes", "joined"), [(0, False), (1, True), ((0, 1), False)], ids=str)
+def test_threads_share_functions_of_few_columns(axes, joined):
+    """What one thread would add up alone is computed before, by all threads."""
+    x = pt.dmatrix("x")
+    function = compiled([x], pt.tanh(x).sum(axis=axes))
+    assert (IN_ONE_PASS in source(function)) == joined
+    values = numbers(300, 3)
+    np.testing.assert_allclose(function(values), np.tanh(values).sum(axis=axes))
 
 
 @pytest.mark.parametrize("axes", [0, 1, (0, 1)], ids=str)
@@ -57,7 +67,8 @@ def test_what_is_reduced_may_be_a_result_too():
     x = pt.fmatrix("x")
     raised = pt.exp(x - x.max(axis=1, keepdims=True))
     function = compiled([x], [raised, raised.sum(axis=1), raised / raised.sum(axis=1)[:, None]])
-    assert IN_ONE_PASS in source(function)
+    # a row of the result itself
+    assert "many = tn_smaller(" in source(function)
     values = numbers(9, 2100, dtype="float32")
     expected = np.exp(values - values.max(axis=1, keepdims=True))
     found = function(values)

@@ -114,7 +114,10 @@ TABLE: dict[type, _Form] = {
     Angle: _Form("float", "__builtin_atan2{f}(0, {0})", None, True),
     basic.Switch: _Form("switch", "({0} ? {1} : {2})", "TN_SELECT_{S}({0}, {1}, {2})"),
     MulWithoutZeros: _same("({0} == 0 ? {1} : {1} == 0 ? {0} : {0} * {1})"),
-    basic.Clip: _same("({0} < {1} ? {1} : {0} > {2} ? {2} : {0})"),
+    basic.Clip: _same(
+        "({0} < {1} ? {1} : {0} > {2} ? {2} : {0})",
+        "TN_SELECT_{S}({0} < {1}, {1}, TN_SELECT_{S}({0} > {2}, {2}, {0}))",
+    ),
     basic.Maximum: _same(
         "({1} > {0} ? {1} : {0} >= {1} ? {0} : {0} + {1})",
         "TN_SELECT_{S}({1} > {0}, {1}, TN_SELECT_{S}({0} >= {1}, {0}, {0} + {1}))",
@@ -138,7 +141,11 @@ TABLE: dict[type, _Form] = {
     basic.IntDiv: _Form("floor division", "", None),
     basic.Mod: _Form("remainder", "", None),
     basic.Abs: _Form("magnitude", "", None),
-    basic.Sign: _same("(({0} > 0) - ({0} < 0) + ({0} != {0} ? {0} : 0))"),
+    basic.Sign: _same(
+        "(({0} > 0) - ({0} < 0) + ({0} != {0} ? {0} : 0))",
+        "TN_SELECT_{S}({0} > 0, TN_SPLAT_{S}(({t})1), "
+        "TN_SELECT_{S}({0} < 0, TN_SPLAT_{S}(({t})-1), TN_ABS_{S}({0} * 0)))",
+    ),
     basic.Invert: _Form("invert", "", None),
     basic.Ceil: _function("ceil"),
     basic.Floor: _function("floor"),
@@ -196,6 +203,20 @@ TABLE: dict[type, _Form] = {
 }
 
 _NARY = {basic.Add: "+", basic.Mul: "*"}
+
+
+# exponent -> the power on vectors; of what is infinite and negative there is no root
+_HALF_POWERS = {
+    1.5: "TN_SELECT_{S}({0} == TN_SPLAT_{S}(({t})-__builtin_inf()), TN_ABS_{S}({0}), "
+    "{0} * tn_sqrt_{s}({0}))",
+    -1.5: "TN_SELECT_{S}({0} == TN_SPLAT_{S}(({t})-__builtin_inf()), TN_SPLAT_{S}(({t})0), "
+    "1 / ({0} * tn_sqrt_{s}({0})))",
+}
+
+
+def power_of(expression: Expression, exponent: Any) -> Expression:
+    """A power of numbers with a fraction, whose exponent is known, with a form on vectors if it has one."""
+    return replace(expression, vector=_HALF_POWERS.get(float(exponent)))
 
 
 def expression_of(op: Any, inputs: Sequence[str], output: str) -> Expression:

@@ -40,6 +40,8 @@ def reduce_in_maps(lowered: Loop | Segment) -> None:
             continue
         if isinstance(statement.target, Scalar) and _stores_more(step.statements, of, statement):
             continue
+        if _parts_threads(of) and not _is_shared(lowered, statement):
+            continue
         new = MapReduce(of.shape, of.body, statement, summed)
         joined[of] = new
         step.origins[new] = step.origins.get(of)
@@ -54,6 +56,21 @@ def reduce_in_maps(lowered: Loop | Segment) -> None:
 def _are_few(of: Map, sizes: Sizes) -> bool:
     shape = [sizes.find(size) for size in of.shape]
     return all(isinstance(size, int) for size in shape) and prod(shape) < FEW  # type: ignore[arg-type]
+
+
+def _parts_threads(of: Map) -> bool:
+    """Whether it has functions, which take so long that threads should share its elements."""
+    return any(compute.operation.function for compute in of.body)
+
+
+def _is_shared(lowered: Loop | Segment, reduction: Reduce) -> bool:
+    """Whether threads share the elements of what is reduced: by what stays, of which there may be few.
+
+    In a loop they share columns either way.
+    """
+    if isinstance(reduction.target, Scalar):
+        return False
+    return isinstance(lowered, Loop) or reduction.source.ndim - 1 in reduction.axes
 
 
 def _moves_past_uses(statements: list[Statement], of: Map, reduction: Reduce) -> bool:

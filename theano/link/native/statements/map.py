@@ -184,12 +184,18 @@ def _vector_type(statement: Map, loads, operands: Operands) -> str | None:
     if len(dtypes) != 1 or not dtypes <= set(FLOATS):
         return None
     (dtype,) = dtypes
+    in_vectors = [c.operation for c in statement.body if c.operation.vector is not None]
+    if len(in_vectors) < len(statement.body) and not any(e.function for e in in_vectors):
+        # the compiler makes vectors of what it can
+        return None
     for compute in statement.body:
         expression = compute.operation
-        if expression.vector is None or (compute.dtype == "bool" and compute.stored):
+        if compute.dtype == "bool" and (compute.stored or expression.vector is None):
             return None
         for position, operand in enumerate(compute.operands):
             truth = expression.takes_truth and position == 0
+            if truth and expression.vector is None:
+                return None
             wanted = {"bool"} if truth else {dtype}
             if isinstance(operand, Scalar) and not truth:
                 continue
@@ -209,6 +215,7 @@ def _vector_strides(strides: list[Product], loads, stores) -> bool:
 
 def _vector_loop(writer, statement, loads, stores, bounds, strides, dtype) -> list[str]:
     suffix = SUFFIX[dtype]
+    width = f"TN_WIDTH_{suffix.upper()}"
     vector, splat = f"tn_{suffix}v", f"TN_SPLAT_{suffix.upper()}"
     used = sorted(set(loads.values()))
     lines: list[str] = []
@@ -229,6 +236,9 @@ def _vector_loop(writer, statement, loads, stores, bounds, strides, dtype) -> li
             f"const {vector} x{k} = {load.format(f'p{k} + i')};" for k in used if strides[k].factor
         ]
         for compute in statement.body:
+            if compute.operation.vector is None:
+                text += _one_by_one(writer, compute, loads, vector, width)
+                continue
             texts = _operand_texts(writer, compute, loads, lambda s: splats[s.expression], "x")
             kind = "__auto_type" if compute.dtype == "bool" else vector
             value = vector_text(compute.operation, texts, dtype)
@@ -240,7 +250,6 @@ def _vector_loop(writer, statement, loads, stores, bounds, strides, dtype) -> li
         return text
 
     first, end = bounds
-    width = f"TN_WIDTH_{suffix.upper()}"
     lines.append(f"int64_t i = {first};")
     lines.append(f"for (; i + {width} <= {end}; i += {width}) {{")
     lines += body(f"tn_load_{suffix}({{}})", f"tn_store_{suffix}({{}}, {{}});")
@@ -249,3 +258,21 @@ def _vector_loop(writer, statement, loads, stores, bounds, strides, dtype) -> li
         f"tn_load_some_{suffix}({{}}, rest)", f"tn_store_some_{suffix}({{}}, {{}}, rest);"
     )
     return [*lines, "}"]
+
+
+def _one_by_one(writer, compute: Compute, loads, vector: str, width: str) -> list[str]:
+    """What has no form on vectors, of each of a vector's elements, so that the rest may be on vectors."""
+    texts = [
+        text if isinstance(operand, Scalar) else f"{text}[lane]"
+        for text, operand in zip(
+            _operand_texts(writer, compute, loads, writer.number, "x"),
+            compute.operands,
+            strict=True,
+        )
+    ]
+    result = writer.result(compute)
+    one = scalar_text(compute.operation, texts, compute.dtypes)
+    return [
+        f"{vector} {result};",
+        f"for (int lane = 0; lane < {width}; lane++) {result}[lane] = {one};",
+    ]

@@ -11,7 +11,7 @@ from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from pytensor.tensor.extra_ops import CpuContiguous
 
 from theano.link.native.ir.ir import CannotLower, Numbers, Scalar, Spread, Value, View
-from theano.link.native.ir.scalar_expressions import Expression, expression_of
+from theano.link.native.ir.scalar_expressions import Expression, expression_of, power_of
 from theano.link.native.ir.scalar_types import FLOATS, has_c_type
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
@@ -70,6 +70,10 @@ def apply_scalar_op(step: Step, op, inputs: list[Value], node, flags) -> list[Va
         expression = expression_of(op, dtypes, output)
         if isinstance(op, Pow) and output not in FLOATS:
             _check_exponent(step, inputs[1])
+        elif isinstance(op, Pow):
+            exponent = inputs[1].scalar if isinstance(inputs[1], Spread) else inputs[1]
+            if isinstance(exponent, Scalar) and exponent.literal is not None:
+                expression = power_of(expression, exponent.literal)
         return [step.apply(expression, inputs, flags)]
     values: dict = dict(zip(op.fgraph.inputs, inputs, strict=True))
     for inner in op.fgraph.toposort():

@@ -1,0 +1,62 @@
+"""Element-wise work of which a part has no form on vectors: the rest is on vectors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytensor
+import pytensor.tensor as pt
+import pytest
+
+from tests_scan_grad.native.loops import check, compiled, numbers
+from theano.link.native import source
+
+ODD = np.array([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e-310, -2.5, 4.0, 1e300, 0.25])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_what_has_no_form_on_vectors_is_done_one_by_one(dtype):
+    x, y = pt.matrix("x", dtype=dtype), pt.matrix("y", dtype=dtype)
+    outputs = [pt.exp(x) + pt.sin(x) * y, pt.cos(pt.tanh(y)) ** y, pt.erf(x) * 2]
+    function = compiled([x, y], outputs)
+    text = source(function)
+    assert "[lane] = " in text and "tn_v_exp_" in text
+    for shape in ((5, 7), (3, 64), (1, 1), (0, 4), (2, 1)):
+        given = numbers(*shape, dtype=dtype), numbers(*shape, seed=1, dtype=dtype)
+        a, b = (one.astype("float64") for one in given)
+        found = function(*given)
+        tolerance = 1e-12 if dtype == "float64" else 2e-6
+        np.testing.assert_allclose(found[0], np.exp(a) + np.sin(a) * b, tolerance, tolerance)
+        np.testing.assert_allclose(found[1], np.cos(np.tanh(b)) ** b, tolerance, tolerance)
+
+
+def test_loops_too():
+    x, s = pt.dmatrix("x"), pt.dvector("s")
+    states = pytensor.scan(
+        lambda x, s: pt.tanh(s + pt.sin(x)) * pt.cos(s), [x], [s], return_updates=False
+    )
+    gradients = pytensor.grad(states.sum(), [x, s])
+    native = check([x, s], [states, *gradients], [numbers(6, 21), numbers(21, seed=1)])
+    assert "[lane] = " in source(native)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    ("build", "expected"),
+    [
+        (lambda x: pt.sgn(x) if hasattr(pt, "sgn") else pt.sign(x), np.sign),
+        (lambda x: pt.clip(x, -1, 2), lambda x: np.clip(x, -1, 2)),
+        (lambda x: x**1.5, lambda x: x**1.5),
+        (lambda x: x**-1.5, lambda x: x**-1.5),
+    ],
+    ids=["sign", "clip", "1.5", "-1.5"],
+)
+def test_operations_that_vectors_have(build, expected, dtype):
+    x = pt.vector("x", dtype=dtype)
+    function = compiled([x], [build(x), pt.exp(x)])
+    assert "[lane] = " not in source(function)
+    with np.errstate(all="ignore"):
+        for values in (ODD.astype(dtype), np.abs(numbers(100, dtype=dtype)) * 3):
+            found, wanted = function(values)[0], expected(values)
+            tolerance = 1e-15 * 4 if dtype == "float64" else 4e-7
+            np.testing.assert_allclose(found, wanted, rtol=tolerance)
+            np.testing.assert_array_equal(np.signbit(found[:2]), np.signbit(wanted[:2]))
