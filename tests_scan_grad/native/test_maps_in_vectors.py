@@ -60,3 +60,20 @@ def test_operations_that_vectors_have(build, expected, dtype):
             tolerance = 1e-15 * 4 if dtype == "float64" else 4e-7
             np.testing.assert_allclose(found, wanted, rtol=tolerance)
             np.testing.assert_array_equal(np.signbit(found[:2]), np.signbit(wanted[:2]))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_quotients_by_one_number_are_those_of_division(dtype):
+    x, s = pt.vector("x", dtype=dtype), pt.scalar("s", dtype=dtype)
+    function = compiled([x, s], x / s)
+    assert "tn_divided_" in source(function)
+    values = numbers(1003, dtype=dtype)
+    values[::50] = np.resize(ODD.astype(dtype), values[::50].shape)
+    for divisor in (0.1, -3.0, 1e30, 0.0, np.inf, np.nan, 1e-40):
+        with np.errstate(all="ignore"):
+            expected = values / dtype_number(dtype, divisor)
+        np.testing.assert_array_equal(function(values, dtype_number(dtype, divisor)), expected)
+
+
+def dtype_number(dtype, number):
+    return np.dtype(dtype).type(number)

@@ -1,4 +1,4 @@
-"""Reductions along neighbouring elements, in vectors of each size: the numbers of one order of steps."""
+"""Reductions and quotients in vectors of each size: the numbers of one order of steps, to the bit."""
 
 import ctypes
 import subprocess
@@ -44,8 +44,16 @@ void {name}_wide(const float *row, int64_t count, double *result)
 }}
 """
 
+DIVISION = """
+void divide_{suffix}(const {real} *x, {real} by, {real} *result)
+{{
+    const tn_divisor_{suffix} divisor = tn_divisor_of_{suffix}(by);
+    tn_store_{suffix}(result, tn_divided_{suffix}(tn_load_{suffix}(x), divisor));
+}}
+"""
 
-@pytest.fixture(scope="module", params=[16, 32, 64])
+
+@pytest.fixture(scope="module", params=[16, 32, 64, "native"])
 def library(request, tmp_path_factory):
     compiler = find_compiler()
     if compiler is None:
@@ -56,7 +64,9 @@ def library(request, tmp_path_factory):
         FUNCTION.format(name=name, suffix=suffix, real=REALS[suffix][0])
         for name, suffix in product(COMBINED, REALS)
     ]
+    texts.append("int vector_bytes(void) { return TN_VECTOR_BYTES; }")
     texts += [WIDENING.format(name=name) for name in ("add", "multiply")]
+    texts += [DIVISION.format(suffix=suffix, real=REALS[suffix][0]) for suffix in REALS]
     folder = tmp_path_factory.mktemp("reductions")
     source, made = folder / "text.c", folder / "library.so"
     source.write_text("\n".join(texts))
@@ -66,7 +76,8 @@ def library(request, tmp_path_factory):
         "-fPIC",
         "-shared",
         "-Wno-psabi",
-        f"-DTN_VECTOR_BYTES={request.param}",
+        # vectors of this many bytes, or those that engine and processor have
+        "-march=native" if request.param == "native" else f"-DTN_VECTOR_BYTES={request.param}",
     ]
     subprocess.run([*compiler, *flags, str(source), "-o", str(made)], check=True)
     return ctypes.CDLL(str(made))
@@ -108,3 +119,36 @@ def test_floats_in_double_precision(library, name):
         pointers = (ctypes.c_void_p(a.ctypes.data) for a in (row, result))
         library[f"{name}_wide"](next(pointers), ctypes.c_int64(count), next(pointers))
         np.testing.assert_array_equal(result, in_lanes(name, row.astype("float64")))
+
+
+@pytest.mark.parametrize("suffix", REALS)
+def test_quotients_are_right_to_the_last_bit(library, suffix):
+    dtype = np.dtype(REALS[suffix][1])
+    real = ctypes.c_float if suffix == "f32" else ctypes.c_double
+    random, width = np.random.default_rng(2), library.vector_bytes() // dtype.itemsize
+    bits = np.uint32 if suffix == "f32" else np.uint64
+    limits = np.iinfo(bits)
+    odd = [0.0, -0.0, np.inf, -np.inf, np.nan, np.finfo(dtype).tiny / 4, np.finfo(dtype).max, 1.0]
+    for trial in range(3000):
+        # any bits at all, or numbers of usual size
+        x, by = random.integers(0, limits.max, (2, width), bits, endpoint=True).view(dtype)
+        if trial % 3:
+            x, by = random.normal(size=(2, width)).astype(dtype) * dtype.type(10.0 ** (trial % 7))
+        if trial % 11 == 0:
+            x[random.integers(width)] = odd[random.integers(len(odd))]
+        if trial % 13 == 0:
+            by[0] = odd[random.integers(len(odd))]
+        if trial % 17 == 0:
+            # the significand of the divisor has nothing but ones
+            by[0] = np.nextafter(dtype.type(2), dtype.type(1))
+        result = np.empty_like(x)
+        pointer = ctypes.c_void_p
+        library[f"divide_{suffix}"](
+            pointer(x.ctypes.data), real(by[0]), pointer(result.ctypes.data)
+        )
+        with np.errstate(all="ignore"):
+            expected = x / by[0]
+        np.testing.assert_array_equal(result, expected)
+        np.testing.assert_array_equal(
+            np.signbit(result)[expected == 0], np.signbit(expected[expected == 0])
+        )

@@ -116,6 +116,8 @@ class Elements:
             if compute.stored and compute.buffer is not None
         }
         self._dtype = _vector_type(statement, self.loads, operands)
+        extents, _ = operands.collapsed(statement.shape)
+        self._many = len(extents) == 1 and not _are_few(extents[0])
         if apart is not None:
             self.stores[id(apart)] = len(operands.views)
             if apart.dtype != self._dtype:
@@ -128,8 +130,16 @@ class Elements:
         bounds = first, end
         given = self.writer, self.statement, self.loads, self.stores, bounds, strides
         if self._dtype is not None and _vector_strides(strides, self.loads, self.stores):
-            return _vector_loop(*given, self._dtype)
+            return _vector_loop(*given, self._dtype, self._many)
         return _scalar_loop(*given)
+
+
+# Elements for which the reciprocal of what they are divided by is worth computing.
+_MANY = 64
+
+
+def _are_few(size: Size) -> bool:
+    return isinstance(size, int) and size < _MANY
 
 
 def _nanoseconds(compute: Compute) -> float:
@@ -213,7 +223,7 @@ def _vector_strides(strides: list[Product], loads, stores) -> bool:
     )
 
 
-def _vector_loop(writer, statement, loads, stores, bounds, strides, dtype) -> list[str]:
+def _vector_loop(writer, statement, loads, stores, bounds, strides, dtype, many: bool) -> list[str]:
     suffix = SUFFIX[dtype]
     width = f"TN_WIDTH_{suffix.upper()}"
     vector, splat = f"tn_{suffix}v", f"TN_SPLAT_{suffix.upper()}"
@@ -231,6 +241,17 @@ def _vector_loop(writer, statement, loads, stores, bounds, strides, dtype) -> li
                 text = f"({C_TYPES[dtype]}){writer.number(operand)}"
                 lines.append(f"const {vector} {name} = {splat}({text});")
 
+    divisors = _divisors(statement) if many else {}
+    for number, name in divisors.items():
+        text = f"tn_divisor_of_{suffix}(({C_TYPES[dtype]}){writer.rename(number)})"
+        lines.append(f"const tn_divisor_{suffix} {name} = {text};")
+
+    def value_of(compute: Compute, texts: list[str]) -> str:
+        divisor = divisors.get(_divisor(compute))
+        if divisor is not None:
+            return f"tn_divided_{suffix}({texts[0]}, {divisor})"
+        return vector_text(compute.operation, texts, dtype)
+
     def body(load: str, store: str) -> list[str]:
         text = [
             f"const {vector} x{k} = {load.format(f'p{k} + i')};" for k in used if strides[k].factor
@@ -241,8 +262,7 @@ def _vector_loop(writer, statement, loads, stores, bounds, strides, dtype) -> li
                 continue
             texts = _operand_texts(writer, compute, loads, lambda s: splats[s.expression], "x")
             kind = "__auto_type" if compute.dtype == "bool" else vector
-            value = vector_text(compute.operation, texts, dtype)
-            text.append(f"const {kind} {writer.result(compute)} = {value};")
+            text.append(f"const {kind} {writer.result(compute)} = {value_of(compute, texts)};")
         for compute in statement.body:
             if id(compute) in stores:
                 target = f"p{stores[id(compute)]} + i"
@@ -258,6 +278,19 @@ def _vector_loop(writer, statement, loads, stores, bounds, strides, dtype) -> li
         f"tn_load_some_{suffix}({{}}, rest)", f"tn_store_some_{suffix}({{}}, {{}}, rest);"
     )
     return [*lines, "}"]
+
+
+def _divisor(compute: Compute) -> str | None:
+    """The number that a computation divides all elements by."""
+    by = compute.operands[-1]
+    divides = compute.operation.name == "true_div" and isinstance(by, Scalar)
+    return by.expression if divides else None  # type: ignore[union-attr]
+
+
+def _divisors(statement: Map) -> dict[str | None, str]:
+    """The numbers that elements are divided by, each with a name."""
+    found = dict.fromkeys(filter(None, map(_divisor, statement.body)))
+    return {number: f"d{k}" for k, number in enumerate(found)}
 
 
 def _one_by_one(writer, compute: Compute, loads, vector: str, width: str) -> list[str]:
