@@ -26,15 +26,6 @@ from theano.link.native.statements.kernel import Kernel
 STEPS, ROWS, COLUMNS = 6, 4, 150
 
 
-@pytest.fixture
-def any_work():
-    """Let threads share whatever there is to do."""
-    runtime_calls.set_least_work(0)
-    yield
-    runtime_calls.set_least_work(-1)
-    runtime_calls.set_threads(0)
-
-
 def loop_with_the_toy():
     x, h, w = pt.dtensor3("x"), pt.dmatrix("h"), pt.dmatrix("w")
     (y,) = scan(

@@ -139,15 +139,6 @@ def test_a_state_that_is_reduced_into_its_own_memory():
     assert IN_ONE_PASS in source(native)
 
 
-@pytest.fixture
-def any_work():
-    """Let threads share whatever there is to do."""
-    runtime_calls.set_least_work(0)
-    yield
-    runtime_calls.set_least_work(-1)
-    runtime_calls.set_threads(0)
-
-
 def test_threads_reduce_to_the_same_bits(any_work):
     inputs, outputs = attention("float32")
     function = compiled(inputs, outputs)

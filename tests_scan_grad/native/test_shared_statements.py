@@ -10,15 +10,7 @@ from tests_scan_grad.native import runtime_calls
 from tests_scan_grad.native.loops import compiled, numbers
 from theano.link.native import source
 
-
-@pytest.fixture(autouse=True)
-def any_work():
-    """Let threads share whatever there is to do."""
-    runtime_calls.set_least_work(0)
-    yield
-    runtime_calls.set_least_work(-1)
-    runtime_calls.set_threads(0)
-
+pytestmark = pytest.mark.usefixtures("any_work")
 
 SHARED = {
     "map": (lambda x, y: pt.tanh(x) * y, "x y"),

@@ -30,12 +30,8 @@ STEPS, BATCH, WIDE = 5, 3, 150
 
 
 @pytest.fixture(autouse=True)
-def any_work():
-    """Let threads share whatever there is to do."""
-    runtime_calls.set_least_work(0)
+def any_work_and_the_usual_judgement(any_work):
     yield
-    runtime_calls.set_least_work(-1)
-    runtime_calls.set_threads(0)
     runtime_calls.set_crowded(-1)
 
 

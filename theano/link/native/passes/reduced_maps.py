@@ -36,11 +36,11 @@ def reduce_in_maps(lowered: Loop | Segment) -> None:
         of = made_by.get(summed) if summed is not None else None
         if summed is None or of is None or of in joined or not statement.source.whole:
             continue
-        if _are_few(of, sizes) or _moves_past_uses(step.statements, of, statement):
+        if _are_few(of, sizes) or _parts_threads(of) and not _is_shared(lowered, statement):
+            continue
+        if _moves_past_uses(step.statements, of, statement):
             continue
         if isinstance(statement.target, Scalar) and _stores_more(step.statements, of, statement):
-            continue
-        if _parts_threads(of) and not _is_shared(lowered, statement):
             continue
         new = MapReduce(of.shape, of.body, statement, summed)
         joined[of] = new

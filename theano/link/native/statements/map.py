@@ -116,8 +116,11 @@ class Elements:
             if compute.stored and compute.buffer is not None
         }
         self._dtype = _vector_type(statement, self.loads, operands)
-        extents, _ = operands.collapsed(statement.shape)
-        self._many = len(extents) == 1 and not _are_few(extents[0])
+        self._divisors = _divisors(statement) if self._dtype is not None else {}
+        if self._divisors:
+            extents, _ = operands.collapsed(statement.shape)
+            if len(extents) > 1 or _are_few(extents[0]):
+                self._divisors = {}
         if apart is not None:
             self.stores[id(apart)] = len(operands.views)
             if apart.dtype != self._dtype:
@@ -130,7 +133,7 @@ class Elements:
         bounds = first, end
         given = self.writer, self.statement, self.loads, self.stores, bounds, strides
         if self._dtype is not None and _vector_strides(strides, self.loads, self.stores):
-            return _vector_loop(*given, self._dtype, self._many)
+            return _vector_loop(*given, self._dtype, self._divisors)
         return _scalar_loop(*given)
 
 
@@ -223,7 +226,9 @@ def _vector_strides(strides: list[Product], loads, stores) -> bool:
     )
 
 
-def _vector_loop(writer, statement, loads, stores, bounds, strides, dtype, many: bool) -> list[str]:
+def _vector_loop(
+    writer, statement, loads, stores, bounds, strides, dtype, divisors: dict[str | None, str]
+) -> list[str]:
     suffix = SUFFIX[dtype]
     width = f"TN_WIDTH_{suffix.upper()}"
     vector, splat = f"tn_{suffix}v", f"TN_SPLAT_{suffix.upper()}"
@@ -241,7 +246,6 @@ def _vector_loop(writer, statement, loads, stores, bounds, strides, dtype, many:
                 text = f"({C_TYPES[dtype]}){writer.number(operand)}"
                 lines.append(f"const {vector} {name} = {splat}({text});")
 
-    divisors = _divisors(statement) if many else {}
     for number, name in divisors.items():
         text = f"tn_divisor_of_{suffix}(({C_TYPES[dtype]}){writer.rename(number)})"
         lines.append(f"const tn_divisor_{suffix} {name} = {text};")
