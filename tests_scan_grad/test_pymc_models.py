@@ -206,6 +206,28 @@ def test_a_point_of_another_length_is_refused():
         density(np.zeros(3))
 
 
+def test_calls_at_the_same_time_have_numbers_of_their_own():
+    density = theano.pymc.logp_dlogp(without_loops())
+    points = np.random.default_rng(3).normal(size=(4, 4))
+    alone = [density(point) for point in points]
+    wrong = []
+
+    def call(k):
+        for _ in range(300):
+            value, gradient = density(points[k])
+            if value != alone[k][0] or (gradient != alone[k][1]).any():
+                wrong.append(k)
+
+    threads = [threading.Thread(target=call, args=[k]) for k in range(len(points))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    # what a later call computes is not written into an earlier call's gradient
+    assert all((density(p)[1] == g).all() for p, (_, g) in zip(points, alone, strict=True))
+
+
 def test_a_model_with_a_part_of_python_is_refused_with_the_reason():
     with pm.Model() as model:
         x = pm.Normal("x", shape=2)
