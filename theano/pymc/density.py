@@ -70,7 +70,11 @@ class _Place:
     __slots__ = ("arguments", "density", "gradient", "point")
 
     def __init__(self, count: int, model: np.ndarray):
-        self.point, self.gradient, self.density = np.empty(count), np.empty(count), ctypes.c_double()
+        self.point, self.gradient, self.density = (
+            np.empty(count),
+            np.empty(count),
+            ctypes.c_double(),
+        )
         addresses = (array.ctypes.data for array in (self.point, self.gradient))
         point, gradient = map(ctypes.c_void_p, addresses)
         self.arguments = (
