@@ -1,0 +1,1 @@
+"""Convolutions and what else is done with images."""
