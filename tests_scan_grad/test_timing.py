@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import replace
 from functools import partial
@@ -268,6 +269,34 @@ def test_programs_take_turns_and_each_round_begins_with_another(monkeypatch):
     samples = measure.interleaved(programs, 3)
     assert "".join(order) == "abc" + "abc" + "bca" + "cab"
     assert all(len(each) == 3 for each in samples.values())
+
+
+def test_a_sample_waits_for_the_threads_of_the_program_before(monkeypatch):
+    monkeypatch.setattr(measure, "PAUSE_SECONDS", 0.02)
+    seen = []
+
+    def spin(seconds=0.2):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            pass
+
+    def leave_a_thread_spinning():
+        threads.append(threading.Thread(target=spin))
+        threads[-1].start()
+        return 0.0
+
+    def quiet():
+        seen.append(any(thread.is_alive() for thread in threads))
+        return 0.0
+
+    threads: list[threading.Thread] = []
+    programs = {
+        "spins": Program(call=list, to_numpy=list, own_clock=leave_a_thread_spinning),
+        "is quiet": Program(call=list, to_numpy=list, own_clock=quiet),
+    }
+    measure.interleaved(programs, 2)
+    threads[-1].join()
+    assert seen == [False, False]
 
 
 def test_a_very_slow_program_is_sampled_less_often(monkeypatch):

@@ -11,8 +11,11 @@ from .experiment import Program
 # A sample shorter than this is mostly the clock's and the interpreter's noise.
 SHORTEST_SAMPLE_SECONDS = 0.005
 
-# Worker threads of the program before go on spinning for a while and take a core.
+# Worker threads of the program before go on spinning for a while and take a core, those of
+# OpenBLAS for 0.1 s: a sample begins after so long a pause in which the process computed nothing.
 PAUSE_SECONDS = 0.02
+RESTING_SECONDS = 0.002
+LONGEST_PAUSE_SECONDS = 1.0
 
 # A program that is many times slower than the others must not take their time.
 LONGEST_SECONDS = 30.0
@@ -35,6 +38,16 @@ def sample(program: Program, calls: int) -> float:
     return (time.perf_counter() - start) / calls
 
 
+def wait_until_threads_rest() -> None:
+    """Return when no thread of this process computes any more, or after the longest pause."""
+    end = time.monotonic() + LONGEST_PAUSE_SECONDS
+    while time.monotonic() < end:
+        before = time.process_time()
+        time.sleep(PAUSE_SECONDS)
+        if time.process_time() - before < RESTING_SECONDS:
+            return
+
+
 def interleaved(programs: Mapping[str, Program], repeats: int) -> dict[str, list[float]]:
     """Return so many samples of each program, fewer of a very slow one, in seconds a call.
 
@@ -49,6 +62,6 @@ def interleaved(programs: Mapping[str, Program], repeats: int) -> dict[str, list
         for name in names[first:] + names[:first]:
             if calls[name] * sum(samples[name]) > LONGEST_SECONDS:
                 continue
-            time.sleep(PAUSE_SECONDS)
+            wait_until_threads_rest()
             samples[name].append(sample(programs[name], calls[name]))
     return samples
