@@ -1,14 +1,27 @@
-"""Gradients of operators that are graphs inside, by the rules of a table."""
+"""Gradients that are not those of PyTensor's operators, by the rules of a table."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from pytensor.graph.basic import Variable
+from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.replace import graph_replace
 from pytensor.graph.traversal import toposort
+from pytensor.tensor.math import Dot
 
 from theano.pytensor_base.operations.tensor import GRADIENT_RULES
+from theano.scan_module.gradient.rows_times_vector import rows_times_vector
+
+# The class of an operator -> what a node of it, with these inputs, is to be differentiated as;
+# None where it is to be differentiated as it is.
+Rule = Callable[[Apply, Sequence[Variable]], Variable | None]
+RULES: Mapping[type, Rule] = {
+    **{
+        kind: lambda node, inputs, operator=operator: operator(node.op)(*inputs)
+        for kind, operator in GRADIENT_RULES.items()
+    },
+    Dot: rows_times_vector,
+}
 
 
 def with_rules(outputs: Sequence[Variable]) -> tuple[list[Variable], dict[Variable, Variable]]:
@@ -24,9 +37,10 @@ def with_rules(outputs: Sequence[Variable]) -> tuple[list[Variable], dict[Variab
     made: dict[Variable, Variable] = {}
     for node in toposort(outputs):
         inputs = [made.get(variable, variable) for variable in node.inputs]
-        rule = GRADIENT_RULES.get(type(node.op))
-        if rule is not None:
-            results = [rule(node.op)(*inputs)]
+        rule = RULES.get(type(node.op))
+        ruled = None if rule is None else rule(node, inputs)
+        if ruled is not None:
+            results = [ruled]
         elif inputs != node.inputs:
             results = node.clone_with_new_inputs(inputs).outputs
         else:
