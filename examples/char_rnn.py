@@ -34,6 +34,7 @@ OPTIONS = (
     ("--max-minutes", number(float, 0), 9.0, "M", "stop this run after so many minutes"),
     ("--sample", number(int, 0), 500, "N", "characters to write at the end"),
     ("--temperature", number(float, 0), 0.7, "T", "of the sample; higher is more varied"),
+    ("--sample-seed", number(int, 0), None, "N", "of the sample (default: another each time)"),
     ("--plot", Path, None, "FILE.png", "draw the learning curve (needs matplotlib)"),
     ("--checkpoint", Path, "char_rnn_checkpoint", "FOLDER", "where training is saved"),
 )
@@ -108,6 +109,8 @@ def train(trainer: Trainer, options: argparse.Namespace, deadline: float) -> Run
                 total=trainer.chunks,
                 characters=trainer.settings.batch * trainer.settings.truncation,
                 done=trainer.position.chunk,
+                later=(options.epochs - trainer.position.epoch - 1) * trainer.chunks,
+                deadline=deadline,
             )
             finished = trainer.train_epoch(bar.show, must_stop)
             bar.close()
@@ -128,15 +131,21 @@ def train(trainer: Trainer, options: argparse.Namespace, deadline: float) -> Run
 
 def write_sample(trainer: Trainer, options: argparse.Namespace) -> None:
     """Print text drawn from the model."""
+    seed = options.sample_seed
+    if seed is None:
+        seed = int(np.random.default_rng().integers(1_000_000))
     drawn = sampling.draw_text(
         sampling.compile_next_character(trainer.parameters),
         trainer.corpus.vocabulary,
         trainer.settings.hidden,
         length=options.sample,
         temperature=options.temperature,
-        generator=np.random.default_rng(options.seed),
+        generator=np.random.default_rng(seed),
     )
-    print(f"\nsample of {options.sample} characters at temperature {options.temperature}:\n")
+    print(
+        f"\nsample of {options.sample} characters (--sample-seed {seed} writes it again) "
+        f"at temperature {options.temperature}:\n"
+    )
     print(drawn)
 
 

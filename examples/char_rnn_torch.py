@@ -72,7 +72,12 @@ def train(options: argparse.Namespace) -> None:
     for epoch in range(1, options.epochs + 1):
         offset = int(generator.integers(truncation))
         chunks = text.cut_chunks(corpus.training, batch, truncation, count, offset)
-        bar = ProgressBar(f"epoch {epoch}/{options.epochs}", count, batch * truncation)
+        bar = ProgressBar(
+            label=f"epoch {epoch}/{options.epochs}",
+            total=count,
+            characters=batch * truncation,
+            later=(options.epochs - epoch) * count,
+        )
 
         total = 0.0
         for done, bits in enumerate(chunk_losses(model, chunks, batch), start=1):

@@ -29,7 +29,7 @@ TRAINING_OPTIONS = (
     ("--truncation", number(int, 1), 64, "N", "characters that gradients flow back through"),
     ("--learning-rate", number(float, 0), 0.005, "R", "of Adam; may change between runs"),
     ("--clip", number(float, 0), 1.0, "NORM", "largest global norm of the gradients"),
-    ("--seed", number(int, 0), 1, "N", "of the weights, the chunks and the sample"),
+    ("--seed", number(int, 0), 1, "N", "of the weights and the chunks"),
 )
 
 

@@ -1,4 +1,4 @@
-"""A progress bar with the loss so far and the speed."""
+"""A progress bar with the loss so far, the speed, and what is left of the whole run."""
 
 import math
 import shutil
@@ -7,10 +7,12 @@ import time
 
 BAR_WIDTH = 24
 SECONDS_BETWEEN_DRAWINGS = 0.1
+# where output goes to a file
+SECONDS_BETWEEN_LINES = 30.0
 
 
 class ProgressBar:
-    """One line, drawn again and again on a terminal; nothing when output goes to a file.
+    """One line, drawn again and again on a terminal; elsewhere a new one now and then.
 
     Parameters
     ----------
@@ -21,17 +23,31 @@ class ProgressBar:
         The number of characters in each chunk.
     done : int
         The number of chunks that an earlier run finished.
+    later : int
+        The number of chunks of the epochs that follow.
+    deadline : float
+        When the run ends at the latest, in seconds of ``time.monotonic``.
     """
 
-    def __init__(self, label: str, total: int, characters: int, done: int = 0) -> None:
+    def __init__(
+        self,
+        label: str,
+        total: int,
+        characters: int,
+        done: int = 0,
+        later: int = 0,
+        deadline: float = math.inf,
+    ) -> None:
         self.label = label
         self.total = total
         self.characters = characters
         self.first = self.done = done
+        self.later = later
+        self.deadline = deadline
         self.started = time.perf_counter()
         self.seconds = 0.0
-        self.drawn_at = -math.inf
         self.on_terminal = sys.stdout.isatty()
+        self.drawn_at = -math.inf if self.on_terminal else 0.0
 
     @property
     def characters_done(self) -> int:
@@ -42,19 +58,28 @@ class ProgressBar:
         """Note, and draw, that `done` chunks have a mean loss of `bits` per character."""
         self.done = done
         self.seconds = time.perf_counter() - self.started
-        if not self.on_terminal or self.seconds - self.drawn_at < SECONDS_BETWEEN_DRAWINGS:
+        pause = SECONDS_BETWEEN_DRAWINGS if self.on_terminal else SECONDS_BETWEEN_LINES
+        if self.seconds - self.drawn_at < pause:
             return
         self.drawn_at = self.seconds
         speed = self.characters_done / self.seconds
-        left = (self.total - done) * self.characters / speed
         filled = BAR_WIDTH * done // self.total
         line = (
             f"{self.label} [{'=' * filled}{'.' * (BAR_WIDTH - filled)}] "
-            f"{bits:.3f} bits/char, {speed:,.0f} chars/s, {left:.0f} s left"
+            f"{bits:.3f} bits/char, {speed:,.0f} chars/s, {self._left(speed)} left of the run"
         )
-        # A line wider than the terminal would wrap and could not be drawn over.
-        sys.stdout.write("\r\x1b[K" + line[: shutil.get_terminal_size().columns - 1])
-        sys.stdout.flush()
+        if self.on_terminal:
+            # A line wider than the terminal would wrap and could not be drawn over.
+            sys.stdout.write("\r\x1b[K" + line[: shutil.get_terminal_size().columns - 1])
+            sys.stdout.flush()
+        else:
+            print(line, flush=True)
+
+    def _left(self, speed: float) -> str:
+        """How long the run goes on: to its last epoch, or to its deadline."""
+        seconds = (self.total - self.done + self.later) * self.characters / speed
+        seconds = max(0.0, min(seconds, self.deadline - time.monotonic()))
+        return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
     def close(self) -> None:
         """Erase the bar."""
