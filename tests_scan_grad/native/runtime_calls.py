@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tests_scan_grad.native.correlation_reference import Axis, Sizes
 from theano.link.native.runtime.load import library
 
 ACTIVATIONS = ("exp", "expm1", "log", "log1p", "tanh", "sigmoid", "softplus")
@@ -116,6 +117,37 @@ def multiplication(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> Callable[[], 
 def multiply(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> None:
     """``c = a @ b`` in place."""
     multiplication(a, b, c)()
+
+
+# as runtime.h counts them
+DIRECTIONS = ("to_top", "to_images", "to_filters")
+
+
+def correlation(
+    sizes: Sizes, direction: str, images: np.ndarray, filters: np.ndarray, top: np.ndarray
+) -> Callable[[], None]:
+    """What computes one of three C-ordered arrays from the two others in place when called."""
+    axes = (*[Axis(1, 1)] * (3 - len(sizes.axes)), *sizes.axes)
+    numbers = [sizes.images, sizes.groups, sizes.channels, sizes.filters]
+    for axis in axes:
+        numbers += [axis.length, axis.taps, axis.count, axis.step, axis.dilation, axis.before]
+    given = (ctypes.c_int64 * len(numbers))(*numbers)
+    suffix, which = _SUFFIX[images.dtype], DIRECTIONS.index(direction)
+    elements = _call(
+        f"tn_correlation_work_{suffix}", given, _size(which), result=ctypes.c_int64
+    )
+    work = np.full(elements, np.nan, images.dtype)
+    out = (top, images, filters)[which]
+    assert all(array.flags.c_contiguous for array in (images, filters, top))
+    pointers = map(_pointer, (images, filters, top, out, work))
+    call = _prepared(f"tn_correlate_{suffix}", given, _size(which), *pointers, 0, 0)
+
+    def run() -> None:
+        # what is called refers to it
+        assert work.size == elements
+        call()
+
+    return run
 
 
 def activation(name: str, x: np.ndarray) -> np.ndarray:

@@ -33,6 +33,29 @@ enum { TN_GROUP_PANELS = 16, TN_WORK_BYTES = 1007616 };
 TN_PRODUCT_OF(float, tn_product_f32)
 TN_PRODUCT_OF(double, tn_product_f64)
 
+/* Where the results of an axis lie in memory: the first, how far apart they are, of how many. */
+typedef struct {
+    int64_t first, apart, length;
+} tn_place;
+
+/* A correlation as kernels see it, whichever gradient it is: channels of `source` are added up for rows of
+ * `out`, in each of the groups of each image. A filter's taps lie anywhere. Of a gradient by filters, `top`
+ * is what the results are multiplied with, and `packed` the sums of parts of the images. */
+#define TN_CORRELATION_OF(real, name)                                        \
+    typedef struct {                                                         \
+        int64_t images, groups, channels, rows;                              \
+        tn_axis axes[3];                                                     \
+        const real *source;                                                  \
+        const real *filters;                                                 \
+        int64_t group_stride, row_stride, channel_stride, tap_strides[3];    \
+        const real *top;                                                     \
+        real *packed;                                                        \
+        real *out;                                                           \
+        tn_place places[3];                                                  \
+    } name;
+TN_CORRELATION_OF(float, tn_correlation_f32)
+TN_CORRELATION_OF(double, tn_correlation_f64)
+
 #define TN_PRODUCT_TABLE(REAL, PRODUCT)                                                         \
     struct {                                                                                    \
         int64_t panel_width, vector_length, tile_rows;                                          \
@@ -45,6 +68,21 @@ TN_PRODUCT_OF(double, tn_product_f64)
         /* One row of C from B with contiguous columns. */                                      \
         void (*dots)(int64_t n, int64_t k, const REAL *x, const REAL *b,                        \
                      int64_t b_column_stride, REAL beta, REAL *c, int64_t c_stride);            \
+    }
+
+#define TN_CORRELATION_TABLE(CORRELATION)                                                         \
+    struct {                                                                                    \
+        /* Tiles of the filters of all groups. */                                               \
+        void (*pack)(const CORRELATION *all, int64_t first_tile, int64_t end_tile);             \
+        int64_t (*tasks)(const CORRELATION *all);                                               \
+        /* With packed filters; work holds TN_WORK_BYTES. */                                    \
+        void (*correlate)(const CORRELATION *all, int64_t first_task, int64_t end_task,         \
+                          void *work);                                                          \
+        /* Tiles of the sums of all groups over each of so many parts of the images. */         \
+        void (*weigh)(const CORRELATION *all, int64_t parts, int64_t first_unit,                \
+                      int64_t end_unit, void *work);                                            \
+        /* Rows of the sums of all groups. */                                                   \
+        void (*add)(const CORRELATION *all, int64_t parts, int64_t first_row, int64_t end_row); \
     }
 
 #define TN_ACTIVATION_TABLE(REAL)                                                     \
@@ -62,6 +100,8 @@ typedef struct {
     const char *name;
     TN_PRODUCT_TABLE(float, tn_product_f32) product_f32;
     TN_PRODUCT_TABLE(double, tn_product_f64) product_f64;
+    TN_CORRELATION_TABLE(tn_correlation_f32) correlation_f32;
+    TN_CORRELATION_TABLE(tn_correlation_f64) correlation_f64;
     TN_ACTIVATION_TABLE(float) activation_f32;
     TN_ACTIVATION_TABLE(double) activation_f64;
 } tn_kernels;

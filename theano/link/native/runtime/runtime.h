@@ -61,6 +61,37 @@ void tn_gemm_f64(int64_t m, int64_t n, int64_t k, const double *a, int64_t a_row
                 int64_t a_column_stride, const double *b, int64_t b_row_stride,
                 int64_t b_column_stride, double *c, int64_t c_row_stride);
 
+/* ---- Correlations of images with filters, and their gradients. ----
+ * Along an axis, window o of an image begins at o * step - before, and its taps are `dilation` apart; what
+ * lies outside of the image counts as zeros. There are three axes: those that lack have the length 1 and
+ * 1 tap. Images, filters and the results of the correlation, here called top, lie in C order, without gaps:
+ * image, group, channel, lengths; group, filter, channel, taps; image, group, filter, counts. */
+#ifndef TN_CORRELATION_SIZES
+#define TN_CORRELATION_SIZES
+typedef struct {
+    int64_t length, taps, count, step, dilation, before;
+} tn_axis;
+typedef struct {
+    /* channels and filters of one group */
+    int64_t images, groups, channels, filters;
+    tn_axis axes[3];
+} tn_correlation;
+#endif
+/* Which of images, filters and top is computed from the two others. */
+enum { TN_TO_TOP, TN_TO_IMAGES, TN_TO_FILTERS };
+/* Elements of work memory; -1 where they do not fit 64 bits. */
+int64_t tn_correlation_work_f32(const tn_correlation *sizes, int64_t direction);
+int64_t tn_correlation_work_f64(const tn_correlation *sizes, int64_t direction);
+/* out is undefined where a signal ends the work (tn_stops). With 0 threads it is shared over the pool where
+ * that pays; else this is one of the threads of a run, which all call it. The same numbers are added in the
+ * same order whoever does. */
+void tn_correlate_f32(const tn_correlation *sizes, int64_t direction, const float *images,
+                      const float *filters, const float *top, float *out, float *work, int thread,
+                      int threads);
+void tn_correlate_f64(const tn_correlation *sizes, int64_t direction, const double *images,
+                      const double *filters, const double *top, double *out, double *work,
+                      int thread, int threads);
+
 /* ---- Activations on contiguous arrays; x and y may be the same array. ----
  * At most 2 units in the last place from the exact value; sigmoid is 1 / (1 + exp(-x)),
  * softplus log(1 + exp(x)). The same functions on vectors are in activations.inc. */
