@@ -142,9 +142,7 @@ def correlation(
     pointers = map(_pointer, (images, filters, top, out, work))
     call = _prepared(f"tn_correlate_{suffix}", given, _size(which), *pointers, 0, 0)
 
-    def run() -> None:
-        # what is called refers to it
-        assert work.size == elements
+    def run(_kept: Any = (images, filters, top, work)) -> None:
         call()
 
     return run
