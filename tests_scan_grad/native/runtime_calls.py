@@ -133,9 +133,7 @@ def correlation(
         numbers += [axis.length, axis.taps, axis.count, axis.step, axis.dilation, axis.before]
     given = (ctypes.c_int64 * len(numbers))(*numbers)
     suffix, which = _SUFFIX[images.dtype], DIRECTIONS.index(direction)
-    elements = _call(
-        f"tn_correlation_work_{suffix}", given, _size(which), result=ctypes.c_int64
-    )
+    elements = _call(f"tn_correlation_work_{suffix}", given, _size(which), result=ctypes.c_int64)
     work = np.full(elements, np.nan, images.dtype)
     out = (top, images, filters)[which]
     assert all(array.flags.c_contiguous for array in (images, filters, top))

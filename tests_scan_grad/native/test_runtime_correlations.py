@@ -22,9 +22,7 @@ TABLE = {
     "steps": Sizes(2, 1, 3, 4, (Axis(11, 3, step=2, before=1, after=1), Axis(12, 3, step=3))),
     "steps beyond taps": Sizes(2, 1, 3, 4, (Axis(11, 2, step=5), Axis(12, 1, step=2))),
     "dilated": Sizes(2, 1, 3, 4, (Axis(11, 3, dilation=2), Axis(12, 3, dilation=4, before=3))),
-    "steps and dilated": Sizes(
-        2, 1, 3, 4, (Axis(23, 4, 4, 6, 2, 1), Axis(22, 3, 6, 4, 5, 1))
-    ),
+    "steps and dilated": Sizes(2, 1, 3, 4, (Axis(23, 4, 4, 6, 2, 1), Axis(22, 3, 6, 4, 5, 1))),
     "steps and dilated alike": Sizes(2, 1, 3, 4, (Axis(11, 3, 2, 2, 2), Axis(12, 2, 3, 3, 1))),
     "groups": Sizes(3, 4, 3, 2, (Axis(8, 3, before=1, after=1),) * 2),
     "each channel": Sizes(3, 6, 1, 1, (Axis(8, 3, before=1, after=1),) * 2),
@@ -41,9 +39,7 @@ TABLE = {
     "large filters": Sizes(1, 1, 2, 3, (Axis(40, 25), Axis(36, 21, before=20, after=20))),
     "long filters": Sizes(2, 1, 1, 3, (Axis(1, 1), Axis(3000, 900, before=400, after=5))),
     "large images": Sizes(1, 1, 3, 20, (Axis(70, 5, before=2, after=2), Axis(90, 5))),
-    "far apart": Sizes(
-        1, 1, 30, 13, (Axis(90, 3, 1, 40, 40, 40), Axis(95, 3, 1, 41, 41, 41))
-    ),
+    "far apart": Sizes(1, 1, 30, 13, (Axis(90, 3, 1, 40, 40, 40), Axis(95, 3, 1, 41, 41, 41))),
     "too far apart": Sizes(1, 1, 3, 2, (Axis(3, 3, 1, 700, 720, 720),) * 2),
     "solid": Sizes(2, 1, 3, 4, (Axis(5, 3), Axis(6, 2, before=1, after=1), Axis(7, 3, before=1))),
     "solid, steps": Sizes(

@@ -18,6 +18,7 @@ from theano.link.native.lowering.operations.draws import (
     random_draws,
     random_state_draws,
 )
+from theano.link.native.lowering.operations.images import correlation
 from theano.link.native.lowering.operations.matrices import (
     batched_products,
     blockwise,
@@ -30,6 +31,7 @@ __all__ = [
     "advanced_indexing",
     "batched_products",
     "blockwise",
+    "correlation",
     "cumulative",
     "elementwise",
     "generators",

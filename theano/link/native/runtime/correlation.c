@@ -75,6 +75,16 @@ static int64_t filter_elements(const tn_correlation *sizes)
     return wide ? -1 : elements;
 }
 
+/* Elements of what is computed. */
+static int64_t results_of(const tn_correlation *sizes, int64_t direction)
+{
+    if (direction == TN_TO_FILTERS)
+        return filter_elements(sizes);
+    if (direction == TN_TO_TOP)
+        return sizes->images * sizes->groups * sizes->filters * tn_count_of(sizes->axes);
+    return sizes->images * sizes->groups * sizes->channels * tn_length_of(sizes->axes);
+}
+
 /* In how many parts of the images sums are made, of so many tiles each. */
 static int64_t parts_of(const tn_correlation *sizes, int64_t tiles)
 {

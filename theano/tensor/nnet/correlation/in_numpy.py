@@ -132,10 +132,11 @@ class Windows:
     def result_as_stack(self, result: np.ndarray) -> np.ndarray:
         """A result (B, F, *counts) as a stack of matrices."""
         batch, filters = result.shape[:2]
-        stack = result.reshape(batch, self.groups, filters // self.groups, -1)
+        of_group, places = filters // self.groups, math.prod(self.counts)
+        stack = result.reshape(batch, self.groups, of_group, places)
         if self.unshared:
             return stack.transpose(1, 3, 0, 2)
-        return stack.transpose(1, 0, 3, 2).reshape(self.groups, 1, -1, filters // self.groups)
+        return stack.transpose(1, 0, 3, 2).reshape(self.groups, 1, batch * places, of_group)
 
     def result_of_stack(self, stack: np.ndarray, batch: int) -> np.ndarray:
         """The result for a batch of so many images, of which this is a stack."""
@@ -143,7 +144,8 @@ class Windows:
         if self.unshared:
             result = stack.transpose(2, 0, 3, 1)
         else:
-            result = stack.reshape(self.groups, batch, -1, of_group).transpose(1, 0, 3, 2)
+            result = stack.reshape(self.groups, batch, math.prod(self.counts), of_group)
+            result = result.transpose(1, 0, 3, 2)
         return result.reshape(batch, self.groups * of_group, *self.counts)
 
 

@@ -1,0 +1,1 @@
+"""Operations on batches of images, which the runtime computes."""
