@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from pytensor.graph.basic import equal_computations
+from pytensor.graph.features import Feature, ReplaceValidate
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.rewriting.basic import (
     EquilibriumGraphRewriter,
@@ -15,6 +16,7 @@ from pytensor.graph.rewriting.basic import (
     in2out,
     node_rewriter,
 )
+from pytensor.graph.utils import InconsistencyError
 from pytensor.tensor import basic as tensor_basic
 from pytensor.tensor.rewriting.basic import local_second_to_alloc
 from pytensor.tensor.rewriting.shape import ShapeFeature, ShapeOptimizer
@@ -304,6 +306,35 @@ def test_a_rewrite_without_end_is_said(monkeypatch):
     with pytest.raises(AssertionError, match="endless: .*there_and_back.* was applied"):
         with theano.change_flags(on_opt_error="raise"):
             Equilibrium(theirs).rewrite(graph)
+
+
+class NoSine(Feature):
+    """Refuses a graph that has a sine."""
+
+    def on_validate(self, fgraph):
+        if any(node.op == T.sin for node in fgraph.apply_nodes):
+            raise InconsistencyError("a sine")
+
+
+def test_a_rewrite_whose_result_is_refused_is_not_tried_for_ever():
+    tries = Counter()
+
+    @node_rewriter([T.exp, T.cosh])
+    def to_sine(fgraph, node):
+        tries[node.op] += 1
+        assert tries.total() < 100, "there is no end"
+        return [T.sin(node.inputs[0])]
+
+    x = T.vector("x")
+    graph = FunctionGraph([x], [T.tanh(T.exp(T.cosh(x)))], clone=False)
+    graph.attach_feature(ReplaceValidate())
+    graph.attach_feature(NoSine())
+    theirs = EquilibriumGraphRewriter(
+        [to_sine], failure_callback=EquilibriumGraphRewriter.warn_inplace, max_use_ratio=10.0
+    )
+    Equilibrium(theirs).rewrite(graph)
+    assert tries == {T.exp: 1, T.cosh: 1}
+    assert [node.op for node in graph.toposort()] == [T.cosh, T.exp, T.tanh]
 
 
 def modes_of_steps(graph):

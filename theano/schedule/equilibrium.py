@@ -37,7 +37,13 @@ LEVELS_OF_OPERANDS = 1
 
 
 class Changes(Feature):
-    """The nodes of a graph that are new or have new inputs, until they are taken."""
+    """The nodes of a graph that are new or have new inputs, until they are taken.
+
+    Attributes
+    ----------
+    count
+        How often an input of a node was changed and not changed back.
+    """
 
     def __init__(self, queue: deque[Apply] | None = None):
         self.nodes: dict[Apply, None] = {}
@@ -48,13 +54,18 @@ class Changes(Feature):
 
     def on_import(self, fgraph: FunctionGraph, node: Apply, reason: object) -> None:
         """Note a node that came into the graph."""
+        if _takes_back(reason):
+            return
         self.nodes[node] = None
-        self.count += 1
         if self.queue is not None and node is not self.current:
             self.queue.append(node)
 
     def on_change_input(self, fgraph, node, i, variable, new_variable, reason=None) -> None:
         """Note a node that now reads another variable."""
+        if _takes_back(reason):
+            # a replacement that was refused, and would be tried again for ever
+            self.count -= 1
+            return
         self.count += 1
         if not isinstance(node.op, Output):
             self.nodes[node] = None
@@ -65,6 +76,11 @@ class Changes(Feature):
         """What changed since this was called last."""
         taken, self.nodes = list(self.nodes), {}
         return taken
+
+
+def _takes_back(reason: object) -> bool:
+    """Whether a change is one that PyTensor's history of a graph takes back."""
+    return isinstance(reason, tuple) and reason[:1] == ("Revert",)
 
 
 class Equilibrium(EquilibriumGraphRewriter):
