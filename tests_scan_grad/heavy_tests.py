@@ -59,7 +59,6 @@ HEAVY = (
     "test_documentation.py::test_pictures_of_loops_are_what_the_script_draws",
     "test_documentation.py::test_pictures_of_times_can_be_drawn",
     "test_documentation.py::test_the_change_of_the_example_trains",
-    "test_readme.py::test_command_works[.venv/bin/python -m tests_scan_grad.timing gatedrnn]",
     "test_timing.py::test_each_experiment_runs_and_its_rows_are_complete",
     "test_timing.py::test_a_missing_peer_that_is_not_asked_for_is_reported",
     "test_timing.py::test_plain_pytensor_is_without_our_gradient",

@@ -1,4 +1,4 @@
-"""Draws the tables of times of README.md; needs matplotlib.
+"""Draws the tables of times of performance.md; needs matplotlib.
 
 python doc/pictures/timings.py [FOLDER]
 """
@@ -11,15 +11,15 @@ from pathlib import Path
 import matplotlib
 from matplotlib.figure import Figure
 
-README = Path(__file__).parent.parent.parent / "README.md"
+PAGE = Path(__file__).parent.parent / "performance.md"
 # the same file for the same numbers
 matplotlib.rcParams["svg.hashsalt"] = "theano-scan"
 matplotlib.rcParams["svg.fonttype"] = "none"
 
 
 def table(first_heading: str, second_heading: str) -> tuple[list[str], list[list[str]]]:
-    """The headings and rows of the table of README.md that begins with these headings."""
-    lines = README.read_text().splitlines()
+    """The headings and rows of the table of performance.md that begins with these headings."""
+    lines = PAGE.read_text().splitlines()
     start = next(
         number
         for number, line in enumerate(lines)
