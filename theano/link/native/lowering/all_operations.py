@@ -18,7 +18,7 @@ from theano.link.native.lowering.operations.draws import (
     random_draws,
     random_state_draws,
 )
-from theano.link.native.lowering.operations.images import correlation
+from theano.link.native.lowering.operations.images import correlation, pooling
 from theano.link.native.lowering.operations.matrices import (
     batched_products,
     blockwise,
@@ -40,6 +40,7 @@ __all__ = [
     "linear_algebra",
     "masks",
     "outcomes_of_draws",
+    "pooling",
     "products",
     "random_draws",
     "random_state_draws",

@@ -1,1 +1,1 @@
-"""Operations on batches of images, which the runtime computes."""
+"""Operations on batches of images."""

@@ -1,0 +1,1 @@
+"""Pooling over windows of images, and its gradients, as one kind of statement."""

@@ -1,0 +1,109 @@
+"""Loops over all images, and how an element of one reads in C."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from theano.link.native.ir.ir import Size, View
+from theano.link.native.ir.layout import c_order
+from theano.link.native.ir.scalar_types import C_TYPES
+from theano.link.native.ir.sharing import Share
+from theano.link.native.text.looks import (
+    between_looks,
+    declared,
+    going_on,
+    look_after,
+    unless_empty,
+)
+from theano.link.native.text.writer import Writer
+
+# a share of the images, however many dimensions they have before the windows'
+ALL_IMAGES = -2
+
+
+@dataclass(frozen=True)
+class Plane:
+    """An array within one image.
+
+    Attributes
+    ----------
+    pointer
+        Its name in C.
+    strides
+        Along the windows' dimensions, in C.
+    without_gaps
+        Whether all elements of an image lie side by side.
+    """
+
+    pointer: str
+    strides: tuple[str, ...]
+    without_gaps: bool
+
+    def at(self, *indices: str) -> str:
+        """The element at these indices."""
+        terms = [
+            index if stride == "1" else f"({index}) * ({stride})"
+            for index, stride in zip(indices, self.strides, strict=True)
+            if stride != "0" and index != "0"
+        ]
+        return f"{self.pointer}[{' + '.join(terms) or '0'}]"
+
+
+def for_each_image(
+    writer: Writer,
+    views: Sequence[View],
+    lead: int,
+    share: Share | None,
+    body: Sequence[str],
+    elements: str,
+) -> list[str]:
+    """Loops over the first dimensions of views, so many of them, around a body.
+
+    ``elements`` says how many elements the body goes over, for its looks. In the body, ``p0``, ``p1`` and so on are what `planes_of` gives; it is done for all images, or
+    for the share of one thread.
+    """
+    looks = between_looks() if writer.looks else 0
+    shape = writer.shape(views[0])
+    pointers, strides = [], []
+    lines = ["{", *declared(looks)]
+    for k, view in enumerate(views):
+        place = writer.place(view)
+        strides.append([stride.text for stride in place.strides])
+        lines.append(f"{C_TYPES[view.dtype]} *const x{k} = {place.pointer};")
+        terms = [f"b{d} * ({stride})" for d, stride in enumerate(strides[k][:lead])]
+        pointers.append(
+            f"{C_TYPES[view.dtype]} *const p{k} = {' + '.join([f'x{k}', *terms])};"
+        )
+    each = [*pointers, *body, *look_after(elements, looks)]
+    if share is not None and share.dimension == ALL_IMAGES:
+        head = f"for (int64_t image = {share.first}; image < {share.end}{going_on(looks)}; image++) {{"
+        return [*lines, head, *_indices(shape[:lead]), *each, "}", "}"]
+    heads = []
+    for d, size in enumerate(shape[:lead]):
+        first, end = ("0", size)
+        if share is not None and share.dimension == d:
+            first, end = share.first, share.end
+        heads.append(f"for (int64_t b{d} = {first}; b{d} < {end}{going_on(looks)}; b{d}++) {{")
+    loops = unless_empty(shape[1:lead], [*heads, *each, *["}"] * lead])
+    return [*lines, *loops, "}"]
+
+
+def _indices(shape: Sequence[Size]) -> list[str]:
+    """The indices of the image of a number."""
+    lines = ["int64_t rest = image;"]
+    for d in reversed(range(len(shape))):
+        lines.append(f"const int64_t b{d} = rest % {shape[d]};" if d else "const int64_t b0 = rest;")
+        lines += [f"rest /= {shape[d]};"] if d else []
+    return lines
+
+
+def planes_of(writer: Writer, views: Sequence[View], lead: int) -> list[Plane]:
+    """The views within one image."""
+    planes = []
+    for k, view in enumerate(views):
+        strides = writer.place(view).strides[lead:]
+        in_order = c_order(writer.shape(view)[lead:], writer.sizes)
+        texts = tuple(stride.text for stride in strides)
+        planes.append(Plane(f"p{k}", texts, texts == tuple(stride.text for stride in in_order)))
+    return planes

@@ -1,0 +1,1 @@
+"""Pooling: operators that the engines know, and where windows lie."""

@@ -1,0 +1,110 @@
+"""The windows that an operator of pooling is given: checked, and made variables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytensor.tensor as pt
+from pytensor.graph.basic import Constant, Variable
+from pytensor.tensor.variable import TensorVariable
+
+from theano.tensor.signal.pooling.geometry import Windows
+
+MODES = ("max", "sum", "average_inc_pad", "average_exc_pad")
+
+
+def checked_mode(name: str, mode: str) -> str:
+    """Return the mode of an operator; ValueError if there is none of this name."""
+    # the greatest element is found in one order on every engine
+    mode = "max" if mode == "max_deterministic" else mode
+    if mode not in MODES:
+        raise ValueError(f"{name}: expected a mode of {MODES}, got {mode!r}")
+    return mode
+
+
+def window_variables(
+    name: str, ws: Any, stride: Any, pad: Any, rank: int, ignore_border: bool
+) -> list[TensorVariable]:
+    """Return the vectors of the windows' shape, their distance, and what is put around.
+
+    Raises
+    ------
+    NotImplementedError
+        A padding with ``ignore_border=False``, or as large as a window.
+    AssertionError
+        What is not a vector.
+    TypeError
+        A vector of other numbers than whole ones.
+    ValueError
+        A vector whose length is known not to be `rank`.
+    """
+    stride = ws if stride is None else stride
+    pad = (0,) * rank if pad is None else pad
+    _check_padding(name, ws, pad, ignore_border)
+    given = {"ws": ws, "stride": stride, "pad": pad}
+    return [_vector(name, what, value, rank) for what, value in given.items()]
+
+
+def _check_padding(name: str, ws: Any, pad: Any, ignore_border: bool) -> None:
+    if not isinstance(pad, tuple | list):
+        return
+    known = [_known(number) for number in pad]
+    if any(number is not None and number != 0 for number in known) and not ignore_border:
+        raise NotImplementedError(f"{name}: padding works only with ignore_border=True, got {pad}")
+    if not isinstance(ws, tuple | list):
+        return
+    for number, size in zip(known, map(_known, ws), strict=False):
+        if number is not None and size is not None and number >= size:
+            raise NotImplementedError(
+                f"{name}: padding must be smaller than the windows, {ws}, got {pad}"
+            )
+
+
+def _known(number: Any) -> int | None:
+    number = number.data if isinstance(number, Constant) else number
+    return None if isinstance(number, Variable) else int(number)
+
+
+def _vector(name: str, what: str, value: Any, rank: int) -> TensorVariable:
+    vector = pt.as_tensor_variable(value)
+    if vector.ndim != 1:
+        raise AssertionError(
+            f"{name}: {what} must be a vector of {rank} whole numbers, got {vector.type}"
+        )
+    if vector.dtype not in pt.type.integer_dtypes:
+        raise TypeError(f"{name}: {what} must be whole numbers, got {vector.type}")
+    if vector.type.shape[0] not in (None, rank):
+        raise ValueError(
+            f"{name}: {what} must be a vector of size {rank}, got {vector.type.shape[0]}"
+        )
+    return vector
+
+
+def known_counts(
+    name: str, x: TensorVariable, vectors: Sequence[TensorVariable], rank: int, ignore_border: bool
+) -> tuple[int | None, ...]:
+    """Return how many windows there are along each dimension, None where a call decides."""
+    numbers = [known_items(vector) for vector in vectors]
+    if any(items is None for items in numbers):
+        return (None,) * rank
+    counts: list[int | None] = []
+    for length, *each in zip(x.type.shape[x.ndim - rank :], *numbers, strict=True):
+        if length is None:
+            counts.append(None)
+        else:
+            windows = Windows.over(name, (length,), *((one,) for one in each), ignore_border)
+            counts += windows.counts
+    return tuple(counts)
+
+
+def known_items(vector: Variable) -> list[int] | None:
+    """Return the numbers of a constant vector."""
+    return [int(item) for item in np.asarray(vector.data)] if isinstance(vector, Constant) else None
+
+
+def items_of(vector: TensorVariable, rank: int) -> list[Any]:
+    """Return each number of a vector of windows: an int where it is known, or a variable."""
+    items = known_items(vector)
+    return items if items is not None else [vector[axis].astype("int64") for axis in range(rank)]
