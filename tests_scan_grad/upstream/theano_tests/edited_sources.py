@@ -85,6 +85,10 @@ EDITS: dict[str, tuple[tuple[str, str], ...]] = {
         ),
     ),
     # NumPy 1.23 takes no lists of slices and masks for tuples.
+    "theano.tensor.signal.tests.test_pool": tuple(
+        (f" = {name}[l][region]", f" = {name}[l][tuple(region)]")
+        for name in ("input", "padded_input")
+    ),
     "theano.tensor.tests.test_subtensor": (
         (
             "np.allclose(res, x[[slice(1, -1)] * x.ndim])",

@@ -25,14 +25,12 @@ def checked_mode(name: str, mode: str) -> str:
 
 
 def window_variables(
-    name: str, ws: Any, stride: Any, pad: Any, rank: int, ignore_border: bool
+    name: str, ws: Any, stride: Any, pad: Any, rank: int
 ) -> list[TensorVariable]:
     """Return the vectors of the windows' shape, their distance, and what is put around.
 
     Raises
     ------
-    NotImplementedError
-        A padding with ``ignore_border=False``, or as large as a window.
     AssertionError
         What is not a vector.
     TypeError
@@ -42,12 +40,18 @@ def window_variables(
     """
     stride = ws if stride is None else stride
     pad = (0,) * rank if pad is None else pad
-    _check_padding(name, ws, pad, ignore_border)
     given = {"ws": ws, "stride": stride, "pad": pad}
     return [_vector(name, what, value, rank) for what, value in given.items()]
 
 
-def _check_padding(name: str, ws: Any, pad: Any, ignore_border: bool) -> None:
+def check_padding(name: str, ws: Any, pad: Any, ignore_border: bool) -> None:
+    """Refuse what is known not to fit.
+
+    Raises
+    ------
+    NotImplementedError
+        A padding with ``ignore_border=False``, or as large as a window.
+    """
     if not isinstance(pad, tuple | list):
         return
     known = [_known(number) for number in pad]
@@ -71,10 +75,10 @@ def _vector(name: str, what: str, value: Any, rank: int) -> TensorVariable:
     vector = pt.as_tensor_variable(value)
     if vector.ndim != 1:
         raise AssertionError(
-            f"{name}: {what} must be a vector of {rank} whole numbers, got {vector.type}"
+            f"{name}: {what} must be a vector of {rank} items, got {vector.type}"
         )
     if vector.dtype not in pt.type.integer_dtypes:
-        raise TypeError(f"{name}: {what} must be whole numbers, got {vector.type}")
+        raise TypeError(f"{name}: {what} must be ints, got {vector.type}")
     if vector.type.shape[0] not in (None, rank):
         raise ValueError(
             f"{name}: {what} must be a vector of size {rank}, got {vector.type.shape[0]}"
@@ -83,9 +87,12 @@ def _vector(name: str, what: str, value: Any, rank: int) -> TensorVariable:
 
 
 def known_counts(
-    name: str, x: TensorVariable, vectors: Sequence[TensorVariable], rank: int, ignore_border: bool
+    name: str, x: TensorVariable, vectors: Sequence[TensorVariable], rank: int, **options: bool
 ) -> tuple[int | None, ...]:
-    """Return how many windows there are along each dimension, None where a call decides."""
+    """Return how many windows there are along each dimension, None where a call decides.
+
+    The options are those of `Windows.over`.
+    """
     numbers = [known_items(vector) for vector in vectors]
     if any(items is None for items in numbers):
         return (None,) * rank
@@ -94,7 +101,7 @@ def known_counts(
         if length is None:
             counts.append(None)
         else:
-            windows = Windows.over(name, (length,), *((one,) for one in each), ignore_border)
+            windows = Windows.over(name, (length,), *((one,) for one in each), **options)
             counts += windows.counts
     return tuple(counts)
 

@@ -81,15 +81,21 @@ class Windows:
         steps: Sequence[int],
         pads: Sequence[int],
         ignore_border: bool,
+        may_be_empty: bool,
     ) -> Windows:
         """Check the numbers that an operator of this name was given, and count the windows.
+
+        Parameters
+        ----------
+        may_be_empty : bool
+            Whether a window may have no element of an array.
 
         Raises
         ------
         ValueError
             Not one number for each dimension, a window or a step without elements, a padding
-            below 0, as large as a window, or with ``ignore_border=False``; no element along a
-            dimension whose border is not ignored.
+            below 0, or with ``ignore_border=False``, or as large as a window that may not be
+            empty; no element along a dimension whose border is not ignored.
         """
         rank = len(lengths)
         given = {"ws": sizes, "stride": steps, "pad": pads}
@@ -105,10 +111,8 @@ class Windows:
                 raise ValueError(
                     f"{name}: ws and stride must be positive, got {size} and {step} {at}"
                 )
-            if not 0 <= pad < size:
-                raise ValueError(
-                    f"{name}: pad must be from 0 up to below ws, {size}, got {pad} {at}"
-                )
+            if pad < 0 or (pad >= size and not may_be_empty):
+                raise ValueError(f"{name}: pad must be from 0 to {size - 1}, got {pad} {at}")
             if pad and not ignore_border:
                 raise ValueError(
                     f"{name}: padding must be zero when ignore border is False, got {pad} {at}"

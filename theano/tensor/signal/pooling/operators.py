@@ -18,6 +18,7 @@ from pytensor.tensor.variable import TensorVariable
 from theano.pytensor_base.graphs.shapes import shape_rule
 from theano.tensor.signal.pooling import in_numpy
 from theano.tensor.signal.pooling.arguments import (
+    check_padding,
     checked_mode,
     items_of,
     known_counts,
@@ -66,10 +67,10 @@ class OverWindows(Op):
                     f"{name}: expected arrays of one number of dimensions, at least {self.ndim}, "
                     f"got {[one.type for one in variables]}"
                 )
-        return variables, window_variables(name, ws, stride, pad, self.ndim, self.ignore_border)
+        return variables, window_variables(name, ws, stride, pad, self.ndim)
 
     def _pooled_type(self, x: TensorVariable, vectors: list, dtype: str) -> TensorType:
-        counts = known_counts(type(self).__name__, x, vectors, self.ndim, self.ignore_border)
+        counts = known_counts(type(self).__name__, x, vectors, self.ndim, **self._options())
         return TensorType(dtype, shape=(*x.type.shape[: x.ndim - self.ndim], *counts))
 
     def windows(self, inputs: Any) -> Windows:
@@ -82,8 +83,16 @@ class OverWindows(Op):
         """
         x, vectors = inputs[0], inputs[self.arrays :]
         return Windows.over(
-            type(self).__name__, x.shape[x.ndim - self.ndim :], *vectors, self.ignore_border
+            type(self).__name__, x.shape[x.ndim - self.ndim :], *vectors, **self._options()
         )
+
+    def _options(self) -> dict[str, bool]:
+        return {"ignore_border": self.ignore_border, "may_be_empty": self.windows_may_be_empty}
+
+    @property
+    def windows_may_be_empty(self) -> bool:
+        """Whether what is computed is known for a window of which no element is in the image."""
+        return self.mode in ("sum", "average_inc_pad")
 
     def _check_pooled(self, what: str, pooled: Any, x: Any, windows: Windows) -> None:
         shape = (*x.shape[: x.ndim - self.ndim], *windows.counts)
@@ -136,6 +145,7 @@ class Pool(OverWindows):
         super().__init__(ignore_border, mode, ndim)
 
     def make_node(self, x: Any, ws: Any, stride: Any = None, pad: Any = None) -> Apply:
+        check_padding("Pool", ws, pad, self.ignore_border)
         [x], vectors = self._operands([x], ws, stride, pad)
         return Apply(self, [x, *vectors], [self._pooled_type(x, vectors, x.dtype)()])
 
@@ -282,6 +292,7 @@ class DownsampleFactorMaxGradGrad(OverWindows):
     def make_node(
         self, x: Any, maxout: Any, gz: Any, ws: Any, stride: Any = None, pad: Any = None
     ) -> Apply:
+        check_padding("DownsampleFactorMaxGradGrad", ws, pad, self.ignore_border)
         arrays, vectors = self._operands([x, maxout, gz], ws, stride, pad)
         kind = TensorType(arrays[0].dtype, shape=arrays[1].type.shape)
         return Apply(self, [*arrays, *vectors], [kind()])
@@ -333,6 +344,7 @@ class MaxPoolRop(OverWindows):
     def make_node(
         self, x: Any, eval_point: Any, ws: Any, stride: Any = None, pad: Any = None
     ) -> Apply:
+        check_padding("MaxPoolRop", ws, pad, self.ignore_border)
         [x, values], vectors = self._operands([x, eval_point], ws, stride, pad)
         return Apply(self, [x, values, *vectors], [self._pooled_type(x, vectors, values.dtype)()])
 

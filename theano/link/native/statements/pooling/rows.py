@@ -132,8 +132,10 @@ class Rows:
             f"const int64_t room = (many - 1) * {self.step} + {self.size};",
             # the row begins at this column
             f"const int64_t column = from * {self.step} - {last.pad};",
-            "const int64_t low = column < 0 ? -column : 0;",
-            f"const int64_t high = tn_smaller(room, {last.length} - column);",
+            # a row may lie beside the image
+            "const int64_t low = column < 0 ? tn_smaller(-column, room) : 0;",
+            f"const int64_t end = tn_smaller(room, {last.length} - column);",
+            "const int64_t high = end < low ? low : end;",
             *(self._counted_along_row() if self._divides_apart else []),
             *for_each_window(self.along, windows, of_row),
             "}",

@@ -115,18 +115,25 @@ def _windows(step: Step, op: Any, x: View, vectors: Sequence[Value]) -> list[Alo
     ]
     lengths = x.shape[x.ndim - op.ndim :]
     return [
-        _along(step, *each, op.ignore_border) for each in zip(lengths, *numbers, strict=True)
+        _along(step, *each, op.ignore_border, op.windows_may_be_empty) for each in zip(lengths, *numbers, strict=True)
     ]
 
 
 def _along(
-    step: Step, length: Size, size: Size, apart: Size, pad: Size, ignore_border: bool
+    step: Step,
+    length: Size,
+    size: Size,
+    apart: Size,
+    pad: Size,
+    ignore_border: bool,
+    may_be_empty: bool,
 ) -> Along:
     _require(step, size, ">", 0, "windows of a positive size")
     _require(step, apart, ">", 0, "windows of a positive distance")
     _require(step, pad, ">=", 0, "what is put around, which is not negative")
-    _require(step, pad, "<", size, "less put around than a window has")
-    for number in (length, size, apart):
+    if not may_be_empty:
+        _require(step, pad, "<", size, "less put around than a window has")
+    for number in (length, size, apart, pad):
         _require(step, number, "<", _MOST, "windows that are not too large")
     if not ignore_border:
         _require(step, pad, "==", 0, "nothing put around where the border is not ignored")
