@@ -24,9 +24,7 @@ def checked_mode(name: str, mode: str) -> str:
     return mode
 
 
-def window_variables(
-    name: str, ws: Any, stride: Any, pad: Any, rank: int
-) -> list[TensorVariable]:
+def window_variables(name: str, ws: Any, stride: Any, pad: Any, rank: int) -> list[TensorVariable]:
     """Return the vectors of the windows' shape, their distance, and what is put around.
 
     Raises
@@ -74,9 +72,7 @@ def _known(number: Any) -> int | None:
 def _vector(name: str, what: str, value: Any, rank: int) -> TensorVariable:
     vector = pt.as_tensor_variable(value)
     if vector.ndim != 1:
-        raise AssertionError(
-            f"{name}: {what} must be a vector of {rank} items, got {vector.type}"
-        )
+        raise AssertionError(f"{name}: {what} must be a vector of {rank} items, got {vector.type}")
     if vector.dtype not in pt.type.integer_dtypes:
         raise TypeError(f"{name}: {what} must be ints, got {vector.type}")
     if vector.type.shape[0] not in (None, rank):

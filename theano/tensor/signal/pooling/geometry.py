@@ -144,7 +144,10 @@ class Windows:
         spans = zip(offset, self.steps, self.counts, strict=True)
         return (
             ...,
-            *(slice(k, k + step * (count - 1) + 1 if count else k, step) for k, step, count in spans),
+            *(
+                slice(k, k + step * (count - 1) + 1 if count else k, step)
+                for k, step, count in spans
+            ),
         )
 
     def counted(self, with_padding: bool) -> np.ndarray:

@@ -94,11 +94,19 @@ class OverWindows(Op):
         """Whether what is computed is known for a window of which no element is in the image."""
         return self.mode in ("sum", "average_inc_pad")
 
-    def _check_pooled(self, what: str, pooled: Any, x: Any, windows: Windows) -> None:
+    def check_pooled(self, what: str, pooled: Any, x: Any, windows: Windows) -> None:
+        """Raise ValueError unless an array has a number for each window of `x`."""
         shape = (*x.shape[: x.ndim - self.ndim], *windows.counts)
         if pooled.shape != shape:
             raise ValueError(
                 f"{type(self).__name__}: expected {what} of shape {shape}, got {pooled.shape}"
+            )
+
+    def check_beside(self, values: Any, x: Any) -> None:
+        """Raise ValueError unless `values` has the shape of `x`."""
+        if values.shape != x.shape:
+            raise ValueError(
+                f"{type(self).__name__}: expected values of shape {x.shape}, got {values.shape}"
             )
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:
@@ -219,8 +227,8 @@ class MaxPoolGrad(PoolGrad):
     def perform(self, node, inputs, output_storage):
         x, maxout, gz = inputs[:3]
         windows = self.windows(inputs)
-        self._check_pooled("maxout", maxout, x, windows)
-        self._check_pooled("gz", gz, x, windows)
+        self.check_pooled("maxout", maxout, x, windows)
+        self.check_pooled("gz", gz, x, windows)
         output_storage[0][0] = in_numpy.to_greatest(x, maxout, gz, windows)
 
     def pullback(self, inputs, outputs, cotangents):
@@ -254,7 +262,7 @@ class AveragePoolGrad(PoolGrad):
     def perform(self, node, inputs, output_storage):
         x, gz = inputs[:2]
         windows = self.windows(inputs)
-        self._check_pooled("gz", gz, x, windows)
+        self.check_pooled("gz", gz, x, windows)
         if self.mode != "sum":
             counted = windows.counted(with_padding=self.mode == "average_inc_pad")
             gz = gz / counted.astype(gz.dtype if gz.dtype.kind == "f" else "float64")
@@ -300,11 +308,8 @@ class DownsampleFactorMaxGradGrad(OverWindows):
     def perform(self, node, inputs, output_storage):
         x, maxout, values = inputs[:3]
         windows = self.windows(inputs)
-        self._check_pooled("maxout", maxout, x, windows)
-        if values.shape != x.shape:
-            raise ValueError(
-                f"{type(self).__name__}: expected values of shape {x.shape}, got {values.shape}"
-            )
+        self.check_pooled("maxout", maxout, x, windows)
+        self.check_beside(values, x)
         output_storage[0][0] = in_numpy.of_greatest(x, maxout, values, windows)
 
     @shape_rule
@@ -350,8 +355,7 @@ class MaxPoolRop(OverWindows):
 
     def perform(self, node, inputs, output_storage):
         x, values = inputs[:2]
-        if values.shape != x.shape:
-            raise ValueError(f"MaxPoolRop: expected values of shape {x.shape}, got {values.shape}")
+        self.check_beside(values, x)
         output_storage[0][0] = in_numpy.at_first_greatest(x, values, self.windows(inputs))
 
     @shape_rule

@@ -29,9 +29,7 @@ def lines_of_image(
     windows = [f"o{d}" for d in range(len(along))]
     elements = [f"i{d}" for d in range(len(along))]
     kind = C_TYPES[dtype]
-    each = [
-        f"for (int64_t {i} = low{d}; {i} < high{d}; {i}++) {{" for d, i in enumerate(elements)
-    ]
+    each = [f"for (int64_t {i} = low{d}; {i} < high{d}; {i}++) {{" for d, i in enumerate(elements)]
     close = ["}"] * len(along)
     counted = number_of_elements(along, mean, dtype)
     if task is Task.POOL:

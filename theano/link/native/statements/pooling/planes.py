@@ -72,12 +72,12 @@ def for_each_image(
         strides.append([stride.text for stride in place.strides])
         lines.append(f"{C_TYPES[view.dtype]} *const x{k} = {place.pointer};")
         terms = [f"b{d} * ({stride})" for d, stride in enumerate(strides[k][:lead])]
-        pointers.append(
-            f"{C_TYPES[view.dtype]} *const p{k} = {' + '.join([f'x{k}', *terms])};"
-        )
+        pointers.append(f"{C_TYPES[view.dtype]} *const p{k} = {' + '.join([f'x{k}', *terms])};")
     each = [*pointers, *body, *look_after(elements, looks)]
     if share is not None and share.dimension == ALL_IMAGES:
-        head = f"for (int64_t image = {share.first}; image < {share.end}{going_on(looks)}; image++) {{"
+        head = (
+            f"for (int64_t image = {share.first}; image < {share.end}{going_on(looks)}; image++) {{"
+        )
         return [*lines, head, *_indices(shape[:lead]), *each, "}", "}"]
     heads = []
     for d, size in enumerate(shape[:lead]):
@@ -93,7 +93,9 @@ def _indices(shape: Sequence[Size]) -> list[str]:
     """The indices of the image of a number."""
     lines = ["int64_t rest = image;"]
     for d in reversed(range(len(shape))):
-        lines.append(f"const int64_t b{d} = rest % {shape[d]};" if d else "const int64_t b0 = rest;")
+        lines.append(
+            f"const int64_t b{d} = rest % {shape[d]};" if d else "const int64_t b0 = rest;"
+        )
         lines += [f"rest /= {shape[d]};"] if d else []
     return lines
 

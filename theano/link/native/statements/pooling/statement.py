@@ -66,9 +66,7 @@ class Pooling(Statement):
 
     def sizes_that_agree(self) -> list[tuple[Size, Size]]:
         shapes = [view.shape[: self.lead] for view in self.reads]
-        return [
-            pair for shape in shapes for pair in zip(shape, self.target.shape, strict=False)
-        ]
+        return [pair for shape in shapes for pair in zip(shape, self.target.shape, strict=False)]
 
     def numbers_read(self) -> set[str]:
         numbers = [number for one in self.along for number in one.numbers()]

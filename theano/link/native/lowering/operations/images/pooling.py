@@ -115,7 +115,8 @@ def _windows(step: Step, op: Any, x: View, vectors: Sequence[Value]) -> list[Alo
     ]
     lengths = x.shape[x.ndim - op.ndim :]
     return [
-        _along(step, *each, op.ignore_border, op.windows_may_be_empty) for each in zip(lengths, *numbers, strict=True)
+        _along(step, *each, op.ignore_border, op.windows_may_be_empty)
+        for each in zip(lengths, *numbers, strict=True)
     ]
 
 
