@@ -31,6 +31,12 @@ TABLE = {
     "each channel, large": Sizes(2, 3, 1, 2, (Axis(60, 3, before=1, after=1), Axis(75, 5))),
     "two filters of many channels": Sizes(2, 1, 90, 2, (Axis(33, 3, before=1), Axis(31, 3))),
     "one filter, solid": Sizes(2, 2, 3, 1, (Axis(15, 3, before=1), Axis(14, 3), Axis(13, 2))),
+    "many small images": Sizes(29, 1, 5, 26, (Axis(4, 3, before=1, after=1),) * 2),
+    "many small images, groups": Sizes(11, 2, 50, 13, (Axis(7, 3, before=1, after=1),) * 2),
+    "many small images, steps": Sizes(19, 1, 7, 350, (Axis(9, 3, 2, 1, 1, 1),) * 2),
+    "many small images, valid": Sizes(9, 1, 40, 7, (Axis(9, 3),) * 2),
+    "many images of one window": Sizes(70, 1, 6, 15, (Axis(3, 3),) * 2),
+    "many images of points": Sizes(70, 2, 6, 15, (Axis(3, 1),) * 2),
     "wide channels": Sizes(2, 3, 1, 1, (Axis(5, 3, before=1, after=1), Axis(150, 7))),
     "points": Sizes(3, 1, 13, 14, (Axis(7, 1), Axis(9, 1))),
     "points, steps": Sizes(2, 1, 13, 14, (Axis(7, 1, step=2), Axis(9, 1, step=2))),
@@ -45,6 +51,7 @@ TABLE = {
     "large images": Sizes(1, 1, 3, 20, (Axis(70, 5, before=2, after=2), Axis(90, 5))),
     "far apart": Sizes(1, 1, 30, 13, (Axis(90, 3, 1, 40, 40, 40), Axis(95, 3, 1, 41, 41, 41))),
     "too far apart": Sizes(1, 1, 3, 2, (Axis(3, 3, 1, 700, 720, 720),) * 2),
+    "many images too far apart": Sizes(5, 1, 3, 4, (Axis(3, 3, 1, 700, 720, 720),) * 2),
     "solid": Sizes(2, 1, 3, 4, (Axis(5, 3), Axis(6, 2, before=1, after=1), Axis(7, 3, before=1))),
     "solid, steps": Sizes(
         2, 2, 3, 13, (Axis(7, 3, 2, 1, 1, 1), Axis(6, 2, 3, 2), Axis(9, 3, 2, 1, 2))

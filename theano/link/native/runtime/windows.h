@@ -137,6 +137,25 @@ static inline int64_t tn_runs_of(const tn_axis axes[3], const tn_frame *frame, i
     return found;
 }
 
+/* The same for windows of neighbouring images, each of `count` positions and so far in the frame from the one
+ * before it; of one image they may be any. */
+static inline int64_t tn_runs_of_images(const tn_axis axes[3], const tn_frame *frame,
+                                        int64_t image_stride, int64_t first, int64_t end,
+                                        tn_run *runs)
+{
+    int64_t positions = tn_count_of(axes), found = 0;
+    while (first < end) {
+        int64_t image = first / positions, start = image * positions;
+        int64_t to = tn_least(end, start + positions);
+        int64_t more = tn_runs_of(axes, frame, first - start, to - start, runs + found);
+        for (int64_t k = found; k < found + more; k++)
+            runs[k].at += image * image_stride;
+        found += more;
+        first = to;
+    }
+    return found;
+}
+
 /* The next tap, in order. */
 static inline void tn_next_tap(const tn_axis axes[3], int64_t tap[3])
 {
