@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -71,8 +71,8 @@ def graph_step(library: Any, operations: SimpleNamespace, network: Network, **op
     return lambda arrays: function(*arrays.values())
 
 
-def ours(network: Network, **options) -> Step:
-    """Compile with Theano as this project gives it, in its default mode."""
+def ours(network: Network, more: Mapping[str, Any] | None = None, **options) -> Step:
+    """Compile with Theano as this project gives it, in its default mode; `more` are operations."""
     import theano
     import theano.tensor.nnet
 
@@ -81,6 +81,7 @@ def ours(network: Network, **options) -> Step:
 
     nnet = theano.tensor.nnet
     operations = graph_operations(scan, theano.tensor, nnet.sigmoid, nnet.softmax)
+    vars(operations).update(more or {})
     return graph_step(theano, operations, network, **options)
 
 
@@ -96,8 +97,8 @@ def pytensor_step(network: Network, **options) -> Step:
     return graph_step(pytensor, operations, network, **options)
 
 
-def jax_step(network: Network) -> Step:
-    """Compile with JAX: ``jit(grad(...))``."""
+def jax_step(network: Network, more: Mapping[str, Any] | None = None) -> Step:
+    """Compile with JAX: ``jit(grad(...))``; `more` are operations."""
     import jax
     from jax import numpy
 
@@ -123,6 +124,7 @@ def jax_step(network: Network) -> Step:
         cross_entropy=cross_entropy,
         scan=loop,
     )
+    vars(operations).update(more or {})
     kept = {name: jax.device_put(value) for name, value in network.initial().items()}
 
     def in_order(values):

@@ -11,6 +11,7 @@ NAMES = (
     "dotspeed",
     "gatedrnn",
     "gpu",
+    "images",
     "loops",
     "products",
     "pymc",

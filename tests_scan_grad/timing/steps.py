@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from .experiment import Experiment, Problem, Program, Sizes, TimingError
+from .experiment import Experiment, Problem, Sizes
 from .loops_report import columns, headed, notes, shortfalls, table
 from .network_programs import Step, jax_step, ours
 from .networks import Network
-from .own_process import environment
+from .step_blocks import answer, step_problems
 from .step_networks import NETWORKS
 from .step_torch import torch_step
 
@@ -28,9 +24,6 @@ GOALS = {
     "language": 0.8,
     "attention": 0.8,
 }
-# A process calls its step for so long, and at least so often.
-BLOCK_SECONDS, LEAST_CALLS = 2.0, 5
-
 ENGINES: Mapping[str, Callable[[str, Network], Step]] = {
     "native": lambda name, network: ours(network),
     "torch": torch_step,
@@ -40,60 +33,16 @@ ENGINES: Mapping[str, Callable[[str, Network], Step]] = {
 PEERS = tuple(engine for engine in ENGINES if engine != "native")
 
 
-def block(engine: str, name: str, seconds: float) -> dict[str, Any]:
-    """Return the costs of the first steps, and the least time of a step."""
+def made(engine: str, name: str) -> tuple[Step, dict[str, np.ndarray]]:
+    """Return a training step of one library, and what it is called with."""
     network = NETWORKS[name]()
-    arrays = network.arrays()
-    step = ENGINES[engine](name, network)
-    costs = [float(np.asarray(step(arrays))) for _ in range(3)]
-    least, calls, begin = float("inf"), 0, time.perf_counter()
-    while calls < LEAST_CALLS or time.perf_counter() - begin < seconds:
-        start = time.perf_counter()
-        step(arrays)
-        least = min(least, time.perf_counter() - start)
-        calls += 1
-    return {"costs": costs, "seconds": least}
-
-
-def block_in_process(engine: str, name: str, seconds: float) -> dict[str, Any]:
-    """Return what `block` finds in a process of its own."""
-    asked = json.dumps({"engine": engine, "name": name, "seconds": seconds})
-    done = subprocess.run(
-        [sys.executable, "-m", __name__, asked],
-        env=environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        last = (done.stderr.strip().splitlines() or ["nothing was said"])[-1]
-        raise TimingError(f"{name} by {engine} failed: {last}")
-    return json.loads(done.stdout.splitlines()[-1])
-
-
-def program(engine: str, name: str, seconds: float) -> Program:
-    """Return a program whose call, and whose time, are those of a process."""
-    run = partial(block_in_process, engine, name, seconds)
-    return Program(
-        call=lambda: run()["costs"],
-        to_numpy=lambda costs: [np.array(cost) for cost in costs],
-        own_clock=lambda: run()["seconds"],
-    )
+    return ENGINES[engine](name, network), network.arrays()
 
 
 def problems(sizes: Sizes) -> Iterator[Problem]:
     """Yield the steps that are wanted."""
-    seconds = 0.0 if sizes.quick else BLOCK_SECONDS
-    for name in NETWORKS:
-        if name in (sizes.rows or ()):
-            goals = {"torch": GOALS[name]} if name in GOALS else {}
-            yield Problem(
-                label=name,
-                results=("the first cost", "the second cost", "the third cost"),
-                methods={"native": partial(program, "native", name, seconds)},
-                peers={peer: partial(program, peer, name, seconds) for peer in PEERS},
-                goals=goals,
-            )
+    wanted = [name for name in NETWORKS if name in (sizes.rows or ())]
+    return step_problems(__name__, wanted, PEERS, GOALS, bool(sizes.quick))
 
 
 def body(run: dict[str, Any]) -> list[str]:
@@ -121,5 +70,4 @@ EXPERIMENT = Experiment(
 )
 
 if __name__ == "__main__":
-    given = json.loads(sys.argv[1])
-    print(json.dumps(block(given["engine"], given["name"], given["seconds"])))
+    answer(made)

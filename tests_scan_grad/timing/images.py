@@ -1,0 +1,66 @@
+"""Experiment: training steps of networks of images, each library in processes of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .experiment import Experiment, Problem, Sizes
+from .image_networks import NETWORKS
+from .image_programs import jax_image_step, native_step, torch_image_step
+from .loops_report import columns, headed, notes, shortfalls, table
+from .network_programs import Step
+from .networks import Network
+from .step_blocks import answer, step_problems
+
+ENGINES: Mapping[str, Callable[[Network], Step]] = {
+    "native": native_step,
+    "torch": torch_image_step,
+    "jax": jax_image_step,
+}
+PEERS = tuple(engine for engine in ENGINES if engine != "native")
+# of the time of PyTorch's eager mode
+GOALS = dict.fromkeys(NETWORKS, 1.2)
+
+
+def made(engine: str, name: str) -> tuple[Step, dict[str, np.ndarray]]:
+    """Return a training step of one library, and what it is called with."""
+    network = NETWORKS[name]()
+    return ENGINES[engine](network), network.arrays()
+
+
+def problems(sizes: Sizes) -> Iterator[Problem]:
+    """Yield the steps that are wanted."""
+    wanted = [name for name in NETWORKS if name in (sizes.rows or ())]
+    return step_problems(__name__, wanted, PEERS, GOALS, bool(sizes.quick))
+
+
+def body(run: dict[str, Any]) -> list[str]:
+    """Return the table, what falls short of what is wanted, and what the columns mean."""
+    found: Sequence[dict[str, Any]] = run["problems"]
+    return [
+        *table(found),
+        *headed("Falls short:", [line for each in found for line in shortfalls(each)]),
+        "",
+        "One step of training: the cost, its gradient and the new parameters, in float32. In single "
+        "layers the images are parameters, too.",
+        *notes(columns(found)),
+        "A ratio is this engine's time over the other's: below 1, this one is faster.",
+        "Each sample is the least time of a process that runs one library alone.",
+    ]
+
+
+EXPERIMENT = Experiment(
+    name="images",
+    summary="training steps of networks of images",
+    sizes=Sizes(rows=tuple(NETWORKS), quick=False),
+    peers=PEERS,
+    problems=problems,
+    dissected=False,
+    body=body,
+)
+
+if __name__ == "__main__":
+    answer(made)
