@@ -24,16 +24,22 @@ Made = Callable[[str, str], tuple[Step, dict[str, np.ndarray]]]
 
 
 def block(made: Made, engine: str, name: str, seconds: float) -> dict[str, Any]:
-    """Return the costs of the first steps, the least time of a step, and the peak of its memory."""
+    """Return the costs of the first steps, the least time of one, and the peak of the first one's memory."""
     step, arrays = made(engine, name)
-    costs = [float(np.asarray(step(arrays))) for _ in range(3)]
+    costs: list[float] = []
+
+    def call() -> None:
+        costs.append(float(np.asarray(step(arrays))))
+
+    peak, _ = peak_of(call)
+    call()
+    call()
     least, calls, begin = float("inf"), 0, time.perf_counter()
     while calls < LEAST_CALLS or time.perf_counter() - begin < seconds:
         start = time.perf_counter()
         step(arrays)
         least = min(least, time.perf_counter() - start)
         calls += 1
-    peak, _ = peak_of(lambda: step(arrays))
     return {"costs": costs, "seconds": least, "peak_bytes": peak}
 
 
