@@ -38,8 +38,6 @@ MISSING = {
     "theano.sandbox.gpuarray": "an older place of theano.gpuarray, which Theano 1.0 had removed",
     "theano.sandbox:gpuarray": "an older place of theano.gpuarray, which Theano 1.0 had removed",
     "theano.gpuarray.basic_ops:GpuEye": KERNELS,
-    "theano.gpuarray.dnn:GpuDnnConvDesc": KERNELS,
-    "theano.gpuarray.dnn:GpuDnnConvGradI": KERNELS,
     "theano.gpuarray.fp16_help": KERNELS,
     "theano.gof.compilelock.set_lock_status": "PyTensor's compilation lock cannot be turned off",
     "theano.py": NOT_A_NAME,
@@ -55,7 +53,6 @@ MISSING = {
     "theano.gof:Value": BEFORE,
     "theano.tensor.nnet.Conv3D": BEFORE,
     "theano.tests.record": TESTS,
-    "theano.tensor.nnet.conv:ConvOp": "the operator of Theano's first convolution: conv2d is there",
     "theano.printing:_TagGenerator": "a private class of Theano's printer",
 }
 

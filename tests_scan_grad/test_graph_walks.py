@@ -17,7 +17,6 @@ NETWORKS = {network.__name__: network for network in walked_graphs.NETWORKS}
 # Graphs that hold other applications here, so that their order is another one, too.
 OTHER_NODES = {
     "perceptron": "the product with a vector is one of matrices, with a dimension added",
-    "convolutional": "the convolution turns its filters in applications of their own",
 }
 
 

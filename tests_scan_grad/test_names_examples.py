@@ -7,11 +7,16 @@ import pytest
 
 MODULES = [
     "theano.gof.op",
+    "theano.gpuarray.dnn.convolution_operators",
     "theano.gradient",
     "theano.sandbox.rng_mrg",
     "theano.tensor.batched",
     "theano.tensor.extra_ops",
-    "theano.tensor.nnet.abstract_conv",
+    "theano.tensor.nnet.abstract_conv.functions",
+    "theano.tensor.nnet.abstract_conv.shapes",
+    "theano.tensor.nnet.conv",
+    "theano.tensor.nnet.conv3d2d",
+    "theano.tensor.nnet.convolution",
     "theano.tensor.nnet.nnet",
     "theano.tensor.shaping",
     "theano.tensor.shared_randomstreams",

@@ -30,6 +30,44 @@ def test_dnn_conv3d_is_conv3d():
     np.testing.assert_allclose(value(ours), value(theirs), rtol=1e-12)
 
 
+@pytest.mark.parametrize("rank", [2, 3])
+@pytest.mark.parametrize("conv_mode", ["conv", "cross"])
+def test_gradients_of_convolutions(rank, conv_mode):
+    x, w = T.dtensor4(), T.dtensor4()
+    images, filters = IMAGES, FILTERS
+    convolve, by_filters, by_images = dnn.dnn_conv, dnn.dnn_gradweight, dnn.dnn_gradinput
+    if rank == 3:
+        x, w = T.dtensor5(), T.dtensor5()
+        images, filters = IMAGES[:, :, None].repeat(3, 2), FILTERS[:, :, None].repeat(2, 2)
+        convolve, by_filters = dnn.dnn_conv3d, dnn.dnn_gradweight3d
+        by_images = dnn.dnn_gradinput3d
+    options = {"border_mode": 1, "subsample": (2, 1, 1)[:rank], "conv_mode": conv_mode}
+    result = convolve(x, w, **options)
+    g = T.ones_like(result)
+    theirs = theano.grad(result.sum(), [x, w])
+    ours = [by_images(w, g, x.shape, **options), by_filters(x, g, w.shape, **options)]
+    *found, at_images, at_filters = theano.function([x, w], ours + theirs)(images, filters)
+    np.testing.assert_allclose(found[0], at_images, rtol=1e-12)
+    np.testing.assert_allclose(found[1], at_filters, rtol=1e-12)
+
+
+def test_operators_are_applied_to_descriptions():
+    description = dnn.GpuDnnConvDesc((1, 2), (2, 1), conv_mode="cross", num_groups=1)(FILTERS.shape)
+    result = value(dnn.dnn_conv(IMAGES, FILTERS, (1, 2), (2, 1), conv_mode="cross"))
+    room = np.full(result.shape, 3.0)
+    convolve = dnn.GpuDnnConv()
+    np.testing.assert_array_equal(value(convolve(IMAGES, FILTERS, room, description)), result)
+    scaled = value(convolve(IMAGES, FILTERS, room, description, alpha=2.0, beta=0.5))
+    np.testing.assert_allclose(scaled, 2 * result + 1.5, rtol=1e-12)
+    options = {"border_mode": (1, 2), "subsample": (2, 1), "conv_mode": "cross"}
+    by_images = dnn.GpuDnnConvGradI()(FILTERS, result, np.zeros_like(IMAGES), description)
+    expected = dnn.dnn_gradinput(FILTERS, result, IMAGES.shape, **options)
+    np.testing.assert_array_equal(value(by_images), value(expected))
+    by_filters = dnn.GpuDnnConvGradW()(IMAGES, result, np.zeros_like(FILTERS), description)
+    expected = dnn.dnn_gradweight(IMAGES, result, FILTERS.shape, **options)
+    np.testing.assert_array_equal(value(by_filters), value(expected))
+
+
 def test_dnn_pool_has_a_stride_of_1():
     result = value(dnn.dnn_pool(T.as_tensor_variable(IMAGES), (2, 2)))
     expected = np.lib.stride_tricks.sliding_window_view(IMAGES, (2, 2), (2, 3)).max((-1, -2))
@@ -54,6 +92,12 @@ def test_batch_normalization():
 def test_wrong_arguments():
     with pytest.raises(ValueError, match="conv_mode should be 'conv' or 'cross'; got 'both'"):
         dnn.dnn_conv(IMAGES, FILTERS, conv_mode="both")
+    with pytest.raises(ValueError, match="2 or 3 dimensions are needed; got subsample="):
+        dnn.dnn_conv(IMAGES, FILTERS, subsample=(1,))
+    with pytest.raises(ValueError, match="expected workmem or algo, got both"):
+        dnn.dnn_conv(IMAGES, FILTERS, workmem="small", algo="small")
+    with pytest.warns(UserWarning, match="workmem is the older name of algo"):
+        dnn.dnn_conv(IMAGES, FILTERS, workmem="small")
     with pytest.raises(ValueError, match="windows of 2 or 3 dimensions"):
         dnn.dnn_pool(IMAGES, (2,))
 

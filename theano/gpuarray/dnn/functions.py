@@ -1,83 +1,16 @@
-"""What programs called of cuDNN's layers, by Theano's own: the engine chooses how they run."""
+"""What programs called of cuDNN's pooling and normalization, by Theano's own."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from theano.tensor.nnet import bn
-from theano.tensor.nnet.abstract_conv import conv2d, conv3d
 from theano.tensor.signal.pool import pool_2d, pool_3d
 
 __all__ = [
     "dnn_batch_normalization_test",
     "dnn_batch_normalization_train",
-    "dnn_conv",
-    "dnn_conv3d",
     "dnn_pool",
 ]
-
-
-def dnn_conv(
-    img: Any,
-    kerns: Any,
-    border_mode: Any = "valid",
-    subsample: Sequence[int] = (1, 1),
-    dilation: Sequence[int] = (1, 1),
-    conv_mode: str = "conv",
-    direction_hint: Any = None,
-    workmem: Any = None,
-    algo: Any = None,
-    precision: Any = None,
-    num_groups: int = 1,
-) -> Any:
-    """Return the convolution of images with filters.
-
-    Parameters
-    ----------
-    img : tensor of shape (batch, channels, rows, columns)
-    kerns : tensor of shape (filters, channels, rows, columns)
-    border_mode, subsample, dilation, num_groups
-        As for `theano.tensor.nnet.conv2d`.
-    conv_mode : {'conv', 'cross'}
-        Whether the filters are flipped, or not.
-    direction_hint, workmem, algo, precision
-        Accepted: how cuDNN was to compute it, which the engine chooses.
-
-    Returns
-    -------
-    Variable
-
-    Raises
-    ------
-    ValueError
-        When `conv_mode` is not known.
-    """
-    flip = _flips("dnn_conv", conv_mode)
-    return conv2d(
-        img, kerns, None, None, border_mode, tuple(subsample), flip, None, dilation, num_groups
-    )
-
-
-def dnn_conv3d(
-    img: Any,
-    kerns: Any,
-    border_mode: Any = "valid",
-    subsample: Sequence[int] = (1, 1, 1),
-    dilation: Sequence[int] = (1, 1, 1),
-    conv_mode: str = "conv",
-    direction_hint: Any = None,
-    algo: Any = None,
-    precision: Any = None,
-    num_groups: int = 1,
-) -> Any:
-    """Return the convolution of volumes with filters; the parameters are those of `dnn_conv`."""
-    flip = _flips("dnn_conv3d", conv_mode)
-    return conv3d(img, kerns, None, None, border_mode, tuple(subsample), flip, dilation, num_groups)
-
-
-def _flips(where: str, conv_mode: str) -> bool:
-    if conv_mode not in ("conv", "cross"):
-        raise ValueError(f"{where}: conv_mode should be 'conv' or 'cross'; got {conv_mode!r}")
-    return conv_mode == "conv"
 
 
 def dnn_pool(

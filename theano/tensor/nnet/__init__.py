@@ -6,6 +6,9 @@ from theano.tensor.nnet import (
     blocksparse,
     bn,
     conv,
+    conv3d2d,
+    corr,
+    corr3d,
     crossentropy_rewrites,
     neighbours,
     nnet,
@@ -13,16 +16,18 @@ from theano.tensor.nnet import (
     softmax_rewrites,
 )
 from theano.tensor.nnet.abstract_conv import (
-    conv2d,
     conv2d_grad_wrt_inputs,
-    conv2d_transpose,
     conv3d,
+    separable_conv2d,
+    separable_conv3d,
 )
 from theano.tensor.nnet.bn import (
     batch_normalization,
     batch_normalization_test,
     batch_normalization_train,
 )
+from theano.tensor.nnet.conv import ConvOp
+from theano.tensor.nnet.convolution import conv2d, conv2d_transpose
 from theano.tensor.nnet.crossentropy_operators import (
     CrossentropyCategorical1Hot,
     CrossentropyCategorical1HotGrad,

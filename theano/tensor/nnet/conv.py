@@ -1,4 +1,4 @@
-"""The older place of `conv2d`."""
+"""Theano 1.0's `theano.tensor.nnet.conv`: the older `conv2d` and its operator."""
 
 import warnings
 from collections.abc import Sequence
@@ -9,10 +9,112 @@ from pytensor.raise_op import CheckAndRaise
 from pytensor.tensor.basic import get_underlying_scalar_constant_value
 from pytensor.tensor.variable import TensorVariable
 
-from theano.tensor.nnet import abstract_conv
+from theano.tensor.nnet.abstract_conv import AbstractConv2d
+from theano.tensor.nnet.abstract_conv.shapes import get_conv_output_shape, get_conv_shape_1axis
+
+__all__ = ["ConvOp", "conv2d"]
 
 # In Theano, False without SciPy.
 imported_scipy_signal = True
+
+
+class ConvOp(AbstractConv2d):
+    """Convolve images (B, C, H, W) with filters (F, C, KH, KW): Theano's first convolution.
+
+    Parameters
+    ----------
+    imshp : tuple of int or None, optional
+        (C, H, W) of the images, or (H, W) of images of one channel, as far as they are known.
+    kshp : tuple of int or None, optional
+        (KH, KW).
+    nkern, bsize : int, optional
+        F and B.
+    dx, dy : int
+        The distance from one window to the next, in rows and in columns.
+    output_mode : {'valid', 'full'}
+    unroll_batch, unroll_kern, unroll_patch, verbose, version, direction_hint, openmp
+        How Theano's own C loops were to be written. There are none here, so there is nothing to
+        choose: a warning says so of the first three.
+
+    Raises
+    ------
+    ValueError
+        An option that is not one of those above; shapes in which there is no window; when the
+        function runs, an array that is not of the shape that was told.
+
+    Attributes
+    ----------
+    outshp, fulloutshp : tuple of int or None
+        The lengths of the result, with and without the stride.
+    """
+
+    def __init__(
+        self,
+        imshp: Sequence | None = None,
+        kshp: Sequence | None = None,
+        nkern: int | None = None,
+        bsize: int | None = None,
+        dx: int | None = 1,
+        dy: int | None = 1,
+        output_mode: str = "valid",
+        unroll_batch: int | None = None,
+        unroll_kern: int | None = None,
+        unroll_patch: bool | None = None,
+        imshp_logical: Any = None,
+        kshp_logical: Any = None,
+        kshp_logical_top_aligned: bool = True,
+        verbose: int = 0,
+        version: Any = -1,
+        direction_hint: str = "forward",
+        openmp: bool | None = None,
+    ):
+        if imshp_logical is not None or kshp_logical is not None:
+            raise NotImplementedError(
+                "ConvOp: imshp_logical and kshp_logical put zeros between pixels for Theano's own "
+                "gradients; conv2d_transpose and filter_dilation do so here"
+            )
+        _warn_of_unrolling(
+            unroll_batch=unroll_batch, unroll_kern=unroll_kern, unroll_patch=unroll_patch
+        )
+        if output_mode not in ("valid", "full"):
+            raise ValueError(f"ConvOp: expected output_mode 'valid' or 'full', got {output_mode!r}")
+        image = (None,) * 3 if imshp is None else tuple(imshp)
+        image = (1, *image) if len(image) == 2 else image
+        sizes = (None,) * 2 if kshp is None else tuple(kshp)
+        if len(image) != 3 or len(sizes) != 2:
+            raise ValueError(
+                f"ConvOp: expected 2 or 3 lengths in imshp and 2 in kshp, got {imshp} and {kshp}"
+            )
+        stride = (1 if dx is None else dx, 1 if dy is None else dy)
+        super().__init__((bsize, *image), (nkern, image[0], *sizes), output_mode, stride)
+        self.dx, self.dy = self.subsample
+        self.bsize, self.nkern, self.out_mode = bsize, nkern, output_mode
+        self.outshp = get_conv_output_shape(self.imshp, self.kshp, output_mode, stride)[2:]
+        self.fulloutshp = get_conv_output_shape(self.imshp, self.kshp, output_mode, (1, 1))[2:]
+        if any(length is not None and length < 1 for length in self.outshp):
+            raise ValueError(
+                f"ConvOp: there is no window of shape {sizes} in images of shape {image}"
+            )
+
+    @staticmethod
+    def getOutputShape(  # noqa: N802 -- Theano's name
+        inshp: Sequence, kshp: Sequence, stride: Sequence[int] = (1, 1), mode: str = "valid"
+    ) -> tuple:
+        """Return (rows, columns) of the result, of those of images and filters."""
+        axes = zip(inshp, kshp, stride, strict=True)
+        return tuple(get_conv_shape_1axis(n, k, mode, step) for n, k, step in axes)
+
+    def make_node(self, inputs, kerns):
+        """Apply it to images and filters of one dtype."""
+        image, filters = pt.as_tensor_variable(inputs), pt.as_tensor_variable(kerns)
+        if image.dtype != filters.dtype:
+            raise NotImplementedError(
+                f"ConvOp: expected images and filters of one dtype, got {image.dtype} and "
+                f"{filters.dtype}"
+            )
+        return super().make_node(
+            _of_shape(image, self.imshp, "input"), _of_shape(filters, self.kshp, "filters")
+        )
 
 
 def conv2d(
@@ -22,10 +124,7 @@ def conv2d(
     filter_shape: Any = None,
     border_mode: str = "valid",
     subsample: Any = (1, 1),
-    unroll_batch: int | None = None,
-    unroll_kern: int | None = None,
-    unroll_patch: bool | None = None,
-    openmp: bool | None = None,
+    **kargs: Any,
 ) -> TensorVariable:
     """Convolve a batch of images: `theano.tensor.nnet.conv2d` with its older arguments.
 
@@ -37,9 +136,8 @@ def conv2d(
         The shapes as far as they are known; they are checked when the function runs.
     border_mode : {'valid', 'full'}
     subsample : pair of int
-    unroll_batch, unroll_kern, unroll_patch, openmp
-        How Theano's own C loops were to be written. Here a convolution is one large product,
-        so there is nothing to choose: a warning says so.
+    **kargs
+        Other arguments of `ConvOp`.
 
     Returns
     -------
@@ -63,42 +161,41 @@ def conv2d(
     >>> conv2d(image, image[:, :, :3, :3], (1, 1, 4, 4)).eval()[0, 0].tolist()
     [[9.0, 9.0], [9.0, 9.0]]
     """
-    hints = {"unroll_batch": unroll_batch, "unroll_kern": unroll_kern}
-    hints |= {"unroll_patch": unroll_patch, "openmp": openmp}
+    image, kernels = _constants(image_shape), _constants(filter_shape)
+    assert None in (image[1], kernels[1]) or image[1] == kernels[1], (
+        f"conv2d: image_shape has {image[1]} channels, filter_shape {kernels[1]}"
+    )
+    if image[1] is None:
+        image[1] = kernels[1]
+    dx, dy = subsample
+    operator = ConvOp(
+        image[1:], kernels[2:], kernels[0], image[0], dx, dy, output_mode=border_mode, **kargs
+    )
+    return operator(input, filters)
+
+
+def _warn_of_unrolling(**hints: Any) -> None:
     given = [name for name, value in hints.items() if value is not None]
     if given:
         warnings.warn(
-            f"conv2d: {', '.join(given)} told Theano's C loops how to be written; "
-            "convolutions are products here, and have none",
-            stacklevel=2,
+            f"{', '.join(given)} told Theano's C loops of convolutions how to be written; "
+            "there are none here",
+            stacklevel=4,
         )
-    if border_mode not in ("valid", "full"):
-        raise ValueError(f"conv2d: expected border_mode 'valid' or 'full', got {border_mode!r}")
-    images_told, filters_told = _constants(image_shape), _constants(filter_shape)
-    if images_told and filters_told and None not in (images_told[1], filters_told[1]):
-        assert images_told[1] == filters_told[1], (
-            f"conv2d: image_shape has {images_told[1]} channels, filter_shape {filters_told[1]}"
-        )
-    return abstract_conv.conv2d(
-        _of_shape(pt.as_tensor_variable(input), images_told, "input"),
-        _of_shape(pt.as_tensor_variable(filters), filters_told, "filters"),
-        border_mode=border_mode,
-        subsample=subsample,
-    )
 
 
-def _constants(shape: Any) -> list[int | None] | None:
+def _constants(shape: Any) -> list[int | None]:
     """Return a shape's lengths as numbers; a constant vector is a shape, too."""
     if shape is None:
-        return None
+        return [None] * 4
     if not isinstance(shape, Sequence):
         shape = pt.as_tensor_variable(shape).data
     return [None if n is None else int(get_underlying_scalar_constant_value(n)) for n in shape]
 
 
-def _of_shape(x: TensorVariable, told: list[int | None] | None, name: str) -> TensorVariable:
+def _of_shape(x: TensorVariable, told: Sequence[int | None], name: str) -> TensorVariable:
     """Return `x`, checked when the function runs to be of the shape that was told."""
-    if told is None or x.ndim != len(told):
+    if x.ndim != len(told):
         return x  # what has not 4 dimensions is refused by the convolution
     for axis, length in enumerate(told):
         if length is not None:

@@ -1,4 +1,4 @@
-"""What Theano's tests use of parameterized: a method of a test case for each tuple of arguments."""
+"""What Theano's tests use of parameterized: a test for each tuple of arguments."""
 
 import functools
 import inspect
@@ -18,15 +18,17 @@ class parameterized:  # noqa: N801 -- the name of the package's class
 
     @classmethod
     def expand(cls, cases, name_func=None, **_):
-        """Replace the decorated method by one for each case, in the class being defined."""
+        """Replace the decorated method or function by one for each case, where it is defined."""
 
         def decorate(method):
-            # Of the class, also where the decorator was made outside it.
-            scope = inspect.currentframe().f_back.f_locals
+            # Of the class or module, also where the decorator was made outside it.
+            frame = inspect.currentframe().f_back
+            scope = frame.f_locals
+            bound = _function if scope is frame.f_globals else _method
             for number, case in enumerate(cases() if callable(cases) else cases):
                 arguments = case if isinstance(case, tuple) else (case,)
                 name = (name_func or cls._name)(method, number, param(arguments, {}))
-                scope[name] = _bound(method, name, arguments)
+                scope[name] = bound(method, name, arguments)
 
         return decorate
 
@@ -37,11 +39,22 @@ class parameterized:  # noqa: N801 -- the name of the package's class
         return f"{method.__name__}_{number}{suffix}"
 
 
-def _bound(method, name, arguments):
-    @functools.wraps(method)
+def _method(method, name, arguments):
     def test(self):
         return method(self, *arguments)
 
+    return _named(test, method, name)
+
+
+def _function(function, name, arguments):
+    def test():
+        return function(*arguments)
+
+    return _named(test, function, name)
+
+
+def _named(test, wrapped, name):
+    functools.update_wrapper(test, wrapped)
     # pytest would take the arguments of what is wrapped for fixtures.
     del test.__wrapped__
     test.__name__ = name

@@ -54,6 +54,8 @@ class Filtering(Op):
     direction: ClassVar[str]
     # the operator of each direction that has the same options
     directions: ClassVar[dict[str, type["Filtering"]]]
+    # properties that are not options but what the class is for
+    fixed: ClassVar[tuple[str, ...]] = ()
 
     def _set_options(
         self,
@@ -81,8 +83,8 @@ class Filtering(Op):
 
     def sibling(self, direction: str) -> "Filtering":
         """The operator of another direction with the same options."""
-        options = {name: getattr(self, name) for name in self.__props__}
-        return self.directions[direction](**options)
+        names = set(self.__props__).difference(self.fixed)
+        return self.directions[direction](**{name: getattr(self, name) for name in names})
 
     @property
     def filter_rank(self) -> int:
