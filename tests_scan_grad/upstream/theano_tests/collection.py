@@ -134,6 +134,8 @@ class YieldedTests(pytest.Collector):
     def collect(self):
         owner = self.parent.obj
         if inspect.isclass(owner):
+            # What it yields may be made of what this sets.
+            getattr(owner, "setup_class", lambda: None)()
             owner = owner()
         for number, test in enumerate(getattr(owner, self.name)()):
             function, *arguments = test if isinstance(test, tuple) else (test,)

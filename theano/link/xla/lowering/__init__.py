@@ -3,6 +3,7 @@
 from theano.link.xla import loop
 from theano.link.xla.lowering import (
     advanced_indexing,
+    correlations,
     elementwise,
     graphs,
     indexing,
@@ -18,6 +19,7 @@ from theano.link.xla.lowering.table import lowers, runs_on_host
 
 __all__ = [
     "advanced_indexing",
+    "correlations",
     "elementwise",
     "graphs",
     "indexing",

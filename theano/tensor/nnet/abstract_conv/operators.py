@@ -138,9 +138,8 @@ class BaseAbstractConv(Filtering):
     _turned = turned
 
     def _known(self, output: Sequence[int | None]) -> list[int | None]:
-        """For gradients, only which lengths are 1: what they are gradients of knows no more."""
-        known = super()._known(output)
-        return known if self.direction == "forward" else [n if n == 1 else None for n in known]
+        """Which lengths are 1, as in Theano: gradients then have the types of their variables."""
+        return [n if n == 1 else None for n in output]
 
     def _shape_inputs(self, shape: Any, needed: bool) -> list[Variable]:
         """What a node has of a `shape` that is given: a vector of integers."""

@@ -164,8 +164,8 @@ class Filtering(Op):
         ]
         return [pt.add(*terms) if len(terms) > 1 else terms[0] if terms else disconnected_type()]
 
-    def _fitting_shapes(self, inputs: Sequence[np.ndarray]) -> Shapes:
-        """The shapes of all that takes part, checked."""
+    def fitting_shapes(self, inputs: Sequence[Any]) -> Shapes:
+        """The shapes of all that takes part, for arrays as inputs; ValueError if they do not fit."""
         lengths = [int(length) for length in self._lengths(inputs[2:])]
         shapes = Shapes.of(self, inputs[0].shape, inputs[1].shape, lengths)
         shapes.check()
@@ -203,7 +203,7 @@ class Forward(Filtering):
 
     def perform(self, node, inputs, output_storage):
         image, filters = inputs
-        windows = self._fitting_shapes(inputs).windows()
+        windows = self.fitting_shapes(inputs).windows()
         result = correlate(windows, image, self._turned(filters))
         output_storage[0][0] = np.ascontiguousarray(result)
 
@@ -235,7 +235,7 @@ class ByFilters(Filtering):
         return self._made([*operands, *self._shape_inputs(shape, needed)])
 
     def perform(self, node, inputs, output_storage):
-        windows = self._fitting_shapes(inputs).windows()
+        windows = self.fitting_shapes(inputs).windows()
         filters = self._turned(gradient_of_filters(windows, *inputs[:2]))
         output_storage[0][0] = np.ascontiguousarray(filters)
 
@@ -268,7 +268,7 @@ class ByImages(Filtering):
 
     def perform(self, node, inputs, output_storage):
         filters, topgrad = inputs[:2]
-        shapes = self._fitting_shapes(inputs)
+        shapes = self.fitting_shapes(inputs)
         image = gradient_of_image(shapes.windows(), self._turned(filters), topgrad, shapes.image)
         output_storage[0][0] = np.ascontiguousarray(image)
 
