@@ -208,6 +208,12 @@ _OWN: list[tuple[str, Any, Kind, str]] = [
         "Check what the native engine has made of a graph after each of its passes.",
     ),
     (
+        "conv.assert_shape",
+        False,
+        Truth(),
+        "Check that images and filters have the shapes that convolutions are told.",
+    ),
+    (
         "compute_test_value",
         "off",
         Choice(("off", "ignore", "warn", "raise", "pdb")),

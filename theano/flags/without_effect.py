@@ -70,7 +70,6 @@ WITHOUT_EFFECT: list[tuple[str, dict[str, Any]]] = [
         {
             "int_division": "int",
             "deterministic": "default",
-            "conv.assert_shape": False,
             "tensor.local_elemwise_fusion": True,
             "experimental.local_alloc_elemwise": True,
             "experimental.local_alloc_elemwise_assert": True,

@@ -47,6 +47,7 @@ from theano.pytensor_base.graphs.scan import Scan
 from theano.pytensor_base.operations.axes import axis_apart
 from theano.pytensor_base.operations.tensor import BatchedDot
 from theano.sandbox.mrg_uniform import mrg_uniform
+from theano.tensor.nnet.correlation.operators import Correlation
 
 Rule = Callable[..., Any]
 _RULES: dict[type, Rule] = {}
@@ -245,6 +246,26 @@ def _product(left_ndim: int, right_ndim: int, parts: list[Any]) -> Any:
     if left is ALL:
         return Rows(right.axis - 1 + (left_ndim - 1), right.inner)
     raise CannotSplit("both factors have the batch, in dimensions that stay")
+
+
+@splits(Correlation)
+def correlated(op, node, parts, sizes):
+    first, second = parts[:2]
+    if SUMMAND in parts:
+        # it is linear in each of the two
+        if ALL in (first, second):
+            return SUMMAND
+        raise summed(parts)
+    if any(isinstance(part, Rows) and part.axis for part in (first, second)):
+        raise CannotSplit("the batch is not the dimension of the images")
+    if op.direction == "weights":
+        if first == second:
+            return SUMMAND
+        raise CannotSplit("only the images or only the results have the batch")
+    of_images = first if op.direction == "forward" else second
+    if ALL not in (first, second) or of_images is ALL:
+        raise CannotSplit("each image would have filters of its own")
+    return of_images
 
 
 @splits(Blockwise)

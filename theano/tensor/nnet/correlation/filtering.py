@@ -14,7 +14,7 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.op import Op
 from pytensor.scalar.basic import upcast
 from pytensor.tensor.basic import get_underlying_scalar_constant_value
-from pytensor.tensor.type import TensorType, continuous_dtypes, discrete_dtypes
+from pytensor.tensor.type import TensorType, discrete_dtypes
 from pytensor.tensor.variable import TensorVariable
 
 from theano.pytensor_base.graphs.shapes import shape_rule
@@ -185,11 +185,6 @@ def _lengths_of(x: TensorVariable, rank: int) -> list[Any]:
     return [x.shape[first + axis] if n is None else n for axis, n in enumerate(known)]
 
 
-def _gradient(of: TensorVariable, gradient: TensorVariable) -> TensorVariable:
-    """A gradient in the dtype of what it is the gradient of."""
-    return gradient.astype(of.dtype) if of.dtype in continuous_dtypes else gradient
-
-
 class Forward(Filtering):
     """The result for images and filters."""
 
@@ -213,8 +208,8 @@ class Forward(Filtering):
         (topgrad,) = cotangents
         by_images, by_filters = self.sibling("inputs"), self.sibling("weights")
         return [
-            _gradient(image, by_images(filters, topgrad, _lengths_of(image, self.rank))),
-            _gradient(filters, by_filters(image, topgrad, _lengths_of(filters, self.rank))),
+            by_images(filters, topgrad, _lengths_of(image, self.rank)),
+            by_filters(image, topgrad, _lengths_of(filters, self.rank)),
         ]
 
 
@@ -246,8 +241,8 @@ class ByFilters(Filtering):
         of_image = self.sibling("inputs")(filters, topgrad, _lengths_of(image, self.rank))
         of_topgrad = self.sibling("forward")(image, filters)
         return [
-            _gradient(image, of_image),
-            _gradient(topgrad, of_topgrad),
+            of_image,
+            of_topgrad,
             *[disconnected_type() for _ in shape],
         ]
 
@@ -279,7 +274,7 @@ class ByImages(Filtering):
         of_filters = self.sibling("weights")(image, topgrad, _lengths_of(filters, self.rank))
         of_topgrad = self.sibling("forward")(image, filters)
         return [
-            _gradient(filters, of_filters),
-            _gradient(topgrad, of_topgrad),
+            of_filters,
+            of_topgrad,
             *[disconnected_type() for _ in shape],
         ]
