@@ -3,6 +3,7 @@
 from tests_scan_grad.rewrites.recipes import (
     algebra,
     broadcasting,
+    convolutions,
     elementwise,
     indexed_reads,
     indexed_writes,
@@ -22,6 +23,7 @@ from tests_scan_grad.rewrites.recipes import (
 __all__ = [
     "algebra",
     "broadcasting",
+    "convolutions",
     "elementwise",
     "indexed_reads",
     "indexed_writes",
