@@ -33,23 +33,23 @@ def lines_of_image(
     close = ["}"] * len(along)
     counted = number_of_elements(along, mean, dtype)
     if task is Task.POOL:
-        x, y = reads[0].at(*elements), target.at(*windows)
+        one = reads[0].at(*elements)
         body = [
             f"{kind} total = {neutral_of(dtype, maximum)};",
             *each,
-            f"const {kind} one = {x};",
+            f"const {kind} one = {one};",
             accumulate(maximum, "total", "one"),
             *close,
-            f"{y} = total{f' / {counted}' if counted else ''};",
+            f"{target.at(*windows)} = total{f' / {counted}' if counted else ''};",
         ]
         return for_each_window(along, windows, body)
     if task is Task.OF_GREATEST:
-        x, best, values = reads
+        images, best, values = reads
         body = [
             f"const {kind} best = {best.at(*windows)};",
             f"{kind} total = 0;",
             *each,
-            f"if ({x.at(*elements)} == best) total += {values.at(*elements)};",
+            f"if ({images.at(*elements)} == best) total += {values.at(*elements)};",
             *close,
             f"{target.at(*windows)} = total;",
         ]
@@ -60,7 +60,7 @@ def lines_of_image(
         add = [f"const {kind} one = {given}{f' / {counted}' if counted else ''};"]
         add += [*each, f"{y} += one;", *close]
     else:
-        x, best, given = reads[0].at(*elements), reads[1].at(*windows), reads[2].at(*windows)
-        add = [f"const {kind} best = {best}, one = {given};"]
-        add += [*each, f"if ({x} == best) {y} += one;", *close]
+        images, best, gradients = reads
+        add = [f"const {kind} best = {best.at(*windows)}, one = {gradients.at(*windows)};"]
+        add += [*each, f"if ({images.at(*elements)} == best) {y} += one;", *close]
     return [*nothing_in(target, along), *for_each_window(along, windows, add)]

@@ -81,7 +81,7 @@ def for_each_image(
         return [*lines, head, *_indices(shape[:lead]), *each, "}", "}"]
     heads = []
     for d, size in enumerate(shape[:lead]):
-        first, end = ("0", size)
+        first, end = "0", str(size)
         if share is not None and share.dimension == d:
             first, end = share.first, share.end
         heads.append(f"for (int64_t b{d} = {first}; b{d} < {end}{going_on(looks)}; b{d}++) {{")

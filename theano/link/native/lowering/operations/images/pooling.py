@@ -114,21 +114,21 @@ def _windows(step: Step, op: Any, x: View, vectors: Sequence[Value]) -> list[Alo
         for vector, what in zip(vectors, names, strict=True)
     ]
     lengths = x.shape[x.ndim - op.ndim :]
+    options = op.ignore_border, op.windows_may_be_empty
     return [
-        _along(step, *each, op.ignore_border, op.windows_may_be_empty)
-        for each in zip(lengths, *numbers, strict=True)
+        _along(step, length, (size, apart, pad), *options)
+        for length, size, apart, pad in zip(lengths, *numbers, strict=True)
     ]
 
 
 def _along(
     step: Step,
     length: Size,
-    size: Size,
-    apart: Size,
-    pad: Size,
+    window: tuple[Size, Size, Size],
     ignore_border: bool,
     may_be_empty: bool,
 ) -> Along:
+    size, apart, pad = window
     _require(step, size, ">", 0, "windows of a positive size")
     _require(step, apart, ">", 0, "windows of a positive distance")
     _require(step, pad, ">=", 0, "what is put around, which is not negative")
