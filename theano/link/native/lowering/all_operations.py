@@ -18,7 +18,7 @@ from theano.link.native.lowering.operations.draws import (
     random_draws,
     random_state_draws,
 )
-from theano.link.native.lowering.operations.images import correlation, pooling
+from theano.link.native.lowering.operations.images import correlation, neighbours, pooling
 from theano.link.native.lowering.operations.matrices import (
     batched_products,
     blockwise,
@@ -39,6 +39,7 @@ __all__ = [
     "indexing",
     "linear_algebra",
     "masks",
+    "neighbours",
     "outcomes_of_draws",
     "pooling",
     "products",

@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import eq, ge, gt, lt
 from typing import Any
 
 from theano.link.native.ir.ir import CannotLower, Size, Value, View
 from theano.link.native.ir.scalar_types import C_TYPES, FLOATS
-from theano.link.native.ir.symbolic import (
-    Choice,
-    Operation,
-    compared,
-    difference,
-    product_of,
-    sum_of,
-)
+from theano.link.native.ir.symbolic import difference, product_of, sum_of
 from theano.link.native.lowering.operations.elementwise import cast
+from theano.link.native.lowering.operations.images.window_numbers import (
+    MOST,
+    chosen,
+    require,
+    steps_in,
+)
 from theano.link.native.lowering.operations.shapes import numbers_of
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
-from theano.link.native.statements.pooling.statement import Pooling
-from theano.link.native.statements.pooling.tasks import Along, Mean, Task
+from theano.link.native.statements.images.pooling import Pooling
+from theano.link.native.statements.images.tasks import Along, Mean, Task
 from theano.tensor.signal.pooling.operators import (
     AveragePoolGrad,
     DownsampleFactorMaxGradGrad,
     MaxPoolGrad,
     Pool,
 )
-
-# what keeps the products below within 64 bits
-_MOST = 2**31
 
 
 @lowers(Pool)
@@ -129,52 +124,23 @@ def _along(
     may_be_empty: bool,
 ) -> Along:
     size, apart, pad = window
-    _require(step, size, ">", 0, "windows of a positive size")
-    _require(step, apart, ">", 0, "windows of a positive distance")
-    _require(step, pad, ">=", 0, "what is put around, which is not negative")
+    require(step, size, ">", 0, "windows of a positive size")
+    require(step, apart, ">", 0, "windows of a positive distance")
+    require(step, pad, ">=", 0, "what is put around, which is not negative")
     if not may_be_empty:
-        _require(step, pad, "<", size, "less put around than a window has")
+        require(step, pad, "<", size, "less put around than a window has")
     for number in (length, size, apart, pad):
-        _require(step, number, "<", _MOST, "windows that are not too large")
+        require(step, number, "<", MOST, "windows that are not too large")
     if not ignore_border:
-        _require(step, pad, "==", 0, "nothing put around where the border is not ignored")
-        _require(step, length, ">", 0, "images with elements")
+        require(step, pad, "==", 0, "nothing put around where the border is not ignored")
+        require(step, length, ">", 0, "images with elements")
     padded = sum_of(length, product_of(2, pad))
     if ignore_border:
         after = difference(padded, size)
-        count = _chosen(after, "<", 0, 0, _steps(after, apart, 1))
+        count = chosen(after, "<", 0, 0, steps_in(after, apart, 1))
     else:
         # what is left after an element, and after a window and an element
         left, after = difference(padded, 1), difference(padded, sum_of(size, 1))
-        overlapping = _chosen(after, "<", 0, 1, _steps(after, apart, 2))
-        count = _chosen(apart, ">=", size, _steps(left, apart, 1), overlapping)
+        overlapping = chosen(after, "<", 0, 1, steps_in(after, apart, 2))
+        count = chosen(apart, ">=", size, steps_in(left, apart, 1), overlapping)
     return Along(length, size, apart, pad, step.sizes.name(count))
-
-
-def _require(step: Step, a: Size, relation: str, b: Size, what: str) -> None:
-    """Refuse a call, or the operation, unless numbers compare so."""
-    known = _known(a, relation, b)
-    if known is None:
-        step.sizes.check(compared(a, relation, b), what)
-    elif not known:
-        raise CannotLower(f"other than {what}")
-
-
-def _chosen(a: Size, relation: str, b: Size, yes: Size, no: Size) -> Size:
-    """One of two numbers, by how others compare."""
-    known = _known(a, relation, b)
-    return Choice(compared(a, relation, b), yes, no) if known is None else yes if known else no
-
-
-def _known(a: Size, relation: str, b: Size) -> bool | None:
-    return _RELATIONS[relation](a, b) if isinstance(a, int) and isinstance(b, int) else None
-
-
-_RELATIONS = {"<": lt, "==": eq, ">": gt, ">=": ge}
-
-
-def _steps(left: Size, apart: Size, more: int) -> Size:
-    """How many steps fit into what is left, and some more."""
-    if isinstance(left, int) and isinstance(apart, int):
-        return left // apart + more
-    return sum_of(left if apart == 1 else Operation("/", left, apart), more)

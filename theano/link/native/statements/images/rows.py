@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from theano.link.native.ir.scalar_types import C_TYPES
 from theano.link.native.ir.symbolic import Size
-from theano.link.native.statements.pooling.planes import Plane
-from theano.link.native.statements.pooling.tasks import Along, Mean, Task
-from theano.link.native.statements.pooling.windows import (
+from theano.link.native.statements.images.planes import Plane
+from theano.link.native.statements.images.tasks import Along, Mean, Task
+from theano.link.native.statements.images.windows import (
     accumulate,
     elements_along,
     for_each_window,

@@ -15,10 +15,10 @@ from theano.link.native.ir.sharing import ONE, Share, Sharing, Way
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.statements.base import AsFunction, Operand, Statement, Touch, Work
 from theano.link.native.statements.costs import ARITHMETIC, MOVE
-from theano.link.native.statements.pooling import one_by_one
-from theano.link.native.statements.pooling.planes import ALL_IMAGES, for_each_image, planes_of
-from theano.link.native.statements.pooling.rows import Rows, fits
-from theano.link.native.statements.pooling.tasks import Along, Mean, Task
+from theano.link.native.statements.images import one_by_one
+from theano.link.native.statements.images.planes import ALL_IMAGES, for_each_image, planes_of
+from theano.link.native.statements.images.rows import Rows, fits
+from theano.link.native.statements.images.tasks import Along, Mean, Task
 from theano.link.native.text.writer import Writer
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from theano.link.native.ir.scalar_types import C_TYPES
-from theano.link.native.statements.pooling.planes import Plane
-from theano.link.native.statements.pooling.tasks import Along, Mean, Task
-from theano.link.native.statements.pooling.windows import (
+from theano.link.native.statements.images.planes import Plane
+from theano.link.native.statements.images.tasks import Along, Mean, Task
+from theano.link.native.statements.images.windows import (
     accumulate,
     for_each_window,
     neutral_of,

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from theano.link.native.ir.scalar_types import C_TYPES, FLOATS, literal
-from theano.link.native.statements.pooling.planes import Plane
-from theano.link.native.statements.pooling.tasks import Along, Mean
+from theano.link.native.statements.images.planes import Plane
+from theano.link.native.statements.images.tasks import Along, Mean
 
 
 def accumulate(maximum: bool, total: str, one: str) -> str:

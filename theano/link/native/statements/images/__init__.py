@@ -1,0 +1,1 @@
+"""Kinds of statements that work on one image after the other."""

@@ -1,1 +1,0 @@
-"""Pooling over windows of images, and its gradients, as one kind of statement."""
