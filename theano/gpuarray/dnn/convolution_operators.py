@@ -76,7 +76,7 @@ class _Convolution:
             type(self).__name__,
         )
         lengths = [] if direction == "forward" else [output.shape[2:]]
-        result = convolution(*operands, *lengths)
+        result: Any = convolution(*operands, *lengths)
         if alpha is not None:
             result = pt.cast(alpha, result.dtype) * result
         return result if beta is None else result + pt.cast(beta, result.dtype) * output
