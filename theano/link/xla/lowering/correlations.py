@@ -72,9 +72,10 @@ def _rank(windows: Windows) -> int:
     return len(windows.sizes)
 
 
-def _layout(rank: int, *leading: str) -> tuple[str, ...]:
-    """The names of dimensions for XLA: two, and those of windows."""
-    return tuple(names + "DHW"[-rank:] for names in leading)
+def _layout(rank: int, images: str, filters: str, results: str) -> tuple[str, str, str]:
+    """The names of dimensions for XLA: the first two, and those of windows."""
+    windows = "DHW"[-rank:]
+    return images + windows, filters + windows, results + windows
 
 
 def _covered(size: int, step: int) -> int:
