@@ -21,7 +21,8 @@ LAYERS = [
     (
         "operations of ours that loops, engines and rewrites know",
         """compile.rebroadcast tensor.constants tensor.nnet.row_operator tensor.nnet.softmax_operators
-        tensor.nnet.correlation tensor.nnet.neighbours_operators tensor.signal.pooling
+        tensor.nnet.correlation tensor.nnet.ctc_operator tensor.nnet.neighbours_operators
+        tensor.signal.pooling
         sandbox.mrg31k3p sandbox.mrg_truncated sandbox.mrg_uniform sandbox.multinomial
         tensor.random_function tensor.random_samplers tensor.random_state_words""",
     ),

@@ -57,6 +57,8 @@ RUNTIME_FUNCTIONS = (
     "tn_correlation_work_f64",
     "tn_correlate_f32",
     "tn_correlate_f64",
+    "tn_ctc_f32",
+    "tn_ctc_f64",
     "tn_panel_width_f32",
     "tn_panel_width_f64",
     "tn_flush_denormals_begin",

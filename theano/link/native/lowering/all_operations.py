@@ -2,6 +2,7 @@
 
 from theano.link.native.lowering.operations import (
     advanced_indexing,
+    ctc,
     cumulative,
     elementwise,
     generators,
@@ -32,6 +33,7 @@ __all__ = [
     "batched_products",
     "blockwise",
     "correlation",
+    "ctc",
     "cumulative",
     "elementwise",
     "generators",

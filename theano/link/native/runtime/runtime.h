@@ -92,6 +92,25 @@ void tn_correlate_f64(const tn_correlation *sizes, int64_t direction, const doub
                       const double *filters, const double *top, double *out, double *work,
                       int thread, int threads);
 
+/* ---- Sequences of labels: connectionist temporal classification. ---- */
+#ifndef TN_CTC_SIZES
+#define TN_CTC_SIZES
+typedef struct {
+    /* steps of activations, classes of which the first is the blank, and room for labels */
+    int64_t steps, classes, labels, step_stride, class_stride, label_stride, gradient_stride;
+} tn_ctc;
+#endif
+/* The cost of one sequence, of which so many steps count: the negative logarithm of the probability of its
+ * labels, those that are not negative; 0 where they do not fit the steps. The gradient of the cost by the
+ * activations, if it is not NULL, has steps so far apart. Labels are below the number of classes, and
+ * steps are at most those of the activations.
+ * work holds steps + labels + (2 labels + 1) (steps + 5) numbers, with 1 for steps in the last without a
+ * gradient. */
+float tn_ctc_f32(const tn_ctc *sizes, const float *activations, const int64_t *labels, int64_t steps,
+                 double *work, float *gradient);
+double tn_ctc_f64(const tn_ctc *sizes, const double *activations, const int64_t *labels, int64_t steps,
+                  double *work, double *gradient);
+
 /* ---- Activations on contiguous arrays; x and y may be the same array. ----
  * At most 2 units in the last place from the exact value; sigmoid is 1 / (1 + exp(-x)),
  * softplus log(1 + exp(x)). The same functions on vectors are in activations.inc. */

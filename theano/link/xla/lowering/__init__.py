@@ -20,6 +20,7 @@ from theano.link.xla.lowering.table import lowers, runs_on_host
 
 __all__ = [
     "advanced_indexing",
+    "ctc",
     "correlations",
     "elementwise",
     "graphs",
