@@ -430,11 +430,14 @@ def test_sizes_that_an_experiment_lacks_are_refused():
         sizes.override("dotspeed", steps=4)
 
 
-@pytest.mark.parametrize("name", ["softmax-500", "embedding"])
-def test_training_steps_agree_with_the_peers_that_are_installed(name, tmp_path):
+@pytest.mark.parametrize(
+    "experiment, name",
+    [("steps", "softmax-500"), ("steps", "embedding"), ("images", "lenet-20"), ("images", "solid")],
+)
+def test_training_steps_agree_with_the_peers_that_are_installed(experiment, name, tmp_path):
     wanted = [peer for peer in ("jax",) if importlib.util.find_spec(peer)]
     path = tmp_path / "steps.json"
-    arguments = ["steps", "--quick", "--rows", name, "--repeats", "1", "--json", str(path)]
+    arguments = [experiment, "--quick", "--rows", name, "--repeats", "1", "--json", str(path)]
     assert main([*arguments, "--peers", ",".join(wanted) or "none"]) == 0
     (problem,) = json.loads(path.read_text())["problems"]
     assert [row["name"] for row in problem["rows"]] == ["native", *wanted]
