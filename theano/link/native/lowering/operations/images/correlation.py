@@ -140,8 +140,10 @@ class _Shapes:
             )
             for axis, border in enumerate(op.borders(self.extents(filters[2:])))
         ]
+        # in two dimensions, an image is a volume of one plane
+        depth, height, width = [Axis()] * (3 - op.rank) + axes
         return CorrelationSizes(
-            images[0], op.num_groups, filters[1], of_group, (*[Axis()] * (3 - op.rank), *axes)
+            images[0], op.num_groups, filters[1], of_group, (depth, height, width)
         )
 
     def _quotient(self, size: Size) -> Size:
