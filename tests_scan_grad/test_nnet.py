@@ -216,6 +216,27 @@ def test_batch_normalization_train(axes, keep_axes):
     np.testing.assert_allclose(new_var, 0.8 * old_var + 0.2 * unbiased)
 
 
+def test_gradients_of_batch_normalization():
+    """The gradient is one operator; what uses the statistics, too, is derived through them."""
+    values = [RNG.normal(size=(4, 3, 2)), RNG.uniform(0.5, 2, size=3), RNG.normal(size=3)]
+
+    def normalised(x, gamma, beta):
+        return bn.batch_normalization_train(x, gamma, beta, "spatial")[0] ** 2
+
+    def statistics(x, gamma, beta):
+        out, mean, invstd = bn.batch_normalization_train(x, gamma, beta, "spatial")
+        return out.sum() + (mean * invstd**2).sum()
+
+    def gradient(x, gamma, beta):
+        return theano.grad(normalised(x, gamma, beta).sum(), x)
+
+    for function in (normalised, statistics, gradient):
+        theano.gradient.verify_grad(function, values, rng=np.random.RandomState(0))
+    x, gamma, beta = T.tensor3(), T.vector(), T.vector()
+    found = theano.grad(normalised(x, gamma, beta).sum(), x).owner.op
+    assert isinstance(found, bn.AbstractBatchNormTrainGrad)
+
+
 def test_batch_normalization_test_and_plain():
     x, gamma, beta, mean = RNG.normal(size=(4, 3)), *RNG.normal(size=(3, 3))
     var = RNG.uniform(1, 2, size=3)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytensor.tensor as pt
 from pytensor.configdefaults import config as _pytensor_config
+from pytensor.gradient import DisconnectedType, disconnected_type
 from pytensor.tensor.variable import TensorVariable
 
 from theano.compile.rebroadcast import addbroadcast
@@ -206,6 +207,30 @@ class AbstractBatchNormTrain(_OverAxes):
 
     __props__ = ("axes",)
 
+    def connection_pattern(self, node):
+        """Return what of the results depends smoothly on each operand, as Theano has it."""
+        averages = len(node.outputs) - 3
+        pattern = [[True] * len(node.outputs)]
+        pattern += [[True, False, False, *[False] * averages]] * 2
+        pattern += [[False] * len(node.outputs)] * 2
+        return pattern + [
+            [k == 3 + one for k in range(len(node.outputs))] for one in range(averages)
+        ]
+
+    def pullback(self, inputs, outputs, cotangents):
+        """Return the gradient as one operator, unless more than the normalised values is used."""
+        of_out, *others = cotangents
+        used = [not isinstance(one.type, DisconnectedType) for one in others]
+        if any(used) or isinstance(of_out.type, DisconnectedType):
+            gradients = list(super().pullback(inputs, outputs, cotangents))
+        else:
+            x, scale, _, epsilon = inputs[:4]
+            operands = x, of_out, scale, *outputs[1:3], epsilon
+            gradients = [*AbstractBatchNormTrainGrad(self.axes)(*operands, return_list=True)]
+            gradients += [disconnected_type() for _ in inputs[3:]]
+        gradients[3:5] = [disconnected_type(), disconnected_type()]
+        return gradients
+
     def build_inner_graph(self, x, scale, bias, epsilon, running_average_factor, *running):
         mean = x.mean(self.axes, keepdims=True)
         variance = x.var(self.axes, keepdims=True)
@@ -233,5 +258,7 @@ class AbstractBatchNormTrainGrad(_OverAxes):
     def build_inner_graph(self, x, dy, scale, mean, invstd, *epsilon):
         normal = (x - mean) * invstd
         along = {"axis": self.axes, "keepdims": True}
-        centred = dy - dy.mean(**along) - normal * (dy * normal).mean(**along)
+        # the mean of what is normalised is zero, but not its derivative where means are constants
+        deviation = normal - normal.mean(**along)
+        centred = dy - dy.mean(**along) - deviation * (dy * normal).mean(**along)
         return [scale * invstd * centred, (dy * normal).sum(**along), dy.sum(**along)]
