@@ -119,3 +119,46 @@ def test_flag_keeps_cudnn_away():
     with theano.config.change_flags({"dnn.enabled": "False"}):
         assert not dnn.dnn_present()
         assert dnn.dnn_present.msg == "Disabled by dnn.enabled flag"
+
+
+def seen_through(images, theta, rows, columns):
+    """Each element read where the map says, by plain loops; zeros lie beside the images."""
+    count, channels, height, width = images.shape
+    result = np.zeros((count, channels, rows, columns))
+    for k, i, j in np.ndindex(count, rows, columns):
+        x = 2 * j / (columns - 1) - 1 if columns > 1 else -1
+        y = 2 * i / (rows - 1) - 1 if rows > 1 else -1
+        across, down = theta[k] @ [x, y, 1]
+        across, down = (across + 1) / 2 * (width - 1), (down + 1) / 2 * (height - 1)
+        for row in (int(np.floor(down)), int(np.floor(down)) + 1):
+            for column in (int(np.floor(across)), int(np.floor(across)) + 1):
+                if 0 <= row < height and 0 <= column < width:
+                    weight = (1 - abs(across - column)) * (1 - abs(down - row))
+                    result[k, :, i, j] += weight * images[k, :, row, column]
+    return result
+
+
+@pytest.mark.parametrize("engine", ["FAST_RUN", "XLA"])
+@pytest.mark.parametrize("scales", [(1, 1), (0.5, 1.4), (1.2, 0.1)])
+def test_spatial_transformer(engine, scales):
+    if engine == "XLA":
+        pytest.importorskip("jax")
+    img, theta = T.tensor4(), T.tensor3()
+    transformed = dnn.dnn_spatialtf(img, theta, scale_width=scales[0], scale_height=scales[1])
+    maps = np.random.default_rng(2).normal(size=(2, 2, 3)) * 0.7
+    rows, columns = (int(np.ceil(n * s)) for n, s in zip((6, 5), scales[::-1], strict=True))
+    found = theano.function([img, theta], transformed, mode=engine)(IMAGES, maps)
+    np.testing.assert_allclose(found, seen_through(IMAGES, maps, rows, columns), 1e-9, 1e-12)
+
+
+def test_gradients_of_the_spatial_transformer():
+    def transformed(img, theta):
+        return dnn.dnn_spatialtf(img, theta, 0.8, 1.3)
+
+    maps = np.random.default_rng(3).normal(size=(2, 2, 3)) * 0.4
+    theano.gradient.verify_grad(transformed, [IMAGES, maps], rng=np.random.RandomState(0))
+    img, theta = T.tensor4(), T.tensor3()
+    function = theano.function([img, theta], transformed(img, theta))
+    for shape in ((2, 1, 3), (2, 2, 1), (1, 2, 3), (4, 2, 3)):
+        with pytest.raises(RuntimeError, match=r"theta of shape \(images, 2, 3\)"):
+            function(IMAGES, np.ones(shape))

@@ -14,14 +14,15 @@ from tests_scan_grad.upstream.theano_tests.run import VERSION, is_test, run_modu
 
 FLAGS = "init_gpu_device=xla:cpu,linker=xla,print_active_device=False"
 
-# What is run in each test run, with --heavy, and on request. The others cannot be imported: they are tests of
-# CUDA's kernels, of convolutions by CorrMM, of CTC, of MAGMA and of operators of pooling.
+# What is run in each test run, with --heavy, and on request. The others cannot be imported, as they are tests
+# of CUDA's kernels, of convolutions by CorrMM and of MAGMA; or, of pooling, compile for too long.
 QUICK = ("test_pickle",)
 HEAVY = ("test_misc", "test_others", "test_scan")
 ON_REQUEST = (
     "test_basic_ops",
     "test_blas",
     "test_blocksparse",
+    "test_ctc",
     "test_dnn",
     "test_elemwise",
     "test_fft",

@@ -90,13 +90,8 @@ NAMES: dict[str, dict[str, str]] = {
         "gpu_sparse_block_outer": "theano.tensor.nnet.blocksparse.sparse_block_outer",
     },
     "pool": {
-        name: ""
-        for name in (
-            "GpuPool",
-            "GpuMaxPoolGrad",
-            "GpuAveragePoolGrad",
-            "GpuDownsampleFactorMaxGradGrad",
-        )
+        f"Gpu{name}": f"theano.tensor.signal.pool.{name}"
+        for name in ("Pool", "MaxPoolGrad", "AveragePoolGrad", "DownsampleFactorMaxGradGrad")
     },
     "linalg": {
         "GpuCusolverSolve": "theano.tensor.slinalg.Solve",
@@ -119,7 +114,6 @@ NAMES: dict[str, dict[str, str]] = {
             )
         },
     },
-    "ctc": {"gpu_ctc": "", "GpuConnectionistTemporalClassification": ""},
     "cudnn_defs": {},
     "dnn": {"GpuDnnReduction": "theano.tensor.elemwise.CAReduce"},
 }

@@ -24,3 +24,4 @@ from theano.gpuarray.dnn.functions import (
 )
 from theano.gpuarray.dnn.presence import dnn_available, dnn_present, dnn_version, version
 from theano.gpuarray.dnn.rnn_block import RNNBlock
+from theano.gpuarray.dnn.spatial_transformer import dnn_spatialtf
