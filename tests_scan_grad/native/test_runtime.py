@@ -15,24 +15,7 @@ from theano.link.native.runtime import build, load
 from theano.schedule.disk.sealed_files import is_sealed
 from theano.schedule.disk.sealing import opened, seal_of
 
-FAMILIES = ("avx512", "avx2", "neon", "portable")
 ROUNDING = {"float32": 1e-5, "float64": 1e-13}
-
-
-@pytest.fixture(params=FAMILIES)
-def family(request):
-    """Each family of kernels that this processor has, in turn."""
-    if not runtime_calls.select_kernels(request.param):
-        pytest.skip(f"this processor has no {request.param}")
-    yield request.param
-    runtime_calls.select_kernels(None)
-
-
-@pytest.fixture
-def threads():
-    """Sets the number of threads for one test."""
-    yield runtime_calls.set_threads
-    runtime_calls.set_threads(0)
 
 
 def matrix(random, rows, columns, dtype, layout):

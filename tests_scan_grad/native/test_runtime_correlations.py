@@ -8,7 +8,6 @@ from tests_scan_grad.native import runtime_calls
 from tests_scan_grad.native.correlation_reference import Axis, Sizes
 from tests_scan_grad.native.runtime_calls import DIRECTIONS
 
-FAMILIES = ("avx512", "avx2", "neon", "portable")
 ROUNDING = {"float32": 1e-5, "float64": 1e-13}
 
 SQUARE = (Axis(9, 3), Axis(9, 3))
@@ -60,22 +59,6 @@ TABLE = {
     "solid, flat filters": Sizes(2, 1, 3, 4, (Axis(5, 3, before=1), Axis(6, 1), Axis(7, 1))),
     "many large channels": Sizes(1, 1, 50, 5, (Axis(20, 3, before=1, after=1), Axis(150, 3))),
 }
-
-
-@pytest.fixture(params=FAMILIES)
-def family(request):
-    """Each family of kernels that this processor has, in turn."""
-    if not runtime_calls.select_kernels(request.param):
-        pytest.skip(f"this processor has no {request.param}")
-    yield request.param
-    runtime_calls.select_kernels(None)
-
-
-@pytest.fixture
-def threads():
-    """Sets the number of threads for one test."""
-    yield runtime_calls.set_threads
-    runtime_calls.set_threads(0)
 
 
 def operands(sizes, dtype, seed=0):

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 
 import numpy as np
 
 from .experiment import Experiment, Problem, Sizes
 from .image_networks import NETWORKS
 from .image_programs import jax_image_step, native_step, torch_image_step
-from .loops_report import columns, headed, notes, shortfalls, table
 from .network_programs import Step
 from .networks import Network
-from .step_blocks import answer, step_problems
+from .step_blocks import answer, body_of, step_problems
 
 ENGINES: Mapping[str, Callable[[Network], Step]] = {
     "native": native_step,
@@ -23,6 +22,10 @@ ENGINES: Mapping[str, Callable[[Network], Step]] = {
 PEERS = tuple(engine for engine in ENGINES if engine != "native")
 # of the time of PyTorch's eager mode
 GOALS = dict.fromkeys(NETWORKS, 1.2)
+COMPUTED = (
+    "One step of training: the cost, its gradient and the new parameters, in float32. "
+    "In single layers the images are parameters, too."
+)
 
 
 def made(engine: str, name: str) -> tuple[Step, dict[str, np.ndarray]]:
@@ -37,21 +40,6 @@ def problems(sizes: Sizes) -> Iterator[Problem]:
     return step_problems(__name__, wanted, PEERS, GOALS, bool(sizes.quick))
 
 
-def body(run: dict[str, Any]) -> list[str]:
-    """Return the table, what falls short of what is wanted, and what the columns mean."""
-    found: Sequence[dict[str, Any]] = run["problems"]
-    return [
-        *table(found),
-        *headed("Falls short:", [line for each in found for line in shortfalls(each)]),
-        "",
-        "One step of training: the cost, its gradient and the new parameters, in float32. In single "
-        "layers the images are parameters, too.",
-        *notes(columns(found)),
-        "A ratio is this engine's time over the other's: below 1, this one is faster.",
-        "Each sample is the least time of a process that runs one library alone.",
-    ]
-
-
 EXPERIMENT = Experiment(
     name="images",
     summary="training steps of networks of images",
@@ -59,7 +47,7 @@ EXPERIMENT = Experiment(
     peers=PEERS,
     problems=problems,
     dissected=False,
-    body=body,
+    body=partial(body_of, COMPUTED),
 )
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .experiment import Problem, Program, TimingError
+from .loops_report import columns, headed, notes, shortfalls, table
 from .network_programs import Step
 from .own_process import environment, peak_of
 
@@ -92,3 +93,17 @@ def step_problems(
             peers={peer: partial(program, module, peer, name, seconds) for peer in peers},
             goals={"torch": goals[name]} if name in goals else {},
         )
+
+
+def body_of(computed: str, run: dict[str, Any]) -> list[str]:
+    """Return the table, what falls short of what is wanted, and what the columns mean."""
+    found: Sequence[dict[str, Any]] = run["problems"]
+    return [
+        *table(found),
+        *headed("Falls short:", [line for each in found for line in shortfalls(each)]),
+        "",
+        computed,
+        *notes(columns(found)),
+        "A ratio is this engine's time over the other's: below 1, this one is faster.",
+        "Each sample is the least time of a process that runs one library alone.",
+    ]

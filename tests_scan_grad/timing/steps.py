@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from .experiment import Experiment, Problem, Sizes
-from .loops_report import columns, headed, notes, shortfalls, table
 from .network_programs import Step, jax_step, ours
 from .networks import Network
-from .step_blocks import answer, step_problems
+from .step_blocks import answer, body_of, step_problems
 from .step_networks import NETWORKS
 from .step_torch import torch_step
 
@@ -31,6 +29,7 @@ ENGINES: Mapping[str, Callable[[str, Network], Step]] = {
     "jax": lambda name, network: jax_step(network),
 }
 PEERS = tuple(engine for engine in ENGINES if engine != "native")
+COMPUTED = "One step of training: the cost, its gradient and the new parameters, in float32."
 
 
 def made(engine: str, name: str) -> tuple[Step, dict[str, np.ndarray]]:
@@ -45,20 +44,6 @@ def problems(sizes: Sizes) -> Iterator[Problem]:
     return step_problems(__name__, wanted, PEERS, GOALS, bool(sizes.quick))
 
 
-def body(run: dict[str, Any]) -> list[str]:
-    """Return the table, what falls short of what is wanted, and what the columns mean."""
-    found: Sequence[dict[str, Any]] = run["problems"]
-    return [
-        *table(found),
-        *headed("Falls short:", [line for each in found for line in shortfalls(each)]),
-        "",
-        "One step of training: the cost, its gradient and the new parameters, in float32.",
-        *notes(columns(found)),
-        "A ratio is this engine's time over the other's: below 1, this one is faster.",
-        "Each sample is the least time of a process that runs one library alone.",
-    ]
-
-
 EXPERIMENT = Experiment(
     name="steps",
     summary="training steps of usual sizes",
@@ -66,7 +51,7 @@ EXPERIMENT = Experiment(
     peers=PEERS,
     problems=problems,
     dissected=False,
-    body=body,
+    body=partial(body_of, COMPUTED),
 )
 
 if __name__ == "__main__":

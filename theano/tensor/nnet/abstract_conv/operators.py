@@ -152,8 +152,7 @@ class BaseAbstractConv(Filtering):
 
     def _lengths(self, shape_inputs: Sequence[Any]) -> list[Any]:
         """The lengths that are given by the inputs of a node after its operands."""
-        [shape] = shape_inputs or [()]
-        return [shape[axis] for axis in range(self.rank)] if shape_inputs else []
+        return [shape[axis] for shape in shape_inputs for axis in range(self.rank)]
 
     def _images(self, img: Any) -> Any:
         """Images, checked to have the shape that is told."""
