@@ -5,8 +5,6 @@
 #include <pthread.h>
 #include <string.h>
 
-/* Multiply-adds that occupy a thread long enough to be worth waking it: about 10 us. */
-#define WORK_PER_THREAD 500000.0
 /* Tiles of sums that are enough for threads to share: where there are fewer, parts of the images have sums
  * of their own, of so many numbers at most. */
 #define ENOUGH_TILES 32
@@ -55,13 +53,6 @@ static double work_of(const tn_correlation *sizes)
     for (int a = 0; a < 3; a++)
         work *= (double)sizes->axes[a].taps * (double)sizes->axes[a].count;
     return work;
-}
-
-static int64_t threads_for(const tn_correlation *sizes)
-{
-    double work = work_of(sizes) / WORK_PER_THREAD;
-    int64_t threads = tn_crowded_for() ? 1 : tn_max_threads();
-    return work >= (double)threads ? threads : work < 2 ? 1 : (int64_t)work;
 }
 
 /* Elements of packed filters, or of sums; -1 where they do not fit. */

@@ -4,10 +4,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* Multiply-adds that occupy a thread long enough to be worth waking it: about 10 us. */
-#define WORK_PER_THREAD 500000.0
-/* So much of it is worth a look at whether a signal came. */
-#define WORK_BEFORE_LOOKS 10
 /* Numbers that meet a vector between looks at whether a signal came: some milliseconds. */
 #define DOTS_BETWEEN_LOOKS 4194304
 /* Numbers of B up to which it is read as it lies in memory, if it can be, by any number of rows. */
@@ -33,6 +29,13 @@ void tn_return_work_memory(void *memory)
 {
     if (pthread_getspecific(memory_key) || pthread_setspecific(memory_key, memory))
         free(memory);
+}
+
+int tn_threads_of_multiply_adds(double multiply_adds)
+{
+    double work = multiply_adds / TN_WORTH_A_THREAD;
+    int threads = tn_crowded_for() ? 1 : tn_max_threads();
+    return work >= threads ? threads : work < 2 ? 1 : (int)work;
 }
 
 /* How many of `threads` share the columns; the rest share the rows. Chosen so that the parts are

@@ -115,6 +115,13 @@ extern const tn_kernels tn_kernels_avx512;
 /* The family in use. */
 const tn_kernels *tn_active_kernels(void);
 
+/* Multiply-adds that occupy a thread long enough to be worth waking it: about 10 us. */
+#define TN_WORTH_A_THREAD 500000.0
+/* So many are worth a look at whether a signal came, before they begin. */
+#define TN_WORTH_A_LOOK (10 * TN_WORTH_A_THREAD)
+/* How many threads so many of them are for. */
+int tn_threads_of_multiply_adds(double multiply_adds);
+
 /* TN_WORK_BYTES for a product, taken from this thread's and given back; NULL where there is no memory. A
  * look at signals may run a handler of Python's, whose own products must not write into it. */
 void *tn_take_work_memory(void);
