@@ -25,6 +25,8 @@ OBJECTS_BETWEEN_COLLECTIONS = 1_000_000
 GARBAGE_TO_OTHERS = 2
 # After so many objects that nobody looked at, all are looked at: not all garbage was a function's.
 OBJECTS_BETWEEN_FULL_COLLECTIONS = 2_000_000
+# Python 3.12 itself has a few hundred immortal objects frozen; a program freezes all that it has.
+FROZEN_BY_PYTHON = 2000
 
 
 @dataclass
@@ -91,7 +93,7 @@ def _count_as_old() -> None:
     if much_garbage or _objects.new > OBJECTS_BETWEEN_FULL_COLLECTIONS:
         gc.collect()
         _objects.old, _objects.new, _objects.dead = len(gc.get_objects()), 0, 0
-    elif not gc.get_freeze_count():
+    elif gc.get_freeze_count() < FROZEN_BY_PYTHON:
         # together these move objects between generations; what a program has frozen stays so
         gc.freeze()
         gc.unfreeze()
