@@ -12,7 +12,7 @@ from tests_scan_grad.fresh_process import ROOT
 from tests_scan_grad.page_examples import blocks_of, examples_of, run_examples, with_outputs
 
 FOLDER = ROOT / "doc"
-PAGES = sorted(page.stem for page in FOLDER.glob("*.md"))
+PAGES = sorted(str(page.relative_to(FOLDER).with_suffix("")) for page in FOLDER.rglob("*.md"))
 # python2: what a program was; nothing runs it
 KINDS = {"python", "python2", "text", "ini", "sh", "diff"}
 # Commands that the pages name, which other tests run.
@@ -75,6 +75,14 @@ def test_pages_name_files_that_exist():
     pattern = r"`((?:theano|tests_scan_grad|examples|doc|patches)/[\w/.]+)`"
     named = {path for name in PAGES for path in re.findall(pattern, page_text(name))}
     assert named and not [path for path in named if not (ROOT / path).exists()]
+
+
+def test_recipes_are_all_in_their_index():
+    recipes = {name.removeprefix("recipes/") for name in PAGES if name.startswith("recipes/")}
+    listed = re.findall(
+        r"^\| .* \| \[.*\]\((\w+)\.md\) \|$", page_text("recipes/index"), re.MULTILINE
+    )
+    assert sorted(listed) == sorted(recipes - {"index"})
 
 
 def test_a_wrong_output_is_seen_and_mended():
