@@ -20,6 +20,18 @@ _GIVEN = """
         if hy:
 """
 
+# The windows of which a test compares a share for each shape of images, by the length of a window
+# that they may not exceed: all of them are some thousand programs of XLA's.
+_POOLED = {
+    "(2, 2), (3, 2), (1, 1)": "shp[-2]",
+    "(2, 2, 2), (2, 3, 2), (1, 1, 1)": "shp[-3]",
+}
+_MODES = """
+    test_mode = ['max', 'sum', 'average_inc_pad', 'average_exc_pad']
+
+    ref_mode = """
+_PRODUCT = "itertools.product(test_mode, test_ws, test_st)"
+
 # module -> (a line's part, its replacement)
 EDITS: dict[str, tuple[tuple[str, str], ...]] = {
     # NumPy 2 hid the field from C code.
@@ -44,6 +56,24 @@ EDITS: dict[str, tuple[tuple[str, str], ...]] = {
                 + _GIVEN.replace("out:", "out is not None:").replace("hy:", "hy is not None:"),
             )
             for before in ("return_internal_type=True)", "(psize,)).astype(theano.config.floatX))")
+        ),
+    ),
+    "theano.gpuarray.tests.test_pool": (
+        *(
+            (
+                f"for mode, ws, st in {_PRODUCT}:\n            if ws[0] > {length} ",
+                f"for mode, ws, st in list({_PRODUCT})[shps.index(shp) % 12::12]:\n"
+                f"            if ws[0] > {length} ",
+            )
+            for length in _POOLED.values()
+        ),
+        # With the flags of these tests both modes would be XLA's.
+        *(
+            (
+                f"test_st = {steps}{_MODES}copy.copy(mode_without_gpu)",
+                f"test_st = {steps}{_MODES}theano.compile.mode.Mode('py', 'fast_compile')",
+            )
+            for steps in _POOLED
         ),
     ),
     # The file is not part of the package: it lies with the fetched tests.

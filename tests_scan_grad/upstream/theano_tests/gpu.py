@@ -14,8 +14,8 @@ from tests_scan_grad.upstream.theano_tests.run import VERSION, is_test, run_modu
 
 FLAGS = "init_gpu_device=xla:cpu,linker=xla,print_active_device=False"
 
-# What is run in each test run, with --heavy, and on request. The others cannot be imported, as they are tests
-# of CUDA's kernels, of convolutions by CorrMM and of MAGMA; or, of pooling, compile for too long.
+# What is run in each test run, with --heavy, and on request. The others cannot be imported, as they
+# are tests of CUDA's kernels.
 QUICK = ("test_pickle",)
 HEAVY = ("test_misc", "test_others", "test_scan")
 ON_REQUEST = (
@@ -30,6 +30,7 @@ ON_REQUEST = (
     "test_neighbours",
     "test_nnet",
     "test_opt",
+    "test_pool",
     "test_reduction",
     "test_rng_mrg",
     "test_sort",

@@ -48,37 +48,11 @@ NAMES: dict[str, dict[str, str]] = {
         "GpuExtractDiag": "theano.tensor.ExtractDiag",
         "GpuAllocDiag": "theano.tensor.AllocDiag",
     },
-    "blas": {
-        "GpuGemm": "theano.tensor.blas.Gemm",
-        "GpuGer": "theano.tensor.blas.Ger",
-        "gpugemv_inplace": "theano.tensor.blas.gemv_inplace",
-        "gpugemv_no_inplace": "theano.tensor.blas.gemv_no_inplace",
-        "gpugemm_inplace": "theano.tensor.blas.gemm_inplace",
-        "gpugemm_no_inplace": "theano.tensor.blas.gemm_no_inplace",
-        "gpugemmbatch_inplace": "",
-        "gpuger_inplace": "theano.tensor.blas.ger_destructive",
-        "gpuger_no_inplace": "theano.tensor.blas.ger",
-        "gpu_dot22": "theano.tensor.blas._dot22",
-        **{
-            f"GpuCorr{kind}MM{part}": ""
-            for kind in ("", "3d")
-            for part in ("", "_gradWeights", "_gradInputs")
-        },
-    },
+    "blas": {"gpugemmbatch_inplace": ""},
     "sort": {"GpuTopKOp": "theano.tensor.sort.TopKOp"},
     "multinomial": {
         "GPUAMultinomialFromUniform": "theano.sandbox.multinomial.MultinomialFromUniform",
         "GPUAChoiceFromUniform": "theano.sandbox.multinomial.ChoiceFromUniform",
-    },
-    "neighbours": {"GpuImages2Neibs": "theano.tensor.nnet.neighbours.Images2Neibs"},
-    "nnet": {
-        f"Gpu{name}": f"theano.tensor.nnet.nnet.{name}"
-        for name in (
-            "CrossentropySoftmaxArgmax1HotWithBias",
-            "CrossentropySoftmax1HotWithBiasDx",
-            "SoftmaxWithBias",
-            "Softmax",
-        )
     },
     "reduction": {"GpuMaxAndArgmax": "theano.tensor.MaxAndArgmax"},
     "rng_mrg": {"GPUA_mrg_uniform": "theano.sandbox.rng_mrg.mrg_uniform"},
@@ -89,19 +63,8 @@ NAMES: dict[str, dict[str, str]] = {
         "gpu_sparse_block_gemv": "theano.tensor.nnet.blocksparse.sparse_block_gemv",
         "gpu_sparse_block_outer": "theano.tensor.nnet.blocksparse.sparse_block_outer",
     },
-    "pool": {
-        f"Gpu{name}": f"theano.tensor.signal.pool.{name}"
-        for name in ("Pool", "MaxPoolGrad", "AveragePoolGrad", "DownsampleFactorMaxGradGrad")
-    },
     "linalg": {
         "GpuCusolverSolve": "theano.tensor.slinalg.Solve",
-        "GpuCholesky": "theano.tensor.slinalg.Cholesky",
-        "gpu_cholesky": "theano.tensor.slinalg.cholesky",
-        "gpu_solve": "theano.tensor.slinalg.solve",
-        "gpu_solve_lower_triangular": "theano.tensor.slinalg.solve_lower_triangular",
-        "gpu_svd": "theano.tensor.nlinalg.svd",
-        "gpu_qr": "theano.tensor.nlinalg.qr",
-        "gpu_matrix_inverse": "theano.tensor.nlinalg.matrix_inverse",
         **{
             name: ""
             for name in (

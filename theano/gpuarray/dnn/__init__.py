@@ -22,6 +22,13 @@ from theano.gpuarray.dnn.functions import (
     dnn_batch_normalization_train,
     dnn_pool,
 )
+from theano.gpuarray.dnn.normalization_operators import (
+    GpuDnnBatchNorm,
+    GpuDnnBatchNormGrad,
+    GpuDnnBatchNormInference,
+)
+from theano.gpuarray.dnn.pooling_operators import GpuDnnPool, GpuDnnPoolGrad
 from theano.gpuarray.dnn.presence import dnn_available, dnn_present, dnn_version, version
 from theano.gpuarray.dnn.rnn_block import RNNBlock
+from theano.gpuarray.dnn.softmax_operators import GpuDnnSoftmax, GpuDnnSoftmaxGrad
 from theano.gpuarray.dnn.spatial_transformer import dnn_spatialtf

@@ -12,6 +12,11 @@ from pytensor.tensor.variable import TensorVariable
 
 from theano.tensor.signal.pooling.geometry import Windows
 
+
+class PaddingError(NotImplementedError, ValueError):
+    """A padding that does not fit: Theano's operators of the host and of devices raised these."""
+
+
 MODES = ("max", "sum", "average_inc_pad", "average_exc_pad")
 
 
@@ -47,21 +52,19 @@ def check_padding(name: str, ws: Any, pad: Any, ignore_border: bool) -> None:
 
     Raises
     ------
-    NotImplementedError
+    PaddingError
         A padding with ``ignore_border=False``, or as large as a window.
     """
     if not isinstance(pad, tuple | list):
         return
     known = [_known(number) for number in pad]
     if any(number is not None and number != 0 for number in known) and not ignore_border:
-        raise NotImplementedError(f"{name}: padding works only with ignore_border=True, got {pad}")
+        raise PaddingError(f"{name}: padding works only with ignore_border=True, got {pad}")
     if not isinstance(ws, tuple | list):
         return
     for number, size in zip(known, map(_known, ws), strict=False):
         if number is not None and size is not None and number >= size:
-            raise NotImplementedError(
-                f"{name}: padding must be smaller than the windows, {ws}, got {pad}"
-            )
+            raise PaddingError(f"{name}: padding must be smaller than the windows, {ws}, got {pad}")
 
 
 def _known(number: Any) -> int | None:
