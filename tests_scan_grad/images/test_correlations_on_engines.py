@@ -5,6 +5,7 @@ import pytest
 
 import theano
 import theano.tensor as T
+from tests_scan_grad.fresh_process import printed_by
 from tests_scan_grad.images.plain_correlations import random_problem
 from theano.tensor.nnet import abstract_conv
 
@@ -144,3 +145,31 @@ def test_shapes_that_do_not_fit_name_the_operation_and_the_line(mode):
     assert "test_correlations_on_engines.py" in str(raised.value)
     with pytest.raises(ValueError, match="a padded length of at least 7.*dimension 3 of image"):
         function(np.ones((1, 3, 7, 5)), np.ones((4, 3, 2, 7)))
+
+
+# jaxlib 0.12 ended the process on it
+NO_BORDER_AND_STEPS_AS_LONG_AS_FILTERS = """
+import numpy as np
+import theano
+import theano.tensor as T
+from theano.tensor.nnet.corr import CorrMM_gradInputs
+
+rng = np.random.default_rng(0)
+for unshared in (False, True):
+    filters = rng.normal(size=(8, 3, 3, 1, 4, 2) if unshared else (8, 1, 4, 2))
+    topgrad = rng.normal(size=(3, 8, 3, 3))
+    w = T.tensor(dtype="float64", shape=(None,) * filters.ndim)
+    gradient = CorrMM_gradInputs("full", (3, 2), unshared=unshared)
+    for filters_of_graph, given in ((w, [filters]), (T.constant(filters), [])):
+        result = gradient(filters_of_graph, topgrad, (T.constant(4), T.constant(4)))
+        inputs = [w] if given else []
+        found, expected = (
+            theano.function(inputs, result, mode=mode)(*given) for mode in ("XLA", "FAST_COMPILE")
+        )
+        print(found.shape, np.allclose(found, expected, 1e-9, 1e-9))
+"""
+
+
+def test_steps_as_long_as_filters_and_no_border():
+    lines = printed_by(NO_BORDER_AND_STEPS_AS_LONG_AS_FILTERS)
+    assert lines == ["(3, 1, 4, 4) True"] * 4
