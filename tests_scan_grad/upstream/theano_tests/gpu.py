@@ -26,6 +26,8 @@ ON_REQUEST = (
     "test_dnn",
     "test_elemwise",
     "test_fft",
+    "test_gemmcorr",
+    "test_gemmcorr3d",
     "test_multinomial",
     "test_neighbours",
     "test_nnet",
