@@ -73,6 +73,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         " and PyMC's with and without this package",
     )
     parser.addoption(
+        "--write-screenshots",
+        action="store_true",
+        help="put the screenshots of pages that tests take into doc/pictures",
+    )
+    parser.addoption(
         "--rewrite-seeds",
         default="0:1",
         metavar="FROM:TO",

@@ -22,11 +22,20 @@ def run_python(code: str, theanorc: Path | None = None, timeout: float = 600, **
     **environment
         Variables to add, THEANO_FLAGS for instance.
     """
+    return _run(["-c", code], theanorc, timeout, environment)
+
+
+def run_module(name: str, *arguments: str, timeout: float = 600, **environment: str):
+    """The same of a module of the package, with arguments of its own."""
+    return _run(["-m", name, *arguments], None, timeout, environment)
+
+
+def _run(arguments: list[str], theanorc: Path | None, timeout: float, environment: dict[str, str]):
     inherited = {name: value for name, value in os.environ.items() if name != "THEANO_FLAGS"}
     inherited["THEANORC"] = str(theanorc or os.devnull)
     inherited["PYTHONPATH"] = str(ROOT)
     return subprocess.run(
-        [sys.executable, "-c", code],
+        [sys.executable, *arguments],
         env=inherited | environment,
         cwd=ROOT,
         stdin=subprocess.DEVNULL,

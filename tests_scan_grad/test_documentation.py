@@ -17,6 +17,7 @@ PAGES = sorted(str(page.relative_to(FOLDER).with_suffix("")) for page in FOLDER.
 KINDS = {"python", "python2", "text", "ini", "sh", "diff"}
 # Commands that the pages name, which other tests run.
 COMMANDS = {
+    ".venv/bin/python -m theano.profile --html profile.html script.py its arguments",
     ".venv/bin/python -m pytest tests_scan_grad/test_differential.py --differential-programs 3000"
     " --differential-seed 500000",
     ".venv/bin/python -m tests_scan_grad.differential 0 1000 --mode XLA",

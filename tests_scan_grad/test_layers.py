@@ -33,7 +33,7 @@ LAYERS = [
         "Theano's names of operations, and derivatives",
         "gradient ifelse sandbox shaped_gradients sparse tensor",
     ),
-    ("what is built on all of them", "commands d3viz gpuarray pymc tests typed_list"),
+    ("what is built on all of them", "commands d3viz gpuarray profile pymc tests typed_list"),
     ("names of loops that need functions", "scan_module.map_variables scan_module.scan_utils"),
     ("the public names", ""),
 ]

@@ -14,7 +14,8 @@ import theano
 import theano.tensor as T
 from theano.sandbox.rng_mrg import MRG_RandomStreams
 from theano.scan_module import scan_report, until
-from theano.scan_module.report.scan_report import LoopReport, ProductLeft, SavedValue, ScanReport
+from theano.scan_module.report.scan_report import LoopReport, SavedValue, ScanReport
+from theano.scan_module.report.step_products import StepProduct
 
 # The Python linker: what is reported does not depend on it, and nothing is compiled to C.
 MODE = theano.Mode(VMLinker(use_cloop=False, c_thunks=False), "fast_run")
@@ -90,7 +91,8 @@ def test_gated_rnn_decisions(gradient_report):
     assert len(backward.pushed_out) == 3
     assert len(backward.merged) == 1
     assert forward.refused == backward.refused == ()
-    assert ProductLeft("state(h0)[t-1].dot([U V])", ("state(h0)[t-1]",)) in forward.products_left
+    [product] = [p for p in forward.products_left if p.expression == "state(h0)[t-1].dot([U V])"]
+    assert product.states == ("state(h0)[t-1]",) and product.after == ()
 
 
 def test_gated_rnn_bytes_from_arguments(gradient):
@@ -185,7 +187,8 @@ def test_projection_stays_in_a_loop_that_may_stop_early():
     assert [(d.subject, d.detail) for d in loop.refused] == [
         ("product x[t].dot(w)", "the loop may stop early")
     ]
-    assert loop.products_left == (ProductLeft("x[t].dot(w)", ()),)
+    [product] = loop.products_left
+    assert (product.expression, product.states, product.after) == ("x[t].dot(w)", (), ())
     assert "product x[t].dot(w): the loop may stop early" in str(report)
 
 
@@ -380,6 +383,6 @@ def test_example():
 
 
 def test_every_field_is_documented():
-    for described in (ScanReport, LoopReport, ProductLeft, SavedValue):
+    for described in (ScanReport, LoopReport, StepProduct, SavedValue):
         for field in described.__dataclass_fields__:
             assert field in described.__doc__

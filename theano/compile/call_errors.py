@@ -4,14 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from pytensor.graph.traversal import walk
 
 from theano.compile.failed_operations import failed_operations
 from theano.compile.specify_shape import SpecifyShape, WrongShapeError
 from theano.nearest_name import did_you_mean
 from theano.pytensor_base.functions.compiling import Function as PyTensorFunction
 from theano.pytensor_base.functions.compiling import containers_by_key
-from theano.users_lines import users_line
+from theano.users_lines import nearest_line, users_line
 
 __all__ = ["explain_bad_call", "explain_failure", "mark_explained", "signature", "title"]
 
@@ -122,20 +121,12 @@ def _about(node, thunk) -> list[str]:
     lines = []
     if where := users_line(node):
         lines.append(f"Created at: {where}")
-    elif where := _users_line_before(node):
+    elif where := nearest_line(node):
         lines.append(f"Computed from what was created at: {where}")
     lines.append(f"Inputs types: {[variable.type for variable in node.inputs]}")
     if hasattr(thunk, "inputs"):
         lines.append(f"Inputs shapes: {[getattr(box[0], 'shape', None) for box in thunk.inputs]}")
     return lines
-
-
-def _users_line_before(node) -> str:
-    """Return the line of the nearest node that this one is computed from, if one is known."""
-    nearest = walk(
-        [node], lambda other: [v.owner for v in other.inputs if v.owner is not None], bfs=True
-    )
-    return next(filter(None, map(users_line, nearest)), "")
 
 
 def _explicit_inputs(function):

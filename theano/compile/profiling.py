@@ -306,6 +306,11 @@ def profile_for(profile: bool | str | ProfileStats | None, name: str | None) -> 
 _printed_at_exit: list[ProfileStats] = []
 
 
+def profiles_of_process() -> tuple[ProfileStats, ...]:
+    """Those that are printed when the process ends, if the flag ``profile`` is set then."""
+    return tuple(_printed_at_exit)
+
+
 def _print_at_exit(profile: ProfileStats) -> None:
     if not _printed_at_exit:
         atexit.register(_print_all)

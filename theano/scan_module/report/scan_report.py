@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,17 +12,13 @@ from pytensor.compile.mode import Mode as PyTensorMode
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.replace import clone_replace
-from pytensor.graph.traversal import ancestors
+from pytensor.graph.traversal import toposort
 
 from theano.pytensor_base.functions.compiling import Function
 from theano.scan_module.loop.arguments import Loop, take_apart
 from theano.scan_module.loop.roles import Roles
-from theano.scan_module.report.describe import (
-    describe,
-    describe_product,
-    input_names,
-    operands_of,
-)
+from theano.scan_module.report.describe import describe, input_names
+from theano.scan_module.report.function_report import ScanReport
 from theano.scan_module.report.loop_bytes import (
     Length,
     Shapes,
@@ -40,7 +36,10 @@ from theano.scan_module.report.loop_history import (
     find_history,
     origins_of,
 )
-from theano.scan_module.report.loop_reports import LoopReport, ProductLeft, SavedValue, ScanReport
+from theano.scan_module.report.loop_reports import LoopReport, SavedValue
+from theano.scan_module.report.saved_because import reason_to_save
+from theano.scan_module.report.step_products import StepProduct, products_of_step
+from theano.scan_module.report.step_times import LoopTime, step_times
 from theano.scan_module.scan_opt.loop_rewriter import loops_of
 from theano.scan_module.step.products import products_among
 
@@ -62,7 +61,7 @@ def scan_report(
     Returns
     -------
     ScanReport
-        Print it, or read its fields.
+        Print it, look at it in a notebook, write it as a page or picture, or read its fields.
 
     Raises
     ------
@@ -86,19 +85,31 @@ def scan_report(
             f" {type(function).__name__}: {function!r}"
         )
     graph = function.maker.fgraph
+    values = None if arguments is None else _input_values(function, arguments)
+    return report_of_graph(graph, function.name or "unnamed", values)
+
+
+def report_of_graph(graph: FunctionGraph, name: str, values: list[Any] | None = None) -> ScanReport:
+    """The same of a compiled graph.
+
+    Parameters
+    ----------
+    name
+        The function's.
+    values
+        Of the graph's inputs; without, sizes are expressions.
+    """
     history = find_history(graph)
-    found = _loops(graph, _Surroundings((), {}, None))
+    found = _loops(graph, _Surroundings((), {}, None, step_times(graph)))
     wanted = list(dict.fromkeys(length for loop in found for length in loop.lengths()))
-    if arguments is None:
-        lengths = dict(zip(wanted, simplified(wanted), strict=True))
-    else:
-        numbers = _evaluated(wanted, graph.inputs, _input_values(function, arguments))
-        lengths = dict(zip(wanted, numbers, strict=True))
+    numbers = simplified(wanted) if values is None else _evaluated(wanted, graph.inputs, values)
+    lengths = dict(zip(wanted, numbers, strict=True))
     return ScanReport(
-        function=function.name or "unnamed",
+        function=name,
         recorded=history is not None,
         loops=tuple(loop.report(lengths) for loop in found),
         products_outside=len(products_among(graph.toposort())),
+        graph=graph,
     )
 
 
@@ -109,6 +120,15 @@ class _Surroundings:
     path: tuple[str, ...]
     names: Mapping[Variable, str]
     shapes: Mapping[Variable, tuple] | None
+    times: tuple[LoopTime, ...]
+
+    def time_of(self, node: Apply | None, name: str) -> LoopTime | None:
+        """The time of a loop: by its node, or where that is not known by a name that no other has."""
+        if node is None:
+            return None
+        own = [time for time in self.times if time.node is node]
+        named = own or [time for time in self.times if time.name == name]
+        return named[0] if len(named) == 1 else None
 
 
 @dataclass(frozen=True)
@@ -119,12 +139,14 @@ class _Found:
     path: tuple[str, ...]
     sources: tuple[str, ...]
     products_before: int | None
-    products_left: tuple[ProductLeft, ...] | None
+    products_given: tuple[StepProduct, ...]
+    products_left: tuple[StepProduct, ...] | None
     written_before: tuple[Written, ...] | None
     written_after: tuple[Written, ...] | None
-    saved: tuple[tuple[str, str, str, Written], ...]
+    saved: tuple[tuple[SavedValue, Written], ...]
     policy: str | None
     decisions: tuple[Decision, ...]
+    time: LoopTime | None
 
     def lengths(self) -> Iterable[Variable]:
         values = [*(self.written_before or ()), *(self.written_after or ())]
@@ -144,12 +166,14 @@ class _Found:
             bytes_before=size(self.written_before),
             bytes_after=size(self.written_after),
             saved=tuple(
-                SavedValue(output, text, kind, total_bytes([value], lengths))
-                for output, text, kind, value in self.saved
+                replace(value, bytes=total_bytes([written], lengths))
+                for value, written in self.saved
             ),
             policy=self.policy,
             decisions=self.decisions,
             products_left=self.products_left or (),
+            products_given=self.products_given,
+            time=self.time,
         )
 
 
@@ -198,6 +222,7 @@ def _inside(node: Apply, around: _Surroundings) -> _Surroundings:
         path=(*around.path, node.op.name or "scan"),
         names={own: names[inner] for inner, own in pairs if inner in names},
         shapes={own: shapes[inner] for inner, own in pairs if inner in shapes},
+        times=around.times,
     )
 
 
@@ -210,39 +235,45 @@ def _found(
     left = after = None
     if node is not None:
         inside = _inside(node, around)
-        left = tuple(_products_left(node, inside))
+        left = _products_left(node, inside)
         after = _written_by(take_apart(node), around)
     name = "&".join(record.name for record in records) if node is None else node.op.name
+    name = name or "scan"
     policies = dict.fromkeys(record.policy for record in records if record.saved)
     return _Found(
-        name=name or "scan",
+        name=name,
         path=around.path,
         sources=tuple(record.name for record in records),
         products_before=sum(record.products for record in records) if records else None,
+        products_given=tuple(p for record in records for p in _products_given(record, around)),
         products_left=left,
         written_before=sum((_written_by(r.loop, around) for r in records), ()) if records else None,
         written_after=after,
         saved=tuple(value for record in records for value in _saved(record, around)),
         policy=" and ".join(p for p in policies if p) or None,
         decisions=tuple(decisions),
+        time=around.time_of(node, name),
     )
 
 
-def _products_left(node: Apply, inside: _Surroundings) -> Iterable[ProductLeft]:
+def _products_given(record: LoopRecord, around: _Surroundings) -> tuple[StepProduct, ...]:
+    loop = record.loop
+    states = [tap.inner for state in loop.states for tap in state.reads]
+    return products_of_step(toposort(loop.inner_outputs), states, input_names(loop, around.names))
+
+
+def _products_left(node: Apply, inside: _Surroundings) -> tuple[StepProduct, ...]:
     step = node.op.fn.maker.fgraph
     taps = Roles.of(node.op).inner_inputs(step.inputs).states
-    states = {tap for state in taps for tap in state}
-    for product in products_among(step.toposort()):
-        needed = [v for v in ancestors(operands_of(product)) if v in states]
-        names = dict.fromkeys(inside.names.get(v, "a state") for v in needed)
-        yield ProductLeft(describe_product(product, inside.names), tuple(sorted(names)))
+    states = [tap for state in taps for tap in state]
+    return products_of_step(step.toposort(), states, inside.names)
 
 
 def _written_by(loop: Loop, around: _Surroundings) -> tuple[Written, ...]:
     return written_by(loop, Shapes(loop.outer_inputs, around.shapes))
 
 
-def _saved(record: LoopRecord, around: _Surroundings) -> Iterable[tuple[str, str, str, Written]]:
+def _saved(record: LoopRecord, around: _Surroundings) -> Iterable[tuple[SavedValue, Written]]:
     loop = record.loop
     names = input_names(loop, around.names)
     traces = traces_of(loop, Shapes(loop.outer_inputs, around.shapes))
@@ -251,12 +282,14 @@ def _saved(record: LoopRecord, around: _Surroundings) -> Iterable[tuple[str, str
         position = loop.results.index(trace)
         kind = trace.inner.type
         rank = ranks.get(kind.ndim, f"tensor of rank {kind.ndim}")
-        yield (
-            f"{record.name}.{position}",
-            describe(trace.inner, names),
-            f"{kind.dtype} {rank}",
-            traces[trace],
+        saved = SavedValue(
+            output=f"{record.name}.{position}",
+            expression=describe(trace.inner, names),
+            type=f"{kind.dtype} {rank}",
+            bytes=0,
+            reason=reason_to_save(trace.inner, record.policy),
         )
+        yield saved, traces[trace]
 
 
 def _input_values(function: Function, arguments: Sequence | Mapping) -> list[Any]:

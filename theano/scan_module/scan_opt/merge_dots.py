@@ -19,6 +19,7 @@ from pytensor.scalar.basic import Add
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.shape import SpecifyShape
 
+from theano.pytensor_base.graphs.rewriting import copy_stack_trace
 from theano.scan_module.loop.arguments import Invariant, take_apart
 from theano.scan_module.report.describe import describe
 from theano.scan_module.report.headings import MERGED
@@ -178,6 +179,7 @@ def merge_shared(inner: FunctionGraph, step: StepAnalysis, found: SharedOperand)
     matrices = [step.outer_value(product.owner.inputs[1]) for product in found.products]
     joined, invariants = _new_invariant(inner, pt.join(1, *matrices), "joined")
     product = pt.dot(found.left, joined)
+    copy_stack_trace(list(found.products), product)
     start: Variable | int = 0
     end: Variable | int = 0
     for old, matrix in zip(found.products, matrices, strict=True):
@@ -185,6 +187,7 @@ def merge_shared(inner: FunctionGraph, step: StepAnalysis, found: SharedOperand)
         invariants += added
         end = end + width
         columns = old.type.filter_variable(product[:, start:end])
+        copy_stack_trace(old, columns)
         inner.replace(old, columns, reason="MergeDots")
         start = end
     return invariants
@@ -202,8 +205,10 @@ def merge_sum(inner: FunctionGraph, step: StepAnalysis, found: SumOfProducts) ->
     matrices = [step.outer_value(matrix) for _, matrix in operands]
     joined, invariants = _new_invariant(inner, pt.join(0, *matrices), "joined")
     product = pt.dot(pt.join(1, *(left for left, _ in operands)), joined)
+    copy_stack_trace([without_shape_check(old) for old in found.products], product)
     total = pt.add(product, *found.others) if found.others else product
     new = found.total.type.filter_variable(total)
+    copy_stack_trace(found.total, new)
     inner.replace(found.total, new, reason="MergeDots")
     return invariants
 

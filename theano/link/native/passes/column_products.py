@@ -29,6 +29,7 @@ def split_products(loop: Loop) -> None:
         assert isinstance(statement, Gemm)
         parts = {which: _part(step, statement, which) for which in ranges}
         statements += parts.values()
+        step.origins |= dict.fromkeys(parts.values(), step.origins.get(statement))
         renamed = {
             id(view): View.of(parts[which].out.buffer)
             for which, views in ranges.items()

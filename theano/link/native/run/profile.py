@@ -15,6 +15,8 @@ from pytensor.configdefaults import config
 from theano.link.native.emit.counters import FIELDS, Counter, Counters
 from theano.link.native.lowering.segment import SegmentCall
 from theano.pytensor_base.functions.profiling import register_profiler_printer
+from theano.scan_module.report.step_times import LoopTime, StatementTime, use_step_times
+from theano.users_lines import nearest_line
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,8 @@ class StatementProfile:
         Additions, multiplications and functions, over all calls; with several threads, of all.
     bytes
         What it reads and writes, over all calls.
+    line
+        The user's line that it is for, or the nearest of what it is computed from.
     """
 
     text: str
@@ -39,6 +43,7 @@ class StatementProfile:
     calls: int
     operations: int
     bytes: int
+    line: str = ""
 
     @property
     def gflops(self) -> float:
@@ -185,6 +190,13 @@ class Measurements:
         called = {counter.called: counter.node for counter, _ in read if counter.called}
         return [_by_nodes(name, node, read, shapes) for name, node in called.items()]
 
+    def loop_times(self) -> tuple[LoopTime, ...]:
+        """The loops that ran, each with its node."""
+        read = self._read()
+        called = {counter.called: counter.node for counter, _ in read if counter.called}
+        loops = [(node, _loop(name, read)) for name, node in called.items()]
+        return tuple(_loop_time(node, loop) for node, loop in loops if loop.calls)
+
     def outer_shapes(self) -> dict[Any, tuple[int, ...]]:
         """The last shape of each value outside of loops."""
         names = {native.segment.name for native in self._natives}
@@ -213,6 +225,31 @@ _measured: WeakKeyDictionary[Any, Measurements] = WeakKeyDictionary()
 def measurements_of(fgraph: Any) -> Measurements | None:
     """What is counted in a function's graph, if it is native and profiled."""
     return _measured.get(fgraph)
+
+
+def _loop_time(node: Any, loop: LoopProfile) -> LoopTime:
+    statements = (s for s in loop.statements if s.calls)
+    return LoopTime(
+        loop.name,
+        node,
+        loop.seconds,
+        loop.calls,
+        loop.steps,
+        loop.overhead_per_step,
+        tuple(
+            StatementTime(s.text, s.seconds, s.calls, s.gflops, s.bytes // s.calls, s.line)
+            for s in sorted(statements, key=lambda s: -s.seconds)
+        ),
+    )
+
+
+def _times_of_loops(fgraph: Any) -> tuple[LoopTime, ...]:
+    """The times of a graph's loops, as a report on loops shows them."""
+    measured = _measured.get(fgraph)
+    return () if measured is None else measured.loop_times()
+
+
+use_step_times(_times_of_loops)
 
 
 def _by_nodes(name: str, node: Any, read: Any, shapes: Any) -> LoopOfNodes:
@@ -261,6 +298,7 @@ def _statements(name: str, read: list[tuple[Counter, dict[str, int]]]) -> tuple:
             numbers["calls"],
             numbers["operations"],
             numbers["bytes"],
+            "" if counter.node is None else nearest_line(counter.node),
         )
         for counter, numbers in read
         if counter.function == name and counter.kind != "between"

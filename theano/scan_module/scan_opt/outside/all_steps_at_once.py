@@ -13,6 +13,7 @@ from pytensor.tensor.type import TensorType
 
 from theano.scan_module.step.operation_kinds import kind_of
 from theano.scan_module.step.step_analysis import StepAnalysis
+from theano.users_lines import copy_lines
 
 
 class AllSteps:
@@ -50,7 +51,10 @@ class AllSteps:
             if value is None or not isinstance(value.type, TensorType) and varies:
                 return None
             arguments.append((varies, value))
-        return rule(node, arguments)
+        stacked = rule(node, arguments)
+        if stacked is not None:
+            copy_lines(variable, stacked, (value for _, value in arguments))
+        return stacked
 
     def holds_product(self, variable: Variable) -> bool:
         """Whether computing the value takes a product, however deep."""

@@ -1,0 +1,88 @@
+"""``python -m theano.profile script.py``: run a program, and say what it took."""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import runpy
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from theano.compile.profiling import profiles_of_process
+from theano.configdefaults import config
+from theano.profile.best_rate import best_rates
+from theano.profile.findings import Findings, function_times
+from theano.profile.page import profile_page
+from theano.profile.terminal import terminal_lines
+from theano.users_lines import short_line
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the program; its own exit status is returned."""
+    options = _parser().parse_args(arguments)
+    config.profile = True
+    start = time.perf_counter()
+    status, error = _run(options.program, options.arguments, options.module)
+    seconds = time.perf_counter() - start
+    # what PyTensor would print at the end is what is printed here
+    config.profile = False
+    findings = _findings(options, seconds, error)
+    print("\n".join(terminal_lines(findings)), file=sys.stderr)
+    if options.html is not None:
+        options.html.write_text(profile_page(findings), encoding="utf-8")
+        print(f"\nwritten: {options.html}", file=sys.stderr)
+    return status
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m theano.profile",
+        description="Run a program that uses theano, then say what its functions, loops, statements "
+        "and lines took, and what may help.",
+    )
+    parser.add_argument("--html", type=Path, metavar="FILE", help="write a page with pictures, too")
+    parser.add_argument("-m", dest="module", action="store_true", help="the program is a module")
+    parser.add_argument("program", help="the file of a program, or with -m the name of a module")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the program's own")
+    return parser
+
+
+def _run(program: str, arguments: Sequence[str], module: bool) -> tuple[int, str]:
+    """The exit status, and what the program failed with."""
+    sys.argv = [program, *arguments]
+    try:
+        if module:
+            sys.path.insert(0, "")
+            runpy.run_module(program, run_name="__main__", alter_sys=True)
+        else:
+            sys.path.insert(0, str(Path(program).resolve().parent))
+            runpy.run_path(program, run_name="__main__")
+    except SystemExit as end:
+        return (end.code if isinstance(end.code, int) else int(end.code is not None)), ""
+    except KeyboardInterrupt:
+        return 130, "KeyboardInterrupt"
+    except Exception as error:
+        sys.excepthook(type(error), error, error.__traceback__)
+        return 1, f"{type(error).__name__}: {error}".splitlines()[0]
+    return 0, ""
+
+
+def _findings(options: argparse.Namespace, seconds: float, error: str) -> Findings:
+    functions = [function_times(stats) for stats in profiles_of_process()]
+    used = [f for f in functions if f.calls or f.compilation.whole]
+    # in kilobytes, but on macOS in bytes
+    unit = 1 if sys.platform == "darwin" else 1024
+    return Findings(
+        program=" ".join([short_line(options.program), *options.arguments]),
+        seconds=seconds,
+        functions=tuple(sorted(used, key=lambda f: -f.seconds)),
+        peak_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit,
+        best=best_rates() if used else {},
+        error=error,
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,197 @@
+"""What a program's functions took, as data: taken from their profiles when it has ended."""
+
+from __future__ import annotations
+
+import linecache
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from theano.compile.profiling import ProfileStats
+from theano.link.native.run.profile import SegmentProfile, StatementProfile, measurements_of
+from theano.pytensor_base.graphs.scan import Scan
+from theano.scan_module.report.function_report import ScanReport
+from theano.scan_module.report.scan_report import report_of_graph
+from theano.scan_module.report.step_times import LoopTime, step_times
+from theano.users_lines import nearest_line
+
+
+@dataclass(frozen=True)
+class Compilation:
+    """Seconds that compiling a function took, by stage.
+
+    Attributes
+    ----------
+    whole
+        From the call of ``theano.function`` to its end.
+    rewriting
+        What rewrites took.
+    code
+        What writing code took, and the C compiler for as long as it was waited for.
+    """
+
+    whole: float
+    rewriting: float
+    code: float
+
+    @property
+    def rest(self) -> float:
+        """What copying the graph took, and all else."""
+        return max(0.0, self.whole - self.rewriting - self.code)
+
+
+@dataclass(frozen=True)
+class PythonCall:
+    """An operation that Python runs, in a function whose other ones are native."""
+
+    operation: str
+    seconds: float
+    line: str
+
+
+@dataclass(frozen=True)
+class FunctionTimes:
+    """A compiled function, over all of its calls.
+
+    Attributes
+    ----------
+    name
+        Its name, or the line that compiled it.
+    seconds, calls
+        Of all calls.
+    inside
+        Of these seconds, those in the program that was compiled; the rest is Python's, which
+        checks and converts what is given.
+    loops
+        Its loops; ``report`` says what became of them.
+    statements
+        What it does outside of loops.
+    python
+        What Python runs, the longest first.
+    lines
+        The seconds of each of the user's lines.
+    bytes
+        What it keeps for results and for work.
+    """
+
+    name: str
+    seconds: float
+    calls: int
+    inside: float
+    compilation: Compilation
+    loops: tuple[LoopTime, ...]
+    statements: tuple[StatementProfile, ...]
+    python: tuple[PythonCall, ...]
+    lines: dict[str, float]
+    bytes: int
+    report: ScanReport | None
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a whole program took.
+
+    Attributes
+    ----------
+    program
+        How it was called.
+    seconds
+        From its beginning to its end.
+    functions
+        Those that were compiled, the longest first.
+    peak_bytes
+        The most memory that the process had.
+    best
+        Thousand millions of operations in a second that a large product reaches here, of float32
+        and of float64, measured when the program had ended.
+    error
+        What ended the program, if it failed.
+    """
+
+    program: str
+    seconds: float
+    functions: tuple[FunctionTimes, ...]
+    peak_bytes: int
+    best: dict[str, float]
+    error: str = ""
+
+    @property
+    def calling(self) -> float:
+        """Seconds in calls of functions."""
+        return sum(function.seconds for function in self.functions)
+
+    @property
+    def compiling(self) -> float:
+        """Seconds in which functions were compiled."""
+        return sum(function.compilation.whole for function in self.functions)
+
+    @property
+    def lines(self) -> dict[str, float]:
+        """The seconds of each of the user's lines, the longest first."""
+        total: dict[str, float] = defaultdict(float)
+        for function in self.functions:
+            for line, seconds in function.lines.items():
+                total[line] += seconds
+        return dict(sorted(total.items(), key=lambda item: -item[1]))
+
+
+def source_of(line: str) -> str:
+    """The text of a user's line, given as ``file:line``; empty where it is not known."""
+    path, _, number = line.rpartition(":")
+    return linecache.getline(path, int(number)).strip() if number.isdigit() else ""
+
+
+def function_times(stats: ProfileStats) -> FunctionTimes:
+    """What a profile says of a function."""
+    graphs = stats.graphs
+    loops = tuple(time for graph in graphs for time in step_times(graph))
+    segments = tuple(part for graph in graphs for part in _segments(graph))
+    return FunctionTimes(
+        name=str(stats.message or "a function without a name"),
+        seconds=stats.fct_call_time,
+        calls=stats.fct_callcount,
+        inside=stats.vm_call_time,
+        compilation=Compilation(stats.compile_time, stats.rewriting_time, stats.linker_time),
+        loops=loops,
+        statements=tuple(s for part in segments for s in part.statements if _is_work(s)),
+        python=tuple(_by_python(stats)),
+        lines=_seconds_by_line(stats),
+        bytes=sum(part.outputs + part.work for part in segments),
+        report=report_of_graph(graphs[0], str(stats.message)) if loops else None,
+    )
+
+
+def _segments(graph: Any) -> Sequence[SegmentProfile]:
+    measured = measurements_of(graph)
+    return () if measured is None else measured.profile().segments
+
+
+def _is_work(statement: StatementProfile) -> bool:
+    """Whether a statement outside of loops is none of the loops themselves."""
+    return bool(statement.calls) and not statement.text.startswith("the loop ")
+
+
+def _by_python(stats: ProfileStats) -> Iterable[PythonCall]:
+    times: dict[tuple[str, str], float] = defaultdict(float)
+    in_c = stats.apply_cimpl or {}
+    for (_, node), seconds in stats.apply_time.items():
+        if not in_c.get(node) and seconds:
+            times[str(node.op), nearest_line(node)] += seconds
+    for (operation, line), seconds in sorted(times.items(), key=lambda item: -item[1]):
+        yield PythonCall(operation, seconds, line)
+
+
+def _seconds_by_line(stats: ProfileStats) -> dict[str, float]:
+    """Of a loop that is native the seconds of its steps, of all else those of nodes."""
+    inside = {loop.node: loop for loop in stats.loops()}
+    lines: dict[str, float] = defaultdict(float)
+    for (_, node), seconds in stats.apply_time.items():
+        loop = inside.get(node) if isinstance(node.op, Scan) else None
+        counted = sum(loop.times.values()) if loop is not None else 0.0
+        if loop is None or not counted:
+            lines[nearest_line(node)] += seconds
+            continue
+        for step_node, share in loop.times.items():
+            lines[nearest_line(step_node) or nearest_line(node)] += seconds * share / counted
+    return dict(lines)

@@ -1,0 +1,104 @@
+"""What a program took, as a web page, with pictures of its loops."""
+
+from __future__ import annotations
+
+from html import escape
+
+from theano.profile.advice import advice_for
+from theano.profile.findings import Findings, FunctionTimes, source_of
+from theano.profile.terminal import SMALLEST_SHARE, share_of, statements_of
+from theano.scan_module.report.page.colours import PAGE_STYLE, STYLE
+from theano.scan_module.report.page.page import bar, loop_part, paragraph, table, whole_page
+from theano.users_lines import short_line
+
+MOST = 30
+
+
+def profile_page(findings: Findings) -> str:
+    """The whole page, as HTML."""
+    title = f"{findings.program}: {findings.seconds:.2f} s"
+    parts = [
+        f"<style>{STYLE}{PAGE_STYLE}</style><h1>{escape(title)}</h1>",
+        paragraph(f"It ended with {findings.error}") if findings.error else "",
+        _whole(findings),
+        _advice(findings),
+        _functions(findings),
+        _lines(findings),
+        _statements(findings),
+        *(_loops_of(function) for function in findings.functions),
+    ]
+    return whole_page(title, f'<div class="tn">{"".join(parts)}</div>')
+
+
+def _seconds(findings: Findings, seconds: float) -> tuple[str, str]:
+    return bar(share_of(findings, seconds)), f"{seconds:.3f}"
+
+
+def _whole(findings: Findings) -> str:
+    compilations = [f.compilation for f in findings.functions]
+    elsewhere = max(0.0, findings.seconds - findings.calling - findings.compiling)
+    stages = {
+        "calls of functions": findings.calling,
+        "compiling: rewriting": sum(c.rewriting for c in compilations),
+        "compiling: code": sum(c.code for c in compilations),
+        "compiling: all else": sum(c.rest for c in compilations),
+        "the program itself": elsewhere,
+    }
+    best = ", ".join(f"{rate:.0f} GFLOP/s of {dtype}" for dtype, rate in findings.best.items())
+    said = f"Memory at its peak: {findings.peak_bytes / 2**20:.0f} MB." + (
+        f" A large product reaches {best} on this machine." if best else ""
+    )
+    rows = [(*_seconds(findings, s), escape(name)) for name, s in stages.items()]
+    return table("the whole", ("share", "seconds", "what"), rows, said, escaped=True)
+
+
+def _advice(findings: Findings) -> str:
+    rows = [(a.text, short_line(a.line), source_of(a.line), a.page) for a in advice_for(findings)]
+    return table("advice", ("what", "line", "there", "page"), rows)
+
+
+def _functions(findings: Findings) -> str:
+    rows = [
+        (
+            *_seconds(findings, f.seconds),
+            str(f.calls),
+            f"{f.compilation.whole:.3f}",
+            f"{f.bytes / 2**20:.1f}",
+            escape(short_line(f.name)),
+        )
+        for f in findings.functions
+    ]
+    columns = ("share", "seconds", "calls", "compiling", "MB kept", "function")
+    return table("functions", columns, rows, escaped=True)
+
+
+def _lines(findings: Findings) -> str:
+    rows = [
+        (*_seconds(findings, s), escape(short_line(line) or "not known"), escape(source_of(line)))
+        for line, s in findings.lines.items()
+        if share_of(findings, s) >= SMALLEST_SHARE
+    ]
+    return table("lines", ("share", "seconds", "line", "there"), rows[:MOST], escaped=True)
+
+
+def _statements(findings: Findings) -> str:
+    rows = [
+        (
+            *_seconds(findings, s.seconds),
+            str(s.calls),
+            f"{s.gflops:.1f}",
+            escape(s.text),
+            escape(short_line(place)),
+            escape(short_line(s.line)),
+        )
+        for s, place in statements_of(findings)[:MOST]
+    ]
+    columns = ("share", "seconds", "calls", "GFLOP/s", "statement", "in", "line")
+    return table("statements", columns, rows, escaped=True)
+
+
+def _loops_of(function: FunctionTimes) -> str:
+    report = function.report
+    if report is None:
+        return ""
+    return f"<h1>{escape(report.title)}</h1>" + "".join(map(loop_part, report.loops))

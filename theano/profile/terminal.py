@@ -1,0 +1,106 @@
+"""What a program took, as lines for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from theano.link.native.run.profile import StatementProfile
+from theano.profile.advice import advice_for
+from theano.profile.findings import Findings, source_of
+from theano.scan_module.report.step_times import StatementTime
+from theano.users_lines import short_line
+
+MOST = 10
+SMALLEST_SHARE = 0.001
+WIDTH = 100
+
+
+def terminal_lines(findings: Findings) -> list[str]:
+    """The whole page."""
+    return [
+        *_summary(findings),
+        *_table("functions", "seconds   share    calls  compiling", _functions(findings)),
+        *_table("loops", "seconds   share    steps  µs between steps", _loops(findings)),
+        *_table("statements", "seconds   share  GFLOP/s", _statements(findings)),
+        *_table("lines", "seconds   share", _lines(findings)),
+        *_advice(findings),
+    ]
+
+
+def _summary(findings: Findings) -> list[str]:
+    compilations = [f.compilation for f in findings.functions]
+    rewriting, code = (sum(getattr(c, k) for c in compilations) for k in ("rewriting", "code"))
+    rest = max(0.0, findings.compiling - rewriting - code)
+    best = ", ".join(f"{rate:.0f} GFLOP/s of {dtype}" for dtype, rate in findings.best.items())
+    return [
+        "",
+        f"theano.profile: {findings.program}, {findings.seconds:.2f} s",
+        *([f"  it ended with {findings.error}"] if findings.error else []),
+        f"  calls of functions {findings.calling:.2f} s; compiling {findings.compiling:.2f} s "
+        f"(rewriting {rewriting:.2f}, code {code:.2f}, the rest {rest:.2f}); all else "
+        f"{max(0.0, findings.seconds - findings.calling - findings.compiling):.2f} s",
+        f"  memory at its peak {findings.peak_bytes / 2**20:.0f} MB",
+        *([f"  a large product reaches {best} here"] if best else []),
+    ]
+
+
+def _table(title: str, columns: str, rows: Iterable[str]) -> list[str]:
+    rows = list(rows)
+    if not rows:
+        return []
+    return ["", f"{title:<12}{columns}", *(row[:WIDTH] for row in rows[:MOST])]
+
+
+def share_of(findings: Findings, seconds: float) -> float:
+    """A part of the program's time."""
+    return seconds / findings.seconds if findings.seconds else 0.0
+
+
+def _row(findings: Findings, seconds: float, cells: str) -> str:
+    return f"{seconds:>19.3f}  {share_of(findings, seconds):>6.1%}{cells}"
+
+
+def _functions(findings: Findings) -> Iterable[str]:
+    for f in findings.functions:
+        cells = f" {f.calls:>8}  {f.compilation.whole:>9.3f}  {short_line(f.name)}"
+        yield _row(findings, f.seconds, cells)
+
+
+def _loops(findings: Findings) -> Iterable[str]:
+    loops = [loop for f in findings.functions for loop in f.loops]
+    for loop in sorted(loops, key=lambda loop: -loop.seconds):
+        cells = f" {loop.steps:>8}  {1e6 * loop.overhead_per_step:>16.2f}  {loop.name}"
+        yield _row(findings, loop.seconds, cells)
+
+
+def _statements(findings: Findings) -> Iterable[str]:
+    for s, place in statements_of(findings):
+        yield _row(findings, s.seconds, f"  {s.gflops:>7.1f}  {s.text}, {short_line(place)}")
+
+
+def statements_of(findings: Findings) -> list[tuple[StatementTime | StatementProfile, str]]:
+    """The statements that take time, the longest first, each with the loop or function it is in."""
+    found: list[tuple[StatementTime | StatementProfile, str]] = []
+    for f in findings.functions:
+        found += [(s, f"loop {loop.name}") for loop in f.loops for s in loop.statements]
+        found += [(s, f.name) for s in f.statements]
+    shown = [pair for pair in found if share_of(findings, pair[0].seconds) >= SMALLEST_SHARE]
+    return sorted(shown, key=lambda pair: -pair[0].seconds)
+
+
+def _lines(findings: Findings) -> Iterable[str]:
+    for line, seconds in findings.lines.items():
+        if share_of(findings, seconds) >= SMALLEST_SHARE:
+            where = short_line(line) or "a line that is not known"
+            yield _row(findings, seconds, f"  {where}  {source_of(line)}".rstrip())
+
+
+def _advice(findings: Findings) -> list[str]:
+    lines = []
+    for advice in advice_for(findings):
+        lines.append(f"* {advice.text}")
+        if advice.line:
+            lines.append(f"  {short_line(advice.line)}  {source_of(advice.line)}".rstrip())
+        if advice.page:
+            lines.append(f"  see doc/{advice.page}.md")
+    return ["", "advice", *(lines or ["nothing stands out"])]

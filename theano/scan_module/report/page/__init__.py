@@ -1,0 +1,1 @@
+"""Reports on loops as pages and pictures."""

@@ -1,0 +1,140 @@
+"""A report on loops as a page: what became of each, in words, pictures and times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from theano.scan_module.report.headings import LEFT
+from theano.scan_module.report.loop_reports import LoopReport
+from theano.scan_module.report.page.colours import PAGE_STYLE, STYLE
+from theano.scan_module.report.page.picture import loop_picture
+from theano.scan_module.report.step_times import LoopTime
+from theano.scan_module.report.text import change, name_and_place
+from theano.users_lines import short_line
+
+Row = Sequence[str]
+# Columns of a table that hold numbers
+NUMBERS = frozenset(
+    {"bytes", "seconds", "calls", "steps", "GFLOP/s", "bytes a call", "compiling", "MB kept"}
+)
+
+
+def whole_page(title: str, inside: str) -> str:
+    """An HTML page around what it shows."""
+    return (
+        f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
+        '<meta name="color-scheme" content="light dark">'
+        "<style>body{margin:0}</style></head>"
+        f"<body>{inside}</body></html>\n"
+    )
+
+
+def report_part(title: str, loops: Sequence[LoopReport], notes: str = "", graph: str = "") -> str:
+    """Loops as a part of a page, such as a cell of a notebook.
+
+    Parameters
+    ----------
+    notes
+        What is to be known before.
+    graph
+        The address of a page with the whole graph.
+    """
+    parts = [f"<style>{STYLE}{PAGE_STYLE}</style>", f"<h1>{escape(title)}</h1>"]
+    if notes:
+        parts.append(paragraph(notes, "tn-faint"))
+    if graph:
+        link = f'<a href="{escape(graph)}">the whole graph</a>'
+        parts.append(f"<p>See {link}, where loops open by double click.</p>")
+    parts += [loop_part(loop) for loop in loops]
+    return f'<div class="tn">{"".join(parts)}</div>'
+
+
+def loop_part(loop: LoopReport) -> str:
+    """One loop: numbers, picture, decisions, what is saved, times."""
+    parts = [f"<h2>{escape(name_and_place(loop))}</h2>", paragraph(_numbers(loop))]
+    if len(loop.sources) > 1:
+        parts.append(paragraph(f"made of the loops {', '.join(loop.sources)}"))
+    parts.append(f'<div class="tn-wide">{loop_picture(loop)}</div>')
+    for heading in loop.headings:
+        decisions = [(d.subject, d.detail) for d in loop.under(heading)]
+        parts.append(table(heading, ("what", "how"), decisions))
+    parts.append(table(LEFT, ("what", "why"), [(d.subject, d.detail) for d in loop.refused]))
+    saved = [(v.output, v.expression, v.type, str(v.bytes), v.reason) for v in loop.saved]
+    title = f"saved in each step for the gradient (scan.save={loop.policy})"
+    parts.append(table(title, ("as", "value", "type", "bytes", "why"), saved))
+    if loop.time is not None:
+        parts.append(time_part(loop.time))
+    return "".join(parts)
+
+
+def _numbers(loop: LoopReport) -> str:
+    return (
+        f"Products per step: {change(loop.products_before, loop.products_after)}. "
+        f"Bytes written per step: {change(loop.bytes_before, loop.bytes_after)}."
+    )
+
+
+def time_part(time: LoopTime) -> str:
+    """What the steps of a profiled loop took, by statement."""
+    said = (
+        f"{time.calls} calls of {time.steps} steps in all took {time.seconds:.3g} s; "
+        f"{1e6 * time.overhead_per_step:.2g} µs between steps."
+    )
+    rows = [
+        (
+            bar(s.seconds / time.seconds if time.seconds else 0.0),
+            f"{s.seconds:.3g}",
+            str(s.calls),
+            f"{s.gflops:.1f}",
+            str(s.bytes_per_call),
+            escape(s.text),
+            escape(short_line(s.line)),
+        )
+        for s in time.statements
+    ]
+    columns = ("share", "seconds", "calls", "GFLOP/s", "bytes a call", "statement", "line")
+    return table("times", columns, rows, said, escaped=True)
+
+
+def bar(share: float) -> str:
+    """A share as a bar and a number."""
+    width = min(1.0, share) * 6
+    drawn = f'<span class="tn-bar" style="width:{width:.2f}em"></span>'
+    return f'<span class="tn-share">{share:.1%}</span>{drawn}'
+
+
+def table(
+    title: str, columns: Row, rows: Iterable[Row], said: str = "", escaped: bool = False
+) -> str:
+    """A titled table; nothing where it has no rows.
+
+    Parameters
+    ----------
+    said
+        A sentence above it.
+    escaped
+        Whether the cells are HTML.
+    """
+    rows = list(rows)
+    if not rows:
+        return ""
+    parts = [f"<h3>{escape(title)}</h3>", paragraph(said) if said else "", '<div class="tn-wide">']
+    parts.append(f"<table><tr>{''.join(_cell('th', name, escape(name)) for name in columns)}</tr>")
+    for row in rows:
+        cells = zip(columns, row, strict=True)
+        parts.append(
+            f"<tr>{''.join(_cell('td', n, c if escaped else escape(c)) for n, c in cells)}</tr>"
+        )
+    return "".join([*parts, "</table></div>"])
+
+
+def _cell(tag: str, column: str, inside: str) -> str:
+    kind = "tn-number" if column in NUMBERS else "tn-whole" if column == "share" else ""
+    kind = f' class="{kind}"' if kind else ""
+    return f"<{tag}{kind}>{inside}</{tag}>"
+
+
+def paragraph(text: str, kind: str = "") -> str:
+    """A text as a paragraph of a kind, which is a class of the style."""
+    return f'<p class="{kind}">{escape(text)}</p>' if kind else f"<p>{escape(text)}</p>"
