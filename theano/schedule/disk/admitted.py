@@ -31,7 +31,9 @@ from theano.pytensor_base.graphs.rewriting import RewriteDatabaseQuery
 
 # classes of these packages that are of these kinds, or records
 PACKAGES = ("theano", "pytensor", "pymc", "pymc_extras")
-_KINDS = (Op, Type, Variable, Apply, Feature, MetaObject, Mode, RewriteDatabaseQuery, Exception)
+_KINDS = frozenset(
+    (Op, Type, Variable, Apply, Feature, MetaObject, Mode, RewriteDatabaseQuery, Exception)
+)
 _NEVER = (ExternalCOp, FromFunctionOp)
 
 _BUILTINS = (bytearray, complex, frozenset, object, range, set, slice)
@@ -56,7 +58,8 @@ def is_admitted(value: Any) -> bool:
         return False
     package = (module or "").partition(".")[0]
     if package in PACKAGES:
-        of_kind = issubclass(value, _KINDS) or dataclasses.is_dataclass(value)
+        # issubclass asks an abstract class for all of its subclasses
+        of_kind = not _KINDS.isdisjoint(value.__mro__) or dataclasses.is_dataclass(value)
         return of_kind and value not in _NEVER
     if package == "numpy":
         return value is np.ndarray or issubclass(value, np.generic | np.dtype | Exception)
