@@ -92,6 +92,29 @@ def lstm(scan: Callable, peepholes: bool = False) -> Network:
     return network(inputs, (h**2).sum(), weights, shapes[: len(inputs)])
 
 
+def convolutional_lstm(scan: Callable) -> Network:
+    """An LSTM whose products are convolutions of images, and whose gates are channels of them."""
+    h0, c0, W, U = (T.tensor4(name) for name in ("h0", "c0", "W", "U"))
+    x, b = T.tensor5("x"), T.vector("b")
+    channels, filters, length = 2, 3, 5
+
+    def step(x, h, c, W, U, b):
+        gates = T.nnet.conv2d(x, W, border_mode="half") + T.nnet.conv2d(h, U, border_mode="half")
+        gates = gates + b.dimshuffle("x", 0, "x", "x")
+        i, f, o, g = (gates[:, k * filters : (k + 1) * filters] for k in range(4))
+        c = T.nnet.sigmoid(f) * c + T.nnet.sigmoid(i) * T.tanh(g)
+        return T.nnet.sigmoid(o) * T.tanh(c), c
+
+    h, _ = scan(step, sequences=[x], outputs_info=[h0, c0], non_sequences=[W, U, b])
+    state = (BATCH, filters, length, length)
+    shapes = [
+        (STEPS, BATCH, channels, length, length),
+        *(state, state),
+        *((4 * filters, channels, 3, 3), (4 * filters, filters, 3, 3), (4 * filters,)),
+    ]
+    return network([x, h0, c0, W, U, b], (h**2).sum(), [W, U, b], shapes)
+
+
 PRODUCTS = {
     "method": lambda a, b: a.dot(b),
     "operator": lambda a, b: a @ b,

@@ -44,6 +44,7 @@ FUNCTIONS: dict[str, tuple[Callable, Callable]] = {
     "gated_rnn": (networks.gated_rnn, gradient),
     "lstm": (networks.lstm, gradient),
     "stacked_lstm": (networks.stacked_lstm, gradient),
+    "convolutional_lstm": (networks.convolutional_lstm, gradient),
     "bidirectional": (networks.bidirectional, gradient),
     "attention": (networks.attention, gradient),
     "encoder_decoder": (networks.encoder_decoder, gradient),

@@ -8,6 +8,7 @@ from theano.pytensor_base.graphs.rewriting import in2out
 from theano.schedule.layered_database import LayeredDB
 from theano.schedule.rewrites.casts_by_numpy import cast_by_numpy
 from theano.schedule.rewrites.few_operands import few_operands
+from theano.schedule.rewrites.joined_parts import JoinedParts
 from theano.schedule.rewrites.operators_as_graphs import operators_as_graphs
 from theano.schedule.rewrites.parts_in_place import PartsInPlace
 from theano.schedule.rewrites.results_in_place import ResultsInPlace
@@ -40,6 +41,8 @@ def register_for_tags(name: str, rewrite: Any, *tags: str, position: float) -> N
     _pytensor_optdb.register(name, rewrite, *tags, position=position)
 
 
+# after the rewrites of loops, before sums are given a canonical form
+optdb.register("joined_parts", JoinedParts(), FAST_RUN_TAG, position=0.9)
 # after PyTensor's canonicalize (1), before stabilize (1.5)
 optdb.register("structured_products", StructuredProducts(), FAST_RUN_TAG, position=1.3)
 # after all that turns products, before they become BLAS's operations (1.7)

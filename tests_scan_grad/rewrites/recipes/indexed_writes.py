@@ -142,6 +142,32 @@ def gradient_of_a_mean_and_of_rows(m: Maker):
     return grad((x.mean(axis) ** 2).sum() + (part**3).sum(), x)
 
 
+@recipe(FAMILY, "joined_parts")
+def gradient_of_slices_side_by_side(m: Maker):
+    x = m.array((m.one_of(1, 2), m.one_of(4, 5, 6)))
+    width, count = m.one_of(1, 2, 3), m.one_of(2, 3)
+    axis = m.one_of(0, 1)
+    turned = x.T if axis == 0 else x
+    parts = [turned[:, k * width : (k + 1) * width] for k in range(count)]
+    if m.chance():
+        parts.append(turned[:, count * width :])
+    return grad(sum((part ** (k + 2)).sum() for k, part in enumerate(parts)) + (x * 3).sum(), x)
+
+
+@recipe(FAMILY, "joined_parts")
+def sum_of_parts_of_zeros(m: Maker):
+    x = m.array((2, 5), ("float64", "float32", "int64"))
+    zeros = m.one_of(pt.zeros_like(x), pt.zeros((2, 5), dtype=x.type.dtype))
+    terms = []
+    for bounds in m.one_of(
+        ((0, 2), (2, 5)), ((3, 9), (0, 2)), ((1, 3), (2, 5)), ((0, 1), (3, None))
+    ):
+        part = zeros[:, slice(*bounds)]
+        value = m.one_of(x[:, slice(*bounds)], m.scalar(x.type.dtype))
+        terms.append(write(m)(part, value))
+    return pt.add(*terms, *m.one_of([], [x], [x, x]))
+
+
 @recipe(FAMILY)
 def sum_with_a_diagonal_matrix(m: Maker):
     d = m.array((m.one_of(1, 2, 3),))

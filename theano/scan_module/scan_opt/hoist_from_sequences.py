@@ -24,7 +24,12 @@ from theano.scan_module.report.headings import HOISTED
 from theano.scan_module.scan_opt.loop_rewriter import Checked, Finding, LoopRewriter
 from theano.scan_module.scan_opt.outside.all_steps_at_once import AllSteps
 from theano.scan_module.scan_opt.outside.rows_of_sequences import all_rows
-from theano.scan_module.step.step_analysis import StepAnalysis, normalized, product_of
+from theano.scan_module.step.step_analysis import (
+    StepAnalysis,
+    correlation_of,
+    normalized,
+    product_of,
+)
 
 
 class HoistFromSequences(LoopRewriter):
@@ -70,14 +75,20 @@ class HoistFromSequences(LoopRewriter):
 
 
 def _product(variable: Variable, loop: Loop, why_not: str | None) -> Finding:
-    subject = f"product {describe(variable, loop)}"
-    return Finding(subject, why_not is None, why_not or "one product before the loop")
+    kind = "product" if correlation_of(variable) is None else "correlation"
+    subject = f"{kind} {describe(variable, loop)}"
+    return Finding(subject, why_not is None, why_not or f"one {kind} before the loop")
 
 
 def products_of_step(loop: Loop) -> list[Variable]:
-    """The products in a step, in the order in which they are computed."""
+    """The products and correlations in a step, in the order in which they are computed."""
     graph = FunctionGraph(loop.inner_inputs, loop.inner_outputs, clone=False)
-    return [v for node in graph.toposort() for v in node.outputs if product_of(v) is not None]
+    return [
+        v
+        for node in graph.toposort()
+        for v in node.outputs
+        if product_of(v) is not None or correlation_of(v) is not None
+    ]
 
 
 def hoist_traces(loop: Loop, all_steps: AllSteps) -> dict[Trace, Variable]:

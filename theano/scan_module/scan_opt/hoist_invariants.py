@@ -11,9 +11,15 @@ from dataclasses import replace
 
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.op import HasInnerGraph
 from pytensor.graph.traversal import ancestors, io_toposort
 from pytensor.raise_op import CheckAndRaise
-from pytensor.tensor.basic import alloc
+from pytensor.tensor.basic import (
+    Alloc,
+    MakeVector,
+    alloc,
+    get_underlying_scalar_constant_value,
+)
 from pytensor.tensor.type import TensorType, integer_dtypes
 
 from theano.scan_module.loop.arguments import Invariant, Loop, Trace, fresh_like, take_apart
@@ -84,13 +90,32 @@ def with_invariants(loop: Loop, step: StepAnalysis, values: list[Variable]) -> L
 
 
 def invariant_values(loop: Loop, step: StepAnalysis) -> list[Variable]:
-    """The invariant values that varying operations, or the loop's outputs, read."""
+    """The invariant values that varying operations, or the loop's outputs, read.
+
+    A list of lengths, or an array of one number everywhere, is made in the step: of it, the lengths
+    are read. Engines then know these, and that number.
+    """
     read: dict[Variable, None] = {}
     for node in io_toposort(loop.inner_inputs, loop.inner_outputs):
         if any(step.varies(output) for output in node.outputs):
-            read.update(dict.fromkeys(node.inputs))
+            for value in node.inputs:
+                lengths = None if isinstance(node.op, HasInnerGraph) else _lengths_of(value)
+                read.update(dict.fromkeys([value] if lengths is None else lengths))
     read.update(dict.fromkeys(loop.inner_outputs))
     return [value for value in read if _can_leave(value, step)]
+
+
+def _lengths_of(value: Variable) -> list[Variable] | None:
+    """The lengths that a list of lengths, or an array of one constant, is made of; else None."""
+    node = value.owner
+    if node is None:
+        return None
+    if isinstance(node.op, MakeVector) and value.type.dtype in integer_dtypes:
+        return node.inputs
+    if isinstance(node.op, Alloc):
+        number = get_underlying_scalar_constant_value(node.inputs[0], raise_not_constant=False)
+        return None if isinstance(number, Variable) else node.inputs[1:]
+    return None
 
 
 def _can_leave(value: Variable, step: StepAnalysis) -> bool:

@@ -42,7 +42,7 @@ from theano.scan_module.scan_opt.outside.sum_over_steps import plan_sum
 from theano.scan_module.scan_opt.outside.sum_plans import Plan, Refusal, values_read
 from theano.scan_module.scan_opt.outside.sum_terms import signed_terms
 from theano.scan_module.step.step_analysis import StepAnalysis, normalized
-from theano.scan_module.step.zeros import is_zero
+from theano.schedule.zeros import is_zero
 
 
 @dataclass(frozen=True)

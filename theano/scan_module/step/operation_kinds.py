@@ -49,9 +49,10 @@ from theano.pytensor_base.operations.tensor import (
 from theano.scan_module.step import over_all_steps
 from theano.scan_module.step.gathers import is_gather
 from theano.scan_module.step.over_all_steps import Arguments
+from theano.tensor.nnet.correlation.filtering import ByFilters, ByImages, Forward
 
 # Which operands must be constants for the shape to follow from the shapes of the operands.
-NONE, ALL_BUT_FIRST = slice(0, 0), slice(1, None)
+NONE, ALL_BUT_FIRST, ALL_BUT_OPERANDS = slice(0, 0), slice(1, None), slice(2, None)
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,9 @@ KINDS: dict[type[Op], Kind] = {
     Gemv: _PRODUCT,
     Ger: _PRODUCT,
     BatchedDot: _PRODUCT,
+    Forward: Kind(False, NONE, over_all_steps.filtered),
+    ByImages: Kind(False, ALL_BUT_OPERANDS, over_all_steps.filtered),
+    ByFilters: Kind(False, ALL_BUT_OPERANDS),
     Softmax: _ALONG_AXIS,
     LogSoftmax: _ALONG_AXIS,
     Subtensor: Kind(True, ALL_BUT_FIRST, over_all_steps.sliced),

@@ -47,6 +47,25 @@ def product(node: Apply, arguments: Arguments) -> Variable:
     return product.reshape((columns.shape[0], columns.shape[1], left.shape[0])).dimshuffle(0, 2, 1)
 
 
+def steps_as_images(values: Variable) -> Variable:
+    """Stacked batches of images as one batch: (steps, B, C, ...) becomes (steps * B, C, ...)."""
+    lengths = [values.shape[k] for k in range(2, values.type.ndim)]
+    return values.reshape((values.shape[0] * values.shape[1], *lengths))
+
+
+def filtered(node: Apply, arguments: Arguments) -> Variable | None:
+    # steps become part of the batch, where they have the same filters
+    batch = {"forward": 0, "inputs": 1}.get(node.op.direction)
+    if [k for k, (varies, _) in enumerate(arguments) if varies] != [batch]:
+        return None
+    values = [value for _, value in arguments]
+    steps = [values[batch].shape[k] for k in range(2)]
+    values[batch] = steps_as_images(values[batch])
+    result = node.op.of_any_batch().applied(*values[:2], values[2:])
+    rest = [result.shape[k] for k in range(1, result.type.ndim)]
+    return result.reshape((*steps, *rest))
+
+
 def gathered(node: Apply, arguments: Arguments) -> Variable | None:
     (source_varies, source), (_, indices) = arguments
     return None if source_varies or not is_gather(node) else source[indices]

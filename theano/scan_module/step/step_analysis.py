@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pytensor.graph.basic import Variable
+from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.traversal import ancestors, io_toposort, toposort
 from pytensor.tensor.blockwise import Blockwise
@@ -16,6 +16,7 @@ from theano.scan_module.loop.arguments import Loop
 from theano.scan_module.step.fixed_shapes import FixedShapes
 from theano.scan_module.step.shape_only_uses import with_shapes_from_outside
 from theano.schedule.rewrites.transposed_products import TransposedProducts
+from theano.tensor.nnet.correlation.filtering import Filtering
 
 # signs and values
 SignedTerms = tuple[tuple[int, Variable], ...]
@@ -156,6 +157,12 @@ def product_of(variable: Variable) -> tuple[Variable, Variable] | None:
     """The operands, if the variable is a product of two matrices."""
     node = variable.owner
     return tuple(node.inputs) if node is not None and isinstance(node.op, Dot) else None
+
+
+def correlation_of(variable: Variable) -> Apply | None:
+    """The node, if the variable is a correlation, a convolution, or a gradient of one."""
+    node = variable.owner
+    return node if node is not None and isinstance(node.op, Filtering) else None
 
 
 def batched_product_of(variable: Variable) -> tuple[Variable, Variable] | None:

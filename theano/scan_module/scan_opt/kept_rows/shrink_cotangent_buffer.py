@@ -23,7 +23,7 @@ from theano.scan_module.report.describe import describe
 from theano.scan_module.report.headings import SHORTENED
 from theano.scan_module.scan_opt.loop_rewriter import Checked, Finding, LoopRewriter
 from theano.scan_module.scan_opt.outside.loop_reads import constant_index
-from theano.scan_module.step.zeros import is_zero
+from theano.schedule.zeros import is_zero
 
 
 def first_row(buffer: Variable) -> Variable | None:

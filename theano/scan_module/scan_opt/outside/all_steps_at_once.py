@@ -13,6 +13,7 @@ from pytensor.tensor.type import TensorType
 
 from theano.scan_module.step.operation_kinds import kind_of
 from theano.scan_module.step.step_analysis import StepAnalysis
+from theano.tensor.nnet.correlation.filtering import Filtering
 from theano.users_lines import copy_lines
 
 
@@ -57,14 +58,14 @@ class AllSteps:
         return stacked
 
     def holds_product(self, variable: Variable) -> bool:
-        """Whether computing the value takes a product, however deep."""
+        """Whether computing the value takes a product or a correlation, however deep."""
         if variable not in self._products:
             node = variable.owner
             self._products[variable] = (
                 variable not in self._given
                 and node is not None
                 and (
-                    isinstance(node.op, Dot | Blockwise)
+                    isinstance(node.op, Dot | Blockwise | Filtering)
                     or any(self.holds_product(a) for a in node.inputs if self.step.varies(a))
                 )
             )

@@ -14,6 +14,7 @@ from theano.scan_module.scan_opt.outside.sum_plans import (
     BatchedContraction,
     Combination,
     Contraction,
+    FilterGradient,
     Linear,
     Plan,
     Repeated,
@@ -23,6 +24,7 @@ from theano.scan_module.scan_opt.outside.sum_plans import (
     WeightedSum,
     viewed,
 )
+from theano.scan_module.step.over_all_steps import steps_as_images
 from theano.scan_module.step.step_analysis import StepAnalysis
 
 
@@ -43,6 +45,8 @@ def emit_sum(plan: Plan, outside: Outside) -> Variable:
             return pt.dot(_stacked_columns(left, outside), _stacked_rows(right, outside))
         case BatchedContraction(left, right):
             return _batched(outside.values(left), outside.values(right))
+        case FilterGradient(node):
+            return _filter_gradient(node, outside)
         case Scatter(node):
             return _scatter(node, outside)
         case RowSum(value, axes, dtype):
@@ -139,6 +143,12 @@ def _batched(left: Variable, right: Variable) -> Variable:
         )
     )
     return pt.matmul(left, right)
+
+
+def _filter_gradient(node: Apply, outside: Outside) -> Variable:
+    images, top = (steps_as_images(outside.values(operand)) for operand in node.inputs[:2])
+    lengths = [outside.invariant(length) for length in node.inputs[2:]]
+    return node.op.of_any_batch().applied(images, top, lengths)
 
 
 def _scatter(node: Apply, outside: Outside) -> Variable:

@@ -12,6 +12,8 @@ added to others, never after.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pytensor.graph.basic import Variable
 from pytensor.scalar.basic import Add, Cast, Neg, Sub
 from pytensor.tensor.elemwise import Elemwise
@@ -22,6 +24,7 @@ from theano.scan_module.scan_opt.outside.sum_plans import (
     BatchedContraction,
     Combination,
     Contraction,
+    FilterGradient,
     Linear,
     Plan,
     Refusal,
@@ -40,8 +43,13 @@ from theano.scan_module.scan_opt.outside.sum_terms import (
     signed_terms,
 )
 from theano.scan_module.step.gathers import is_scatter
-from theano.scan_module.step.step_analysis import StepAnalysis, batched_product_of, product_of
-from theano.scan_module.step.zeros import is_zero
+from theano.scan_module.step.step_analysis import (
+    StepAnalysis,
+    batched_product_of,
+    correlation_of,
+    product_of,
+)
+from theano.schedule.zeros import is_zero
 
 
 def plan_sum(
@@ -87,7 +95,7 @@ def _plan_terms(value: Variable, step: StepAnalysis, at_hand) -> Plan | Refusal 
     terms = signed_terms(value, step)
     if len(terms) > 1 or terms[0][0] < 0:
         return _plan_combination(terms, step, at_hand, value.type.dtype)
-    for rule in (_plan_product, _plan_scatter, _plan_row_sum):
+    for rule in (_plan_product, _plan_correlation, _plan_scatter, _plan_row_sum):
         plan = rule(value, step, at_hand)
         if plan is not None:
             return plan
@@ -108,14 +116,9 @@ def _plan_product(value: Variable, step: StepAnalysis, at_hand) -> Plan | Refusa
         operands, kind = batched_product_of(value), BatchedContraction
     if operands is None:
         return None
-    varying = [step.varies(operand) for operand in operands]
-    if not all(varying):
-        position = varying.index(True)
-        inner = plan_sum(operands[position], step, at_hand, value.type.dtype)
-        return inner if isinstance(inner, Refusal) else Linear(value.owner, position, inner)
-    for operand in operands:
-        if not step.shape_is_fixed(operand):
-            return Refusal("an operand's shape may change between steps")
+    linear = _plan_bilinear(value, operands, step, at_hand)
+    if linear is not None:
+        return linear
     matrices = [operand for operand in operands if not _is_thin(operand)]
     if kind is Contraction and _is_thin(value):
         # without a trace of the matrix, storing the vector is cheaper
@@ -125,6 +128,31 @@ def _plan_product(value: Variable, step: StepAnalysis, at_hand) -> Plan | Refusa
     if kind is BatchedContraction and batches[0] != batches[1]:
         return Refusal("one of the stacks of matrices is broadcast against the other")
     return kind(*operands)
+
+
+def _plan_correlation(value: Variable, step: StepAnalysis, at_hand) -> Plan | Refusal | None:
+    node = correlation_of(value)
+    if node is None or any(step.varies(length) for length in node.inputs[2:]):
+        return None
+    linear = _plan_bilinear(value, node.inputs[:2], step, at_hand)
+    if linear is not None:
+        return linear
+    # of other directions, the sum over the steps is over channels, not over images
+    return FilterGradient(node) if node.op.direction == "weights" else None
+
+
+def _plan_bilinear(
+    value: Variable, operands: Sequence[Variable], step: StepAnalysis, at_hand
+) -> Plan | Refusal | None:
+    """The plan where one operand varies; None where both do, and have the same shape in all steps."""
+    varying = [step.varies(operand) for operand in operands]
+    if not all(varying):
+        position = varying.index(True)
+        inner = plan_sum(operands[position], step, at_hand, value.type.dtype)
+        return inner if isinstance(inner, Refusal) else Linear(value.owner, position, inner)
+    if not all(step.shape_is_fixed(operand) for operand in operands):
+        return Refusal("an operand's shape may change between steps")
+    return None
 
 
 def _is_thin(value: Variable) -> bool:

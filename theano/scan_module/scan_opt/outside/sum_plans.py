@@ -25,6 +25,13 @@ class BatchedContraction:
 
 
 @dataclass(frozen=True)
+class FilterGradient:
+    """A sum of gradients by filters: one, of the images of all steps."""
+
+    node: Apply
+
+
+@dataclass(frozen=True)
 class Scatter:
     """A sum of rows added to an array of zeros at indices: one such addition."""
 
@@ -85,6 +92,7 @@ class Combination:
 Plan = (
     Contraction
     | BatchedContraction
+    | FilterGradient
     | Scatter
     | RowSum
     | StepSum
@@ -109,6 +117,8 @@ def values_read(plan: Plan) -> list[Variable]:
             return [viewed(left), viewed(right)]
         case BatchedContraction(left, right):
             return [left, right]
+        case FilterGradient(node):
+            return list(node.inputs[:2])
         case Scatter(node):
             return [node.inputs[1], node.inputs[2]]
         case RowSum(value, _, _) | StepSum(value, _):

@@ -17,9 +17,10 @@ from theano.scan_module.step.gathers import is_scatter
 from theano.scan_module.step.step_analysis import (
     StepAnalysis,
     batched_product_of,
+    correlation_of,
     product_of,
 )
-from theano.scan_module.step.zeros import is_zero
+from theano.schedule.zeros import is_zero
 
 # the elements of their first argument, moved
 VIEWS = (DimShuffle, Reshape, SpecifyShape, Subtensor)
@@ -74,11 +75,11 @@ def _is_sum_in(variable: Variable, node: Apply) -> bool:
 
 
 def holds_product(variable: Variable, step: StepAnalysis) -> bool:
-    """Whether a varying value is a product, a scatter, a sum over axes, or linear in one."""
+    """Whether it varies and is a product, a correlation, a scatter, a sum, or linear in one."""
     node = variable.owner
     if node is None or not step.varies(variable):
         return False
-    if product_of(variable) or batched_product_of(variable):
+    if product_of(variable) or batched_product_of(variable) or correlation_of(variable):
         return True
     if is_scatter(node) or isinstance(node.op, Sum):
         return True

@@ -117,6 +117,10 @@ class BaseAbstractConv(Filtering):
         """The zeros before and after each dimension, for filters of these dilated extents."""
         return self.correlation().borders(extents)
 
+    def of_any_batch(self) -> "Filtering":
+        """The operator with the same options for any number of images."""
+        return self.sibling(self.direction, imshp=(None, *self.imshp[1:]))
+
     def correlation(self) -> Correlation:
         """The operator that does the same with filters that are turned around, if these are."""
         options = {

@@ -77,14 +77,23 @@ class Filtering(Op):
         self.num_groups = int(num_groups)
         self.unshared = bool(unshared)
 
+    def applied(self, first: Any, second: Any, shape_inputs: Sequence[Any]) -> TensorVariable:
+        """The result for other operands, with what a node has of a shape that is given."""
+        return self(first, second, *([self._lengths(shape_inputs)] if shape_inputs else []))
+
+    def of_any_batch(self) -> "Filtering":
+        """The operator with the same options for any number of images."""
+        return self
+
     def borders(self, extents: Sequence[Any]) -> list[tuple[Any, Any]]:
         """The zeros before and after each dimension, for filters of these dilated extents."""
         return geometry.borders(self.border_mode, extents)
 
-    def sibling(self, direction: str) -> "Filtering":
-        """The operator of another direction with the same options."""
+    def sibling(self, direction: str, **changed: Any) -> "Filtering":
+        """The operator of another direction with the same options, but for those that change."""
         names = set(self.__props__).difference(self.fixed)
-        return self.directions[direction](**{name: getattr(self, name) for name in names})
+        options = {name: getattr(self, name) for name in names}
+        return self.directions[direction](**options | changed)
 
     @property
     def filter_rank(self) -> int:
@@ -153,9 +162,8 @@ class Filtering(Op):
     def pushforward(self, inputs, outputs, tangents):
         """Return the tangent: the output is linear in either operand."""
         first, second, *shape = inputs
-        lengths = [self._lengths(shape)] if shape else []
         terms = [
-            self(*operands, *lengths)
+            self.applied(*operands, shape)
             for operands, tangent in (
                 ((tangents[0], second), tangents[0]),
                 ((first, tangents[1]), tangents[1]),
@@ -189,8 +197,6 @@ class Forward(Filtering):
     """The result for images and filters."""
 
     direction = "forward"
-    # the result is as large as the shapes of the operands say, whatever is in them
-    sized_by_operands = True
 
     def make_node(self, img, kern):
         """Apply it to images (B, C, *lengths) and filters (F, C / groups, *sizes)."""
