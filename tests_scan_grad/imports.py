@@ -12,7 +12,7 @@ PACKAGE = ROOT / "theano"
 LOADERS = ("import_module", "import_keeping_settings")
 
 # Packages that load their own modules by names that are computed, and what loads JAX's.
-PACKAGES_THAT_LOAD = {"theano", "theano.compile", "theano.link.xla.jax_library"}
+PACKAGES_THAT_LOAD = {"theano", "theano.compile", "theano.link.xla.jax_library", "theano.gpuarray"}
 
 
 @functools.cache

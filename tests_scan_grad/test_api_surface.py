@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests_scan_grad.fresh_process import printed_by
+
 SURFACE = Path(__file__).with_name("api_surface.txt")
 IMPORTED = Path(__file__).with_name("imported_names.txt")
 
@@ -118,3 +120,29 @@ def test_coverage_is_reported(capsys):
             f"use them: {sum(there.values())} of {sum(surface.values())}"
         )
     assert len(there) >= 300
+
+
+# Modules that programs reach by their package, having imported no more than theano, or gpuarray.
+REACHED = {
+    "theano": (
+        "scan_module.scan_utils",
+        "tensor.opt_uncanonicalize",
+        "tests",
+        "tensor.signal.pool",
+    ),
+    "theano.gpuarray": (
+        "blas.GpuCorrMM",
+        "pool.GpuPool",
+        "nnet",
+        "opt",
+        "neighbours",
+        "fft",
+        "ctc",
+    ),
+}
+
+
+@pytest.mark.parametrize("package", REACHED)
+def test_modules_are_reached_by_their_package(package):
+    reads = "; ".join(f"m.{name}" for name in REACHED[package])
+    assert printed_by(f"import {package} as m; {reads}; print('reached')")[-1] == "reached"

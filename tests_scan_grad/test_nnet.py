@@ -442,3 +442,10 @@ def test_older_conv2d_takes_constants_and_checks_shapes_when_it_runs():
         T.nnet.conv.conv2d(x, w, (2, 3, 6, 5), (4, 2, 2, 2))
     with pytest.warns(UserWarning, match="unroll_patch told Theano's C loops"):
         T.nnet.conv.conv2d(x, w, unroll_patch=True)
+
+
+def test_relu_of_an_array_is_an_array():
+    y = T.nnet.relu(POINTS)
+    assert isinstance(y, np.ndarray)
+    np.testing.assert_array_equal(y, np.maximum(POINTS, 0))
+    assert T.nnet.relu(-2.0) == 0

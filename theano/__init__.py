@@ -63,6 +63,7 @@ from theano.log_handler import disable_log_handler, logging_default_handler, the
 from theano.misc.safe_asarray import _asarray
 from theano.printing import pp, pprint
 from theano.scan_module import foldl, foldr, map, reduce, scan, scan_checkpoints  # noqa: A004
+from theano.scan_module import scan_utils as _scan_utils  # noqa: F401 -- reached by its package
 from theano.tensor import TensorType, dot, get_scalar_constant_value
 from theano.updates import OrderedUpdates
 from theano.version import api_version as __api_version__
@@ -73,7 +74,7 @@ for _module in (opt, tensor, tensor.raw_random):
     vars(_module)["theano"] = sys.modules[__name__]
 
 # Imported when first used: they cost time that most programs need not spend.
-_LAZY = ("d3viz", "ifelse", "raise_op", "sandbox", "sparse", "typed_list", "gpuarray")
+_LAZY = ("d3viz", "ifelse", "raise_op", "sandbox", "sparse", "tests", "typed_list", "gpuarray")
 
 
 _install_truth_and_eval()

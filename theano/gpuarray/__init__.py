@@ -4,6 +4,7 @@ The engine is `theano.link.xla`. The flags `device`, `contexts` and `init_gpu_de
 devices there are; they are mapped when this package is imported.
 """
 
+import importlib
 from collections.abc import Hashable
 from typing import Any
 
@@ -82,7 +83,13 @@ register_transfer(transfer)
 start_from_flags()
 
 
+# Programs reach these by the package, without importing them.
+_LAZY = ("blas", "ctc", "fft", "linalg", "neighbours", "nnet", "opt", "pool", "tests")
+
+
 def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return importlib.import_module(f"theano.gpuarray.{name}")
     # Whether a device is in use, by the name that programs ask for
     if name == "pygpu_activated":
         return bool(devices)

@@ -23,6 +23,7 @@ from theano.tensor import (
     linalg_rewrites,
     nlinalg,
     opt,
+    opt_uncanonicalize,
     raw_random,
     shared_randomstreams,
     sharedvar,

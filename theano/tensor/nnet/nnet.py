@@ -108,12 +108,12 @@ def relu(x: Any, alpha: Any = 0) -> TensorVariable:
     Returns
     -------
     TensorVariable
-        Its derivative at 0 is the mean of the two slopes, as in Theano.
+        Its derivative at 0 is the mean of the two slopes, as in Theano. Of an array, with a slope of
+        0, an array.
     """
-    x = pt.as_tensor_variable(x)
     if isinstance(alpha, int | float) and alpha == 0:
         return 0.5 * (x + abs(x))
-    alpha = pt.as_tensor_variable(alpha)
+    x, alpha = pt.as_tensor_variable(x), pt.as_tensor_variable(alpha)
     return 0.5 * (1 + alpha) * x + 0.5 * (1 - alpha) * abs(x)
 
 
