@@ -1,8 +1,8 @@
 """Theano 1.0.5's own tests against this ``theano``, in its default mode.
 
 The tests are fetched when they are run and kept in the user's cache folder. By default the modules
-of the quick tier are run, with ``--heavy`` many, with ``--all-upstream`` all of them but those for
-GPUs. Each module is run in a process of its own, as many at once as there are processors. What Theano 1.0.5 itself
+of the quick tier are run and parts of those of images, with ``--heavy`` many, with
+``--all-upstream`` all of them but those for GPUs. Each module is run in a process of its own, as many at once as there are processors. What Theano 1.0.5 itself
 passes is recorded in ``theano_tests/reference.json``; what of it is expected to fail here is
 listed, with reasons, in the folder ``expected_failures``.
 """
@@ -13,12 +13,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 
+from tests_scan_grad.upstream.expected import differences
 from tests_scan_grad.upstream.fetch import NotFetchedError
 from tests_scan_grad.upstream.run import Outcome
 from tests_scan_grad.upstream.theano_tests.compare import compare, expected_failures, not_run
 from tests_scan_grad.upstream.theano_tests.reference import Reference, reference
 from tests_scan_grad.upstream.theano_tests.run import fetched, run_module
-from tests_scan_grad.upstream.theano_tests.tiers import HEAVY, QUICK
+from tests_scan_grad.upstream.theano_tests.tiers import HEAVY, PARTS, QUICK
 from theano.printing import why_no_pydot
 
 UPSTREAM = reference()
@@ -68,6 +69,22 @@ def test_module(module: str, runs: Runs):
     if module.startswith("theano/d3viz/") and (missing := why_no_pydot()):
         pytest.skip(missing)
     found = compare(module, runs[module].result(), UPSTREAM[module]).differences
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.timeout(0)
+@pytest.mark.parametrize("module", PARTS)
+def test_part_of_module(module: str, request: pytest.FixtureRequest):
+    if request.config.getoption("--all-upstream", default=False):
+        pytest.skip("all of it is run")
+    try:
+        fetched()
+    except NotFetchedError as error:
+        pytest.skip(str(error))
+    outcomes = run_module(module, deselected=not_run(module), one_in=PARTS[module])
+    assert any(outcome.state == "passed" for outcome in outcomes.values())
+    reasons = {t: why for t, why in expected_failures(module).items() if t in outcomes}
+    found = differences(outcomes, reasons)
     assert not found, "\n".join(found)
 
 

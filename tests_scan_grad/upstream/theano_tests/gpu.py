@@ -15,7 +15,7 @@ from tests_scan_grad.upstream.theano_tests.run import VERSION, is_test, run_modu
 FLAGS = "init_gpu_device=xla:cpu,linker=xla,print_active_device=False"
 
 # What is run in each test run, with --heavy, and on request. The others cannot be imported, as they
-# are tests of CUDA's kernels.
+# are tests of CUDA's kernels, or, `test_abstractconv`, have too many tests.
 QUICK = ("test_pickle",)
 HEAVY = ("test_misc", "test_others", "test_scan")
 ON_REQUEST = (

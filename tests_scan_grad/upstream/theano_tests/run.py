@@ -18,6 +18,8 @@ REMOVED_MODULES = Path(__file__).parent / "removed_modules"
 # Draws that a test compares with; they lie beside the generator's module
 SAMPLES = "theano/sandbox/samples_MRG31k3p_12_7_5.txt"
 
+PLUGINS = ("tests_scan_grad.upstream.theano_tests.plugin", "tests_scan_grad.upstream.part_of_tests")
+
 # Seconds that one test may take, and one module
 LIMIT, LIMIT_OF_MODULE = 300, 3600
 
@@ -42,6 +44,7 @@ def run_module(
     folder: Path | None = None,
     flags: str = "",
     plugins: Sequence[str] = (),
+    one_in: int = 1,
 ) -> dict[str, Outcome]:
     """Run the tests of a module.
 
@@ -59,6 +62,8 @@ def run_module(
         Theano's flags.
     plugins
         Further plugins of pytest.
+    one_in
+        Of how many tests one is run.
 
     Returns
     -------
@@ -74,9 +79,9 @@ def run_module(
     with tempfile.TemporaryDirectory() as scratch:
         lines = Path(scratch) / "outcomes"
         command = pytest_command(sys.executable, folder, lines)
-        for plugin in ("tests_scan_grad.upstream.theano_tests.plugin", *plugins):
+        for plugin in (*PLUGINS, *plugins):
             command += ["-p", plugin]
-        command += [f"--deselect={test}" for test in deselected]
+        command += [f"--one-in={one_in}", *(f"--deselect={test}" for test in deselected)]
         command += [*options, str(folder / module)]
         ended = _run(command, scratch, quiet=not options, flags=flags)
         outcomes = read_outcomes(lines)

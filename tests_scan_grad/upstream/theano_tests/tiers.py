@@ -17,6 +17,15 @@ QUICK = (
     "theano/gof/tests/test_fg.py",
 )
 
+# Modules of images and sequences, of whose tests each test run takes one in so many
+PARTS = {
+    "theano/tensor/nnet/tests/test_abstract_conv.py": 151,
+    "theano/tensor/nnet/tests/test_corr.py": 6,
+    "theano/tensor/nnet/tests/test_corr3d.py": 9,
+    "theano/tensor/nnet/tests/test_ctc.py": 1,
+    "theano/tensor/signal/tests/test_pool.py": 19,
+}
+
 # What is run with --heavy, the longest first: loops, derivatives, functions, and a part of the rest
 HEAVY = (
     "theano/tensor/tests/test_subtensor.py",
