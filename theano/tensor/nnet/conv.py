@@ -10,7 +10,11 @@ from pytensor.tensor.basic import get_underlying_scalar_constant_value
 from pytensor.tensor.variable import TensorVariable
 
 from theano.tensor.nnet.abstract_conv import AbstractConv2d
-from theano.tensor.nnet.abstract_conv.shapes import get_conv_output_shape, get_conv_shape_1axis
+from theano.tensor.nnet.abstract_conv.shapes import (
+    get_conv_output_shape,
+    get_conv_shape_1axis,
+    lengths_as_told,
+)
 
 __all__ = ["ConvOp", "conv2d"]
 
@@ -197,10 +201,9 @@ def _of_shape(x: TensorVariable, told: Sequence[int | None], name: str) -> Tenso
     """Return `x`, checked when the function runs to be of the shape that was told."""
     if x.ndim != len(told):
         return x  # what has not 4 dimensions is refused by the convolution
-    for axis, length in enumerate(told):
-        if length is not None:
-            check = CheckAndRaise(
-                ValueError, f"conv2d: expected {name} of length {length} in dimension {axis}"
-            )
-            x = check(x, pt.eq(x.shape[axis], length))
+    for axis, holds in lengths_as_told(x, told).items():
+        check = CheckAndRaise(
+            ValueError, f"conv2d: expected {name} of length {told[axis]} in dimension {axis}"
+        )
+        x = check(x, holds)
     return x

@@ -42,48 +42,16 @@ def conv2d(
     num_groups: int = 1,
     unshared: bool = False,
 ) -> TensorVariable:
-    """Convolve a batch of images with a set of filters.
+    """Convolve a batch of images: `theano.tensor.nnet.conv2d` without its older arguments.
 
-    Parameters
-    ----------
-    input : tensor of shape (B, C, H, W)
-    filters : tensor of shape (F, C, KH, KW)
-        Of ``C / num_groups`` channels where there are groups; of shape (F, H', W', C, KH, KW)
-        where they are not shared.
-    input_shape, filter_shape : tuple of int, constants or None, optional
-        The shapes as far as they are known. They are checked if the flag ``conv.assert_shape`` is
-        set.
-    border_mode : {'valid', 'full', 'half'}, int, or tuple of int and pairs of int
-        How many zeros to put around an image: none, one less than the filter, half of it,
-        or a number; for each dimension, or before and after each.
-    subsample : pair of int
-        The distance from one window to the next.
-    filter_flip : bool
-        Whether to reverse the filters: a convolution, rather than a correlation.
-    filter_dilation : pair of int
-        The distance of neighbours in a window.
-    num_groups : int
-        How many groups of channels are convolved on their own.
-    unshared : bool
-        Whether each window has filters of its own.
-
-    Returns
-    -------
-    tensor of shape (B, F, H', W')
-
-    Raises
-    ------
-    TypeError
-        `input` or `filters` has not 4 dimensions.
-    ValueError
-        An option that is not one of those above; when the function runs, shapes that do not fit.
+    The parameters, the result and the errors are those of that function.
 
     Examples
     --------
     >>> import numpy, theano.tensor as T
     >>> image = T.constant(numpy.ones((1, 1, 4, 4)))
-    >>> conv2d(image, image[:, :, :3, :3]).eval()[0, 0].tolist()
-    [[9.0, 9.0], [9.0, 9.0]]
+    >>> conv2d(image, image[:, :, :3, :3], border_mode="half").shape.eval().tolist()
+    [1, 1, 4, 4]
     """
     return AbstractConv2d(
         input_shape,

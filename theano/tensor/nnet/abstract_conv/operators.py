@@ -46,19 +46,8 @@ class BaseAbstractConv(Filtering):
     imshp, kshp : tuple of int, constants or None, optional
         The shapes of images and filters as far as they are known. They are checked if the flag
         ``conv.assert_shape`` is set.
-    border_mode : {'valid', 'full', 'half'}, int, or tuple of int and pairs of int
-        How many zeros are put around an image: none, one less than a filter's extent, half of it,
-        or a number; for each dimension, or before and after each.
-    subsample : tuple of int
-        The distance from one window to the next.
-    filter_flip : bool
-        Whether filters are reversed: a convolution, rather than a correlation.
-    filter_dilation : tuple of int
-        The distance of neighbours in a window.
-    num_groups : int
-        How many groups of channels are convolved on their own.
-    unshared : bool
-        Whether each window has filters of its own.
+    border_mode, subsample, filter_flip, filter_dilation, num_groups, unshared
+        As for `theano.tensor.nnet.conv2d`, with as many numbers as windows have dimensions.
 
     Raises
     ------

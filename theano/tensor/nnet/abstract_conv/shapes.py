@@ -22,6 +22,7 @@ __all__ = [
     "get_conv_gradweights_shape_1axis",
     "get_conv_output_shape",
     "get_conv_shape_1axis",
+    "lengths_as_told",
 ]
 
 
@@ -263,12 +264,22 @@ def assert_shape(x: Any, expected_shape: Any, msg: str = "Unexpected shape.") ->
     """
     if expected_shape is None or not config.conv.assert_shape:
         return x
-    conditions = [
-        pt.eq(x.shape[axis], length)
-        for axis, length in enumerate(expected_shape)
-        if length is not None
-    ]
+    conditions = lengths_as_told(x, expected_shape).values()
     return Assert(msg)(x, *conditions) if conditions else x
+
+
+def lengths_as_told(x: Any, told: Sequence[Any]) -> dict[int, Any]:
+    """Return, for each dimension whose length is not None in `told`, whether `x` has this length.
+
+    Examples
+    --------
+    >>> import theano.tensor as T
+    >>> {axis: bool(has.eval()) for axis, has in lengths_as_told(T.zeros((2, 3)), (None, 4)).items()}
+    {1: False}
+    """
+    return {
+        axis: pt.eq(x.shape[axis], length) for axis, length in enumerate(told) if length is not None
+    }
 
 
 def border_mode_to_pad(mode: Any, convdim: int, kshp: Sequence[Any]) -> tuple:
