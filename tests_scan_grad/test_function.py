@@ -59,6 +59,21 @@ def test_updates_of_the_wrong_kind(x, y):
         theano.function([x, y], x, updates=[(w, y)])
 
 
+@pytest.mark.parametrize("mode", ["FAST_RUN", "FAST_COMPILE"])
+def test_updates_may_tell_of_a_length_of_1(mode):
+    w = theano.shared(np.ones((3, 1)), name="w")
+    cost = (T.specify_shape(w, (3, 1)) ** 2).sum()
+    gradient = theano.grad(cost, w)
+    assert gradient.type.broadcastable == (False, True)
+    theano.function([], updates=[(w, gradient)], mode=mode)()
+    assert w.get_value().tolist() == [[2.0]] * 3
+    # as in Theano, no update is of another shape
+    wide = theano.shared(np.ones((3, 2)), name="wide")
+    for update in (wide.sum(axis=1, keepdims=True), wide.sum()):
+        with pytest.raises(TypeError, match="wide"):
+            theano.function([], updates=[(wide, update)])
+
+
 def test_givens(x, y):
     assert theano.function([y], x.sum(), givens={x: T.ones((2, 2)) * y})(3.0) == 12
     assert theano.function([], y, givens=[(y, np.float64(4))])() == 4

@@ -8,13 +8,16 @@ from typing import Any
 
 from pytensor.compile.io import Out
 from pytensor.compile.mode import Mode as PyTensorMode
+from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Variable
+from pytensor.tensor.type import TensorType
 
 from theano import deep_graphs
 from theano.compile.function_module import Function, FunctionWithExtras
 from theano.compile.kept_whole import kept_whole
 from theano.compile.mode import get_mode
 from theano.compile.profiling import ProfileStats, profile_for
+from theano.compile.rebroadcast import unbroadcast
 from theano.deep_graphs import with_room_for_deep_graphs
 from theano.flags.blas_messages import no_blas_remarks
 from theano.garbage import counted_when_it_dies, rare_collections
@@ -213,7 +216,23 @@ def _update_pairs(updates: Any) -> list[tuple[Variable, Any]]:
                 "The updates parameter must be an OrderedDict/dict or a list of lists/tuples "
                 f"with 2 elements: a shared variable and its new value; got {pair!r}"
             )
-    return [tuple(pair) for pair in pairs]
+    return [(stored, _of_its_lengths(stored, new)) for stored, new in pairs]
+
+
+def _of_its_lengths(stored: Any, new: Any) -> Any:
+    """Return an update as a type without lengths of 1 that the variable's value has untold.
+
+    A gradient's type tells them where they follow from other shapes, and is no update then.
+    """
+    types = [getattr(variable, "type", None) for variable in (stored, new)]
+    if not isinstance(stored, SharedVariable) or not all(isinstance(t, TensorType) for t in types):
+        return new
+    pairs = enumerate(zip(*(kind.broadcastable for kind in types), strict=False))
+    told = [axis for axis, (known, of_new) in pairs if of_new and not known]
+    lengths = stored.get_value(borrow=True).shape if told else ()
+    if stored.ndim != new.ndim or any(lengths[axis] != 1 for axis in told):
+        return new
+    return unbroadcast(new, *told)
 
 
 def _function_class(specs, output_keys):
