@@ -181,6 +181,19 @@ def test_matrices_of_zeros_must_fit(mode, left):
         fn(np.ones((2, 3)), np.ones((2, 4)))
 
 
+@pytest.mark.parametrize("mode", [*MODES, "XLA"])
+@pytest.mark.parametrize("left", [True, False])
+@pytest.mark.parametrize("kinds", [(T.dvector, T.dvector), (T.dvector, T.dmatrix)])
+def test_vectors_of_zeros_must_fit(mode, kinds, left):
+    x, y = (kind() for kind in kinds)
+    product = T.dot(T.zeros_like(x), y) if left else T.dot(x, T.zeros_like(y))
+    fn = theano.function([x, y], product, mode=mode, on_unused_input="ignore")
+    right = np.ones((3, 4)[: y.ndim])
+    np.testing.assert_array_equal(fn(np.ones(3), right), np.zeros(right.shape[1:]))
+    with pytest.raises((AssertionError, ValueError)):
+        fn(np.ones(2), right)
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_a_matrix_of_zeros_that_is_known_to_fit_is_not_multiplied(mode):
     x = T.dmatrix("x")

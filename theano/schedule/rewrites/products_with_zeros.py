@@ -10,7 +10,7 @@ from typing import Any
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.raise_op import Assert
-from pytensor.tensor.basic import get_underlying_scalar_constant_value, zeros
+from pytensor.tensor.basic import alloc, constant, get_underlying_scalar_constant_value
 from pytensor.tensor.math import Dot, eq
 
 from theano.pytensor_base.graphs.rewriting import copy_stack_trace, node_rewriter
@@ -27,10 +27,18 @@ def product_with_zeros(graph: FunctionGraph, node: Apply) -> list[Variable] | No
     x, y = node.inputs
     if not _is_zero(x) and not _is_zero(y):
         return None
+    zero = constant(0, dtype=node.outputs[0].type.dtype)
     rows, columns = x.shape[0], y.shape[1]
     if not same_length(getattr(graph, "shape_feature", None), x, 1, y, 0):
-        rows = _FITS(rows, eq(x.shape[1], y.shape[0]))
-    result = zeros((rows, columns), dtype=node.outputs[0].type.dtype)
+        fits = eq(x.shape[1], y.shape[0])
+        # of vectors, dimensions are dropped from the result, and with them what their lengths ask
+        if not x.type.broadcastable[0]:
+            rows = _FITS(rows, fits)
+        elif not y.type.broadcastable[1]:
+            columns = _FITS(columns, fits)
+        else:
+            zero = _FITS(zero, fits)
+    result = alloc(zero, rows, columns)
     copy_stack_trace(node.outputs[0], result)
     return [result]
 
