@@ -69,6 +69,13 @@ def test_notebooks_show_what_became_of_each_loop(report):
     assert "times" not in page.split("loop grad_of_gated")[1]
 
 
+def test_bytes_are_numbers_where_arguments_are_given(report):
+    forward, backward = report.loops
+    # the state and what is saved of it: the gate and the hyperbolic tangent
+    assert forward.bytes_before == forward.bytes_after == 3 * 8 * BATCH * WIDTH
+    assert isinstance(backward.bytes_after, int)
+
+
 def test_a_box_for_each_product_and_for_what_left_the_loop(report, tmp_path):
     svg = written(report, tmp_path / "loops.svg")
     products = [p for loop in report.loops for p in (*loop.products_given, *loop.products_left)]

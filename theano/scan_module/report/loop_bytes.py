@@ -37,13 +37,26 @@ class Shapes:
         The values asked for.
     known
         Shapes of the graph's inputs, if they are not arguments of the function themselves.
+    numbers
+        What those of its inputs that are numbers are, in terms of arguments, where that is known.
     """
 
-    def __init__(self, variables: Iterable[Variable], known: Mapping[Variable, Shape] | None):
+    def __init__(
+        self,
+        variables: Iterable[Variable],
+        known: Mapping[Variable, Shape] | None,
+        numbers: Mapping[Variable, Variable] | None = None,
+    ):
         self._known = known
+        self._numbers = numbers or {}
         self._feature = LazyShapeFeature()
         outputs = list(dict.fromkeys(v for v in variables if isinstance(v.type, TensorType)))
         FunctionGraph(outputs=outputs, clone=False).attach_feature(self._feature)
+
+    @property
+    def is_of_function(self) -> bool:
+        """Whether the graph's inputs are the arguments of the function."""
+        return self._known is None
 
     def of(self, variable: Variable) -> Shape:
         """The shape of one of the values."""
@@ -82,7 +95,8 @@ class Shapes:
                 known = constant(known, dtype="int64") if isinstance(known, int) else known
                 replacements[variable] = variable.type.filter_variable(known)
         leaves = [v for v in ancestors([length], blockers=list(replacements)) if v.owner is None]
-        if any(leaf in self._known for leaf in leaves):
+        replacements |= {v: self._numbers[v] for v in leaves if v in self._numbers}
+        if any(leaf in self._known and leaf not in replacements for leaf in leaves):
             return None
         return clone_replace(length, replace=replacements)
 
@@ -159,7 +173,13 @@ def written_by(loop: Loop, outside: Shapes) -> tuple[Written, ...]:
 
 def traces_of(loop: Loop, outside: Shapes) -> dict[Trace, Written]:
     """What each step of a loop writes to each trace."""
-    shapes = Shapes((trace.inner for trace in loop.traces), input_shapes(loop, outside))
+    numbers = {
+        invariant.inner: invariant.outer
+        for invariant in loop.invariants
+        if outside.is_of_function and getattr(invariant.inner.type, "ndim", None) == 0
+    }
+    inside = (trace.inner for trace in loop.traces)
+    shapes = Shapes(inside, input_shapes(loop, outside), numbers)
     return {trace: Written(trace.inner.type.dtype, shapes.of(trace.inner)) for trace in loop.traces}
 
 
