@@ -50,7 +50,7 @@ WRONG_ARGUMENTS = {
     ),
     "step that returns a number": (
         lambda: theano.scan(lambda x: 3.0, [X]),
-        "return value",
+        r"returned 3.0; expected a variable or a list of variables",
     ),
 }
 
@@ -91,7 +91,7 @@ def test_step_with_another_number_of_arguments(count):
     with pytest.raises(TypeError) as caught:
         theano.scan(step, X, [H], name="rnn")
     message = str(caught.value)
-    assert message.startswith("scan 'rnn': the step function <lambda> (<string>, line 1) is called")
+    assert message.startswith("scan 'rnn': the step function <lambda> (<string>:1) is called")
     assert "with 2 argument(s), in this order: elements of the sequences" in message
     assert f"it takes ({names}): " in message
 

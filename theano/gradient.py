@@ -1,5 +1,6 @@
 """Theano 1.0's `theano.gradient`: symbolic derivatives, and ways to shape them."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -41,6 +42,7 @@ from theano.scan_module.adopt import read_from_our_loop
 from theano.scan_module.gradient.tangents import tangents_of
 from theano.scan_module.gradient.transposed_gradients import apart, tangents_by_transposition
 from theano.shaped_gradients import GradClip, GradScale, grad_clip, grad_scale
+from theano.users_lines import users_line
 
 __all__ = [
     "ConsiderConstant",
@@ -130,10 +132,13 @@ def grad(
     Raises
     ------
     TypeError
-        If ``wrt`` is no variable, or holds what is none.
+        If the cost is no scalar variable, or ``wrt`` is no variable, or holds what is none.
     DisconnectedInputError
         If the cost does not depend on a variable, which the message names.
+    NotImplementedError
+        If an operation on the way has no gradient.
     """
+    _check_cost(cost)
     for variable in _listed(wrt):
         if not isinstance(variable, Variable):
             raise TypeError(f"grad: expected wrt to be variables, got {variable!r}")
@@ -153,14 +158,41 @@ def grad(
 
     try:
         return derive(disconnected_inputs, return_disconnected)
+    except NotImplementedError as error:
+        raise _without_gradient(error) from error
     except DisconnectedInputError as error:
         found = zip(_listed(wrt), _listed(derive("ignore", "none")), strict=True)
         names = ", ".join(str(variable) for variable, gradient in found if gradient is None)
         raise DisconnectedInputError(
             f"grad: the cost does not depend on {names}, or only through operations that have no"
-            " gradient, such as a comparison or an index. Leave it out of wrt, or pass"
+            " gradient, such as a shape or an index. Leave it out of wrt, or pass"
             f" disconnected_inputs='ignore' for a gradient of zeros.\n{str(error).strip()}"
         ) from None
+
+
+def _check_cost(cost: Any) -> None:
+    if cost is None:
+        return
+    if not isinstance(cost, Variable):
+        raise TypeError(f"grad: the cost must be a scalar variable, but is {cost!r}")
+    if getattr(cost.type, "ndim", 0) != 0:
+        line = users_line(cost.owner) if cost.owner else ""
+        raise TypeError(
+            f"grad: the cost must be a scalar, but {cost}{f' (created at {line})' if line else ''} is"
+            f" {cost.type}: take its sum() or mean(), or T.jacobian for the gradient of each element"
+            " (doc/gradients.md)"
+        )
+
+
+def _without_gradient(error: NotImplementedError) -> NotImplementedError:
+    """The error for an operation without a gradient; another one as it is."""
+    found = re.fullmatch(r"(?:pullback|L_op|grad) not implemented for (.*)", str(error))
+    if found is None:
+        return error
+    return NotImplementedError(
+        f"grad: the operation {found[1]} has no gradient. Define its grad (doc/own_operation.md), or"
+        " leave out what comes through it: consider_constant, or theano.gradient.disconnected_grad"
+    )
 
 
 def jacobian(

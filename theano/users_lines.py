@@ -2,12 +2,12 @@
 
 import os
 import traceback
-from collections.abc import Iterable
+from collections.abc import Collection
 from pathlib import Path
 
 import pytensor
 from pytensor.graph.basic import Apply, Variable
-from pytensor.graph.traversal import ancestors, walk
+from pytensor.graph.traversal import walk
 
 from theano.pytensor_base.graphs.rewriting import copy_stack_trace
 
@@ -44,16 +44,19 @@ def _makers_of_inputs(node: Apply) -> list[Apply]:
     return [variable.owner for variable in node.inputs if variable.owner is not None]
 
 
-def copy_lines(old: Variable, new: Variable, given: Iterable[Variable]) -> None:
+def copy_lines(old: Variable, new: Variable, given: Collection[Variable]) -> None:
     """Have a new value, and all that it is newly computed by, name the user's line of another.
 
     Parameters
     ----------
     given
-        What it is computed from, which keeps its own lines.
+        What it is computed from, which keeps its own lines; there may be more in it.
     """
-    given = set(given)
-    for variable in ancestors([new], blockers=list(given)):
+    for variable in list(walk([new], lambda variable: _newly_read(variable, given))):
         named = variable in given or getattr(variable.tag, "trace", None)
         if variable.owner is not None and not named:
             copy_stack_trace(old, variable)
+
+
+def _newly_read(variable: Variable, given: Collection[Variable]) -> list[Variable]:
+    return [] if variable.owner is None or variable in given else variable.owner.inputs

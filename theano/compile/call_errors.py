@@ -6,13 +6,21 @@ from typing import Any
 import numpy as np
 
 from theano.compile.failed_operations import failed_operations
+from theano.compile.hints import hints_for
 from theano.compile.specify_shape import SpecifyShape, WrongShapeError
 from theano.nearest_name import did_you_mean
 from theano.pytensor_base.functions.compiling import Function as PyTensorFunction
 from theano.pytensor_base.functions.compiling import containers_by_key
 from theano.users_lines import nearest_line, users_line
 
-__all__ = ["explain_bad_call", "explain_failure", "mark_explained", "signature", "title"]
+__all__ = [
+    "described",
+    "explain_bad_call",
+    "explain_failure",
+    "mark_explained",
+    "signature",
+    "title",
+]
 
 # Errors whose arguments are a message and nothing else.
 _PLAIN_ERRORS = (AssertionError, IndexError, RuntimeError, TypeError, ValueError)
@@ -49,6 +57,11 @@ def explain_bad_call(
                 f"{did_you_mean(str(name), names)}"
             )
     for index, spec, container in explicit:
+        if index < len(args) and spec.name and spec.name in kwargs:
+            return TypeError(
+                f"Multiple values of input {spec.name!r} passed to {called}: at index {index}"
+                " (0-based), and by its name"
+            )
         if index < len(args):
             value = args[index]
         elif spec.name in kwargs:
@@ -66,9 +79,10 @@ def explain_bad_call(
             )
         except Exception as error:
             kind = type(error) if type(error) in (TypeError, ValueError) else TypeError
+            reason = "None is no array." if value is None else error
             return kind(
                 f"Bad input argument {_named(spec)}to {called} at index {index} (0-based): "
-                f"expected {spec.variable.type}, got {_described(value)}. {error}"
+                f"expected {spec.variable.type}, got {described(value)}. {reason}"
             )
     return None
 
@@ -98,10 +112,11 @@ def explain_failure(function: PyTensorFunction, error: Exception) -> Exception:
     for operation in reversed(failed):
         lines += [operation.title, *_about(operation.node, operation.thunk)]
     passed = [
-        f"{spec.name or f'input {i}'}: {_described(box.storage[0])}, expected {spec.variable.type}"
+        f"{spec.name or f'input {i}'}: {described(box.storage[0])}, expected {spec.variable.type}"
         for i, spec, box in _explicit_inputs(function)
     ]
     lines.append(f"Called was {title(function)} with {'; '.join(passed) or 'no inputs'}")
+    lines += hints_for(error, failed[-1].node)
     text = "\n".join(lines)
     if type(error) in (*_PLAIN_ERRORS, WrongShapeError):
         error.args = (", ".join(map(str, error.args)) + "\n" + text,)
@@ -150,7 +165,8 @@ def _named(spec) -> str:
     return f'with name "{spec.name}" ' if spec.name else ""
 
 
-def _described(value) -> str:
+def described(value: Any) -> str:
+    """What a value is, in words for a message: class, dtype and shape, or the value itself."""
     if hasattr(value, "dtype") and hasattr(value, "shape"):
         text = f"{type(value).__name__} of dtype {value.dtype} and shape {tuple(value.shape)}"
         return f"{text}, {value}" if isinstance(value, np.ndarray) and value.ndim == 0 else text

@@ -8,19 +8,18 @@ from typing import Any
 
 from pytensor.compile.io import Out
 from pytensor.compile.mode import Mode as PyTensorMode
-from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Variable
-from pytensor.tensor.type import TensorType
 
 from theano import deep_graphs
 from theano.compile.function_module import Function, FunctionWithExtras
 from theano.compile.kept_whole import kept_whole
 from theano.compile.mode import get_mode
 from theano.compile.profiling import ProfileStats, profile_for
-from theano.compile.rebroadcast import unbroadcast
+from theano.compile.update_pairs import given_pairs, update_pairs
 from theano.deep_graphs import with_room_for_deep_graphs
 from theano.flags.blas_messages import no_blas_remarks
 from theano.garbage import counted_when_it_dies, rare_collections
+from theano.gof.fg import MissingInputError
 from theano.gof.test_values import no_test_values
 from theano.link.native.graph.overwriting import mark_overwritten
 from theano.misc.pkl_utils import StripPickler
@@ -30,6 +29,14 @@ from theano.pytensor_base.functions.compiling import (
 )
 
 __all__ = ["function", "function_dump"]
+
+# What PyTensor's errors call things, and what they are called here.
+THEANOS_NAMES = {
+    "pytensor.clone_replace": "theano.clone",
+    "pytensor.function": "theano.function",
+    "pytensor Variable": "Theano variables",
+    "PyTensor flag": "Theano flag",
+}
 
 Pairs = Mapping[Variable, Any] | Iterable[tuple[Variable, Any]]
 Outputs = Variable | Out | Sequence | dict[str, Any] | None
@@ -98,6 +105,8 @@ def function(
     ValueError
         When `updates` is not made of pairs, updates a variable twice, or a mode is not known;
         when `data_parallel` names what is no input, or, in a call, an operation cannot be split.
+    AssertionError
+        When `givens` replaces a variable twice.
     UnusedInputError
         When an input is not used, or is listed twice.
 
@@ -130,8 +139,8 @@ def function(
             specs, cloned_outputs = construct_function_ins_and_outs(
                 list(inputs),
                 outputs,
-                updates=_update_pairs(updates),
-                givens=dict(givens or {}),
+                updates=update_pairs(updates),
+                givens=given_pairs(givens),
                 no_default_updates=no_default_updates,
                 rebuild_strict=rebuild_strict,
                 allow_input_downcast=allow_input_downcast,
@@ -157,7 +166,7 @@ def function(
                 )
             with no_test_values(), no_blas_remarks():
                 function = maker.create()
-    except (TypeError, RuntimeError, UnusedInputError) as error:
+    except (TypeError, RuntimeError, UnusedInputError, MissingInputError) as error:
         error.args = tuple(_in_theanos_name(argument) for argument in error.args)
         raise
     return counted_when_it_dies(function)
@@ -208,33 +217,6 @@ def _split_dict(outputs):
     return keys, [outputs[key] for key in keys]
 
 
-def _update_pairs(updates: Any) -> list[tuple[Variable, Any]]:
-    pairs = list(updates.items() if isinstance(updates, Mapping) else updates or [])
-    for pair in pairs:
-        if not isinstance(pair, list | tuple) or len(pair) != 2:
-            raise ValueError(
-                "The updates parameter must be an OrderedDict/dict or a list of lists/tuples "
-                f"with 2 elements: a shared variable and its new value; got {pair!r}"
-            )
-    return [(stored, _of_its_lengths(stored, new)) for stored, new in pairs]
-
-
-def _of_its_lengths(stored: Any, new: Any) -> Any:
-    """Return an update as a type without lengths of 1 that the variable's value has untold.
-
-    A gradient's type tells them where they follow from other shapes, and is no update then.
-    """
-    types = [getattr(variable, "type", None) for variable in (stored, new)]
-    if not isinstance(stored, SharedVariable) or not all(isinstance(t, TensorType) for t in types):
-        return new
-    pairs = enumerate(zip(*(kind.broadcastable for kind in types), strict=False))
-    told = [axis for axis, (known, of_new) in pairs if of_new and not known]
-    lengths = stored.get_value(borrow=True).shape if told else ()
-    if stored.ndim != new.ndim or any(lengths[axis] != 1 for axis in told):
-        return new
-    return unbroadcast(new, *told)
-
-
 def _function_class(specs, output_keys):
     if output_keys is not None:
         return functools.partial(FunctionWithExtras, output_keys=output_keys)
@@ -278,6 +260,6 @@ def _caller() -> str:
 def _in_theanos_name(argument):
     if not isinstance(argument, str):
         return argument
-    return argument.replace("pytensor.clone_replace", "theano.clone").replace(
-        "pytensor.function", "theano.function"
-    )
+    for name, theanos in THEANOS_NAMES.items():
+        argument = argument.replace(name, theanos)
+    return argument

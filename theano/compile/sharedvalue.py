@@ -11,6 +11,7 @@ from pytensor.compile.sharedvalue import shared as pytensor_shared
 from pytensor.graph.basic import Apply
 from pytensor.tensor.sharedvar import TensorSharedVariable as PyTensorSharedVariable
 
+from theano.compile.call_errors import described
 from theano.compile.turns import reading, turn_of, writing
 from theano.gof.instances import including_instances_of
 from theano.link.device_cells import bring_home, copy_on_device, is_on_device, on_host
@@ -69,12 +70,23 @@ class TensorSharedVariable(PyTensorSharedVariable):
             NumPy's or a device's; it is converted to the variable's type.
         borrow : bool
             Whether NumPy's array may become the variable's own memory.
+
+        Raises
+        ------
+        TypeError
+            If the value has another number of dimensions, or a dtype that loses precision.
         """
         if is_on_device(new_value):
             new_value, borrow = on_host(new_value), True
         new_value = new_value if borrow else copy.deepcopy(new_value)
-        with turn_of(writing(self.container.storage)):
-            super().set_value(new_value, borrow=True)
+        try:
+            with turn_of(writing(self.container.storage)):
+                super().set_value(new_value, borrow=True)
+        except (TypeError, ValueError) as error:
+            raise type(error)(
+                f"shared variable {self.name or 'without a name'}: expected {self.type}, got"
+                f" {described(new_value)}. {error.args[0]}"
+            ) from None
 
     def zero(self, borrow=False):
         """Replace the value by zeros of the same shape; with `borrow` in the same memory."""

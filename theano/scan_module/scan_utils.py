@@ -3,7 +3,7 @@
 from pytensor.graph.basic import equal_computations
 
 from theano.compile.clone import clone
-from theano.pytensor_base.graphs.scan import until
+from theano.scan_module.call.stopping import until
 from theano.scan_module.map_variables import map_variables
 
 __all__ = ["clone", "equal_computations", "map_variables", "until"]

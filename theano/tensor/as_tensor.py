@@ -7,6 +7,10 @@ from pytensor.graph.basic import Apply
 from pytensor.tensor.variable import TensorVariable
 
 
+class AsTensorError(TypeError):
+    """Something cannot be made a tensor variable."""
+
+
 def as_tensor_variable(
     x: Any, name: str | None = None, ndim: int | None = None, **kwargs: Any
 ) -> TensorVariable:
@@ -31,12 +35,15 @@ def as_tensor_variable(
         The default output of the Apply is not one of its outputs.
     ValueError
         The Apply has several outputs and no default one, or `x` cannot have `ndim` dimensions.
-    TypeError
-        `x` is no tensor.
+    AsTensorError
+        `x` is no tensor; a TypeError.
     """
     if isinstance(x, Apply):
         x = _default_output(x)
-    return pt.as_tensor_variable(x, name=name, ndim=ndim, **kwargs)
+    try:
+        return pt.as_tensor_variable(x, name=name, ndim=ndim, **kwargs)
+    except NotImplementedError:
+        raise AsTensorError(f"Cannot convert {x!r} of {type(x)} to a tensor variable") from None
 
 
 as_tensor = as_tensor_variable

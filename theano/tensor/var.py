@@ -7,6 +7,7 @@ from pytensor.tensor.variable import TensorConstant, TensorConstantSignature
 
 from theano.gof.instances import including_instances_of
 from theano.pytensor_base.operations.tensor import TensorOperators as _tensor_py_operators
+from theano.tensor.as_tensor import AsTensorError
 
 
 @including_instances_of(variable.TensorVariable)
@@ -25,7 +26,3 @@ class TensorVariable(variable.TensorVariable):
 
     def __init__(self, type, owner=None, index=None, name=None):
         super().__init__(type, owner, index=index, name=name)
-
-
-class AsTensorError(TypeError):
-    """Something cannot be made a tensor variable."""

@@ -8,6 +8,7 @@ from pytensor.graph.basic import Variable
 from pytensor.tensor.basic import as_tensor_variable
 from pytensor.tensor.type import TensorType
 
+from theano.nearest_name import did_you_mean
 from theano.raise_op import Check
 from theano.scan_module.call.step_results import loop_name
 
@@ -24,8 +25,16 @@ def check_sequences(sequences: Any, name: str | None) -> None:
     ------
     IndexError
         If a sequence has no dimension.
+    KeyError
+        If a dictionary has no ``input``.
     """
     for position, entry in enumerate(_entries(sequences)):
+        if isinstance(entry, dict) and "input" not in entry:
+            given = ", ".join(map(repr, entry))
+            raise KeyError(
+                f"{loop_name(name)}: sequence {position} is a dictionary with the keys {given}; its"
+                " array belongs under 'input', and what is read around each element under 'taps'"
+            )
         variable = _tensor(entry.get("input") if isinstance(entry, dict) else entry)
         if variable is not None and variable.type.ndim == 0:
             raise IndexError(
@@ -47,7 +56,8 @@ def with_rows_checked(outputs_info: Any, name: str | None) -> Any:
     IndexError
         If an initial value that is read further back than one step has no dimension.
     ValueError
-        If an initial value is known to have too few rows. If that is not known, the function
+        If taps are not below 0, are given twice, or without an initial value; if an entry has keys
+        that are not known; if an initial value is known to have too few rows. If that is not known, the function
         raises the error when it is called.
     """
     if isinstance(outputs_info, dict):
@@ -57,7 +67,31 @@ def with_rows_checked(outputs_info: Any, name: str | None) -> Any:
     return [_with_rows_checked(entry, place, name) for place, entry in enumerate(outputs_info)]
 
 
+def _check_entry(entry: dict, position: int, name: str | None) -> None:
+    title = f"{loop_name(name)}: output {position}"
+    known = ("initial", "taps")
+    for key in entry:
+        if key not in (*known, "inplace"):
+            raise ValueError(
+                f"{title} has the key {key!r} in outputs_info; expected 'initial' and 'taps'"
+                f"{did_you_mean(str(key), known)}"
+            )
+    taps = entry.get("taps")
+    taps = [] if taps is None else list(taps) if isinstance(taps, list | tuple) else [taps]
+    if taps and entry.get("initial") is None:
+        raise ValueError(f"{title} is read at the taps {taps}, and needs an initial state")
+    if any(tap >= 0 for tap in taps):
+        raise ValueError(
+            f"{title} has the taps {taps}: all tap values must be smaller than 0, since a step reads"
+            " what steps before it wrote"
+        )
+    if len(set(taps)) < len(taps):
+        raise ValueError(f"{title} has the taps {taps}: all of them must be different")
+
+
 def _with_rows_checked(entry: Any, position: int, name: str | None) -> Any:
+    if isinstance(entry, dict):
+        _check_entry(entry, position, name)
     rows = _rows_read_back(entry)
     initial = _tensor(entry.get("initial")) if rows > 1 else None
     if initial is None:

@@ -7,20 +7,35 @@ from contextlib import contextmanager
 from inspect import signature
 from typing import Any
 
+from pytensor.graph.basic import Variable
 from pytensor.tensor.basic import as_tensor_variable
 from pytensor.tensor.type import TensorType
 
-from theano.pytensor_base.graphs.scan import get_updates_and_outputs
+from theano.pytensor_base.graphs.scan import get_updates_and_outputs, until
 from theano.scan_module.call.as_written import StepRecord
+
+WHAT_STEPS_RETURN = (
+    "expected a variable or a list of variables, then, if there are any, a dictionary of updates of"
+    " shared variables, then until(condition): `return [a, b], updates, until(a > 1)`. A number is"
+    " returned as T.constant(number) (doc/scan_by_example.md)"
+)
 
 
 def checked(fn: Callable, outputs_info: Any, name: str | None) -> Callable:
-    """The step function, with the numbers of its arguments and of its outputs checked."""
+    """The step function, with the numbers of its arguments and of its outputs checked.
+
+    Raises
+    ------
+    TypeError
+        If ``fn`` is no function.
+    """
+    if not callable(fn):
+        raise TypeError(f"{loop_name(name)}: expected a function of one step, got {fn!r}")
     expected = None
     if outputs_info is not None:
         expected = len(outputs_info) if isinstance(outputs_info, list | tuple) else 1
     code = getattr(fn, "__code__", None)
-    where = f" ({code.co_filename}, line {code.co_firstlineno})" if code else ""
+    where = f" ({code.co_filename}:{code.co_firstlineno})" if code else ""
     title = f"{loop_name(name)}: the step function {getattr(fn, '__name__', fn)}{where}"
 
     def step(*arguments):
@@ -30,7 +45,10 @@ def checked(fn: Callable, outputs_info: Any, name: str | None) -> Callable:
                 f" the sequences, values of the steps before, non_sequences; {reason}"
             )
         result = fn(*arguments)
-        _, outputs, _ = get_updates_and_outputs(result)
+        try:
+            _, outputs, _ = get_updates_and_outputs(result)
+        except ValueError:
+            raise ValueError(f"{title} returned {_shown(result)}; {WHAT_STEPS_RETURN}") from None
         if expected and len(outputs) != expected:
             raise ValueError(
                 f"{title} returned {len(outputs)} output(s), but"
@@ -40,6 +58,18 @@ def checked(fn: Callable, outputs_info: Any, name: str | None) -> Callable:
         return result
 
     return step
+
+
+def _shown(result: Any) -> str:
+    """What a step returned, by classes of what is no variable."""
+    if isinstance(result, list | tuple):
+        text = ", ".join(map(_shown, result))
+        return f"[{text}]" if isinstance(result, list) else f"({text})"
+    if isinstance(result, dict):
+        return "{" + ", ".join(f"{_shown(k)}: {_shown(v)}" for k, v in result.items()) + "}"
+    if isinstance(result, until):
+        return f"until({result.condition})"
+    return str(result) if isinstance(result, Variable) else repr(result)
 
 
 def _misfit(fn: Callable, arguments: Sequence[Any]) -> str | None:

@@ -19,6 +19,7 @@ from theano.pytensor_base.graphs.rewriting import GraphRewriter, copy_stack_trac
 from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
 from theano.scan_module.report.loop_history import Decision, history_of, origins_of
 from theano.schedule.seconds import SecondsByLoop
+from theano.users_lines import copy_lines
 
 
 def loops_of(graph: FunctionGraph) -> Iterator[Apply]:
@@ -131,6 +132,7 @@ def replace_values(
     """Put variables in the place of others, which name the same lines of the user's."""
     for old, new in replacements.items():
         copy_stack_trace(old, new)
+        copy_lines(old, new, graph.variables)
     graph.replace_all(
         [(old, old.type.filter_variable(new)) for old, new in replacements.items()], reason=reason
     )

@@ -54,7 +54,7 @@ class AllSteps:
             arguments.append((varies, value))
         stacked = rule(node, arguments)
         if stacked is not None:
-            copy_lines(variable, stacked, (value for _, value in arguments))
+            copy_lines(variable, stacked, {value for _, value in arguments})
         return stacked
 
     def holds_product(self, variable: Variable) -> bool:

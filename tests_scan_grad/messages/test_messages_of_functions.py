@@ -1,0 +1,374 @@
+"""Mistakes in functions, their arguments and updates, and what is said of them."""
+
+import numpy as np
+import pytest
+
+import theano
+import theano.tensor as T
+from tests_scan_grad.fresh_process import run_python
+from tests_scan_grad.messages.mistakes import Mistakes
+from theano.compile.function_module import UnusedInputError
+from theano.gof.fg import MissingInputError
+from theano.ifelse import ifelse
+from theano.sandbox.rng_mrg import MRG_RandomStreams
+from theano.tensor.var import AsTensorError
+
+mistakes = Mistakes()
+k, s, x, y = T.lscalar("k"), T.scalar("s"), T.vector("x"), T.vector("y")
+M, N = T.matrix("M"), T.matrix("N")
+a = T.fvector("a")
+
+
+def shared(dtype="float64"):
+    return theano.shared(np.zeros(3, dtype), name="w")
+
+
+# What a function is made of
+
+
+@mistakes.add(MissingInputError, "Input 1 (y) of the graph", "compute Add(x, y)", "not provided")
+def input_is_missing():
+    theano.function([x], x + y)
+
+
+@mistakes.add(UnusedInputError, "at index 1 is not part of", ": y.", "on_unused_input='warn'")
+def input_is_not_used():
+    theano.function([x, y], x)
+
+
+@mistakes.add(UnusedInputError, "Variable x is used twice", "at indices 0 and 1")
+def input_is_listed_twice():
+    theano.function([x, x], x)
+
+
+@mistakes.add(TypeError, "should be contained in a list", "got TensorVariable")
+def input_without_a_list():
+    theano.function(x, x)
+
+
+@mistakes.add(TypeError, "Unknown parameter type: <class 'str'>")
+def input_is_a_name():
+    theano.function(["x"], x)
+
+
+@mistakes.add(TypeError, "Outputs must be Theano variables or Out instances. Received y of type")
+def output_is_a_name():
+    theano.function([x], "y")
+
+
+@mistakes.add(TypeError, "'borow'")
+def misspelt_argument_of_an_output():
+    theano.function([x], theano.Out(x, borow=True))
+
+
+@mistakes.add(TypeError, "Cannot use a shared variable (w) as explicit input", "givens")
+def input_is_shared():
+    theano.function([w := shared()], 2 * w)
+
+
+@mistakes.add(ValueError, "No predefined mode exists for 'FAST_RNU'", "did you mean 'FAST_RUN'?")
+def misspelt_mode():
+    theano.function([x], x, mode="FAST_RNU")
+
+
+# Updates and givens
+
+
+@mistakes.add(
+    TypeError,
+    "An update must have the same type as the original shared variable",
+    "w is Vector(float32, shape=(?,)), and its new value",
+    "is Vector(float64, shape=(?,))",
+    "T.cast(value, 'float32')",
+    "doc/flags.md",
+    line="new = w + x",
+)
+def update_of_another_dtype():
+    w = shared("float32")
+    new = w + x
+    theano.function([x], [], updates=[(w, new)])
+
+
+@mistakes.add(TypeError, "one without a name is Scalar(int64", "make the shared variable float64")
+def counter_that_becomes_a_fraction():
+    counter = theano.shared(0)
+    theano.function([], [], updates=[(counter, counter + 0.5)])
+
+
+@mistakes.add(TypeError, "w is Vector(float64", "M is Matrix(float64", "2 dimensions in place of 1")
+def update_of_more_dimensions():
+    theano.function([M], [], updates=[(shared(), M)])
+
+
+@mistakes.add(ValueError, "w is to become Add.0", "already has an update", line="updates = [")
+def update_twice():
+    w = shared()
+    updates = [(w, w + 1), (w, w + 2)]
+    theano.function([], [], updates=updates)
+
+
+@mistakes.add(TypeError, "update target must be a SharedVariable", "but is y")
+def update_of_what_is_not_shared():
+    theano.function([x], x, updates=[(y, x)])
+
+
+@mistakes.add(ValueError, "list of lists/tuples with 2 elements", "got w")
+def updates_that_are_no_pairs():
+    theano.function([], [], updates=[shared()])
+
+
+@mistakes.add(AssertionError, "givens: x is to be replaced by", line="givens = [")
+def given_twice():
+    givens = [(x, T.ones(3)), (x, T.zeros(3))]
+    theano.function([], 2 * x, givens=givens)
+
+
+@mistakes.add(RuntimeError, "replace variable 'x' through the `givens` parameter", "an input")
+def input_is_given():
+    theano.function([x], 2 * x, givens={x: y})
+
+
+@mistakes.add(TypeError, "Matrix(float64", "into Type Vector(float64")
+def given_of_another_type():
+    theano.function([], 2 * x, givens={x: np.ones((3, 3))})
+
+
+@mistakes.add(TypeError, "Matrix(float64", "of Variable M", "into Type Vector(float64")
+def clone_of_another_type():
+    theano.clone(2 * x, replace={x: M})
+
+
+# Calls
+
+
+@mistakes.add(TypeError, 'Missing required input with name "y"', "at index 1", line="f = ")
+def argument_is_missing():
+    f = theano.function([x, y], x + y)
+    f(np.ones(2))
+
+
+@mistakes.add(
+    TypeError, "it takes 1 (x: Vector(float64, shape=(?,))), and 2 were given", line="f = "
+)
+def too_many_arguments():
+    f = theano.function([x], 2 * x)
+    f(np.ones(2), np.ones(2))
+
+
+@mistakes.add(TypeError, "Unknown input 'xs'", "it has x: Vector", "did you mean 'x'?", line="f = ")
+def argument_of_an_unknown_name():
+    f = theano.function([x], 2 * x)
+    f(xs=np.ones(2))
+
+
+@mistakes.add(
+    TypeError, "Multiple values of input 'x'", "at index 0", "and by its name", line="f = "
+)
+def argument_is_given_twice():
+    f = theano.function([x], 2 * x)
+    f(np.ones(2), x=np.ones(2))
+
+
+@mistakes.add(TypeError, "expected 1, got 2 with shape (2, 2)", 'name "x"', line="f = ")
+def argument_of_more_dimensions():
+    f = theano.function([x], 2 * x)
+    f(np.ones((2, 2)))
+
+
+@mistakes.add(
+    TypeError,
+    "expected Vector(float32, shape=(?,)), got ndarray of dtype float64",
+    "allow_input_downcast=True",
+    line="f = ",
+)
+def argument_that_loses_precision():
+    f = theano.function([a], 2 * a)
+    f(np.ones(2) + 1e-12)
+
+
+@mistakes.add(TypeError, "got TensorVariable", "found a Variable", line="f = ")
+def argument_is_symbolic():
+    f = theano.function([x], 2 * x)
+    f(y)
+
+
+@mistakes.add(TypeError, "got NoneType None. None is no array", line="f = ")
+def argument_is_none():
+    f = theano.function([x], 2 * x)
+    f(None)
+
+
+@mistakes.add(ValueError, "got list [[1.0, 2.0], [3.0]]", "inhomogeneous", line="f = ")
+def rows_of_different_lengths():
+    f = theano.function([M], 2 * M)
+    f([[1.0, 2.0], [3.0]])
+
+
+# What fails while a function runs
+
+
+@mistakes.add(
+    ValueError,
+    "shapes (3,4) (3,5)",
+    "Add(M, N)",
+    "N: ndarray of dtype float64 and shape (3, 5)",
+    line="total = ",
+)
+def lengths_that_differ():
+    total = M + N
+    theano.function([M, N], total)(np.ones((3, 4)), np.ones((3, 5)))
+
+
+@mistakes.add(
+    ValueError, "T.addbroadcast(x, axis)", "Inputs shapes: [(3, 4), (1, 4)]", line="total = "
+)
+def length_1_that_is_not_known():
+    total = M + N
+    theano.function([M, N], total)(np.ones((3, 4)), np.ones((1, 4)))
+
+
+@mistakes.add(ValueError, "shapes (3,4) and (3,4) not aligned", line="product = ")
+def product_that_does_not_fit():
+    product = M.dot(N)
+    theano.function([M, N], product)(np.ones((3, 4)), np.ones((3, 4)))
+
+
+@mistakes.add(ValueError, "along dimension 1", "Join", "(3, 5)", line="joined = ")
+def joined_lengths_that_differ():
+    joined = T.concatenate([M, N])
+    theano.function([M, N], joined)(np.ones((3, 4)), np.ones((3, 5)))
+
+
+@mistakes.add(IndexError, "index 5 is out of bounds for axis 0 with size 3", line="element = ")
+def index_that_is_not_there():
+    element = x[5]
+    theano.function([x], element)(np.ones(3))
+
+
+@mistakes.add(ValueError, "cannot reshape array of size 5 into shape (2,2)", line="square = ")
+def reshape_to_another_size():
+    square = x.reshape((2, 2))
+    theano.function([x], square)(np.ones(5))
+
+
+@mistakes.add(ValueError, "negative dimensions are not allowed", "k: ndarray", line="zeros = ")
+def negative_length():
+    zeros = T.zeros((k,))
+    theano.function([k], zeros)(-1)
+
+
+@mistakes.add(ValueError, "expected 4 in dimension 1 of image, got 2", line="maps = ")
+def channels_that_differ():
+    images, filters = T.tensor4("images"), T.tensor4("filters")
+    maps = T.nnet.conv2d(images, filters)
+    theano.function([images, filters], maps)(np.ones((1, 2, 5, 5)), np.ones((3, 4, 2, 2)))
+
+
+@mistakes.add(AssertionError, "NaN detected", "Log", line="logarithm = ")
+def number_that_is_none():
+    logarithm = T.log(x)
+    theano.function([x], logarithm, mode="NanGuardMode")(-np.ones(2))
+
+
+# Variables used as values
+
+
+@mistakes.add(TypeError, "do not support boolean operations", "T.lt")
+def truth_of_a_comparison():
+    bool(x < 1)
+
+
+@mistakes.add(TypeError, "cannot be converted to Python float")
+def variable_as_a_number():
+    float(s)
+
+
+@mistakes.add(TypeError, "does not support item assignment")
+def assignment_to_an_element():
+    x[0] = 1
+
+
+@mistakes.add(TypeError, "must be the result of a subtensor operation")
+def set_subtensor_of_a_whole():
+    T.set_subtensor(x, 1.0)
+
+
+@mistakes.add(AsTensorError, "Cannot convert 'a' of <class 'str'>")
+def text_as_a_tensor():
+    T.as_tensor_variable("a")
+
+
+@mistakes.add(TypeError, "float23")
+def unknown_dtype():
+    T.vector(dtype="float23")
+
+
+@mistakes.add(TypeError, "true_branch=1, false_branch=2")
+def branches_of_two_types():
+    ifelse(k, x, M)
+
+
+@mistakes.add(TypeError, "can not be symbolic")
+def shared_of_a_variable():
+    theano.shared(x)
+
+
+@mistakes.add(
+    TypeError, "shared variable w: expected Vector(float64", "shape (3, 3)", "expected 1, got 2"
+)
+def value_of_more_dimensions():
+    shared().set_value(np.zeros((3, 3)))
+
+
+@mistakes.add(
+    TypeError, "shared variable w: expected Vector(float32", "got ndarray of dtype float64"
+)
+def value_that_loses_precision():
+    shared("float32").set_value(np.full(3, 1e-12))
+
+
+@mistakes.add(ValueError, "a seed that is not 0")
+def seed_of_zero():
+    MRG_RandomStreams(0)
+
+
+# Flags
+
+
+@mistakes.add(AttributeError, "no flag 'flotaX'; did you mean 'floatX'?")
+def misspelt_flag():
+    theano.config.flotaX = "float32"
+
+
+@mistakes.add(ValueError, '"float23"', "valid values are", "did you mean 'float32'?")
+def value_that_a_flag_has_not():
+    theano.config.floatX = "float23"
+
+
+@mistakes.add(Exception, "Can't change the value of 'device'", "THEANO_FLAGS=device=")
+def device_after_the_start():
+    theano.config.device = "cuda"
+
+
+@pytest.mark.parametrize("name", mistakes)
+def test_mistake(name):
+    mistakes[name].check()
+
+
+@pytest.mark.parametrize(
+    ("flags", "status", "said"),
+    [
+        (
+            "floatX=float23",
+            1,
+            "valid values are 'float64', 'float32', 'float16'; did you mean 'float32'?",
+        ),
+        ("flotaX=float32", 1, "did you mean 'floatX'?"),
+        ("floatX", 0, "TheanoConfigWarning: Config key 'floatX' has no value, ignoring it"),
+        ("device=gpu7", 0, "The flag device=gpu7 has no effect: use device=cuda for a GPU"),
+    ],
+)
+def test_flags_of_the_environment(flags, status, said):
+    done = run_python("import theano", THEANO_FLAGS=flags)
+    assert done.returncode == status
+    assert said in done.stderr.splitlines()[-1]

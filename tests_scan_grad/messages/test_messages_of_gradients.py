@@ -1,0 +1,106 @@
+"""Mistakes in gradients, and what is said of them."""
+
+import numpy as np
+import pytest
+
+import theano
+import theano.tensor as T
+from tests_scan_grad.messages.mistakes import Mistakes
+from theano.gradient import DisconnectedInputError, NullTypeGradError
+
+mistakes = Mistakes()
+k, x, y, M = T.lscalar("k"), T.vector("x"), T.vector("y"), T.matrix("M")
+
+
+@mistakes.add(
+    TypeError, "the cost must be a scalar", "sum() or mean()", "doc/gradients.md", line="cost = "
+)
+def cost_is_a_vector():
+    cost = 2 * x
+    theano.grad(cost, x)
+
+
+@mistakes.add(TypeError, "the cost must be a scalar variable, but is [Sum")
+def cost_is_a_list():
+    theano.grad([x.sum()], x)
+
+
+@mistakes.add(TypeError, "the cost must be a scalar variable, but is 3.0")
+def cost_is_a_number():
+    theano.grad(3.0, x)
+
+
+@mistakes.add(TypeError, "expected wrt to be variables, got 'x'")
+def wrt_is_a_name():
+    theano.grad(x.sum(), "x")
+
+
+@mistakes.add(
+    DisconnectedInputError, "the cost does not depend on y", "disconnected_inputs='ignore'"
+)
+def cost_does_not_depend():
+    theano.grad(x.sum(), [x, y])
+
+
+@mistakes.add(DisconnectedInputError, "does not depend on x", "such as a shape or an index")
+def dependence_through_a_shape():
+    theano.grad(x.shape[0] * 1.0, x)
+
+
+@mistakes.add(DisconnectedInputError, "does not depend on x")
+def dependence_that_was_cut():
+    h, _ = theano.scan(
+        lambda u, h: h + theano.gradient.disconnected_grad(u),
+        sequences=x,
+        outputs_info=T.zeros(()),
+    )
+    theano.grad(h[-1], x)
+
+
+@mistakes.add(
+    NotImplementedError, "operation FromFunctionOp{sort} has no gradient", "doc/own_operation.md"
+)
+def operation_without_a_gradient():
+    @theano.compile.ops.as_op(itypes=[T.dvector], otypes=[T.dvector])
+    def sort(values):
+        return np.sort(values)
+
+    theano.grad(sort(x).sum(), x)
+
+
+@mistakes.add(ValueError, "mismatched dimensionalities: 1 and 2")
+def direction_of_another_type():
+    theano.Rop(2 * x, x, M)
+
+
+@mistakes.add((AssertionError, ValueError), "hessian expects a 0 dimensional variable")
+def hessian_of_a_vector():
+    theano.gradient.hessian(2 * x, x)
+
+
+class Undefined(theano.Op):
+    """The identity, whose derivative is not defined."""
+
+    __props__ = ()
+    itypes = [T.dvector]
+    otypes = [T.dvector]
+
+    def perform(self, node, inputs, output_storage):
+        output_storage[0][0] = inputs[0].copy()
+
+    def grad(self, inputs, output_gradients):
+        return [theano.gradient.grad_undefined(self, 0, inputs[0], "of jumps")]
+
+
+@mistakes.add(
+    NullTypeGradError,
+    "the grad method for input 0 (x) of the Undefined op is undefined",
+    "of jumps",
+)
+def gradient_that_is_not_defined():
+    theano.grad(Undefined()(x).sum(), x)
+
+
+@pytest.mark.parametrize("name", mistakes)
+def test_mistake(name):
+    mistakes[name].check()

@@ -1,0 +1,302 @@
+"""Mistakes in loops, and what is said of them."""
+
+import numpy as np
+import pytest
+
+import theano
+import theano.tensor as T
+from tests_scan_grad.messages.mistakes import Mistakes
+from theano.gof.fg import MissingInputError
+from theano.scan_module import until
+
+mistakes = Mistakes()
+k, s, x, M, X = T.lscalar("k"), T.scalar("s"), T.vector("x"), T.matrix("M"), T.tensor3("X")
+
+
+# The step's arguments and results
+
+
+@mistakes.add(TypeError, "expected a function of one step, got 3")
+def no_function():
+    theano.scan(3, sequences=x)
+
+
+@mistakes.add(
+    TypeError,
+    "is called with 2 argument(s), in this order: elements of the sequences, values of the steps",
+    "it takes (u): too many positional arguments",
+    line="theano.scan(",
+)
+def step_takes_too_few():
+    theano.scan(lambda u: u, sequences=x, outputs_info=T.zeros(()))
+
+
+@mistakes.add(
+    TypeError, "it takes (u, h, W): missing a required argument: 'W'", line="theano.scan("
+)
+def step_takes_too_many():
+    theano.scan(lambda u, h, W: u, sequences=x, outputs_info=T.zeros(()))
+
+
+@mistakes.add(ValueError, "returned None; expected a variable or a list", line="def step(")
+def step_returns_nothing():
+    def step(u, h):
+        u + h
+
+    theano.scan(step, sequences=x, outputs_info=T.zeros(()))
+
+
+@mistakes.add(
+    ValueError,
+    "returned 3.0; expected",
+    "T.constant(number)",
+    "doc/scan_by_example.md",
+    line="def step(",
+)
+def step_returns_a_number():
+    def step(u):
+        return 3.0
+
+    theano.scan(step, sequences=x)
+
+
+@mistakes.add(ValueError, "returned {'h': Add.0}; expected", line="def step(")
+def step_returns_a_dictionary_of_names():
+    def step(u, h):
+        return {"h": u + h}
+
+    theano.scan(step, sequences=x, outputs_info=T.zeros(()))
+
+
+@mistakes.add(
+    ValueError,
+    "returned (Add.0, x[t], until(Gt.0)); expected",
+    "`return [a, b], updates, until(a > 1)`",
+    line="def step(",
+)
+def outputs_and_condition_in_one_tuple():
+    def step(u, h):
+        return u + h, u, until(u > 3)
+
+    theano.scan(step, sequences=x, outputs_info=[T.zeros(()), None])
+
+
+@mistakes.add(ValueError, "returned [[Add.0], [x[t]]]; expected", line="def step(")
+def step_returns_lists_of_lists():
+    def step(u, h):
+        return [[u + h], [u]]
+
+    theano.scan(step, sequences=x, outputs_info=[T.zeros(()), None])
+
+
+@mistakes.add(ValueError, "returned 2 output(s), but outputs_info has 1 entry", line="def step(")
+def too_few_entries_of_outputs_info():
+    def step(u, h):
+        return u + h, u
+
+    theano.scan(step, sequences=x, outputs_info=[T.zeros(())])
+
+
+@mistakes.add(ValueError, "returned 1 output(s), but outputs_info has 2 entries", line="def step(")
+def too_many_entries_of_outputs_info():
+    def step(u, h, g):
+        return u + h
+
+    theano.scan(step, sequences=x, outputs_info=[T.zeros(()), T.zeros(())])
+
+
+# States
+
+
+@mistakes.add(
+    ValueError,
+    "the initial value of output 0 has dtype float32, and the step returns float64",
+    "T.zeros(shape, dtype='float64')",
+)
+def float32_becomes_float64():
+    theano.scan(lambda u, h: u + h, sequences=x, outputs_info=T.constant(np.float32(0)))
+
+
+@mistakes.add(ValueError, "output 0 has dtype int8, and the step returns float64")
+def whole_number_becomes_a_fraction():
+    theano.scan(lambda h: h / 2, outputs_info=T.constant(4), n_steps=3)
+
+
+@mistakes.add(ValueError, "scan 'sums'", "output 0 has 0, and the step returns 1")
+def number_becomes_a_vector():
+    theano.scan(lambda u, h: u + h, sequences=M, outputs_info=T.zeros(()), name="sums")
+
+
+@mistakes.add(
+    ValueError,
+    "shape (4,) into shape (3,)",
+    "A state keeps its shape: a step returned a value of another shape",
+    "Inputs shapes",
+    line="h, _ = theano.scan(",
+)
+def state_changes_its_shape():
+    h, _ = theano.scan(lambda h, M: h.dot(M), outputs_info=x, non_sequences=M, n_steps=2)
+    theano.function([x, M], h)(np.ones(3), np.ones((3, 4)))
+
+
+@mistakes.add(
+    ValueError,
+    "shapes (3,) (4,)",
+    "In a step of the loop sums: M[t] + state(x)[t-1]",
+    "M: ndarray of dtype float64 and shape (2, 3)",
+    line="return u + h",
+)
+def terms_of_a_step_do_not_fit():
+    def step(u, h):
+        return u + h
+
+    h, _ = theano.scan(step, sequences=M, outputs_info=x, name="sums")
+    theano.function([M, x], h)(np.ones((2, 3)), np.ones(4))
+
+
+@mistakes.add(ValueError, "(3,4) not aligned", "Created at", line="return T.tanh(u.dot(M))")
+def product_that_left_the_loop_does_not_fit():
+    def step(u, M):
+        return T.tanh(u.dot(M))
+
+    h, _ = theano.scan(step, sequences=X, non_sequences=M)
+    theano.function([X, M], h)(np.ones((2, 3, 4)), np.ones((3, 4)))
+
+
+@mistakes.add(ValueError, "output 0 has the taps [0]", "all tap values must be smaller than 0")
+def tap_of_a_state_in_the_present():
+    theano.scan(lambda h: h, outputs_info=dict(initial=x, taps=[0]), n_steps=3)
+
+
+@mistakes.add(ValueError, "output 0 has the taps [-1, -1]: all of them must be different")
+def tap_twice():
+    theano.scan(lambda a, b: a + b, outputs_info=dict(initial=x, taps=[-1, -1]), n_steps=3)
+
+
+@mistakes.add(ValueError, "output 0 is read at the taps [-2, -1], and needs an initial state")
+def taps_without_an_initial_state():
+    theano.scan(lambda a, b: a + b, outputs_info=dict(taps=[-2, -1]), n_steps=3)
+
+
+@mistakes.add(
+    ValueError,
+    "output 0 is read 2 steps back, so that its initial value needs 2 rows",
+    "Inputs shapes: [(1,), ()]",
+    line="h, _ = theano.scan(",
+)
+def initial_state_with_too_few_rows():
+    h, _ = theano.scan(lambda a, b: a + b, outputs_info=dict(initial=x, taps=[-2, -1]), n_steps=3)
+    theano.function([x], h)(np.ones(1))
+
+
+@mistakes.add(ValueError, "output 0 has the key 'inital'", "did you mean 'initial'?")
+def misspelt_key_of_a_state():
+    theano.scan(lambda h: h, outputs_info=dict(inital=x), n_steps=3)
+
+
+# Sequences and the number of steps
+
+
+@mistakes.add(KeyError, "sequence 0 is a dictionary with the keys 'inputs'", "under 'input'")
+def misspelt_key_of_a_sequence():
+    theano.scan(lambda u: u, sequences=dict(inputs=x))
+
+
+@mistakes.add(IndexError, "sequence 0 (s) is a number", "belongs in non_sequences")
+def sequence_is_a_number():
+    theano.scan(lambda u: 2 * u, sequences=s)
+
+
+@mistakes.add(
+    ValueError,
+    "a sequence has fewer rows than the loop's number of steps",
+    "x: ndarray of dtype float64 and shape (3,)",
+    line="h, _ = theano.scan(",
+)
+def sequence_is_too_short():
+    h, _ = theano.scan(lambda u: 2 * u, sequences=x, n_steps=5)
+    theano.function([x], h)(np.ones(3))
+
+
+@mistakes.add(ValueError, "n_steps must be an int", "float64")
+def number_of_steps_is_a_fraction():
+    theano.scan(lambda h: 2 * h, outputs_info=x, n_steps=s)
+
+
+@mistakes.add(ValueError, "number of steps")
+def number_of_steps_is_not_given():
+    theano.scan(lambda h: 2 * h, outputs_info=x)
+
+
+@mistakes.add(IndexError, "n_steps must be 0 or more, but is -2", "go_backwards=True")
+def negative_number_of_steps():
+    theano.scan(lambda h: 2 * h, outputs_info=x, n_steps=-2)
+
+
+@mistakes.add(IndexError, "number of steps is negative", line="h, _ = theano.scan(")
+def negative_number_of_steps_in_a_call():
+    h, _ = theano.scan(lambda i, s: i * s, sequences=x, non_sequences=s, n_steps=k)
+    theano.function([x, s, k], h)(np.ones(3), 1.0, -2)
+
+
+@mistakes.add(
+    ValueError,
+    "was asked for a negative number of steps",
+    "-2, expected",
+    line="h, _ = theano.scan(",
+)
+def negative_number_of_steps_of_a_state():
+    h, _ = theano.scan(lambda h: 2 * h, outputs_info=x, n_steps=k)
+    theano.function([x, k], h)(np.ones(3), -2)
+
+
+@mistakes.add(TypeError, "'sequence'")
+def misspelt_argument():
+    theano.scan(lambda u: u, sequence=x)
+
+
+# Conditions, functions, what belongs to the loop
+
+
+@mistakes.add(AssertionError, "expected one truth value, got Gt.0, Vector(bool", "T.all or T.any")
+def condition_of_several_elements():
+    theano.scan(lambda h: (2 * h, until(h > 3)), outputs_info=x, n_steps=3)
+
+
+@mistakes.add(TypeError, "Outputs must be Theano variables", "until")
+def condition_outside_of_a_loop():
+    theano.function([x], until(x.sum() > 3))
+
+
+@mistakes.add(TypeError, "do not support boolean operations", "T.and_(a < b, b < c)")
+def condition_of_python_in_a_step():
+    theano.scan(lambda u: u if u > 0 else -u, sequences=x)
+
+
+@mistakes.add(TypeError, 'Bad input argument with name "u"', "found a Variable")
+def function_compiled_in_a_step():
+    def step(element):
+        u = T.dscalar("u")
+        return theano.function([u], 2 * u)(element)
+
+    theano.scan(step, sequences=x)
+
+
+@mistakes.add(MissingInputError, "Input 3 (s) of the graph", "was not provided", "Theano flag")
+def input_of_a_step_is_missing():
+    h, _ = theano.scan(lambda u: u * s, sequences=x)
+    theano.function([x], h)
+
+
+@mistakes.add(
+    TypeError, "must have the same type", "shared_var=w", "Vector(float64", "update_val=x[t]"
+)
+def update_of_another_type_in_a_step():
+    w = theano.shared(np.zeros(3), name="w")
+    _, updates = theano.scan(lambda u: {w: u}, sequences=x)
+    theano.function([x], [], updates=updates)
+
+
+@pytest.mark.parametrize("name", mistakes)
+def test_mistake(name):
+    mistakes[name].check()

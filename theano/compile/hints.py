@@ -1,0 +1,60 @@
+"""What an error of an operation often means, and what to do about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pytensor.graph.basic import Apply
+from pytensor.tensor.basic import AllocEmpty
+from pytensor.tensor.elemwise import Elemwise
+
+from theano.pytensor_base.graphs.scan import Scan
+
+__all__ = ["hints_for"]
+
+
+@dataclass(frozen=True)
+class Hint:
+    """What is said of the errors of an operation whose message has some words."""
+
+    op_class: type
+    words: str
+    text: str
+
+
+HINTS = (
+    Hint(
+        Elemwise,
+        "Runtime broadcasting not allowed",
+        "A dimension of length 1 is repeated only where the variable's type says that it is 1:"
+        " T.addbroadcast(x, axis), x.dimshuffle(0, 'x'), or T.row and T.col for inputs.",
+    ),
+    Hint(
+        Scan,
+        "could not broadcast input array",
+        "A state keeps its shape: a step returned a value of another shape than the initial value"
+        " of that output has (doc/scan_by_example.md).",
+    ),
+    Hint(
+        AllocEmpty,
+        "negative dimensions are not allowed",
+        "If this is the memory of a loop's results, the loop was asked for a negative number of"
+        " steps (n_steps).",
+    ),
+)
+
+
+def hints_for(error: BaseException, node: Apply) -> list[str]:
+    """What is to be said of an error that a node raised, beside where and with what.
+
+    Parameters
+    ----------
+    error
+        What was raised.
+    node
+        The operation that raised it.
+    """
+    message = str(error)
+    return [
+        hint.text for hint in HINTS if isinstance(node.op, hint.op_class) and hint.words in message
+    ]

@@ -1,0 +1,126 @@
+"""What ``theano.function`` is told to replace: updates of shared variables, and givens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pytensor.compile.sharedvalue import SharedVariable
+from pytensor.graph.basic import Variable
+from pytensor.tensor.type import TensorType
+
+from theano.compile.rebroadcast import unbroadcast
+from theano.users_lines import users_line
+
+__all__ = ["given_pairs", "update_pairs"]
+
+
+def update_pairs(updates: Any) -> list[tuple[Variable, Any]]:
+    """The updates of a function as pairs, each looked at.
+
+    Parameters
+    ----------
+    updates : mapping or iterable of pairs, optional
+        As given to ``theano.function``.
+
+    Returns
+    -------
+    list of (SharedVariable, value)
+
+    Raises
+    ------
+    ValueError
+        If they are not pairs, or a variable is updated twice.
+    TypeError
+        If what is updated is not shared, or its new value has another type.
+    """
+    pairs = list(updates.items() if isinstance(updates, Mapping) else updates or [])
+    found: dict[Variable, Any] = {}
+    for pair in pairs:
+        if not isinstance(pair, list | tuple) or len(pair) != 2:
+            raise ValueError(
+                "The updates parameter must be an OrderedDict/dict or a list of lists/tuples "
+                f"with 2 elements: a shared variable and its new value; got {pair!r}"
+            )
+        shared, value = pair
+        if not isinstance(shared, SharedVariable):
+            raise TypeError(
+                f"update target must be a SharedVariable, as theano.shared makes it, but is {shared!r}"
+            )
+        if shared in found:
+            raise ValueError(
+                f"this shared variable already has an update expression: {shared} is to become"
+                f" {_named(found[shared])}, and {_named(value)}"
+            )
+        value = _of_its_lengths(shared, value)
+        _check_type(shared, value)
+        found[shared] = value
+    return list(found.items())
+
+
+def given_pairs(givens: Any) -> dict[Variable, Any]:
+    """The replacements of a function, each variable replaced once.
+
+    Raises
+    ------
+    AssertionError
+        If a variable is replaced by two others.
+    """
+    pairs: Iterable = givens.items() if isinstance(givens, Mapping) else givens or []
+    found: dict[Variable, Any] = {}
+    for variable, value in pairs:
+        if variable in found and found[variable] is not value:
+            raise AssertionError(
+                f"givens: {variable} is to be replaced by {_named(found[variable])}, and by"
+                f" {_named(value)}"
+            )
+        found[variable] = value
+    return found
+
+
+def _of_its_lengths(stored: Any, new: Any) -> Any:
+    """Return an update as a type without lengths of 1 that the variable's value has untold.
+
+    A gradient's type tells them where they follow from other shapes, and is no update then.
+    """
+    types = [getattr(variable, "type", None) for variable in (stored, new)]
+    if not isinstance(stored, SharedVariable) or not all(isinstance(t, TensorType) for t in types):
+        return new
+    pairs = enumerate(zip(*(kind.broadcastable for kind in types), strict=False))
+    told = [axis for axis, (known, of_new) in pairs if of_new and not known]
+    lengths = stored.get_value(borrow=True).shape if told else ()
+    if stored.ndim != new.ndim or any(lengths[axis] != 1 for axis in told):
+        return new
+    return unbroadcast(new, *told)
+
+
+def _check_type(shared: SharedVariable, value: Any) -> None:
+    try:
+        shared.type.filter_variable(value, allow_convert=True)
+    except TypeError:
+        raise TypeError(
+            "An update must have the same type as the original shared variable, but"
+            f" {shared.name or 'one without a name'} is {shared.type}, and its new value"
+            f" {_named(value)} is {getattr(value, 'type', type(value).__name__)}."
+            f"{_remedy(shared.type, getattr(value, 'type', None))}"
+        ) from None
+
+
+def _named(value: Any) -> str:
+    """A value, and the user's line that made it."""
+    line = users_line(value.owner) if isinstance(value, Variable) and value.owner else ""
+    return f"{value} (created at {line})" if line else str(value)
+
+
+def _remedy(expected: Any, got: Any) -> str:
+    if not isinstance(expected, TensorType) or not isinstance(got, TensorType):
+        return ""
+    if expected.ndim != got.ndim:
+        return f" It has {got.ndim} dimensions in place of {expected.ndim}."
+    if expected.dtype != got.dtype:
+        return (
+            f" Cast it with T.cast(value, '{expected.dtype}'), make the shared variable {got.dtype},"
+            f" or find what made the value {got.dtype}: an input, a constant, the flag floatX"
+            " (doc/flags.md)."
+        )
+    return " Lengths that are known differ; T.patternbroadcast changes what is known to be 1."

@@ -1,0 +1,41 @@
+"""The condition by which a step says that it is the last one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pytensor.tensor.basic import as_tensor_variable
+
+from theano.pytensor_base.graphs.scan import until as _until
+
+
+class until(_until):
+    """What a step returns last, for the loop to end with the step in which a condition is true.
+
+    Parameters
+    ----------
+    condition
+        A scalar variable; what is not zero is true.
+
+    Raises
+    ------
+    AssertionError
+        If the condition has a dimension.
+
+    Examples
+    --------
+    >>> import theano
+    >>> import theano.tensor as T
+    >>> from theano.scan_module import until
+    >>> values, _ = theano.scan(lambda v: (2 * v, until(v > 3)), outputs_info=T.ones(()), n_steps=9)
+    >>> theano.function([], values)()
+    array([2., 4., 8.])
+    """
+
+    def __init__(self, condition: Any):
+        self.condition = as_tensor_variable(condition)
+        if self.condition.ndim != 0:
+            raise AssertionError(
+                f"until: expected one truth value, got {self.condition}, {self.condition.type}; say"
+                " with T.all or T.any which of its elements must be true"
+            )
