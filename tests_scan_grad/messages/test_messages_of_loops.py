@@ -38,7 +38,9 @@ def step_takes_too_many():
     theano.scan(lambda u, h, W: u, sequences=x, outputs_info=T.zeros(()))
 
 
-@mistakes.add(ValueError, "returned None; expected a variable or a list", line="def step(")
+@mistakes.add(
+    ValueError, "returned None; expected a variable or a list of variables", line="def step("
+)
 def step_returns_nothing():
     def step(u, h):
         u + h
