@@ -118,6 +118,9 @@ def written(
         given = operands.add(_stretched(source, target, writer.sizes))
 
     def inner(first: str, end: str, strides: list[Product]) -> list[str]:
+        if operation is None and _side_by_side(target, source, given, strides) and not _few(end):
+            count = f"({end}) - {first}" if first != "0" else f"({end})"
+            return [f"tn_copy(p{to} + {first}, p{given} + {first}, ({count}) * sizeof *p{to});"]
         left = element(to, strides[to])
         if given is None:
             assert isinstance(source, Scalar)
@@ -130,6 +133,23 @@ def written(
 
     between = between_looks() if looks else 0
     return nest(target.shape, operands, inner, share, between)
+
+
+# Up to so many elements are copied where they are: a call takes longer.
+FEW = 16
+
+
+def _few(end: str) -> bool:
+    return end.isdigit() and int(end) <= FEW
+
+
+def _side_by_side(
+    target: View, source: View | Scalar, given: int | None, strides: list[Product]
+) -> bool:
+    """Whether elements of one type lie side by side in both, so that their bytes are copied."""
+    if given is None or source.dtype != target.dtype or len(strides) != 2:
+        return False
+    return all(stride == Product(1) for stride in strides)
 
 
 def _stretched(source: View, target: View, sizes: Sizes) -> View:

@@ -25,6 +25,7 @@ from theano.link.native.statements.reduce import (
     vector_function,
 )
 from theano.link.native.text.accumulate import ACCUMULATE
+from theano.link.native.text.column_sums import added_row, cleared, stored_row
 from theano.link.native.text.looks import (
     between_looks,
     declared,
@@ -183,13 +184,12 @@ class _Text:
 
     def _in_columns(self, last: _Level, reduced: list[_Level]) -> list[str]:
         """So many neighbouring results at a time, from all rows."""
-        each = "for (int64_t k = 0; k < many; k++)"
         return [
             *_columns(last),
             f"{self.working} sums[{COLUMNS}];",
-            f"{each} sums[k] = {neutral(self.reduction)};",
+            cleared(self.reduction.operation, neutral(self.reduction)),
             *self._rows(reduced, [*self._row("column"), *self._accumulated("sums")]),
-            f"{each} {self._result(_along(last))} = sums[k];",
+            self._stored_sums("sums", last),
             "}",
         ]
 
@@ -198,7 +198,6 @@ class _Text:
         i = f"i{inner.number}"
         rows = f"for (int64_t {i} = begin; {i} < close; {i}++) {{"
         sums = f"{self.working} *const sums_of_row = sums + ({i} - begin) * many;"
-        each = "for (int64_t k = 0; k < many; k++)"
         return [
             *_columns(last),
             f"const int64_t rows = {SUMS} / many;",
@@ -213,7 +212,7 @@ class _Text:
             ),
             rows,
             sums,
-            f"{each} {self._result(_along(last))} = sums_of_row[k];",
+            self._stored_sums("sums_of_row", last),
             "}",
             "}",
             "}",
@@ -225,12 +224,20 @@ class _Text:
         return unless_empty([level.end for level in reduced[1:]], loops)
 
     def _accumulated(self, sums: str) -> list[str]:
-        total = ACCUMULATE[self.reduction.operation].format(f"{sums}[k]", self._element())
-        return [
-            "TN_INDEPENDENT",
-            f"for (int64_t k = 0; k < many; k++) {sums}[k] = {total};",
-            *look_after("many", self.looks),
-        ]
+        operation, (pointer, stride) = self.reduction.operation, self._stored()
+        row = C_TYPES[self.statement.summed.dtype], pointer
+        added = added_row(operation, (self.working, sums), row, stride)
+        if added is None:
+            total = ACCUMULATE[operation].format(f"{sums}[k]", self._element())
+            added = f"TN_INDEPENDENT for (int64_t k = 0; k < many; k++) {sums}[k] = {total};"
+        return [added, *look_after("many", self.looks)]
+
+    def _stored_sums(self, sums: str, last: _Level) -> str:
+        target = self.reduction.target
+        row = C_TYPES[target.dtype], f"&{self._result('column')}"
+        stored = stored_row((self.working, sums), row, last.target)
+        each = "for (int64_t k = 0; k < many; k++)"
+        return stored or f"{each} {self._result(_along(last))} = {sums}[k];"
 
     def _one_by_one(self, reduced: list[_Level]) -> list[str]:
         """A result from all elements of rows, in sums that need not wait for one another."""

@@ -15,6 +15,7 @@ from theano.link.native.ir.sizes import Sizes
 from theano.link.native.statements.base import AsFunction, Operand, Statement, Touch, Work
 from theano.link.native.statements.costs import MOVE
 from theano.link.native.text.accumulate import ACCUMULATE
+from theano.link.native.text.column_sums import added_row, cleared, stored_row
 from theano.link.native.text.looks import between_looks, declared, going_on, in_blocks, unless_empty
 from theano.link.native.text.writer import Writer
 
@@ -200,15 +201,11 @@ COLUMNS = 1024
 
 def _reduce_in_columns(statement, loops, kept, source, target, working) -> list[str]:
     last, axes = kept[-1], [d for d in range(len(loops)) if d not in kept]
-    each = "for (int64_t k = 0; k < many; k++)"
-    column = f"const int64_t i{last} = column + k;"
-    one = ACCUMULATE[statement.operation].format(
-        "sums[k]", f"({working})x[{_offset(source, range(len(loops)))}]"
-    )
     first, end = loops[last].bounds
+    added = _added(statement, last, _offset(source, range(len(loops))), source[last], working)
     rows = [
         *[loops[d].head for d in axes[:-1]],
-        *loops[axes[-1]].innermost(["TN_INDEPENDENT", f"{each} {{ {column} sums[k] = {one}; }}"]),
+        *loops[axes[-1]].innermost([added]),
         *["}"] * (len(axes) - 1),
     ]
     return unless_empty(
@@ -218,12 +215,37 @@ def _reduce_in_columns(statement, loops, kept, source, target, working) -> list[
             f"for (int64_t column = {first}; column < {end}; column += {COLUMNS}) {{",
             f"const int64_t many = tn_smaller({COLUMNS}, {end} - column);",
             f"{working} sums[{COLUMNS}];",
-            f"{each} sums[k] = {neutral(statement)};",
+            cleared(statement.operation, neutral(statement)),
             *unless_empty([loops[d].size for d in axes[1:]], rows),
-            f"{each} {{ {column} y[{_offset(target, kept)}] = sums[k]; }}",
+            _stored(statement, last, _offset(target, kept), target[last], working),
             "}",
             *["}"] * len(kept[:-1]),
         ],
+    )
+
+
+def _added(statement, last: int, place: str, stride: Product, working: str) -> str:
+    """The line that adds the elements of a row to the sums of their columns."""
+    row = C_TYPES[statement.source.dtype], f"&x[{place}]"
+    added = added_row(statement.operation, (working, "sums"), row, stride)
+    if added is not None:
+        return f"{{ const int64_t i{last} = column; {added} }}"
+    one = ACCUMULATE[statement.operation].format("sums[k]", f"({working})x[{place}]")
+    return (
+        f"TN_INDEPENDENT for (int64_t k = 0; k < many; k++) "
+        f"{{ const int64_t i{last} = column + k; sums[k] = {one}; }}"
+    )
+
+
+def _stored(statement, last: int, place: str, stride: Product, working: str) -> str:
+    """The line that stores the sums of columns."""
+    row = C_TYPES[statement.target.dtype], f"&y[{place}]"
+    stored = stored_row((working, "sums"), row, stride)
+    if stored is not None:
+        return f"{{ const int64_t i{last} = column; {stored} }}"
+    return (
+        f"for (int64_t k = 0; k < many; k++) "
+        f"{{ const int64_t i{last} = column + k; y[{place}] = sums[k]; }}"
     )
 
 
