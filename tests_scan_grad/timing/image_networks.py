@@ -11,6 +11,8 @@ CLASSES = 10
 # channels and lengths of the blocks of a residual network
 STAGES = ((64, 32), (128, 16), (256, 8), (512, 4))
 RESIDUAL_BATCH = 32
+# of the state of a convolutional LSTM
+RECURRENT_CHANNELS = 32
 
 
 def lenet_cost(ops, parameters: Values, inputs: Values):
@@ -74,6 +76,43 @@ def residual() -> Network:
     )
 
 
+def convolutional_lstm_step(ops, x, h, c, W, U, b):
+    """Return the state after a step of an LSTM whose products are correlations."""
+    gates = ops.correlate(x, W, pad=1) + ops.correlate(h, U, pad=1) + b.reshape((1, -1, 1, 1))
+    many = RECURRENT_CHANNELS
+    i, f, o, g = (gates[:, k * many : (k + 1) * many] for k in range(4))
+    c = ops.sigmoid(f) * c + ops.sigmoid(i) * ops.tanh(g)
+    return [ops.sigmoid(o) * ops.tanh(c), c]
+
+
+def convolutional_lstm_cost(ops, parameters: Values, inputs: Values):
+    """Return the mean of the squares of the last state."""
+    h, _ = ops.scan(
+        convolutional_lstm_step,
+        sequences=[inputs["x"]],
+        states=[inputs["state"], inputs["state"]],
+        weights=[parameters[name] for name in ("W", "U", "b")],
+        name="convolutional_lstm",
+    )
+    return (h[-1] ** 2).mean()
+
+
+def convolutional_lstm(batch: int, steps: int, channels: int, length: int) -> Network:
+    """An LSTM of images: 3 x 3 filters of as many channels, to 32."""
+    many = RECURRENT_CHANNELS
+    return Network(
+        {"W": (4 * many, channels, 3, 3), "U": (4 * many, many, 3, 3), "b": (4 * many,)},
+        {
+            "x": (steps, batch, channels, length, length),
+            "state": (batch, many, length, length),
+        },
+        convolutional_lstm_cost,
+        sgd,
+        {},
+        deviation=0.05,
+    )
+
+
 def layer_cost(options: Mapping[str, int], ops, parameters: Values, inputs: Values):
     """Return the mean of the squares of one layer's results."""
     result = ops.correlate(parameters["x"], parameters["filters"], **options)
@@ -93,6 +132,8 @@ def pool_cost(ops, parameters: Values, inputs: Values):
 NETWORKS: Mapping[str, Callable[[], Network]] = {
     **{f"lenet-{batch}": partial(lenet, batch) for batch in (20, 100, 500)},
     "residual": residual,
+    "convlstm": partial(convolutional_lstm, 16, 10, 16, 28),
+    "convlstm-small": partial(convolutional_lstm, 4, 20, 8, 14),
     "3x3": partial(layer, (8, 64, 56, 56), (64, 64, 3, 3), pad=1),
     "1x1": partial(layer, (8, 256, 56, 56), (64, 256, 1, 1)),
     "depthwise": partial(layer, (8, 144, 56, 56), (144, 1, 3, 3), pad=1, groups=144),

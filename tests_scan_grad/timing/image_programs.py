@@ -60,8 +60,17 @@ def torch_image_step(network: Network) -> Step:
         function = functional.conv2d if x.ndim == 4 else functional.conv3d
         return function(x, filters, None, step, pad, 1, groups)
 
+    def loop(step, sequences, states, weights, name):
+        found = []
+        for slices in zip(*sequences, strict=True):
+            states = step(operations, *slices, *states, *weights)
+            found.append(states)
+        return list(zip(*found, strict=True))
+
     operations = SimpleNamespace(
         correlate=correlate,
+        scan=loop,
+        sigmoid=torch.sigmoid,
         largest=lambda x: functional.max_pool2d(x, 2),
         relu=torch.relu,
         tanh=torch.tanh,
