@@ -1,6 +1,7 @@
 """What an error of a running function says: the operation, inside of loops too, and the line."""
 
 import inspect
+import re
 
 import numpy as np
 import pytest
@@ -223,3 +224,16 @@ def test_a_shape_that_the_program_declares_is_an_assertion_error():
     f = theano.function([x], T.specify_shape(x, (2, 3)) + 1)
     with pytest.raises(AssertionError, match=r"Got shape \(4, 3\), expected \(2, 3\)"):
         f(np.ones((4, 3)))
+
+
+@pytest.mark.parametrize("mode", ["FAST_RUN", "FAST_COMPILE"])
+def test_lengths_that_differ_are_told_in_theanos_words(mode):
+    x, y, z = T.matrices("xyz")
+    f = theano.function([x, y, z], T.exp(x) * y + z, mode=mode)
+    with pytest.raises(ValueError) as caught:
+        f(np.ones((3, 4)), np.ones((3, 4)), np.ones((3, 5)))
+    assert re.search(
+        r"Input dimension mis-match. \(input\[\d\].shape\[1\] = (4|5), "
+        r"input\[\d\].shape\[1\] = (5|4)\)",
+        str(caught.value),
+    )

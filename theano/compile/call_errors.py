@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from theano.compile.failed_operations import failed_operations
-from theano.compile.hints import hints_for
+from theano.compile.hints import hints_for, lengths_that_differ
 from theano.compile.specify_shape import SpecifyShape, WrongShapeError
 from theano.nearest_name import did_you_mean
 from theano.pytensor_base.functions.compiling import Function as PyTensorFunction
@@ -140,7 +140,8 @@ def _about(node, thunk) -> list[str]:
         lines.append(f"Computed from what was created at: {where}")
     lines.append(f"Inputs types: {[variable.type for variable in node.inputs]}")
     if hasattr(thunk, "inputs"):
-        lines.append(f"Inputs shapes: {[getattr(box[0], 'shape', None) for box in thunk.inputs]}")
+        shapes = [getattr(box[0], "shape", None) for box in thunk.inputs]
+        lines += [f"Inputs shapes: {shapes}", *lengths_that_differ(node, shapes)]
     return lines
 
 

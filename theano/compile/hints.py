@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pytensor.graph.basic import Apply
@@ -10,7 +11,7 @@ from pytensor.tensor.elemwise import Elemwise
 
 from theano.pytensor_base.graphs.scan import Scan
 
-__all__ = ["hints_for"]
+__all__ = ["hints_for", "lengths_that_differ"]
 
 
 @dataclass(frozen=True)
@@ -58,3 +59,23 @@ def hints_for(error: BaseException, node: Apply) -> list[str]:
     return [
         hint.text for hint in HINTS if isinstance(node.op, hint.op_class) and hint.words in message
     ]
+
+
+def lengths_that_differ(node: Apply, shapes: Sequence[tuple[int, ...] | None]) -> list[str]:
+    """In Theano's words, which lengths of an element-wise operation's inputs do not fit; if any.
+
+    Parameters
+    ----------
+    shapes
+        Of the inputs; None of what has none.
+    """
+    if not isinstance(node.op, Elemwise):
+        return []
+    known = [(k, shape) for k, shape in enumerate(shapes) if shape]
+    for axis in range(min((len(shape) for _, shape in known), default=0)):
+        lengths = [(k, shape[axis]) for k, shape in known if shape[axis] != 1]
+        other = next((pair for pair in lengths if pair[1] != lengths[0][1]), None)
+        if other is not None:
+            words = (f"input[{k}].shape[{axis}] = {n}" for k, n in (lengths[0], other))
+            return [f"Input dimension mis-match. ({', '.join(words)})"]
+    return []
