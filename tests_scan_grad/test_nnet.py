@@ -449,3 +449,23 @@ def test_relu_of_an_array_is_an_array():
     assert isinstance(y, np.ndarray)
     np.testing.assert_array_equal(y, np.maximum(POINTS, 0))
     assert T.nnet.relu(-2.0) == 0
+
+
+def test_cost_of_a_class_that_was_chosen_by_its_probabilities():
+    """The place of the class comes from the softmax, which the cost's operator cannot compute then."""
+    x, u = T.matrix("x"), T.vector("u")
+    p = T.nnet.softmax(x)
+    chosen = (p.cumsum(axis=1) < u[:, None]).sum(axis=1)
+    log_p = T.log(p)[T.arange(x.shape[0]), chosen]
+    values, places = np.array([[0.0, 1.0, -1.0], [2.0, 0.5, 1.0]]), np.array([0.3, 0.9])
+    shares = np.exp(values) / np.exp(values).sum(axis=1, keepdims=True)
+    expected = (shares.cumsum(axis=1) < places[:, None]).sum(axis=1)
+    gradient = -shares
+    gradient[[0, 1], expected] += 1
+    f = theano.function([x, u], [chosen, log_p, theano.grad(log_p.sum(), x)])
+    for found, right in zip(
+        f(values, places),
+        [expected, np.log(shares[[0, 1], expected]), gradient],
+        strict=True,
+    ):
+        np.testing.assert_allclose(found, right)

@@ -252,6 +252,16 @@ def negative_number_of_steps_of_a_state():
     theano.function([x, k], h)(np.ones(3), -2)
 
 
+@mistakes.add(TypeError, "expected variables or arrays in non_sequences, got 'W'")
+def name_in_the_place_of_a_variable():
+    theano.scan(lambda u, W: u * W, sequences=x, non_sequences="W")
+
+
+@mistakes.add(TypeError, "expected variables or arrays in n_steps, got '3'")
+def number_of_steps_as_text():
+    theano.scan(lambda h: 2 * h, outputs_info=x, n_steps="3")
+
+
 @mistakes.add(TypeError, "'sequence'")
 def misspelt_argument():
     theano.scan(lambda u: u, sequence=x)

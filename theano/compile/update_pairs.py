@@ -78,18 +78,18 @@ def given_pairs(givens: Any) -> dict[Variable, Any]:
     return found
 
 
-def _of_its_lengths(stored: Any, new: Any) -> Any:
+def _of_its_lengths(stored: SharedVariable, new: Any) -> Any:
     """Return an update as a type without lengths of 1 that the variable's value has untold.
 
     A gradient's type tells them where they follow from other shapes, and is no update then.
     """
-    types = [getattr(variable, "type", None) for variable in (stored, new)]
-    if not isinstance(stored, SharedVariable) or not all(isinstance(t, TensorType) for t in types):
+    kind, of_new = stored.type, getattr(new, "type", None)
+    if not isinstance(kind, TensorType) or not isinstance(of_new, TensorType):
         return new
-    pairs = enumerate(zip(*(kind.broadcastable for kind in types), strict=False))
-    told = [axis for axis, (known, of_new) in pairs if of_new and not known]
+    pairs = enumerate(zip(kind.broadcastable, of_new.broadcastable, strict=False))
+    told = [axis for axis, (known, by_new) in pairs if by_new and not known]
     lengths = stored.get_value(borrow=True).shape if told else ()
-    if stored.ndim != new.ndim or any(lengths[axis] != 1 for axis in told):
+    if kind.ndim != of_new.ndim or any(lengths[axis] != 1 for axis in told):
         return new
     return unbroadcast(new, *told)
 

@@ -16,7 +16,7 @@ from theano.gof.test_values import compute_missing_test_values, no_test_values
 from theano.pytensor_base.graphs.scan import scan as pytensor_scan
 from theano.scan_module.adopt import read_from_our_loop
 from theano.scan_module.call.as_written import StepRecord
-from theano.scan_module.call.given_arrays import check_sequences, with_rows_checked
+from theano.scan_module.call.given_arrays import check_arrays, check_sequences, with_rows_checked
 from theano.scan_module.call.stand_ins import StandIns
 from theano.scan_module.call.step_results import checked, clearer_errors
 from theano.scan_module.call.step_test_values import with_test_values
@@ -88,7 +88,8 @@ def scan(
     Raises
     ------
     TypeError
-        If ``fn`` does not take as many arguments as it is called with.
+        If ``fn`` is no function, or does not take as many arguments as it is called with, or what
+        it is given cannot be an array.
     ValueError
         If ``fn`` does not return as many outputs as ``outputs_info`` has entries, or an initial
         value is known to have too few rows.
@@ -108,6 +109,15 @@ def scan(
     >>> theano.function([a], slope)([1.0, 2.0, 3.0])
     array([ 3., 12., 27.])
     """
+    check_arrays(
+        dict(
+            sequences=sequences,
+            outputs_info=outputs_info,
+            non_sequences=non_sequences,
+            n_steps=n_steps,
+        ),
+        name,
+    )
     check_sequences(sequences, name)
     outputs_info = with_rows_checked(outputs_info, name)
     fn = with_test_values(checked(fn, outputs_info, name), sequences, outputs_info, non_sequences)

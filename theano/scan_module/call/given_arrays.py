@@ -127,6 +127,32 @@ def _entries(given: Any) -> list[Any]:
     return list(given) if isinstance(given, list | tuple) else [given]
 
 
+def check_arrays(given: dict[str, Any], name: str | None) -> None:
+    """Check that what a loop is given can be arrays.
+
+    Parameters
+    ----------
+    given
+        Arguments of ``scan``, by their names.
+    name
+        As given to ``scan``.
+
+    Raises
+    ------
+    TypeError
+        If something is neither a variable nor an array.
+    """
+    for argument, entries in given.items():
+        for entry in _entries(entries):
+            value = entry.get("input", entry.get("initial")) if isinstance(entry, dict) else entry
+            try:
+                _tensor(value)
+            except NotImplementedError:
+                raise TypeError(
+                    f"{loop_name(name)}: expected variables or arrays in {argument}, got {value!r}"
+                ) from None
+
+
 def _tensor(given: Any) -> Variable | None:
     """What is given as a tensor, if it is one."""
     if given is None or isinstance(given, Variable) and not isinstance(given.type, TensorType):

@@ -1,6 +1,7 @@
 """Rewrites of softmax of rows and its logarithm into Theano's operators."""
 
 import pytensor.tensor as pt
+from pytensor.graph.traversal import apply_ancestors
 from pytensor.tensor import special
 from pytensor.tensor.math import Argmax
 
@@ -67,7 +68,10 @@ def graph_merge_softmax_with_crossentropy_softmax(fgraph, node):
         if not isinstance(reader.op, CrossentropySoftmaxArgmax1HotWithBias):
             continue
         same_bias = reader.inputs[1] is bias[0] if bias else is_constant(reader.inputs[1], 0)
-        if reader.inputs[0] is scores and same_bias and (bias or is_of_rows(node, Softmax)):
+        if not (reader.inputs[0] is scores and same_bias and (bias or is_of_rows(node, Softmax))):
+            continue
+        # a class that was drawn by these probabilities waits for them
+        if node not in apply_ancestors([reader.inputs[2]]):
             copy_stack_trace(node.outputs, reader.outputs[1])
             return [reader.outputs[1]]
     return None
