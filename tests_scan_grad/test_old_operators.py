@@ -330,3 +330,9 @@ def test_theanos_names_warn_of_nothing_that_pytensor_is_going_to_drop():
         T.advanced_subtensor1(x, rows)
         T.advanced_inc_subtensor1(x, x, rows)
         theano.OpFromGraph([x], [x * 2], mode="FAST_RUN")(x)
+
+
+def test_the_class_of_an_operator_is_that_of_its_old_name():
+    op = T.diag(T.dvector()).owner.op
+    assert op.__class__ == T.AllocDiag and T.AllocDiag == op.__class__
+    assert op.__class__ in {T.AllocDiag} and T.AllocDiag != T.ExtractDiag

@@ -9,7 +9,8 @@ class StandIn(type):
     The class gives `made`, the other class, as a keyword, and defines ``make``, which is called
     with the arguments and returns the instance. Instances and subclasses of the other class count
     as its own, as do those for which ``means`` is true, and names that it does not define are the
-    other class's. Those listed in ``passed_on`` are set on the other class, too.
+    other class's. Those listed in ``passed_on`` are set on the other class, too. The two are equal:
+    programs compare ``op.__class__`` with it.
     """
 
     passed_on: tuple[str, ...] = ()
@@ -33,6 +34,12 @@ class StandIn(type):
 
     def __subclasscheck__(cls, subclass: type) -> bool:
         return issubclass(subclass, cls.made)
+
+    def __eq__(cls, other: object) -> bool:
+        return other is cls or other is cls.made
+
+    def __hash__(cls) -> int:
+        return hash(cls.made)
 
     def __getattr__(cls, name: str) -> Any:
         if name == "made":
