@@ -202,3 +202,16 @@ def test_a_matrix_of_zeros_that_is_known_to_fit_is_not_multiplied(mode):
         n for n in fn.maker.fgraph.apply_nodes if "Assert" in str(n.op) or "Dot" in str(n.op)
     ]
     np.testing.assert_array_equal(fn(np.ones((2, 3))), np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize("mode", [*MODES, "XLA"])
+def test_rows_that_are_set_and_read_back_must_be_there(mode):
+    x, v, rows = T.dmatrix(), T.dmatrix(), T.lvector()
+    fn = theano.function([x, v, rows], T.set_subtensor(x[rows], v)[rows], mode=mode)
+    given, values = np.zeros((3, 2)), np.arange(4.0).reshape(2, 2)
+    np.testing.assert_array_equal(fn(given, values, [-3, 2]), values)
+    for places in ([0, 3], [-4, 0], [0]):
+        with pytest.raises((AssertionError, IndexError, ValueError)):
+            fn(given, values, places)
+    with pytest.raises((AssertionError, ValueError)):
+        fn(given, np.ones((2, 3)), [0, 1])

@@ -33,6 +33,7 @@ from theano.schedule.rewrites import where_right as where
 from theano.schedule.rewrites.guarded import Guarded
 from theano.schedule.rewrites.products_with_zeros import product_with_zeros
 from theano.schedule.rewrites.rows_of_length_one import row_of_length_one
+from theano.schedule.rewrites.rows_read_back import rows_read_back
 from theano.schedule.rewrites.scaled_products import scaled_product
 from theano.schedule.rewrites.second_to_alloc import second_to_alloc
 from theano.schedule.rewrites.sums_with_writes import sum_with_write
@@ -104,6 +105,7 @@ INSTEAD: dict[NodeRewriter, NodeRewriter] = {
     blas.local_dot22_to_dot22scalar: scaled_product,
     math.local_0_dot_x: product_with_zeros,
     subtensor.local_add_of_sparse_write: sum_with_write,
+    subtensor.local_read_of_write_same_indices: rows_read_back,
     **KEEPING_LINES,
     uncanonicalize.local_dimshuffle_subtensor: row_of_length_one,
     math.local_add_canonizer: Guarded(
