@@ -29,7 +29,7 @@ def gpu_cholesky(A: Any, lower: bool = True) -> Any:
     lower : bool
         Whether ``L`` of ``A = L L.T`` is returned, or ``U`` of ``A = U.T U``.
     """
-    return GpuCholesky(lower)(A)
+    return GpuCholesky.make(lower)(A)
 
 
 def gpu_solve(A: Any, b: Any, A_structure: str = "general", trans: str = "N") -> Any:

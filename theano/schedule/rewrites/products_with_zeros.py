@@ -27,7 +27,7 @@ def product_with_zeros(graph: FunctionGraph, node: Apply) -> list[Variable] | No
     x, y = node.inputs
     if not _is_zero(x) and not _is_zero(y):
         return None
-    zero = constant(0, dtype=node.outputs[0].type.dtype)
+    zero: Any = constant(0, dtype=node.outputs[0].type.dtype)
     rows, columns = x.shape[0], y.shape[1]
     if not same_length(getattr(graph, "shape_feature", None), x, 1, y, 0):
         fits = eq(x.shape[1], y.shape[0])
@@ -38,7 +38,7 @@ def product_with_zeros(graph: FunctionGraph, node: Apply) -> list[Variable] | No
             columns = _FITS(columns, fits)
         else:
             zero = _FITS(zero, fits)
-    result = alloc(zero, rows, columns)
+    result: Any = alloc(zero, rows, columns)
     copy_stack_trace(node.outputs[0], result)
     return [result]
 

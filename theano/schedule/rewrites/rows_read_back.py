@@ -32,7 +32,7 @@ def rows_read_back(graph: FunctionGraph, node: Apply) -> list[Variable] | None:
     conditions = _unknown(graph, node, write)
     if not conditions:
         return made
-    result = _THERE(made[0], *conditions)
+    result: Any = _THERE(made[0], *conditions)
     copy_stack_trace(node.outputs[0], result)
     return [result]
 
