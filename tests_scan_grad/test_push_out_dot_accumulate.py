@@ -268,3 +268,21 @@ def test_another_state_becomes_what_the_sum_becomes(read):
     outputs, _ = theano.scan(step, x, [T.zeros(()), T.ones(())], mode=python_mode())
     last = compiled([x], [outputs[k][-1] for k in read])
     np.testing.assert_allclose(last(A[0]), [np.sum(A[0] ** 2)] * len(read))
+
+
+def test_elements_read_by_two_arrays_of_indices_are_added_up():
+    """An element of each row is no row of an array: how all steps read them has no rule."""
+    x, a = T.tensor3("x"), T.lmatrix("a")
+    total, _ = theano.scan(
+        lambda x_t, a_t, h: h + x_t[T.arange(a_t.shape[0]), a_t],
+        sequences=[x, a],
+        outputs_info=T.zeros((a.shape[1],)),
+    )
+    f = theano.function([x, a], [total[-1], theano.grad((total[-1] ** 2).sum(), x)])
+    places = np.array([[0, 3, 1], [2, 2, 0], [1, 1, 1], [3, 0, 2], [0, 0, 0]])
+    steps, rows = np.arange(STEPS)[:, None], np.arange(3)
+    right = A[steps, rows, places].sum(axis=0)
+    gradient = np.zeros_like(A)
+    gradient[steps, rows, places] = 2 * right
+    for found, expected in zip(f(A, places), [right, gradient], strict=True):
+        np.testing.assert_allclose(found, expected)

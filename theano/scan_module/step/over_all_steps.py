@@ -67,8 +67,10 @@ def filtered(node: Apply, arguments: Arguments) -> Variable | None:
 
 
 def gathered(node: Apply, arguments: Arguments) -> Variable | None:
+    if not is_gather(node):
+        return None
     (source_varies, source), (_, indices) = arguments
-    return None if source_varies or not is_gather(node) else source[indices]
+    return None if source_varies else source[indices]
 
 
 def sliced(node: Apply, arguments: Arguments) -> Variable | None:
