@@ -295,3 +295,22 @@ def test_a_row_that_is_not_there_is_an_error_among_others_in_order(mode):
         fn = theano.function([x], T.exp(x)[[0, 1, 2]], mode=mode)
         with pytest.raises(IndexError):
             fn(np.zeros((2, 3)))
+
+
+def test_shapes_that_contradict_each_other_fail_in_the_call_not_in_rewriting(capfd):
+    x = T.dmatrix("x")
+    twice = T.specify_shape(T.specify_shape(x, (1, 3)), (1, 2))
+    f = theano.function([x], twice + 1)
+    with pytest.raises(AssertionError):
+        f(np.ones((1, 3)))
+    assert "BUG" not in capfd.readouterr().err
+
+
+def test_a_bias_of_fewer_digits_is_not_added_up_apart():
+    x, b, c = T.fmatrix("x"), T.dvector("b"), T.fmatrix("c")
+    scores = x + b + c
+    given = np.float32([[0.1, 7.3]]), np.array([3e-8, -1e-8]), np.float32([[1e-9, 0.7]])
+    f = theano.function([x, b, c], T.nnet.softmax(T.add(x, b, c)), allow_input_downcast=True)
+    plain = np.exp(given[0].astype("float64") + given[1] + given[2])
+    np.testing.assert_allclose(f(*given), plain / plain.sum(), rtol=1e-12)
+    assert scores.dtype == "float64"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from pytensor import tensor as pt
 from pytensor.graph.basic import Apply, Constant, Variable
@@ -161,7 +162,7 @@ def _joined(parts: Sequence[Part]) -> Variable:
     ]
     whole = known[axis]
 
-    def place(bound: int | None) -> int | Variable:
+    def place(bound: int | None) -> Any:
         if bound in (None, 0):
             return whole if bound is None else 0
         return min(bound, whole) if isinstance(whole, int) else pt.minimum(bound, whole)
@@ -169,7 +170,7 @@ def _joined(parts: Sequence[Part]) -> Variable:
     def shape(start: int | None, stop: int | None) -> list:
         return [place(stop) - place(start) if d == axis else n for d, n in enumerate(known)]
 
-    pieces: list[Variable] = []
+    pieces: list[Any] = []
     past: int | None = 0
     for part in parts:
         if part.start != past:

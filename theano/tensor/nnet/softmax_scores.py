@@ -42,7 +42,12 @@ def split_bias(scores: Variable) -> Scores | None:
     matrix = _total(others)
     if not rows or matrix.type.broadcastable != scores.type.broadcastable:
         return None
-    return matrix, _total([_as_vector(row) for row in rows])
+    bias = _total([_as_vector(row) for row in rows])
+    for terms, total in ((others, matrix), (rows, bias)):
+        # added up apart from the others they might have fewer digits
+        if len(terms) > 1 and total.type.dtype != scores.type.dtype:
+            return None
+    return matrix, bias
 
 
 def _as_vector(row: Variable) -> Variable:
