@@ -68,9 +68,7 @@ def draw_compile(path: Path) -> None:
     figure = Figure(figsize=(9, 6), layout="constrained")
     for place, first in enumerate(("cold", "warm")):
         start = headings.index(first)
-        places = {"theano-scan": start} | {
-            name: headings.index(name, start) for name in ("PyTensor", "JAX")
-        }
+        places = {"theano-scan": start, "JAX": headings.index("JAX", start)}
         columns = {
             name: [float(row[k]) / 1000 if row[k] else None for row in rows]
             for name, k in places.items()

@@ -60,7 +60,7 @@ from theano.schedule.disk.sealed_files import read_sealed, write_sealed
 _log = logging.getLogger(__name__)
 
 # Rewriting that takes less is not worth a file.
-SECONDS_WORTH_STORING = 0.1
+SECONDS_WORTH_STORING = 0.03
 
 _KNOWN_CODE = {
     *PACKAGES,
