@@ -29,6 +29,7 @@ from theano.pytensor_base.operations.tensor_rewrites import (
     svd_of_diag,
     uncanonicalize,
 )
+from theano.schedule.rewrites import told_lengths
 from theano.schedule.rewrites import where_right as where
 from theano.schedule.rewrites.guarded import Guarded
 from theano.schedule.rewrites.products_with_zeros import product_with_zeros
@@ -126,7 +127,7 @@ INSTEAD: dict[NodeRewriter, NodeRewriter] = {
     **_guarded(None, _OF_ANOTHER_DTYPE),
     **_guarded(where.of_integers_or_true_quotient, [math.local_div_by_one]),
     **_guarded(where.of_determinants_that_fit, [summary.slogdet_specialization]),
-    **_guarded(where.of_lengths_that_agree, [shape.local_merge_consecutive_specify_shape]),
+    **_guarded(told_lengths.agree_with_those_before, [shape.local_merge_consecutive_specify_shape]),
     **_guarded(where.of_signed_numbers, [math.local_neg_to_mul]),
     **_guarded(where.adds_up_as_by_default, [math.local_reduce_broadcastable]),
     **_guarded(

@@ -16,7 +16,7 @@ from pytensor.tensor.basic import Alloc
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.math import Sum, add, mul, neg, reciprocal, sub, true_div
-from pytensor.tensor.shape import Shape, SpecifyShape
+from pytensor.tensor.shape import Shape
 from pytensor.tensor.subtensor import AdvancedIncSubtensor, IncSubtensor
 
 from theano.pytensor_base.operations.tensor import unflatten_index_variables
@@ -93,27 +93,6 @@ def _is_float(node: Apply) -> bool:
 def of_determinants_that_fit(graph: FunctionGraph, node: Apply) -> bool:
     """Whether an operator gives the logarithm of a determinant, or of a stack of them."""
     return LOGARITHMS_OF_STACKS or node.outputs[0].type.ndim == 0
-
-
-def _told_lengths(node: Apply) -> list[tuple[int | None, ...]]:
-    """Of each dimension the lengths that a statement of a shape and its type say, None if none."""
-    said = [
-        int(n.data) if isinstance(n, Constant) and n.data is not None else None
-        for n in node.inputs[1:]
-    ]
-    return list(zip(said, node.outputs[0].type.shape, strict=True))
-
-
-def of_lengths_that_agree(graph: FunctionGraph, node: Apply) -> bool:
-    """Whether what is told of the lengths of an array does not contradict what was told before.
-
-    Where it does, the call is to fail, and not the rewriting.
-    """
-    before = node.inputs[0].owner
-    if before is None or not isinstance(before.op, SpecifyShape):
-        return True
-    told = zip(_told_lengths(before), _told_lengths(node), strict=True)
-    return all(len({*old, *new} - {None}) < 2 for old, new in told)
 
 
 def of_signed_numbers(graph: FunctionGraph, node: Apply) -> bool:
