@@ -72,8 +72,13 @@ def test_the_programs_own_failure_and_status_are_kept():
 
 def test_a_program_that_is_not_there():
     done = run_module("theano.profile", "no_such_program.py")
-    assert done.returncode == 1
-    assert "no_such_program.py" in done.stderr and "FileNotFoundError" in done.stderr
+    assert done.returncode == 2
+    assert "there is no program no_such_program.py" in done.stderr
+
+
+def test_a_folder_that_is_not_there_is_told_before_the_program_runs():
+    done = run_module("theano.profile", "--html", "no_folder/page.html", str(PROGRAM), "1")
+    assert done.returncode == 2 and "there is no folder no_folder" in done.stderr
 
 
 def test_a_module_runs_by_name():

@@ -91,6 +91,15 @@ def step_returns_lists_of_lists():
     theano.scan(step, sequences=x, outputs_info=[T.zeros(()), None])
 
 
+@mistakes.add(TypeError, "associated with the same recurrent state", "T.unbroadcast(initial, axis)")
+def start_of_one_row_that_is_told():
+    x, u = T.dtensor3("x"), T.dmatrix("u")
+    h, _ = theano.scan(
+        lambda x, h, u: T.tanh(x + h.dot(u)), x, outputs_info=T.zeros((1, 2)), non_sequences=u
+    )
+    theano.grad(h[-1].sum(), u)
+
+
 @mistakes.add(ValueError, "returned 2 output(s), but outputs_info has 1 entry", line="def step(")
 def too_few_entries_of_outputs_info():
     def step(u, h):

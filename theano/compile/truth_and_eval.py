@@ -26,8 +26,9 @@ def _truth(pytensor_truth: Callable, variable: Any) -> bool:
     if getattr(variable, _ORDER, False):
         raise TypeError(
             "Variables do not support boolean operations: this one is what <, <=, > or >= gave. "
-            "Write T.lt, T.le, T.gt or T.ge for a variable that is given or not, and T.and_(a < b, "
-            "b < c) for a < b < c."
+            "Write T.minimum and T.maximum for min and max, T.switch(a < b, x, y) or ifelse for if, "
+            "T.and_(a < b, b < c) for a < b < c, and T.lt, T.le, T.gt or T.ge where `x or default` "
+            "asks whether a variable was given."
         )
     return True
 

@@ -21,7 +21,12 @@ from theano.users_lines import short_line
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program; its own exit status is returned."""
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if not options.module and not Path(options.program).is_file():
+        parser.error(f"there is no program {options.program}")
+    if options.html is not None and not options.html.resolve().parent.is_dir():
+        parser.error(f"--html: there is no folder {options.html.parent}")
     config.profile = True
     start = time.perf_counter()
     status, error = _run(options.program, options.arguments, options.module)

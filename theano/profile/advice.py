@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from theano.configdefaults import config
-from theano.profile.findings import Findings, FunctionTimes
+from theano.profile.findings import Findings, FunctionTimes, statements_of
 
 # Parts of the program's time above which something is worth a word.
 MUCH = 0.1
@@ -61,8 +61,9 @@ def _compiled_again(findings: Findings) -> Iterator[Advice]:
 def _compiling_is_most(findings: Findings) -> Iterator[Advice]:
     if findings.compiling > findings.calling and _share(findings, findings.compiling) > MUCH:
         yield Advice(
-            f"compilation took {findings.compiling:.2f} s, calls {findings.calling:.2f} s; what was "
-            "compiled is kept on disk, so the same program starts faster the next time",
+            f"compilation took {findings.compiling:.2f} s, calls {findings.calling:.2f} s. What was "
+            "compiled is kept on disk: after a first run, what is left is Python's work, once for "
+            "each function, so that fewer functions start faster",
             page="compile_time",
         )
 
@@ -84,33 +85,33 @@ def _products_that_wait_for_nothing(findings: Findings) -> Iterator[Advice]:
         for loop in function.report.loops if function.report else ():
             if loop.time is None or _share(findings, loop.time.seconds) < LITTLE:
                 continue
-            reasons = {d.subject.removeprefix("product "): d.detail for d in loop.refused}
-            for product in loop.products_left:
-                if not product.states:
-                    reason = reasons.get(product.expression, "")
+            lines = {p.expression: p.line for p in (*loop.products_given, *loop.products_left)}
+            stayed = {d.subject.removeprefix("product "): d.detail for d in loop.refused}
+            # a product that was merged with another is no longer among those that are left
+            waiting = {p.expression: "" for p in loop.products_left if not p.states}
+            for expression, reason in (waiting | stayed).items():
+                if expression in lines:
                     yield Advice(
-                        f"the product {product.expression} of loop {loop.name} waits for no "
-                        "earlier step, and is computed in each all the same"
-                        + (f": {reason}" if reason else ""),
-                        product.line,
+                        f"the product {expression} of loop {loop.name} waits for no earlier step, "
+                        f"and is computed in each all the same: {reason or 'nothing says why'}",
+                        lines[expression],
                         "loops",
                     )
 
 
 def _slow_products(findings: Findings) -> Iterator[Advice]:
     best = max(findings.best.values(), default=0.0)
-    for function in findings.functions:
-        for loop in function.loops:
-            for s in loop.statements:
-                slow = 0 < s.gflops < SLOW_PRODUCT * best
-                if "product" in s.text and slow and _share(findings, s.seconds) > MUCH:
-                    yield Advice(
-                        f"a product of loop {loop.name} runs at {s.gflops:.0f} of {best:.0f} GFLOP/s: "
-                        "it has few rows, so that its matrix is read for little work; a larger batch "
-                        "costs hardly more time",
-                        s.line,
-                        "performance",
-                    )
+    for statement, place in statements_of(findings):
+        slow = 0 < statement.gflops < SLOW_PRODUCT * best
+        if "product" in statement.text and slow and _share(findings, statement.seconds) > MUCH:
+            yield Advice(
+                f"a product of {place} runs at {statement.gflops:.0f} of {best:.0f} GFLOP/s: it has "
+                "few rows, so that its matrix is read for little work, and a larger batch costs hardly "
+                "more time; or its threads wait for processors that others use, which "
+                "OMP_NUM_THREADS=1 shows",
+                statement.line,
+                "performance",
+            )
 
 
 def _steps_do_little(findings: Findings) -> Iterator[Advice]:

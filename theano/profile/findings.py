@@ -13,8 +13,10 @@ from theano.link.native.run.profile import SegmentProfile, StatementProfile, mea
 from theano.pytensor_base.graphs.scan import Scan
 from theano.scan_module.report.function_report import ScanReport
 from theano.scan_module.report.scan_report import report_of_graph
-from theano.scan_module.report.step_times import LoopTime, step_times
+from theano.scan_module.report.step_times import LoopTime, StatementTime, step_times
 from theano.users_lines import nearest_line
+
+SMALLEST_SHARE = 0.001
 
 
 @dataclass(frozen=True)
@@ -134,6 +136,21 @@ class Findings:
             for line, seconds in function.lines.items():
                 total[line] += seconds
         return dict(sorted(total.items(), key=lambda item: -item[1]))
+
+
+def share_of(findings: Findings, seconds: float) -> float:
+    """A part of the program's time."""
+    return seconds / findings.seconds if findings.seconds else 0.0
+
+
+def statements_of(findings: Findings) -> list[tuple[StatementTime | StatementProfile, str]]:
+    """The statements that take time, the longest first, each with the loop or function it is in."""
+    found: list[tuple[StatementTime | StatementProfile, str]] = []
+    for f in findings.functions:
+        found += [(s, f"loop {loop.name}") for loop in f.loops for s in loop.statements]
+        found += [(s, f.name) for s in f.statements]
+    shown = [pair for pair in found if share_of(findings, pair[0].seconds) >= SMALLEST_SHARE]
+    return sorted(shown, key=lambda pair: -pair[0].seconds)
 
 
 def source_of(line: str) -> str:

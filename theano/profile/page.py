@@ -5,8 +5,14 @@ from __future__ import annotations
 from html import escape
 
 from theano.profile.advice import advice_for
-from theano.profile.findings import Findings, FunctionTimes, source_of
-from theano.profile.terminal import SMALLEST_SHARE, share_of, statements_of
+from theano.profile.findings import (
+    SMALLEST_SHARE,
+    Findings,
+    FunctionTimes,
+    share_of,
+    source_of,
+    statements_of,
+)
 from theano.scan_module.report.page.colours import PAGE_STYLE, STYLE
 from theano.scan_module.report.page.page import bar, loop_part, paragraph, table, whole_page
 from theano.users_lines import short_line

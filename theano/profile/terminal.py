@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from theano.link.native.run.profile import StatementProfile
 from theano.profile.advice import advice_for
-from theano.profile.findings import Findings, source_of
-from theano.scan_module.report.step_times import StatementTime
+from theano.profile.findings import SMALLEST_SHARE, Findings, share_of, source_of, statements_of
 from theano.users_lines import short_line
 
 MOST = 10
-SMALLEST_SHARE = 0.001
 WIDTH = 100
 
 
@@ -51,11 +48,6 @@ def _table(title: str, columns: str, rows: Iterable[str]) -> list[str]:
     return ["", f"{title:<12}{columns}", *(row[:WIDTH] for row in rows[:MOST])]
 
 
-def share_of(findings: Findings, seconds: float) -> float:
-    """A part of the program's time."""
-    return seconds / findings.seconds if findings.seconds else 0.0
-
-
 def _row(findings: Findings, seconds: float, cells: str) -> str:
     return f"{seconds:>19.3f}  {share_of(findings, seconds):>6.1%}{cells}"
 
@@ -75,17 +67,8 @@ def _loops(findings: Findings) -> Iterable[str]:
 
 def _statements(findings: Findings) -> Iterable[str]:
     for s, place in statements_of(findings):
-        yield _row(findings, s.seconds, f"  {s.gflops:>7.1f}  {s.text}, {short_line(place)}")
-
-
-def statements_of(findings: Findings) -> list[tuple[StatementTime | StatementProfile, str]]:
-    """The statements that take time, the longest first, each with the loop or function it is in."""
-    found: list[tuple[StatementTime | StatementProfile, str]] = []
-    for f in findings.functions:
-        found += [(s, f"loop {loop.name}") for loop in f.loops for s in loop.statements]
-        found += [(s, f.name) for s in f.statements]
-    shown = [pair for pair in found if share_of(findings, pair[0].seconds) >= SMALLEST_SHARE]
-    return sorted(shown, key=lambda pair: -pair[0].seconds)
+        where = short_line(s.line or place)
+        yield _row(findings, s.seconds, f"  {s.gflops:>7.1f}  {s.text}, {where}")
 
 
 def _lines(findings: Findings) -> Iterable[str]:

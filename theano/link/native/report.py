@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from theano.link.native.program import Program
@@ -47,7 +47,7 @@ class EngineReport:
     loops: tuple[LoopRecord, ...]
     calls: tuple[CallRecord, ...]
     segments: tuple[int, ...]
-    source: str
+    source: str = field(repr=False)
 
     def __str__(self) -> str:
         counts = Counter(map(str, [*self.loops, *self.calls]))

@@ -330,6 +330,7 @@ def _evaluated(lengths: list[Variable], inputs: list[Variable], values: list[Any
         clone_replace(lengths, replace=dict(zip(inputs, fresh, strict=True))),
         mode=PyTensorMode("py", None),
         on_unused_input="ignore",
+        profile=False,
         accept_inplace=True,
     )
     # the graph may hold operations that overwrite their inputs

@@ -18,7 +18,10 @@ def as_matrix_of_floats(c: Any, function: str) -> TensorVariable:
     """Make `c` a matrix, of one row if it is a vector; ValueError for anything else."""
     c = pt.as_tensor_variable(c)
     if c.ndim not in (1, 2) or not c.dtype.startswith("float"):
-        raise ValueError(f"{function}: expected a vector or a matrix of floats, got {c.type}")
+        raise ValueError(
+            f"{function}: expected a vector or a matrix of floats, got {c.type}; of more dimensions, "
+            "give x.reshape((-1, x.shape[-1])), and reshape the result"
+        )
     return pt.shape_padleft(c) if c.ndim == 1 else c
 
 
