@@ -48,6 +48,7 @@ from theano.pytensor_base.operations.axes import axis_apart
 from theano.pytensor_base.operations.tensor import BatchedDot
 from theano.sandbox.mrg_uniform import mrg_uniform
 from theano.tensor.nnet.correlation.operators import Correlation
+from theano.tensor.signal.pooling.operators import OverWindows
 
 Rule = Callable[..., Any]
 _RULES: dict[type, Rule] = {}
@@ -266,6 +267,17 @@ def correlated(op, node, parts, sizes):
     if ALL not in (first, second) or of_images is ALL:
         raise CannotSplit("each image would have filters of its own")
     return of_images
+
+
+@splits(OverWindows)
+def pooled(op, node, parts, sizes):
+    rows, ndim = _same_rows(parts), node.inputs[0].ndim
+    arrays = [part for part, v in zip(parts, node.inputs, strict=True) if v.ndim == ndim]
+    if rows.axis >= ndim - op.ndim:
+        raise CannotSplit("its windows go over the dimension of the batch")
+    if ALL in arrays:
+        raise CannotSplit("only some of its arrays have the batch")
+    return rows
 
 
 @splits(Blockwise)
