@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.traversal import ancestors
@@ -28,13 +28,14 @@ class StepProduct:
         The positions, among the products of the step, of those whose results it reads, by way of
         other work but of no other product.
     line
-        The user's line that made it, ``file:line``; empty where that is not known.
+        The user's line that made it, ``file:line``; empty where that is not known. It is no part of
+        what makes two products equal.
     """
 
     expression: str
     states: tuple[str, ...]
     after: tuple[int, ...] = ()
-    line: str = ""
+    line: str = field(default="", compare=False)
 
 
 def products_of_step(
