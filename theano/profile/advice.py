@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from theano.configdefaults import config
-from theano.profile.findings import Findings, FunctionTimes, statements_of
+from theano.profile.findings import Findings, FunctionTimes, share_of, statements_of
 
 # Parts of the program's time above which something is worth a word.
 MUCH = 0.1
@@ -41,15 +41,11 @@ def advice_for(findings: Findings) -> list[Advice]:
     return [advice for rule in RULES for advice in rule(findings)]
 
 
-def _share(findings: Findings, seconds: float) -> float:
-    return seconds / findings.seconds if findings.seconds else 0.0
-
-
 def _compiled_again(findings: Findings) -> Iterator[Advice]:
     names = Counter(f.name for f in findings.functions if f.compilation.whole)
     for name, count in names.items():
         took = sum(f.compilation.whole for f in findings.functions if f.name == name)
-        if count > OFTEN and _share(findings, took) > LITTLE:
+        if count > OFTEN and share_of(findings, took) > LITTLE:
             yield Advice(
                 f"{count} functions were compiled here, in {took:.2f} s: compile one before, and "
                 "call it with what differs",
@@ -59,7 +55,7 @@ def _compiled_again(findings: Findings) -> Iterator[Advice]:
 
 
 def _compiling_is_most(findings: Findings) -> Iterator[Advice]:
-    if findings.compiling > findings.calling and _share(findings, findings.compiling) > MUCH:
+    if findings.compiling > findings.calling and share_of(findings, findings.compiling) > MUCH:
         yield Advice(
             f"compilation took {findings.compiling:.2f} s, calls {findings.calling:.2f} s. What was "
             "compiled is kept on disk: after a first run, what is left is Python's work, once for "
@@ -71,7 +67,7 @@ def _compiling_is_most(findings: Findings) -> Iterator[Advice]:
 def _python_runs(findings: Findings) -> Iterator[Advice]:
     for function in findings.functions:
         for call in function.python:
-            if _share(findings, call.seconds) > LITTLE:
+            if share_of(findings, call.seconds) > LITTLE:
                 yield Advice(
                     f"Python runs {call.operation}, {call.seconds:.2f} s: "
                     "theano.link.native.report(f) says why",
@@ -83,9 +79,10 @@ def _python_runs(findings: Findings) -> Iterator[Advice]:
 def _products_that_wait_for_nothing(findings: Findings) -> Iterator[Advice]:
     for function in findings.functions:
         for loop in function.report.loops if function.report else ():
-            if loop.time is None or _share(findings, loop.time.seconds) < LITTLE:
+            if loop.time is None or share_of(findings, loop.time.seconds) < LITTLE:
                 continue
-            lines = {p.expression: p.line for p in (*loop.products_given, *loop.products_left)}
+            products = (*loop.products_given, *loop.products_left)
+            lines = {p.expression: p.line for p in products if not p.states}
             stayed = {d.subject.removeprefix("product "): d.detail for d in loop.refused}
             # a product that was merged with another is no longer among those that are left
             waiting = {p.expression: "" for p in loop.products_left if not p.states}
@@ -103,7 +100,7 @@ def _slow_products(findings: Findings) -> Iterator[Advice]:
     best = max(findings.best.values(), default=0.0)
     for statement, place in statements_of(findings):
         slow = 0 < statement.gflops < SLOW_PRODUCT * best
-        if "product" in statement.text and slow and _share(findings, statement.seconds) > MUCH:
+        if "product" in statement.text and slow and share_of(findings, statement.seconds) > MUCH:
             yield Advice(
                 f"a product of {place} runs at {statement.gflops:.0f} of {best:.0f} GFLOP/s: it has "
                 "few rows, so that its matrix is read for little work, and a larger batch costs hardly "
@@ -118,7 +115,7 @@ def _steps_do_little(findings: Findings) -> Iterator[Advice]:
     for function in findings.functions:
         for loop in function.loops:
             between = loop.overhead_per_step * loop.steps
-            if between > loop.seconds / 3 and _share(findings, between) > LITTLE:
+            if between > loop.seconds / 3 and share_of(findings, between) > LITTLE:
                 yield Advice(
                     f"loop {loop.name} spends {between:.2f} of {loop.seconds:.2f} s between its steps, "
                     f"{1e6 * loop.overhead_per_step:.1f} µs each time: its steps do little, or its "
@@ -130,7 +127,7 @@ def _steps_do_little(findings: Findings) -> Iterator[Advice]:
 def _calls_do_little(findings: Findings) -> Iterator[Advice]:
     for function in findings.functions:
         outside = function.seconds - function.inside
-        if outside > function.seconds / 2 and _share(findings, outside) > MUCH:
+        if outside > function.seconds / 2 and share_of(findings, outside) > MUCH:
             yield Advice(
                 f"{outside:.2f} of {function.seconds:.2f} s of calls are Python's, which checks and "
                 "converts what is given: do more in a call, such as all steps of a loop by "
@@ -143,7 +140,7 @@ def _calls_do_little(findings: Findings) -> Iterator[Advice]:
 def _doubles(findings: Findings) -> Iterator[Advice]:
     single, double = findings.best.get("float32", 0.0), findings.best.get("float64", 0.0)
     products = sum(s.seconds for f in findings.functions for s in _products(f))
-    if config.floatX == "float64" and _share(findings, products) > MUCH:
+    if config.floatX == "float64" and share_of(findings, products) > MUCH:
         yield Advice(
             f"products take {products:.2f} s, and floatX is float64: with float32 they run at up to "
             f"{single:.0f} instead of {double:.0f} GFLOP/s, and arrays are half as large",

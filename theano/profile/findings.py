@@ -124,9 +124,29 @@ class Findings:
         return sum(function.seconds for function in self.functions)
 
     @property
+    def compilation(self) -> Compilation:
+        """What compiling all functions took."""
+        each = [function.compilation for function in self.functions]
+        return Compilation(
+            sum(one.whole for one in each),
+            sum(one.rewriting for one in each),
+            sum(one.code for one in each),
+        )
+
+    @property
     def compiling(self) -> float:
         """Seconds in which functions were compiled."""
-        return sum(function.compilation.whole for function in self.functions)
+        return self.compilation.whole
+
+    @property
+    def elsewhere(self) -> float:
+        """Seconds of the program itself, outside of functions and their compilation."""
+        return max(0.0, self.seconds - self.calling - self.compiling)
+
+    @property
+    def best_in_words(self) -> str:
+        """What a large product reaches here; empty where it was not measured."""
+        return ", ".join(f"{rate:.0f} GFLOP/s of {dtype}" for dtype, rate in self.best.items())
 
     @property
     def lines(self) -> dict[str, float]:

@@ -41,16 +41,14 @@ def _seconds(findings: Findings, seconds: float) -> tuple[str, str]:
 
 
 def _whole(findings: Findings) -> str:
-    compilations = [f.compilation for f in findings.functions]
-    elsewhere = max(0.0, findings.seconds - findings.calling - findings.compiling)
+    spent, best = findings.compilation, findings.best_in_words
     stages = {
         "calls of functions": findings.calling,
-        "compiling: rewriting": sum(c.rewriting for c in compilations),
-        "compiling: code": sum(c.code for c in compilations),
-        "compiling: all else": sum(c.rest for c in compilations),
-        "the program itself": elsewhere,
+        "compiling: rewriting": spent.rewriting,
+        "compiling: code": spent.code,
+        "compiling: all else": spent.rest,
+        "the program itself": findings.elsewhere,
     }
-    best = ", ".join(f"{rate:.0f} GFLOP/s of {dtype}" for dtype, rate in findings.best.items())
     said = f"Memory at its peak: {findings.peak_bytes / 2**20:.0f} MB." + (
         f" A large product reaches {best} on this machine." if best else ""
     )

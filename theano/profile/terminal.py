@@ -25,17 +25,14 @@ def terminal_lines(findings: Findings) -> list[str]:
 
 
 def _summary(findings: Findings) -> list[str]:
-    compilations = [f.compilation for f in findings.functions]
-    rewriting, code = (sum(getattr(c, k) for c in compilations) for k in ("rewriting", "code"))
-    rest = max(0.0, findings.compiling - rewriting - code)
-    best = ", ".join(f"{rate:.0f} GFLOP/s of {dtype}" for dtype, rate in findings.best.items())
+    spent, best = findings.compilation, findings.best_in_words
     return [
         "",
         f"theano.profile: {findings.program}, {findings.seconds:.2f} s",
         *([f"  it ended with {findings.error}"] if findings.error else []),
-        f"  calls of functions {findings.calling:.2f} s; compiling {findings.compiling:.2f} s "
-        f"(rewriting {rewriting:.2f}, code {code:.2f}, the rest {rest:.2f}); all else "
-        f"{max(0.0, findings.seconds - findings.calling - findings.compiling):.2f} s",
+        f"  calls of functions {findings.calling:.2f} s; compiling {spent.whole:.2f} s "
+        f"(rewriting {spent.rewriting:.2f}, code {spent.code:.2f}, the rest {spent.rest:.2f}); "
+        f"all else {findings.elsewhere:.2f} s",
         f"  memory at its peak {findings.peak_bytes / 2**20:.0f} MB",
         *([f"  a large product reaches {best} here"] if best else []),
     ]
