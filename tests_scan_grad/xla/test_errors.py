@@ -81,7 +81,7 @@ def test_an_operation_of_pythons_runs_on_the_host_between_two_programs():
     np.testing.assert_allclose(f(value), np.tanh(2 * np.exp(value)).sum(), rtol=1e-12)
     assert [stage.on_device for stage in f.vm.plan.stages] == [True, False, True]
     found = theano.link.xla.report(f)
-    assert "OwnOperation: on the host, because there is no lowering for it" in str(found)
+    assert "OwnOperation: on the host, because the engine has no code for it" in str(found)
     with pytest.raises(OverflowError, match="too much") as error:
         f(value + 10)
     assert "Apply node that caused the error: OwnOperation" in "\n".join(

@@ -1,7 +1,6 @@
 """`theano.function`: from a graph to something that can be called."""
 
 import functools
-import importlib
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -15,6 +14,7 @@ from theano.compile.function_module import Function, FunctionWithExtras
 from theano.compile.kept_whole import kept_whole
 from theano.compile.mode import get_mode
 from theano.compile.profiling import ProfileStats, profile_for
+from theano.compile.split_batch import split_mode
 from theano.compile.update_pairs import given_pairs, update_pairs
 from theano.deep_graphs import with_room_for_deep_graphs
 from theano.flags.blas_messages import no_blas_remarks
@@ -101,7 +101,8 @@ def function(
     Raises
     ------
     TypeError
-        When `inputs` is not a list, or an input, output or update has the wrong type.
+        When `inputs`, `data_parallel` or `devices` is not a list, or an input, output or update has
+        the wrong type.
     ValueError
         When `updates` is not made of pairs, updates a variable twice, or a mode is not known;
         when `data_parallel` names what is no input, or, in a call, an operation cannot be split.
@@ -132,15 +133,15 @@ def function(
     output_keys, outputs = _split_dict(outputs)
     name = name or _caller()
     mode = get_mode(mode)
-    if data_parallel or devices:
-        mode = _split_mode(mode, inputs, data_parallel or [], devices or [])
+    replacements = given_pairs(givens)
+    mode = split_mode(mode, inputs, data_parallel, devices, replacements)
     try:
         with rare_collections():
             specs, cloned_outputs = construct_function_ins_and_outs(
                 list(inputs),
                 outputs,
                 updates=update_pairs(updates),
-                givens=given_pairs(givens),
+                givens=replacements,
                 no_default_updates=no_default_updates,
                 rebuild_strict=rebuild_strict,
                 allow_input_downcast=allow_input_downcast,
@@ -223,30 +224,6 @@ def _function_class(specs, output_keys):
     if any(getattr(spec, "has_default", False) for spec in specs):
         return FunctionWithExtras
     return Function
-
-
-def _split_mode(
-    mode: PyTensorMode, inputs: Sequence, data_parallel: Sequence, devices: Sequence
-) -> PyTensorMode:
-    """Return the mode that splits inputs over devices."""
-    if not data_parallel:
-        raise ValueError("devices: data_parallel must name the inputs that are split over them")
-    variables = [getattr(given, "variable", given) for given in inputs]
-    axes = {}
-    for entry in data_parallel:
-        variable, axis = entry if isinstance(entry, tuple) else (entry, 0)
-        if not any(variable is other for other in variables):
-            raise ValueError(f"data_parallel: {variable} is not an input of the function")
-        if not 0 <= axis < variable.ndim:
-            raise ValueError(f"data_parallel: {variable} has no dimension {axis}")
-        axes[next(k for k, other in enumerate(variables) if other is variable)] = axis
-    # Imported when first used: it needs JAX, which is optional.
-    engine = importlib.import_module("theano.link.xla")
-    if not isinstance(mode.linker, engine.XLALinker):
-        mode = get_mode("XLA")
-    split = engine.Split(axes, tuple(devices))
-    linker = engine.XLALinker(device=mode.linker.device, split=split)
-    return type(mode)(linker=linker, optimizer=mode.provided_optimizer)
 
 
 def _caller() -> str:

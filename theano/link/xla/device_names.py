@@ -16,8 +16,11 @@ _PLATFORMS = {
 }
 _NAME = re.compile(r"(cuda|gpu|xla:gpu|xla:cpu)(\d*)")
 
-# Several devices of the CPU, for tests; JAX reads it when it is first used
-VIRTUAL_DEVICES = "XLA_FLAGS=--xla_force_host_platform_device_count=2"
+# How the CPU becomes several devices, for tests
+SEVERAL_OF_THE_CPU = (
+    "for two of the CPU, set the environment variable "
+    "XLA_FLAGS=--xla_force_host_platform_device_count=2 before JAX is first used"
+)
 
 
 def find_device(name: str) -> Any:
@@ -44,8 +47,8 @@ def find_device(name: str) -> Any:
     match = _NAME.fullmatch(name)
     if match is None:
         raise ValueError(
-            f"device {name!r}: the devices are cuda, gpu, xla:gpu and xla:cpu, with a number where "
-            "there are several, such as cuda1"
+            f"device {name!r}: the devices are cuda, gpu, xla:gpu and xla:cpu (the CPU, through the "
+            "engine of the GPU), with a number where there are several, such as cuda1"
         )
     kind, number = match.group(1), int(match.group(2) or 0)
     devices = _devices_of(_PLATFORMS[kind])
@@ -55,10 +58,9 @@ def find_device(name: str) -> Any:
             "xla:cpu, the same engine on the CPU"
         )
     if number >= len(devices):
-        hint = f" (for more of the CPU: {VIRTUAL_DEVICES})" if kind == "xla:cpu" else ""
-        raise RuntimeError(
-            f"device {name!r}: this machine has {kind}0 to {kind}{len(devices) - 1} only{hint}"
-        )
+        there = f"{kind}0 to {kind}{len(devices) - 1}" if len(devices) > 1 else f"{kind}0"
+        hint = f"; {SEVERAL_OF_THE_CPU}" if kind == "xla:cpu" else ""
+        raise RuntimeError(f"device {name!r}: this machine has {there} only{hint}")
     return devices[number]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,12 +15,13 @@ from theano.link.device_cells import keep
 from theano.link.xla.context import CannotLower, Ragged, is_traced
 from theano.link.xla.data_parallel.parts import ALL, Rows
 from theano.link.xla.data_parallel.trace import AXIS, SplitTrace
-from theano.link.xla.device_names import find_device
+from theano.link.xla.device_names import SEVERAL_OF_THE_CPU, find_device
 from theano.link.xla.device_values import DeviceValues
+from theano.link.xla.interpret import NodeFailed
 from theano.link.xla.jax_library import require_jax
 from theano.link.xla.machine import Machine
 from theano.link.xla.plan import Plan, Stage
-from theano.users_lines import users_line
+from theano.users_lines import nearest_line
 
 
 @dataclass(frozen=True)
@@ -30,11 +32,14 @@ class Split:
     ----------
     axes
         Position of an input -> its dimension with the batch.
+    inputs
+        How many inputs callers pass; those after them are shared variables.
     devices
         Names of the devices; none for all of the machine, and of its peers.
     """
 
     axes: Mapping[int, int]
+    inputs: int
     devices: tuple[str, ...] = ()
 
     def mesh(self, default: Any) -> Any:
@@ -46,6 +51,12 @@ class Split:
             found = jax.devices(default.platform)
         if len(set(found)) != len(found):
             raise ValueError(f"devices={list(self.devices)} names a device twice")
+        if not self.devices and len(found) == 1 and default.platform == "cpu":
+            warnings.warn(
+                f"data_parallel: there is one device here, xla:cpu0, which has the whole batch; "
+                f"{SEVERAL_OF_THE_CPU}",
+                stacklevel=2,
+            )
         return jax.sharding.Mesh(np.array(found), (AXIS,))
 
 
@@ -56,6 +67,8 @@ class SplitValues(DeviceValues):
         super().__init__(fgraph, storage_map, device)
         self.mesh = split.mesh(self.device)
         self.axes = {fgraph.inputs[k]: axis for k, axis in split.axes.items()}
+        # what callers pass of which each device has all
+        self.passed_whole = [v for v in fgraph.inputs[: split.inputs] if v not in self.axes]
 
     def overwritten(self, inputs: Sequence[Variable]) -> list[int]:
         # A value that is on every device is not written over.
@@ -163,14 +176,17 @@ class SplitProgram:
         given = dict(zip(self.stage.inputs, own, strict=True))
         rows = {given[v].shape[axis] for v, axis in split.items()}
         if len(rows) != 1:
-            raise ValueError(f"data_parallel: inputs have different numbers of rows: {rows}")
+            raise ValueError(f"data_parallel: {self._numbers_of_rows(given, split)}")
         context = self.values.context()
         trace = SplitTrace(context, self.values.mesh.size, rows.pop())
         trace.values.update(given)
         trace.values.update(zip(self.stage.static, static, strict=True))
         if self.values.mesh.size > 1:
             trace.parts.update({v: Rows(axis) for v, axis in split.items()})
-        trace.run(self.stage.nodes, self.stage.outputs)
+        try:
+            trace.run(self.stage.nodes, self.stage.outputs)
+        except NodeFailed as failure:
+            raise failure from self._explained(failure.__cause__, given, trace)
         results = []
         for variable in self.stage.outputs:
             part, value = trace.parts.get(variable, ALL), trace.values[variable]
@@ -180,14 +196,44 @@ class SplitProgram:
                 raise CannotLower("it yields as many rows as values decide")
             if isinstance(part, Rows) and value.shape[part.axis] != trace.rows:
                 raise ValueError(
-                    f"data_parallel: the output {variable} has the batch within a dimension that "
-                    "holds more than it"
+                    f"data_parallel: the output {variable}{_made_at(variable)} has the batch within a "
+                    "dimension that holds more than it; reshape it outside of the function"
                 )
             parts.append(part)
             results.append(jnp.asarray(value, dtype=variable.type.dtype))
         errors.extend(requirement.error for requirement in context.requirements)
         holds = [jnp.all(requirement.holds) for requirement in context.requirements]
         return [*results, jnp.stack(holds)[None] if holds else jnp.ones((1, 0), bool)]
+
+    def _numbers_of_rows(self, given: Mapping, split: Mapping) -> str:
+        devices = self.values.mesh.size
+        each = [
+            f"{v} has {given[v].shape[axis] * devices} in dimension {axis}"
+            for v, axis in split.items()
+        ]
+        return f"inputs have different numbers of rows: {', '.join(each)}"
+
+    def _explained(
+        self, reason: BaseException | None, given: Mapping, trace: SplitTrace
+    ) -> BaseException | None:
+        """A failure's reason, with the inputs that are not split and have as many rows as the batch."""
+        rows = trace.rows * trace.devices
+        alike = [
+            f"{v} in dimension {given[v].shape.index(rows)}"
+            for v in self.values.passed_whole
+            if v in given and rows in given[v].shape
+        ]
+        if not alike or isinstance(reason, CannotLower):
+            return reason
+        return ValueError(
+            f"{reason}\nThe batch has {rows} rows, and so have inputs of which each device has all: "
+            f"{', '.join(alike)}. What holds the batch is to be named in data_parallel, too."
+        )
+
+
+def _made_at(variable: Variable) -> str:
+    line = nearest_line(variable.owner) if variable.owner is not None else ""
+    return f" (created at {line})" if line else ""
 
 
 class SplitMachine(Machine):
@@ -213,12 +259,13 @@ class SplitMachine(Machine):
         plan, programs = super()._planned(refused)
         if len(plan.stages) != 1 or not plan.stages[0].on_device:
             why = "; ".join(
-                f"{node} (created at {users_line(node) or 'a line that is not known'}): {reason}"
+                f"{node} (created at {nearest_line(node) or 'a line that is not known'}): {reason}"
                 for node, reason in plan.reasons.items()
             )
             raise ValueError(
                 "data_parallel: the function is not one program of the devices: "
-                + (why or "values decide lengths")
+                f"{why or 'values decide lengths'}. What the host is to run belongs into a function "
+                "of its own, which is called before or after this one"
             )
         split = set(self.values.axes)
         for variable in plan.before_call:

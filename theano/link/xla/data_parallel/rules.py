@@ -84,7 +84,7 @@ def parts_of_results(node: Any, parts: list[Any], sizes: Any) -> list[Any]:
     if COUNT in parts and not isinstance(node.op, _READ_COUNTS):
         raise CannotSplit(_COMPUTES)
     if rule is None:
-        raise CannotSplit("there is no rule for it")
+        raise CannotSplit("no rule says how devices share it")
     found = rule(node.op, node, parts, sizes)
     return list(found) if isinstance(found, list) else [found] * len(node.outputs)
 

@@ -33,7 +33,7 @@ from theano.link.xla.data_parallel.parts import (
     Sizes,
 )
 from theano.link.xla.data_parallel.rules import parts_of_results
-from theano.link.xla.interpret import NodeFailed, performed, run_node
+from theano.link.xla.interpret import NodeFailed, performed, run_named, run_node
 from theano.pytensor_base.graphs.scan import Scan
 from theano.pytensor_base.operations.tensor import AdvancedIncSubtensor1, AdvancedSubtensor1
 from theano.sandbox.mrg_uniform import mrg_uniform
@@ -118,8 +118,10 @@ class SplitTrace:
             waited_for.update(dict.fromkeys(node.inputs[k] for k in needed.positions))
             return False
         except CannotSplit as error:
-            refusal = ValueError(f"data_parallel: {node} cannot be split over the batch: {error}")
-            raise NodeFailed(node, []) from refusal
+            refusal = ValueError(
+                f"data_parallel: {node} cannot be split over the batch: {error}. {_INSTEAD}"
+            )
+            raise NodeFailed(node, values) from refusal
         self._run(node, values, parts, results)
         return True
 
@@ -245,7 +247,7 @@ class SplitTrace:
         known: Mapping[Variable, Any] = self.values
         if self.drawn:
             known = {v: value for v, value in known.items() if v not in self.drawn}
-        computed = run_node(node, values, replace(self.context, known=known))
+        computed = run_named(node, values, replace(self.context, known=known))
         self.values.update(zip(node.outputs, computed, strict=True))
         self.parts.update(zip(node.outputs, results, strict=True))
 
@@ -263,6 +265,12 @@ class SplitTrace:
             for variable, piece, shape in zip(group, pieces, shapes, strict=True):
                 self.values[variable] = piece.reshape(shape)
                 self.parts[variable] = ALL
+
+
+_INSTEAD = (
+    "Devices compute what treats each row of the batch alike, and sums over the batch; what does "
+    "more is to be computed from the function's results, or by a function without data_parallel"
+)
 
 
 def _is_number(variable: Variable) -> bool:

@@ -136,7 +136,7 @@ def _by_pytensor(op: Op, node: Apply, inputs: list[Any], context: Context) -> An
 def _unknown_to_pytensor(node: Apply) -> str | None:
     function = _jax_funcify()
     if function.dispatch(type(node.op)) is function.dispatch(object):
-        return "there is no lowering for it"
+        return "the engine has no code for it"
     return None
 
 
