@@ -27,23 +27,36 @@ def screenshot(page: Path, picture: Path, scheme: str, size: tuple[int, int]) ->
     """
     from matplotlib.image import imread
 
-    program = browser()
-    assert program is not None
-    subprocess.run(
-        [
-            program,
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--hide-scrollbars",
-            f"--user-data-dir={picture.parent / 'browser'}",
-            f"--blink-settings=preferredColorScheme={SCHEMES[scheme]}",
-            f"--window-size={size[0]},{size[1]}",
-            f"--screenshot={picture}",
-            page.as_uri(),
-        ],
-        check=True,
-        capture_output=True,
-        timeout=120,
+    _run(
+        page,
+        picture.parent,
+        "--hide-scrollbars",
+        f"--blink-settings=preferredColorScheme={SCHEMES[scheme]}",
+        f"--window-size={size[0]},{size[1]}",
+        f"--screenshot={picture}",
     )
     return imread(picture)
+
+
+def dumped(page: Path) -> str:
+    """What a page is when its scripts have run."""
+    return _run(page, page.parent, "--dump-dom")
+
+
+def _run(page: Path, folder: Path, *options: str) -> str:
+    program = browser()
+    assert program is not None
+    always = [
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        f"--user-data-dir={folder / 'browser'}",
+    ]
+    done = subprocess.run(
+        [program, *always, *options, page.as_uri()],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    return done.stdout

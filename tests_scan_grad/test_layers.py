@@ -10,7 +10,7 @@ LAYERS = [
     ("PyTensor's insides", "pytensor_base"),
     (
         "flags, and small things that know no graph",
-        """compat configdefaults configparser deep_graphs flags garbage log_handler misc
+        """compat configdefaults configparser deep_graphs flags garbage gradient_lines log_handler misc
         nearest_name platform_name updates users_lines users_modules version""",
     ),
     (

@@ -1,5 +1,6 @@
 """``python -m theano.profile``: what it says of a program, and what it leaves as it was."""
 
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -10,11 +11,13 @@ import pytest
 import theano
 import theano.tensor as T
 from tests_scan_grad.fresh_process import run_module
-from tests_scan_grad.screenshots import browser, screenshot
+from tests_scan_grad.screenshots import browser, dumped, screenshot
 from theano.profile.advice import advice_for
 from theano.profile.findings import Findings, function_times, source_of
 from theano.profile.page import profile_page
+from theano.profile.pages import address_of
 from theano.profile.terminal import terminal_lines
+from theano.scan_module.report.page.page import table, whole_page
 
 PROGRAM = Path(__file__).with_name("profiled_program.py")
 PICTURES = Path(__file__).parent.parent / "doc" / "pictures"
@@ -81,6 +84,21 @@ def test_a_folder_that_is_not_there_is_told_before_the_program_runs():
     assert done.returncode == 2 and "there is no folder no_folder" in done.stderr
 
 
+def test_a_page_is_no_program():
+    # the program would be written over
+    done = run_module("theano.profile", "--html", str(PROGRAM), str(PROGRAM), "1")
+    assert done.returncode == 2 and "--html: expected the name of a page" in done.stderr
+
+
+@pytest.mark.parametrize("option", [["--html", "page.html"], ["--html=page.html"]])
+def test_options_after_the_program_are_its_own_and_that_is_told(tmp_path, option):
+    (tmp_path / "program.py").write_text("import sys\nprint(sys.argv[1:])\n")
+    done = run_module("theano.profile", str(tmp_path / "program.py"), *option)
+    assert done.returncode == 0 and done.stdout == f"{option}\n"
+    assert "--html page.html program.py" in done.stderr.splitlines()[-1]
+    assert "all that follows its name" in run_module("theano.profile", "--help").stdout
+
+
 def test_a_module_runs_by_name():
     done = run_module("theano.profile", "-m", "tests_scan_grad.profiled_program", "1")
     assert done.returncode == 0 and "  train" in done.stderr
@@ -116,7 +134,7 @@ def test_seconds_add_up():
     stages = function.compilation
     assert stages.whole == pytest.approx(stages.rewriting + stages.code + stages.rest)
     assert sum(function.lines.values()) == pytest.approx(sum(f.profile.apply_time.values()))
-    assert any("x.dot(w).sum()" in source_of(line) for line in findings.lines)
+    assert any("x.dot(w).sum()" in source_of(line.line) for line in findings.lines)
 
 
 def test_python_that_takes_long_is_named():
@@ -154,6 +172,62 @@ def test_a_browser_shows_the_page(profiled, tmp_path, pytestconfig, scheme, pape
     assert inked[:, :60].sum() > 500 and inked[900:].any() and not inked[:, -8:].any()
     if pytestconfig.getoption("--write-screenshots"):
         shutil.copy(picture, PICTURES / picture.name)
+
+
+def a_gradient():
+    x = T.matrix("x")
+    w = theano.shared(np.ones((64, 64)), name="w")
+    with theano.config.change_flags(profile=True):
+        gradient = theano.grad(T.sqr(T.tanh(x.dot(w))).sum(), w)
+    profile = theano.ProfileStats(atexit_print=False, message="gradient")
+    f = theano.function([x], gradient, profile=profile)
+    f(np.ones((64, 64)))
+    return f
+
+
+def test_the_gradient_of_a_line_is_apart_from_the_line():
+    findings = findings_of(a_gradient(), seconds=1e-3)
+    (line,) = [line for line in findings.lines if "x.dot(w)" in source_of(line.line)]
+    assert line.forward > 0 and line.gradient > 0
+    assert line.seconds == pytest.approx(line.forward + line.gradient)
+    printed = "\n".join(terminal_lines(findings))
+    assert "forward  gradient" in printed and "gradient of " in printed
+    assert "gradient of " in profile_page(findings)
+
+
+def test_sizes_on_the_page_are_numbers():
+    x, w = T.matrix("x"), T.matrix("w")
+    states, _ = theano.scan(lambda h, w: T.tanh(h.dot(w)), None, x, w, n_steps=40, name="rnn")
+    profile = theano.ProfileStats(atexit_print=False, message="of a test")
+    f = theano.function([x, w], theano.grad(states[-1].sum(), w), profile=profile)
+    f(*np.ones((2, 30, 30), theano.config.floatX))
+    page = profile_page(findings_of(f))
+    size = 30 * 30 * np.dtype(theano.config.floatX).itemsize
+    assert f"Bytes written per step: {size:,}, as before" in page and "x.shape" not in page
+
+
+def test_advice_leads_to_a_page_that_is_here(tmp_path, monkeypatch):
+    assert address_of("profiling").endswith("/doc/profiling.md")
+    assert address_of("no_such_page") == ""
+    built = tmp_path / "build" / "doc" / "profiling.html"
+    built.parent.mkdir(parents=True)
+    built.write_text("")
+    monkeypatch.chdir(tmp_path)
+    assert address_of("profiling") == built.as_uri()
+
+
+def test_a_click_sorts_a_table(tmp_path):
+    if browser() is None:
+        pytest.skip("Chromium is not installed")
+    rows = [("b", "1,000"), ("a", "20"), ("c", "3")]
+    clicks = "document.querySelectorAll('th')[{}].click()"
+    for column, expected in ((0, "a b c"), (1, "b a c")):
+        page = tmp_path / "page.html"
+        body = table("sizes", ("name", "bytes"), rows)
+        text = whole_page("sizes", body)
+        page.write_text(text.replace("</body>", f"<script>{clicks.format(column)}</script></body>"))
+        shown = re.findall(r"<td>(\w)</td>", dumped(page))
+        assert " ".join(shown) == expected
 
 
 def test_pages_say_what_the_terminal_says():

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from pytensor.compile.ops import ViewOp
@@ -35,8 +36,10 @@ from pytensor.graph.null_type import NullType, null_type
 from pytensor.tensor.basic import as_tensor_variable
 
 from theano.compile.mode import get_default_mode, get_mode
+from theano.configdefaults import config
 from theano.deep_graphs import with_room_for_deep_graphs
 from theano.garbage import rare_collections
+from theano.gradient_lines import with_lines
 from theano.pytensor_base.functions.compiling import as_list_or_tuple, mode_not_slow
 from theano.scan_module.adopt import read_from_our_loop
 from theano.scan_module.gradient.tangents import tangents_of
@@ -143,7 +146,12 @@ def grad(
         if not isinstance(variable, Variable):
             raise TypeError(f"grad: expected wrt to be variables, got {variable!r}")
 
-    def derive(disconnected_inputs: str, return_disconnected: str) -> Any:
+    def derive(
+        disconnected_inputs: str,
+        return_disconnected: str,
+        null_gradients: str = null_gradients,
+        wrt: Variables = wrt,
+    ) -> Any:
         with rare_collections():
             return _grad(
                 cost,
@@ -157,6 +165,11 @@ def grad(
             )
 
     try:
+        if config.profile:
+            outputs = [v for v in (cost, *(known_grads or ())) if v is not None]
+            derived = with_lines(partial(derive, "ignore", "none", "return"), outputs, _listed(wrt))
+            if all(g is not None and not isinstance(g.type, NullType) for g in derived):
+                return as_list_or_tuple(isinstance(wrt, list), isinstance(wrt, tuple), derived)
         return derive(disconnected_inputs, return_disconnected)
     except NotImplementedError as error:
         raise _without_gradient(error) from error

@@ -3,7 +3,9 @@
 import os
 import traceback
 from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytensor
 from pytensor.graph.basic import Apply, Variable
@@ -17,15 +19,46 @@ PACKAGES = tuple(
 )
 
 
+# The last frame of an operation of a gradient whose line is that of what it differentiates
+OF_A_GRADIENT = (__file__, 1, "the gradient of it", "")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a node comes from.
+
+    Attributes
+    ----------
+    line
+        The user's line, ``file:line``; empty where that is not known.
+    of_gradient
+        Whether it is not the line's own work, but that of its gradient (`gradient_lines`).
+    """
+
+    line: str
+    of_gradient: bool
+
+
+def users_place(node: Apply) -> Place:
+    """Return where a node comes from."""
+    frames = (getattr(node.outputs[0].tag, "trace", None) or [[]])[0]
+    users = [frame for frame in frames if not _filename_of(frame).startswith(PACKAGES)]
+    line = f"{_filename_of(users[-1])}:{_number_of(users[-1])}" if users else ""
+    return Place(line, OF_A_GRADIENT in frames)
+
+
 def users_line(node: Apply) -> str:
     """Return the user's line that made a node, if it is known."""
-    traces = getattr(node.outputs[0].tag, "trace", None) or [[]]
-    lines = [
-        (frame.filename, frame.lineno) if isinstance(frame, traceback.FrameSummary) else frame[:2]
-        for frame in traces[0]
-    ]
-    users = [line for line in lines if not str(line[0]).startswith(PACKAGES)]
-    return "{}:{}".format(*users[-1]) if users else ""
+    return users_place(node).line
+
+
+def _filename_of(frame: Any) -> str:
+    """The file of a frame of a stack trace, which old pickles have as tuples."""
+    return str(frame.filename if isinstance(frame, traceback.FrameSummary) else frame[0])
+
+
+def _number_of(frame: Any) -> int:
+    return frame.lineno if isinstance(frame, traceback.FrameSummary) else frame[1]
 
 
 def short_line(line: str) -> str:
@@ -34,10 +67,20 @@ def short_line(line: str) -> str:
     return line.removeprefix(here)
 
 
+def line_in_words(line: str, of_gradient: bool) -> str:
+    """A line as `short_line` has it, and whether it is its gradient that is meant."""
+    return f"gradient of {short_line(line)}" if line and of_gradient else short_line(line)
+
+
+def nearest_place(node: Apply) -> Place:
+    """Return where a node comes from, or where the nearest of what it is computed from does."""
+    places = map(users_place, walk([node], _makers_of_inputs, bfs=True))
+    return next((place for place in places if place.line), Place("", users_place(node).of_gradient))
+
+
 def nearest_line(node: Apply) -> str:
     """Return the user's line that made a node, or the nearest of what it is computed from."""
-    nearest = walk([node], _makers_of_inputs, bfs=True)
-    return next(filter(None, map(users_line, nearest)), "")
+    return nearest_place(node).line
 
 
 def _makers_of_inputs(node: Apply) -> list[Apply]:

@@ -18,6 +18,11 @@ from theano.profile.page import profile_page
 from theano.profile.terminal import terminal_lines
 from theano.users_lines import short_line
 
+_HTML_WENT_TO_THE_PROGRAM = (
+    "--html stood after the program's name, so that the program got it, and no page is written; "
+    "before the name it is for the profile: python -m theano.profile --html page.html program.py"
+)
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program; its own exit status is returned."""
@@ -25,8 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if not options.module and not Path(options.program).is_file():
         parser.error(f"there is no program {options.program}")
-    if options.html is not None and not options.html.resolve().parent.is_dir():
-        parser.error(f"--html: there is no folder {options.html.parent}")
+    _check_page(parser, options.html)
     config.profile = True
     start = time.perf_counter()
     status, error = _run(options.program, options.arguments, options.module)
@@ -38,7 +42,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.html is not None:
         options.html.write_text(profile_page(findings), encoding="utf-8")
         print(f"\nwritten: {options.html}", file=sys.stderr)
+    elif any(a == "--html" or a.startswith("--html=") for a in options.arguments):
+        print(f"\n{_HTML_WENT_TO_THE_PROGRAM}", file=sys.stderr)
     return status
+
+
+def _check_page(parser: argparse.ArgumentParser, page: Path | None) -> None:
+    """End with an error where the page cannot be written, before the program runs."""
+    if page is None:
+        return
+    if page.suffix not in (".html", ".htm"):
+        # it may be the program, which would be written over
+        parser.error(f"--html: expected the name of a page, such as profile.html, but got {page}")
+    if not page.resolve().parent.is_dir():
+        parser.error(f"--html: there is no folder {page.parent}")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -46,8 +63,12 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m theano.profile",
         description="Run a program that uses theano, then say what its functions, loops, statements "
         "and lines took, and what may help.",
+        epilog="Options of the profile stand before the program; all that follows its name is the "
+        "program's own.",
     )
-    parser.add_argument("--html", type=Path, metavar="FILE", help="write a page with pictures, too")
+    parser.add_argument(
+        "--html", type=Path, metavar="PAGE.html", help="write a page with pictures, too"
+    )
     parser.add_argument("-m", dest="module", action="store_true", help="the program is a module")
     parser.add_argument("program", help="the file of a program, or with -m the name of a module")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the program's own")

@@ -14,7 +14,7 @@ from theano.pytensor_base.graphs.scan import Scan
 from theano.scan_module.report.function_report import ScanReport
 from theano.scan_module.report.scan_report import report_of_graph
 from theano.scan_module.report.step_times import LoopTime, StatementTime, step_times
-from theano.users_lines import nearest_line
+from theano.users_lines import Place, nearest_line, nearest_place
 
 SMALLEST_SHARE = 0.001
 
@@ -53,6 +53,26 @@ class PythonCall:
 
 
 @dataclass(frozen=True)
+class LineTime:
+    """What a line of the user's took, over all functions.
+
+    Attributes
+    ----------
+    forward, gradient
+        Seconds of its own work, and of its gradient's.
+    """
+
+    line: str
+    forward: float
+    gradient: float
+
+    @property
+    def seconds(self) -> float:
+        """Both together."""
+        return self.forward + self.gradient
+
+
+@dataclass(frozen=True)
 class FunctionTimes:
     """A compiled function, over all of its calls.
 
@@ -72,7 +92,7 @@ class FunctionTimes:
     python
         What Python runs, the longest first.
     lines
-        The seconds of each of the user's lines.
+        The seconds of each of the user's lines, and apart from them those of its gradient.
     bytes
         What it keeps for results and for work.
     """
@@ -85,7 +105,7 @@ class FunctionTimes:
     loops: tuple[LoopTime, ...]
     statements: tuple[StatementProfile, ...]
     python: tuple[PythonCall, ...]
-    lines: dict[str, float]
+    lines: dict[Place, float]
     bytes: int
     report: ScanReport | None
 
@@ -149,13 +169,17 @@ class Findings:
         return ", ".join(f"{rate:.0f} GFLOP/s of {dtype}" for dtype, rate in self.best.items())
 
     @property
-    def lines(self) -> dict[str, float]:
-        """The seconds of each of the user's lines, the longest first."""
-        total: dict[str, float] = defaultdict(float)
+    def lines(self) -> list[LineTime]:
+        """What each of the user's lines took, the longest first."""
+        total: dict[Place, float] = defaultdict(float)
         for function in self.functions:
-            for line, seconds in function.lines.items():
-                total[line] += seconds
-        return dict(sorted(total.items(), key=lambda item: -item[1]))
+            for place, seconds in function.lines.items():
+                total[place] += seconds
+        times = [
+            LineTime(line, total.get(Place(line, False), 0.0), total.get(Place(line, True), 0.0))
+            for line in dict.fromkeys(place.line for place in total)
+        ]
+        return sorted(times, key=lambda time: -time.seconds)
 
 
 def share_of(findings: Findings, seconds: float) -> float:
@@ -195,8 +219,15 @@ def function_times(stats: ProfileStats) -> FunctionTimes:
         python=tuple(_by_python(stats)),
         lines=_seconds_by_line(stats),
         bytes=sum(part.outputs + part.work for part in segments),
-        report=report_of_graph(graphs[0], str(stats.message)) if loops else None,
+        report=_report(graphs[0], str(stats.message)) if loops else None,
     )
+
+
+def _report(graph: Any, name: str) -> ScanReport:
+    """What became of a graph's loops, with sizes as they were in the last call."""
+    measured = measurements_of(graph)
+    shapes = {} if measured is None else measured.outer_shapes()
+    return report_of_graph(graph, name, shapes=shapes)
 
 
 def _segments(graph: Any) -> Sequence[SegmentProfile]:
@@ -219,16 +250,17 @@ def _by_python(stats: ProfileStats) -> Iterable[PythonCall]:
         yield PythonCall(operation, seconds, line)
 
 
-def _seconds_by_line(stats: ProfileStats) -> dict[str, float]:
+def _seconds_by_line(stats: ProfileStats) -> dict[Place, float]:
     """Of a loop that is native the seconds of its steps, of all else those of nodes."""
     inside = {loop.node: loop for loop in stats.loops()}
-    lines: dict[str, float] = defaultdict(float)
+    lines: dict[Place, float] = defaultdict(float)
     for (_, node), seconds in stats.apply_time.items():
         loop = inside.get(node) if isinstance(node.op, Scan) else None
         counted = sum(loop.times.values()) if loop is not None else 0.0
         if loop is None or not counted:
-            lines[nearest_line(node)] += seconds
+            lines[nearest_place(node)] += seconds
             continue
         for step_node, share in loop.times.items():
-            lines[nearest_line(step_node) or nearest_line(node)] += seconds * share / counted
+            place = nearest_place(step_node)
+            lines[place if place.line else nearest_place(node)] += seconds * share / counted
     return dict(lines)

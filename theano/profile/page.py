@@ -13,9 +13,10 @@ from theano.profile.findings import (
     source_of,
     statements_of,
 )
+from theano.profile.pages import address_of
 from theano.scan_module.report.page.colours import PAGE_STYLE, STYLE
 from theano.scan_module.report.page.page import bar, loop_part, paragraph, table, whole_page
-from theano.users_lines import short_line
+from theano.users_lines import line_in_words, short_line
 
 MOST = 30
 
@@ -57,8 +58,23 @@ def _whole(findings: Findings) -> str:
 
 
 def _advice(findings: Findings) -> str:
-    rows = [(a.text, short_line(a.line), source_of(a.line), a.page) for a in advice_for(findings)]
-    return table("advice", ("what", "line", "there", "page"), rows)
+    rows = [
+        (
+            escape(advice.text),
+            escape(short_line(advice.line)),
+            escape(source_of(advice.line)),
+            _link(advice.page),
+        )
+        for advice in advice_for(findings)
+    ]
+    return table("advice", ("what", "line", "there", "page"), rows, escaped=True)
+
+
+def _link(page: str) -> str:
+    """A page of the documentation: a link where it is on this machine."""
+    address = address_of(page) if page else ""
+    name = f"doc/{page}.md" if page else ""
+    return f'<a href="{escape(address)}">{name}</a>' if address else name
 
 
 def _functions(findings: Findings) -> str:
@@ -78,11 +94,18 @@ def _functions(findings: Findings) -> str:
 
 def _lines(findings: Findings) -> str:
     rows = [
-        (*_seconds(findings, s), escape(short_line(line) or "not known"), escape(source_of(line)))
-        for line, s in findings.lines.items()
-        if share_of(findings, s) >= SMALLEST_SHARE
+        (
+            *_seconds(findings, time.seconds),
+            f"{time.forward:.3f}",
+            f"{time.gradient:.3f}",
+            escape(short_line(time.line) or "not known"),
+            escape(source_of(time.line)),
+        )
+        for time in findings.lines
+        if share_of(findings, time.seconds) >= SMALLEST_SHARE
     ]
-    return table("lines", ("share", "seconds", "line", "there"), rows[:MOST], escaped=True)
+    columns = ("share", "seconds", "forward", "gradient", "line", "there")
+    return table("lines", columns, rows[:MOST], escaped=True)
 
 
 def _statements(findings: Findings) -> str:
@@ -93,7 +116,7 @@ def _statements(findings: Findings) -> str:
             f"{s.gflops:.1f}",
             escape(s.text),
             escape(short_line(place)),
-            escape(short_line(s.line)),
+            escape(line_in_words(s.line, s.of_gradient)),
         )
         for s, place in statements_of(findings)[:MOST]
     ]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from theano.profile.advice import advice_for
 from theano.profile.findings import SMALLEST_SHARE, Findings, share_of, source_of, statements_of
-from theano.users_lines import short_line
+from theano.users_lines import line_in_words, short_line
 
 MOST = 10
 WIDTH = 100
@@ -19,7 +19,7 @@ def terminal_lines(findings: Findings) -> list[str]:
         *_table("functions", "seconds   share    calls  compiling", _functions(findings)),
         *_table("loops", "seconds   share    steps  µs between steps", _loops(findings)),
         *_table("statements", "seconds   share  GFLOP/s", _statements(findings)),
-        *_table("lines", "seconds   share", _lines(findings)),
+        *_table("lines", "seconds   share  forward  gradient", _lines(findings)),
         *_advice(findings),
     ]
 
@@ -64,15 +64,16 @@ def _loops(findings: Findings) -> Iterable[str]:
 
 def _statements(findings: Findings) -> Iterable[str]:
     for s, place in statements_of(findings):
-        where = short_line(s.line or place)
+        where = line_in_words(s.line, s.of_gradient) or short_line(place)
         yield _row(findings, s.seconds, f"  {s.gflops:>7.1f}  {s.text}, {where}")
 
 
 def _lines(findings: Findings) -> Iterable[str]:
-    for line, seconds in findings.lines.items():
-        if share_of(findings, seconds) >= SMALLEST_SHARE:
-            where = short_line(line) or "a line that is not known"
-            yield _row(findings, seconds, f"  {where}  {source_of(line)}".rstrip())
+    for time in findings.lines:
+        if share_of(findings, time.seconds) >= SMALLEST_SHARE:
+            where = short_line(time.line) or "a line that is not known"
+            parts = f"  {time.forward:>7.3f}  {time.gradient:>8.3f}"
+            yield _row(findings, time.seconds, f"{parts}  {where}  {source_of(time.line)}".rstrip())
 
 
 def _advice(findings: Findings) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from pytensor.gradient import DisconnectedType, grad
 from pytensor.graph.basic import Variable
@@ -11,6 +12,7 @@ from pytensor.graph.null_type import NullType
 from pytensor.graph.op import io_connection_pattern
 from pytensor.tensor.type import continuous_dtypes
 
+from theano.gradient_lines import with_lines
 from theano.pytensor_base.graphs.graph import features_of
 from theano.scan_module.gradient.chosen_operands import compare_operands
 from theano.scan_module.gradient.equal_gradients import MergeBeforeGradients
@@ -146,17 +148,16 @@ def _gradients(
         totals[variable] = totals[variable] + cotangent if variable in totals else cotangent
     # A copy of each output, so that an output that is also an input of the step still counts.
     outputs, stands_for = with_rules(list(totals))
-    results = grad(
+    known = {v.copy(): total for v, total in zip(outputs, totals.values(), strict=True)}
+    derive = partial(
+        grad,
         cost=None,
-        known_grads={
-            variable.copy(): cotangent
-            for variable, cotangent in zip(outputs, totals.values(), strict=True)
-        },
-        wrt=wanted,
+        known_grads=known,
         disconnected_inputs="ignore",
         return_disconnected="none",
         null_gradients="return",
     )
+    results = with_lines(derive, list(known), wanted)
     gradients, undefined = {}, {}
     for variable, gradient in zip(wanted, results, strict=True):
         if gradient is None:

@@ -114,6 +114,18 @@ def _without_checks(length: Variable) -> Variable:
     return length
 
 
+def with_shapes(
+    lengths: Sequence[Variable], shapes: Mapping[Variable, tuple[int, ...]]
+) -> list[Variable]:
+    """The same lengths, where shapes of variables that they read are known."""
+    known = {
+        v: v.type.filter_variable(constant(shapes[v.owner.inputs[0]][v.owner.op.i], dtype="int64"))
+        for v in ancestors(lengths)
+        if v.owner is not None and isinstance(v.owner.op, Shape_i) and v.owner.inputs[0] in shapes
+    }
+    return list(clone_replace(list(lengths), replace=known)) if known else list(lengths)
+
+
 def simplified(lengths: Sequence[Variable]) -> list[Length]:
     """The same lengths in simple terms, provided that the shapes of operands agree."""
     graph = FunctionGraph(outputs=list(lengths), clone=True, copy_inputs=False)

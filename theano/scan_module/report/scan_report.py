@@ -27,6 +27,7 @@ from theano.scan_module.report.loop_bytes import (
     simplified,
     total_bytes,
     traces_of,
+    with_shapes,
     written_by,
 )
 from theano.scan_module.report.loop_history import (
@@ -89,7 +90,12 @@ def scan_report(
     return report_of_graph(graph, function.name or "unnamed", values)
 
 
-def report_of_graph(graph: FunctionGraph, name: str, values: list[Any] | None = None) -> ScanReport:
+def report_of_graph(
+    graph: FunctionGraph,
+    name: str,
+    values: list[Any] | None = None,
+    shapes: Mapping[Variable, tuple[int, ...]] | None = None,
+) -> ScanReport:
     """The same of a compiled graph.
 
     Parameters
@@ -98,11 +104,16 @@ def report_of_graph(graph: FunctionGraph, name: str, values: list[Any] | None = 
         The function's.
     values
         Of the graph's inputs; without, sizes are expressions.
+    shapes
+        Instead of values, the shapes of inputs; sizes that follow from them are numbers.
     """
     history = find_history(graph)
     found = _loops(graph, _Surroundings((), {}, None, step_times(graph)))
     wanted = list(dict.fromkeys(length for loop in found for length in loop.lengths()))
-    numbers = simplified(wanted) if values is None else _evaluated(wanted, graph.inputs, values)
+    if values is None:
+        numbers = simplified(with_shapes(wanted, shapes or {}))
+    else:
+        numbers = _evaluated(wanted, graph.inputs, values)
     lengths = dict(zip(wanted, numbers, strict=True))
     return ScanReport(
         function=name,

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from theano.users_lines import line_in_words
+
 
 @dataclass(frozen=True)
 class StatementTime:
@@ -21,6 +23,8 @@ class StatementTime:
         What it reads and writes each time.
     line
         The user's line that it is for, or the nearest of what it is computed from.
+    of_gradient
+        Whether it is for the gradient of that line.
     """
 
     text: str
@@ -29,6 +33,12 @@ class StatementTime:
     gflops: float
     bytes_per_call: int
     line: str
+    of_gradient: bool = False
+
+    @property
+    def where(self) -> str:
+        """The line in words, as seen from the folder that the process is in."""
+        return line_in_words(self.line, self.of_gradient)
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,7 @@ from theano.scan_module.scan_opt.outside.sum_plans import Plan, Refusal, values_
 from theano.scan_module.scan_opt.outside.sum_terms import signed_terms
 from theano.scan_module.step.step_analysis import StepAnalysis, normalized
 from theano.schedule.zeros import is_zero
+from theano.users_lines import copy_lines
 
 
 @dataclass(frozen=True)
@@ -56,14 +57,14 @@ class Accumulator:
     reads
         The outer variables that are its last value.
     leaving
-        Sign and plan of each term that can be summed outside.
+        Sign, term and plan for each term that can be summed outside.
     staying
         Sign, term and reason for each term that cannot.
     """
 
     state: State
     reads: list[Variable]
-    leaving: list[tuple[int, Plan]]
+    leaving: list[tuple[int, Variable, Plan]]
     staying: list[tuple[int, Variable, str]]
 
 
@@ -106,7 +107,7 @@ def check_sum(
         if isinstance(plan, Refusal):
             staying.append((sign, term, plan.reason))
         else:
-            leaving.append((sign, plan))
+            leaving.append((sign, term, plan))
     return Accumulator(state, reads, leaving, staying)
 
 
@@ -127,7 +128,7 @@ class PushOutDotAccumulate(LoopRewriter):
             value
             for found in first
             if isinstance(found, Accumulator)
-            for _, plan in found.leaving
+            for _, _, plan in found.leaving
             for value in values_read(plan)
         }
         found = {state: check_sum(graph, loop, state, step, at_hand) for state in loop.states}
@@ -184,7 +185,10 @@ def _findings(step: StepAnalysis, state: State, found: Accumulator | Refusal) ->
 def operands_of(accumulators: list[Accumulator]) -> list[Variable]:
     """The values of the step of which the sums outside read all steps."""
     return [
-        value for found in accumulators for _, plan in found.leaving for value in values_read(plan)
+        value
+        for found in accumulators
+        for _, _, plan in found.leaving
+        for value in values_read(plan)
     ]
 
 
@@ -245,20 +249,28 @@ def _run(
     built = None
     if kept or new_loop.traces or new_loop.untraced:
         built = new_loop.without_unused_inputs().build(op_class)
+    given: set[Variable] = set()
     outside = Outside(
         step=step,
-        values=lambda value: summed_values(value, loop, step, traces, built),
-        invariant=step.outer_value,
-        steps=steps_run(loop, built),
+        values=lambda value: _noted(summed_values(value, loop, step, traces, built), given),
+        invariant=lambda value: _noted(step.outer_value(value), given),
+        steps=_noted(steps_run(loop, built), given),
     )
     totals = []
     for found, start in zip(accumulators, starts, strict=True):
         rest = reduced[found.state]
         total = start if rest is None else built.outputs[rest][-1]
-        for sign, plan in found.leaving:
-            total = _added(total, sign, emit_sum(plan, outside))
+        for sign, term, plan in found.leaving:
+            emitted = emit_sum(plan, outside)
+            copy_lines(term, emitted, given)
+            total = _added(total, sign, emitted)
         totals.append(total.astype(start.type.dtype))
     return built, totals
+
+
+def _noted(value: Variable, given: set[Variable]) -> Variable:
+    given.add(value)
+    return value
 
 
 def _added(total: Variable, sign: int, term: Variable) -> Variable:

@@ -16,7 +16,7 @@ from theano.link.native.emit.counters import FIELDS, Counter, Counters
 from theano.link.native.lowering.segment import SegmentCall
 from theano.pytensor_base.functions.profiling import register_profiler_printer
 from theano.scan_module.report.step_times import LoopTime, StatementTime, use_step_times
-from theano.users_lines import nearest_line
+from theano.users_lines import Place, nearest_place
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,8 @@ class StatementProfile:
         What it reads and writes, over all calls.
     line
         The user's line that it is for, or the nearest of what it is computed from.
+    of_gradient
+        Whether it is for the gradient of that line.
     """
 
     text: str
@@ -44,6 +46,7 @@ class StatementProfile:
     operations: int
     bytes: int
     line: str = ""
+    of_gradient: bool = False
 
     @property
     def gflops(self) -> float:
@@ -237,7 +240,9 @@ def _loop_time(node: Any, loop: LoopProfile) -> LoopTime:
         loop.steps,
         loop.overhead_per_step,
         tuple(
-            StatementTime(s.text, s.seconds, s.calls, s.gflops, s.bytes // s.calls, s.line)
+            StatementTime(
+                s.text, s.seconds, s.calls, s.gflops, s.bytes // s.calls, s.line, s.of_gradient
+            )
             for s in sorted(statements, key=lambda s: -s.seconds)
         ),
     )
@@ -291,17 +296,24 @@ def _loop(name: str, read: list[tuple[Counter, dict[str, int]]]) -> LoopProfile:
 
 def _statements(name: str, read: list[tuple[Counter, dict[str, int]]]) -> tuple:
     return tuple(
-        StatementProfile(
-            counter.text,
-            "" if counter.node is None else str(counter.node.op),
-            numbers["nanoseconds"] / 1e9,
-            numbers["calls"],
-            numbers["operations"],
-            numbers["bytes"],
-            "" if counter.node is None else nearest_line(counter.node),
-        )
+        _statement(counter, numbers)
         for counter, numbers in read
         if counter.function == name and counter.kind != "between"
+    )
+
+
+def _statement(counter: Counter, numbers: dict[str, int]) -> StatementProfile:
+    known = counter.node is not None
+    place = nearest_place(counter.node) if known else Place("", False)
+    return StatementProfile(
+        counter.text,
+        str(counter.node.op) if known else "",
+        numbers["nanoseconds"] / 1e9,
+        numbers["calls"],
+        numbers["operations"],
+        numbers["bytes"],
+        place.line,
+        place.of_gradient,
     )
 
 

@@ -11,13 +11,40 @@ from theano.scan_module.report.page.colours import PAGE_STYLE, STYLE
 from theano.scan_module.report.page.picture import loop_picture
 from theano.scan_module.report.step_times import LoopTime
 from theano.scan_module.report.text import change, name_and_place
-from theano.users_lines import short_line
 
 Row = Sequence[str]
 # Columns of a table that hold numbers
 NUMBERS = frozenset(
-    {"bytes", "seconds", "calls", "steps", "GFLOP/s", "bytes a call", "compiling", "MB kept"}
+    {
+        "bytes",
+        "seconds",
+        "forward",
+        "gradient",
+        "calls",
+        "steps",
+        "GFLOP/s",
+        "bytes a call",
+        "compiling",
+        "MB kept",
+    }
 )
+
+# A click on the head of a column sorts its table: numbers from the greatest, words from A.
+SORT = """
+document.addEventListener("click", function (event) {
+  const head = event.target.closest("th");
+  if (!head) return;
+  const rows = Array.from(head.closest("table").rows).slice(1), column = head.cellIndex;
+  const text = row => row.cells[column].textContent.trim();
+  const number = row => parseFloat(text(row).replace(/,/g, ""));
+  const numbers = rows.every(row => text(row) === "" || !isNaN(number(row)));
+  const down = head.dataset.sorted !== "first" ? 1 : -1;
+  head.dataset.sorted = down === 1 ? "first" : "last";
+  rows.sort((a, b) => down * (numbers ? (number(b) || 0) - (number(a) || 0)
+                                      : text(a).localeCompare(text(b))));
+  rows.forEach(row => head.closest("tbody, table").appendChild(row));
+});
+"""
 
 
 def whole_page(title: str, inside: str) -> str:
@@ -25,8 +52,8 @@ def whole_page(title: str, inside: str) -> str:
     return (
         f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         '<meta name="color-scheme" content="light dark">'
-        "<style>body{margin:0}</style></head>"
-        f"<body>{inside}</body></html>\n"
+        "<style>body{margin:0}th{cursor:pointer}</style></head>"
+        f"<body>{inside}<script>{SORT}</script></body></html>\n"
     )
 
 
@@ -60,7 +87,7 @@ def loop_part(loop: LoopReport) -> str:
         decisions = [(d.subject, d.detail) for d in loop.under(heading)]
         parts.append(table(heading, ("what", "how"), decisions))
     parts.append(table(LEFT, ("what", "why"), [(d.subject, d.detail) for d in loop.refused]))
-    saved = [(v.output, v.expression, v.type, str(v.bytes), v.reason) for v in loop.saved]
+    saved = [(v.output, v.expression, v.type, counted(v.bytes), v.reason) for v in loop.saved]
     title = f"saved in each step for the gradient (scan.save={loop.policy})"
     parts.append(table(title, ("as", "value", "type", "bytes", "why"), saved))
     if loop.time is not None:
@@ -71,8 +98,14 @@ def loop_part(loop: LoopReport) -> str:
 def _numbers(loop: LoopReport) -> str:
     return (
         f"Products per step: {change(loop.products_before, loop.products_after)}. "
-        f"Bytes written per step: {change(loop.bytes_before, loop.bytes_after)}."
+        f"Bytes written per step: "
+        f"{change(counted(loop.bytes_before), counted(loop.bytes_after))}."
     )
+
+
+def counted(number: int | str | None) -> str | None:
+    """A number with its thousands apart; an expression as it is."""
+    return f"{number:,}" if isinstance(number, int) else number
 
 
 def time_part(time: LoopTime) -> str:
@@ -87,9 +120,9 @@ def time_part(time: LoopTime) -> str:
             f"{s.seconds:.3g}",
             str(s.calls),
             f"{s.gflops:.1f}",
-            str(s.bytes_per_call),
+            counted(s.bytes_per_call),
             escape(s.text),
-            escape(short_line(s.line)),
+            escape(s.where),
         )
         for s in time.statements
     ]
