@@ -386,3 +386,36 @@ def test_every_field_is_documented():
     for described in (ScanReport, LoopReport, StepProduct, SavedValue):
         for field in described.__dataclass_fields__:
             assert field in described.__doc__
+
+
+def convolutional_loop():
+    video, U = T.tensor5("video"), T.tensor4("U")
+
+    def step(x, h, U):
+        gates = T.nnet.conv2d(h, U, border_mode="half") + x
+        return T.nnet.sigmoid(gates[:, 2:4]) * T.tanh(gates[:, :2])
+
+    h, _ = theano.scan(step, video, T.zeros_like(video[0, :, :2]), U, name="images")
+    return theano.function([video, U], theano.grad(T.sqr(h[-1]).sum(), U))
+
+
+def test_correlations_are_counted_as_products():
+    forward, backward = scan_report(convolutional_loop()).loops
+    assert (forward.products_before, forward.products_after) == (1, 1)
+    assert (backward.products_before, backward.products_after) == (2, 1)
+    (left,) = forward.products_left
+    assert left.expression.startswith("corrMM(state(") and left.states
+    assert left.line.startswith(__file__)
+
+
+def test_sizes_of_images_are_of_the_arguments():
+    f = convolutional_loop()
+    report = scan_report(f)
+    sizes = [size for loop in report.loops for size in (loop.bytes_before, loop.bytes_after)]
+    sizes += [saved.bytes for loop in report.loops for saved in loop.saved]
+    texts = [str(size) for size in sizes]
+    assert all("video.shape[1]" in text for text in texts)
+    assert not [t for t in texts if any(part in t for part in ("?", "…", "switch", "shape("))]
+    values = np.ones((3, 2, 4, 6, 5)), np.ones((4, 2, 3, 3))
+    numbers = scan_report(f, values).loops[0].saved[0]
+    assert numbers.bytes == 2 * 2 * 6 * 5 * 8

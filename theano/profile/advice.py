@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ LITTLE = 0.03
 OFTEN = 3
 SLOW_PRODUCT = 0.25
 LARGE = 2**28
+# What decisions call what they are about
+_PREFIX = re.compile("^(product|correlation) ")
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,7 @@ def _products_that_wait_for_nothing(findings: Findings) -> Iterator[Advice]:
                 continue
             products = (*loop.products_given, *loop.products_left)
             lines = {p.expression: p.line for p in products if not p.states}
-            stayed = {d.subject.removeprefix("product "): d.detail for d in loop.refused}
+            stayed = {_PREFIX.sub("", d.subject): d.detail for d in loop.refused}
             # a product that was merged with another is no longer among those that are left
             waiting = {p.expression: "" for p in loop.products_left if not p.states}
             for expression, reason in (waiting | stayed).items():

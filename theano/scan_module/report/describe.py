@@ -6,7 +6,19 @@ from collections.abc import Callable, Mapping
 
 from pytensor.graph.basic import Apply, Constant, NominalVariable, Variable
 from pytensor.raise_op import CheckAndRaise
-from pytensor.scalar.basic import Add, Cast, Composite, Mul, Neg, Pow, Second, Sqr, Sub, TrueDiv
+from pytensor.scalar.basic import (
+    Add,
+    Cast,
+    Composite,
+    IntDiv,
+    Mul,
+    Neg,
+    Pow,
+    Second,
+    Sqr,
+    Sub,
+    TrueDiv,
+)
 from pytensor.tensor.basic import Alloc, Join, ScalarFromTensor, TensorFromScalar
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
@@ -28,6 +40,7 @@ from theano.pytensor_base.operations.tensor import (
     get_idx_list,
 )
 from theano.scan_module.loop.arguments import MIT_MOT, Loop, State
+from theano.tensor.nnet.correlation.filtering import Filtering
 
 Names = Mapping[Variable, str]
 
@@ -42,6 +55,7 @@ _INFIX = {
     Sub: ("-", _SUM),
     Mul: ("*", _PRODUCT),
     TrueDiv: ("/", _PRODUCT),
+    IntDiv: ("//", _PRODUCT),
     Pow: ("**", _POWER),
 }
 # Operations that change neither the values nor anything a reader asks for.
@@ -78,11 +92,13 @@ def describe_product(node: Apply, names: Names | None = None) -> str:
     """A short expression for the product that a node computes, whatever else it computes."""
     names = names or {}
     left, right = (_operand(operand, names) for operand in operands_of(node))
+    if isinstance(node.op, Filtering):
+        return f"{_op_name(node.op)}({left}, {right})"
     return f"outer({left}, {right})" if isinstance(node.op, Ger) else f"{left}.dot({right})"
 
 
 def operands_of(node: Apply) -> tuple[Variable, Variable]:
-    """The two operands of a product."""
+    """The two operands of a product or a correlation."""
     for op_class, (left, right) in _OPERANDS.items():
         if isinstance(node.op, op_class):
             return node.inputs[left], node.inputs[right]
@@ -316,6 +332,10 @@ def _blockwise(node: Apply, variable: Variable, names: Names, depth: int) -> tup
     return _call(_op_name(node.op.core_op), node.inputs, names, depth)
 
 
+def _filtering(node: Apply, variable: Variable, names: Names, depth: int) -> tuple[str, int]:
+    return _call(_op_name(node.op), node.inputs[:2], names, depth)
+
+
 def _gemm(node: Apply, variable: Variable, names: Names, depth: int) -> tuple[str, int]:
     product, _ = _product(node, variable, names, depth)
     return f"{_inside(node.inputs[0], names, depth, _SUM)} + {product}", _SUM
@@ -359,6 +379,7 @@ _RULES: dict[type, Callable[[Apply, Variable, Names, int], tuple[str, int]]] = {
     Dot22Scalar: _product,
     BatchedDot: _product,
     Blockwise: _blockwise,
+    Filtering: _filtering,
     CAReduce: _reduction,
     Join: _join,
     Alloc: _alloc,

@@ -11,21 +11,16 @@ from pytensor.graph.basic import Constant, NominalVariable, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.replace import clone_replace
 from pytensor.graph.traversal import ancestors
-from pytensor.raise_op import Assert
-from pytensor.scalar.basic import Maximum, Minimum
-from pytensor.tensor.basic import ScalarFromTensor, TensorFromScalar, constant
-from pytensor.tensor.shape import Shape_i
-from pytensor.tensor.type import TensorType
+from pytensor.tensor.basic import constant, stack
+from pytensor.tensor.shape import Shape, Shape_i
+from pytensor.tensor.type import TensorType, integer_dtypes
 
-from theano.pytensor_base.graphs.rewriting import MergeOptimizer
 from theano.scan_module.loop.arguments import Loop, Trace
 from theano.scan_module.report.describe import describe
-from theano.schedule.arranged import canonicalize
+from theano.scan_module.report.lengths import Length, as_number, of_inputs_alone, without_checks
 from theano.schedule.lazy_shapes import LazyShapeFeature
 
-# A number, an expression of the arguments of the function, or None if neither can be had.
-Length = int | Variable | None
-Shape = tuple[Length, ...]
+Lengths = tuple[Length, ...]
 
 
 class Shapes:
@@ -38,13 +33,13 @@ class Shapes:
     known
         Shapes of the graph's inputs, if they are not arguments of the function themselves.
     numbers
-        What those of its inputs that are numbers are, in terms of arguments, where that is known.
+        What those of its inputs that are numbers or shapes are, in terms of arguments, where known.
     """
 
     def __init__(
         self,
         variables: Iterable[Variable],
-        known: Mapping[Variable, Shape] | None,
+        known: Mapping[Variable, Lengths] | None,
         numbers: Mapping[Variable, Variable] | None = None,
     ):
         self._known = known
@@ -58,7 +53,7 @@ class Shapes:
         """Whether the graph's inputs are the arguments of the function."""
         return self._known is None
 
-    def of(self, variable: Variable) -> Shape:
+    def of(self, variable: Variable) -> Lengths:
         """The shape of one of the values."""
         static = variable.type.shape
         if self._known is not None and variable in self._known:
@@ -75,25 +70,30 @@ class Shapes:
             # an input of the graph: the arguments of the function have their own shapes
             is_argument = self._known is None and variable.owner is None
             return Shape_i(axis)(variable) if is_argument else None
-        length = _without_checks(length)
+        length = without_checks(length)
         if self._known is None or isinstance(length, Constant):
-            return None if _has_nominal(length) else _as_number(length)
+            return None if _has_nominal(length) else as_number(length)
         return self._in_terms_of_arguments(length)
 
     def _in_terms_of_arguments(self, length: Variable) -> Length:
-        reads = [
-            (variable, variable.owner.inputs[0], variable.owner.op.i)
-            for variable in ancestors([length])
-            if variable.owner is not None and isinstance(variable.owner.op, Shape_i)
-        ]
+        length = of_inputs_alone(length)
         replacements: dict[Variable, Variable] = {}
-        for variable, source, axis in reads:
-            if source in self._known:
-                known = self._known[source][axis]
-                if variable is length or known is None:
-                    return known
-                known = constant(known, dtype="int64") if isinstance(known, int) else known
-                replacements[variable] = variable.type.filter_variable(known)
+        for variable in ancestors([length]):
+            if variable.owner is None or not isinstance(variable.owner.op, Shape | Shape_i):
+                continue
+            known = self._known.get(variable.owner.inputs[0])
+            if known is None:
+                continue
+            lengths = (
+                known if isinstance(variable.owner.op, Shape) else [known[variable.owner.op.i]]
+            )
+            if None in lengths:
+                continue
+            if variable is length:
+                return lengths[0]
+            made = [constant(n, dtype="int64") if isinstance(n, int) else n for n in lengths]
+            new = stack(made) if isinstance(variable.owner.op, Shape) else made[0]
+            replacements[variable] = variable.type.filter_variable(new)
         leaves = [v for v in ancestors([length], blockers=list(replacements)) if v.owner is None]
         replacements |= {v: self._numbers[v] for v in leaves if v in self._numbers}
         if any(leaf in self._known and leaf not in replacements for leaf in leaves):
@@ -105,61 +105,21 @@ def _has_nominal(length: Variable) -> bool:
     return any(isinstance(variable, NominalVariable) for variable in ancestors([length]))
 
 
-def _without_checks(length: Variable) -> Variable:
-    """A length without the checks that operands agree."""
-    while length.owner is not None and isinstance(
-        length.owner.op, Assert | ScalarFromTensor | TensorFromScalar
-    ):
-        length = length.owner.inputs[0]
-    return length
-
-
-def with_shapes(
-    lengths: Sequence[Variable], shapes: Mapping[Variable, tuple[int, ...]]
-) -> list[Variable]:
-    """The same lengths, where shapes of variables that they read are known."""
-    known = {
-        v: v.type.filter_variable(constant(shapes[v.owner.inputs[0]][v.owner.op.i], dtype="int64"))
-        for v in ancestors(lengths)
-        if v.owner is not None and isinstance(v.owner.op, Shape_i) and v.owner.inputs[0] in shapes
-    }
-    return list(clone_replace(list(lengths), replace=known)) if known else list(lengths)
-
-
-def simplified(lengths: Sequence[Variable]) -> list[Length]:
-    """The same lengths in simple terms, provided that the shapes of operands agree."""
-    graph = FunctionGraph(outputs=list(lengths), clone=True, copy_inputs=False)
-    for node in graph.toposort():
-        if isinstance(node.op, Assert):
-            graph.replace(node.outputs[0], node.inputs[0], reason="simplified")
-    canonicalize(graph)
-    MergeOptimizer().rewrite(graph)
-    for node in graph.toposort():
-        scalar_op = getattr(node.op, "scalar_op", node.op)
-        if isinstance(scalar_op, Maximum | Minimum) and len(set(node.inputs)) == 1:
-            graph.replace(node.outputs[0], node.inputs[0], reason="simplified")
-    return [_as_number(_without_checks(length)) for length in graph.outputs]
-
-
-def _as_number(length: Variable) -> int | Variable:
-    return int(length.data) if isinstance(length, Constant) else length
-
-
 @dataclass(frozen=True)
 class Written:
     """A value that each step writes to memory."""
 
     dtype: str
-    shape: Shape
+    shape: Lengths
 
     @property
     def itemsize(self) -> int:
         return np.dtype(self.dtype).itemsize
 
 
-def input_shapes(loop: Loop, outside: Shapes) -> dict[Variable, Shape]:
+def input_shapes(loop: Loop, outside: Shapes) -> dict[Variable, Lengths]:
     """Shapes of the inputs of a loop's step, from those of what the loop is given."""
-    shapes: dict[Variable, Shape] = {}
+    shapes: dict[Variable, Lengths] = {}
     for entry in loop.sequences:
         shapes[entry.inner] = outside.of(entry.outer)[1:]
     for state in loop.states:
@@ -188,11 +148,17 @@ def traces_of(loop: Loop, outside: Shapes) -> dict[Trace, Written]:
     numbers = {
         invariant.inner: invariant.outer
         for invariant in loop.invariants
-        if outside.is_of_function and getattr(invariant.inner.type, "ndim", None) == 0
+        if outside.is_of_function and _may_hold_lengths(invariant.inner)
     }
     inside = (trace.inner for trace in loop.traces)
     shapes = Shapes(inside, input_shapes(loop, outside), numbers)
     return {trace: Written(trace.inner.type.dtype, shapes.of(trace.inner)) for trace in loop.traces}
+
+
+def _may_hold_lengths(variable: Variable) -> bool:
+    """Whether it is a number, or a vector of whole ones such as a shape."""
+    ndim, dtype = (getattr(variable.type, name, None) for name in ("ndim", "dtype"))
+    return ndim == 0 or (ndim == 1 and dtype in integer_dtypes)
 
 
 def total_bytes(values: Sequence[Written], lengths: Mapping[Variable, Length]) -> int | str:

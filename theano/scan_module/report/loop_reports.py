@@ -54,8 +54,8 @@ class LoopReport:
     sources
         The names of the recorded loops that it comes from; several if loops became one.
     products_before, products_after
-        How many products of vectors, matrices or stacks of them one step computes: as the graph
-        was given, and as it was compiled. ``before`` is None if nothing was recorded; ``after`` is
+        How many products of vectors, matrices or stacks of them, and correlations, one step
+        computes: as the graph was given, and as it was compiled. ``before`` is None if nothing was recorded; ``after`` is
         None if no loop is left.
     bytes_before, bytes_after
         How much one step writes to memory, states and traces together: a number, or an expression

@@ -9,9 +9,11 @@ from pytensor.tensor.random.op import RandomVariable
 
 from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
 from theano.scan_module.step.operation_kinds import is_cheap, is_product
+from theano.tensor.nnet.correlation.filtering import Filtering
 
 # What is not computed twice, by the first rule that holds.
 _DEAR = (
+    (lambda op: isinstance(op, Filtering), "a correlation"),
     (lambda op: is_product(op), "a product"),
     (lambda op: isinstance(op, RandomVariable), "a random draw"),
     (lambda op: isinstance(op, PyTensorScan), "a loop"),

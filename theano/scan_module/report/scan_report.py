@@ -19,15 +19,13 @@ from theano.scan_module.loop.arguments import Loop, take_apart
 from theano.scan_module.loop.roles import Roles
 from theano.scan_module.report.describe import describe, input_names
 from theano.scan_module.report.function_report import ScanReport
+from theano.scan_module.report.lengths import Length, simplified, with_shapes
 from theano.scan_module.report.loop_bytes import (
-    Length,
     Shapes,
     Written,
     input_shapes,
-    simplified,
     total_bytes,
     traces_of,
-    with_shapes,
     written_by,
 )
 from theano.scan_module.report.loop_history import (

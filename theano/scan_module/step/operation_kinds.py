@@ -69,7 +69,7 @@ class Kind:
     over_all_steps
         How it is done for all steps at once; None if it is not.
     is_product
-        Whether it is a product of vectors, matrices or stacks of them.
+        Whether it is a product of vectors, matrices or stacks of them, or a correlation, which is one.
     rows_of_first
         Whether the result has as many rows as the first operand.
     """
@@ -95,9 +95,9 @@ KINDS: dict[type[Op], Kind] = {
     Gemv: _PRODUCT,
     Ger: _PRODUCT,
     BatchedDot: _PRODUCT,
-    Forward: Kind(False, NONE, over_all_steps.filtered),
-    ByImages: Kind(False, ALL_BUT_OPERANDS, over_all_steps.filtered),
-    ByFilters: Kind(False, ALL_BUT_OPERANDS),
+    Forward: Kind(False, NONE, over_all_steps.filtered, is_product=True),
+    ByImages: Kind(False, ALL_BUT_OPERANDS, over_all_steps.filtered, is_product=True),
+    ByFilters: Kind(False, ALL_BUT_OPERANDS, is_product=True),
     Softmax: _ALONG_AXIS,
     LogSoftmax: _ALONG_AXIS,
     Subtensor: Kind(True, ALL_BUT_FIRST, over_all_steps.sliced),
@@ -150,5 +150,5 @@ def is_sized_by_operands(node: Apply) -> bool:
 
 
 def is_product(op: Op) -> bool:
-    """Whether an operation is a product of vectors, matrices or stacks of them."""
+    """Whether an operation is a product of vectors, matrices or stacks of them, or a correlation."""
     return kind_of(op.core_op if isinstance(op, Blockwise) else op).is_product
