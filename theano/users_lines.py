@@ -57,7 +57,7 @@ def _filename_of(frame: Any) -> str:
     return str(frame.filename if isinstance(frame, traceback.FrameSummary) else frame[0])
 
 
-def _number_of(frame: Any) -> int:
+def _number_of(frame: Any) -> int | None:
     return frame.lineno if isinstance(frame, traceback.FrameSummary) else frame[1]
 
 

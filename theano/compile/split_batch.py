@@ -81,15 +81,16 @@ def _entry(given: Any, variables: list, replaced: Collection[Variable]) -> tuple
         )
     if not any(variable is other for other in variables):
         raise ValueError(f"data_parallel: {variable} {_why_no_input(variable, replaced)}")
-    if not variable.ndim:
+    ndim = getattr(variable.type, "ndim", 0)
+    if not ndim:
         raise ValueError(f"data_parallel: {variable} is one number, which has no rows to split")
-    if not isinstance(axis, int) or not -variable.ndim <= axis < variable.ndim:
+    if not isinstance(axis, int) or not -ndim <= axis < ndim:
         raise ValueError(
-            f"data_parallel: {variable} has no dimension {axis!r}; it has {variable.ndim}, "
+            f"data_parallel: {variable} has no dimension {axis!r}; it has {ndim}, "
             "which count from 0"
         )
     position = next(k for k, other in enumerate(variables) if other is variable)
-    return position, axis % variable.ndim
+    return position, axis % ndim
 
 
 def _why_no_input(variable: Variable, replaced: Collection[Variable]) -> str:
