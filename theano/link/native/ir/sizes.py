@@ -43,6 +43,8 @@ class Sizes:
         self.checks: list[str] = []
         self.number_types: dict[str, str] = {}
         self._named: dict[object, Name] = {}
+        # what sizes that have a name are
+        self._definitions: dict[Size, Symbolic] = {}
         # names of sums of sizes that are not negative
         self._sums: dict[Size, tuple[Size, Size]] = {}
         self._signed: set[Size] = set()
@@ -83,6 +85,7 @@ class Sizes:
         if size not in self._named:
             name = self._new_name()
             self._named[size] = name
+            self._definitions[name] = size
             self.entries.append(NameNumber(name.name, _SIZE, size))
         return self._named[size]
 
@@ -181,6 +184,7 @@ class Sizes:
         if operation not in self._named:
             name = self._new_name()
             self._named[operation] = name
+            self._definitions[name] = operation
             self.checks.append(f"{operation}, which does not overflow")
             self.entries.append(NameChecked(name.name, a, operator, b, len(self.checks)))
         return self._named[operation]
@@ -201,13 +205,33 @@ class Sizes:
         name = self._named.get(Operation("+", a, b))
         return None if name is None else self.find(name)
 
+    def end(self, start: Size, length: Size) -> Size | None:
+        """Where so many elements from a start end, if that is a number or has a name."""
+        length = self.find(length)
+        for name, value in self._definitions.items():
+            if isinstance(value, Call) and value.function == "tn_slice_length":
+                first, end, step = value.operands
+                starts_there = step == 1 and self.find(first) == self.find(start)
+                if starts_there and self.find(name) == length:
+                    return self.find(end)
+        return self.known_sum(start, length)
+
     def not_before(self, size: Size, bound: Size) -> bool:
         """Whether it is certain that a size is at least as large as another."""
         if self.find(size) == self.find(bound):
             return True
         if isinstance(size, int):
             return isinstance(bound, int) and size >= bound
-        return any(self.not_before(term, bound) for term in self._sums.get(size, ()))
+        if any(self.not_before(term, bound) for term in self._sums.get(size, ())):
+            return True
+        return self._is_later_bound(size, bound)
+
+    def _is_later_bound(self, size: Size, bound: Size) -> bool:
+        """Whether both are bounds of slices by numbers, each from the beginning or from the end."""
+        match self._definitions.get(size), self._definitions.get(bound):
+            case Call("tn_clip", (int(a), *within)), Call("tn_clip", (int(b), *others)):
+                return within == others and a >= b and (a < 0) == (b < 0)
+        return False
 
     def product(self, sizes: Iterable[Size]) -> Size:
         result: Size = 1

@@ -3,9 +3,15 @@
 Gates whose weights were joined are so computed beside one another, as one product would: but a
 thread has the same columns of each, need not wait for the others to combine them, and finds each
 gate contiguous.
+
+Check: nothing but ranges is read, and no two of them overlap, as far as their bounds say: what is in
+both would be computed twice.
 """
 
 from __future__ import annotations
+
+from collections.abc import Collection
+from itertools import combinations
 
 from theano.link.native.ir.ir import Buffer, Size, View
 from theano.link.native.ir.sizes import Sizes
@@ -45,7 +51,7 @@ def split_products(loop: Loop) -> None:
 
 
 def _ranges_read(step: Step, product: Gemm) -> dict[Range, list[View]]:
-    """The ranges of columns, and the views that read them; empty if anything else is read."""
+    """The ranges of columns, and the views that read them; empty where it does not hold."""
     buffer = product.out.buffer
     plain = buffer.role == "temporary" and buffer.place is None and not buffer.packed
     if product.packed is None or not plain or product.b.axes[1] is None:
@@ -62,7 +68,24 @@ def _ranges_read(step: Step, product: Gemm) -> dict[Range, list[View]]:
                 ranges.setdefault(which, []).append(view)
             elif view.buffer.root() is buffer:
                 return {}
-    return ranges
+    return ranges if _lie_apart(ranges.keys(), step.sizes) else {}
+
+
+def _lie_apart(ranges: Collection[Range], sizes: Sizes) -> bool:
+    """Whether one ends where another begins, or where one begins that ends there, and so on."""
+    ends = {start: sizes.end(start, columns) for start, columns in ranges}
+
+    def before(start: Size, other: Size) -> bool:
+        # each range is followed once, so that no circle is
+        end, left = ends[start], dict(ends)
+        while end is not None:
+            if sizes.not_before(other, end):
+                return True
+            end = left.pop(end, None)
+        return False
+
+    alone = len(ends) == len(ranges)
+    return alone and all(before(a, b) or before(b, a) for a, b in combinations(ends, 2))
 
 
 def _columns(view: View, buffer: Buffer, sizes: Sizes) -> Range | None:
