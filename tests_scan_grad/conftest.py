@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from zlib import crc32
+
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
@@ -120,6 +122,11 @@ def _refuse_names_of_no_test(
     gone = [name for name in unmatched if name.split("::")[0] in files]
     if gone:
         raise pytest.UsageError(f"tests_scan_grad/heavy_tests.py names tests that are not: {gone}")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    # each half of the tests has one of the tiers of compiled code, in each run the same
+    theano.config.native.quick = crc32(item.nodeid.encode()) % 2 == 0
 
 
 def pytest_configure(config: pytest.Config) -> None:

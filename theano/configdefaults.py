@@ -202,6 +202,12 @@ _OWN: list[tuple[str, Any, Kind, str]] = [
         "MiB for an accumulation moved out of a loop, done in blocks of steps above it; 0: no bound.",
     ),
     (
+        "native.quick",
+        True,
+        Truth(),
+        "Compile long functions quickly first, and optimize those that are called again behind all else.",
+    ),
+    (
         "native.verify",
         False,
         Truth(),

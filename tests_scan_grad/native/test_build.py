@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 
 from tests_scan_grad.damaged_files import put
-from theano.link.native.build import compiler, objects
-from theano.link.native.build import libraries as build
+from theano.link.native.build import compiler, libraries, objects
+from theano.link.native.build.libraries import build_of
 from theano.link.native.build.objects import compile_ahead, object_files
+from theano.link.native.build.tiers import OPTIMIZED, QUICK
 from theano.link.native.emit.loop_code import LoopCode
 from theano.link.native.emit.program_text import ProgramText
 from theano.link.native.ir.ir import CannotLower
@@ -26,7 +27,7 @@ def loop(value: str, name: str = "loop_tested") -> LoopCode:
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    for module in (build, objects):
+    for module in (libraries, objects):
         monkeypatch.setattr(module, "cache_folder", lambda: tmp_path / "cache")
     monkeypatch.setattr(compiler, "cores", lambda: 2)
     return tmp_path / "cache"
@@ -37,102 +38,115 @@ def damaged(content: bytes) -> tuple[bytes, ...]:
 
 
 def test_a_program_is_compiled_once(folder):
-    assert build.library(program(41)).answer() == 41
+    assert library(program(41)).answer() == 41
     (entry,) = folder.iterdir()
     written = entry.stat().st_ino
-    assert build.library(program(41)).answer() == 41
+    assert library(program(41)).answer() == 41
     assert entry.stat().st_ino == written
-    assert build.library(program(42)).answer() == 42
+    assert library(program(42)).answer() == 42
     assert len(list(folder.iterdir())) == 2
 
 
 def test_a_damaged_program_is_built_again(folder):
-    build.library(program(43))
+    library(program(43))
     (entry,) = folder.iterdir()
     for content in damaged(entry.read_bytes()):
         put(entry, content)
         assert not is_sealed(entry)
-        assert build.library(program(43)).answer() == 43
+        assert library(program(43)).answer() == 43
         assert is_sealed(entry)
 
 
 def test_a_folder_that_cannot_be_written(folder):
     folder.parent.mkdir(exist_ok=True)
     folder.write_text("a file, not a folder")
-    compile_ahead([loop("44")])
+    compile_ahead([loop("44")], OPTIMIZED)
     called = ProgramText(f"int loop_tested(void);\n{program(0).text}", (loop("44"),))
-    assert build.library(called).loop_tested() == 44
+    assert library(called).loop_tested() == 44
 
 
 def test_what_the_compiler_refuses_is_said(folder):
     with pytest.raises(CannotLower, match="refuses"):
-        build.library(ProgramText("this is not C\n"))
+        library(ProgramText("this is not C\n"))
     with pytest.raises(CannotLower, match="refuses"):
-        object_files([loop("this is not C")], folder)
+        object_files([loop("this is not C")], folder, OPTIMIZED)
     assert list(folder.iterdir()) == []
 
 
 def test_no_compiler(folder, monkeypatch):
     monkeypatch.setattr(compiler, "find_compiler", lambda: None)
     with pytest.raises(CannotLower, match="no C compiler"):
-        build.library(program(45))
-    compile_ahead([loop("45")])
+        library(program(45))
+    compile_ahead([loop("45")], OPTIMIZED)
 
 
 def test_long_programs_and_loops_are_compiled_fast(folder):
     long, short = ProgramText("int a;\n" * 5000), program(46)
-    assert "-O2" in build.flags_for(short) and "-O1" not in build.flags_for(short)
-    assert "-O1" in build.flags_for(long) and "-O2" not in build.flags_for(long)
-    assert {*compiler.FLAGS} == {*build.flags_for(short)} & {*build.flags_for(long)}
-    assert build.library(ProgramText(program(47).text + "\n" * 5000)).answer() == 47
     code = loop("48")
     long_loop = replace(code, lines=code.lines + ("",) * 1000)
-    assert ("-O2" in objects.flags_of(code), "-O2" in objects.flags_of(long_loop)) == (True, False)
+    assert flag_of(OPTIMIZED.flags_of_program(short)) == ["-O2"]
+    assert flag_of(OPTIMIZED.flags_of_program(long)) == ["-O1"]
+    assert flag_of(OPTIMIZED.flags_of_loop(code)) == ["-O2"]
+    assert flag_of(OPTIMIZED.flags_of_loop(long_loop)) == ["-O1"]
+    assert flag_of(QUICK.flags_of_program(short)) == ["-O0"]
+    assert flag_of(QUICK.flags_of_loop(code)) == ["-O1"]
+    assert library(ProgramText(program(47).text + "\n" * 5000)).answer() == 47
+
+
+def library(code):
+    """The optimized library of a program."""
+    return libraries.library(build_of(code, OPTIMIZED))
+
+
+def flag_of(flags):
+    """How much the compiler optimizes."""
+    assert {*compiler.FLAGS} <= {*flags}
+    return [flag for flag in flags if flag.startswith("-O")]
 
 
 def test_a_loop_that_was_compiled_ahead_is_not_compiled_again(folder, monkeypatch):
     code = loop("49")
-    compile_ahead([code, code])
-    compile_ahead([code])
+    compile_ahead([code, code], OPTIMIZED)
+    compile_ahead([code], OPTIMIZED)
     started = []
     monkeypatch.setattr(objects, "_start", lambda *arguments: started.append(arguments))
     # on a busy machine what runs behind all else is started again
     monkeypatch.setattr(objects, "SECONDS_OF_PATIENCE", 300)
-    (path,) = object_files([code], folder)
+    (path,) = object_files([code], folder, OPTIMIZED)
     assert is_sealed(path) and [*folder.iterdir()] == [path]
-    compile_ahead([code])
-    assert object_files([code], folder) == [path]
+    compile_ahead([code], OPTIMIZED)
+    assert object_files([code], folder, OPTIMIZED) == [path]
     assert not started and not objects._running
 
 
 def test_loops_that_differ_in_comments_are_one(folder):
     code = loop("50")
     renamed = replace(code, text=code.text.replace("return", "/* b */return"))
-    assert object_files([code], folder) == object_files([renamed], folder)
+    assert object_files([code], folder, OPTIMIZED) == object_files([renamed], folder, OPTIMIZED)
     other = loop("51")
-    assert object_files([code], folder) != object_files([other], folder)
+    assert object_files([code], folder, OPTIMIZED) != object_files([other], folder, OPTIMIZED)
 
 
 def test_what_goes_wrong_ahead_is_said_by_who_needs_it(folder):
     code = loop("this is not C")
-    compile_ahead([code])
+    compile_ahead([code], OPTIMIZED)
     with pytest.raises(CannotLower, match="refuses"):
-        object_files([code], folder)
+        object_files([code], folder, OPTIMIZED)
     assert not objects._running and list(folder.iterdir()) == []
 
 
 def test_a_damaged_object_is_built_again(folder):
-    (path,) = object_files([loop("52")], folder)
+    (path,) = object_files([loop("52")], folder, OPTIMIZED)
     for content in damaged(path.read_bytes()):
         put(path, content)
-        object_files([loop("52")], folder)
+        object_files([loop("52")], folder, OPTIMIZED)
         assert is_sealed(path)
 
 
 def test_only_so_many_run_ahead(folder, monkeypatch):
     monkeypatch.setattr(objects, "AHEAD_FOR_A_CORE", 1)
     codes = [loop(str(k), f"loop_{k}") for k in range(5)]
-    compile_ahead(codes)
+    compile_ahead(codes, OPTIMIZED)
     assert len(objects._running) == 2
-    assert all(map(is_sealed, object_files(codes, folder)))
+    assert all(map(is_sealed, object_files(codes, folder, OPTIMIZED)))
     assert not objects._running

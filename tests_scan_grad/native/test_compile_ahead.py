@@ -25,9 +25,9 @@ def started(tmp_path, monkeypatch):
     found = []
     start = objects._start
 
-    def record(code, path, behind=False):
+    def record(code, path, tier, behind=False):
         found.append((code.name, behind))
-        return start(code, path, behind)
+        return start(code, path, tier, behind)
 
     monkeypatch.setattr(objects, "_start", record)
     with theano.config.change_flags(cache_optimizations=False):
@@ -105,7 +105,7 @@ def test_loops_inside_loops_are_started_ahead(started):
 def test_with_one_core_nothing_is_started(started, monkeypatch):
     monkeypatch.setattr(compiler, "cores", lambda: 1)
     function = stack(2)
-    assert written(function) and not started
+    assert written(function) and not any(ahead for _, ahead in started)
 
 
 def test_what_is_watched_or_run_by_python_is_not_started(started):

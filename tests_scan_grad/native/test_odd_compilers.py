@@ -19,6 +19,7 @@ from tests_scan_grad.fresh_process import run_python
 from theano.link.native import report
 from theano.link.native.build import compiler, objects
 from theano.link.native.build import libraries as build
+from theano.link.native.build.tiers import QUICK
 from theano.link.native.runtime.build import find_compiler, what_is_wrong_with
 
 if find_compiler() is None:
@@ -91,7 +92,7 @@ def test_python_runs_where_the_compiler_makes_nothing_of_use(cache, tmp_path, mo
     end = time.monotonic() + 60
     while time.monotonic() < end and not all(path.is_file() for path in cache.iterdir()):
         time.sleep(0.05)
-        objects.compile_ahead([])
+        objects.compile_ahead([], QUICK)
     assert all(path.is_file() for path in cache.iterdir())
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import HasInnerGraph
 
+from theano.link.native.build.programs import LoadedProgram
 from theano.link.native.emit.counters import Counters
 from theano.link.native.emit.program_text import ProgramText
 from theano.link.native.graph.partition import Part
@@ -31,7 +32,7 @@ class FewCallsLinker(NativeLinker):
 
     def _compile(
         self, fgraph: Any, order: Sequence[Apply], counters: Counters | None
-    ) -> tuple[Program, Any]:
+    ) -> tuple[Program, LoadedProgram | None]:
         if any(_needs_c(node) for node in order):
             return super()._compile(fgraph, order, counters)
         self.left_to_numpy = True

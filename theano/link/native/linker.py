@@ -11,7 +11,7 @@ from pytensor.graph.op import Op
 
 from theano.link.native.build.compile_ahead import TAG
 from theano.link.native.build.compiler import warn_of_compiler
-from theano.link.native.build.libraries import library
+from theano.link.native.build.programs import LoadedProgram, loaded_program
 from theano.link.native.build.stored_programs import StoredProgram
 from theano.link.native.emit.counters import Counters
 from theano.link.native.emit.program_text import ProgramText
@@ -88,7 +88,7 @@ class NativeLinker(VMLinker):
         c_thunks = bool(self.c_thunks)
         units = [
             self._python_unit(part, storage_map, compute_map, undo)
-            if segment is None
+            if segment is None or compiled is None
             else _native_unit(part, segment, compiled, storage_map, compute_map, states, c_thunks)
             for part, segment in zip(program.parts, program.segments, strict=True)
         ]
@@ -112,7 +112,7 @@ class NativeLinker(VMLinker):
         )
         if counters and compiled is not None:
             natives = [unit.run.native for unit in units if isinstance(unit.node.op, NativeCode)]
-            machine.measurements = Measurements(fgraph, natives, counters, compiled)
+            machine.measurements = Measurements(fgraph, natives, counters, compiled.library)
         return (
             machine,
             [Container(v, cell) for v, cell in zip(fgraph.inputs, input_storage, strict=True)],
@@ -134,7 +134,7 @@ class NativeLinker(VMLinker):
 
     def _compile(
         self, fgraph: Any, order: Sequence[Apply], counters: Counters | None
-    ) -> tuple[Program, Any]:
+    ) -> tuple[Program, LoadedProgram | None]:
         stored = StoredProgram(fgraph)
         found = stored.read() if counters is None else None
         program = found or make_program(fgraph, order, counters)
@@ -147,7 +147,7 @@ class NativeLinker(VMLinker):
             return program, None
         try:
             _require_runtime()
-            return program, library(program.code, meanwhile=write)
+            return program, loaded_program(program.code, write, counters is not None)
         except CannotLower as reason:
             warn_of_compiler(str(reason))
             parts = [Part((node,), False) for node in order]
@@ -186,16 +186,23 @@ class NativeCode(Op):
 
 
 def _native_unit(
-    part: Part, segment: SegmentCall, compiled, storage_map, compute_map, states, c_thunks: bool
+    part: Part,
+    segment: SegmentCall,
+    compiled: LoadedProgram,
+    storage_map,
+    compute_map,
+    states,
+    c_thunks: bool,
 ) -> Unit:
     given = [passed.variable for passed in segment.inputs if passed.variable is not None]
     made = [passed.variable for passed in segment.outputs if passed.variable is not None]
     native = NativeSegment(
         segment,
-        compiled,
+        compiled.library,
         [storage_map[v] for v in given],
         [storage_map[v] for v in made],
         [states.get(v) for v in made],
+        compiled.later,
     )
     run: Any = in_own_way(native, replay(part.nodes, storage_map, compute_map, c_thunks))
     run.inputs = [storage_map[variable] for variable in given]

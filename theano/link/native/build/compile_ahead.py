@@ -16,6 +16,7 @@ from pytensor.graph.fg import FunctionGraph
 
 from theano.link.native.build import compiler
 from theano.link.native.build.objects import compile_ahead
+from theano.link.native.build.programs import first_tier
 from theano.link.native.emit.loop_code import LoopCode, loop_code
 from theano.link.native.ir.ir import CannotLower
 from theano.link.native.lowering.loop import loops_of
@@ -52,7 +53,7 @@ class CompileAhead(GraphRewriter):
         if self.alone:
             loops = _needed_one_after_the_other(nodes, loops)
         if loops:
-            compile_ahead(_codes(loops))
+            compile_ahead(_codes(loops), first_tier())
 
 
 def _codes(nodes: Iterable[Apply]) -> list[LoopCode]:

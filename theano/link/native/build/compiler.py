@@ -37,15 +37,6 @@ FLAGS = (
     "-ffp-contract=off",
     "-fPIC",
 )
-# A loop of a few numbers runs up to a tenth faster with -O2, larger ones up to a twentieth; it takes
-# the compiler a third longer, which the user of a long program waits for.
-OPTIMIZED = ("-O2",)
-OPTIMIZED_FAST = ("-O1", "-finline-small-functions")
-
-
-def flags_for(lines: int, limit: int) -> tuple[str, ...]:
-    """The compiler's flags for so many lines, of which those above a limit are long programs."""
-    return (*FLAGS, *(OPTIMIZED_FAST if lines > limit else OPTIMIZED))
 
 
 def compiler() -> Command:

@@ -1,4 +1,4 @@
-"""Compile a function's C text to a library: once for each text.
+"""Compile a function's C text to a library: once for each text and tier.
 
 The cache is a folder of libraries named by a hash of the text, the compiler and its flags. A
 library appears there whole, by a rename, so that processes that compile the same text at the
@@ -11,25 +11,108 @@ import _ctypes
 import ctypes
 import functools
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from theano.link.native.build import compiler
+from theano.link.native.build.compiler import Run
 from theano.link.native.build.objects import object_files
+from theano.link.native.build.tiers import Tier
 from theano.link.native.emit.program_text import ProgramText
 from theano.link.native.ir.ir import CannotLower
 from theano.link.native.runtime.load import cache_folder, in_cache_or_elsewhere, open_library
 from theano.schedule.disk.sealed_files import is_sealed, put_sealed
 
-LINES_OF_A_LONG_PROGRAM = 2500
+
+@dataclass(frozen=True)
+class Build:
+    """A program as a tier compiles it.
+
+    Attributes
+    ----------
+    identity
+        What tells its library from others.
+    """
+
+    code: ProgramText
+    tier: Tier
+    identity: str
+
+    @property
+    def name(self) -> str:
+        """The name of its file."""
+        return f"program-{self.identity}.so"
+
+    @property
+    def in_one(self) -> bool:
+        """Whether one run of the compiler makes the library, with the loops in it."""
+        several = self.tier.parts_of(self.code) > 1 or bool(self.code.loops)
+        return not several or (compiler.cores() == 1 and self.tier.loops_as_the_rest)
+
+    def kept(self) -> ctypes.CDLL | None:
+        """Its library, where the cache holds it."""
+        path = cache_folder() / self.name
+        return self._loaded(path) if is_sealed(path) else None
+
+    def start_parts(self, folder: Path, behind: bool = False) -> list[Run]:
+        """Start the compiler for the whole library, or for the parts that `start_link` joins."""
+        flags, parts = self.tier.flags_of_program(self.code), self.tier.parts_of(self.code)
+        if self.in_one:
+            return [compiler.run(folder, self.name, flags, self._marked, behind)]
+        runs: list[Run] = []
+        try:
+            for part in range(parts):
+                defined = [f"-DTN_PART={part}", f"-DTN_PARTS={parts}"]
+                part_flags = [*flags, "-c", *defined]
+                runs.append(compiler.run(folder, f"{part}.o", part_flags, self._marked, behind))
+        except BaseException:
+            for run in runs:
+                run.stop()
+            raise
+        return runs
+
+    def start_link(self, folder: Path, parts: Sequence[Run], loops: Sequence[Path]) -> Run:
+        """Start to make a library of parts and of the loops' object files."""
+        files = [*(run.made for run in parts), *loops]
+        flags = [*self.tier.flags_of_program(self.code), *map(str, files)]
+        return compiler.run(folder, self.name, flags)
+
+    def keep(self, run: Run, folder: Path) -> ctypes.CDLL:
+        """Wait for a library, load it, and put it into the folder if that is possible."""
+        run.finish()
+        loaded = self._loaded(run.made)
+        if loaded is None:
+            raise CannotLower("anything, because what the C compiler made cannot be loaded")
+        put_sealed(run.made, folder)
+        return loaded
+
+    def _loaded(self, path: Path) -> ctypes.CDLL | None:
+        loaded = open_library(path, self._mark)
+        if loaded is not None:
+            # it leaves the process with the last function of it
+            weakref.finalize(loaded, _ctypes.dlclose, loaded._handle).atexit = False
+        return loaded
+
+    @property
+    def _mark(self) -> str:
+        """A symbol that the program's library has, and no other."""
+        return f"tn_program_{self.identity}"
+
+    @property
+    def _marked(self) -> str:
+        return (
+            f"{self.code.text}\n#if !defined TN_PART || TN_PART == 0\n"
+            f"extern const char {self._mark};\nconst char {self._mark} = 0;\n#endif\n"
+        )
 
 
-def flags_for(code: ProgramText) -> tuple[str, ...]:
-    """The compiler's flags for all of a program but its loops."""
-    return compiler.flags_for(code.text.count("\n"), LINES_OF_A_LONG_PROGRAM)
+def build_of(code: ProgramText, tier: Tier) -> Build:
+    """A program as a tier compiles it; CannotLower where there is no compiler."""
+    return Build(code, tier, compiler.name_of(code.text, tier.flags_of_program(code)))
 
 
-def library(code: ProgramText, meanwhile: Callable[[], None] = lambda: None) -> ctypes.CDLL:
+def library(build: Build, meanwhile: Callable[[], None] = lambda: None) -> ctypes.CDLL:
     """The library of a program, compiled unless the cache holds it.
 
     Parameters
@@ -42,69 +125,40 @@ def library(code: ProgramText, meanwhile: Callable[[], None] = lambda: None) -> 
     CannotLower
         When there is no compiler, or it fails.
     """
-    folder = cache_folder()
-    identity = compiler.name_of(code.text, flags_for(code))
-    path = folder / f"program-{identity}.so"
     once = functools.cache(meanwhile)
-    loaded = open_library(path, _mark(identity)) if is_sealed(path) else None
+    loaded = build.kept()
     if loaded is None:
         try:
             loaded = in_cache_or_elsewhere(
-                folder, lambda place: _compile(code, place / path.name, identity, once)
+                cache_folder(), lambda folder: _compile(build, folder, once)
             )
         except OSError as error:
             raise CannotLower(f"anything, because nothing can be compiled: {error}") from error
     once()
-    # it leaves the process with the last function of it
-    weakref.finalize(loaded, _ctypes.dlclose, loaded._handle).atexit = False
     return loaded
 
 
-def _mark(identity: str) -> str:
-    """A symbol that a program's library has, and no other."""
-    return f"tn_program_{identity}"
-
-
-def _compile(
-    code: ProgramText, path: Path, identity: str, meanwhile: Callable[[], None]
-) -> ctypes.CDLL:
+def _compile(build: Build, folder: Path, meanwhile: Callable[[], None]) -> ctypes.CDLL:
     """Compile the parts of a program side by side, or all of it where that takes as long."""
-    folder, flags, runs = path.parent, flags_for(code), []
-    marked = (
-        f"{code.text}\n#if !defined TN_PART || TN_PART == 0\n"
-        f"extern const char {_mark(identity)};\nconst char {_mark(identity)} = 0;\n#endif\n"
-    )
+    parts = build.start_parts(folder)
+    runs = list(parts)
     try:
-        if compiler.cores() == 1 or (code.parts == 1 and not code.loops):
-            runs.append(compiler.run(folder, path.name, flags, marked))
-            meanwhile()
-            return _kept(runs[-1], folder, identity)
-        for part in range(code.parts):
-            part_flags = [*flags, "-c", f"-DTN_PART={part}"]
-            runs.append(compiler.run(folder, f"{part}.o", part_flags, marked))
         meanwhile()
-        for run in runs:
+        if build.in_one:
+            return build.keep(parts[0], folder)
+        for run in parts:
             run.finish()
-        parts = [str(run.made) for run in runs]
+
+        def linked(anew: bool) -> ctypes.CDLL:
+            loops = object_files(build.code.loops, folder, build.tier, anew)
+            runs.append(build.start_link(folder, parts, loops))
+            return build.keep(runs[-1], folder)
+
         try:
-            loops = map(str, object_files(code.loops, folder))
-            runs.append(compiler.run(folder, path.name, [*flags, *parts, *loops]))
-            return _kept(runs[-1], folder, identity)
+            return linked(anew=False)
         except CannotLower:
             # an object that was kept may be no object, or not the one that its name says
-            loops = map(str, object_files(code.loops, folder, anew=True))
-            runs.append(compiler.run(folder, path.name, [*flags, *parts, *loops]))
-            return _kept(runs[-1], folder, identity)
+            return linked(anew=True)
     finally:
         for run in runs:
             run.stop()
-
-
-def _kept(run: compiler.Run, folder: Path, identity: str) -> ctypes.CDLL:
-    """Wait for a library, load it, and put it into the folder if that is possible."""
-    run.finish()
-    loaded = open_library(run.made, _mark(identity))
-    if loaded is None:
-        raise CannotLower("anything, because what the C compiler made cannot be loaded")
-    put_sealed(run.made, folder)
-    return loaded

@@ -16,13 +16,13 @@ from pathlib import Path
 
 from theano.link.native.build import compiler
 from theano.link.native.build.compiler import Run
+from theano.link.native.build.tiers import Tier
 from theano.link.native.emit.loop_code import LoopCode
 from theano.link.native.ir.ir import CannotLower
 from theano.link.native.runtime.load import cache_folder
 from theano.schedule.disk.own_folders import make_own_folder
 from theano.schedule.disk.sealed_files import is_sealed
 
-LINES_OF_A_LONG_LOOP = 500
 # how many run ahead at once, for each core
 AHEAD_FOR_A_CORE = 3
 # how long what runs behind all else is waited for, before it is started again in front
@@ -34,12 +34,7 @@ _running: dict[Path, Run] = {}
 _starting = threading.RLock()
 
 
-def flags_of(code: LoopCode) -> tuple[str, ...]:
-    """The compiler's flags for a loop."""
-    return compiler.flags_for(len(code.lines), LINES_OF_A_LONG_LOOP)
-
-
-def compile_ahead(loops: Sequence[LoopCode]) -> None:
+def compile_ahead(loops: Sequence[LoopCode], tier: Tier) -> None:
     """Start the compiler for loops, behind all else that runs.
 
     Where it cannot be started, or fails, `object_files` says so.
@@ -50,13 +45,15 @@ def compile_ahead(loops: Sequence[LoopCode]) -> None:
             return
         _keep_what_is_done()
         for code in loops:
-            path = _path(code, folder)
+            path = _path(code, folder, tier)
             room = len(_running) < AHEAD_FOR_A_CORE * compiler.cores()
             if room and path not in _running and not path.exists():
-                _running[path] = _start(code, path, behind=True)
+                _running[path] = _start(code, path, tier, behind=True)
 
 
-def object_files(loops: Sequence[LoopCode], folder: Path, anew: bool = False) -> list[Path]:
+def object_files(
+    loops: Sequence[LoopCode], folder: Path, tier: Tier, anew: bool = False
+) -> list[Path]:
     """The object files of a function's loops, in a folder of objects, compiled if they are not there.
 
     Parameters
@@ -71,14 +68,14 @@ def object_files(loops: Sequence[LoopCode], folder: Path, anew: bool = False) ->
     OSError
         When the folder cannot be written.
     """
-    paths = [_path(code, folder) for code in loops]
+    paths = [_path(code, folder, tier) for code in loops]
     codes = dict(zip(paths, loops, strict=True))
     # whoever takes a run out of the table ends it
     ahead = {path: run for path in paths if (run := _running.pop(path, None)) is not None}
     runs = [*ahead.values(), *_taken_in_other_folders(paths)]
 
     def start(path: Path) -> Run:
-        runs.append(_start(codes[path], path))
+        runs.append(_start(codes[path], path, tier))
         return runs[-1]
 
     try:
@@ -103,6 +100,16 @@ def object_files(loops: Sequence[LoopCode], folder: Path, anew: bool = False) ->
         for run in runs:
             run.stop()
     return paths
+
+
+def start_missing(loops: Sequence[LoopCode], folder: Path, tier: Tier) -> dict[Path, Run | None]:
+    """The object files of loops, each with the run behind all else that makes it, if it is not there."""
+    found: dict[Path, Run | None] = {}
+    for code in loops:
+        path = _path(code, folder, tier)
+        if path not in found:
+            found[path] = None if is_sealed(path) else _start(code, path, tier, behind=True)
+    return found
 
 
 def _taken_in_other_folders(paths: Sequence[Path]) -> list[Run]:
@@ -134,13 +141,14 @@ def _keep_first(runs: Iterable[Run], folder: Path) -> None:
             return
 
 
-def _path(code: LoopCode, folder: Path) -> Path:
-    identity = compiler.name_of(code.does, flags_of(code))
+def _path(code: LoopCode, folder: Path, tier: Tier) -> Path:
+    identity = compiler.name_of(code.does, tier.flags_of_loop(code))
     return folder / f"{code.name}-{identity}.o"
 
 
-def _start(code: LoopCode, path: Path, behind: bool = False) -> Run:
-    return compiler.run(path.parent, path.name, [*flags_of(code), "-c"], code.text, behind)
+def _start(code: LoopCode, path: Path, tier: Tier, behind: bool = False) -> Run:
+    flags = [*tier.flags_of_loop(code), "-c"]
+    return compiler.run(path.parent, path.name, flags, code.text, behind)
 
 
 def _keep_what_is_done() -> None:

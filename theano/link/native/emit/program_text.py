@@ -30,13 +30,16 @@ class ProgramText:
     loops
         Those of its loops that may be compiled by themselves.
     parts
-        How many other parts there are: with TN_PART defined as a number below, the text is that
-        one, without the loops.
+        How many other parts there are: with TN_PARTS defined as at most that many, and TN_PART as
+        a number below, the text is that one, without the loops.
+    own_lines
+        How many lines there are beside the loops and what any program begins with.
     """
 
     text: str
     loops: tuple[LoopCode, ...] = ()
     parts: int = 1
+    own_lines: int = 0
 
 
 def program_text(segments: Sequence[Segment]) -> ProgramText:
@@ -61,7 +64,8 @@ def program_text(segments: Sequence[Segment]) -> ProgramText:
         lines += _in_part(place if apart else None, indented(definition.lines))
     lines += _in_part(0 if apart else None, indented(functions))
     text = c_text(_steps(segments), lines)
-    return ProgramText(text, tuple(different.values()), 1 + max(places, default=0))
+    own_lines = len(functions) + sum(len(definition.lines) for definition in definitions)
+    return ProgramText(text, tuple(different.values()), 1 + max(places, default=0), own_lines)
 
 
 def profiled_text(segments: Sequence[Segment], counters: Counters) -> ProgramText:

@@ -223,6 +223,7 @@ class CFunction:
         if native is None:
             return self._branch(unit.node, values) if isinstance(unit.node.op, IfElse) else None
         segment = native.segment
+        native.optimize()
         errors = [
             error.text.replace("%", "%%") + (", in step %lld" if error.in_loop else "")
             for error in segment.errors

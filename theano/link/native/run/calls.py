@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from theano.link.native.build.optimized_later import OptimizedLater
 from theano.link.native.emit.loop import RUNTIME_FUNCTIONS
 from theano.link.native.emit.segment import COMMITTED, CONVERT, OTHER_ROOM, REFUSED
 from theano.link.native.ir.ir import FIRST_RESULT
@@ -28,6 +29,8 @@ from theano.link.native.run.lapack import offer_lapack
 from theano.link.native.runtime.load import symbol
 
 ALIGNMENT = 64
+# of optimized code: one that is not takes longer than it takes to optimize it
+NANOSECONDS_WORTH_WAITING = 20e6
 
 
 def _references_of_one_name() -> int:
@@ -97,6 +100,8 @@ class NativeSegment:
         The cells of those variables, in the order of the segment's.
     states
         For each output the cell of the state that it is the next value of, or none.
+    later
+        What will take the library's place.
     """
 
     def __init__(
@@ -106,13 +111,13 @@ class NativeSegment:
         inputs: Sequence[list],
         outputs: Sequence[list],
         states: Sequence[list | None] | None = None,
+        later: OptimizedLater | None = None,
     ):
-        self.segment, self._library, self._table = segment, library, runtime_table()
+        self.segment, self._table, self._later = segment, runtime_table(), later
+        self._has_run = False
+        self._bind(library)
         watch_signals()
         self._stopping = stopping()
-        # `library.name` refers to itself, and would keep the library until the next collection
-        entry = ctypes.c_char.in_dll(library, segment.name)
-        self.function = _ENTRY(ctypes.addressof(entry))
         given = iter(inputs)
         self.inputs = [
             next(given) if passed.variable is not None else [passed.constant]
@@ -132,6 +137,22 @@ class NativeSegment:
         self._addresses = (ctypes.addressof(self._table), id(np.ndarray))
         self._result_address = ctypes.addressof(self._result)
         self._running_in: object = None
+
+    def _bind(self, library: ctypes.CDLL) -> None:
+        # `library.name` refers to itself, and would keep the library until the next collection
+        entry = ctypes.c_char.in_dll(library, self.segment.name)
+        self._library, self.function = library, _ENTRY(ctypes.addressof(entry))
+
+    def optimize(self) -> None:
+        """Have optimized code from now on, if that can be compiled."""
+        if self._later is not None:
+            self._take(self._later.wait())
+            self._later = None
+
+    def _take(self, library: ctypes.CDLL | None) -> None:
+        if library is not None:
+            self._later = None
+            self._bind(library)
 
     def __call__(self) -> None:
         """Compute the outputs into their cells.
@@ -157,6 +178,10 @@ class NativeSegment:
             self._running_in = None
 
     def _run(self) -> None:
+        if self._later is not None and self._has_run:
+            # who calls a function once need not wait for what the others gain
+            self._take(self._later.look())
+        self._has_run = True
         # held until the end, whatever other threads put into the cells meanwhile
         arrays = [cell[0] for cell in self.inputs]
         status = self._enter_with_offers(arrays) if self._offers else OTHER_ROOM
@@ -198,6 +223,8 @@ class NativeSegment:
             converted = True
             status = self._enter(arrays, 0)
         self._check(status)
+        if self._result[0] > NANOSECONDS_WORTH_WAITING:
+            self.optimize()
         try:
             self._make_outputs(arrays, overwrite=not converted)
             self._make_work_memory()

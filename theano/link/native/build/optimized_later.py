@@ -1,0 +1,126 @@
+"""The optimized library of a program, compiled behind all else while a quick one is in use."""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import logging
+import os
+import time
+import weakref
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+from theano.link.native.build.libraries import Build, library
+from theano.link.native.build.objects import start_missing
+from theano.link.native.ir.ir import CannotLower
+from theano.link.native.runtime.load import cache_folder
+from theano.schedule.disk.building_folders import building_folder
+from theano.schedule.disk.own_folders import make_own_folder
+
+SECONDS_BETWEEN_LOOKS = 0.005
+
+_log = logging.getLogger(__name__)
+_all: weakref.WeakSet[OptimizedLater] = weakref.WeakSet()
+
+
+class OptimizedLater:
+    """The better library of a program, which whoever calls the program looks for between calls.
+
+    Parameters
+    ----------
+    build
+        The program as it is to be compiled.
+    """
+
+    def __init__(self, build: Build):
+        self._build, self._library = build, None
+        self._steps: Iterator[ctypes.CDLL | None] | None = None
+        self._next_look, self._given_up = 0.0, False
+        _all.add(self)
+
+    def look(self) -> ctypes.CDLL | None:
+        """Start the compiler, or see whether it is done; the library, once there is one."""
+        now = time.monotonic()
+        if self._library is None and not self._given_up and now >= self._next_look:
+            self._next_look = now + SECONDS_BETWEEN_LOOKS
+            self._steps = self._steps or _compiled(self._build)
+            try:
+                self._library = next(self._steps)
+            except (CannotLower, OSError) as why:
+                self._give_up(why)
+        return self._library
+
+    def wait(self) -> ctypes.CDLL | None:
+        """The library, compiled first; none where that fails."""
+        if self._steps is None and self._library is None and not self._given_up:
+            try:
+                self._library = library(self._build)
+            except CannotLower as why:
+                self._give_up(why)
+        while self._library is None and not self._given_up:
+            time.sleep(SECONDS_BETWEEN_LOOKS)
+            self.look()
+        return self._library
+
+    def stop(self) -> None:
+        """End the compiler; the next look starts it again."""
+        if self._steps is not None:
+            self._steps.close()  # type: ignore[attr-defined]
+            self._steps = None
+
+    def _give_up(self, why: Exception) -> None:
+        self._given_up, self._steps = True, None
+        _log.warning("a function goes on with code that is not optimized: %s", why)
+
+
+def _compiled(build: Build) -> Iterator[ctypes.CDLL | None]:
+    """Compile a program step by step: none while the compiler runs, and in the end the library."""
+    loaded = build.kept()
+    if loaded is not None:
+        yield loaded
+        return
+    process, runs = os.getpid(), []
+    with ExitStack() as stack:
+        folder = cache_folder()
+        if not make_own_folder(folder):
+            folder = stack.enter_context(building_folder())
+        try:
+            parts = build.start_parts(folder, behind=True)
+            runs += parts
+            objects = {} if build.in_one else start_missing(build.code.loops, folder, build.tier)
+            runs += [run for run in objects.values() if run is not None]
+            while not all(run.is_done() for run in runs):
+                yield None
+            for run in objects.values():
+                if run is not None:
+                    run.keep(folder)
+            last = parts[0]
+            if not build.in_one:
+                for run in parts:
+                    run.finish()
+                last = build.start_link(folder, parts, list(objects))
+                runs.append(last)
+            while not last.is_done():
+                yield None
+            yield build.keep(last, folder)
+        finally:
+            # a child process has no part in what its parent runs
+            if os.getpid() == process:
+                for run in runs:
+                    run.stop()
+
+
+@atexit.register
+def _stop_all() -> None:
+    for later in list(_all):
+        later.stop()
+
+
+def _forget_parents_runs() -> None:
+    for later in list(_all):
+        later.stop()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_parents_runs)

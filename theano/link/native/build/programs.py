@@ -1,0 +1,63 @@
+"""A program that can be called soon, and runs fast later."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from theano.configparser import config
+from theano.link.native.build.libraries import build_of, library
+from theano.link.native.build.optimized_later import OptimizedLater
+from theano.link.native.build.tiers import OPTIMIZED, QUICK, Tier
+from theano.link.native.emit.program_text import ProgramText
+
+# The compiler takes as long for fewer lines, however much it optimizes.
+LINES_WORTH_A_QUICK_BUILD = 150
+
+
+@dataclass(frozen=True)
+class LoadedProgram:
+    """A program's library.
+
+    Attributes
+    ----------
+    later
+        What will take its place; none if it is optimized.
+    """
+
+    library: ctypes.CDLL
+    later: OptimizedLater | None = None
+
+
+def first_tier() -> Tier:
+    """The tier of code that runs first."""
+    return QUICK if config.native.quick else OPTIMIZED
+
+
+def loaded_program(
+    code: ProgramText, meanwhile: Callable[[], None], profiled: bool
+) -> LoadedProgram:
+    """A program that can be called.
+
+    Parameters
+    ----------
+    meanwhile
+        What there is to do while the compiler runs; it is done once, in any case.
+    profiled
+        Whether its times will be told, so that it has to be optimized from the first call on.
+
+    Raises
+    ------
+    CannotLower
+        When there is no compiler, or it fails.
+    """
+    best = build_of(code, OPTIMIZED)
+    long = bool(code.loops) or code.own_lines > LINES_WORTH_A_QUICK_BUILD
+    if profiled or first_tier() is OPTIMIZED or not long:
+        return LoadedProgram(library(best, meanwhile))
+    kept = best.kept()
+    if kept is not None:
+        meanwhile()
+        return LoadedProgram(kept)
+    return LoadedProgram(library(build_of(code, QUICK), meanwhile), OptimizedLater(best))

@@ -1,0 +1,75 @@
+"""How much a program is optimized: quickly compiled to begin with, better once it is used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from theano.link.native.build.compiler import FLAGS
+from theano.link.native.emit.loop_code import LoopCode
+from theano.link.native.emit.program_text import ProgramText
+
+# A loop of a few numbers runs up to a tenth faster with -O2, larger ones up to a twentieth; it takes
+# the compiler a third longer, which the user of a long program waits for.
+OPTIMIZED_WELL = ("-O2",)
+OPTIMIZED_FAST = ("-O1", "-finline-small-functions")
+NOT_OPTIMIZED = ("-O0",)
+
+LINES_OF_A_LONG_PROGRAM = 2500
+LINES_OF_A_LONG_LOOP = 500
+
+
+@dataclass(frozen=True)
+class Tier:
+    """What the compiler is asked for. Results have the same bits in each tier.
+
+    Attributes
+    ----------
+    program, long_program
+        Flags for all of a program but its loops.
+    loop, long_loop
+        Flags for a loop.
+    most_parts
+        In how many parts a program is compiled at most.
+    loops_as_the_rest
+        Whether loops are optimized as the rest is, so that both may be one text.
+    """
+
+    program: tuple[str, ...]
+    long_program: tuple[str, ...]
+    loop: tuple[str, ...]
+    long_loop: tuple[str, ...]
+    most_parts: int
+    loops_as_the_rest: bool
+
+    def parts_of(self, code: ProgramText) -> int:
+        """In how many parts a program is compiled, without its loops."""
+        return min(code.parts, self.most_parts)
+
+    def flags_of_program(self, code: ProgramText) -> tuple[str, ...]:
+        """The compiler's flags for all of a program but its loops."""
+        long = code.text.count("\n") > LINES_OF_A_LONG_PROGRAM
+        return (*FLAGS, *(self.long_program if long else self.program))
+
+    def flags_of_loop(self, code: LoopCode) -> tuple[str, ...]:
+        """The compiler's flags for a loop."""
+        long = len(code.lines) > LINES_OF_A_LONG_LOOP
+        return (*FLAGS, *(self.long_loop if long else self.loop))
+
+
+# what is computed once a call takes some ten times as long, loops up to a tenth longer
+QUICK = Tier(
+    NOT_OPTIMIZED,
+    NOT_OPTIMIZED,
+    OPTIMIZED_FAST,
+    OPTIMIZED_FAST,
+    most_parts=2,
+    loops_as_the_rest=False,
+)
+OPTIMIZED = Tier(
+    OPTIMIZED_WELL,
+    OPTIMIZED_FAST,
+    OPTIMIZED_WELL,
+    OPTIMIZED_FAST,
+    most_parts=4,
+    loops_as_the_rest=True,
+)
