@@ -34,7 +34,8 @@ class OptimizedLater:
     """
 
     def __init__(self, build: Build):
-        self._build, self._library = build, None
+        self._build = build
+        self._library: ctypes.CDLL | None = None
         self._steps: Iterator[ctypes.CDLL | None] | None = None
         self._next_look, self._given_up = 0.0, False
         _all.add(self)
