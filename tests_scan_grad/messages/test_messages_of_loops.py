@@ -91,13 +91,18 @@ def step_returns_lists_of_lists():
     theano.scan(step, sequences=x, outputs_info=[T.zeros(()), None])
 
 
-@mistakes.add(TypeError, "associated with the same recurrent state", "T.unbroadcast(initial, axis)")
-def start_of_one_row_that_is_told():
+@mistakes.add(
+    ValueError,
+    "In a step of the loop scan_fn: x[t] + state(0)[t-1].dot(u)",
+    "A state of a loop keeps the length of its first value: T.zeros((x.shape[1], n))",
+    line="lambda x, h, u:",
+)
+def start_of_one_row_where_the_later_ones_have_more():
     x, u = T.dtensor3("x"), T.dmatrix("u")
     h, _ = theano.scan(
         lambda x, h, u: T.tanh(x + h.dot(u)), x, outputs_info=T.zeros((1, 2)), non_sequences=u
     )
-    theano.grad(h[-1].sum(), u)
+    theano.function([x, u], theano.grad(h[-1].sum(), u))(np.ones((3, 4, 2)), np.ones((2, 2)))
 
 
 @mistakes.add(ValueError, "returned 2 output(s), but outputs_info has 1 entry", line="def step(")

@@ -28,7 +28,9 @@ HINTS = (
         Elemwise,
         "Runtime broadcasting not allowed",
         "A dimension of length 1 is repeated only where the variable's type says that it is 1:"
-        " T.addbroadcast(x, axis), x.dimshuffle(0, 'x'), or T.row and T.col for inputs.",
+        " T.addbroadcast(x, axis), x.dimshuffle(0, 'x'), or T.row and T.col for inputs. A state of a"
+        " loop keeps the length of its first value: T.zeros((x.shape[1], n)), not T.zeros((1, n)),"
+        " where the later ones have more rows than one.",
     ),
     Hint(
         Scan,

@@ -14,6 +14,7 @@ from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
 from theano.scan_module.loop.arguments import Loop, take_apart
 from theano.scan_module.loop.initial_values import with_theanos_memory
 from theano.scan_module.loop.one_trace import traced_as_one
+from theano.scan_module.loop.state_types import with_states_told_by_both
 from theano.scan_module.scan_op import Scan
 
 
@@ -105,7 +106,7 @@ def _with_theanos_memory(loop: Loop, mode: Any) -> Apply:
 
 
 def _adopted_loop(loop: Loop, mode: Any) -> Loop:
-    loop = loop.with_inner_outputs(_adopted(loop.inner_outputs))
+    loop = with_states_told_by_both(loop.with_inner_outputs(_adopted(loop.inner_outputs)))
     return replace(loop, settings=replace(loop.settings, mode=loop.settings.mode or mode))
 
 

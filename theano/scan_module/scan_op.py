@@ -24,11 +24,6 @@ from theano.scan_module.step_profiles import with_own_profile
 
 __all__ = ["Scan"]
 
-LENGTH_THAT_IS_TOLD = (
-    "If the initial value of a state is known to have length 1 along a dimension, as T.zeros((1, n)) "
-    "is, and what the step returns is not, give T.unbroadcast(initial, axis) or "
-    "T.zeros((x.shape[1], n)) to outputs_info, or return T.addbroadcast(h, axis) (doc/mistakes.md)"
-)
 NOT_PICKLED = (REMEMBERED, "as_written")
 
 
@@ -78,19 +73,6 @@ class Scan(ScanAttributes):
         vars(ours).update(vars(op))
         ours.fgraph = unfrozen_step(op.fgraph)
         return ours
-
-    def validate_inner_graph(self) -> None:
-        """Check that states keep their types.
-
-        Raises
-        ------
-        TypeError
-            Where one does not, with the words of Theano and what to do.
-        """
-        try:
-            super().validate_inner_graph()
-        except TypeError as error:
-            raise TypeError(f"{error} {LENGTH_THAT_IS_TOLD}") from error
 
     @shape_rule
     def infer_shape(self, node, input_shapes):

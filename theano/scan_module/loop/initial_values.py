@@ -15,9 +15,10 @@ from pytensor.tensor.basic import AllocEmpty
 from pytensor.tensor.subtensor import IncSubtensor
 from pytensor.tensor.type import TensorType, values_eq_approx_always_true
 
-from theano.compile.rebroadcast import unbroadcast
+from theano.compile.rebroadcast import Rebroadcast, unbroadcast
 from theano.scan_module.loop.arguments import SIT_SOT, Loop, State
 from theano.scan_module.loop.one_trace import traced_as_one
+from theano.scan_module.loop.state_types import loose_axes
 
 
 def with_theanos_memory(loop: Loop) -> Loop:
@@ -55,6 +56,8 @@ def memory_from(first: Variable, steps: Variable, kind: TensorType) -> Variable:
 
 def _memory(state: State) -> Variable:
     writing = state.outer.owner
+    if writing is not None and isinstance(writing.op, Rebroadcast):
+        writing = writing.inputs[0].owner
     if writing is None or not isinstance(writing.op, IncSubtensor):
         return state.outer
     empty, given = writing.inputs[:2]
@@ -64,7 +67,8 @@ def _memory(state: State) -> Variable:
 
     def make() -> list[Variable]:
         first = unbroadcast(given, 0) if state.kind == SIT_SOT else given
-        return [memory_from(first, steps, empty.type)]
+        first = unbroadcast(first, *loose_axes(first, state.reads[0].inner))
+        return [memory_from(first, steps, state.outer.type)]
 
     return traced_as_one(make, [given, steps])[0]
 
