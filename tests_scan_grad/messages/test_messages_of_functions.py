@@ -245,6 +245,24 @@ def index_that_is_not_there():
     theano.function([x], element)(np.ones(3))
 
 
+@mistakes.add(
+    TypeError,
+    "Half: perform must put a value of the type Vector(float64, shape=(?,)) into"
+    " output_storage[0][0], and it put list [",
+    line="halves = ",
+)
+def perform_that_puts_a_list():
+    class Half(theano.Op):
+        __props__ = ()
+        itypes, otypes = (T.dvector,), (T.dvector,)
+
+        def perform(self, node, inputs, output_storage):
+            output_storage[0][0] = [element / 2 for element in inputs[0]]
+
+    halves = Half()(x)
+    theano.function([x], halves + 1)(np.ones(3))
+
+
 @mistakes.add(ValueError, "cannot reshape array of size 5 into shape (2,2)", line="square = ")
 def reshape_to_another_size():
     square = x.reshape((2, 2))

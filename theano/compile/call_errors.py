@@ -3,8 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from theano.compile.failed_operations import failed_operations
 from theano.compile.hints import hints_for, lengths_that_differ
 from theano.compile.specify_shape import SpecifyShape, WrongShapeError
@@ -12,9 +10,9 @@ from theano.nearest_name import did_you_mean
 from theano.pytensor_base.functions.compiling import Function as PyTensorFunction
 from theano.pytensor_base.functions.compiling import containers_by_key
 from theano.users_lines import nearest_line, users_line
+from theano.values_in_words import described
 
 __all__ = [
-    "described",
     "explain_bad_call",
     "explain_failure",
     "mark_explained",
@@ -164,12 +162,3 @@ def signature(function) -> str:
 
 def _named(spec) -> str:
     return f'with name "{spec.name}" ' if spec.name else ""
-
-
-def described(value: Any) -> str:
-    """What a value is, in words for a message: class, dtype and shape, or the value itself."""
-    if hasattr(value, "dtype") and hasattr(value, "shape"):
-        text = f"{type(value).__name__} of dtype {value.dtype} and shape {tuple(value.shape)}"
-        return f"{text}, {value}" if isinstance(value, np.ndarray) and value.ndim == 0 else text
-    text = repr(value)
-    return f"{type(value).__name__} {text if len(text) <= 60 else text[:57] + '...'}"

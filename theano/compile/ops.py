@@ -8,6 +8,7 @@ from pytensor.tensor.shape import Shape, Shape_i, shape, shape_i
 
 from theano.compile.rebroadcast import Rebroadcast
 from theano.compile.specify_shape import SpecifyShape, specify_shape
+from theano.gof.own_results import with_results_checked
 from theano.pytensor_base.functions.compiling import FromFunctionOp as PyTensorFromFunctionOp
 from theano.pytensor_base.functions.compiling import (
     register_deep_copy_op_c_code,
@@ -42,6 +43,10 @@ class FromFunctionOp(PyTensorFromFunctionOp):
         super().__init__(
             fn, itypes, otypes, None if infer_shape is None else shape_function(infer_shape)
         )
+
+    def make_py_thunk(self, *arguments: Any, **settings: Any) -> Callable:
+        """Return what runs a node; what the function computes is looked at."""
+        return with_results_checked(super().make_py_thunk(*arguments, **settings), arguments[0])
 
 
 def as_op(

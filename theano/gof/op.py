@@ -22,7 +22,8 @@ from theano.gof.debug_values import (
     missing_test_message,
 )
 from theano.gof.instances import including_instances_of
-from theano.gof.own_code import thunk_of_folding
+from theano.gof.own_code import is_of_users, thunk_of_folding
+from theano.gof.own_results import with_results_checked
 from theano.pytensor_base.functions.c_code import COp as _PyTensorCOp
 from theano.pytensor_base.functions.c_code import ExternalCOp as _PyTensorExternalCOp
 from theano.pytensor_base.functions.c_code import OpenMPOp as _PyTensorOpenMPOp
@@ -140,6 +141,11 @@ class PureOp(_PyTensorOp):
             type(self).__name__,
             "Modes that compile no C, such as FAST_COMPILE, need it",
         )
+
+    def make_py_thunk(self, node, storage_map, compute_map, no_recycling, debug=False):
+        """Return what runs a node in Python; what a user's `perform` computes is looked at."""
+        thunk = super().make_py_thunk(node, storage_map, compute_map, no_recycling, debug=debug)
+        return with_results_checked(thunk, node) if is_of_users(type(self).__module__) else thunk
 
     def grad(self, inputs: Sequence[Variable], output_grads: Sequence[Variable]):
         raise NotImplementedError(f"{self} has no gradient: it defines neither grad nor L_op")

@@ -17,7 +17,8 @@ from theano.pytensor_base.graphs.graph import MethodNotDefined
 _LIBRARIES = ("pytensor.", "theano.")
 
 
-def _is_of_users(module: str) -> bool:
+def is_of_users(module: str) -> bool:
+    """Whether operations of a module are a user's."""
     return not module.startswith(_LIBRARIES) or ".tests." in module
 
 
@@ -28,10 +29,10 @@ def has_own_code(op: Any) -> bool:
         return any(has_own_code(node.op) for node in scalar.fgraph.apply_nodes)
     if scalar is not None and has_own_code(scalar):
         return True
-    if isinstance(op, ExternalCOp) and _is_of_users(type(op).__module__):
+    if isinstance(op, ExternalCOp) and is_of_users(type(op).__module__):
         return True
     written = getattr(type(op), "c_code", COp.c_code)
-    return written is not COp.c_code and _is_of_users(written.__module__)
+    return written is not COp.c_code and is_of_users(written.__module__)
 
 
 def thunk_of_folding(node: Apply, *storage: Any) -> Any:
