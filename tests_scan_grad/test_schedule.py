@@ -303,7 +303,7 @@ def test_a_rewrite_without_end_is_said(monkeypatch):
     theirs.name = "endless"
     x = T.vector("x")
     graph = FunctionGraph([x], [T.exp(x)], clone=False)
-    with pytest.raises(AssertionError, match="endless: .*there_and_back.* was applied"):
+    with pytest.raises(AssertionError, match="endless: .*there_and_back.* were applied"):
         with theano.change_flags(on_opt_error="raise"):
             Equilibrium(theirs).rewrite(graph)
 

@@ -20,6 +20,9 @@ from theano.pytensor_base.functions.debug_mode import (
 )
 from theano.pytensor_base.functions.debug_mode import DebugMode as PyTensorDebugMode
 from theano.pytensor_base.functions.debug_mode import DebugModeMaker as PyTensorMaker
+from theano.pytensor_base.graphs.rewriting import RewriteDatabaseQuery
+from theano.schedule.arranged import arranged
+from theano.schedule.database import optdb
 
 __all__ = [
     "BadDestroyMap",
@@ -93,8 +96,16 @@ class DebugMode(PyTensorDebugMode):
             given(check_preallocated_output, flags.check_preallocated_output.split(":")),
             given(require_matching_strides, flags.check_strides),
             linker,
-            db,
+            optdb if db is None else db,
         )
+
+    @property
+    def optimizer(self):
+        """The rewriter, as other modes run it."""
+        asked = self._optimizer
+        if not isinstance(asked, RewriteDatabaseQuery):
+            return super().optimizer
+        return arranged(self.optdb.query(asked))
 
     @property
     def function_maker(self):

@@ -17,6 +17,7 @@ from theano.pytensor_base.graphs.rewriting import (
     NodeProcessingGraphRewriter,
     SequentialGraphRewriter,
     SequentialNodeRewriter,
+    WalkingGraphRewriter,
 )
 from theano.pytensor_base.graphs.scan import (
     MergeWithLines,
@@ -25,6 +26,7 @@ from theano.pytensor_base.graphs.scan import (
     ScanMerge,
 )
 from theano.pytensor_base.operations.tensor_rewrites import ShapeOptimizer, topo_constant_folding
+from theano.schedule.endless import InTurn, Walk
 from theano.schedule.equilibrium import Equilibrium
 from theano.schedule.lazy_shapes import AttachLazyShapes
 from theano.schedule.rewrites.instead import INSTEAD
@@ -108,15 +110,15 @@ _INSTEAD: dict[type[GraphRewriter], Callable[[Any], GraphRewriter]] = {
 
 def _instead_of(rewriter: Any) -> Any:
     """What takes the place of a rewrite of nodes, or of some that run in turn."""
-    if not isinstance(rewriter, SequentialNodeRewriter):
+    if type(rewriter) is not SequentialNodeRewriter:
         return INSTEAD.get(rewriter, rewriter)
-    if INSTEAD.keys().isdisjoint(rewriter.rewrites):
-        return rewriter
-    return SequentialNodeRewriter(
+    made = InTurn(
         *map(_instead_of, rewriter.rewrites),
         apply_all_rewrites=rewriter.apply_all_rewrites,
         profile=rewriter.profile,
     )
+    made.name = rewriter.name
+    return made
 
 
 def arranged(rewriter: GraphRewriter) -> GraphRewriter:
@@ -138,6 +140,8 @@ def arranged(rewriter: GraphRewriter) -> GraphRewriter:
         return made
     if type(rewriter) in _INSTEAD:
         return _INSTEAD[type(rewriter)](rewriter)
+    if type(rewriter) is WalkingGraphRewriter:
+        return Walk(rewriter, _instead_of(rewriter.node_rewriter))
     if isinstance(rewriter, NodeProcessingGraphRewriter):
         of_nodes = copy(rewriter)
         of_nodes.node_rewriter = _instead_of(rewriter.node_rewriter)

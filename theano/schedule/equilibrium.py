@@ -7,7 +7,6 @@ length times the graph.
 
 from __future__ import annotations
 
-import logging
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -23,12 +22,11 @@ from theano.pytensor_base.graphs.rewriting import (
     GraphRewriter,
     NodeRewriter,
 )
+from theano.schedule.endless import most_uses, say_without_end
 from theano.schedule.may_apply import NodeQuestion, graph_question, node_question
 from theano.schedule.rewrites.constants_by_own_code import LAST_INSTEAD
 from theano.schedule.rewrites.instead import INSTEAD
 from theano.schedule.seconds import SecondsByRewrite
-
-_log = logging.getLogger(__name__)
 
 # How far from a change a rewrite of one node looks: it matches patterns of its operands ...
 LEVELS_OF_CLIENTS = 3
@@ -133,7 +131,7 @@ class _Run:
         # to read a clock costs as much as a rewrite that does not apply
         self.timed = config.profile_optimizer
         self.uses: Counter[NodeRewriter | GraphRewriter] = Counter()
-        self.largest = len(fgraph.apply_nodes)
+        self.largest = self.at_first = len(fgraph.apply_nodes)
         # which changes a whole-graph rewrite has seen
         self.seen: dict[GraphRewriter, int] = {}
         # what to ask before a rewrite of nodes is applied
@@ -182,6 +180,9 @@ class _Run:
                     continue
                 self.uses[node_rewriter] += 1
                 self.clean_up()
+                if self.uses[node_rewriter] > self.most_uses():
+                    queue.clear()
+                    break
                 if node not in fgraph.apply_nodes:
                     break
         changes.queue = changes.current = None
@@ -214,18 +215,15 @@ class _Run:
         """Apply what follows each change, and does not walk through the graph."""
         self.apply_whole(self.rewriter.cleanup_rewriters)
 
+    def most_uses(self) -> float:
+        """How often a rewrite may be used."""
+        return most_uses(self.at_first, self.largest, self.rewriter.max_use_ratio)
+
     def used_too_often(self) -> bool:
-        """Whether a rewrite seems never to end, as PyTensor decides it; says which."""
-        most = self.uses.most_common(1)
-        if not most or most[0][1] <= self.largest * (self.rewriter.max_use_ratio or 0):
+        """Whether a rewrite seems never to end; says which, and those that were used as often."""
+        if max(self.uses.values(), default=0) <= self.most_uses():
             return False
-        message = (
-            f"{self.rewriter.name}: {most[0][0]} was applied {most[0][1]} times to a graph of "
-            f"{self.largest} nodes, which the flag optdb__max_use_ratio does not allow"
-        )
-        if config.on_opt_error == "raise":
-            raise AssertionError(message)
-        _log.error(message)
+        say_without_end(self.rewriter.name, self.uses, self.at_first)
         return True
 
 

@@ -114,6 +114,9 @@ class StoredGraphs(SequentialGraphRewriter):
             name = f"graph-{_hash_of(fgraph, self)}.pickle"
         except _NOT_STORABLE as why:
             _log.debug("a graph is not stored: %s", why)
+            name = None
+        if name is None:
+            # not where the exception is handled: it would be told of with those of the rewrites
             return super().apply(fgraph)
         inputs = list(fgraph.inputs)
         if _read(self._folder / name, fgraph, inputs):
