@@ -9,6 +9,7 @@ from pytensor.tensor.type import TensorType
 
 from theano.compile.optimizers import resolve_optimizer
 from theano.configdefaults import config
+from theano.pytensor_base.functions.compiling import asked_rewrites
 from theano.pytensor_base.functions.debug_mode import (
     BadDestroyMap,
     BadOptimization,
@@ -102,7 +103,7 @@ class DebugMode(PyTensorDebugMode):
     @property
     def optimizer(self):
         """The rewriter, as other modes run it."""
-        asked = self._optimizer
+        asked = asked_rewrites(self)
         if not isinstance(asked, RewriteDatabaseQuery):
             return super().optimizer
         return arranged(self.optdb.query(asked))
