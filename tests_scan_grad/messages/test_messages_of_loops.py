@@ -244,6 +244,31 @@ def number_of_steps_is_not_given():
     theano.scan(lambda h: 2 * h, outputs_info=x)
 
 
+@mistakes.add(ValueError, "scan 'path': n_steps must be an int, but 2.5 has the dtype float")
+def fractional_number_of_steps():
+    theano.scan(lambda h: 2 * h, outputs_info=x, n_steps=2.5, name="path")
+
+
+@mistakes.add(ValueError, "n_steps must be an int, but nan has the dtype float", "T.iround")
+def number_of_steps_that_is_no_number():
+    theano.scan(lambda u: 2 * u, sequences=x, n_steps=float("nan"))
+
+
+@mistakes.add(ValueError, "n_steps must be an int, but -2.0 has the dtype float")
+def negative_fractional_number_of_steps():
+    theano.scan(lambda h: 2 * h, outputs_info=x, n_steps=T.constant(-2.0))
+
+
+@mistakes.add(ValueError, "n_steps must be one integer, but [2 3] has the shape (2,)")
+def two_numbers_of_steps():
+    theano.scan(lambda h: 2 * h, outputs_info=x, n_steps=np.array([2, 3]))
+
+
+@mistakes.add(ValueError, "n_steps must be one integer, but times has the shape (?,)")
+def times_as_number_of_steps():
+    theano.scan(lambda h: 2 * h, outputs_info=x, n_steps=T.lvector("times"))
+
+
 @mistakes.add(IndexError, "n_steps must be 0 or more, but is -2", "go_backwards=True")
 def negative_number_of_steps():
     theano.scan(lambda h: 2 * h, outputs_info=x, n_steps=-2)
@@ -287,6 +312,43 @@ def misspelt_argument():
 @mistakes.add(AssertionError, "expected one truth value, got Gt.0, Vector(bool", "T.all or T.any")
 def condition_of_several_elements():
     theano.scan(lambda h: (2 * h, until(h > 3)), outputs_info=x, n_steps=3)
+
+
+@mistakes.add(TypeError, "until: expected a scalar variable, got False", "write T.eq(a, b)")
+def condition_that_python_computed():
+    theano.scan(lambda h: (2 * h, until(h == 3)), outputs_info=T.zeros(()), n_steps=3)
+
+
+@mistakes.add(TypeError, "until: expected a scalar variable, got None")
+def no_condition():
+    theano.scan(lambda h: (2 * h, until(None)), outputs_info=T.zeros(()), n_steps=3)
+
+
+@mistakes.add(
+    ValueError,
+    "returned 2 output(s), but outputs_info has 1 entry",
+    "If the loop shall end once Gt.0 is true, return until(Gt.0) in its place",
+    line="theano.scan(",
+)
+def condition_without_until():
+    theano.scan(lambda h: (2 * h, h > 3), outputs_info=T.zeros(()), n_steps=3)
+
+
+@mistakes.add(
+    ValueError,
+    "returned ([Mul.0], Gt.0); expected",
+    "If the loop shall end once Gt.0 is true, return until(Gt.0) in its place",
+    line="theano.scan(",
+)
+def condition_after_a_list_without_until():
+    theano.scan(lambda h: ([2 * h], h > 3), outputs_info=T.zeros(()), n_steps=3)
+
+
+@mistakes.add(
+    ValueError, "No information about the number of steps", "`until` needs n_steps as well"
+)
+def condition_without_number_of_steps():
+    theano.scan(lambda h: (2 * h, until(h > 3)), outputs_info=T.zeros(()))
 
 
 @mistakes.add(TypeError, "Outputs must be Theano variables", "until")

@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from pytensor.graph.basic import Apply, Variable
-from pytensor.tensor.basic import get_scalar_constant_value
-from pytensor.tensor.exceptions import NotScalarConstantError
 
 from theano.garbage import rare_collections
 from theano.gof.test_values import compute_missing_test_values, no_test_values
@@ -17,6 +15,7 @@ from theano.pytensor_base.graphs.scan import scan as pytensor_scan
 from theano.scan_module.adopt import read_from_our_loop
 from theano.scan_module.call.as_written import StepRecord
 from theano.scan_module.call.given_arrays import check_arrays, check_sequences, with_rows_checked
+from theano.scan_module.call.number_of_steps import check_steps, constant_steps
 from theano.scan_module.call.stand_ins import StandIns
 from theano.scan_module.call.step_results import checked, clearer_errors
 from theano.scan_module.call.step_test_values import with_test_values
@@ -92,7 +91,8 @@ def scan(
         it is given cannot be an array.
     ValueError
         If ``fn`` does not return as many outputs as ``outputs_info`` has entries, or an initial
-        value is known to have too few rows.
+        value is known to have too few rows, or ``n_steps`` is no integer, or nothing says how many
+        steps there are.
     IndexError
         If ``n_steps`` is a negative constant, or a sequence has no dimension.
 
@@ -119,14 +119,10 @@ def scan(
         name,
     )
     check_sequences(sequences, name)
+    check_steps(n_steps, sequences, name)
     outputs_info = with_rows_checked(outputs_info, name)
     fn = with_test_values(checked(fn, outputs_info, name), sequences, outputs_info, non_sequences)
     fn = step = StepRecord(with_default_updates(fn), outputs_info)
-    if (steps := _constant_steps(n_steps)) is not None and steps < 0:
-        raise IndexError(
-            f"scan{f' {name!r}' if name else ''}: n_steps must be 0 or more, but is {steps};"
-            " use go_backwards=True to go through the sequences from their ends"
-        )
     if go_backwards:
         sequences = _first_of_one_step(sequences, n_steps)
     stand_ins = StandIns()
@@ -200,7 +196,7 @@ def _first_of_one_step(sequences: Any, n_steps: Any) -> Any:
     A loop known to have one step is no loop in the graph, and PyTensor then reads the first
     element of the sequences whatever their direction.
     """
-    if sequences is None or _constant_steps(n_steps) != 1:
+    if sequences is None or constant_steps(n_steps) != 1:
         return sequences
     entries = sequences if isinstance(sequences, list | tuple) else [sequences]
     return [
@@ -209,16 +205,6 @@ def _first_of_one_step(sequences: Any, n_steps: Any) -> Any:
         else entry[::-1]
         for entry in entries
     ]
-
-
-def _constant_steps(n_steps: Any) -> int | None:
-    """The number of steps, if it is known when the graph is built."""
-    if n_steps is None:
-        return None
-    try:
-        return int(get_scalar_constant_value(n_steps))
-    except NotScalarConstantError:
-        return None
 
 
 def _arrays_replaced(entries: Any, key: str, stand_ins: StandIns) -> Any:

@@ -21,6 +21,8 @@ class until(_until):
     ------
     AssertionError
         If the condition has a dimension.
+    TypeError
+        If the condition is one of Python's truth values, or cannot be an array.
 
     Examples
     --------
@@ -33,7 +35,16 @@ class until(_until):
     """
 
     def __init__(self, condition: Any):
-        self.condition = as_tensor_variable(condition)
+        if isinstance(condition, bool):
+            raise TypeError(
+                f"until: expected a scalar variable, got {condition}, which Python computed when the"
+                " step was built, as it does of `a == b` and `not a`; write T.eq(a, b) and"
+                " T.eq(a, 0), and T.constant(0) for what is never true"
+            )
+        try:
+            self.condition = as_tensor_variable(condition)
+        except NotImplementedError:
+            raise TypeError(f"until: expected a scalar variable, got {condition!r}") from None
         if self.condition.ndim != 0:
             raise AssertionError(
                 f"until: expected one truth value, got {self.condition}, {self.condition.type}; say"
