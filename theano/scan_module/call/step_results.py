@@ -50,14 +50,14 @@ def checked(fn: Callable, outputs_info: Any, name: str | None) -> Callable:
         except ValueError:
             last = result[-1] if isinstance(result, list | tuple) and len(result) else None
             raise ValueError(
-                f"{title} returned {_shown(result)}; {WHAT_STEPS_RETURN}{_without_until(last)}"
+                f"{title} returned {_shown(result)}; {WHAT_STEPS_RETURN}.{_without_until(last)}"
             ) from None
         if expected and len(outputs) != expected:
             surplus = outputs[-1] if len(outputs) == expected + 1 else None
             raise ValueError(
                 f"{title} returned {len(outputs)} output(s), but"
                 f" outputs_info has {expected} entr{'y' if expected == 1 else 'ies'}; give one"
-                f" entry per output, None for an output that no step reads{_without_until(surplus)}"
+                f" entry per output, None for an output that no step reads.{_without_until(surplus)}"
             )
         return result
 
@@ -70,7 +70,7 @@ def _without_until(last: Any) -> str:
         return ""
     if last.type.dtype != "bool" or last.type.ndim != 0:
         return ""
-    return f". If the loop shall end once {last} is true, return until({last}) in its place"
+    return f" If the loop shall end once {last} is true, return until({last}) in its place."
 
 
 def _shown(result: Any) -> str:
