@@ -178,3 +178,57 @@ def test_a_state_is_not_overwritten_and_neither_is_an_input_where_something_may_
     with pytest.raises(IndexError):
         f(value, 7)
     same([value], [np.ones(3)])
+
+
+def states_and_values(x, h, w):
+    """What the loop of `joined` gives, in NumPy."""
+    states, values = [], []
+    for row in x:
+        values.append(np.tanh(row + h))
+        h = values[-1] @ w
+        states.append(h)
+    return np.stack(states), np.stack(values)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_what_a_loop_puts_out_is_joined_with_other_arrays(axis):
+    """A loop writes its rows without gaps, so that they are moved where a join has gaps between them."""
+    x, h0, w = T.tensor3("x"), T.matrix("h0"), T.matrix("w")
+
+    def step(row, h, w):
+        value = T.tanh(row + h)
+        return value.dot(w), value
+
+    (states, values), _ = theano.scan(step, x, [h0, None], [w])
+    joins = [[states, values], [values, states], [values, x, values], [values * 2, values]]
+    outputs = [T.concatenate(join, axis=axis) for join in joins]
+    f = theano.function([x, h0, w], [*outputs, theano.grad(T.sqr(outputs[0]).sum(), x)])
+    given = [numbers(5, 3, 4), numbers(3, 4), numbers(4, 4)]
+    s, v = states_and_values(*given)
+    expected = [[s, v], [v, s], [v, given[0], v], [v * 2, v]]
+    *found, gradient = f(*given)
+    same(found, [np.concatenate(join, axis=axis) for join in expected])
+    for alone, join in zip(outputs, expected, strict=True):
+        alone = theano.function([x, h0, w], alone, on_unused_input="ignore")
+        np.testing.assert_allclose(alone(*given), np.concatenate(join, axis=axis), rtol=1e-12)
+
+    nudge = np.zeros((5, 3, 4))
+    nudge[1, 2, 3] = 1e-6
+    costs = [
+        sum((part**2).sum() for part in states_and_values(given[0] + s * nudge, *given[1:]))
+        for s in (1, -1)
+    ]
+    np.testing.assert_allclose(gradient[1, 2, 3], (costs[0] - costs[1]) / 2e-6, rtol=1e-6)
+
+
+def test_what_a_loop_in_a_loop_puts_out_is_joined_in_the_step():
+    x = T.tensor3("x")
+
+    def outer(rows):
+        inner, _ = theano.scan(lambda row: T.exp(row).cumsum(), rows)
+        return T.concatenate([inner, rows], axis=1)
+
+    joined, _ = theano.scan(outer, x)
+    given = numbers(4, 3, 2)
+    expected = np.concatenate([np.exp(given).cumsum(axis=2), given], axis=2)
+    np.testing.assert_allclose(theano.function([x], joined)(given), expected, rtol=1e-12)

@@ -238,6 +238,9 @@ class _Call:
         ]
         takes = [self._all_steps(work) for s in loop.step.statements for work in s.nanoseconds()]
         call = CallLoop(loop, self.prefix, operands, self.work, first_error, takes)
+        for buffer in written:
+            # the loop writes its rows one after the other, without gaps
+            buffer.packed = True
         step.append(call, *written, self.work)
 
     def _all_steps(self, work: Work) -> Work:
