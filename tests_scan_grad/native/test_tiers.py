@@ -55,14 +55,14 @@ def waits(function) -> bool:
     return any(native._later is not None for native in segments(function))
 
 
-def call_until_optimized(function):
+def call_until_optimized(function, value=VALUE):
     """The results of each call, to the first one by optimized code."""
-    results = [function(VALUE), function(VALUE)]
+    results = [function(value), function(value)]
     end = time.monotonic() + 120
     while waits(function) and time.monotonic() < end:
-        results.append(function(VALUE))
+        results.append(function(value))
     assert not waits(function)
-    return [*results, function(VALUE)]
+    return [*results, function(value)]
 
 
 def assert_same_bits(first, second):
@@ -112,6 +112,17 @@ def test_what_takes_long_is_optimized_first(folder):
     function(np.ones((1000, 1000)))
     assert not waits(function)
     assert_same_bits(function(VALUE), few)
+
+
+def test_products_and_loops_are_not_waited_for(folder):
+    x = T.matrix("x")
+    sums, _ = theano.scan(lambda row, s: T.exp(row) + 0.5 * s, [x], [T.zeros_like(x[0])])
+    product = x.dot(x).dot(x).dot(x)
+    function = theano.function([x], [product.sum(), sums[-1], x[0]], mode="NATIVE")
+    with_loop = np.random.default_rng(1).standard_normal((800, 800)) / 100
+    first = function(with_loop)
+    assert waits(function)
+    assert_same_bits(first, call_until_optimized(function, with_loop)[-1])
 
 
 def test_a_c_function_is_optimized(folder):

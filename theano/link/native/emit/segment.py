@@ -1,10 +1,10 @@
 """A segment as one C function, which reads NumPy's arrays where the caller keeps them.
 
 ``arrays`` is a list of the inputs and, in the second call, the outputs. The first call (``run`` 0)
-checks the inputs and answers the nanoseconds that it will take, but for loops, the bytes of work memory
-and the shapes of outputs in ``result``; the second computes. Often the outputs and the work memory of the call before are large enough:
-where ``run`` is -1 or less they and ~``run`` bytes are offered, and one call does both, or answers
-TN_OTHER_ROOM. The function returns 0, the number of a condition that does not hold, a negative
+checks the inputs and answers in ``result`` the nanoseconds that its own code will take, the bytes of
+work memory and the shapes of outputs; the second computes. Often the outputs and the work memory of
+the call before are large enough: where ``run`` is -1 or less they and ~``run`` bytes are offered, and
+one call does both, or answers TN_OTHER_ROOM. The function returns 0, the number of a condition that does not hold, a negative
 number for an exception, TN_CONVERT - k for an input that has to be copied into another layout
 first, or TN_REFUSED.
 """
@@ -21,6 +21,7 @@ from theano.link.native.emit.repeated_statements import Part, Repeated
 from theano.link.native.ir.ir import FIRST_RESULT, Argument, Buffer
 from theano.link.native.ir.scalar_types import C_TYPES
 from theano.link.native.lowering.segment import Segment, takes_offers
+from theano.link.native.lowering.step import Step
 from theano.link.native.passes.step_time import nanoseconds
 
 # A segment of more lines only calls what others do: the C compiler need not optimize it, which
@@ -58,7 +59,7 @@ def emit_segment(
         memory.refuse(),
         *_shapes(segment),
         "result[1] = bytes;",
-        f"if (!run) {{ result[0] = tn_whole({nanoseconds(step.statements, step.sizes)}); return 0; }}",
+        f"if (!run) {{ result[0] = tn_whole({_own_nanoseconds(step)}); return 0; }}",
         *_room_offered(segment),
         *_outputs(segment),
         *memory.pointers,
@@ -81,6 +82,12 @@ def emit_segment(
         "return status;",
         "}",
     ]
+
+
+def _own_nanoseconds(step: Step) -> str:
+    """What takes longer where the segment is not optimized."""
+    own = [statement for statement in step.statements if not statement.leaves_work]
+    return nanoseconds(own, step.sizes)
 
 
 def _first_commit(segment: Segment) -> int | None:

@@ -66,10 +66,13 @@ class Statement(ABC):
         Whether it does no more than compute a few numbers; these are counted together.
     called
         The name of the C function of the loop that it runs.
+    leaves_work
+        Whether a loop's function or the runtime does its work, and not C of its own.
     """
 
     as_function: ClassVar[AsFunction]
     only_numbers: ClassVar[bool] = False
+    leaves_work: ClassVar[bool] = False
     called: str = ""
 
     def __init_subclass__(cls, **arguments: Any) -> None:

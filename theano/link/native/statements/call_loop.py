@@ -41,6 +41,7 @@ class CallLoop(Statement):
     takes: list[Work]
 
     as_function = AsFunction.NEVER
+    leaves_work = True
     # it may be stopped, too
     may_fail = True
 

@@ -79,6 +79,7 @@ class Correlate(Statement):
     work: View
 
     as_function = AsFunction.NEVER
+    leaves_work = True
     may_fail = False
 
     def values_read(self) -> list[View]:

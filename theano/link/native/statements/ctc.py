@@ -46,6 +46,7 @@ class Ctc(Statement):
     steps: View
 
     as_function = AsFunction.WHERE_IT_REPEATS
+    leaves_work = True
     may_fail = False
 
     def values_read(self) -> Sequence[Operand]:

@@ -24,6 +24,7 @@ class Gemm(Statement):
     packed: int | None = None
 
     as_function = AsFunction.NEVER
+    leaves_work = True
     may_fail = False
 
     def values_read(self) -> list[View]:
