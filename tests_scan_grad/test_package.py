@@ -89,6 +89,12 @@ def test_import_loads_nothing_heavy():
         assert f"'{heavy}'" not in added
 
 
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="PyTensor 3.0 imports both itself")
+def test_import_leaves_to_their_first_use_what_few_programs_need():
+    code = "import sys, theano; print([name in sys.modules for name in ('scipy.special', 'setuptools')])"
+    assert printed_by(code) == ["[False, False]"]
+
+
 def test_compilation_imports_nothing_and_runs_nothing_but_the_c_compiler():
     code = (
         "import sys, theano, theano.tensor as T; theano.function([], [], mode='NATIVE')\n"

@@ -1,12 +1,14 @@
 """Compiling C code into modules, by Theano 1.0's names."""
 # ruff: noqa: F401 -- this file re-exports
 
+from typing import Any
+
+from theano.pytensor_base.functions import c_code
 from theano.pytensor_base.functions.c_code import (
     Compiler,
     DynamicModule,
     ExtFunction,
     GCC_compiler,
-    MissingGXX,
     ModuleCache,
     dlimport,
     get_lib_extension,
@@ -14,3 +16,10 @@ from theano.pytensor_base.functions.c_code import (
     get_module_hash,
     std_lib_dirs_and_libs,
 )
+
+
+def __getattr__(name: str) -> Any:
+    """The exception of a missing compiler, which brings setuptools with it."""
+    if name == "MissingGXX":
+        return c_code.MissingGXX
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,7 +1,9 @@
 """Insides of how PyTensor writes, compiles and loads C."""
 # ruff: noqa: F401 -- this file re-exports
 
+import importlib
 import sys
+from typing import Any
 
 from pytensor.link.c.basic import (
     CLinker,  # one C function of a graph
@@ -19,9 +21,6 @@ from pytensor.link.c.cmodule import (
     get_module_cache,  # the one ModuleCache of the process
     get_module_hash,  # the key of a module: hash of source and options
     std_lib_dirs_and_libs,  # where Python's own library lies
-)
-from pytensor.link.c.exceptions import (
-    MissingGXX,  # raised when C is asked for and there is no compiler
 )
 from pytensor.link.c.interface import (
     CLinkerObject,  # `c_headers`, `c_libraries` and the like
@@ -55,3 +54,10 @@ if sys.version_info >= (3, 12):
     C_ONLY: tuple[type, ...] = (NoPythonCOp,)
 else:
     from theano.pytensor_base.before_3_3.c_code import C_ONLY
+
+
+def __getattr__(name: str) -> Any:
+    """What takes long to import, when it is asked for."""
+    if name == "MissingGXX":  # raised when C is asked for and there is no compiler
+        return importlib.import_module("pytensor.link.c.exceptions").MissingGXX
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

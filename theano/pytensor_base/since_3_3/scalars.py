@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.special
 from pytensor.configdefaults import config
 from pytensor.gradient import grad_not_implemented
 from pytensor.scalar.basic import (
@@ -23,6 +22,10 @@ from pytensor.scalar.basic import (
     upgrade_to_float,
 )
 from pytensor.scalar.basic import complex as complex_of
+from pytensor.utils import lazy_scipy_module
+
+# half of the time that it takes to import the rest
+special = lazy_scipy_module("special")
 
 
 class _Multiple(UnaryScalarOp):
@@ -128,7 +131,7 @@ class GammaL(_GammaPart):
     sign = 1
 
     def impl(self, k, x):
-        return scipy.special.gammainc(k, x) * scipy.special.gamma(k)
+        return special.gammainc(k, x) * special.gamma(k)
 
 
 class GammaU(_GammaPart):
@@ -137,7 +140,7 @@ class GammaU(_GammaPart):
     sign = -1
 
     def impl(self, k, x):
-        return scipy.special.gammaincc(k, x) * scipy.special.gamma(k)
+        return special.gammaincc(k, x) * special.gamma(k)
 
 
 deg2rad = Deg2Rad(upgrade_to_float, name="deg2rad")
