@@ -5,26 +5,64 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import pytensor.tensor as pt
-from numpy.linalg import LinAlgError
-from pytensor.raise_op import CheckAndRaise
 from pytensor.tensor.linalg import Cholesky as _PyTensorCholesky
 from pytensor.tensor.linalg import (
     Eigvalsh,
     Expm,
     expm,
     kron,
-    solve,
-    solve_triangular,
 )
 from pytensor.tensor.linalg import Solve as _PyTensorSolve
 from pytensor.tensor.linalg import cholesky as _cholesky
 from pytensor.tensor.linalg import eigvalsh as _eigvalsh
+from pytensor.tensor.linalg import solve as _solve
+from pytensor.tensor.linalg import solve_triangular as _solve_triangular
 from pytensor.tensor.type_other import NoneTypeT
 from pytensor.tensor.variable import TensorVariable
 
 from theano.gof.stand_in import StandIn
+from theano.tensor.checked_results import checked_factor, checked_solution
 from theano.tensor.linalg_gradients import CholeskyGrad, EigvalshGrad
+
+
+def solve(a: Any, b: Any, **options: Any) -> TensorVariable:
+    """Return the solution x of ``a.dot(x) == b``.
+
+    Parameters
+    ----------
+    a : matrix of shape (M, M), or a stack of them
+    b : vector of shape (M,), or matrix of shape (M, K)
+    options
+        Those of `scipy.linalg.solve`, such as ``assume_a``, and ``b_ndim``, the number of
+        dimensions of a right side.
+
+    Raises
+    ------
+    LinAlgError
+        When the function runs, or one of its gradients: the matrix is singular.
+    """
+    return checked_solution(_solve(a, b, **options))
+
+
+def solve_triangular(a: Any, b: Any, **options: Any) -> TensorVariable:
+    """Return the solution x of ``a.dot(x) == b`` for a triangular matrix.
+
+    Parameters
+    ----------
+    a : matrix of shape (M, M), or a stack of them
+        Read where `lower` says, which is False by default.
+    b : vector of shape (M,), or matrix of shape (M, K)
+    options
+        Those of `scipy.linalg.solve_triangular`, and ``b_ndim``, the number of dimensions of a
+        right side.
+
+    Raises
+    ------
+    LinAlgError
+        When the function runs, or one of its gradients: there is a zero on the diagonal.
+    """
+    return checked_solution(_solve_triangular(a, b, **options))
+
 
 solve_lower_triangular = partial(solve_triangular, lower=True)
 solve_upper_triangular = partial(solve_triangular, lower=False)
@@ -58,7 +96,7 @@ class Cholesky(metaclass=StandIn, made=_PyTensorCholesky):
             raise ValueError(f"Cholesky: expected on_error 'raise' or 'nan', got {on_error!r}")
         if on_error == "nan":
             return partial(_cholesky, lower=lower)
-        return lambda a: _defined(_cholesky(a, lower=lower))
+        return lambda a: checked_factor(_cholesky(a, lower=lower))
 
 
 def cholesky(a: Any) -> TensorVariable:
@@ -69,12 +107,7 @@ def cholesky(a: Any) -> TensorVariable:
     LinAlgError
         When the function runs: the matrix is not positive definite.
     """
-    return _defined(_cholesky(a))
-
-
-def _defined(factor: TensorVariable) -> TensorVariable:
-    defined = CheckAndRaise(LinAlgError, "Matrix is not positive definite")
-    return defined(factor, ~pt.isnan(factor).any())
+    return checked_factor(_cholesky(a))
 
 
 class Solve(metaclass=StandIn, made=_PyTensorSolve):
