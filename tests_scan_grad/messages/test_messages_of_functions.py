@@ -239,6 +239,21 @@ def joined_lengths_that_differ():
     theano.function([M, N], joined)(np.ones((3, 4)), np.ones((3, 5)))
 
 
+@mistakes.add(TypeError, "basic indices must be integers")
+def half_of_a_length_as_end():
+    x[: x.shape[0] / 2]
+
+
+@mistakes.add(TypeError, "index must be integers or a boolean mask")
+def floats_as_indices():
+    x[M]
+
+
+@mistakes.add(IndexError, "too many indices for tensor")
+def more_indices_than_dimensions():
+    x[0, 0]
+
+
 @mistakes.add(IndexError, "index 5 is out of bounds for axis 0 with size 3", line="element = ")
 def index_that_is_not_there():
     element = x[5]

@@ -239,6 +239,11 @@ def number_of_steps_is_a_fraction():
     theano.scan(lambda h: 2 * h, outputs_info=x, n_steps=s)
 
 
+@mistakes.add(TypeError, "scan 'path': truncate_gradient must be an int", "got 2.5, of type float")
+def gradient_of_a_fraction_of_steps():
+    theano.scan(lambda h: 2 * h, outputs_info=x, n_steps=5, truncate_gradient=2.5, name="path")
+
+
 @mistakes.add(ValueError, "number of steps")
 def number_of_steps_is_not_given():
     theano.scan(lambda h: 2 * h, outputs_info=x)

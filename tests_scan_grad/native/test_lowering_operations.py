@@ -22,6 +22,7 @@ from tests_scan_grad.native.evaluations import (
     reference,
 )
 from tests_scan_grad.native.lowering_checks import check, numbers, of
+from theano.compile.rebroadcast import Rebroadcast
 
 
 def check_unary(build, *shapes, dtype="float64") -> None:
@@ -186,7 +187,13 @@ UNARY = {
         pt.std(x, axis=1),
         pt.ptp(x, axis=0),
     ],
-    "views": lambda x: [ViewOp()(x + 1), pt.specify_shape(x, (None, None)), x.copy()],
+    "views": lambda x: [
+        ViewOp()(x + 1),
+        pt.specify_shape(x, (None, None)),
+        x.copy(),
+        Rebroadcast((0, True))(x[:1]) * x,
+        Rebroadcast((1, False))(x[:, [0]]) + 1,
+    ],
     "broadcast": lambda x: [
         pt.broadcast_to(x[0], (3, x.shape[1])),
         *pt.broadcast_arrays(x, x[[0], :]),

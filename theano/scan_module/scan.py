@@ -15,7 +15,7 @@ from theano.pytensor_base.graphs.scan import scan as pytensor_scan
 from theano.scan_module.adopt import read_from_our_loop
 from theano.scan_module.call.as_written import StepRecord
 from theano.scan_module.call.given_arrays import check_arrays, check_sequences, with_rows_checked
-from theano.scan_module.call.number_of_steps import check_steps, constant_steps
+from theano.scan_module.call.number_of_steps import check_steps, check_truncation, constant_steps
 from theano.scan_module.call.stand_ins import StandIns
 from theano.scan_module.call.step_results import checked, clearer_errors
 from theano.scan_module.call.step_test_values import with_test_values
@@ -88,7 +88,7 @@ def scan(
     ------
     TypeError
         If ``fn`` is no function, or does not take as many arguments as it is called with, or what
-        it is given cannot be an array.
+        it is given cannot be an array, or ``truncate_gradient`` is no int.
     ValueError
         If ``fn`` does not return as many outputs as ``outputs_info`` has entries, or an initial
         value is known to have too few rows, or ``n_steps`` is no integer, or nothing says how many
@@ -120,6 +120,7 @@ def scan(
     )
     check_sequences(sequences, name)
     check_steps(n_steps, sequences, name)
+    check_truncation(truncate_gradient, name)
     outputs_info = with_rows_checked(outputs_info, name)
     fn = with_test_values(checked(fn, outputs_info, name), sequences, outputs_info, non_sequences)
     fn = step = StepRecord(with_default_updates(fn), outputs_info)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 from pytensor.graph.basic import Variable
@@ -42,6 +43,24 @@ def check_steps(n_steps: Any, sequences: Any, name: str | None) -> None:
             f"{loop_name(name)}: n_steps must be 0 or more, but is {steps};"
             " use go_backwards=True to go through the sequences from their ends"
         )
+
+
+def check_truncation(truncate_gradient: Any, name: str | None) -> None:
+    """Check that the number of steps that a gradient goes back is an int of Python's.
+
+    Raises
+    ------
+    TypeError
+        If it is anything else, such as a float or a variable.
+    """
+    try:
+        operator.index(truncate_gradient)
+    except TypeError:
+        raise TypeError(
+            f"{loop_name(name)}: truncate_gradient must be an int, the number of steps that the"
+            f" gradient goes back, or -1 for all; got {truncate_gradient}, of type"
+            f" {type(truncate_gradient).__name__}"
+        ) from None
 
 
 def _check_type(n_steps: Any, name: str | None) -> None:

@@ -11,6 +11,7 @@ from pytensor.tensor.extra_ops import Repeat
 from pytensor.tensor.shape import Reshape, Shape, Shape_i, SpecifyShape
 from pytensor.tensor.type_other import NoneTypeT
 
+from theano.compile.rebroadcast import Rebroadcast
 from theano.link.native.ir.ir import CannotLower, Numbers, Scalar, Size, Spread, Value, View
 from theano.link.native.ir.scalar_expressions import Expression
 from theano.link.native.ir.symbolic import Choice, Operation, compared, maximum, minimum
@@ -49,6 +50,15 @@ def specify_shape(step: Step, node, inputs: list[Value]) -> list[Value]:
             step.sizes.equal(
                 value.shape[d], step.size(given, "a size"), f"the specified size of dimension {d}"
             )
+    return [value]
+
+
+@lowers(Rebroadcast)
+def rebroadcast(step: Step, node, inputs: list[Value]) -> list[Value]:
+    """The value itself, of other lengths in its type only."""
+    (value,) = inputs
+    for axis in (axis for axis, is_one in node.op.axis.items() if is_one):
+        step.sizes.equal(1, value.shape[axis], f"the length 1 of dimension {axis}")
     return [value]
 
 
