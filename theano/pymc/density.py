@@ -11,6 +11,7 @@ from pytensor.graph.basic import Variable
 
 from theano.compile.function import function
 from theano.compile.mode import Mode
+from theano.configparser import change_flags
 from theano.gradient import grad
 from theano.link.native import NotNativeError, c_function
 from theano.link.native.runtime.load import symbol
@@ -179,6 +180,8 @@ def compiled(model: Any, points: Points, values: list[Variable], mode: Any = Non
         if model.check_bounds
         else "local_remove_check_parameter"
     )
-    return function(
-        [points.vector], values, mode=base.including(conditions), on_unused_input="ignore"
-    )
+    # samplers call it through a pointer: what a function does better later does not reach them
+    with change_flags({"native.quick": False}):
+        return function(
+            [points.vector], values, mode=base.including(conditions), on_unused_input="ignore"
+        )

@@ -106,10 +106,12 @@ def _compiled(build: Build) -> Iterator[ctypes.CDLL | None]:
                 yield None
             yield build.keep(last, folder)
         finally:
-            # a child process has no part in what its parent runs
             if os.getpid() == process:
                 for run in runs:
                     run.stop()
+            else:
+                # a child process has no part in what its parent runs, nor in its folder
+                stack.pop_all()
 
 
 @atexit.register
