@@ -105,3 +105,22 @@ def test_it_is_a_flag():
             pytensor.function(inputs, 2 * y, mode=native_mode())
         assert not looked
     assert f(numbers(2, 2), numbers(2, 2, seed=1)).shape[1:] == (2, 2)
+
+
+def test_rows_without_gaps_in_a_place_with_gaps():
+    class RowsWithoutGaps(Copy):
+        def views_without_gaps(self):
+            return [self.target]
+
+    for width, wrong in ((3, False), (5, True)):
+        rows, joined = (
+            matrix("t0", 2, 3, role="temporary"),
+            matrix("y", 2, width, role="row").buffer,
+        )
+        rows.buffer.place = View(joined, (2, 3), (0, 1), (1, 1), (0, 0))
+        step = step_with(RowsWithoutGaps(rows, matrix("x", 2, 3)))
+        if wrong:
+            with pytest.raises(UnsoundStep, match="it writes t0 without the gaps"):
+                verify(step, "the lowering")
+        else:
+            verify(step, "the lowering")

@@ -6,6 +6,7 @@ It is asked between passes where ``native.verify`` is set, as it always is in th
 from __future__ import annotations
 
 from theano.link.native.ir.ir import Buffer, View
+from theano.link.native.ir.layout import c_order, place_of
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.ir.symbolic import Size
 from theano.link.native.lowering.step import Step
@@ -33,6 +34,7 @@ def verify(step: Step, after: str) -> None:
             or _misplaced(statement, step.sizes)
             or _disagreeing(statement, step.sizes)
             or _unpacked(step, statement)
+            or _with_gaps(statement, step.sizes)
         )
         if wrong:
             origin = step.origins.get(statement)
@@ -93,4 +95,11 @@ def _unpacked(step: Step, statement: Statement) -> str:
     position = statement.packed_operand()
     if position is not None and not 0 <= position < len(step.packed):
         return f"its operand is at {position} among {len(step.packed)} that are packed"
+    return ""
+
+
+def _with_gaps(statement: Statement, sizes: Sizes) -> str:
+    for view in statement.views_without_gaps():
+        if place_of(view, sizes).strides != c_order(view.shape, sizes):
+            return f"it writes {view.buffer.name} without the gaps that there are between its rows"
     return ""

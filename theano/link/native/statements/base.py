@@ -123,6 +123,10 @@ class Statement(ABC):
         """Those views that it reads with any strides; the others are in C order."""
         return []
 
+    def views_without_gaps(self) -> list[View]:
+        """Those views that it writes as if they were in C order, wherever their memory is."""
+        return []
+
     def views(self) -> list[View]:
         """All views that it reads or writes, each once."""
         found = [*self.values_written(), *self.values_read()]

@@ -12,6 +12,9 @@ from theano.link.native.ir.sizes import Sizes
 from theano.link.native.statements.base import AsFunction, Operand, Statement, Touch, Work
 from theano.link.native.text.writer import Writer
 
+# the arguments of a loop that it writes
+WRITTEN_KINDS = ("mit_mot", "ring", "trace", "untraced")
+
 
 @dataclass(eq=False)
 class CallLoop(Statement):
@@ -60,6 +63,10 @@ class CallLoop(Statement):
     def free_views(self) -> list[View]:
         pairs = zip(self.loop.arguments, self.operands, strict=True)
         return [view for a, view in pairs if a.free_strides and isinstance(view, View)]
+
+    def views_without_gaps(self) -> list[View]:
+        pairs = zip(self.loop.arguments, self.operands, strict=True)
+        return [v for a, v in pairs if a.kind in WRITTEN_KINDS and isinstance(v, View)]
 
     def way(self, sharing: Sharing, sizes: Sizes) -> Way:
         return Alone("the loop inside is shared among all threads, in a region of its own")

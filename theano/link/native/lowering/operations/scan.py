@@ -34,7 +34,7 @@ from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.base import Work
-from theano.link.native.statements.call_loop import CallLoop
+from theano.link.native.statements.call_loop import WRITTEN_KINDS, CallLoop
 from theano.link.native.statements.copy import Copy
 from theano.pytensor_base.graphs.scan import FrozenWhenAsked, Scan
 from theano.scan_module.loop.roles import Roles, given_to
@@ -234,7 +234,7 @@ class _Call:
         written = [
             operand.buffer
             for argument, operand in zip(loop.arguments, operands, strict=True)
-            if isinstance(operand, View) and argument.kind in _WRITTEN
+            if isinstance(operand, View) and argument.kind in WRITTEN_KINDS
         ]
         takes = [self._all_steps(work) for s in loop.step.statements for work in s.nanoseconds()]
         call = CallLoop(loop, self.prefix, operands, self.work, first_error, takes)
@@ -264,9 +264,6 @@ class _Call:
             assert isinstance(value, View)
             results.append(value if value.ndim else self.step.load(value))
         return results
-
-
-_WRITTEN = ("mit_mot", "ring", "trace", "untraced")
 
 
 def _front(value: View, shape: tuple[Size, ...]) -> View:
