@@ -2,9 +2,14 @@
 
 import pytest
 
-from tests_scan_grad.native import runtime_calls
+from tests_scan_grad.native import emulated, runtime_calls
 
-FAMILIES = ("avx512", "avx2", "neon", "portable")
+EMULATED = "neon, emulated"
+FAMILIES = (
+    *("avx512", "avx2", "neon", "portable"),
+    # some hundred times slower than a processor
+    pytest.param(EMULATED, marks=pytest.mark.heavy),
+)
 
 
 @pytest.fixture
@@ -16,9 +21,24 @@ def any_work():
     runtime_calls.set_threads(0)
 
 
+@pytest.fixture(scope="session")
+def emulated_runtime():
+    """The runtime for aarch64."""
+    if not emulated.is_there():
+        pytest.skip(f"{emulated.COMPILER} or {emulated.EMULATOR} is not installed")
+    functions = emulated.Library()
+    yield functions
+    functions.close()
+
+
 @pytest.fixture(params=FAMILIES)
 def family(request):
-    """Each family of kernels that this processor has, in turn."""
+    """Each family of kernels that this processor has, in turn, and one that is emulated."""
+    if request.param == EMULATED:
+        runtime_calls.emulate(request.getfixturevalue("emulated_runtime"))
+        yield request.param
+        runtime_calls.emulate(None)
+        return
     if not runtime_calls.select_kernels(request.param):
         pytest.skip(f"this processor has no {request.param}")
     yield request.param

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tests_scan_grad.native.correlation_reference import Axis, Sizes
+from tests_scan_grad.native.emulated import Pointer
 from theano.link.native.runtime.load import library
 
 ACTIVATIONS = ("exp", "expm1", "log", "log1p", "tanh", "sigmoid", "softplus")
@@ -16,8 +17,17 @@ _REAL = {np.dtype("float32"): ctypes.c_float, np.dtype("float64"): ctypes.c_doub
 _WORK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_int)
 
 
+_emulated: Any = None
+
+
+def emulate(functions: Any) -> None:
+    """Call functions of the runtime in an emulated process; None: in this one."""
+    global _emulated
+    _emulated = functions
+
+
 def _prepared(name: str, *arguments: Any, result: Any = None) -> Callable[[], Any]:
-    function = getattr(library(), name)
+    function = getattr(_emulated or library(), name)
     function.restype = result
     return lambda: function(*arguments)
 
@@ -30,8 +40,7 @@ def _size(value: int) -> ctypes.c_int64:
     return ctypes.c_int64(value)
 
 
-def _pointer(array: np.ndarray) -> ctypes.c_void_p:
-    return ctypes.c_void_p(array.ctypes.data)
+_pointer = Pointer
 
 
 def _strides(array: np.ndarray) -> list[ctypes.c_int64]:
@@ -146,10 +155,10 @@ def correlation(
     return run
 
 
-def activation(name: str, x: np.ndarray) -> np.ndarray:
+def activation(name: str, x: np.ndarray, in_place: bool = False) -> np.ndarray:
     """One of `ACTIVATIONS` of each element of a contiguous array."""
     x = np.ascontiguousarray(x)
-    y = np.empty_like(x)
+    y = x if in_place else np.empty_like(x)
     _call(f"tn_{name}_{_SUFFIX[x.dtype]}", _size(x.size), _pointer(x), _pointer(y))
     return y
 
