@@ -44,9 +44,10 @@ class FromFunctionOp(PyTensorFromFunctionOp):
             fn, itypes, otypes, None if infer_shape is None else shape_function(infer_shape)
         )
 
-    def make_py_thunk(self, *arguments: Any, **settings: Any) -> Callable:
+    def make_py_thunk(self, node, storage_map, compute_map, no_recycling, debug=False):
         """Return what runs a node; what the function computes is looked at."""
-        return with_results_checked(super().make_py_thunk(*arguments, **settings), arguments[0])
+        thunk = super().make_py_thunk(node, storage_map, compute_map, no_recycling, debug=debug)
+        return with_results_checked(thunk, node)
 
 
 def as_op(
