@@ -61,7 +61,7 @@ def test_errors_say_what_was_expected():
         "ContextNotDefined context name dev0 not defined",
         "TypeError No default context and no context specified",
         "ValueError device 'tpu7': the devices are cuda, gpu, xla:gpu and xla:cpu",
-        "RuntimeError device 'xla:cpu9': this machine has xla:cpu0 to xla:cpu0 only",
+        "RuntimeError device 'xla:cpu9': this machine has xla:cpu0 only; for two of",
         "RuntimeError device 'cuda': JAX sees no GPU here. Install the GPU's JAX",
         "ValueError context name dev0 is already defined",
         "TypeError reg_context: a Context is needed; got 'cuda0'",

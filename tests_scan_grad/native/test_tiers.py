@@ -13,7 +13,6 @@ import theano
 import theano.tensor as T
 from tests_scan_grad.fresh_process import run_python
 from theano.link.native.build import compiler, libraries, objects, optimized_later
-from theano.link.native.build.compiler import Run
 from theano.link.native.ir.ir import CannotLower
 from theano.link.native.run.c_function import c_function
 
@@ -148,6 +147,21 @@ def test_where_that_fails_quick_code_goes_on(error, folder, monkeypatch, caplog)
     assert sum("not optimized" in record.getMessage() for record in caplog.records) == 1
 
 
+def test_a_signal_while_the_compiler_is_started_is_no_end_of_it(folder, monkeypatch):
+    function = network()
+    first = function(VALUE)
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(compiler, "run", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            function(VALUE)
+    for result in call_until_optimized(function):
+        assert_same_bits(first, result)
+
+
 def test_the_compiler_ends_with_the_function(folder, monkeypatch):
     runs = []
     start = compiler.run
@@ -167,22 +181,29 @@ def test_the_compiler_ends_with_the_function(folder, monkeypatch):
     assert all(path.is_file() for path in folder.iterdir())
 
 
+FORK = """
+import os
+import numpy as np
+from tests_scan_grad.native.test_tiers import VALUE, call_until_optimized, network
+function = network()
+is_done, Run.is_done = Run.is_done, lambda run: False
+results = [function(VALUE), function(VALUE)]
+Run.is_done = is_done
+child = os.fork()
+if child == 0:
+    same = all(map(np.array_equal, function(VALUE), results[0]))
+    os._exit(0 if same else 1)
+print(os.waitpid(child, 0)[1])
+for result in call_until_optimized(function):
+    print(all(map(np.array_equal, result, results[0])))
+"""
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_a_child_process_leaves_its_parents_compiler_alone(folder, monkeypatch):
-    function = network()
-    with monkeypatch.context() as patched:
-        patched.setattr(Run, "is_done", lambda run: False)
-        results = [function(VALUE), function(VALUE)]
-    child = os.fork()
-    if child == 0:
-        try:
-            same = all(map(np.array_equal, function(VALUE), results[0]))
-        finally:
-            os._exit(0 if same else 1)
-    assert os.waitpid(child, 0)[1] == 0
-    for result in call_until_optimized(function):
-        assert_same_bits(results[0], result)
+def test_a_child_process_leaves_its_parents_compiler_alone(tmp_path):
+    done = run_python(FORK, THEANO_FLAGS=f"base_compiledir={tmp_path}")
+    status, *same = done.stdout.split()
+    assert status == "0" and same and set(same) == {"True"}, done.stderr
 
 
 def test_a_process_that_ends_leaves_nothing_behind(tmp_path):

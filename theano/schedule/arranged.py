@@ -141,8 +141,8 @@ def arranged(rewriter: GraphRewriter) -> GraphRewriter:
     if type(rewriter) in _INSTEAD:
         return _INSTEAD[type(rewriter)](rewriter)
     if type(rewriter) is WalkingGraphRewriter:
-        return Walk(rewriter, _instead_of(rewriter.node_rewriter))
-    if isinstance(rewriter, NodeProcessingGraphRewriter):
+        rewriter = Walk(rewriter, _instead_of(rewriter.node_rewriter))
+    elif isinstance(rewriter, NodeProcessingGraphRewriter):
         of_nodes = copy(rewriter)
         of_nodes.node_rewriter = _instead_of(rewriter.node_rewriter)
         if of_nodes.node_rewriter is not rewriter.node_rewriter:

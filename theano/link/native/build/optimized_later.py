@@ -50,6 +50,10 @@ class OptimizedLater:
                 self._library = next(self._steps)
             except (CannotLower, OSError) as why:
                 self._give_up(why)
+            except BaseException:
+                # a signal, say: the next look begins again
+                self._steps = None
+                raise
         return self._library
 
     def wait(self) -> ctypes.CDLL | None:
