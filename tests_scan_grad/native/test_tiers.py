@@ -185,6 +185,7 @@ FORK = """
 import os
 import numpy as np
 from tests_scan_grad.native.test_tiers import VALUE, call_until_optimized, network
+from theano.link.native.build.compiler import Run
 function = network()
 is_done, Run.is_done = Run.is_done, lambda run: False
 results = [function(VALUE), function(VALUE)]
