@@ -11,6 +11,7 @@ from pytensor.tensor.type import TensorType
 
 import theano
 import theano.tensor as T
+from theano import scalar
 
 MODES = ["FAST_RUN", "FAST_COMPILE"]
 
@@ -314,3 +315,14 @@ def test_a_bias_of_fewer_digits_is_not_added_up_apart():
     plain = np.exp(given[0].astype("float64") + given[1] + given[2])
     np.testing.assert_allclose(f(*given), plain / plain.sum(), rtol=1e-12)
     assert scores.dtype == "float64"
+
+
+def test_a_fused_map_loses_what_nobody_reads_of_it():
+    x, y = T.dvectors("x", "y")
+    a, b = scalar.float64("a"), scalar.float64("b")
+    both = T.Elemwise(scalar.Composite([a, b], [scalar.exp(a), scalar.sin(b)]))
+    one, _ = both(x, y)
+    f = theano.function([x, y], one * 2, mode="FAST_COMPILE", on_unused_input="ignore")
+    assert all(y not in node.inputs for node in f.maker.fgraph.apply_nodes)
+    assert all(len(node.outputs) == 1 for node in f.maker.fgraph.apply_nodes)
+    np.testing.assert_allclose(f([1.0, 2.0], [3.0, 4.0]), 2 * np.exp([1.0, 2.0]))

@@ -29,7 +29,7 @@ from theano.pytensor_base.operations.tensor_rewrites import (
     svd_of_diag,
     uncanonicalize,
 )
-from theano.schedule.rewrites import told_lengths
+from theano.schedule.rewrites import fused_maps, told_lengths
 from theano.schedule.rewrites import where_right as where
 from theano.schedule.rewrites.guarded import Guarded
 from theano.schedule.rewrites.products_with_zeros import product_with_zeros
@@ -134,6 +134,7 @@ INSTEAD: dict[NodeRewriter, NodeRewriter] = {
         where.part_of_what_adds_up_as_by_default, [subtensor_lift.local_subtensor_of_reduce]
     ),
     **_guarded(where.reductions_of_one_kind, [math.local_reduce_chain]),
+    **_guarded(fused_maps.have_unused_parts, [elemwise.local_useless_composite_outputs]),
     **_guarded(where.a_product_of_two_new_axes, [math.local_sumsqr2dot]),
     **_guarded(where.of_a_column_and_a_row, [math.local_dot_to_mul]),
     **_guarded(where.filled_to_the_shape_of_another, [basic.local_elemwise_alloc]),
