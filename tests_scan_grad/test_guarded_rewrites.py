@@ -326,3 +326,10 @@ def test_a_fused_map_loses_what_nobody_reads_of_it():
     assert all(y not in node.inputs for node in f.maker.fgraph.apply_nodes)
     assert all(len(node.outputs) == 1 for node in f.maker.fgraph.apply_nodes)
     np.testing.assert_allclose(f([1.0, 2.0], [3.0, 4.0]), 2 * np.exp([1.0, 2.0]))
+
+
+def test_maps_that_are_not_fused_are_no_matter_of_what_looks_through_fused_ones(caplog):
+    x = T.dvector("x")
+    f = theano.function([x], T.exp(x), mode=theano.Mode(linker="pytensor_vm"))
+    assert not caplog.records
+    np.testing.assert_allclose(f([1.0, 2.0]), np.exp([1.0, 2.0]))

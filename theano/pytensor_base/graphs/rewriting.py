@@ -33,6 +33,9 @@ from pytensor.graph.rewriting.db import (
     RewriteDatabaseQuery,  # `include`, `require`, `exclude`, `subquery`, `extra_rewrites`
     SequenceDB,  # gives a SequentialGraphRewriter, by position
 )
+from pytensor.graph.rewriting.unify import (
+    OpPattern,  # `match_op(op)`: operations of a class that have some attributes
+)
 
 
 def names_in(database: RewriteDatabase) -> set[str]:

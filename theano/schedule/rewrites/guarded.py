@@ -16,7 +16,7 @@ from pytensor.graph.op import Op
 from pytensor.tensor.basic import cast
 from pytensor.tensor.type import TensorType
 
-from theano.pytensor_base.graphs.rewriting import NodeRewriter
+from theano.pytensor_base.graphs.rewriting import NodeRewriter, OpPattern
 from theano.schedule.rewrites.where_right import Condition
 
 Outcome = Callable[[FunctionGraph, Apply, list[Variable]], bool]
@@ -89,14 +89,17 @@ class Guarded(NodeRewriter):
 
     def _is_asked(self, op: Op) -> bool:
         """Whether it is asked about an operation: who walks through a graph asks about each."""
-        for tracked in self.tracks() or ():
-            kind = getattr(tracked, "op_type", tracked)
-            if isinstance(op, kind) if isinstance(kind, type) else op == kind:
-                return True
-        return False
+        return any(_is_tracked(op, tracked) for tracked in self.tracks() or ())
 
     def __str__(self) -> str:
         return str(self.name)
+
+
+def _is_tracked(op: Op, tracked: Any) -> bool:
+    """Whether an operation is one that a class, an operation or a pattern of them stands for."""
+    if isinstance(tracked, OpPattern):
+        return tracked.match_op(op)
+    return isinstance(op, tracked) if isinstance(tracked, type) else op == tracked
 
 
 def _in_dtype_of(old: Any, new: Any) -> Any:
