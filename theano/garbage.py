@@ -36,7 +36,8 @@ class Objects:
     Attributes
     ----------
     old
-        Those that there were at the last full collection.
+        Those that there were at the last full collection; None until somebody had to know: to
+        count them takes a hundredth of a second.
     new
         Made by compilations since then.
     unclaimed
@@ -45,7 +46,7 @@ class Objects:
         Made for functions that have died since the last full collection.
     """
 
-    old: int = 0
+    old: int | None = None
     new: int = 0
     unclaimed: int = 0
     dead: int = 0
@@ -61,8 +62,6 @@ def rare_collections() -> Iterator[None]:
     if not gc.isenabled() or before[0] == 0 or before[0] >= OBJECTS_BETWEEN_COLLECTIONS:
         yield
         return
-    if not _objects.old:
-        _objects.old = len(gc.get_objects())
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS, *before[1:])
     try:
         yield
@@ -88,12 +87,18 @@ def _count_as_old() -> None:
     made = gc.get_count()[0]
     _objects.new += made
     _objects.unclaimed += made
-    others = _objects.old + _objects.new - _objects.dead
-    much_garbage = _objects.dead > GARBAGE_TO_OTHERS * others
-    if much_garbage or _objects.new > OBJECTS_BETWEEN_FULL_COLLECTIONS:
+    if _much_is_garbage() or _objects.new > OBJECTS_BETWEEN_FULL_COLLECTIONS:
         gc.collect()
         _objects.old, _objects.new, _objects.dead = len(gc.get_objects()), 0, 0
     elif gc.get_freeze_count() < FROZEN_BY_PYTHON:
         # together these move objects between generations; what a program has frozen stays so
         gc.freeze()
         gc.unfreeze()
+
+
+def _much_is_garbage() -> bool:
+    if _objects.dead <= GARBAGE_TO_OTHERS * (_objects.new - _objects.dead):
+        return False
+    if _objects.old is None:
+        _objects.old = len(gc.get_objects()) - _objects.new
+    return _objects.dead > GARBAGE_TO_OTHERS * (_objects.old + _objects.new - _objects.dead)

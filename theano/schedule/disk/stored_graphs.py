@@ -20,6 +20,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from operator import itemgetter
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -265,39 +266,44 @@ def _hash_of(fgraph: FunctionGraph, rewriter: SequentialGraphRewriter) -> str:
 
 
 def _rewrites(rewriter: Rewriter) -> list[str]:
-    found = []
-    for part in _all_parts(rewriter):
-        _check_known(type(part))
-        function = getattr(part, "fn", None)
-        if function is not None:
-            _check_known(function)
-        found.append(_label(part))
+    return _labels(rewriter, {})
+
+
+def _labels(rewriter: Any, known: dict[int, list[str]]) -> list[str]:
+    """What a rewriter and its parts are called, in order; `known` are those of parts, by identity."""
+    found = known.get(id(rewriter))
+    if found is None:
+        found = known[id(rewriter)] = [_label(rewriter)]
+        parts = [_labels(part, known) for part in _parts_in_order(rewriter)]
+        if isinstance(rewriter, EquilibriumGraphRewriter):
+            ruled = [_labels(p, known) for p in rewriter.node_tracker.get_rewriters()]
+            parts += sorted(ruled, key=itemgetter(0))
+        for part in parts:
+            found.extend(part)
     return found
 
 
 def _label(rewriter: Rewriter) -> str:
+    _check_known(type(rewriter))
+    function = getattr(rewriter, "fn", None)
+    if function is not None:
+        _check_known(function)
     text = "" if isinstance(rewriter, SequentialGraphRewriter) else _ADDRESS.sub("", str(rewriter))
     return f"{type(rewriter).__name__} {getattr(rewriter, 'name', '')} {text}"
 
 
-def _all_parts(rewriter: Any) -> Iterator[Any]:
-    yield rewriter
-    parts: list = []
+def _parts_in_order(rewriter: Any) -> list[Any]:
     if isinstance(rewriter, SequentialGraphRewriter):
-        parts = list(rewriter.data)
-    elif isinstance(rewriter, EquilibriumGraphRewriter):
-        parts = [
+        return list(rewriter.data)
+    if isinstance(rewriter, EquilibriumGraphRewriter):
+        return [
             *rewriter.global_rewriters,
             *rewriter.final_rewriters,
             *rewriter.cleanup_rewriters,
-            *sorted(rewriter.node_tracker.get_rewriters(), key=_label),
         ]
-    elif isinstance(getattr(rewriter, "node_rewriter", None), Rewriter):
-        parts = [rewriter.node_rewriter]
-    else:
-        parts = list(getattr(rewriter, "rewrites", ()))
-    for part in parts:
-        yield from _all_parts(part)
+    if isinstance(getattr(rewriter, "node_rewriter", None), Rewriter):
+        return [rewriter.node_rewriter]
+    return list(getattr(rewriter, "rewrites", ()))
 
 
 def _flags() -> list[tuple[str, str]]:
