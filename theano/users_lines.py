@@ -41,7 +41,16 @@ class Place:
 
 def users_place(node: Apply) -> Place:
     """Return where a node comes from."""
-    frames = (getattr(node.outputs[0].tag, "trace", None) or [[]])[0]
+    return _place_of(node.outputs[0])
+
+
+def line_of(variable: Variable) -> str:
+    """Return the user's line that made a variable, if it is known."""
+    return _place_of(variable).line
+
+
+def _place_of(variable: Variable) -> Place:
+    frames = (getattr(variable.tag, "trace", None) or [[]])[0]
     users = [frame for frame in frames if not _filename_of(frame).startswith(PACKAGES)]
     line = f"{_filename_of(users[-1])}:{_number_of(users[-1])}" if users else ""
     return Place(line, OF_A_GRADIENT in frames)

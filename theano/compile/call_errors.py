@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from theano.compile.failed_operations import failed_operations
+from theano.compile.failed_operations import FailedOperation, failed_operations
 from theano.compile.hints import hints_for, lengths_that_differ
 from theano.compile.specify_shape import SpecifyShape, WrongShapeError
+from theano.compile.wrong_values import WrongValueError
 from theano.nearest_name import did_you_mean
 from theano.pytensor_base.functions.compiling import Function as PyTensorFunction
 from theano.pytensor_base.functions.compiling import containers_by_key
@@ -15,13 +16,22 @@ from theano.values_in_words import described
 __all__ = [
     "explain_bad_call",
     "explain_failure",
+    "lines_about",
     "mark_explained",
     "signature",
     "title",
 ]
 
 # Errors whose arguments are a message and nothing else.
-_PLAIN_ERRORS = (AssertionError, IndexError, RuntimeError, TypeError, ValueError)
+_PLAIN_ERRORS = (
+    AssertionError,
+    IndexError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+    WrongShapeError,
+    WrongValueError,
+)
 
 
 def explain_bad_call(
@@ -106,9 +116,8 @@ def explain_failure(function: PyTensorFunction, error: Exception) -> Exception:
         return error
     if type(error) is AssertionError and isinstance(failed[-1].node.op, SpecifyShape):
         error = WrongShapeError(*error.args).with_traceback(error.__traceback__)
-    lines = []
-    for operation in reversed(failed):
-        lines += [operation.title, *_about(operation.node, operation.thunk)]
+    _forget_pytensors_hint(error)
+    lines = lines_about(failed)
     passed = [
         f"{spec.name or f'input {i}'}: {described(box.storage[0])}, expected {spec.variable.type}"
         for i, spec, box in _explicit_inputs(function)
@@ -116,7 +125,7 @@ def explain_failure(function: PyTensorFunction, error: Exception) -> Exception:
     lines.append(f"Called was {title(function)} with {'; '.join(passed) or 'no inputs'}")
     lines += hints_for(error, failed[-1].node)
     text = "\n".join(lines)
-    if type(error) in (*_PLAIN_ERRORS, WrongShapeError):
+    if type(error) in _PLAIN_ERRORS:
         error.args = (", ".join(map(str, error.args)) + "\n" + text,)
     else:
         error.add_note(text)
@@ -129,13 +138,26 @@ def mark_explained(error: Exception) -> None:
     error.explained_by_theano = True  # type: ignore[attr-defined]
 
 
-def _about(node, thunk) -> list[str]:
-    """Lines that say where a node was made, and what it was given."""
-    lines = []
+def _forget_pytensors_hint(error: Exception) -> None:
+    """Take away the note on each raise again, that more is said with a flag: it is said."""
+    notes = getattr(error, "__notes__", [])
+    notes[:] = [note for note in notes if "config.exception_verbosity" not in note]
+
+
+def lines_about(failed: Sequence[FailedOperation]) -> list[str]:
+    """Lines about operations that failed, of a loop after that of its step."""
+    return [line for each in reversed(failed) for line in (each.title, *_about(each))]
+
+
+def _about(operation: FailedOperation) -> list[str]:
+    """Lines that say where an operation was made, at which step it ran, and what it was given."""
+    lines, node, thunk = [], operation.node, operation.thunk
     if where := users_line(node):
         lines.append(f"Created at: {where}")
     elif where := nearest_line(node):
         lines.append(f"Computed from what was created at: {where}")
+    if operation.step:
+        lines.append(operation.step)
     lines.append(f"Inputs types: {[variable.type for variable in node.inputs]}")
     if hasattr(thunk, "inputs"):
         shapes = [getattr(box[0], "shape", None) for box in thunk.inputs]

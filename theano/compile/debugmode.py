@@ -5,11 +5,14 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from pytensor.graph.basic import Constant
 from pytensor.tensor.type import TensorType
 
-from theano.compile.optimizers import resolve_optimizer
+from theano.compile.call_errors import lines_about
+from theano.compile.optimizers import resolve_optimizer, rewriter_of
+from theano.compile.wrong_steps import where_it_began
+from theano.compile.wrong_values import Wrongs, summary
 from theano.configdefaults import config
-from theano.pytensor_base.functions.compiling import asked_rewrites
 from theano.pytensor_base.functions.debug_mode import (
     BadDestroyMap,
     BadOptimization,
@@ -18,12 +21,13 @@ from theano.pytensor_base.functions.debug_mode import (
     DebugModeError,
     InvalidValueError,
     StochasticOrder,
+    values_when_raised,
 )
 from theano.pytensor_base.functions.debug_mode import DebugMode as PyTensorDebugMode
 from theano.pytensor_base.functions.debug_mode import DebugModeMaker as PyTensorMaker
-from theano.pytensor_base.graphs.rewriting import RewriteDatabaseQuery
-from theano.schedule.arranged import arranged
+from theano.pytensor_base.graphs.scan import Scan
 from theano.schedule.database import optdb
+from theano.users_lines import nearest_line
 
 __all__ = [
     "BadDestroyMap",
@@ -103,10 +107,7 @@ class DebugMode(PyTensorDebugMode):
     @property
     def optimizer(self):
         """The rewriter, as other modes run it."""
-        asked = asked_rewrites(self)
-        if not isinstance(asked, RewriteDatabaseQuery):
-            return super().optimizer
-        return arranged(self.optdb.query(asked))
+        return rewriter_of(self)
 
     @property
     def function_maker(self):
@@ -128,10 +129,30 @@ def _finding_infinities(run: Callable) -> Callable:
 
     def checked():
         with _finite_values():
-            return run()
+            try:
+                return run()
+            except InvalidValueError as error:
+                _say_where(error)
+                raise
 
     checked.__dict__.update(run.__dict__)
     return checked
+
+
+def _say_where(error: InvalidValueError) -> None:
+    """Add to an error of a NaN or an infinity the user's line, and of a loop its step."""
+    node = getattr(error.r, "owner", None)
+    if node is None or not Wrongs(nan=True, inf=True, big=False).names(error.v):
+        return
+    lines = [f"Created at: {nearest_line(node)}", f"Result: {summary(error.v)}"]
+    values = values_when_raised(error)
+    known = all(isinstance(v, Constant) or v in values for v in node.inputs)
+    if isinstance(node.op, Scan) and known:
+        found = where_it_began(node, values)
+        if found is not None:
+            again, operations = found
+            lines = [*str(again).splitlines(), *lines_about(operations)]
+    error.specific_hint = "\n          ".join(lines)
 
 
 _valid_of_any_kind = TensorType.is_valid_value

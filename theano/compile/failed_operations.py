@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 
+from theano.compile.wrong_values import WrongValueError
 from theano.pytensor_base.functions.linking import raise_with_op
-from theano.pytensor_base.graphs.scan import Scan
+from theano.pytensor_base.graphs.scan import RunningSteps, Scan, running_steps
+from theano.scan_module.gradient.backward_loop import GRADIENT_OF
 from theano.scan_module.loop.arguments import take_apart
 from theano.scan_module.report.describe import describe, input_names
 
@@ -26,11 +27,14 @@ class FailedOperation:
         The operation, and what ran it.
     title
         The words that name it; in a loop's step, as a formula.
+    step
+        In a loop's step, which one; empty where that is not known.
     """
 
     node: Apply
     thunk: Any
     title: str
+    step: str = ""
 
 
 def failed_operations(error: BaseException, fgraph: FunctionGraph) -> list[FailedOperation]:
@@ -45,7 +49,15 @@ def failed_operations(error: BaseException, fgraph: FunctionGraph) -> list[Faile
     """
     found: list[FailedOperation] = []
     names: dict[Variable, str] = {}
-    for graph, node, thunk in _raised_with(error):
+    steps = None
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        steps = running_steps(frame) or steps
+        if frame.f_code is not raise_with_op.__code__:
+            continue
+        # PyTensor raises an error again, with where it was
+        graph, node, thunk = (frame.f_locals[name] for name in ("fgraph", "node", "thunk"))
+        if isinstance(error, WrongValueError) and node is error.checked:
+            node, thunk = error.node, None
         if graph is fgraph:
             title = f"Apply node that caused the error: {node}"
             found = [FailedOperation(node, thunk, title)]
@@ -56,19 +68,22 @@ def failed_operations(error: BaseException, fgraph: FunctionGraph) -> list[Faile
             pairs = zip(loop.inner_inputs, graph.inputs, strict=False)
             names = {given: of_step[variable] for variable, given in pairs}
             text = describe(node.outputs[0], names)
-            title = f"In a step of the loop {loop.settings.name or 'scan'}: {text}"
-            found.append(FailedOperation(node, thunk, title))
+            name = loop.settings.name or "scan"
+            title = f"In a step of the loop {name}: {text}"
+            found.append(FailedOperation(node, thunk, title, _step_in_words(name, steps)))
+            steps = None
     return found
+
+
+def _step_in_words(name: str, steps: RunningSteps | None) -> str:
+    """Which step of a loop one is."""
+    if steps is None:
+        return ""
+    text = f"Step {steps.at} of {steps.number}, the first being 0"
+    _, is_gradient, of = name.partition(GRADIENT_OF)
+    return f"{text}; it goes back from the last step of {of}" if is_gradient else text
 
 
 def _step_of(node: Apply) -> FunctionGraph | None:
     """The compiled graph of a loop's step."""
     return node.op.fn.maker.fgraph if isinstance(node.op, Scan) else None
-
-
-def _raised_with(error: BaseException) -> Iterator[tuple[Any, Apply, Any]]:
-    """The graph, the node and the thunk that PyTensor noted where it raised an error again."""
-    for frame, _ in traceback.walk_tb(error.__traceback__):
-        if frame.f_code is raise_with_op.__code__:
-            known = frame.f_locals
-            yield known["fgraph"], known["node"], known["thunk"]

@@ -1,13 +1,14 @@
 """MonitorMode: call the user's functions before and after each node."""
 
-from theano.compile.optimizers import resolve_optimizer
+from theano.compile.optimizers import resolve_optimizer, rewriter_of
 from theano.pytensor_base.functions.compiling import MonitorMode as PyTensorMonitorMode
+from theano.schedule.database import optdb
 
 __all__ = ["MonitorMode", "detect_nan"]
 
 
 class MonitorMode(PyTensorMonitorMode):
-    """Mode that steps through a function.
+    """Mode that steps through a function; and through steps of loops that it is given to.
 
     Parameters
     ----------
@@ -21,7 +22,13 @@ class MonitorMode(PyTensorMonitorMode):
     """
 
     def __init__(self, pre_func=None, post_func=None, optimizer="default", linker=None, db=None):
-        super().__init__(pre_func, post_func, resolve_optimizer(optimizer), linker, db)
+        query, db = resolve_optimizer(optimizer), optdb if db is None else db
+        super().__init__(pre_func, post_func, query, linker, db)
+
+    @property
+    def optimizer(self):
+        """The rewriter, as other modes run it."""
+        return rewriter_of(self)
 
     def eval(self, fgraph, i, node, fn):
         """Run one node between the two functions, which take Theano's three arguments."""

@@ -1,18 +1,23 @@
 """NanGuardMode: stop at the first node that makes a NaN, an infinity or a huge value."""
 
-from pytensor.graph.basic import Apply
-from pytensor.tensor.basic import AllocEmpty
-from pytensor.tensor.subtensor import IncSubtensor
-
-from theano.compile.optimizers import resolve_optimizer
+from theano.compile.guarded_linker import GuardedLinker
+from theano.compile.optimizers import resolve_optimizer, rewriter_of
+from theano.compile.wrong_values import Wrongs
+from theano.configdefaults import config
 from theano.pytensor_base.functions.nan_guard_mode import NanGuardMode as PyTensorNanGuardMode
 from theano.pytensor_base.functions.nan_guard_mode import contains_inf, contains_nan
+from theano.pytensor_base.graphs.rewriting import SequentialGraphRewriter
+from theano.scan_module.scan_opt.steps_of_mode import StepsOfMode
+from theano.schedule.database import optdb
 
 __all__ = ["NanGuardMode", "contains_inf", "contains_nan"]
 
+# What makes one operation of several, and overwrites what may have to be looked at again.
+_HIDING = ("fusion", "BlasOpt", "inplace")
+
 
 class NanGuardMode(PyTensorNanGuardMode):
-    """Mode that checks every value a function computes.
+    """Mode that checks every value a function computes, in the steps of loops too.
 
     Parameters
     ----------
@@ -29,6 +34,11 @@ class NanGuardMode(PyTensorNanGuardMode):
     AssertionError
         When the compiled function is called and such a value turns up, unless the flag
         NanGuardMode.action asks for a warning or a debugger.
+
+    Notes
+    -----
+    Values that element-wise operations hand to each other are not checked: a logarithm of 0 that a
+    switch does not choose is no error. All values of a call are kept until the next one.
     """
 
     def __init__(
@@ -41,26 +51,42 @@ class NanGuardMode(PyTensorNanGuardMode):
         db=None,
     ):
         query = resolve_optimizer(optimizer)
+        db = optdb if db is None else db
         super().__init__(nan_is_error, inf_is_error, big_is_error, query, linker, db)
-        check = self.linker.callback
+        self._checks = tuple(
+            flag if given is None else given
+            for given, flag in zip(
+                (nan_is_error, inf_is_error, big_is_error), _checks_of_flags(), strict=True
+            )
+        )
+        self.linker = GuardedLinker(Wrongs(*self._checks))
 
-        def check_what_is_written(node, thunk, storage_map, compute_map):
-            if not _is_written_in_part(node):
-                check(node, thunk, storage_map, compute_map)
+    @property
+    def optimizer(self):
+        """The rewriter, after which steps of loops have this mode, too."""
+        return SequentialGraphRewriter(rewriter_of(self, _HIDING), self.steps())
 
-        self.linker.callback = check_what_is_written
-        self._checks = (nan_is_error, inf_is_error, big_is_error)
+    def of_steps(self):
+        """Return the mode of steps of loops, whose inputs were looked at as results of others."""
+        made = self.clone()
+        made.linker.of_inputs = False
+        return made
+
+    def steps(self):
+        """Return the rewriter that gives loops that mode."""
+        return StepsOfMode("steps_for_nan_guard", self.of_steps)
 
     def clone(self, link_kwargs=None, optimizer="", **kwargs):
         """Return a mode with the same checks and, when given, other rewrites."""
         optimizer = self.provided_optimizer if optimizer == "" else optimizer
-        return type(self)(*self._checks, optimizer=optimizer)
+        made = type(self)(*self._checks, optimizer=optimizer)
+        made.linker.of_inputs = self.linker.of_inputs
+        return made
+
+    def __reduce__(self):
+        return type(self), (*self._checks, self.provided_optimizer)
 
 
-def _is_written_in_part(node: Apply) -> bool:
-    """Whether a node writes a part of new memory, such as a loop's: the rest may hold anything."""
-    while isinstance(node.op, IncSubtensor) and node.inputs[0].owner is not None:
-        node = node.inputs[0].owner
-        if isinstance(node.op, AllocEmpty):
-            return True
-    return False
+def _checks_of_flags():
+    flags = config.NanGuardMode
+    return flags.nan_is_error, flags.inf_is_error, flags.big_is_error

@@ -3,12 +3,15 @@
 from collections.abc import Iterable
 from typing import Any
 
+from pytensor.compile.mode import Mode
+
 from theano.compile.linkers import unknown_name
 from theano.configdefaults import config
-from theano.pytensor_base.functions.compiling import OPT_MERGE, OPT_NONE
-from theano.pytensor_base.graphs.rewriting import RewriteDatabaseQuery
+from theano.pytensor_base.functions.compiling import OPT_MERGE, OPT_NONE, asked_rewrites
+from theano.pytensor_base.graphs.rewriting import GraphRewriter, RewriteDatabaseQuery
+from theano.schedule.arranged import arranged
 from theano.schedule.database import FAST_COMPILE_TAG, FAST_RUN_TAG
-from theano.schedule.rewrites.left_out import FROM_EVERY_MODE
+from theano.schedule.rewrites.left_out import FROM_EVERY_MODE, OF_INNER_GRAPHS
 
 
 def _query(
@@ -66,3 +69,19 @@ def resolve_optimizer(optimizer: object) -> object:
     if optimizer not in predefined_optimizers:
         raise ValueError(unknown_name("optimizer", optimizer, map(str, predefined_optimizers)))
     return predefined_optimizers[optimizer]
+
+
+def rewriter_of(mode: Mode, without: Iterable[str] = ()) -> GraphRewriter:
+    """Return the rewriter of a mode that runs operations one by one, and compiles steps by themselves.
+
+    Parameters
+    ----------
+    mode
+        The mode.
+    without
+        Names and tags of rewrites that it leaves out.
+    """
+    asked = asked_rewrites(mode)
+    if not isinstance(asked, RewriteDatabaseQuery):
+        return asked
+    return arranged(mode.optdb.query(asked.excluding(*OF_INNER_GRAPHS, *without)))

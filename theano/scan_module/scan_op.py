@@ -8,6 +8,7 @@ from pytensor.graph.basic import Variable
 
 from theano.configdefaults import config
 from theano.gof.test_values import tests_only_results
+from theano.pytensor_base.functions.linking import WrapLinker
 from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
 from theano.pytensor_base.graphs.scan import ScanInfo, function_of_step, unfrozen_step
 from theano.pytensor_base.graphs.shapes import shape_rule
@@ -87,6 +88,9 @@ class Scan(ScanAttributes):
 
     def make_thunk(self, node, storage_map, compute_map, no_recycling, impl=None):
         """What runs a node in PyTensor's machine."""
+        if _counts_steps(self.mode):
+            # C does not say in which step an error was
+            impl = "py"
         thunk = super().make_thunk(node, storage_map, compute_map, no_recycling, impl)
         return with_rows_of_no_steps(thunk, node, storage_map)
 
@@ -121,3 +125,9 @@ class Scan(ScanAttributes):
     ) -> list[Variable]:
         """Directional derivatives of the outputs, by a loop that runs beside the forward one."""
         return loop_pushforward(outputs[0].owner, tangents, type(self))
+
+
+def _counts_steps(mode: Any) -> bool:
+    """Whether a mode calls something for each operation of a step, which may raise an error."""
+    linker = getattr(mode, "linker", None)
+    return isinstance(linker, WrapLinker) or getattr(linker, "counts_steps", False)

@@ -53,7 +53,16 @@ optdb.register(
 optdb.register("views_last", in2out(views_last), FAST_RUN_TAG, position=48.5)
 # after PyTensor's, where its are asked for: the native engine decides on memory by itself
 optdb.register("parts_in_place", PartsInPlace(), FAST_RUN_TAG, "inplace", position=50.2)
-optdb.register("results_in_place", ResultsInPlace(), FAST_RUN_TAG, "inplace", position=75.5)
+# who excludes what has element-wise operators overwrite their operands means this one, too
+optdb.register(
+    "results_in_place",
+    ResultsInPlace(),
+    FAST_RUN_TAG,
+    "inplace",
+    "inplace_elemwise_opt",
+    "inplace_elemwise_optimizer",
+    position=75.5,
+)
 # after all that knows operators by their names, before what makes the nodes fit Python
 optdb.register("operators_as_graphs", in2out(operators_as_graphs), FAST_COMPILE_TAG, position=47.9)
 # after all that gathers operands

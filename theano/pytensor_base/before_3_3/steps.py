@@ -32,3 +32,9 @@ class FrozenWhenAsked(Scan):
     @cached_property
     def _frozen_fgraph(self) -> Any:  # type: ignore[override]
         return self.fgraph.freeze()  # type: ignore[attr-defined]
+
+    def clone(self) -> FrozenWhenAsked:
+        """A copy with a step of its own, which is not compiled."""
+        made: Any = super().clone()
+        made._fn = None
+        return made

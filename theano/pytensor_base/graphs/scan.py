@@ -2,6 +2,8 @@
 # ruff: noqa: F401 -- this file re-exports
 
 import sys
+from dataclasses import dataclass
+from types import FrameType
 from typing import Any
 
 from pytensor.scan.basic import (
@@ -45,3 +47,25 @@ else:
 def function_of_step(op: Scan) -> Any:
     """The function of a loop's step, where it was compiled by itself; None before."""
     return getattr(op, "_fn", None)
+
+
+@dataclass(frozen=True)
+class RunningSteps:
+    """Where a loop is that PyTensor's Python runs.
+
+    Attributes
+    ----------
+    at, number
+        The step, from 0 on, and how many there are to be.
+    """
+
+    at: int
+    number: int
+
+
+def running_steps(frame: FrameType) -> RunningSteps | None:
+    """Where the loop is that runs in a frame; None of other frames."""
+    if frame.f_code is not Scan.perform.__code__ or "i" not in frame.f_locals:
+        return None
+    known = frame.f_locals
+    return RunningSteps(at=int(known["i"]), number=int(known["n_steps"]))

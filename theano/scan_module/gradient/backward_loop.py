@@ -26,6 +26,9 @@ from theano.scan_module.loop.step_copy import copied
 from theano.scan_module.step.fixed_shapes import values_of_fixed_shape
 from theano.scan_module.step.shape_only_uses import with_shapes_from_outside
 
+# How the name of a backward loop begins
+GRADIENT_OF = "grad_of_"
+
 
 def loop_pullback(
     node: Apply,
@@ -116,7 +119,7 @@ def _input_gradients(found: DifferentiatedLoop, op_class: type[PyTensorScan]) ->
         for inner, given in zip(found.step.trace_cotangents, found.cotangents.traces, strict=True)
         if inner is not None
     ]
-    name = f"grad_of_{loop.settings.name}" if loop.settings.name else None
+    name = f"{GRADIENT_OF}{loop.settings.name}" if loop.settings.name else None
     backward = Loop(
         n_steps=found.backward_steps,
         sequences=tuple(sequences),

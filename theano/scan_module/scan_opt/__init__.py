@@ -31,8 +31,9 @@ from theano.scan_module.scan_opt.push_out_dot_accumulate import PushOutDotAccumu
 from theano.scan_module.scan_opt.push_out_traced_products import PushOutTracedProducts
 from theano.scan_module.scan_opt.record_loops import RecordLoops
 from theano.scan_module.scan_opt.results_apart import ResultsApart
-from theano.scan_module.scan_opt.steps_for_fast_compile import StepsForFastCompile
+from theano.scan_module.scan_opt.steps_of_mode import StepsOfMode
 from theano.scan_module.scan_opt.unify_forward_loops import UnifyForwardLoops
+from theano.scan_module.step_modes import step_modes
 from theano.schedule.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb, register_for_tags
 
 __all__ = [
@@ -45,6 +46,8 @@ __all__ = [
     "ScanMerge",
     "ScanSaveMem",
 ]
+
+_QUICK_STEPS = StepsOfMode("steps_for_fast_compile", lambda: step_modes().quick)
 
 # name, rewriter, position, tags. PyTensor's own rewrites of loops run from 0.05 on.
 REWRITES = (
@@ -65,7 +68,7 @@ REWRITES = (
     # for engines that ask for it by its name
     ("shorten_traces_to_what_is_read", ShortenTraces(in_buffer=False), 1.612, ()),
     ("trim_empty_buffers", TRIM_EMPTY_BUFFERS, 1.613, (FAST_RUN_TAG,)),
-    ("steps_for_fast_compile", StepsForFastCompile(), 199, (FAST_COMPILE_TAG,)),
+    ("steps_for_fast_compile", _QUICK_STEPS, 199, (FAST_COMPILE_TAG,)),
     ("loops_are_ours", LoopsAreOurs(), 200, (FAST_RUN_TAG, FAST_COMPILE_TAG)),
     ("results_apart", ResultsApart(), 201, (FAST_RUN_TAG, FAST_COMPILE_TAG)),
 )

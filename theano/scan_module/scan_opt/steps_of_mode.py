@@ -1,11 +1,15 @@
-"""Steps of loops in FAST_COMPILE: compiled as their function is, with few rewrites and by Python.
+"""Steps of loops that are compiled as the function around them is.
 
-A step is a function of its own and has a mode of its own. Where the user named none, it is the
-default mode, whose compilation takes longer than that of the function around it.
+A step is a function of its own where the loop is not compiled as a whole, and has a mode of its own:
+where the user named none, it is the default mode. In FAST_COMPILE its compilation takes longer than that of
+the function around it, and in modes that look at values it would not be looked at.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from pytensor.compile.mode import Mode
 from pytensor.graph.basic import Apply
 from pytensor.graph.fg import FunctionGraph
 
@@ -15,10 +19,19 @@ from theano.scan_module.scan_opt.loop_rewriter import loops_of
 from theano.scan_module.step_modes import step_modes
 
 
-class StepsForFastCompile(GraphRewriter):
-    """Gives the mode FAST_COMPILE to loops, and loops inside them, that have the default mode."""
+class StepsOfMode(GraphRewriter):
+    """Gives a mode to loops, and loops inside them, that have the default mode.
 
-    name = "steps_for_fast_compile"
+    Parameters
+    ----------
+    name
+        Of the rewrite.
+    mode
+        The mode of their steps.
+    """
+
+    def __init__(self, name: str, mode: Callable[[], Mode]):
+        self.name, self.mode = name, mode
 
     def apply(self, graph: FunctionGraph) -> None:
         """Replace the loops of a graph by loops that differ in their mode."""
@@ -31,6 +44,6 @@ class StepsForFastCompile(GraphRewriter):
 
     def _op(self, op: PyTensorScan) -> PyTensorScan:
         made = op.clone()
-        made.mode = step_modes().quick
+        made.mode = self.mode()
         self.apply(made.fgraph)  # type: ignore[attr-defined]
         return made

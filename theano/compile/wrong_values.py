@@ -1,0 +1,95 @@
+"""What is wrong with a value, NaN, infinity or a huge number, and what else is in it, in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from pytensor.graph.basic import Apply
+
+# What NanGuardMode calls a big value
+BIGGEST = 1e10
+
+
+class WrongValueError(AssertionError):
+    """A value that NanGuardMode refuses.
+
+    Attributes
+    ----------
+    node, checked
+        The operation where it began, and the one after which it was seen; None of inputs.
+    """
+
+    node: Apply | None = None
+    checked: Apply | None = None
+
+
+@dataclass(frozen=True)
+class Wrongs:
+    """What is looked for.
+
+    Attributes
+    ----------
+    nan, inf, big
+        Whether NaN, infinity and magnitudes above `BIGGEST` are wrong.
+    """
+
+    nan: bool
+    inf: bool
+    big: bool
+
+    def names(self, value: Any) -> list[str]:
+        """What is wrong with a value, in Theano's words; nothing of what is no array of numbers."""
+        numbers = _numbers(value)
+        if numbers is None:
+            return []
+        masks = {
+            "NaN detected": self.nan and np.isnan(numbers).any(),
+            "Inf detected": self.inf and np.isinf(numbers).any(),
+            "Big value detected": self.big and (np.abs(numbers) > BIGGEST).any(),
+        }
+        return [name for name, found in masks.items() if found]
+
+    def at(self, value: np.ndarray) -> tuple[int, ...]:
+        """Where in an array the first wrong number is."""
+        return tuple(int(k) for k in np.argwhere(self._mask(value))[0])
+
+    def wrong_at(self, value: np.ndarray, place: tuple[int, ...]) -> bool:
+        """Whether the number at a place is wrong."""
+        return _numbers(value) is not None and bool(self._mask(value[place]))
+
+    def _mask(self, value: Any) -> Any:
+        found = np.zeros(np.shape(value), bool)
+        if self.nan:
+            found = found | np.isnan(value)
+        if self.inf:
+            found = found | np.isinf(value)
+        if self.big:
+            found = found | (np.abs(value) > BIGGEST)
+        return found
+
+
+def summary(value: Any) -> str:
+    """Shape, dtype, how many numbers are not finite, and between which the others are."""
+    numbers = _numbers(value)
+    if numbers is None:
+        return type(value).__name__
+    text = f"{numbers.dtype} {tuple(np.shape(value))}"
+    if np.ndim(value) == 0:
+        return f"{text}, {np.asarray(value)[()]}"
+    finite = numbers[np.isfinite(numbers)]
+    counts = {"NaN": np.isnan(numbers).sum(), "infinite": np.isinf(numbers).sum()}
+    text += "".join(f", {n} of {numbers.size} {name}" for name, n in counts.items() if n)
+    others = "the others " if finite.size < numbers.size else ""
+    return f"{text}, {others}from {finite.min()} to {finite.max()}" if finite.size else text
+
+
+def _numbers(value: Any) -> np.ndarray | None:
+    """The numbers of an array, dense or sparse; None of what has none."""
+    if hasattr(value, "format") and hasattr(value, "data"):
+        value = value.data
+    if not isinstance(value, np.ndarray | np.generic):
+        return None
+    numbers = np.asarray(value)
+    return numbers if numbers.size and numbers.dtype.kind in "fciu" else None
