@@ -115,7 +115,6 @@ def factors_of_diagonal_matrices(m: Maker):
     "inv_of_orthogonal_to_transpose",
     "inv_of_diag_to_diag_reciprocal",
     "inv_to_solve",
-    "solve_of_inv_to_matmul",
 )
 def inverses(m: Maker):
     x, d = square(m), positive(m)
@@ -147,7 +146,6 @@ def inverses(m: Maker):
     "det_of_kronecker",
     "det_of_permutation",
     "det_of_triangular",
-    "det_of_inv",
     "slogdet_specialization",
     "det_of_factorized_matrix",
     "det_of_matrix_factorized_elsewhere",

@@ -35,6 +35,9 @@ from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.extra_ops import (
     _broadcast_assert as broadcast_assert,  # the assertion that a length is 1 or equal
 )
+from pytensor.tensor.linalg.products import (
+    KroneckerProduct,  # the Kronecker product of two matrices
+)
 from pytensor.tensor.linalg.solvers.core import (
     SolveBase,  # base of the operators that solve a system
 )

@@ -17,6 +17,7 @@ from theano.pytensor_base.operations.tensor_rewrites import (
     blas,
     decomposition,
     elemwise,
+    inverse,
     local_log_add_exp,
     local_log_sqrt,
     local_log_sum_exp,
@@ -30,6 +31,7 @@ from theano.pytensor_base.operations.tensor_rewrites import (
     uncanonicalize,
 )
 from theano.schedule.rewrites import fused_maps, told_lengths
+from theano.schedule.rewrites import matrices_without_result as matrices
 from theano.schedule.rewrites import where_right as where
 from theano.schedule.rewrites.guarded import Guarded
 from theano.schedule.rewrites.products_with_zeros import product_with_zeros
@@ -121,6 +123,20 @@ INSTEAD: dict[NodeRewriter, NodeRewriter] = {
     ),
     **_guarded(where.nested_in_one_dtype({neg, mul}), [math.local_mul_specialize]),
     **_guarded(where.nested_in_one_dtype({add, mul}), [elemwise.flatten_nested_add_mul]),
+    inverse.inv_to_solve: matrices.WithErrors(inverse.inv_to_solve, matrices.checked_solution),
+    inverse.inv_of_diag_to_diag_reciprocal: matrices.WithErrors(
+        inverse.inv_of_diag_to_diag_reciprocal,
+        matrices.checked_reciprocals,
+        matrices.of_an_inverse,
+    ),
+    decomposition.cholesky_of_diag: matrices.WithErrors(
+        decomposition.cholesky_of_diag, matrices.defined_roots, matrices.of_real_numbers
+    ),
+    decomposition.cholesky_ldotlt: matrices.WithErrors(
+        decomposition.cholesky_ldotlt, matrices.with_positive_diagonal, matrices.of_real_numbers
+    ),
+    **_guarded(matrices.of_pseudo_inverses, [inverse.inv_of_inv]),
+    **_guarded(matrices.of_what_has_factors, [inverse.lift_linalg_of_expanded_matrices]),
     **_guarded(where.of_one_dtype, _OF_ONE_DTYPE, asked_last=True),
     **_guarded(where.of_one_dtype, [math.local_greedy_distributor]),
     **_guarded(where.of_one_float_dtype, _OF_ONE_FLOAT_DTYPE),

@@ -27,6 +27,9 @@ WRONG_REWRITES = (
     "useless_Arccosh_of_Cosh",
     # multiplies matrices in another order, whose products may overflow where those written do not
     "reassociate_matmul_chain",
+    # forget that there is an inverse of a matrix, or not: of a singular one they give numbers
+    "solve_of_inv_to_matmul",
+    "det_of_inv",
     # refuses an increment of one row, whose length 1 its type does not tell
     "local_AdvancedIncSubtensor_to_AdvancedIncSubtensor1",
 )

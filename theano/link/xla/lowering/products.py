@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 from pytensor.tensor.blockwise import Blockwise
+from pytensor.tensor.linalg import MatrixInverse
 from pytensor.tensor.math import Dot
 from pytensor.tensor.type import tensor
 
 from theano.link.xla.interpret import run_node
+from theano.link.xla.lowering.inverses import inverses
 from theano.link.xla.lowering.table import lowers, why_not
 from theano.pytensor_base.operations.tensor import (
     BatchedDot,
@@ -107,6 +109,8 @@ def on_each(op, node, inputs, context):
     batch = np.broadcast_shapes(*batches)
     if isinstance(op.core_op, Dot) and ndims == [2, 2]:
         return matrix_products(*inputs, node.outputs[0].type.dtype, context)
+    if isinstance(op.core_op, MatrixInverse):
+        return inverses(*inputs, node.outputs[0].type.dtype, context)
     values, batched = [], []
     for k, (x, own, n) in enumerate(zip(inputs, batches, ndims, strict=True)):
         core_shape = np.shape(x)[np.ndim(x) - n :]
