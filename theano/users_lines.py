@@ -1,6 +1,7 @@
 """Which line of a program is the user's: not one of this package's or of PyTensor's."""
 
 import os
+import sysconfig
 import traceback
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -17,6 +18,9 @@ from theano.pytensor_base.graphs.rewriting import copy_stack_trace
 PACKAGES = tuple(
     str(folder) + os.sep for folder in (Path(pytensor.__file__).parent, Path(__file__).parent)
 )
+# Python's own, which runs what it is given for its caller; packages are installed in a part of it.
+_PYTHON = sysconfig.get_path("stdlib") + os.sep
+_INSTALLED = tuple(sysconfig.get_path(name) + os.sep for name in ("purelib", "platlib"))
 
 
 # The last frame of an operation of a gradient whose line is that of what it differentiates
@@ -51,7 +55,7 @@ def line_of(variable: Variable) -> str:
 
 def _place_of(variable: Variable) -> Place:
     frames = (getattr(variable.tag, "trace", None) or [[]])[0]
-    users = [frame for frame in frames if not _filename_of(frame).startswith(PACKAGES)]
+    users = [frame for frame in frames if _is_a_users(_filename_of(frame))]
     line = f"{_filename_of(users[-1])}:{_number_of(users[-1])}" if users else ""
     return Place(line, OF_A_GRADIENT in frames)
 
@@ -59,6 +63,12 @@ def _place_of(variable: Variable) -> Place:
 def users_line(node: Apply) -> str:
     """Return the user's line that made a node, if it is known."""
     return users_place(node).line
+
+
+def _is_a_users(file: str) -> bool:
+    if file.startswith(_PYTHON) and not file.startswith(_INSTALLED):
+        return False
+    return not file.startswith(PACKAGES)
 
 
 def _filename_of(frame: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from typing import Any
 
 import numpy as np
@@ -12,5 +13,18 @@ def described(value: Any) -> str:
     if hasattr(value, "dtype") and hasattr(value, "shape"):
         text = f"{type(value).__name__} of dtype {value.dtype} and shape {tuple(value.shape)}"
         return f"{text}, {value}" if isinstance(value, np.ndarray) and value.ndim == 0 else text
-    text = repr(value)
-    return f"{type(value).__name__} {text if len(text) <= 60 else text[:57] + '...'}"
+    return f"{type(value).__name__} {in_a_line(value)}"
+
+
+def in_a_line(value: Any, most: int = 60) -> str:
+    """A value as Python writes it, of which the middle may be left out."""
+    brief = reprlib.Repr(maxlist=most, maxtuple=most, maxstring=most, maxother=most)
+    text = " ".join(brief.repr(value).split())
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def shortened(text: str, most: int = 600) -> str:
+    """A text, of which the middle is left out where it is long, as where it has an array in it."""
+    if len(text) <= most:
+        return text
+    return f"{text[: most // 2]} [...] {text[-(most // 2) :]}"

@@ -48,6 +48,7 @@ def check_what_is_no_input_says_why():
     assert "W is a shared variable" in refused([W])
     assert "y is not an input of the function" in refused([y], inputs=[x], outputs=x)
     assert "x has no dimension 2; it has 2" in refused([(x, 2)])
+    assert "must be an int, and 1.0 is of type float" in refused([(x, 1.0)], TypeError)
 
 
 def check_dimensions_count_from_the_end_too():

@@ -11,6 +11,7 @@ from theano.compile.function_module import UnusedInputError
 from theano.gof.fg import MissingInputError
 from theano.ifelse import ifelse
 from theano.sandbox.rng_mrg import MRG_RandomStreams
+from theano.tensor.fft import rfft
 from theano.tensor.var import AsTensorError
 
 mistakes = Mistakes()
@@ -204,6 +205,18 @@ def rows_of_different_lengths():
     f([[1.0, 2.0], [3.0]])
 
 
+@mistakes.add(TypeError, "got list [1.1, 1.1, 1.1,", "[...]", '"allow_input_downcast=True"')
+def many_arguments_that_lose_precision():
+    f = theano.function([a], 2 * a)
+    f([1.1] * 100_000)
+
+
+@mistakes.add(ValueError, "got str 'abcabc", "could not convert string to float: 'abcabc", "[...]")
+def long_text_as_an_argument():
+    f = theano.function([x], 2 * x)
+    f("abc" * 10_000)
+
+
 # What fails while a function runs
 
 
@@ -303,6 +316,40 @@ def number_that_is_none():
     theano.function([x], logarithm, mode="NanGuardMode")(-np.ones(2))
 
 
+@mistakes.add(
+    AssertionError,
+    "Could not broadcast dimensions",
+    "Inputs values: ndarray of dtype int64 and shape (), 3",
+    line="length = ",
+)
+def positions_of_different_numbers():
+    i, j = T.lvectors("i", "j")
+    length = M[i, j].shape[0]
+    theano.function([M, i, j], length)(np.ones((3, 4)), [0, 1], [0, 1, 2])
+
+
+@mistakes.add(AssertionError, "Got shape (3,), expected (4,)", line="filled = ")
+def array_of_another_length():
+    filled = T.alloc(x, 4)
+    theano.function([x], filled + 1)(np.ones(3))
+
+
+@mistakes.add(ValueError, "Matmul(X, Y)", line="products = ")
+def stacks_of_different_lengths():
+    X, Y = T.tensor3("X"), T.tensor3("Y")
+    products = T.batched_dot(X, Y)
+    f = theano.function([X, Y], products, mode="FAST_COMPILE")
+    f(np.ones((2, 3, 4)), np.ones((3, 4, 5)))
+
+
+@mistakes.add(
+    ValueError,
+    "Invalid value 'wrong' for norm of rfft: it must be one of None, 'ortho', 'no_norm'",
+)
+def norm_that_there_is_not():
+    rfft(M, norm="wrong")
+
+
 # Variables used as values
 
 
@@ -386,6 +433,14 @@ def device_after_the_start():
 @pytest.mark.parametrize("name", mistakes)
 def test_mistake(name):
     mistakes[name].check()
+
+
+def test_values_in_messages_are_short():
+    f = theano.function([a], 2 * a)
+    for value in ([1.1] * 1000, np.ones(100_000) / 3, "abc" * 1000, [["a" * 1000] * 1000]):
+        with pytest.raises((TypeError, ValueError)) as caught:
+            f(value)
+        assert len(str(caught.value)) < 1200
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pytensor.raise_op import CheckAndRaise
+
 from theano.compile.failed_operations import FailedOperation, failed_operations
 from theano.compile.hints import hints_for, lengths_that_differ
 from theano.compile.specify_shape import SpecifyShape, WrongShapeError
@@ -11,7 +13,7 @@ from theano.nearest_name import did_you_mean
 from theano.pytensor_base.functions.compiling import Function as PyTensorFunction
 from theano.pytensor_base.functions.compiling import containers_by_key
 from theano.users_lines import nearest_line, users_line
-from theano.values_in_words import described
+from theano.values_in_words import described, shortened
 
 __all__ = [
     "explain_bad_call",
@@ -87,7 +89,7 @@ def explain_bad_call(
             )
         except Exception as error:
             kind = type(error) if type(error) in (TypeError, ValueError) else TypeError
-            reason = "None is no array." if value is None else error
+            reason = "None is no array." if value is None else shortened(str(error))
             return kind(
                 f"Bad input argument {_named(spec)}to {called} at index {index} (0-based): "
                 f"expected {spec.variable.type}, got {described(value)}. {reason}"
@@ -162,6 +164,8 @@ def _about(operation: FailedOperation) -> list[str]:
     if hasattr(thunk, "inputs"):
         shapes = [getattr(box[0], "shape", None) for box in thunk.inputs]
         lines += [f"Inputs shapes: {shapes}", *lengths_that_differ(node, shapes)]
+        if isinstance(node.op, CheckAndRaise):
+            lines.append(f"Inputs values: {', '.join(described(box[0]) for box in thunk.inputs)}")
     return lines
 
 

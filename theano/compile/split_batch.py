@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from pytensor.compile.mode import Mode as PyTensorMode
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Variable
@@ -84,13 +85,18 @@ def _entry(given: Any, variables: list, replaced: Collection[Variable]) -> tuple
     ndim = getattr(variable.type, "ndim", 0)
     if not ndim:
         raise ValueError(f"data_parallel: {variable} is one number, which has no rows to split")
-    if not isinstance(axis, int) or not -ndim <= axis < ndim:
+    if isinstance(axis, bool) or not isinstance(axis, int | np.integer):
+        raise TypeError(
+            f"data_parallel: the dimension of {variable} with the batch must be an int, and "
+            f"{axis!r} is of type {type(axis).__name__}"
+        )
+    if not -ndim <= axis < ndim:
         raise ValueError(
             f"data_parallel: {variable} has no dimension {axis!r}; it has {ndim}, "
             "which count from 0"
         )
     position = next(k for k, other in enumerate(variables) if other is variable)
-    return position, axis % ndim
+    return position, int(axis) % ndim
 
 
 def _why_no_input(variable: Variable, replaced: Collection[Variable]) -> str:

@@ -25,14 +25,9 @@ from theano.pytensor_base.graphs.scan import (
     ScanEquilibriumGraphRewriter,
     ScanMerge,
 )
-from theano.pytensor_base.operations.tensor_rewrites import (
-    FusionOptimizer,
-    ShapeOptimizer,
-    topo_constant_folding,
-)
+from theano.pytensor_base.operations.tensor_rewrites import ShapeOptimizer, topo_constant_folding
 from theano.schedule.endless import InTurn, Walk
 from theano.schedule.equilibrium import Equilibrium
-from theano.schedule.fusion import Fusion
 from theano.schedule.lazy_shapes import AttachLazyShapes
 from theano.schedule.rewrites.instead import INSTEAD
 from theano.schedule.seconds import SecondsByRewrite
@@ -108,7 +103,6 @@ def _simplify_lengths(graph: FunctionGraph) -> None:
 _INSTEAD: dict[type[GraphRewriter], Callable[[Any], GraphRewriter]] = {
     EquilibriumGraphRewriter: Equilibrium,
     ScanEquilibriumGraphRewriter: EquilibriumOfLoops,
-    FusionOptimizer: Fusion,
     ScanMerge: _merge_with_lines,
     ShapeOptimizer: lambda _: AttachLazyShapes(_simplify_lengths),
 }

@@ -6,6 +6,7 @@ from pytensor.compile.mode import optdb as _pytensor_optdb
 
 from theano.pytensor_base.graphs.rewriting import in2out
 from theano.schedule.layered_database import LayeredDB
+from theano.schedule.lines_kept import LinesKept
 from theano.schedule.rewrites.casts_by_numpy import cast_by_numpy
 from theano.schedule.rewrites.few_operands import few_operands
 from theano.schedule.rewrites.joined_parts import JoinedParts
@@ -41,6 +42,8 @@ def register_for_tags(name: str, rewrite: Any, *tags: str, position: float) -> N
     _pytensor_optdb.register(name, rewrite, *tags, position=position)
 
 
+# before all others
+optdb.register("lines_kept", LinesKept(), FAST_RUN_TAG, FAST_COMPILE_TAG, position=-1)
 # after the rewrites of loops, before sums are given a canonical form
 optdb.register("joined_parts", JoinedParts(), FAST_RUN_TAG, position=0.9)
 # after PyTensor's canonicalize (1), before stabilize (1.5)
