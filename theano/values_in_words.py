@@ -18,7 +18,8 @@ def described(value: Any) -> str:
 
 def in_a_line(value: Any, most: int = 60) -> str:
     """A value as Python writes it, of which the middle may be left out."""
-    brief = reprlib.Repr(maxlist=most, maxtuple=most, maxstring=most, maxother=most)
+    brief = reprlib.Repr()
+    brief.maxlist = brief.maxtuple = brief.maxstring = brief.maxother = most
     text = " ".join(brief.repr(value).split())
     return text if len(text) <= most else text[: most - 3] + "..."
 
