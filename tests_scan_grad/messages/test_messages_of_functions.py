@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from pytensor.link.c.exceptions import CompileError
 
 import theano
 import theano.tensor as T
@@ -348,6 +349,28 @@ def stacks_of_different_lengths():
 )
 def norm_that_there_is_not():
     rfft(M, norm="wrong")
+
+
+@mistakes.add(
+    CompileError,
+    "C code of Undeclared does not compile: ",
+    "missing_name",
+    "are in the note of this error",
+    line="doubled = ",
+)
+def c_code_that_does_not_compile():
+    class Undeclared(theano.Op):
+        __props__ = ()
+        itypes, otypes = (T.dvector,), (T.dvector,)
+
+        def perform(self, node, inputs, output_storage):
+            output_storage[0][0] = 2 * inputs[0]
+
+        def c_code(self, node, name, inputs, outputs, sub):
+            return "npy_intp length = missing_name + 1;"
+
+    doubled = Undeclared()(x)
+    theano.function([x], doubled)
 
 
 # Variables used as values

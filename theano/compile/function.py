@@ -10,6 +10,7 @@ from pytensor.compile.mode import Mode as PyTensorMode
 from pytensor.graph.basic import Variable
 
 from theano import deep_graphs
+from theano.compile.compile_errors import explain_compile_error
 from theano.compile.function_module import Function, FunctionWithExtras
 from theano.compile.kept_whole import kept_whole
 from theano.compile.mode import get_mode
@@ -23,6 +24,7 @@ from theano.gof.fg import MissingInputError
 from theano.gof.test_values import no_test_values
 from theano.link.native.graph.overwriting import mark_overwritten
 from theano.misc.pkl_utils import StripPickler
+from theano.pytensor_base.functions.c_code import is_of_compiler
 from theano.pytensor_base.functions.compiling import (
     UnusedInputError,
     construct_function_ins_and_outs,
@@ -169,6 +171,10 @@ def function(
                 function = maker.create()
     except (TypeError, RuntimeError, UnusedInputError, MissingInputError) as error:
         error.args = tuple(_in_theanos_name(argument) for argument in error.args)
+        raise
+    except Exception as error:
+        if is_of_compiler(error):
+            explain_compile_error(error)
         raise
     return counted_when_it_dies(function)
 

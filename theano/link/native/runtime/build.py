@@ -129,7 +129,7 @@ def _run(commands: Sequence[Sequence[str]], temporary: Path) -> str:
                 raise OSError(complaint)
             if process.returncode:
                 said = complaint.strip() or f"exit status {process.returncode}"
-                raise BuildError(f"{' '.join(command)}\nfailed:\n{said}")
+                raise BuildError(f"{said}\nThe command was: {' '.join(command)}")
     finally:
         for process in processes:
             if process.returncode is None:

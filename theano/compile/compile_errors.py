@@ -1,0 +1,39 @@
+"""What is said of C code of an operation that does not compile."""
+
+from __future__ import annotations
+
+import traceback
+
+from pytensor.graph.basic import Apply
+
+from theano.users_lines import nearest_line
+
+# So many lines after the compiler's first error show the code.
+_LINES_OF_CODE = 2
+
+
+def explain_compile_error(error: Exception) -> None:
+    """Put the compiler's first error, the operation and the user's line before all options.
+
+    Parameters
+    ----------
+    error
+        PyTensor's; what it said, with the compiler's command, becomes its note.
+    """
+    whole = str(error)
+    lines = whole.splitlines()
+    wrong = [k for k, line in enumerate(lines) if " error: " in line or " error:" in line]
+    said = lines[wrong[0] : wrong[0] + 1 + _LINES_OF_CODE] if wrong else lines[:1]
+    said[0] = said[0].partition("error: ")[2] or said[0]
+    node = _node_that_was_compiled(error)
+    if node is not None:
+        said[0] = f"C code of {node.op} does not compile: {said[0]}"
+        said += [f"Apply node: {node}", f"Created at: {nearest_line(node)}"]
+    said.append("The compiler's command and all that it said are in the note of this error.")
+    error.args = ("\n".join(said),)
+    error.add_note(whole)
+
+
+def _node_that_was_compiled(error: Exception) -> Apply | None:
+    nodes = [frame.f_locals.get("node") for frame, _ in traceback.walk_tb(error.__traceback__)]
+    return next((node for node in reversed(nodes) if isinstance(node, Apply)), None)
