@@ -14,7 +14,6 @@ from tests_scan_grad.around_loops import pieces
 from tests_scan_grad.around_loops.agreement import check
 from tests_scan_grad.around_loops.draw_loops import OF_SEQUENCES, OF_STATES, TRACE_WORK
 from tests_scan_grad.around_loops.drawing import draw
-from tests_scan_grad.around_loops.loops import Loop
 
 # mode, whether code is compiled quickly first, share of the programs, the first seed
 RUNS = {
@@ -33,13 +32,13 @@ def test_programs_compute_what_unrolled_numpy_does(mode, quick, share, first, py
         outcomes = {seed: check(seed, mode) for seed in range(first, first + count)}
     wrong = {seed: found.detail for seed, found in outcomes.items() if found.verdict == "wrong"}
     assert not wrong, "\n\n".join(f"seed {seed}: {detail}" for seed, detail in wrong.items())
-    # others branch on what rounding decides, or have no steps in PyTensor's loops
-    assert sum(found.verdict == "right" for found in outcomes.values()) >= 0.3 * count
+    # others branch on what rounding decides, or are those of `NOT_RUN`
+    assert any(found.verdict == "right" for found in outcomes.values())
 
 
 def test_the_programs_do_all_that_there_is_to_do():
     programs = [draw(seed) for seed in range(300)]
-    loops = [piece for program in programs for piece in program.pieces if isinstance(piece, Loop)]
+    loops = [loop for program in programs for loop in program.loops]
     made = Counter(type(piece) for program in programs for piece in program.pieces)
     assert made.keys() == set(pieces.Piece.__subclasses__())
     assert min(made.values()) > 20
@@ -47,9 +46,7 @@ def test_the_programs_do_all_that_there_is_to_do():
     assert {join.axis for join in joins} >= {0, 1, 2}
     assert {taps for loop in loops for taps in loop.sequences} == set(OF_SEQUENCES)
     assert {state.taps for loop in loops for state in loop.states} == set(OF_STATES)
-    work = {state.formula.work for loop in loops for state in loop.states}
-    work |= {trace.work for loop in loops for trace in loop.traces}
-    assert work == {*TRACE_WORK, "product"}
+    assert {work for loop in loops for work in loop.work} == {*TRACE_WORK, "product"}
     for count, holds in (
         (loops, lambda loop: loop.backwards),
         (loops, lambda loop: loop.until is not None),

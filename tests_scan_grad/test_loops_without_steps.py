@@ -35,6 +35,16 @@ def test_gradients_of_what_was_never_computed(mode):
 
 
 @pytest.mark.parametrize("mode", ["FAST_COMPILE", "FAST_RUN", "XLA"])
+def test_gradients_of_a_sequence_that_is_too_short(mode):
+    """Its lengths are numbers whose places PyTensor gives to other numbers."""
+    x = T.dmatrix("x")
+    sums, _ = theano.scan(lambda row: (row * row).sum(), {"input": x, "taps": [-1]})
+    function = theano.function([x], theano.grad((sums**2).sum(), x), mode=mode)
+    np.testing.assert_array_equal(function(np.ones((1, 2))), np.zeros((1, 2)))
+    np.testing.assert_array_equal(function(np.ones((2, 2))), [[8, 8], [0, 0]])
+
+
+@pytest.mark.parametrize("mode", ["FAST_COMPILE", "FAST_RUN", "XLA"])
 def test_lengths_that_a_step_asks_for(mode):
     """Of a row that is stacked, which is filled to its own shape, and of a vector by its length."""
     x, w = T.dmatrices("x", "w")

@@ -132,8 +132,11 @@ def _split(drawn: Drawn) -> None:
     lengths = {shape[axis] for shape in drawn.shapes(whole)}
     if len(lengths) == 1:
         (length,) = lengths
-        first = int(drawn.generator.integers(length + 1))
-        drawn.add(pieces.Split((whole,), axis, (first, length - first)))
+        # a length of 1 would be told by the type of a part, and not by that of the start of a state
+        firsts = [first for first in range(length + 1) if 1 not in (first, length - first)]
+        if firsts:
+            first = firsts[drawn.generator.integers(len(firsts))]
+            drawn.add(pieces.Split((whole,), axis, (first, length - first)))
 
 
 def _index(drawn: Drawn, operand: int) -> tuple[int | slice, ...]:

@@ -65,6 +65,12 @@ class Loop(Piece):
     until: float | None
     truncate: int
 
+    @property
+    def work(self) -> set[str]:
+        """What its steps compute."""
+        formulas = (*(state.formula for state in self.states), *self.traces)
+        return {formula.work for formula in formulas}
+
     def compute(self, arrays):
         sequences, starts, invariants, weights = self._parts(arrays)
         steps = self._steps(arrays, sequences)

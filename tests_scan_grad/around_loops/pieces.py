@@ -59,6 +59,8 @@ class Split(Piece):
     lengths: tuple[int, int]
 
     def compute(self, arrays):
+        if arrays[0].shape[self.axis] != sum(self.lengths):
+            raise ValueError("lengths of parts that are not those of the whole")
         return np.split(arrays[0], [self.lengths[0]], axis=self.axis)
 
     def build(self, variables, scan, mode):

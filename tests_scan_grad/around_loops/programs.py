@@ -56,7 +56,12 @@ class Program:
     @property
     def truncated(self) -> bool:
         """Whether the gradient is not that of the cost."""
-        return any(isinstance(piece, Loop) and piece.truncate != -1 for piece in self.pieces)
+        return any(loop.truncate != -1 for loop in self.loops)
+
+    @property
+    def loops(self) -> list[Loop]:
+        """The loops among the pieces."""
+        return [piece for piece in self.pieces if isinstance(piece, Loop)]
 
     def has_loops_without_steps(self) -> bool:
         """Whether a loop does nothing in one of the calls."""

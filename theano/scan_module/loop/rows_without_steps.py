@@ -38,7 +38,10 @@ def with_rows_of_no_steps(thunk: Callable, node: Apply, storage_map: dict) -> An
     traces = given_by(node).traces
     if all(output.type.ndim < 2 for output in traces):
         return thunk
+    # PyTensor lets other variables have these places later on, in the map and not in the thunks
     steps = storage_map[given_to(node).n_steps]
+    given = [storage_map[v] for v in _inputs(node)]
+    put_out = [(output.type, storage_map[output]) for output in traces]
     lengths: list[Callable] = []
 
     @wraps(thunk)
@@ -47,10 +50,10 @@ def with_rows_of_no_steps(thunk: Callable, node: Apply, storage_map: dict) -> An
         if steps[0] == 0:
             if not lengths:
                 lengths.append(_lengths_of(node))
-            found = iter(lengths[0](*(storage_map[v][0] for v in _inputs(node))))
-            for output in traces:
-                rows = [int(next(found)) for _ in output.type.shape[1:]]
-                storage_map[output][0] = np.empty((0, *rows), dtype=output.type.dtype)
+            found = iter(lengths[0](*(place[0] for place in given)))
+            for kind, place in put_out:
+                rows = [int(next(found)) for _ in kind.shape[1:]]
+                place[0] = np.empty((0, *rows), dtype=kind.dtype)
         return done
 
     return run
