@@ -458,6 +458,14 @@ def test_mistake(name):
     mistakes[name].check()
 
 
+def test_arrays_in_messages_of_operations_are_short():
+    X, Y = T.tensor3("X"), T.tensor3("Y")
+    f = theano.function([X, Y], T.batched_dot(X, Y))
+    with pytest.raises(TypeError, match="must have the same size in axis 0") as caught:
+        f(np.ones((2, 9, 30)), np.ones((30, 30, 9)))
+    assert len(str(caught.value)) < 3500
+
+
 def test_values_in_messages_are_short():
     f = theano.function([a], 2 * a)
     for value in ([1.1] * 1000, np.ones(100_000) / 3, "abc" * 1000, [["a" * 1000] * 1000]):

@@ -311,6 +311,21 @@ def misspelt_argument():
     theano.scan(lambda u: u, sequence=x)
 
 
+@mistakes.add(
+    MissingInputError,
+    "scan 'path': with strict=True, what the step reads of shared variables must be in"
+    " non_sequences, and w is not",
+)
+def shared_variable_that_a_strict_loop_is_not_given():
+    w, v = theano.shared(1.0, name="w"), theano.shared(2.0, name="v")
+    theano.scan(lambda u, v: u * v * w, x, non_sequences=[v], strict=True, name="path")
+
+
+@mistakes.add(TypeError, "one is the updates of a loop", "`outputs, updates = theano.scan(...)`")
+def outputs_and_updates_that_are_not_taken_apart():
+    theano.function([x], theano.scan(lambda u: 2 * u, sequences=x))
+
+
 # Conditions, functions, what belongs to the loop
 
 

@@ -36,6 +36,10 @@ _PLAIN_ERRORS = (
 )
 
 
+# So many characters of what an operation says are shown.
+_MOST_SAID = 2000
+
+
 def explain_bad_call(
     function: PyTensorFunction, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Exception | None:
@@ -128,7 +132,11 @@ def explain_failure(function: PyTensorFunction, error: Exception) -> Exception:
     lines += hints_for(error, failed[-1].node)
     text = "\n".join(lines)
     if type(error) in _PLAIN_ERRORS:
-        error.args = (", ".join(map(str, error.args)) + "\n" + text,)
+        said = ", ".join(map(str, error.args))
+        if type(failed[-1].node.op).__module__.startswith(("pytensor.", "theano.")):
+            # some of them print whole arrays
+            said = shortened(said, most=_MOST_SAID)
+        error.args = (f"{said}\n{text}",)
     else:
         error.add_note(text)
     mark_explained(error)

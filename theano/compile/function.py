@@ -29,6 +29,7 @@ from theano.pytensor_base.functions.compiling import (
     UnusedInputError,
     construct_function_ins_and_outs,
 )
+from theano.updates import OrderedUpdates
 
 __all__ = ["function", "function_dump"]
 
@@ -132,6 +133,11 @@ def function(
         )
     if not isinstance(no_default_updates, bool | list):
         raise TypeError("no_default_updates should be either a boolean or a list")
+    if isinstance(outputs, list | tuple) and any(isinstance(v, OrderedUpdates) for v in outputs):
+        raise TypeError(
+            "Outputs must be Theano variables or Out instances, and one is the updates of a loop:"
+            " theano.scan returns both, `outputs, updates = theano.scan(...)`"
+        )
     output_keys, outputs = _split_dict(outputs)
     name = name or _caller()
     mode = get_mode(mode)

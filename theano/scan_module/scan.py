@@ -132,7 +132,7 @@ def scan(
         _no_remarks(),
         rare_collections(),
         no_test_values(),
-        clearer_errors(step, outputs_info, name),
+        clearer_errors(step, outputs_info, non_sequences, name),
     ):
         outputs, updates = pytensor_scan(
             fn,
