@@ -106,7 +106,8 @@ class _Guard:
             _say(WrongValueError("\n".join(lines)))
 
     def _say_of_result(self, found: list[str], variable: Variable, storage_map: Any) -> None:
-        value, place, checked = storage_map[variable][0], (), variable.owner
+        value, checked = storage_map[variable][0], variable.owner
+        place: tuple[int, ...] = ()
         if isinstance(value, np.ndarray):
             place = self.wrongs.at(value)
             variable, place = self._where_it_began(variable, place, storage_map)

@@ -3,8 +3,6 @@
 from collections.abc import Iterable
 from typing import Any
 
-from pytensor.compile.mode import Mode
-
 from theano.compile.linkers import unknown_name
 from theano.configdefaults import config
 from theano.pytensor_base.functions.compiling import OPT_MERGE, OPT_NONE, asked_rewrites
@@ -71,7 +69,7 @@ def resolve_optimizer(optimizer: object) -> object:
     return predefined_optimizers[optimizer]
 
 
-def rewriter_of(mode: Mode, without: Iterable[str] = ()) -> GraphRewriter:
+def rewriter_of(mode: Any, without: Iterable[str] = ()) -> GraphRewriter:
     """Return the rewriter of a mode that runs operations one by one, and compiles steps by themselves.
 
     Parameters
