@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,8 +12,6 @@ from pytensor.tensor.subtensor import Subtensor
 
 from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
 from theano.scan_module.loop.arguments import Loop, take_apart
-from theano.scan_module.loop.initial_values import with_theanos_memory
-from theano.scan_module.loop.one_trace import traced_as_one
 from theano.scan_module.loop.state_types import with_states_told_by_both
 from theano.scan_module.scan_op import Scan
 
@@ -60,14 +58,13 @@ def adopt_node(node: Apply, mode: Any = None) -> Apply:
     mode
         The mode that compiles the step, if the op names none.
     """
-    return _adopted_loop(take_apart(node), mode).build(Scan).node
+    return adopted_loop(take_apart(node), mode).build(Scan).node
 
 
 def read_from_our_loop(
     value: Variable,
     adopted: dict[Apply, Apply],
     mode: Any,
-    as_written: Callable[[Loop], Loop] = lambda loop: loop,
 ) -> Variable:
     """A result of PyTensor's scan, which is a slice of a loop's output, read from a loop of ours.
 
@@ -79,8 +76,6 @@ def read_from_our_loop(
         The loops that became ours so far, by those that they were; new ones are added.
     mode
         The mode that compiles the step, if the op names none.
-    as_written
-        Gives a loop the step that was written, in the place of PyTensor's copy.
     """
     slices = []
     source = value
@@ -91,7 +86,7 @@ def read_from_our_loop(
     if node is None or type(node.op) is not PyTensorScan:
         return value
     if node not in adopted:
-        adopted[node] = _with_theanos_memory(as_written(take_apart(node)), mode)
+        adopted[node] = adopt_node(node, mode)
     result = adopted[node].outputs[node.outputs.index(source)]
     for slice_node in reversed(slices):
         result = slice_node.clone_with_new_inputs([result, *slice_node.inputs[1:]]).outputs[0]
@@ -99,13 +94,16 @@ def read_from_our_loop(
     return result
 
 
-def _with_theanos_memory(loop: Loop, mode: Any) -> Apply:
-    loop = with_theanos_memory(_adopted_loop(loop, mode))
-    outputs = traced_as_one(lambda: loop.build(Scan).node.outputs, loop.outer_inputs)
-    return outputs[0].owner
+def adopted_loop(loop: Loop, mode: Any) -> Loop:
+    """A loop whose states keep their types, and whose step has no loops of PyTensor's.
 
-
-def _adopted_loop(loop: Loop, mode: Any) -> Loop:
+    Parameters
+    ----------
+    loop
+        A loop as it was written.
+    mode
+        The mode that compiles the step, if the loop names none.
+    """
     loop = with_states_told_by_both(loop.with_inner_outputs(_adopted(loop.inner_outputs)))
     return replace(loop, settings=replace(loop.settings, mode=loop.settings.mode or mode))
 

@@ -7,19 +7,23 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.basic import Variable
+from pytensor.tensor.basic import shape_padleft
+from pytensor.tensor.type import TensorType
 
+from theano.configdefaults import config
 from theano.garbage import rare_collections
 from theano.gof.test_values import compute_missing_test_values, no_test_values
-from theano.pytensor_base.graphs.scan import scan as pytensor_scan
-from theano.scan_module.adopt import read_from_our_loop
-from theano.scan_module.call.as_written import StepRecord
+from theano.scan_module.call.given import Given
 from theano.scan_module.call.given_arrays import check_arrays, check_sequences, with_rows_checked
+from theano.scan_module.call.loop_of_step import results_of_loop
 from theano.scan_module.call.number_of_steps import check_steps, check_truncation, constant_steps
-from theano.scan_module.call.stand_ins import StandIns
 from theano.scan_module.call.step_results import checked, clearer_errors
 from theano.scan_module.call.step_test_values import with_test_values
 from theano.scan_module.call.updated_outside import with_default_updates
+from theano.scan_module.call.written_step import WrittenStep
+from theano.scan_module.loop.arguments import LoopSettings
+from theano.scan_module.loop.one_trace import traced_as_one
 from theano.scan_module.step_modes import step_modes
 from theano.updates import OrderedUpdates
 
@@ -123,100 +127,75 @@ def scan(
     check_truncation(truncate_gradient, name)
     outputs_info = with_rows_checked(outputs_info, name)
     fn = with_test_values(checked(fn, outputs_info, name), sequences, outputs_info, non_sequences)
-    fn = step = StepRecord(with_default_updates(fn), outputs_info)
-    if go_backwards:
-        sequences = _first_of_one_step(sequences, n_steps)
-    stand_ins = StandIns()
-    step_mode = step_modes().of_step(mode)
-    with (
-        _no_remarks(),
-        rare_collections(),
-        no_test_values(),
-        clearer_errors(step, outputs_info, non_sequences, name),
-    ):
-        outputs, updates = pytensor_scan(
-            fn,
-            sequences=_arrays_replaced(sequences, "input", stand_ins),
-            outputs_info=_arrays_replaced(outputs_info, "initial", stand_ins),
-            non_sequences=non_sequences,
-            n_steps=n_steps,
-            truncate_gradient=truncate_gradient,
-            go_backwards=go_backwards,
-            mode=None if mode is None else step_mode,
-            name=name,
-            profile=profile,
-            allow_gc=allow_gc,
-            strict=strict,
-            return_list=True,
-            return_updates=True,
-        )
-    connected = stand_ins.connect([*(outputs or []), *updates.values()])
-    outputs = connected[: len(outputs or [])]
-    updates = dict(zip(updates, connected[len(outputs) :], strict=True))
-    new_outputs, new_updates = _read_from_ours(outputs, updates, step, step_mode)
-    if not new_outputs:
-        return None, new_updates
-    if return_list or len(new_outputs) > 1:
-        return new_outputs, new_updates
-    return new_outputs[0], new_updates
+    fn = with_default_updates(fn)
+    given = Given.of(sequences, outputs_info, non_sequences)
+    step = WrittenStep()
+    with _no_remarks(), rare_collections(), clearer_errors(step, outputs_info, name):
+        if constant_steps(n_steps) == 1:
+            outputs, updates = _results_of_one_step(fn, given, step, go_backwards)
+        else:
+            settings = LoopSettings(
+                name=name,
+                mode=step_modes().of_step(mode),
+                truncate_gradient=truncate_gradient,
+                profile=profile,
+                allow_gc=config.scan.allow_gc if allow_gc is None else allow_gc,
+                strict=strict,
+            )
+            outputs, updates = _results_of_loop(fn, given, step, n_steps, go_backwards, settings)
+    compute_missing_test_values([*outputs, *updates.values()])
+    found = OrderedUpdates(updates.items())
+    if not outputs:
+        return None, found
+    return (outputs if return_list or len(outputs) > 1 else outputs[0]), found
 
 
 @contextmanager
 def _no_remarks() -> Iterator[None]:
     """PyTensor says nothing of what Theano's scan has and it is going to drop."""
     with warnings.catch_warnings():
-        # it is going to stop returning updates; Theano's scan always does
-        warnings.filterwarnings("ignore", "Scan return signature will change", DeprecationWarning)
-        # and a step's mode
-        warnings.filterwarnings("ignore", "The `mode` argument of `scan`", FutureWarning)
         # what it sets itself of the generators that a step draws from
         warnings.filterwarnings("ignore", "Setting default_update", DeprecationWarning)
         yield
 
 
-def _read_from_ours(
-    outputs: list[Variable], updates: dict[Variable, Variable], step: StepRecord, step_mode: Any
-) -> tuple[list[Variable], OrderedUpdates]:
-    """What PyTensor's loop computes, read from a loop of ours, which has the step as written."""
-    adopted: dict[Apply, Apply] = {}
-    with rare_collections(), no_test_values():
-        new_outputs = [read_from_our_loop(v, adopted, step_mode, step.of_loop) for v in outputs]
-        new_updates = OrderedUpdates(
-            (shared, read_from_our_loop(value, adopted, step_mode, step.of_loop))
-            for shared, value in updates.items()
-        )
-    for node in adopted.values():
-        step.attach(node.op)
-    compute_missing_test_values([*new_outputs, *new_updates.values()])
-    return new_outputs, new_updates
+def _results_of_one_step(
+    fn: Callable, given: Given, step: WrittenStep, backwards: bool
+) -> tuple[list[Variable], dict[Any, Variable]]:
+    """What a loop that is known to have one step gives: the step, without a loop around it."""
 
+    def arguments() -> list[Variable]:
+        return given.arguments_of_one_step(backwards)
 
-def _first_of_one_step(sequences: Any, n_steps: Any) -> Any:
-    """Sequences of which the one step of a backward loop takes the last element.
-
-    A loop known to have one step is no loop in the graph, and PyTensor then reads the first
-    element of the sequences whatever their direction.
-    """
-    if sequences is None or constant_steps(n_steps) != 1:
-        return sequences
-    entries = sequences if isinstance(sequences, list | tuple) else [sequences]
-    return [
-        {**entry, "input": entry["input"][::-1], "taps": [-tap for tap in _taps(entry)]}
-        if isinstance(entry, dict)
-        else entry[::-1]
-        for entry in entries
+    step.call(fn, [*traced_as_one(arguments, given.variables), *given.invariants])
+    outputs = [
+        shape_padleft(output) if isinstance(output.type, TensorType) else output
+        for output in step.outputs
     ]
+    return outputs, step.updates
 
 
-def _arrays_replaced(entries: Any, key: str, stand_ins: StandIns) -> Any:
-    """Sequences or initial states, with stand-ins for the variables."""
-    if isinstance(entries, list | tuple):
-        return [_arrays_replaced(entry, key, stand_ins) for entry in entries]
-    if isinstance(entries, dict):
-        return {k: stand_ins.stand_in(v) if k == key else v for k, v in entries.items()}
-    return stand_ins.stand_in(entries)
+def _results_of_loop(
+    fn: Callable,
+    given: Given,
+    step: WrittenStep,
+    n_steps: Any,
+    backwards: bool,
+    settings: LoopSettings,
+) -> tuple[list[Variable], dict[Any, Variable]]:
+    """What a loop gives."""
+    with no_test_values():
+        arguments = [*traced_as_one(given.arguments, []), *given.invariants]
+    step.call(fn, arguments)
+    step.leave_updates_to_loop()
+    changed: list[Any] = []
 
+    def made() -> list[Variable]:
+        outputs, updates = results_of_loop(given, step, n_steps, backwards, settings)
+        changed.extend(updates)
+        return [*outputs, *updates.values()]
 
-def _taps(sequence: dict[str, Any]) -> list[int]:
-    taps = sequence.get("taps", 0)
-    return list(taps) if isinstance(taps, list | tuple) else [taps]
+    with no_test_values():
+        results = traced_as_one(made, [*given.variables, *step.shared(), *step.read_from_outside()])
+    count = len(step.outputs)
+    return results[:count], dict(zip(changed, results[count:], strict=True))

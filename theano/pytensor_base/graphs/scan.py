@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
+from pytensor.compile.sharedvalue import (
+    collect_new_shareds,  # a context that gives the shared variables which are made in it
+)
 from pytensor.scan.basic import (
     get_updates_and_outputs,  # what a step returned -> conditions, outputs, updates
-    scan,  # pytensor.scan
 )
 from pytensor.scan.op import (
     Scan,  # the operator: `info`, `fgraph`, and arguments in one list whose order says their role

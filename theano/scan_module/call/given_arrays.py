@@ -10,6 +10,7 @@ from pytensor.tensor.type import TensorType
 
 from theano.nearest_name import did_you_mean
 from theano.raise_op import Check
+from theano.scan_module.call.given import listed
 from theano.scan_module.call.step_results import loop_name
 
 
@@ -28,7 +29,7 @@ def check_sequences(sequences: Any, name: str | None) -> None:
     KeyError
         If a dictionary has no ``input``.
     """
-    for position, entry in enumerate(_entries(sequences)):
+    for position, entry in enumerate(listed(sequences)):
         if isinstance(entry, dict) and "input" not in entry:
             given = ", ".join(map(repr, entry))
             raise KeyError(
@@ -121,12 +122,6 @@ def _rows_read_back(entry: Any) -> int:
     return -min(taps) if taps and all(tap < 0 for tap in taps) else 0
 
 
-def _entries(given: Any) -> list[Any]:
-    if given is None:
-        return []
-    return list(given) if isinstance(given, list | tuple) else [given]
-
-
 def check_arrays(given: dict[str, Any], name: str | None) -> None:
     """Check that what a loop is given can be arrays.
 
@@ -143,7 +138,7 @@ def check_arrays(given: dict[str, Any], name: str | None) -> None:
         If something is neither a variable nor an array.
     """
     for argument, entries in given.items():
-        for entry in _entries(entries):
+        for entry in listed(entries):
             value = entry.get("input", entry.get("initial")) if isinstance(entry, dict) else entry
             try:
                 _tensor(value)

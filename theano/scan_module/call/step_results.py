@@ -7,15 +7,12 @@ from contextlib import contextmanager
 from inspect import signature
 from typing import Any
 
-from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Variable
-from pytensor.graph.traversal import graph_inputs
 from pytensor.tensor.basic import as_tensor_variable
 from pytensor.tensor.type import TensorType
 
-from theano.pytensor_base.graphs.graph import MissingInputError
 from theano.pytensor_base.graphs.scan import get_updates_and_outputs, until
-from theano.scan_module.call.as_written import StepRecord
+from theano.scan_module.call.written_step import WrittenStep
 
 WHAT_STEPS_RETURN = (
     "expected a variable or a list of variables, then, if there are any, a dictionary of updates of"
@@ -102,25 +99,10 @@ def _misfit(fn: Callable, arguments: Sequence[Any]) -> str | None:
 
 
 @contextmanager
-def clearer_errors(
-    step: StepRecord, outputs_info: Any, non_sequences: Any, name: str | None
-) -> Iterator[None]:
-    """Raise errors that name the state whose type changes, or the shared variable that is missing."""
+def clearer_errors(step: WrittenStep, outputs_info: Any, name: str | None) -> Iterator[None]:
+    """Raise a ValueError that names the state, where PyTensor refuses one whose type changes."""
     try:
         yield
-    except MissingInputError as error:
-        given = non_sequences if isinstance(non_sequences, list | tuple) else [non_sequences]
-        missing = [
-            str(variable)
-            for variable in graph_inputs(step.outputs)
-            if isinstance(variable, SharedVariable) and not any(variable is v for v in given)
-        ]
-        if not missing:
-            raise
-        raise MissingInputError(
-            f"{loop_name(name)}: with strict=True, what the step reads of shared variables must be in"
-            f" non_sequences, and {', '.join(missing)} is not"
-        ) from error
     except ValueError as error:
         reason = _type_that_changes(step.outputs, outputs_info)
         if reason is None:

@@ -10,6 +10,7 @@ from pytensor.tensor.basic import as_tensor_variable
 
 from theano.configdefaults import config
 from theano.gof.test_values import get_test_value, test_values_of_user_code
+from theano.scan_module.call.given import listed
 
 
 def with_test_values(
@@ -40,24 +41,18 @@ def with_test_values(
 
 def _values_of_arguments(sequences, outputs_info, non_sequences) -> Iterator[Any]:
     # slices of sequences | earlier values of outputs | invariants
-    for entry in _listed(sequences):
+    for entry in listed(sequences):
         entry = entry if isinstance(entry, dict) else {"input": entry}
         yield from _rows(_value(entry["input"]), _taps(entry, 0))
-    for entry in _listed(outputs_info):
+    for entry in listed(outputs_info):
         entry = entry if isinstance(entry, dict) else {"initial": entry}
         if entry.get("initial") is None:
             continue
         value, taps = _value(entry["initial"]), _taps(entry, -1)
         # the state before, if only that is read, is given without an axis of time
         yield from [value] if taps == [-1] else _rows(value, taps)
-    for entry in _listed(non_sequences):
+    for entry in listed(non_sequences):
         yield _value(entry)
-
-
-def _listed(given: Any) -> list:
-    if given is None:
-        return []
-    return list(given) if isinstance(given, list | tuple) else [given]
 
 
 def _taps(entry: dict, default: int) -> list[int]:
