@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Constant, Variable
-from pytensor.graph.traversal import graph_inputs, toposort
+from pytensor.graph.traversal import graph_inputs
 from pytensor.tensor.basic import as_tensor_variable
 
 from theano.pytensor_base.graphs.graph import MissingInputError
@@ -90,11 +90,19 @@ class WrittenStep:
             if v not in known and not isinstance(v, Constant | SharedVariable)
         ]
 
-    def _leaves(self) -> Iterable[Variable]:
-        """What nothing computes, in the order in which the step comes to it."""
-        for node in toposort(self.computed, blockers=self.arguments):
-            yield from (v for v in node.inputs if v.owner is None)
-        yield from (v for v in self.computed if v.owner is None)
+    def _leaves(self) -> Iterator[Variable]:
+        """What nothing computes, in the order in which one reads the step aloud."""
+        seen = {*self.arguments}
+        waiting = self.computed[::-1]
+        while waiting:
+            variable = waiting.pop()
+            if variable in seen:
+                continue
+            seen.add(variable)
+            if variable.owner is None:
+                yield variable
+            else:
+                waiting.extend(variable.owner.inputs[::-1])
 
 
 def _is_shared(variable: Variable) -> bool:
