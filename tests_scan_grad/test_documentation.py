@@ -39,6 +39,7 @@ COMMANDS = {
     ".venv/bin/python -m tests_scan_grad.page_examples doc/start.md",
     ".venv/bin/python -m pytest tests_scan_grad/test_golden_loops.py --update-golden",
     "git diff tests_scan_grad/golden",
+    ".venv/bin/python -m pytest --heavy -k emulated tests_scan_grad/native",
 }
 
 

@@ -185,6 +185,23 @@ def test_the_oldest_go_when_there_are_many(folder, monkeypatch):
     assert found[0] <= found[3] and not found[1] <= found[3]
 
 
+def test_a_folder_stays_within_its_size_though_few_files_have_all_looked_at(tmp_path, monkeypatch):
+    looks = []
+    keep_to_size = sealed_files.keep_to_size
+    monkeypatch.setattr(
+        sealed_files, "keep_to_size", lambda *given: (looks.append(1), keep_to_size(*given))
+    )
+    monkeypatch.setattr(theano.config, "cache_size", 0.125)
+    content = np.random.default_rng(1).bytes(400)
+    sizes = []
+    for number in range(800):
+        sealed_files.write_sealed(tmp_path, f"graph-{number:x}", content)
+        if number % 20 == 19:
+            sizes.append(sum(path.stat().st_size for path in tmp_path.iterdir()))
+    assert 2**16 < sizes[-1] and max(sizes) <= 2**17
+    assert 100 < len(looks) < 750
+
+
 def test_without_the_flag_nothing_is_stored(folder, monkeypatch):
     monkeypatch.setattr(theano.config, "cache_optimizations", False)
     compiled()

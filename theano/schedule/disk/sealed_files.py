@@ -14,6 +14,11 @@ from theano.schedule.disk.own_folders import make_own_folder, read_own
 from theano.schedule.disk.sealing import opened, seal_of
 
 MEBIBYTE = 2**20
+# How often all files of a full folder are looked at while as much is written as it may have: to
+# look at ten thousand takes a tenth of a second, so it is not done for each file that is put there.
+LOOKS = 256
+# what of the size stays free then, for what is written until the next look
+FREE = 1 / 16
 
 
 def write_sealed(folder: Path, name: str, content: bytes | memoryview) -> None:
@@ -44,13 +49,24 @@ def put_sealed(made: Path, folder: Path) -> None:
     with made.open("ab") as file:
         file.write(seal)
     made.chmod(0o600)
+    size = made.stat().st_size
     # a file is there whole, for processes that read it at the same time
     os.replace(made, folder / made.name)
-    keep_to_size(folder, config.cache_size * MEBIBYTE)
+    most = config.cache_size * MEBIBYTE
+    if most and _is_time_to_look(made.name, size, most):
+        keep_to_size(folder, most * (1 - FREE))
+
+
+def _is_time_to_look(name: str, size: int, most: float) -> bool:
+    """Whether all files are to be looked at: by chance, the likelier the larger the file is.
+
+    The chance lies in the name, which ends with a hash: no process knows what others write.
+    """
+    return zlib.crc32(name.encode()) < size * LOOKS / most * 2**32
 
 
 def keep_to_size(folder: Path, most: float) -> None:
-    """Remove the files of a folder that were not used for longest; 0 means that all are kept."""
+    """Remove the files of a folder that were not used for longest, until it has no more bytes."""
     found = []
     with contextlib.suppress(OSError):
         for entry in os.scandir(folder):
@@ -60,7 +76,7 @@ def keep_to_size(folder: Path, most: float) -> None:
                     found.append((about.st_mtime_ns, about.st_size, entry.path))
     total = sum(size for _, size, _ in found)
     for _, size, path in sorted(found)[:-1]:
-        if not most or total <= most:
+        if total <= most:
             break
         total -= size
         with contextlib.suppress(OSError):
