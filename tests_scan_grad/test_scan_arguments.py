@@ -107,3 +107,15 @@ def test_step_that_takes_any_arguments_or_hides_what_it_takes():
 def test_a_negative_number_of_steps_is_refused(steps):
     with pytest.raises(IndexError, match="'back'.*n_steps must be 0 or more, but is -"):
         theano.scan(lambda h: 2 * h, outputs_info=T.dscalar(), n_steps=steps, name="back")
+
+
+def test_a_variable_may_be_given_to_steps_twice():
+    w, x = theano.shared(np.eye(2) * 2), T.dmatrix("x")
+    h, _ = theano.scan(lambda a, u, v: a.dot(u) + v.sum(), x, None, [w, w])
+    y = T.dscalar("y")
+    k, _ = theano.scan(lambda a, u, v: a * u + v, x, None, [y, y])
+    f = theano.function([x, y], [h, k, *theano.grad(h.sum() + k.sum(), [w, y])])
+    found = f(np.ones((3, 2)), 5.0)
+    expected = [np.full((3, 2), 6.0), np.full((3, 2), 10.0), np.full((2, 2), 9.0), 12.0]
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other)

@@ -92,7 +92,7 @@ class WrittenStep:
 
     def _leaves(self) -> Iterator[Variable]:
         """What nothing computes, in the order in which one reads the step aloud."""
-        seen = {*self.arguments}
+        seen = {v for v in self.arguments if not _is_shared(v)}
         waiting = self.computed[::-1]
         while waiting:
             variable = waiting.pop()
