@@ -89,7 +89,7 @@ def test_long_programs_and_loops_are_compiled_fast(folder):
     assert flag_of(OPTIMIZED.flags_of_loop(code)) == ["-O2"]
     assert flag_of(OPTIMIZED.flags_of_loop(long_loop)) == ["-O1"]
     assert flag_of(QUICK.flags_of_program(short)) == ["-O0"]
-    assert flag_of(QUICK.flags_of_loop(code)) == ["-O1"]
+    assert flag_of(QUICK.flags_of_loop(code)) == ["-Og"]
     assert library(ProgramText(program(47).text + "\n" * 5000)).answer() == 47
 
 
