@@ -90,8 +90,8 @@ def results_of_loop(
     fitted = adopted_loop(own, settings.mode)
     known = _known_steps(given, n_steps)
     states = [
-        _in_memory(state, written.outer, own.n_steps, known)
-        for state, written in zip(fitted.states, own.states, strict=True)
+        _in_memory(state, before.outer, own.n_steps, known)
+        for state, before in zip(fitted.states, own.states, strict=True)
     ]
     loop = replace(fitted, states=tuple(states))
     built = loop.build(Scan)
