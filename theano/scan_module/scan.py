@@ -196,6 +196,8 @@ def _results_of_loop(
         return [*outputs, *updates.values()]
 
     with no_test_values():
-        results = traced_as_one(made, [*given.variables, *step.shared(), *step.read_from_outside()])
+        # what the loop is given is not walked through, the number of steps neither
+        ends = [*given.variables, *step.shared, *step.read_from_outside]
+        results = traced_as_one(made, ends + [n for n in [n_steps] if isinstance(n, Variable)])
     count = len(step.outputs)
     return results[:count], dict(zip(changed, results[count:], strict=True))

@@ -77,8 +77,7 @@ def _check_entry(entry: dict, position: int, name: str | None) -> None:
                 f"{title} has the key {key!r} in outputs_info; expected 'initial' and 'taps'"
                 f"{did_you_mean(str(key), known)}"
             )
-    taps = entry.get("taps")
-    taps = [] if taps is None else list(taps) if isinstance(taps, list | tuple) else [taps]
+    taps = listed(entry.get("taps"))
     if taps and entry.get("initial") is None:
         raise ValueError(f"{title} is read at the taps {taps}, and needs an initial state")
     if any(tap >= 0 for tap in taps):
@@ -117,8 +116,7 @@ def _with_rows_checked(entry: Any, position: int, name: str | None) -> Any:
 
 def _rows_read_back(entry: Any) -> int:
     """How many steps back an output is read, if it says so by taps that it may have."""
-    taps = entry.get("taps") if isinstance(entry, dict) else None
-    taps = [] if taps is None else list(taps) if isinstance(taps, list | tuple) else [taps]
+    taps = listed(entry.get("taps")) if isinstance(entry, dict) else []
     return -min(taps) if taps and all(tap < 0 for tap in taps) else 0
 
 

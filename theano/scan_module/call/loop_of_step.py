@@ -163,7 +163,7 @@ def _entry(given: GivenResult, reads: list[Variable], output: Any, steps: Variab
 
 def _invariants(given: Given, step: WrittenStep, settings: LoopSettings) -> list[Variable]:
     """What is the same in every step: shared variables, then what was given, then what was not."""
-    shared = [s for s in step.shared() if s not in step.updates]
+    shared = [s for s in step.shared if s not in step.updates]
     missing = [s for s in shared if s not in given.invariants]
     if settings.strict and missing:
         raise MissingInputError(
@@ -171,7 +171,7 @@ def _invariants(given: Given, step: WrittenStep, settings: LoopSettings) -> list
             f" must be in non_sequences, and {', '.join(map(str, missing))} is not"
         )
     others = [v for v in given.invariants if not isinstance(v, Constant | SharedVariable)]
-    return list(dict.fromkeys([*shared, *others, *step.read_from_outside()]))
+    return list(dict.fromkeys([*shared, *others, *step.read_from_outside]))
 
 
 def _known_steps(given: Given, n_steps: Any) -> int | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from pytensor.compile.sharedvalue import SharedVariable
@@ -60,10 +61,12 @@ class WrittenStep:
         end = [] if self.condition is None else [self.condition]
         return [*self.outputs, *self.updates.values(), *end]
 
+    @cached_property
     def shared(self) -> list[Any]:
         """The shared variables that a step reads or changes."""
         return list(dict.fromkeys(v for v in [*self._leaves(), *self.updates] if _is_shared(v)))
 
+    @cached_property
     def read_from_outside(self) -> list[Variable]:
         """Variables that are no arguments and are not shared, which a step reads all the same.
 
