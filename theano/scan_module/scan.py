@@ -126,9 +126,8 @@ def scan(
     check_steps(n_steps, sequences, name)
     check_truncation(truncate_gradient, name)
     outputs_info = with_rows_checked(outputs_info, name)
-    fn = with_test_values(checked(fn, outputs_info, name), sequences, outputs_info, non_sequences)
-    fn = with_default_updates(fn)
     given = Given.of(sequences, outputs_info, non_sequences)
+    fn = with_default_updates(with_test_values(checked(fn, outputs_info, name), given))
     step = WrittenStep()
     with _no_remarks(), rare_collections(), clearer_errors(step, outputs_info, name):
         if constant_steps(n_steps) == 1:
