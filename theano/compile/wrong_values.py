@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -44,12 +46,7 @@ class Wrongs:
         numbers = _numbers(value)
         if numbers is None:
             return []
-        masks = {
-            "NaN detected": self.nan and np.isnan(numbers).any(),
-            "Inf detected": self.inf and np.isinf(numbers).any(),
-            "Big value detected": self.big and (np.abs(numbers) > BIGGEST).any(),
-        }
-        return [name for name, found in masks.items() if found]
+        return [name for name, mask in self._masks(numbers) if mask.any()]
 
     def at(self, value: np.ndarray) -> tuple[int, ...]:
         """Where in an array the first wrong number is."""
@@ -60,14 +57,18 @@ class Wrongs:
         return _numbers(value) is not None and bool(self._mask(value[place]))
 
     def _mask(self, value: Any) -> Any:
-        found = np.zeros(np.shape(value), bool)
+        """Where numbers are wrong in any way."""
+        none = np.zeros(np.shape(value), bool)
+        return reduce(np.logical_or, (mask for _, mask in self._masks(value)), none)
+
+    def _masks(self, numbers: Any) -> Iterator[tuple[str, Any]]:
+        """What is looked for, in Theano's words, and where it is."""
         if self.nan:
-            found = found | np.isnan(value)
+            yield "NaN detected", np.isnan(numbers)
         if self.inf:
-            found = found | np.isinf(value)
+            yield "Inf detected", np.isinf(numbers)
         if self.big:
-            found = found | (np.abs(value) > BIGGEST)
-        return found
+            yield "Big value detected", np.abs(numbers) > BIGGEST
 
 
 def summary(value: Any) -> str:
