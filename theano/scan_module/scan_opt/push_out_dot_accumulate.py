@@ -274,14 +274,20 @@ def _noted(value: Variable, given: set[Variable]) -> Variable:
 
 
 def _added(total: Variable, sign: int, term: Variable) -> Variable:
-    """A sum with one more term; what has nothing but zeros, as gradients start with, is left out."""
+    """A sum with one more term; what has nothing but zeros, as gradients start with, is left out.
+
+    The loop would have refused a term of another shape than that of the zeros: so does the sum.
+    """
     if sign < 0:
         return total - term
     stretched = term.type.ndim != total.type.ndim or any(
         one and not other
         for one, other in zip(term.type.broadcastable, total.type.broadcastable, strict=True)
     )
-    return term if is_zero(total) and not stretched else total + term
+    if stretched or not is_zero(total):
+        return total + term
+    shape = [None if one else total.shape[k] for k, one in enumerate(total.type.broadcastable)]
+    return pt.specify_shape(term, shape)
 
 
 def _last_values(

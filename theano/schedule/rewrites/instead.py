@@ -33,6 +33,7 @@ from theano.pytensor_base.operations.tensor_rewrites import (
 from theano.schedule.rewrites import fused_maps, told_lengths
 from theano.schedule.rewrites import matrices_without_result as matrices
 from theano.schedule.rewrites import where_right as where
+from theano.schedule.rewrites.errors_of_lengths import WithErrorOfLengths
 from theano.schedule.rewrites.guarded import Guarded
 from theano.schedule.rewrites.products_with_zeros import product_with_zeros
 from theano.schedule.rewrites.rows_of_length_one import row_of_length_one
@@ -103,6 +104,10 @@ INSTEAD: dict[NodeRewriter, NodeRewriter] = {
     **{
         rewriter: Guarded(rewriter, accepts=where.what_is_written_fits)
         for rewriter in (subtensor.local_useless_inc_subtensor, subtensor.local_useless_slice)
+    },
+    **{
+        rewriter: WithErrorOfLengths(rewriter)
+        for rewriter in (basic.local_merge_alloc, subtensor.local_useless_inc_subtensor_alloc)
     },
     basic.local_second_to_alloc: second_to_alloc,
     blas.local_dot22_to_dot22scalar: scaled_product,
