@@ -129,6 +129,30 @@ def test_stacks_of_matrices(name):
     check([a], listed(OF_A_MATRIX[name](a)), [values])
 
 
+def test_blocks_along_a_diagonal():
+    a, b, c = of(None, None), of(None, None, dtype="float32"), of(2, None, dtype="int8")
+    blocks = linalg.block_diag(a * 2, b * 2, c, a, pt.ones((1, 2)))
+    calls = [
+        [numbers(*of_a), numbers(*of_b, dtype="float32"), numbers(2, 3, dtype="int8")]
+        for of_a, of_b in [((2, 3), (3, 1)), ((0, 2), (2, 2)), ((3, 0), (0, 0))]
+    ]
+    check([a, b, c], [blocks], *calls)
+    f = theano.function([a, b, c], [blocks, *theano.grad((blocks**3).sum(), [a, b])])
+    assert not report(f).calls
+    for x, y, z in calls:
+        _, of_a, of_b = f(x, y, z)
+        np.testing.assert_allclose(of_a, 27 * x**2)
+        np.testing.assert_allclose(of_b, 24 * y**2, rtol=1e-6)
+
+
+def test_blocks_of_stacks_are_broadcast():
+    a, b = pt.tensor(shape=(None, 1, None, None)), of(None, None, None)
+    values = [numbers(2, 1, 3, 2), numbers(4, 1, 2)]
+    check([a, b], [linalg.block_diag(a, b, b)], values)
+    with pytest.raises(ValueError, match="broadcast"):
+        theano.function([a, b], linalg.block_diag(a[:, 0], b))(*values)
+
+
 @pytest.mark.parametrize("name", OF_A_SYSTEM)
 def test_stacks_of_systems_are_broadcast(name):
     a, b = pt.tensor(shape=(None, 1, None, None)), pt.tensor(shape=(1, None, None, None))

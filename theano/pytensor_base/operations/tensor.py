@@ -35,6 +35,9 @@ from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.extra_ops import (
     _broadcast_assert as broadcast_assert,  # the assertion that a length is 1 or equal
 )
+from pytensor.tensor.linalg.constructors import (
+    BlockDiagonal,  # matrices one after the other along a diagonal
+)
 from pytensor.tensor.linalg.products import (
     KroneckerProduct,  # the Kronecker product of two matrices
 )

@@ -22,6 +22,7 @@ from theano.link.native.lowering.operations.draws import (
 from theano.link.native.lowering.operations.images import correlation, neighbours, pooling
 from theano.link.native.lowering.operations.matrices import (
     batched_products,
+    block_diagonal,
     blockwise,
     linear_algebra,
     products,
@@ -31,6 +32,7 @@ from theano.link.native.lowering.operations.matrices import (
 __all__ = [
     "advanced_indexing",
     "batched_products",
+    "block_diagonal",
     "blockwise",
     "correlation",
     "ctc",

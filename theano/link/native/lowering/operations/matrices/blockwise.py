@@ -13,6 +13,7 @@ from pytensor.tensor.subtensor import AdvancedSubtensor
 
 from theano.link.native.ir.ir import CannotLower, Value
 from theano.link.native.lowering.operations.matrices.batched_products import product_of_stacks
+from theano.link.native.lowering.operations.matrices.block_diagonal import block_diagonals
 from theano.link.native.lowering.operations.matrices.linear_algebra import (
     on_stacks,
     permutation,
@@ -27,6 +28,7 @@ from theano.link.native.lowering.operations.sorting import sorted_along
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
 from theano.pytensor_base.operations.tensor import (
+    BlockDiagonal,
     LUFactorTridiagonal,
     SolveLUFactorTridiagonal,
 )
@@ -54,6 +56,7 @@ def _permutation(step: Step, node, inputs: list[Value], flags) -> list[Value]:
 _RULES: Mapping[type, _OnStacks] = {
     AdvancedSubtensor: pick_from_each,
     ArgSortOp: _sort,
+    BlockDiagonal: block_diagonals,
     Dot: _product,
     LUFactorTridiagonal: factors_of_stack,
     PivotToPermutations: _permutation,
@@ -64,7 +67,7 @@ _RULES: Mapping[type, _OnStacks] = {
 
 @lowers(Blockwise)
 def blockwise(step: Step, node, inputs: list[Value]) -> list[Value]:
-    """Products of matrices, factors, solutions of systems, sorts, picks; stacks are broadcast."""
+    """Products, factors, solutions of systems, blocks, sorts, picks; stacks are broadcast."""
     op = node.op.core_op
     flags = [
         variable.type.broadcastable[: variable.type.ndim - len(names)]
