@@ -67,6 +67,16 @@ def test_theanos_public_names():
     assert not hasattr(theano.compile, "no_such_name")
 
 
+def test_a_module_that_needs_what_is_not_installed_is_no_attribute():
+    code = (
+        "import sys; sys.modules['nutpie'] = None; import theano; print(hasattr(theano, 'pymc'))\n"
+        "try: theano.pymc\n"
+        "except AttributeError as error: print(error)"
+    )
+    reason = "theano.pymc needs nutpie, which is not installed: the extra [pymc]"
+    assert printed_by(code) == ["False", reason]
+
+
 def test_public_names_of_compile_resolve():
     for name in [*theano.compile.__all__, "debugmode", "nanguardmode", "monitormode", "profiling"]:
         assert getattr(theano.compile, name) is not None

@@ -91,6 +91,12 @@ def test_densities_and_gradients_are_those_of_pymc(model):
         assert ours(named)[0] == density
 
 
+def test_is_reached_by_its_package():
+    assert printed_by("import theano; print(theano.pymc.compile_model.__name__)") == [
+        "compile_model"
+    ]
+
+
 COMPILED_AGAIN = """
 import theano.pymc
 from tests_scan_grad.test_pymc_models import volatility

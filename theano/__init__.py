@@ -74,7 +74,19 @@ for _module in (opt, tensor, tensor.raw_random):
     vars(_module)["theano"] = sys.modules[__name__]
 
 # Imported when first used: they cost time that most programs need not spend.
-_LAZY = ("d3viz", "ifelse", "raise_op", "sandbox", "sparse", "tests", "typed_list", "gpuarray")
+_LAZY = (
+    "d3viz",
+    "gpuarray",
+    "ifelse",
+    "pymc",
+    "raise_op",
+    "sandbox",
+    "sparse",
+    "tests",
+    "typed_list",
+)
+# What may be missing of other packages: such a module is then no attribute, for hasattr and inspect.
+_OPTIONAL = {"pymc": ("pymc", "nutpie")}
 
 
 _install_truth_and_eval()
@@ -91,6 +103,11 @@ def __getattr__(name: str) -> Any:
         try:
             return importlib.import_module(f"theano.{name}")
         except ModuleNotFoundError as error:
+            missing = str(error.name).partition(".")[0]
+            if missing in _OPTIONAL.get(name, ()):
+                raise AttributeError(
+                    f"theano.{name} needs {missing}, which is not installed: the extra [{name}]"
+                ) from error
             if error.name != f"theano.{name}":
                 raise
     raise AttributeError(f"module 'theano' has no attribute {name!r}")
