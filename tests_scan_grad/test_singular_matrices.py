@@ -3,13 +3,12 @@
 from inspect import currentframe
 
 import numpy as np
-import pytensor.tensor as pt
 import pytest
 
 import theano
 import theano.tensor as T
 from tests_scan_grad.loop_runs import unrewritten_mode
-from theano.tensor import nlinalg, slinalg
+from theano.tensor import slinalg
 
 A, b, B = T.dmatrix("A"), T.dvector("b"), T.dmatrix("B")
 SINGULAR = np.diag([1.0, 0.0, 2.0])
@@ -32,9 +31,16 @@ def refused(function, *values):
     return "\n".join([str(caught.value), *getattr(caught.value, "__notes__", ())])
 
 
-@pytest.mark.parametrize("mode", ["FAST_RUN", "FAST_COMPILE", "XLA"])
-@pytest.mark.parametrize("solution", SOLUTIONS.values(), ids=SOLUTIONS)
-def test_singular_matrices_are_refused_and_others_are_not(solution, mode):
+ON_XLA = ("solve", "symmetric", "triangular", "Solve of an upper triangular matrix")
+
+
+@pytest.mark.parametrize(
+    ("name", "mode"),
+    [(name, mode) for name in SOLUTIONS for mode in ("FAST_RUN", "FAST_COMPILE")]
+    + [(name, "XLA") for name in ON_XLA],
+)
+def test_singular_matrices_are_refused_and_others_are_not(name, mode):
+    solution = SOLUTIONS[name]
     x, X = solution(A, b), solution(A, B)
     line = currentframe().f_lineno - 1
     of_vector = theano.function([A, b], x, mode=mode)
@@ -59,6 +65,32 @@ def test_gradients_and_directions_are_refused(mode):
         refused(function, SINGULAR, np.ones(3))
 
 
+@pytest.mark.parametrize("mode", ["FAST_RUN", "FAST_COMPILE", None])
+@pytest.mark.parametrize("structure", ["gen", "sym", "pos", "tridiagonal"])
+def test_gradients_by_the_matrix_are_refused_like_solutions(structure, mode):
+    """They read the solution, which is looked at elsewhere."""
+    mode = mode or unrewritten_mode()
+    for side, value in ((b, np.ones(3)), (B, np.ones((3, 2)))):
+        x = slinalg.solve(A, side, assume_a=structure)
+        slopes = theano.function([A, side], theano.grad(x.sum(), [A, side]), mode=mode)
+        np.testing.assert_allclose(slopes(2 * np.eye(3), value)[1], value / 2)
+        refused(slopes, SINGULAR, value)
+
+
+@pytest.mark.parametrize("mode", ["FAST_RUN", "FAST_COMPILE"])
+def test_one_singular_matrix_of_a_stack_is_refused(mode):
+    matrices, sides = T.dtensor3("matrices"), T.dmatrix("sides")
+    x = slinalg.solve(matrices, sides, b_ndim=1)
+    arguments = [matrices, sides]
+    solved = theano.function(arguments, x, mode=mode)
+    slope = theano.function(arguments, theano.grad(x.sum(), matrices), mode=mode)
+    regular, ones = np.stack([2 * np.eye(3)] * 2), np.ones((2, 3))
+    np.testing.assert_allclose(solved(regular, ones), ones / 2)
+    np.testing.assert_allclose(slope(regular, ones), np.full((2, 3, 3), -0.25))
+    for function in (solved, slope):
+        refused(function, np.stack([2 * np.eye(3), SINGULAR]), ones)
+
+
 @pytest.mark.parametrize("mode", ["FAST_RUN", "FAST_COMPILE", "XLA"])
 @pytest.mark.parametrize("invariant", [True, False])
 def test_singular_matrices_in_loops_are_refused(invariant, mode):
@@ -76,119 +108,3 @@ def test_what_is_not_finite_is_refused_as_by_theano():
     for value in (np.nan, np.inf):
         with pytest.raises(ValueError, match="what was given is not finite"):
             function(np.eye(3), np.array([1.0, value, 1.0]))
-
-
-def of_a(step):
-    """Two steps from b, with all that they read of A."""
-    return theano.scan(step, outputs_info=b, n_steps=2)[0]
-
-
-inv, det, kron, block_diag = nlinalg.matrix_inverse, nlinalg.det, slinalg.kron, pt.linalg.block_diag
-# what is computed without an inverse, or of a matrix whose structure is known: PyTensor's rewrites
-# would compute each of something else
-INVERSES = {
-    "inverse": lambda: inv(A),
-    "times vector": lambda: inv(A).dot(b),
-    "vector times": lambda: b.dot(inv(A)),
-    "transposed times vector": lambda: inv(A).T.dot(b),
-    "transpose's times vector": lambda: inv(A.T).dot(b),
-    "times matrix": lambda: inv(A).dot(B),
-    "times two": lambda: T.concatenate([inv(A).dot(b), inv(A).T.dot(T.exp(b))]),
-    "of the inverse": lambda: inv(inv(A)),
-    "pseudo-inverse of the inverse": lambda: nlinalg.pinv(inv(A)),
-    "system of the inverse": lambda: slinalg.solve(inv(A), b),
-    "determinant": lambda: det(inv(A)),
-    "logarithm of the determinant": lambda: T.log(abs(det(inv(A)))),
-    "of blocks": lambda: inv(block_diag(A, 2 * A)).dot(T.concatenate([b, b])),
-    "diagonal": lambda: inv(T.diag(T.diagonal(A))),
-    "diagonal times vector": lambda: inv(T.diag(T.diagonal(A))).dot(b),
-    "gradient": lambda: theano.grad(inv(A).sum(), A),
-    "gradient of times vector": lambda: theano.grad(inv(A).dot(b).sum(), [A])[0],
-    "gradient of determinant": lambda: theano.grad(det(inv(A)), A),
-    "in a loop": lambda: of_a(lambda x: inv(A).dot(x)),
-    "changing in a loop": lambda: of_a(lambda x: inv(A * (1 + 0 * x.sum())).dot(x)),
-    "gradient of a loop": lambda: theano.grad(of_a(lambda x: inv(A).dot(x)).sum(), A),
-}
-
-
-ON_XLA = ("inverse", "times vector", "of the inverse", "of blocks", "gradient", "in a loop")
-
-
-@pytest.mark.parametrize(
-    ("name", "mode"),
-    [(name, mode) for name in INVERSES for mode in ("FAST_RUN", "FAST_COMPILE")]
-    + [(name, "XLA") for name in ON_XLA],
-)
-def test_what_is_computed_without_the_inverse_is_refused_like_it(name, mode):
-    made = INVERSES[name]
-    arguments = {"mode": mode, "on_unused_input": "ignore"}
-    function = theano.function([A, b, B], made(), **arguments)
-    expected = theano.function([A, b, B], made(), mode=unrewritten_mode(), on_unused_input="ignore")
-    sides = np.array([1.0, 2.0, 4.0]), np.arange(6.0).reshape(3, 2)
-    regular = np.diag([4.0, 3.0, -2.0]) + (0.5 * np.tri(3)).dot(np.tri(3).T)
-    np.testing.assert_allclose(function(regular, *sides), expected(regular, *sides), rtol=1e-9)
-    for singular in (SINGULAR, np.diag([0.0, 1.0, 2.0])):
-        with pytest.raises(np.linalg.LinAlgError, match="[Ss]ingular"):
-            function(singular, *sides)
-
-
-def test_what_is_not_finite_goes_through_products_with_an_inverse():
-    function = theano.function([A, b], inv(A).dot(b))
-    assert np.isnan(function(np.eye(3), np.array([1.0, np.nan, 1.0]))).any()
-
-
-@pytest.mark.parametrize("mode", ["FAST_RUN", "FAST_COMPILE"])
-def test_pseudo_inverses_of_diagonal_matrices_have_zeros(mode):
-    of_diagonal = nlinalg.pinv(T.diag(b))
-    twice = nlinalg.pinv(nlinalg.pinv(T.diag(b)))
-    function = theano.function([b], [of_diagonal, twice], mode=mode)
-    diagonal = np.array([2.0, 0.0, 4.0])
-    found = function(diagonal)
-    np.testing.assert_allclose(found[0], np.diag([0.5, 0, 0.25]), atol=1e-12)
-    np.testing.assert_allclose(found[1], np.diag(diagonal), atol=1e-12)
-
-
-def triangle():
-    """A lower triangle that is told to be one."""
-    triangle = T.tril(T.outer(b, b))
-    triangle.tag.lower_triangular = True
-    return triangle
-
-
-FACTORS = {
-    "diagonal": (lambda: T.diag(b), np.diag),
-    "one by one": (lambda: b[:1].dimshuffle(0, "x"), lambda value: value[:1, None]),
-    "square of a triangle": (
-        lambda: (lambda matrix: matrix.dot(matrix.T))(triangle()),
-        lambda value: np.tril(np.outer(value, value)) @ np.tril(np.outer(value, value)).T,
-    ),
-    "square of a diagonal": (lambda: T.diag(b).dot(T.diag(b).T), lambda v: np.diag(v**2)),
-    "Kronecker product": (
-        lambda: kron(-T.diag(b), -T.diag(b)),
-        lambda v: np.kron(*[-np.diag(v)] * 2),
-    ),
-}
-
-
-@pytest.mark.parametrize("mode", ["FAST_RUN", "FAST_COMPILE"])
-@pytest.mark.parametrize(("made", "computed"), FACTORS.values(), ids=FACTORS)
-def test_factors_of_matrices_of_a_known_structure(made, computed, mode):
-    """They have a positive diagonal, and semidefinite matrices have none."""
-    lower = theano.function([b], slinalg.cholesky(made()), mode=mode)
-    upper = theano.function([b], slinalg.Cholesky(lower=False)(made()), mode=mode)
-    positive, mixed = np.array([1.0, 2.0, 0.5]), np.array([-2.0, 0.5, -3.0])
-    for value in (positive, mixed):
-        matrix = computed(value)
-        try:
-            expected = np.linalg.cholesky(matrix)
-        except np.linalg.LinAlgError:
-            for function in (lower, upper):
-                with pytest.raises(np.linalg.LinAlgError, match="not positive definite"):
-                    function(value)
-            continue
-        np.testing.assert_allclose(lower(value), expected, rtol=1e-9, atol=1e-12)
-        np.testing.assert_allclose(upper(value), expected.T, rtol=1e-9, atol=1e-12)
-    singular = np.array([0.0, 1.0, 2.0])
-    if not np.linalg.matrix_rank(computed(singular)) == len(computed(singular)):
-        with pytest.raises(np.linalg.LinAlgError, match="not positive definite"):
-            lower(singular)

@@ -27,7 +27,7 @@ def checked_factor(factor: TensorVariable) -> TensorVariable:
     return defined(factor, ~pt.isnan(factor).any())
 
 
-def checked_solution(solution: TensorVariable) -> TensorVariable:
+def finite_solution(solution: TensorVariable) -> TensorVariable:
     """The solution of a system, or LinAlgError where it is not finite.
 
     Operations put NaN where there is none, and on devices also divide by the zeros of a factor.

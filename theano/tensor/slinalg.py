@@ -15,14 +15,14 @@ from pytensor.tensor.linalg import (
 from pytensor.tensor.linalg import Solve as _PyTensorSolve
 from pytensor.tensor.linalg import cholesky as _cholesky
 from pytensor.tensor.linalg import eigvalsh as _eigvalsh
-from pytensor.tensor.linalg import solve as _solve
 from pytensor.tensor.linalg import solve_triangular as _solve_triangular
 from pytensor.tensor.type_other import NoneTypeT
 from pytensor.tensor.variable import TensorVariable
 
 from theano.gof.stand_in import StandIn
-from theano.tensor.checked_results import checked_factor, checked_solution
+from theano.tensor.checked_results import checked_factor, finite_solution
 from theano.tensor.linalg_gradients import CholeskyGrad, EigvalshGrad
+from theano.tensor.solved_systems import solution_or_nan
 
 
 def solve(a: Any, b: Any, **options: Any) -> TensorVariable:
@@ -41,7 +41,7 @@ def solve(a: Any, b: Any, **options: Any) -> TensorVariable:
     LinAlgError
         When the function runs, or one of its gradients: the matrix is singular.
     """
-    return checked_solution(_solve(a, b, **options))
+    return finite_solution(solution_or_nan(a, b, **options))
 
 
 def solve_triangular(a: Any, b: Any, **options: Any) -> TensorVariable:
@@ -61,7 +61,7 @@ def solve_triangular(a: Any, b: Any, **options: Any) -> TensorVariable:
     LinAlgError
         When the function runs, or one of its gradients: there is a zero on the diagonal.
     """
-    return checked_solution(_solve_triangular(a, b, **options))
+    return finite_solution(_solve_triangular(a, b, **options))
 
 
 solve_lower_triangular = partial(solve_triangular, lower=True)

@@ -128,7 +128,9 @@ INSTEAD: dict[NodeRewriter, NodeRewriter] = {
     ),
     **_guarded(where.nested_in_one_dtype({neg, mul}), [math.local_mul_specialize]),
     **_guarded(where.nested_in_one_dtype({add, mul}), [elemwise.flatten_nested_add_mul]),
-    inverse.inv_to_solve: matrices.WithErrors(inverse.inv_to_solve, matrices.checked_solution),
+    inverse.inv_to_solve: matrices.WithErrors(
+        inverse.inv_to_solve, matrices.solution_where_inverse_exists
+    ),
     inverse.inv_of_diag_to_diag_reciprocal: matrices.WithErrors(
         inverse.inv_of_diag_to_diag_reciprocal,
         matrices.checked_reciprocals,
@@ -139,6 +141,10 @@ INSTEAD: dict[NodeRewriter, NodeRewriter] = {
     ),
     decomposition.cholesky_ldotlt: matrices.WithErrors(
         decomposition.cholesky_ldotlt, matrices.with_positive_diagonal, matrices.of_real_numbers
+    ),
+    summary.det_of_matrix_factorized_elsewhere: Guarded(
+        summary.det_of_matrix_factorized_elsewhere,
+        accepts=matrices.without_factors_that_may_not_be,
     ),
     **_guarded(matrices.of_pseudo_inverses, [inverse.inv_of_inv]),
     **_guarded(matrices.of_what_has_factors, [inverse.lift_linalg_of_expanded_matrices]),

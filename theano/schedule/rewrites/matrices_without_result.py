@@ -14,9 +14,10 @@ from numpy.linalg import LinAlgError
 from pytensor import tensor as pt
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.traversal import ancestors
 from pytensor.raise_op import CheckAndRaise
 from pytensor.tensor.elemwise import DimShuffle
-from pytensor.tensor.linalg import Cholesky, MatrixInverse, MatrixPinv
+from pytensor.tensor.linalg import Cholesky, LUFactor, MatrixInverse, MatrixPinv
 
 from theano.pytensor_base.graphs.rewriting import NodeRewriter, copy_stack_trace
 from theano.pytensor_base.operations.tensor import KroneckerProduct
@@ -57,7 +58,7 @@ class WithErrors(Guarded):
 _not_singular = CheckAndRaise(LinAlgError, "Singular matrix")
 
 
-def checked_solution(product: Apply, solution: Any) -> Any:
+def solution_where_inverse_exists(product: Apply, solution: Any) -> Any:
     """``solve(A, b)`` for ``inv(A).dot(b)``: it is finite where both are, or A is singular."""
     finite = [_finite(operand) for v in product.inputs for operand in _inverted_in(v)]
     return _not_singular(solution, _finite(solution) | ~pt.all(pt.stack(finite)))
@@ -113,6 +114,17 @@ def of_what_has_factors(fgraph: FunctionGraph, node: Apply) -> bool:
     inner = _through_shuffles(node.inputs[0]).owner
     of_product = inner is not None and isinstance(inner.op, KroneckerProduct)
     return not (of_product and isinstance(_core(node), Cholesky))
+
+
+def without_factors_that_may_not_be(
+    fgraph: FunctionGraph, node: Apply, made: list[Variable]
+) -> bool:
+    """Whether a determinant is not read off factors that are NaN for some matrices that have one.
+
+    Cholesky's factor is also that of another matrix where this one is not symmetric.
+    """
+    read = [v.owner for v in ancestors(made, blockers=fgraph.variables) if v.owner is not None]
+    return not any(isinstance(_core(reader), Cholesky | LUFactor) for reader in read)
 
 
 def _core(node: Apply) -> Any:

@@ -35,6 +35,7 @@ from theano.link.native.statements.base import Work
 from theano.link.native.statements.costs import MULTIPLY_ADD
 from theano.link.native.statements.kernel import Array, Kernel
 from theano.link.native.text.looks import declared, look_after, unless_empty
+from theano.tensor.solved_systems import SolveOrNaN
 
 # LAPACK counts in C's int
 _MOST_ROWS = 2**31 - 1
@@ -96,6 +97,7 @@ ROUTINES: Mapping[type, Callable[[Any], Routine]] = {
     ),
     CholeskySolve: lambda op: Routine("solve_factored", (int(op.lower),), ("nm",)),
     Solve: _solve,
+    SolveOrNaN: _solve,
     LUFactor: lambda op: Routine("lu", (), ("nn", "n"), (("n", "n"),)),
     MatrixInverse: lambda op: Routine(
         "inverse", (), ("nn",), (("n", "n"),), 1, failure="Singular matrix"
