@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
+import pytensor.tensor as pt
 import pytest
 
 import theano
 import theano.tensor as T
+from theano.typed_list import TypedListType, append
 
 X, H = T.tensor3("X"), T.matrix("H")
 
@@ -119,3 +123,29 @@ def test_a_variable_may_be_given_to_steps_twice():
     expected = [np.full((3, 2), 6.0), np.full((3, 2), 10.0), np.full((2, 2), 9.0), 12.0]
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one, other)
+
+
+@pytest.mark.parametrize("steps", [1, 3])
+def test_a_state_that_is_no_array_is_warned_of_and_has_its_last_value(steps):
+    rows, start = T.dmatrix("rows"), TypedListType(T.dvector)("start")
+    with pytest.warns(UserWarning, match="scan 'collect': output 0 .* its last value") as caught:
+        found, _ = theano.scan(
+            lambda row, before: append(before, row), rows, start, n_steps=steps, name="collect"
+        )
+    assert [warning.filename for warning in caught] == [__file__]
+    values = np.arange(6.0).reshape(3, 2)
+    got = theano.function([rows, start], found)(values, [np.zeros(2)])
+    np.testing.assert_array_equal(got, [np.zeros(2), *values[:steps]])
+
+
+def test_a_random_generator_as_a_state_is_not_warned_of():
+    generator = pt.random.type.random_generator_type("generator")
+
+    def step(generator):
+        return pt.random.normal(rng=generator).owner.outputs[::-1]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        (draws, last), _ = theano.scan(step, outputs_info=[None, generator], n_steps=3)
+    drawn = theano.function([generator], [draws, last])(np.random.default_rng(1))[0]
+    np.testing.assert_allclose(drawn, np.random.default_rng(1).normal(size=3))

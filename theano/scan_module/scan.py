@@ -16,6 +16,7 @@ from theano.garbage import rare_collections
 from theano.gof.test_values import compute_missing_test_values, no_test_values
 from theano.scan_module.call.given import Given
 from theano.scan_module.call.given_arrays import check_arrays, check_sequences, with_rows_checked
+from theano.scan_module.call.last_values import warn_of_last_values
 from theano.scan_module.call.loop_of_step import results_of_loop
 from theano.scan_module.call.number_of_steps import check_steps, check_truncation, constant_steps
 from theano.scan_module.call.step_results import checked, clearer_errors
@@ -84,7 +85,8 @@ def scan(
     Returns
     -------
     outputs : Variable or list of Variable
-        The outputs of all steps, stacked along a new first axis.
+        The outputs of all steps, stacked along a new first axis. Of a state that is no array, such
+        as a typed list, the last value only; a warning says so, but of a random generator.
     updates : OrderedUpdates
         Updates of shared variables, for ``theano.function``.
 
@@ -127,6 +129,7 @@ def scan(
     check_truncation(truncate_gradient, name)
     outputs_info = with_rows_checked(outputs_info, name)
     given = Given.of(sequences, outputs_info, non_sequences)
+    warn_of_last_values(given, name)
     fn = with_default_updates(with_test_values(checked(fn, outputs_info, name), given))
     step = WrittenStep()
     with _no_remarks(), rare_collections(), clearer_errors(step, outputs_info, name):

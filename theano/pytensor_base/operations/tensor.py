@@ -51,6 +51,9 @@ from pytensor.tensor.linalg.solvers.tridiagonal import (
 from pytensor.tensor.math import (
     _conj as conj_of_elements,  # the conjugate also of real numbers
 )
+from pytensor.tensor.random.type import (
+    RandomType,  # the type of random generators
+)
 from pytensor.tensor.reshape import (
     JoinDims,  # makes one dimension of several
     SplitDims,  # makes several of one
