@@ -173,6 +173,8 @@ def grad(
         return derive(disconnected_inputs, return_disconnected)
     except NotImplementedError as error:
         raise _without_gradient(error) from error
+    except TypeError as error:
+        raise _of_complex_numbers(error) from error
     except DisconnectedInputError as error:
         found = zip(_listed(wrt), _listed(derive("ignore", "none")), strict=True)
         names = ", ".join(str(variable) for variable, gradient in found if gradient is None)
@@ -205,6 +207,18 @@ def _without_gradient(error: NotImplementedError) -> NotImplementedError:
     return NotImplementedError(
         f"grad: the operation {found[1]} has no gradient. Define its grad (doc/own_operation.md), or"
         " leave out what comes through it: consider_constant, or theano.gradient.disconnected_grad"
+    )
+
+
+def _of_complex_numbers(error: TypeError) -> TypeError:
+    """The error for a gradient of complex numbers; another one as it is."""
+    found = re.match(r"(.*)\.grad illegally .*\(Input index \d+, dtype (complex\d+)\)", str(error))
+    if found is None:
+        return error
+    return TypeError(
+        f"grad: the gradient by an input of {found[1]} is {found[2]}, and gradients are real. Compute"
+        " with real and imaginary parts in arrays of their own, or leave out what comes through it:"
+        " theano.gradient.disconnected_grad"
     )
 
 

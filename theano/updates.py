@@ -31,6 +31,11 @@ class OrderedUpdates(OrderedDict):
             raise TypeError(f"Updates are of shared variables, not of {key!r}")
         super().__setitem__(key, value)
 
+    def __getattr__(self, name: str) -> Any:
+        untaken = "" if name.startswith("_") else "; what a loop computed is the first of the two"
+        taken = " that theano.scan returns: outputs, updates = theano.scan(...)" if untaken else ""
+        raise AttributeError(f"updates have no attribute {name!r}{untaken}{taken}")
+
     def update(self, other: Any = (), /, **kwargs: Any) -> None:
         """Add updates; a variable that already has a different one is a KeyError."""
         for key, value in OrderedDict(other or (), **kwargs).items():

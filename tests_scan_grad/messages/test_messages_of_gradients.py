@@ -101,6 +101,23 @@ def gradient_that_is_not_defined():
     theano.grad(Undefined()(x).sum(), x)
 
 
+@mistakes.add(TypeError, "the gradient by an input of Abs is complex128, and gradients are real")
+def gradient_of_complex_numbers():
+    z = T.zvector("z")
+    states, _ = theano.scan(lambda h: h * h, outputs_info=z, n_steps=3)
+    theano.grad(abs(states[-1]).sum(), z)
+
+
+@mistakes.add(Exception, "by the sparse matrix A is not defined", "theano.sparse.CSR")
+def gradient_of_a_loop_by_a_sparse_matrix():
+    A = theano.sparse.csr_matrix("A")
+    states, _ = theano.scan(
+        lambda h, A: theano.sparse.structured_dot(A, h), outputs_info=M, non_sequences=A, n_steps=2
+    )
+    theano.grad(states.sum(), M)
+    theano.grad(states.sum(), A)
+
+
 @pytest.mark.parametrize("name", mistakes)
 def test_mistake(name):
     mistakes[name].check()

@@ -405,6 +405,31 @@ def update_of_another_type_in_a_step():
     theano.function([x], [], updates=updates)
 
 
+# Sparse matrices
+
+A = theano.sparse.csr_matrix("A")
+
+
+@mistakes.add(Exception, "sequence 0 is a sparse matrix, A", "dense_from_sparse", "non_sequences")
+def sparse_sequence():
+    theano.scan(lambda u: u, sequences=A)
+
+
+@mistakes.add(Exception, "the initial value of output 0 is a sparse matrix, A")
+def sparse_state():
+    theano.scan(lambda h: theano.sparse.mul(h, 2.0), outputs_info=A, n_steps=3)
+
+
+@mistakes.add(Exception, "output 1 is a sparse matrix", line="theano.scan(")
+def sparse_result():
+    theano.scan(lambda u: (u, theano.sparse.mul(A, 2.0)), sequences=x)
+
+
+@mistakes.add(AttributeError, "updates have no attribute 'sum'", "outputs, updates = theano.scan(")
+def result_not_taken_apart():
+    theano.scan(lambda u: 2 * u, sequences=x)[-1].sum()
+
+
 @pytest.mark.parametrize("name", mistakes)
 def test_mistake(name):
     mistakes[name].check()

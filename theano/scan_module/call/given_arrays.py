@@ -12,6 +12,7 @@ from theano.nearest_name import did_you_mean
 from theano.raise_op import Check
 from theano.scan_module.call.given import listed
 from theano.scan_module.call.step_results import loop_name
+from theano.scan_module.step.sparse_matrices import check_not_sparse
 
 
 def check_sequences(sequences: Any, name: str | None) -> None:
@@ -26,6 +27,8 @@ def check_sequences(sequences: Any, name: str | None) -> None:
     ------
     IndexError
         If a sequence has no dimension.
+    TypeError
+        If a sequence is a sparse matrix.
     KeyError
         If a dictionary has no ``input``.
     """
@@ -36,7 +39,9 @@ def check_sequences(sequences: Any, name: str | None) -> None:
                 f"{loop_name(name)}: sequence {position} is a dictionary with the keys {given}; its"
                 " array belongs under 'input', and what is read around each element under 'taps'"
             )
-        variable = _tensor(entry.get("input") if isinstance(entry, dict) else entry)
+        array = entry.get("input") if isinstance(entry, dict) else entry
+        check_not_sparse(array, f"{loop_name(name)}: sequence {position}")
+        variable = _tensor(array)
         if variable is not None and variable.type.ndim == 0:
             raise IndexError(
                 f"{loop_name(name)}: sequence {position} ({variable}) is a number, and has nothing"
@@ -56,15 +61,15 @@ def with_rows_checked(outputs_info: Any, name: str | None) -> Any:
     ------
     IndexError
         If an initial value that is read further back than one step has no dimension.
+    TypeError
+        If an initial value is a sparse matrix.
     ValueError
         If taps are not below 0, are given twice, or without an initial value; if an entry has keys
         that are not known; if an initial value is known to have too few rows. If that is not known, the function
         raises the error when it is called.
     """
-    if isinstance(outputs_info, dict):
-        return _with_rows_checked(outputs_info, 0, name)
     if not isinstance(outputs_info, list | tuple):
-        return outputs_info
+        return _with_rows_checked(outputs_info, 0, name)
     return [_with_rows_checked(entry, place, name) for place, entry in enumerate(outputs_info)]
 
 
@@ -92,6 +97,8 @@ def _check_entry(entry: dict, position: int, name: str | None) -> None:
 def _with_rows_checked(entry: Any, position: int, name: str | None) -> Any:
     if isinstance(entry, dict):
         _check_entry(entry, position, name)
+    first = entry.get("initial") if isinstance(entry, dict) else entry
+    check_not_sparse(first, f"{loop_name(name)}: the initial value of output {position}")
     rows = _rows_read_back(entry)
     initial = _tensor(entry.get("initial")) if rows > 1 else None
     if initial is None:

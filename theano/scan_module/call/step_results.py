@@ -13,6 +13,7 @@ from pytensor.tensor.type import TensorType
 
 from theano.pytensor_base.graphs.scan import get_updates_and_outputs, until
 from theano.scan_module.call.written_step import WrittenStep
+from theano.scan_module.step.sparse_matrices import check_not_sparse
 
 WHAT_STEPS_RETURN = (
     "expected a variable or a list of variables, then, if there are any, a dictionary of updates of"
@@ -59,6 +60,8 @@ def checked(fn: Callable, outputs_info: Any, name: str | None) -> Callable:
                 f" outputs_info has {expected} entr{'y' if expected == 1 else 'ies'}; give one"
                 f" entry per output, None for an output that no step reads.{_without_until(surplus)}"
             )
+        for place, output in enumerate(outputs):
+            check_not_sparse(output, f"{title}: output {place}")
         return result
 
     return step

@@ -25,6 +25,7 @@ from theano.scan_module.loop.rows_at_hand import rows_of, values_at_hand
 from theano.scan_module.loop.step_copy import copied
 from theano.scan_module.step.fixed_shapes import values_of_fixed_shape
 from theano.scan_module.step.shape_only_uses import with_shapes_from_outside
+from theano.scan_module.step.sparse_matrices import is_sparse, named
 
 # How the name of a backward loop begins
 GRADIENT_OF = "grad_of_"
@@ -55,7 +56,7 @@ def loop_pullback(
     op_class
         The class of the backward loop's op.
     """
-    step = gradient_of_step(node.op, loop, output_cotangents)
+    step = _without_sparse_matrices(gradient_of_step(node.op, loop, output_cotangents))
     loop = step.loop
     run = BuiltLoop.of(node, loop)
     saved = choose_saved_values(
@@ -78,6 +79,22 @@ def loop_pullback(
 def _cotangents(step: StepGradient) -> list[Variable]:
     cotangents = [c for row in step.write_cotangents for c in row] + step.trace_cotangents
     return [c for c in cotangents if c is not None]
+
+
+def _without_sparse_matrices(step: StepGradient) -> StepGradient:
+    """A gradient by a sparse matrix is undefined: a backward loop has no state that adds them up."""
+    undefined = {
+        entry.inner: f"The gradient of a loop by the sparse matrix {named(entry.outer)} is not defined: a loop"
+        " adds up arrays. Have the step make the matrix, by theano.sparse.CSR or CSC, and take the"
+        " gradient by the array of its elements"
+        for entry in step.loop.invariants
+        if entry.inner in step.gradients and is_sparse(entry.inner)
+    }
+    return replace(
+        step,
+        gradients={v: gradient for v, gradient in step.gradients.items() if v not in undefined},
+        undefined={**step.undefined, **undefined},
+    )
 
 
 def _with_unreachable(step: StepGradient, run: BuiltLoop) -> StepGradient:
