@@ -55,7 +55,6 @@ MISSING = {
     "theano.signal": NOT_A_NAME,
     "theano.tensor.signal.pool_2d": NOT_A_NAME,
     "theano.tensor.signal.pool_3d": NOT_A_NAME,
-    "theano:theano": NOT_A_NAME,
     "theano.sandbox.scan": BEFORE,
     "theano.misc.pycuda_init": BEFORE,
     "theano.misc.pycuda_utils": BEFORE,

@@ -69,8 +69,9 @@ from theano.updates import OrderedUpdates
 from theano.version import api_version as __api_version__
 from theano.version import version as __version__
 
-# Programs take the package from modules that import it in Theano; no module here needs it.
-for _module in (opt, tensor, tensor.raw_random):
+# Programs take the package from modules that import it in Theano, itself among them
+# (``from theano import theano``); no module here needs it.
+for _module in (sys.modules[__name__], opt, tensor, tensor.raw_random):
     vars(_module)["theano"] = sys.modules[__name__]
 
 # Imported when first used: they cost time that most programs need not spend.
