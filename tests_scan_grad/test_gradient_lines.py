@@ -105,3 +105,38 @@ def test_unprofiled_gradients_are_as_ever():
     x, W, U = T.tensor3("x"), T.matrix("W"), T.matrix("U")
     gradient = theano.grad(loop_cost(x, W, U), U)
     assert not users_place(gradient.owner).of_gradient
+
+
+class SlopeRefused(theano.Op):
+    """The number itself; its slope is another operation, which refuses what is below zero."""
+
+    __props__ = ("slope",)
+
+    def __init__(self, slope=False):
+        self.slope = slope
+
+    def make_node(self, x):
+        return theano.Apply(self, [x], [x.type()])
+
+    def perform(self, node, inputs, outputs):
+        if self.slope and inputs[0] < 0:
+            raise ValueError("below zero")
+        outputs[0][0] = np.array(inputs[0])
+
+    def grad(self, inputs, gradients):
+        return [gradients[0] * SlopeRefused(slope=True)(inputs[0])]
+
+
+@pytest.mark.parametrize("mode", ["FAST_RUN", "FAST_COMPILE"])
+def test_messages_name_the_line_of_a_steps_gradient_and_that_which_it_is_of(mode):
+    x, start = T.vector("x"), T.scalar("start")
+    values, _ = theano.scan(lambda e, s: SlopeRefused()(s * e), x, start)
+    made = line_of(SlopeRefused, "theano.Apply(self")
+    slope = theano.grad(values[-1], start)
+    asked = inspect.currentframe().f_lineno - 1
+    f = theano.function([x, start], slope, mode=mode)
+    np.testing.assert_allclose(f([4.0, 2.0], 1.0), 4 * 2 * 4 * 8)
+    with pytest.raises(ValueError, match="below zero") as caught:
+        f([4.0, 2.0], -1.0)
+    named = f"Created at: {__file__}:{asked}, as the gradient of {made}"
+    assert named in str(caught.value)

@@ -1,8 +1,9 @@
-"""Gradients whose operations name the user's line that they are the gradient of, for profiles.
+"""Gradients whose operations name the user's line that they are the gradient of.
 
 The operations of a gradient are made where the program calls ``theano.grad``, so that this would be
-the line of all of them. While the flag ``profile`` is set, each gets the line of the operation that
-it differentiates; that it is of a gradient is kept beside it (`users_lines.Place`).
+the line of all of them. Those of a loop's step, and all of them while the flag ``profile`` is set,
+get the line of the operation that they differentiate; that they are of a gradient is kept beside it
+(`users_lines.Place`).
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from pytensor.configdefaults import config
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.null_type import NullType
 from pytensor.graph.traversal import ancestors, toposort
@@ -23,7 +23,7 @@ Derive = Callable[..., Sequence[Variable | None]]
 
 
 def with_lines(derive: Derive, outputs: Sequence[Variable], wrt: Sequence[Variable]) -> Sequence:
-    """What `derive` gives for `wrt`; where a profile will ask, with the lines of forward operations.
+    """What `derive` gives for `wrt`, with the lines of forward operations.
 
     Parameters
     ----------
@@ -34,8 +34,6 @@ def with_lines(derive: Derive, outputs: Sequence[Variable], wrt: Sequence[Variab
     wrt
         By what.
     """
-    if not config.profile:
-        return derive(wrt=wrt)
     nodes = _between(outputs, wrt)
     values = [v for node in nodes for v in node.outputs if v not in wrt]
     found = derive(wrt=[*wrt, *values])

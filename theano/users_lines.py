@@ -3,7 +3,7 @@
 import os
 import sysconfig
 import traceback
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -55,9 +55,31 @@ def line_of(variable: Variable) -> str:
 
 def _place_of(variable: Variable) -> Place:
     frames = (getattr(variable.tag, "trace", None) or [[]])[0]
+    return Place(_line_among(frames), OF_A_GRADIENT in frames)
+
+
+def _line_among(frames: Sequence[Any]) -> str:
+    """The last line of a trace that is the user's."""
     users = [frame for frame in frames if _is_a_users(_filename_of(frame))]
-    line = f"{_filename_of(users[-1])}:{_number_of(users[-1])}" if users else ""
-    return Place(line, OF_A_GRADIENT in frames)
+    return f"{_filename_of(users[-1])}:{_number_of(users[-1])}" if users else ""
+
+
+def asked_line(node: Apply) -> str:
+    """Return the user's line that asked for the gradient that a node is of, if both are known.
+
+    The node's first trace is then that of what it differentiates, and the one that asked follows.
+    """
+    first, *others = getattr(node.outputs[0].tag, "trace", None) or [[]]
+    if OF_A_GRADIENT not in first:
+        return ""
+    asked = [_line_among(frames) for frames in others if OF_A_GRADIENT not in frames]
+    return next(filter(None, asked), "")
+
+
+def lines_in_words(node: Apply) -> str:
+    """The user's line that made a node; of a gradient both that which asked and what it is of."""
+    line, asked = users_line(node), asked_line(node)
+    return f"{asked}, as the gradient of {line}" if line and asked else line
 
 
 def users_line(node: Apply) -> str:

@@ -12,7 +12,7 @@ from theano.compile.wrong_values import WrongValueError
 from theano.nearest_name import did_you_mean
 from theano.pytensor_base.functions.compiling import Function as PyTensorFunction
 from theano.pytensor_base.functions.compiling import containers_by_key
-from theano.users_lines import nearest_line, users_line
+from theano.users_lines import lines_in_words, nearest_line
 from theano.values_in_words import described, shortened
 
 __all__ = [
@@ -162,7 +162,7 @@ def lines_about(failed: Sequence[FailedOperation]) -> list[str]:
 def _about(operation: FailedOperation) -> list[str]:
     """Lines that say where an operation was made, at which step it ran, and what it was given."""
     lines, node, thunk = [], operation.node, operation.thunk
-    if where := users_line(node):
+    if where := lines_in_words(node):
         lines.append(f"Created at: {where}")
     elif where := nearest_line(node):
         lines.append(f"Computed from what was created at: {where}")

@@ -6,7 +6,7 @@ import traceback
 
 from pytensor.graph.basic import Apply
 
-from theano.users_lines import nearest_line
+from theano.users_lines import lines_in_words, nearest_line
 
 # So many lines after the compiler's first error show the code.
 _LINES_OF_CODE = 2
@@ -28,7 +28,7 @@ def explain_compile_error(error: Exception) -> None:
     node = _node_that_was_compiled(error)
     if node is not None:
         said[0] = f"C code of {node.op} does not compile: {said[0]}"
-        said += [f"Apply node: {node}", f"Created at: {nearest_line(node)}"]
+        said += [f"Apply node: {node}", f"Created at: {lines_in_words(node) or nearest_line(node)}"]
     said.append("The compiler's command and all that it said are in the note of this error.")
     error.args = ("\n".join(said),)
     error.add_note(whole)

@@ -27,7 +27,7 @@ from theano.pytensor_base.functions.debug_mode import DebugMode as PyTensorDebug
 from theano.pytensor_base.functions.debug_mode import DebugModeMaker as PyTensorMaker
 from theano.pytensor_base.graphs.scan import Scan
 from theano.schedule.database import optdb
-from theano.users_lines import nearest_line
+from theano.users_lines import lines_in_words, nearest_line
 
 __all__ = [
     "BadDestroyMap",
@@ -157,7 +157,10 @@ def _say_where(error: InvalidValueError) -> None:
     node = getattr(error.r, "owner", None)
     if node is None or not Wrongs(nan=True, inf=True, big=False).names(error.v):
         return
-    lines = [f"Created at: {nearest_line(node)}", f"Result: {summary(error.v)}"]
+    lines = [
+        f"Created at: {lines_in_words(node) or nearest_line(node)}",
+        f"Result: {summary(error.v)}",
+    ]
     values = values_when_raised(error)
     known = all(isinstance(v, Constant) or v in values for v in node.inputs)
     if isinstance(node.op, Scan) and known:

@@ -26,7 +26,7 @@ from theano.configdefaults import config
 from theano.link.native.run.one_by_one import slow_in_python
 from theano.pytensor_base.functions.linking import VMLinker
 from theano.scan_module.report.describe import describe
-from theano.users_lines import line_of, users_line
+from theano.users_lines import line_of, lines_in_words
 
 _log = logging.getLogger("theano.compile.nanguardmode")
 
@@ -183,7 +183,9 @@ def _say(error: WrongValueError) -> None:
         raise error
     message = str(error)
     if error.node is not None:
-        message += f"\nIn: {describe(error.node.outputs[0])}\nCreated at: {users_line(error.node)}"
+        message += (
+            f"\nIn: {describe(error.node.outputs[0])}\nCreated at: {lines_in_words(error.node)}"
+        )
     if action == "pdb":
         print(message)
         pdb.set_trace()

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import replace
 
-from pytensor.configdefaults import config
 from pytensor.graph.basic import Variable
 
 from theano.pytensor_base.graphs.graph import frozen_graph_inside
@@ -55,9 +54,7 @@ def _what_decides(op: Scan, output_cotangents: list[Variable]) -> Hashable:
     )
     connected = tuple(is_connected(cotangent) for cotangent in output_cotangents)
     attributes = tuple(what_decides_gradient(node.op) for node in nodes)
-    # whether the gradient's operations name the forward lines
-    named = config.profile
-    return op.info, frozen_graph_inside(op), connected, lines, named, attributes
+    return op.info, frozen_graph_inside(op), connected, lines, attributes
 
 
 def _in_variables_of(loop: Loop, known: StepGradient) -> StepGradient:

@@ -14,7 +14,7 @@ from pytensor.graph.basic import Variable
 from pytensor.graph.traversal import ancestors
 
 from theano.pytensor_base.graphs.scan import Scan
-from theano.users_lines import PACKAGES
+from theano.users_lines import OF_A_GRADIENT, PACKAGES
 
 
 def users_lines(limit: int) -> list[tuple[str, int, str, str]]:
@@ -73,7 +73,11 @@ def traced_as_one(make: Callable[[], list], given: Sequence[Variable]) -> list:
 
 def _mark(variables: Iterable[Variable], trace: Any) -> None:
     for variable in variables:
-        if getattr(variable.tag, "trace", None):
+        own = getattr(variable.tag, "trace", None)
+        if own:
+            if len(own) == 1 and OF_A_GRADIENT in own[0]:
+                # it names what it differentiates; who asked for that follows
+                variable.tag.trace = [*own, *trace]
             continue
         variable.tag.trace = trace
         node = variable.owner
