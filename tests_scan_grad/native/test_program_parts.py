@@ -67,7 +67,7 @@ def test_parts_compute_what_the_whole_does(cores, empty_cache, short_parts, monk
 def test_a_long_segment_has_no_loop_of_its_own(short_parts):
     text = source(theano.function(*long_program(), mode="NATIVE"))
     assert "for (" not in segment_of(text)
-    assert "#if TN_IN_PART(1)" in text
+    assert "#if TN_IN_PART(1, 1)" in text
     assert len(re.findall(r"^TN_SHARED .* statement\d+\(.*\)$", text, re.M)) > 5
 
 

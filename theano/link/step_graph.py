@@ -11,7 +11,7 @@ from theano.pytensor_base.graphs.graph import (
     frozen_graph_inside,
     without_history,
 )
-from theano.pytensor_base.graphs.rewriting import RewriteDatabaseQuery
+from theano.pytensor_base.graphs.rewriting import GraphRewriter, RewriteDatabaseQuery
 from theano.pytensor_base.graphs.scan import Scan
 from theano.schedule import arranged
 from theano.schedule.database import FAST_RUN_TAG, optdb
@@ -59,6 +59,12 @@ class EqualSteps:
 @lru_cache(maxsize=GRAPHS_KEPT)
 def _rewritten(key: EqualSteps) -> FunctionGraph:
     graph = copy_of_graph_inside(key.op)
-    arranged(optdb.query(_REWRITES)).rewrite(graph)
+    _rewriter(optdb.number_of_names()).rewrite(graph)
     without_history(graph.apply_nodes)
     return graph
+
+
+@lru_cache(maxsize=1)
+def _rewriter(number_of_names: int) -> GraphRewriter:
+    """The rewrites of steps, chosen anew when a rewrite was registered."""
+    return arranged(optdb.query(_REWRITES))

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections import Counter
+from collections import Counter, deque
 from copy import copy
 from typing import Any
 
 from pytensor.configdefaults import config
 from pytensor.graph.basic import Apply
 from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.traversal import apply_ancestors, toposort
 
+from theano.pytensor_base.graphs.graph import Feature
+from theano.pytensor_base.graphs.rewrites_by_operation import RewritesByOperation
 from theano.pytensor_base.graphs.rewriting import SequentialNodeRewriter, WalkingGraphRewriter
 
 _log = logging.getLogger(__name__)
@@ -58,8 +61,23 @@ class _WithoutEnd(Exception):
     """A rewrite was used too often."""
 
 
+class _NewNodes(Feature):
+    """Puts what comes into a graph into a queue, but the node that is being rewritten."""
+
+    def __init__(self, queue: deque[Apply], is_visited: Any):
+        self.queue, self.is_visited = queue, is_visited
+        self.current: Apply | None = None
+
+    def on_import(self, fgraph: FunctionGraph, node: Apply, reason: object) -> None:
+        """Note a node that came into the graph."""
+        if node is not self.current and self.is_visited(node.op):
+            self.queue.append(node)
+
+
 class Walk(WalkingGraphRewriter):
-    """PyTensor's walk along a graph, which ends where its rewrite makes new nodes for ever.
+    """PyTensor's walk along a graph, past the nodes that its rewrite does not ask for.
+
+    It ends where its rewrite makes new nodes for ever.
 
     Parameters
     ----------
@@ -72,20 +90,39 @@ class Walk(WalkingGraphRewriter):
     def __init__(self, of: WalkingGraphRewriter, node_rewriter: Any):
         vars(self).update(vars(of))
         self.node_rewriter = node_rewriter
+        self.asked_for = RewritesByOperation([node_rewriter]).get_trackers
         self.uses: Counter = Counter()
         self.limit = 0.0
 
     def apply(self, fgraph: FunctionGraph, start_from: Any = None) -> Any:
         """Rewrite the graph."""
+        if not any(self.asked_for(node.op) for node in fgraph.apply_nodes):
+            return None
         at_first = len(fgraph.apply_nodes)
         walk = copy(self)
         walk.uses = Counter()
         walk.limit = most_uses(at_first, at_first * MOST_GROWTH, config.optdb__max_use_ratio)
         try:
-            return WalkingGraphRewriter.apply(walk, fgraph, start_from)
+            walk._visit(fgraph, start_from or fgraph.outputs)
         except _WithoutEnd:
             say_without_end(self.name or "walk", walk.uses, at_first)
-            return None
+        return None
+
+    def _visit(self, fgraph: FunctionGraph, start_from: Any) -> None:
+        order = apply_ancestors(start_from) if self.order == "dfs" else toposort(start_from)
+        queue = deque(node for node in order if self.asked_for(node.op))
+        take = queue.pop if self.order == "out_to_in" else queue.popleft
+        new_nodes = _NewNodes(queue, self.asked_for)
+        if not self.ignore_newtrees:
+            fgraph.attach_feature(new_nodes)
+        try:
+            while queue:
+                node = new_nodes.current = take()
+                if node in fgraph.apply_nodes:
+                    self.process_node(fgraph, node, enforce_tracks=False)
+        finally:
+            if not self.ignore_newtrees:
+                fgraph.remove_feature(new_nodes)
 
     def process_node(self, fgraph, node, node_rewriter=None, enforce_tracks=True):
         """Rewrite a node; the rewrites are those that the one of this walk consists of."""
@@ -107,6 +144,10 @@ class InTurn(SequentialNodeRewriter):
     """
 
     last: Any = None
+
+    def __init__(self, *rewriters: Any, **options: Any):
+        super().__init__(*rewriters, **options)
+        self.tracker = RewritesByOperation(rewriters)
 
     def transform(self, fgraph: FunctionGraph, node: Apply, enforce_tracks: bool = False) -> Any:
         """What takes the place of a node's results."""

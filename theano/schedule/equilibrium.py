@@ -17,6 +17,7 @@ from pytensor.graph.basic import Apply
 from pytensor.graph.fg import FunctionGraph, Output
 
 from theano.pytensor_base.graphs.graph import Feature
+from theano.pytensor_base.graphs.rewrites_by_operation import RewritesByOperation
 from theano.pytensor_base.graphs.rewriting import (
     EquilibriumGraphRewriter,
     GraphRewriter,
@@ -102,7 +103,7 @@ class Equilibrium(EquilibriumGraphRewriter):
             final_rewriters=[LAST_INSTEAD.get(each, each) for each in of.final_rewriters],
             cleanup_rewriters=of.cleanup_rewriters,
         )
-        self.node_tracker = of.node_tracker
+        self.node_tracker = RewritesByOperation.of(of.node_tracker)
         self.name = of.name
 
     def apply(self, fgraph: FunctionGraph, start_from=None) -> SecondsByRewrite:

@@ -81,6 +81,10 @@ class LayeredDB(SequenceDB):
                 self._layers[rewriter.name].add_to(rewriter, q.subquery.get(rewriter.name, q))
         return chosen | super().__query__(q)
 
+    def number_of_names(self) -> int:
+        """How many names are registered here and in the other collection."""
+        return sum(map(of_pytensor.number_of_names, (self, self._base, *self._layers.values())))
+
     def __getitem__(self, name):
         if holds(self, name):
             return super().__getitem__(name)

@@ -15,9 +15,6 @@ from pytensor.compile.aliasing import (
     insert_deepcopy,  # adds copies of outputs that are inputs or each other
     view_tree_set,  # adds to a set all that views a variable
 )
-from pytensor.compile.builders import (
-    infer_shape,  # (outputs, inputs, input shapes) -> shapes of the outputs
-)
 from pytensor.compile.compiledir import (
     basecompiledir_ls,  # the five that a command line offers of the folder of compiled C
     basecompiledir_purge,

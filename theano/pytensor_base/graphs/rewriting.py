@@ -43,6 +43,19 @@ def names_in(database: RewriteDatabase) -> set[str]:
     return database._names
 
 
+def number_of_names(database: RewriteDatabase) -> int:
+    """How many names are registered in a database, and in those that are in it."""
+    found, waiting, seen = 0, [database], set()
+    while waiting:
+        each = waiting.pop()
+        if id(each) not in seen:
+            seen.add(id(each))
+            found += len(each._names)
+            named = [entry for name in each._names for entry in each.__db__[name]]
+            waiting += [entry for entry in named if isinstance(entry, RewriteDatabase)]
+    return found
+
+
 if sys.version_info >= (3, 12):
 
     def pattern_question(rewriter: PatternNodeRewriter) -> None:

@@ -29,7 +29,6 @@ from pytensor.scan.rewriting.trace import (
     scan_reduce_trace_rewrite,  # (graph, node, ...) -> a loop that keeps only what is read
 )
 from pytensor.scan.utils import (
-    expand_empty,  # appends steps without values to a buffer of initial values
     until,  # a condition on which a loop ends
 )
 

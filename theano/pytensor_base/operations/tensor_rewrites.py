@@ -110,6 +110,7 @@ if sys.version_info >= (3, 12):
     )
     from theano.pytensor_base.since_3_3.shapes_when_asked import (
         ShapesWhenAsked,  # the feature, with `lengths_of`, which compares no operands' lengths
+        infer_shape,  # (outputs, inputs, input shapes) -> shapes of the outputs
     )
 
     local_log_sqrt = math.local_log_sqrt_sqr
@@ -117,6 +118,8 @@ if sys.version_info >= (3, 12):
     # whether logarithms of determinants are those of stacks, too
     LOGARITHMS_OF_STACKS = True
 else:
+    from pytensor.compile.builders import infer_shape
+
     from theano.pytensor_base.before_3_3.lazy_shapes import ShapesWhenAsked
     from theano.pytensor_base.before_3_3.tensor_rewrites import (
         LOGARITHMS_OF_STACKS,

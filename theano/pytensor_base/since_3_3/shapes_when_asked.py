@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from pytensor.configdefaults import config
 from pytensor.graph.basic import Apply, Constant, Variable
-from pytensor.raise_op import CheckAndRaise
-from pytensor.tensor.basic import ScalarFromTensor, TensorFromScalar, tensor_from_scalar
+from pytensor.tensor.basic import constant
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.rewriting.shape import ShapeFeature
 from pytensor.tensor.shape import Shape
 from pytensor.tensor.subtensor import Subtensor, get_idx_list
-from pytensor.tensor.type import TensorType
 
 
 class ShapesWhenAsked(ShapeFeature):
@@ -26,11 +26,21 @@ class ShapesWhenAsked(ShapeFeature):
         """The lengths of a variable along its axes; None where it is no array."""
         return self.shape_tuple(variable)
 
+    def _get_node_shapes(self, node: Apply, recursive: bool = True) -> Any:
+        if recursive and node in self._cache and not self._stale:
+            return self._cache[node]
+        # no line of the user's made what computes a shape
+        with config.change_flags(traceback__limit=0):
+            return super()._get_node_shapes(node, recursive)
+
     def _compute_node_shapes(self, node: Apply, recursive: bool) -> Any:
         # the one place where an operator is asked
-        shapes = super()._compute_node_shapes(node, recursive)
         if isinstance(node.op, Elemwise):
-            shapes = tuple(tuple(map(_without_check, shape)) for shape in shapes)
+            length_of = self.get_shape if recursive else self._fresh_shape_i
+            shape = _of_elementwise(node, length_of)
+            if shape is not None:
+                return (shape,) * len(node.outputs)
+        shapes = super()._compute_node_shapes(node, recursive)
         if not recursive:
             return shapes
         return tuple(
@@ -45,13 +55,48 @@ class ShapesWhenAsked(ShapeFeature):
         return self.get_shape(*read)
 
 
-def _without_check(length: Variable) -> Variable:
-    inside = length
-    while inside.owner is not None and isinstance(
-        inside.owner.op, CheckAndRaise | ScalarFromTensor | TensorFromScalar
-    ):
-        inside = inside.owner.inputs[0]
-    return inside if isinstance(inside.type, TensorType) else tensor_from_scalar(inside)
+class _WithGivenShapes(ShapesWhenAsked):
+    """Shapes of what is computed from variables whose shapes are given."""
+
+    def __init__(self, given: dict[Variable, Sequence[Variable]]):
+        super().__init__()
+        self._given = given
+
+    def get_shape(self, var: Variable, idx: int) -> Variable:
+        """The length of a variable along an axis."""
+        given = self._given.get(var)
+        known: Variable = super().get_shape(var, idx) if given is None else given[idx]
+        return known
+
+
+def infer_shape(
+    outs: Sequence[Variable],
+    inputs: Sequence[Variable],
+    input_shapes: Sequence[Sequence[Variable] | None],
+) -> list[tuple[Variable, ...] | None]:
+    """The shapes of variables, as expressions of the shapes of what they are computed from."""
+    pairs = zip(inputs, input_shapes, strict=True)
+    shapes = _WithGivenShapes({v: shape for v, shape in pairs if shape is not None})
+    return [shapes.lengths_of(variable) for variable in outs]
+
+
+def _of_elementwise(
+    node: Apply, length_of: Callable[[Variable, int], Variable]
+) -> tuple[Variable, ...] | None:
+    """The shape of element-wise work; None where its operands have different lengths."""
+    shape = []
+    for axis in range(node.outputs[0].type.ndim):
+        stretched = [v for v in node.inputs if v.type.shape[axis] != 1]
+        lengths = [length_of(variable, axis) for variable in stretched]
+        constants = {int(v.data) for v in lengths if isinstance(v, Constant)} - {1}
+        if len(constants) > 1:
+            return None
+        others = [length for length in lengths if not isinstance(length, Constant)]
+        if constants or not others:
+            shape.append(constant(max(constants, default=1), dtype="int64"))
+        else:
+            shape.append(others[0])
+    return tuple(shape)
 
 
 def _read_from_shape(length: Variable) -> tuple[Variable, int] | None:

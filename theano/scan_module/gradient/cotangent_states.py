@@ -9,8 +9,7 @@ alone. What is the same in every step gets the sum of its gradients.
 from __future__ import annotations
 
 from pytensor import tensor as pt
-from pytensor.graph.basic import Apply, Variable
-from pytensor.tensor.basic import Alloc
+from pytensor.graph.basic import Variable
 from pytensor.tensor.type import TensorType
 
 from theano.scan_module.gradient.differentiated_loop import DifferentiatedLoop
@@ -25,6 +24,8 @@ from theano.scan_module.loop.arguments import (
     fresh_like,
 )
 from theano.scan_module.loop.initial_values import memory_from
+from theano.schedule.allocated import allocated
+from theano.schedule.lengths import lengths_of
 
 
 def cotangent_states(
@@ -105,15 +106,12 @@ def _state(state: State, buffer: Variable, places: dict[int, Variable], writes: 
 
 def accumulator(found: DifferentiatedLoop, entry: Invariant) -> State:
     """A sum over the steps of the gradient with respect to an invariant."""
-    outer, total = entry.outer, fresh_like(entry.inner)
-    dtype, shape = total.type.dtype, getattr(outer.type, "shape", ())
-    lengths = [
-        outer.shape[axis] if length is None else pt.as_tensor(length)
-        for axis, length in enumerate(shape)
-    ]
-    zero, one = pt.constant(0, dtype=dtype), pt.constant(1)
-    start = Apply(Alloc(), [zero, one, *lengths], [TensorType(dtype, (1, *shape))()]).out
-    buffer = memory_from(start, found.backward_steps, TensorType(dtype, (None, *shape)))
+    total = fresh_like(entry.inner)
+    dtype, shape = total.type.dtype, getattr(entry.outer.type, "shape", ())
+    lengths = [pt.constant(1, dtype="int64"), *lengths_of(entry.outer)]
+    start = allocated(pt.constant(0, dtype=dtype), *lengths)
+    kind = TensorType(dtype, (None, *shape))
+    buffer = memory_from(start, found.backward_steps, kind, lengths)
     added = _as_type(total + found.step.gradients[entry.inner], total)
     return State(buffer, (Tap(0, total),), (Tap(1, added),), SIT_SOT)
 

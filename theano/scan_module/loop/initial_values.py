@@ -7,6 +7,8 @@ length by itself. Graphs that programs print or compare are the latter's; rewrit
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pytensor import tensor as pt
 from pytensor.graph.basic import Apply, Variable
 from pytensor.tensor.basic import AllocEmpty
@@ -15,6 +17,7 @@ from pytensor.tensor.type import TensorType, values_eq_approx_always_true
 from theano.compile.rebroadcast import unbroadcast
 from theano.scan_module.loop.arguments import SIT_SOT, State
 from theano.scan_module.loop.state_types import loose_axes
+from theano.schedule.lengths import known_length, lengths_of
 
 
 def first_rows(first: Variable, state: State) -> Variable:
@@ -31,7 +34,12 @@ def first_rows(first: Variable, state: State) -> Variable:
     return unbroadcast(loose, *loose_axes(loose, state.reads[0].inner))
 
 
-def memory_from(first: Variable, steps: Variable, kind: TensorType) -> Variable:
+def memory_from(
+    first: Variable,
+    steps: Variable,
+    kind: TensorType,
+    lengths: Sequence[Variable] | None = None,
+) -> Variable:
     """Memory for a state's first rows and a row of each step, the first rows written into it.
 
     Parameters
@@ -43,11 +51,23 @@ def memory_from(first: Variable, steps: Variable, kind: TensorType) -> Variable:
     kind
         The type of the memory. PyTensor would find it by rewriting what computes the lengths,
         which for a loop on top of others is again and again the whole graph below.
+    lengths
+        The shape of the first rows, where it is known from elsewhere.
     """
-    lengths = [first.shape[axis] for axis in range(first.type.ndim)]
+    if lengths is None:
+        lengths = [first.shape[axis] for axis in range(first.type.ndim)]
     room = Apply(AllocEmpty(kind.dtype), [steps + lengths[0], *lengths[1:]], [kind()]).out
     memory = pt.set_subtensor(room[: lengths[0]], first)
     # what nothing was written to yet is anything, NaN too
     room.tag.values_eq_approx = values_eq_approx_always_true
     room.tag.nan_guard_mode_check = memory.tag.nan_guard_mode_check = False
     return memory
+
+
+def memory_after(row: Variable, steps: Variable) -> Variable:
+    """Memory for one row of a state, which is written into it, and for a row of each step."""
+    known = known_length(steps)
+    rows = None if known is None else known + 1
+    kind = TensorType(row.type.dtype, (rows, *row.type.shape))
+    lengths = [pt.constant(1, dtype="int64"), *lengths_of(row)]
+    return memory_from(pt.shape_padleft(row), steps, kind, lengths)

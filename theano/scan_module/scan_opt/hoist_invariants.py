@@ -17,7 +17,6 @@ from pytensor.raise_op import CheckAndRaise
 from pytensor.tensor.basic import (
     Alloc,
     MakeVector,
-    alloc,
     get_underlying_scalar_constant_value,
 )
 from pytensor.tensor.type import TensorType, integer_dtypes
@@ -28,6 +27,8 @@ from theano.scan_module.report.describe import describe
 from theano.scan_module.report.headings import HOISTED
 from theano.scan_module.scan_opt.loop_rewriter import Checked, Finding, LoopRewriter
 from theano.scan_module.step.step_analysis import StepAnalysis, normalized
+from theano.schedule.allocated import allocated
+from theano.schedule.lengths import lengths_of
 
 
 class HoistInvariants(LoopRewriter):
@@ -72,8 +73,7 @@ def repeated_traces(loop: Loop, step: StepAnalysis) -> dict[Trace, Variable]:
         known = trace.inner in step.invariant_inputs or _can_leave(trace.inner, step)
         if known and trace.length is loop.n_steps and isinstance(trace.inner.type, TensorType):
             value = step.outer_value(trace.inner)
-            shape = [value.shape[k] for k in range(value.type.ndim)]
-            rows = alloc(value, loop.n_steps, *shape)
+            rows = allocated(value, loop.n_steps, *lengths_of(value))
             repeated[trace] = trace.output.type.filter_variable(rows)
     return repeated
 

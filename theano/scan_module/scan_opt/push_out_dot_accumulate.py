@@ -13,14 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 
-from pytensor import tensor as pt
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 
 from theano.configdefaults import config
-from theano.pytensor_base.graphs.scan import expand_empty
 from theano.scan_module.loop.arguments import SIT_SOT, BuiltLoop, Loop, State, Tap, take_apart
+from theano.scan_module.loop.initial_values import memory_after
 from theano.scan_module.report.describe import describe
 from theano.scan_module.report.headings import PUSHED_OUT
 from theano.scan_module.scan_opt.loop_rewriter import Checked, Finding, LoopRewriter
@@ -219,7 +219,7 @@ def push_out_in_blocks(
         of_block = {
             found.state: replace(
                 found.state,
-                outer=expand_empty(pt.shape_padleft(total), block.n_steps),
+                outer=memory_after(total, block.n_steps),
                 output=None,
             )
             for found, total in zip(accumulators, sums, strict=True)
@@ -252,7 +252,7 @@ def _run(
     given: set[Variable] = set()
     outside = Outside(
         step=step,
-        values=lambda value: _noted(summed_values(value, loop, step, traces, built), given),
+        values=cache(lambda value: _noted(summed_values(value, loop, step, traces, built), given)),
         invariant=lambda value: _noted(step.outer_value(value), given),
         steps=_noted(steps_run(loop, built), given),
     )

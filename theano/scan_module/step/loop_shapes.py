@@ -17,10 +17,10 @@ from pytensor.graph.traversal import ancestors, toposort
 from pytensor.tensor.shape import Shape as ShapeOp
 from pytensor.tensor.shape import Shape_i
 
-from theano.pytensor_base.functions.compiling import infer_shape
 from theano.pytensor_base.graphs.graph import frozen_graph_inside
 from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
 from theano.pytensor_base.operations.tensor import broadcast_assert
+from theano.pytensor_base.operations.tensor_rewrites import infer_shape
 from theano.scan_module.loop.roles import InnerInputs, OuterInputs, Roles, given_by, given_to
 
 Shape = tuple[Variable, ...] | None

@@ -10,6 +10,7 @@ from pytensor.graph.basic import Apply, Variable
 
 from theano.pytensor_base.operations.tensor import get_idx_list
 from theano.scan_module.step.gathers import is_gather
+from theano.schedule.lengths import lengths_of
 
 # For each argument whether it varies; its stacked values if it does, else its invariant value.
 Arguments = list[tuple[bool, Variable]]
@@ -38,19 +39,22 @@ def product(node: Apply, arguments: Arguments) -> Variable:
     if left_varies and right_varies:
         return pt.matmul(left, right)
     if left_varies:
-        rows = left.reshape((left.shape[0] * left.shape[1], left.shape[2]))
-        return pt.dot(rows, right).reshape((left.shape[0], left.shape[1], right.shape[1]))
+        return _rows_times(left, right)
     # left.dot(right[t]) is (right[t].T.dot(left.T)).T
-    columns = right.dimshuffle(0, 2, 1)
-    rows = columns.reshape((columns.shape[0] * columns.shape[1], columns.shape[2]))
-    product = pt.dot(rows, left.T)
-    return product.reshape((columns.shape[0], columns.shape[1], left.shape[0])).dimshuffle(0, 2, 1)
+    return _rows_times(right.dimshuffle(0, 2, 1), left.T).dimshuffle(0, 2, 1)
 
 
-def steps_as_images(values: Variable) -> Variable:
-    """Stacked batches of images as one batch: (steps, B, C, ...) becomes (steps * B, C, ...)."""
-    lengths = [values.shape[k] for k in range(2, values.type.ndim)]
-    return values.reshape((values.shape[0] * values.shape[1], *lengths))
+def _rows_times(values: Variable, matrix: Variable) -> Variable:
+    """The products of all steps' values with a matrix, as one product."""
+    steps, rows, columns = lengths_of(values)
+    stacked = pt.dot(values.reshape((steps * rows, columns)), matrix)
+    return stacked.reshape((steps, rows, lengths_of(matrix)[1]))
+
+
+def steps_as_rows(values: Variable) -> Variable:
+    """Stacked arrays as one with the rows of all: (steps, B, ...) becomes (steps * B, ...)."""
+    steps, rows, *rest = lengths_of(values)
+    return values.reshape((steps * rows, *rest))
 
 
 def filtered(node: Apply, arguments: Arguments) -> Variable | None:
@@ -59,11 +63,10 @@ def filtered(node: Apply, arguments: Arguments) -> Variable | None:
     if [k for k, (varies, _) in enumerate(arguments) if varies] != [batch]:
         return None
     values = [value for _, value in arguments]
-    steps = [values[batch].shape[k] for k in range(2)]
-    values[batch] = steps_as_images(values[batch])
+    steps = lengths_of(values[batch])[:2]
+    values[batch] = steps_as_rows(values[batch])
     result = node.op.of_any_batch().applied(*values[:2], values[2:])
-    rest = [result.shape[k] for k in range(1, result.type.ndim)]
-    return result.reshape((*steps, *rest))
+    return result.reshape((*steps, *lengths_of(result)[1:]))
 
 
 def gathered(node: Apply, arguments: Arguments) -> Variable | None:

@@ -13,19 +13,21 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.traversal import io_toposort
 from pytensor.scalar.basic import Second
-from pytensor.tensor.basic import alloc, stack
+from pytensor.tensor.basic import stack
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.shape import Shape, Shape_i
 
 from theano.scan_module.loop.arguments import Invariant, Loop
 from theano.scan_module.loop.step_copy import copied
+from theano.schedule.allocated import allocated
 from theano.schedule.lazy_shapes import LazyShapeFeature
 
 Rule = Callable[[Apply, tuple[Variable, ...]], Variable]
 
 
 def _fill(node: Apply, shape: tuple[Variable, ...]) -> Variable:
-    return alloc(node.inputs[1], *shape)
+    known = zip(shape, node.outputs[0].type.shape, strict=True)
+    return allocated(node.inputs[1], *(n if size is None else size for n, size in known))
 
 
 def _shape(node: Apply, shape: tuple[Variable, ...]) -> Variable:

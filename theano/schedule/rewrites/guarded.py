@@ -60,15 +60,19 @@ class Guarded(NodeRewriter):
         """Require what the rewrite does."""
         self.rewriter.add_requirements(fgraph)
 
-    def transform(self, fgraph: FunctionGraph, node: Apply, *args: Any, **kwargs: Any) -> Any:
+    def transform(
+        self, fgraph: FunctionGraph, node: Apply, enforce_tracks: bool = True, **kwargs: Any
+    ) -> Any:
         """What the rewrite gives, if it may be asked; False or None if not."""
-        if not self._is_asked(node.op):
+        if enforce_tracks and not self._is_asked(node.op):
             return None
         if not (self.asked_last or self._holds(fgraph, node)):
             return None
         if self.accepts is not None and self._refused.get(node) == node.inputs:
             return None
-        replaced: Any = self.rewriter.transform(fgraph, node, *args, **kwargs)
+        replaced: Any = self.rewriter.transform(
+            fgraph, node, enforce_tracks=enforce_tracks, **kwargs
+        )
         if not replaced:
             return replaced
         if self.asked_last and not self._holds(fgraph, node):

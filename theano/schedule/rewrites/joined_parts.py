@@ -22,6 +22,7 @@ from pytensor.tensor.subtensor import IncSubtensor
 from theano.pytensor_base.graphs.graph import ReplaceValidate
 from theano.pytensor_base.graphs.rewriting import GraphRewriter, copy_stack_trace
 from theano.pytensor_base.operations.tensor import get_idx_list
+from theano.schedule.allocated import allocated
 from theano.schedule.zeros import is_zero
 
 
@@ -156,7 +157,7 @@ def _side_by_side(parts: Sequence[Part]) -> list[Part]:
 def _joined(parts: Sequence[Part]) -> Variable:
     """The parts, with zeros between and behind them."""
     zeros = parts[0].term.owner.inputs[0]  # type: ignore[union-attr]
-    axis, dtype = parts[0].axis, zeros.type.dtype
+    axis, zero = parts[0].axis, pt.constant(0, dtype=zeros.type.dtype)
     known = [
         zeros.shape[d] if length is None else length for d, length in enumerate(zeros.type.shape)
     ]
@@ -174,10 +175,10 @@ def _joined(parts: Sequence[Part]) -> Variable:
     past: int | None = 0
     for part in parts:
         if part.start != past:
-            pieces.append(pt.zeros(shape(past, part.start), dtype))
+            pieces.append(allocated(zero, *shape(past, part.start)))
         # as long as what it was written to: one that is not would be broadcast, or refused
-        pieces.append(pt.alloc(part.value, *shape(part.start, part.stop)))
+        pieces.append(allocated(part.value, *shape(part.start, part.stop)))
         past = part.stop
     if past is not None and past != whole:
-        pieces.append(pt.zeros(shape(past, None), dtype))
+        pieces.append(allocated(zero, *shape(past, None)))
     return pt.join(axis, *pieces)

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from pytensor.graph.basic import Apply, Constant, Variable
+from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.tensor.basic import Alloc, as_tensor_variable, cast, second
-from pytensor.tensor.type import TensorType
+from pytensor.tensor.basic import cast, second
 
 from theano.pytensor_base.graphs.rewriting import copy_stack_trace, node_rewriter
 from theano.pytensor_base.operations.tensor_rewrites import (
     broadcasted_by,
     get_simplified_broadcast_shape,
 )
+from theano.schedule.allocated import allocated
 
 
 @node_rewriter([second])
@@ -31,12 +31,7 @@ def second_to_alloc(fgraph: FunctionGraph, node: Apply) -> list[Variable]:
     result: Any = value
     if broadcasted_by(value, filled):
         shape = get_simplified_broadcast_shape(value, model, fgraph=fgraph)
-        lengths = [as_tensor_variable(length) for length in shape]
-        known = [
-            int(length.data) if isinstance(length, Constant) else size
-            for length, size in zip(lengths, filled.type.shape, strict=True)
-        ]
-        kind = TensorType(filled.type.dtype, known)
-        result = Apply(Alloc(), [value, *lengths], [kind()]).out
+        known = zip(shape, filled.type.shape, strict=True)
+        result = allocated(value, *(length if size is None else size for length, size in known))
     copy_stack_trace(filled, result)
     return [result]

@@ -31,8 +31,6 @@ class Tier:
         Flags for all of a program but its loops.
     loop, long_loop
         Flags for a loop.
-    most_parts
-        In how many parts a program is compiled at most.
     loops_as_the_rest
         Whether loops are optimized as the rest is, so that both may be one text.
     """
@@ -41,12 +39,11 @@ class Tier:
     long_program: tuple[str, ...]
     loop: tuple[str, ...]
     long_loop: tuple[str, ...]
-    most_parts: int
     loops_as_the_rest: bool
 
     def parts_of(self, code: ProgramText) -> int:
         """In how many parts a program is compiled, without its loops."""
-        return min(code.parts, self.most_parts)
+        return code.quick_parts if self.program == NOT_OPTIMIZED else code.parts
 
     def flags_of_program(self, code: ProgramText) -> tuple[str, ...]:
         """The compiler's flags for all of a program but its loops."""
@@ -65,7 +62,6 @@ QUICK = Tier(
     NOT_OPTIMIZED,
     OPTIMIZED_LITTLE,
     OPTIMIZED_LITTLE,
-    most_parts=2,
     loops_as_the_rest=False,
 )
 OPTIMIZED = Tier(
@@ -73,6 +69,5 @@ OPTIMIZED = Tier(
     OPTIMIZED_FAST,
     OPTIMIZED_WELL,
     OPTIMIZED_FAST,
-    most_parts=4,
     loops_as_the_rest=True,
 )

@@ -17,6 +17,7 @@ from theano.link.native.lowering.step import Step
 # A compiler that is started once more pays where this many lines are left for it.
 LINES_OF_A_PART = 120
 MOST_PARTS = 4
+MOST_QUICK_PARTS = 2
 # how many lines of segments, which are long and not optimized, take as long as one of others
 SEGMENT_LINES = 7
 
@@ -32,6 +33,8 @@ class ProgramText:
     parts
         How many other parts there are: with TN_PARTS defined as at most that many, and TN_PART as
         a number below, the text is that one, without the loops.
+    quick_parts
+        How many there are where nothing is optimized.
     own_lines
         How many lines there are beside the loops and what any program begins with.
     """
@@ -39,7 +42,16 @@ class ProgramText:
     text: str
     loops: tuple[LoopCode, ...] = ()
     parts: int = 1
+    quick_parts: int = 1
     own_lines: int = 0
+
+
+@dataclass(frozen=True)
+class Place:
+    """In which part of a text a function is: when nothing is optimized, and when all is."""
+
+    quick: int
+    optimized: int
 
 
 def program_text(segments: Sequence[Segment]) -> ProgramText:
@@ -57,15 +69,21 @@ def program_text(segments: Sequence[Segment]) -> ProgramText:
         lines += _in_own_part(described(same), code)
     # each after those that it calls, which are declared where another part has them
     definitions = repeated.definitions()
-    places = _in_parts([len(definition.lines) for definition in definitions], len(functions))
-    apart = any(places)
+    places = _places([len(definition.lines) for definition in definitions], len(functions))
+    parts = 1 + max((place.optimized for place in places), default=0)
+    quick_parts = 1 + max((place.quick for place in places), default=0)
+    apart = max(parts, quick_parts) > 1
     for place, definition in zip(places, definitions, strict=True):
         lines += [definition.declaration] if apart else []
         lines += _in_part(place if apart else None, indented(definition.lines))
-    lines += _in_part(0 if apart else None, indented(functions))
-    text = c_text(_steps(segments), lines)
-    own_lines = len(functions) + sum(len(definition.lines) for definition in definitions)
-    return ProgramText(text, tuple(different.values()), 1 + max(places, default=0), own_lines)
+    lines += _in_part(_OF_SEGMENTS if apart else None, indented(functions))
+    return ProgramText(
+        c_text(_steps(segments), lines),
+        tuple(different.values()),
+        parts,
+        quick_parts,
+        own_lines=len(functions) + sum(len(definition.lines) for definition in definitions),
+    )
 
 
 def profiled_text(segments: Sequence[Segment], counters: Counters) -> ProgramText:
@@ -86,10 +104,20 @@ def _steps(segments: Sequence[Segment]) -> list[Step]:
     return [step for s in segments for step in (s.step, *(loop.step for loop in s.loops))]
 
 
-def _in_parts(sizes: Sequence[int], first: int) -> list[int]:
-    """The part of each function, such that all take about as long; the first has the segments."""
-    count = max(1, min(MOST_PARTS, sum(sizes) // LINES_OF_A_PART))
-    filled = [first // SEGMENT_LINES, *[0] * (count - 1)]
+_OF_SEGMENTS = Place(0, 0)
+
+
+def _places(sizes: Sequence[int], segments: int) -> list[Place]:
+    """The place of each function of so many lines, beside segments of so many."""
+    quick = _in_parts(sizes, segments, sum(sizes) + segments, MOST_QUICK_PARTS)
+    optimized = _in_parts(sizes, segments // SEGMENT_LINES, sum(sizes), MOST_PARTS)
+    return [Place(*parts) for parts in zip(quick, optimized, strict=True)]
+
+
+def _in_parts(sizes: Sequence[int], first: int, lines: int, most: int) -> list[int]:
+    """The part of each function, such that all take about as long; the first has ``first`` more."""
+    count = max(1, min(most, lines // LINES_OF_A_PART))
+    filled = [first, *[0] * (count - 1)]
     places = [0] * len(sizes)
     for k in sorted(range(len(sizes)), key=lambda k: -sizes[k]):
         part = filled.index(min(filled))
@@ -98,11 +126,11 @@ def _in_parts(sizes: Sequence[int], first: int) -> list[int]:
     return places
 
 
-def _in_part(part: int | None, text: Sequence[str]) -> list[str]:
+def _in_part(place: Place | None, text: Sequence[str]) -> list[str]:
     """Lines that other parts leave out."""
-    if part is None:
+    if place is None:
         return [*text, ""]
-    return [f"#if TN_IN_PART({part})", *text, "#endif", ""]
+    return [f"#if TN_IN_PART({place.quick}, {place.optimized})", *text, "#endif", ""]
 
 
 def _in_own_part(about: str, code: LoopCode) -> list[str]:

@@ -57,6 +57,7 @@ class Sizes:
         # what is known from the beginning and not checked yet; why sizes must be the same
         self._pending = dict(self._same)
         self._reasons: dict[Size, str] = {} if known is None else dict(known._reasons)
+        self._required: set[Symbolic] = set()
 
     @property
     def names(self) -> list[str]:
@@ -131,9 +132,39 @@ class Sizes:
         return same
 
     def check(self, condition: Symbolic, why: str) -> None:
-        """Refuse a call for which the condition does not hold."""
+        """Refuse a call for which the condition does not hold, unless that is certain."""
+        if self._is_certain(condition):
+            return
+        self._required.add(condition)
         self.checks.append(why)
         self.entries.append(Require(condition, len(self.checks), why))
+
+    def _is_certain(self, condition: Size) -> bool:
+        """Whether a condition was checked before, or holds of any sizes."""
+        if condition in self._required:
+            return True
+        match condition:
+            case Operation("&&", a, b):
+                return self._is_certain(a) and self._is_certain(b)
+            case Operation("==" | ">=" | "<=", a, b) if a == b:
+                return True
+            case Operation(">=", a, 0):
+                return self._is_a_length(a)
+        return False
+
+    def _is_a_length(self, size: Size) -> bool:
+        """Whether a size cannot be negative, as one along an axis, and what is added to it."""
+        if isinstance(size, int):
+            return size >= 0
+        if self._names.get(size) or compared(size, ">=", 0) in self._required:
+            return True
+        match self._definitions.get(size):
+            case Call("tn_slice_length"):
+                return True
+            case Operation("+" | "*", a, b):
+                # which do not overflow
+                return self._is_a_length(a) and self._is_a_length(b)
+        return False
 
     def define(self, c_type: str, value: Symbolic | Applied | Element) -> str:
         """A name for a number of the prologue that is not a size."""

@@ -16,8 +16,8 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.replace import clone_replace
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
-from theano.pytensor_base.graphs.scan import expand_empty
 from theano.scan_module.loop.arguments import MIT_MOT, SIT_SOT, Loop, State, take_apart
+from theano.scan_module.loop.initial_values import memory_after
 from theano.scan_module.loop.roles import Roles, given_to
 from theano.scan_module.report.describe import describe
 from theano.scan_module.report.headings import SHORTENED
@@ -110,7 +110,7 @@ def shrink(loop: Loop, rows: dict[State, Variable]) -> Loop:
     states = []
     for old, state in zip(loop.states, edited.states, strict=True):
         if old in rows:
-            buffer = expand_empty(pt.shape_padleft(rows[old]), loop.n_steps)
+            buffer = memory_after(rows[old], loop.n_steps)
             state = replace(state, outer=buffer, reads=state.reads[:1], kind=SIT_SOT)
         states.append(state)
     return replace(edited, states=tuple(states))

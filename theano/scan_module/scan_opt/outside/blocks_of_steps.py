@@ -16,7 +16,6 @@ from pytensor import tensor as pt
 from pytensor.graph.basic import Constant, Variable
 from pytensor.tensor.basic import AllocEmpty
 
-from theano.pytensor_base.graphs.scan import expand_empty
 from theano.scan_module.loop.arguments import (
     BuiltLoop,
     Invariant,
@@ -26,8 +25,10 @@ from theano.scan_module.loop.arguments import (
     Trace,
     Untraced,
 )
+from theano.scan_module.loop.initial_values import memory_after
 from theano.scan_module.scan_opt.outside.outside_values import initial_value
 from theano.scan_module.step.step_analysis import StepAnalysis
+from theano.schedule.lengths import lengths_of
 
 
 @dataclass(frozen=True)
@@ -148,7 +149,7 @@ def _block(
     def rows(state: State) -> Variable:
         buffer = buffers[state].inner_input
         if state in unread:
-            return expand_empty(pt.shape_padleft(buffer), steps)
+            return memory_after(buffer, steps)
         return buffer[start : start + steps + state.span]
 
     return replace(
@@ -188,8 +189,7 @@ def _passed_on(outer: Variable) -> Untraced:
 
 
 def _empty_trace(trace: Trace) -> Variable:
-    shape = trace.output.shape
-    return AllocEmpty(trace.inner.type.dtype)(*(shape[k] for k in range(trace.output.type.ndim)))
+    return AllocEmpty(trace.inner.type.dtype)(*lengths_of(trace.output))
 
 
 def _rows_of_block(loop, block, built, buffers, unread, start, steps) -> dict:

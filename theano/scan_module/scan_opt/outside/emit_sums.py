@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pytensor import tensor as pt
 from pytensor.graph.basic import Apply, Constant, Variable
@@ -24,25 +24,39 @@ from theano.scan_module.scan_opt.outside.sum_plans import (
     WeightedSum,
     viewed,
 )
-from theano.scan_module.step.over_all_steps import steps_as_images
+from theano.scan_module.step.over_all_steps import steps_as_rows
 from theano.scan_module.step.step_analysis import StepAnalysis
+from theano.schedule.lengths import lengths_of
 
 
 @dataclass(frozen=True)
 class Outside:
-    """What the outer graph offers: values of all steps, invariants, the number of steps."""
+    """What the outer graph offers: values of all steps, invariants, the number of steps.
+
+    Attributes
+    ----------
+    rows, columns
+        The operands of products that were stacked so far, in one way and in the other.
+    """
 
     step: StepAnalysis
     values: Callable[[Variable], Variable]
     invariant: Callable[[Variable], Variable]
     steps: Variable
+    rows: dict[Variable, Variable] = field(default_factory=dict)
+    columns: dict[Variable, Variable] = field(default_factory=dict)
 
 
 def emit_sum(plan: Plan, outside: Outside) -> Variable:
     """Build the sum in the outer graph."""
     match plan:
         case Contraction(left, right):
-            return pt.dot(_stacked_columns(left, outside), _stacked_rows(right, outside))
+            columns, rows = outside.columns, outside.rows
+            if left not in columns:
+                columns[left] = _stacked_columns(left, outside)
+            if right not in rows:
+                rows[right] = _stacked_rows(right, outside)
+            return pt.dot(columns[left], rows[right])
         case BatchedContraction(left, right):
             return _batched(outside.values(left), outside.values(right))
         case FilterGradient(node):
@@ -97,14 +111,14 @@ def _stacked_rows(operand: Variable, outside: Outside) -> Variable:
     values = outside.values(viewed(operand))
     match _view_order(operand):
         case (0, 1):
-            return values.reshape((values.shape[0] * values.shape[1], values.shape[2]))
+            return steps_as_rows(values)
         case (1, 0):
-            swapped = values.dimshuffle(0, 2, 1)
-            return swapped.reshape((swapped.shape[0] * swapped.shape[1], swapped.shape[2]))
+            return steps_as_rows(values.dimshuffle(0, 2, 1))
         case ("x", 0):
             return values
         case _:
-            return values.reshape((values.shape[0] * values.shape[1], 1))
+            steps, rows = lengths_of(values)
+            return values.reshape((steps * rows, 1))
 
 
 def _stacked_columns(operand: Variable, outside: Outside) -> Variable:
@@ -113,14 +127,15 @@ def _stacked_columns(operand: Variable, outside: Outside) -> Variable:
     match _view_order(operand):
         case (1, 0):
             # the rows of what was transposed lie one after the other in memory already
-            return values.reshape((values.shape[0] * values.shape[1], values.shape[2])).T
+            return steps_as_rows(values).T
         case (0, 1):
-            swapped = values.dimshuffle(1, 0, 2)
-            return swapped.reshape((swapped.shape[0], swapped.shape[1] * swapped.shape[2]))
+            steps, rows, columns = lengths_of(values)
+            return values.dimshuffle(1, 0, 2).reshape((rows, steps * columns))
         case (0, "x"):
             return values.T
         case _:
-            return values.reshape((1, values.shape[0] * values.shape[1]))
+            steps, rows = lengths_of(values)
+            return values.reshape((1, steps * rows))
 
 
 def _batched(left: Variable, right: Variable) -> Variable:
@@ -129,24 +144,16 @@ def _batched(left: Variable, right: Variable) -> Variable:
     batch = tuple(range(1, rank - 2))
     # (steps, batch…, rows, inner) -> (batch…, rows, steps * inner)
     left = left.dimshuffle(*batch, rank - 2, 0, rank - 1)
-    left = left.reshape(
-        (*(left.shape[k] for k in range(rank - 2)), left.shape[-2] * left.shape[-1])
-    )
+    *before, steps, inner = lengths_of(left)
+    left = left.reshape((*before, steps * inner))
     # (steps, batch…, inner, columns) -> (batch…, steps * inner, columns)
     right = right.dimshuffle(*batch, 0, rank - 2, rank - 1)
-    first = rank - 3
-    right = right.reshape(
-        (
-            *(right.shape[k] for k in range(first)),
-            right.shape[first] * right.shape[first + 1],
-            right.shape[-1],
-        )
-    )
-    return pt.matmul(left, right)
+    *before, steps, inner, columns = lengths_of(right)
+    return pt.matmul(left, right.reshape((*before, steps * inner, columns)))
 
 
 def _filter_gradient(node: Apply, outside: Outside) -> Variable:
-    images, top = (steps_as_images(outside.values(operand)) for operand in node.inputs[:2])
+    images, top = (steps_as_rows(outside.values(operand)) for operand in node.inputs[:2])
     lengths = [outside.invariant(length) for length in node.inputs[2:]]
     return node.op.of_any_batch().applied(images, top, lengths)
 
@@ -154,7 +161,6 @@ def _filter_gradient(node: Apply, outside: Outside) -> Variable:
 def _scatter(node: Apply, outside: Outside) -> Variable:
     base, rows, indices = node.inputs
     all_rows, all_indices = outside.values(rows), outside.values(indices).flatten()
-    first = indices.type.ndim + 1
-    row_shape = [all_rows.shape[k] for k in range(first, all_rows.type.ndim)]
-    flat_rows = all_rows.reshape((all_indices.shape[0], *row_shape))
+    row_shape = lengths_of(all_rows)[indices.type.ndim + 1 :]
+    flat_rows = all_rows.reshape((*lengths_of(all_indices), *row_shape))
     return pt.inc_subtensor(outside.invariant(base)[all_indices], flat_rows)

@@ -1,0 +1,31 @@
+"""Arrays that are filled with a value, of a type that is told and not worked out.
+
+PyTensor finds the lengths that are numbers by rewriting what computes the lengths, which in a
+stack of loops is the whole graph below.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pytensor.graph.basic import Apply, Variable
+from pytensor.tensor.basic import Alloc, as_tensor_variable
+from pytensor.tensor.type import TensorType
+
+from theano.schedule.lengths import known_length
+
+
+def allocated(value: Variable, *lengths: Any) -> Variable:
+    """An array of some lengths, filled with a value.
+
+    Parameters
+    ----------
+    value
+        A tensor that is stretched to the lengths.
+    lengths
+        Numbers or variables of 64 bits; those that are numbers are told by the type.
+    """
+    kind = TensorType(value.type.dtype, [known_length(length) for length in lengths])  # type: ignore[attr-defined]
+    given = [as_tensor_variable(length, ndim=0) for length in lengths]
+    filled: Variable = Apply(Alloc(), [value, *given], [kind()]).out
+    return filled
