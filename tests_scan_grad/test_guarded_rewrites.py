@@ -298,6 +298,25 @@ def test_a_row_that_is_not_there_is_an_error_among_others_in_order(mode):
             fn(np.zeros((2, 3)))
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_a_place_in_a_new_axis_that_is_not_there_is_an_error(mode):
+    x = T.dmatrix("x")
+    fn = theano.function([x], x.dimshuffle(0, "x", 1)[::-1, 1], mode=mode)
+    with pytest.raises(IndexError):
+        fn(np.zeros((2, 3)))
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("bounds", [(-1, -2, 1), (2, 1, 3), (0, 2, 1), (-3, 1, None), (1, 2, 4)])
+def test_slices_that_end_before_they_start_are_joined_as_they_are(bounds, mode):
+    first, between, last = bounds
+    x = T.dmatrix("x")
+    joined = T.concatenate([x[first:between], x[between:last]])
+    rows = np.arange(8.0).reshape(4, 2)
+    expected = np.concatenate([rows[first:between], rows[between:last]])
+    np.testing.assert_array_equal(theano.function([x], joined, mode=mode)(rows), expected)
+
+
 def test_shapes_that_contradict_each_other_fail_in_the_call_not_in_rewriting(capfd):
     x = T.dmatrix("x")
     twice = T.specify_shape(T.specify_shape(x, (1, 3)), (1, 2))
@@ -333,3 +352,20 @@ def test_maps_that_are_not_fused_are_no_matter_of_what_looks_through_fused_ones(
     f = theano.function([x], T.exp(x), mode=theano.Mode(linker="pytensor_vm"))
     assert not caplog.records
     np.testing.assert_allclose(f([1.0, 2.0]), np.exp([1.0, 2.0]))
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("rows", [1, 2, 4])
+def test_short_tridiagonal_systems_are_solved_in_loops_and_several_times(rows, mode):
+    matrix, sides = T.dmatrix("matrix"), T.dmatrix("sides")
+
+    def solved(side):
+        return linalg.solve(matrix, side, assume_a="tridiagonal", b_ndim=1)
+
+    each, _ = theano.scan(solved, sequences=sides)
+    f = theano.function([matrix, sides], [each, solved(sides[0]), solved(sides[1])], mode=mode)
+    near = np.eye(rows, k=1) + np.eye(rows, k=-1)
+    given = 3 * np.eye(rows) + near, np.arange(3.0 * rows).reshape(3, rows)
+    expected = np.linalg.solve(given[0], given[1].T).T
+    for found, right in zip(f(*given), [expected, *expected[:2]], strict=True):
+        np.testing.assert_allclose(found, right, atol=1e-12)

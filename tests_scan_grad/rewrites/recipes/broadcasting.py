@@ -69,7 +69,7 @@ def work_on_filled_arrays(m: Maker):
 @recipe(FAMILY, "local_elemwise_alloc")
 def filled_arrays_with_others_of_another_length(m: Maker):
     n = m.one_of(1, 2, 3)
-    y = m.array((n, 2), ("float64",))
+    y = m.array((n, 2), ("float64",), known=[False, False])
     filled = pt.alloc(m.scalar(), length(m, m.one_of(n, n, 1, n + 1)), 2)
     return m.one_of(filled + y, y * filled + filled, pt.maximum(filled, y))
 
@@ -175,13 +175,15 @@ def split_arrays(m: Maker):
 )
 def different_numbers(m: Maker):
     x = m.array(1, REAL)
+    # PyTensor repeats none of uint64
+    repeated = x.astype("int64") if x.type.dtype == "uint64" else x
     n = m.scalar("int64", among=lambda s: m.one_of(0, 1, 3))
     return m.one_of(
         lambda: pt.unique(m.scalar(REAL)),
         lambda: pt.unique(pt.alloc(x, m.one_of(n, 2), m.values[x].shape[0])),
-        lambda: pt.unique(pt.repeat(x, m.one_of(n, 2))),
+        lambda: pt.unique(pt.repeat(repeated, m.one_of(n, 2))),
         lambda: pt.unique(pt.second(x, m.scalar(REAL))),
         lambda: pt.unique(pt.alloc(m.scalar(REAL), n)),
         lambda: pt.unique(pt.second(x, 3)),
-        lambda: pt.unique(pt.repeat(x[None], 2, axis=0)),
+        lambda: pt.unique(pt.repeat(repeated[None], 2, axis=0)),
     )()

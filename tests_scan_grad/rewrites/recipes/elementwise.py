@@ -1,5 +1,7 @@
 """Comparisons, choices, fills and other element-wise work."""
 
+from typing import Any
+
 import numpy as np
 import pytensor.tensor as pt
 from pytensor.tensor.math import isinf, isnan
@@ -16,23 +18,28 @@ def work_that_may_be_nothing(m: Maker):
     x = m.array(2, REAL)
     i = m.array(2, (*INTEGERS, "bool"))
     y = m.beside(x, REAL)
+
+    def of_its_kind(number: int) -> Any:
+        # a bool goes with bools only
+        return np.array(number != 0) if i.type.dtype == "bool" else number
+
     return m.one_of(
         lambda: pt.eq(x, x),
         lambda: pt.neq(x, x),
         lambda: pt.add(x),
         lambda: pt.mul(x),
-        lambda: pt.and_(i, 0),
-        lambda: pt.and_(i, 1),
-        lambda: pt.and_(i, -1),
-        lambda: pt.or_(i, 0),
-        lambda: pt.or_(i, 1),
+        lambda: pt.and_(i, of_its_kind(0)),
+        lambda: pt.and_(i, of_its_kind(1)),
+        lambda: pt.and_(i, of_its_kind(-1)),
+        lambda: pt.or_(i, of_its_kind(0)),
+        lambda: pt.or_(i, of_its_kind(1)),
         lambda: pt.or_(i, i),
         lambda: pt.and_(i, i),
         lambda: pt.xor(i, i),
         lambda: pt.eq(x, y) * pt.eq(y, y),
-        lambda: pt.and_(pt.gt(x, 0), True),
+        lambda: pt.and_(pt.gt(x, 0), np.array(True)),
         lambda: pt.or_(pt.gt(x, 0), np.array([[True]])),
-        lambda: pt.xor(i, 0),
+        lambda: pt.xor(i, of_its_kind(0)),
     )()
 
 

@@ -256,7 +256,7 @@ def rows_by_number(m: Maker):
 @recipe(FAMILY, "local_replace_AdvancedSubtensor")
 def rows_by_masks_and_matrices(m: Maker):
     x = m.array((3, 2, m.one_of(0, 2)), ANY)
-    mask = m.array((m.one_of(2, 3),), "bool")
+    mask = m.array((m.one_of(2, 3),), "bool", known=[False])
     matrix = m.array(2, "int64", among=lambda s: m.rng.integers(-2, 2, s))
     places = m.array((m.one_of(1, 2),), "int8", among=lambda s: m.rng.integers(-2, 2, s))
     return x[

@@ -123,7 +123,7 @@ def sums_of_numbers_stacked(m: Maker):
 @recipe(FAMILY, "local_opt_alloc")
 def sums_of_filled_arrays(m: Maker):
     value = m.one_of(
-        pt.constant(np.array(m.one_of(2, 0, 1.5, -1), m.dtype(TYPES[:-1]))),
+        pt.constant(np.array(m.one_of(2, 0, 1.5, -1)).astype(m.dtype(TYPES[:-1]))),
         m.scalar(TYPES),
         m.array((1,), TYPES, known=True),
     )

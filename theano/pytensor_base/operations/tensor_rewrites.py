@@ -56,6 +56,7 @@ from pytensor.tensor.rewriting.linalg import (
     decomposition,  # these modules: node rewriters by their names
     inverse,
     products,
+    solvers,
     summary,
 )
 from pytensor.tensor.rewriting.linalg.products import (

@@ -24,13 +24,14 @@ from theano.pytensor_base.operations.tensor_rewrites import (
     math,
     products,
     shape,
+    solvers,
     subtensor,
     subtensor_lift,
     summary,
     svd_of_diag,
     uncanonicalize,
 )
-from theano.schedule.rewrites import fused_maps, told_lengths
+from theano.schedule.rewrites import fused_maps, told_lengths, tridiagonal_factors
 from theano.schedule.rewrites import matrices_without_result as matrices
 from theano.schedule.rewrites import where_right as where
 from theano.schedule.rewrites.errors_of_lengths import WithErrorOfLengths
@@ -59,6 +60,7 @@ _OF_ONE_DTYPE = (
     math.local_erf_minus_one,
     math.local_erf_neg_minus_one,
     math.local_exp_log,
+    math.local_exp_over_1_plus_exp,
     math.local_log1p,
     math.local_log1p_plusminus_exp,
     local_log_add_exp,
@@ -146,6 +148,11 @@ INSTEAD: dict[NodeRewriter, NodeRewriter] = {
         summary.det_of_matrix_factorized_elsewhere,
         accepts=matrices.without_factors_that_may_not_be,
     ),
+    **_guarded(tridiagonal_factors.of_enough_rows, [solvers.reuse_decomposition_multiple_solves]),
+    solvers.scan_split_non_sequence_decomposition_and_solve: Guarded(
+        solvers.scan_split_non_sequence_decomposition_and_solve,
+        accepts=tridiagonal_factors.factors_in_step_are_of_enough_rows,
+    ),
     **_guarded(matrices.of_pseudo_inverses, [inverse.inv_of_inv]),
     **_guarded(matrices.of_what_has_factors, [inverse.lift_linalg_of_expanded_matrices]),
     **_guarded(where.of_one_dtype, _OF_ONE_DTYPE, asked_last=True),
@@ -182,6 +189,7 @@ INSTEAD: dict[NodeRewriter, NodeRewriter] = {
         where.known_indices_are_wide,
         [subtensor.local_subtensor_merge_slice, subtensor.local_subtensor_merge_integer],
     ),
+    **_guarded(where.joined_slices_begin_before_they_end, [subtensor.local_join_subtensors]),
     **_guarded(where.stops_are_signed, [subtensor.local_useless_subtensor]),
     **_guarded(where.writes_slices, [subtensor.local_incsubtensor_of_zeros]),
     **_guarded(where.writes_of_one_dtype, [subtensor.local_write_of_write_same_indices]),

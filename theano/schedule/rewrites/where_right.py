@@ -17,7 +17,7 @@ from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.math import Sum, add, mul, neg, reciprocal, sub, true_div
 from pytensor.tensor.shape import Shape
-from pytensor.tensor.subtensor import AdvancedIncSubtensor, IncSubtensor
+from pytensor.tensor.subtensor import AdvancedIncSubtensor, IncSubtensor, Subtensor
 
 from theano.pytensor_base.operations.tensor import unflatten_index_variables
 from theano.pytensor_base.operations.tensor_rewrites import (
@@ -315,7 +315,10 @@ def places_in_axes_of_length_one_exist(graph: FunctionGraph, node: Apply) -> boo
     if owner is None:
         return True
     ndim = source.type.ndim
-    broadcast = [any(_is_one(v, axis, ndim) for v in owner.inputs) for axis in range(ndim)]
+    if isinstance(owner.op, DimShuffle):
+        broadcast = list(source.type.broadcastable)
+    else:
+        broadcast = [any(_is_one(v, axis, ndim) for v in owner.inputs) for axis in range(ndim)]
     return _single_places_exist(broadcast, _indices(node))
 
 
@@ -339,6 +342,28 @@ def _single_places_exist(single: list[bool], indices: list[Any]) -> bool:
 
 def _within_one(places: np.ndarray) -> bool:
     return places.dtype.kind not in "iu" or places.size == 0 or _within(places, 1)
+
+
+def joined_slices_begin_before_they_end(graph: FunctionGraph, node: Apply) -> bool:
+    """Whether no slice among what is joined has its end before its start.
+
+    ``join(0, x[a:b], x[b:c])`` is ``x[a:c]`` only where ``a <= b <= c``.
+    """
+    axis: int = node.op.axis  # type: ignore[attr-defined]
+    parts = [v.owner for v in node.inputs if v.owner is not None]
+    read = [_indices(part) for part in parts if isinstance(part.op, Subtensor)]
+    return all(_begins_before_it_ends(indices[axis]) for indices in read if axis < len(indices))
+
+
+def _begins_before_it_ends(index: Any) -> bool:
+    if not isinstance(index, slice):
+        return True
+    bounds = [int(v.data) if isinstance(v, Constant) else v for v in (index.start, index.stop)]
+    start, stop = bounds
+    if start in (None, 0) or stop is None:
+        return True
+    known = isinstance(start, int) and isinstance(stop, int)
+    return known and start <= stop and (start < 0) == (stop < 0)
 
 
 def stops_are_signed(graph: FunctionGraph, node: Apply) -> bool:
