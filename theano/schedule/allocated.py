@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from pytensor.graph.basic import Apply, Variable
-from pytensor.tensor.basic import Alloc, as_tensor_variable
+from pytensor.tensor.basic import Alloc, constant
 from pytensor.tensor.type import TensorType
 
 from theano.schedule.lengths import known_length
@@ -26,6 +26,9 @@ def allocated(value: Variable, *lengths: Any) -> Variable:
         Numbers or variables of 64 bits; those that are numbers are told by the type.
     """
     kind = TensorType(value.type.dtype, [known_length(length) for length in lengths])  # type: ignore[attr-defined]
-    given = [as_tensor_variable(length, ndim=0) for length in lengths]
+    given = [
+        length if isinstance(length, Variable) else constant(int(length), dtype="int64")
+        for length in lengths
+    ]
     filled: Variable = Apply(Alloc(), [value, *given], [kind()]).out
     return filled
