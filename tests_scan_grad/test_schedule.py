@@ -165,12 +165,38 @@ def lengths(feature, variable):
 
 def test_lazy_shapes_are_those_of_pytensor():
     x, y = T.matrix("x"), T.matrix("y")
-    outputs = [x.dot(y), T.exp(x)[1:, None], T.concatenate([x, y.T]), x.sum(axis=0), T.eye(3)]
+    outputs = [x.dot(y), T.exp(x)[:, None], T.concatenate([x, y.T]), x.sum(axis=0), T.eye(3)]
     told = []
     for feature in (ShapeFeature(), LazyShapeFeature()):
         graph = FunctionGraph([x, y], outputs, clone=False, features=[feature])
         told.append([lengths(feature, variable) for variable in graph.outputs])
     assert told[0] == told[1]
+
+
+BOUNDS = [None, -5, -2, -1, 0, 1, 2, 5]
+
+
+@pytest.mark.parametrize("step", [None, 1, -1, 2])
+def test_lengths_of_slices_are_those_of_numpy(step):
+    x = T.dvector("x")
+    parts = [slice(start, stop, step) for start in BOUNDS for stop in BOUNDS]
+    feature = LazyShapeFeature()
+    read = [x[part] for part in parts]
+    FunctionGraph([x], read, clone=False, features=[feature])
+    told = theano.function([x], [feature.lengths_of(variable)[0] for variable in read])
+    for number in range(7):
+        rows = np.zeros(number)
+        assert [int(length) for length in told(rows)] == [len(rows[part]) for part in parts]
+
+
+def test_the_rows_that_a_loop_wrote_are_as_many_as_its_steps():
+    steps, rows = T.lscalar("steps"), T.dmatrix("rows")
+    memory = T.set_subtensor(T.AllocEmpty("float64")(rows.shape[0] + 2, 3)[:2], T.zeros((2, 3)))
+    feature = LazyShapeFeature()
+    read = [memory[2:], memory[0:-2], memory[:1:-1], memory[-3::-1], memory[1:-1]]
+    FunctionGraph([steps, rows], read, clone=False, features=[feature])
+    (length,) = {feature.lengths_of(variable)[0] for variable in read}
+    assert length.owner.op == T.opt.Shape_i(0) and length.owner.inputs == [rows]
 
 
 @pytest.mark.skipif(

@@ -13,6 +13,8 @@ from pytensor.tensor.rewriting.shape import ShapeFeature
 from pytensor.tensor.shape import Shape
 from pytensor.tensor.subtensor import Subtensor, get_idx_list
 
+from theano.pytensor_base.graphs.slice_lengths import shape_of_slices, sum_of_lengths, terms_of
+
 
 class ShapesWhenAsked(ShapeFeature):
     """PyTensor's shapes of a graph, without comparing the lengths of element-wise operands.
@@ -35,11 +37,14 @@ class ShapesWhenAsked(ShapeFeature):
 
     def _compute_node_shapes(self, node: Apply, recursive: bool) -> Any:
         # the one place where an operator is asked
+        length_of = self.get_shape if recursive else self._fresh_shape_i
+        shape = None
         if isinstance(node.op, Elemwise):
-            length_of = self.get_shape if recursive else self._fresh_shape_i
             shape = _of_elementwise(node, length_of)
-            if shape is not None:
-                return (shape,) * len(node.outputs)
+        elif isinstance(node.op, Subtensor):
+            shape = shape_of_slices(node, length_of)
+        if shape is not None:
+            return (shape,) * len(node.outputs)
         shapes = super()._compute_node_shapes(node, recursive)
         if not recursive:
             return shapes
@@ -49,6 +54,13 @@ class ShapesWhenAsked(ShapeFeature):
         )
 
     def _known(self, length: Variable, node: Apply) -> Variable:
+        terms = terms_of(length)
+        known = [self._read(term, node) for term in terms]
+        same = all(one is other for one, other in zip(terms, known, strict=True))
+        return length if same else sum_of_lengths(known)
+
+    def _read(self, length: Variable, node: Apply) -> Variable:
+        """What is known of a length that is read from a shape, other than one of the node's own."""
         read = _read_from_shape(length)
         if read is None or read[0].owner is node:
             return length

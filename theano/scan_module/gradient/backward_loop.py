@@ -21,6 +21,7 @@ from theano.scan_module.gradient.input_gradients import in_order_of_inputs, of_s
 from theano.scan_module.gradient.saved_values import ForwardStep, choose_saved_values
 from theano.scan_module.gradient.step_gradient import StepGradient
 from theano.scan_module.loop.arguments import BuiltLoop, Loop, State, Trace, fresh_like
+from theano.scan_module.loop.reversed_rows import reversed_rows
 from theano.scan_module.loop.rows_at_hand import rows_of, values_at_hand
 from theano.scan_module.loop.step_copy import copied
 from theano.scan_module.step.fixed_shapes import values_of_fixed_shape
@@ -132,7 +133,7 @@ def _input_gradients(found: DifferentiatedLoop, op_class: type[PyTensorScan]) ->
         entry: accumulator(found, entry) for entry in loop.invariants if entry.inner in gradients
     }
     sequences += [
-        found.sequence(inner, given[::-1])
+        found.sequence(inner, reversed_rows(given))
         for inner, given in zip(found.step.trace_cotangents, found.cotangents.traces, strict=True)
         if inner is not None
     ]
@@ -169,8 +170,8 @@ def _results(
             used_invariants.append(invariants[variable])
         elif variable in at_hand:
             placeholders[variable] = fresh_like(variable)
-            rows = rows_of(at_hand[variable], found.run)
-            read.append(found.sequence(placeholders[variable], rows[::-1]))
+            rows = reversed_rows(rows_of(at_hand[variable], found.run))
+            read.append(found.sequence(placeholders[variable], rows))
     outputs = copied(backward.inner_outputs, placeholders)
     used = set(graph_inputs(outputs))
     sequences = (*backward.sequences, *read)

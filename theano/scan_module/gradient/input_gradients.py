@@ -13,6 +13,7 @@ from pytensor.graph.null_type import NullType
 from theano.scan_module.gradient.differentiated_loop import DifferentiatedLoop
 from theano.scan_module.gradient.step_gradient import is_connected
 from theano.scan_module.loop.arguments import Invariant, Sequence, State
+from theano.scan_module.loop.reversed_rows import reversed_rows
 from theano.scan_module.loop.roles import OuterInputs
 
 Entry = Sequence | State | Invariant
@@ -20,7 +21,7 @@ Entry = Sequence | State | Invariant
 
 def of_sequence(found: DifferentiatedLoop, entry: Sequence, gradient: Variable) -> Variable:
     """Gradients of a sequence in forward order, zero for rows that no step back reached."""
-    forward = gradient[::-1]
+    forward = reversed_rows(gradient)
     if not found.is_truncated and found.run.loop.condition is None:
         return forward
     first = found.steps - found.backward_steps
@@ -42,7 +43,7 @@ def of_state(found: DifferentiatedLoop, state: State, cotangents: Variable | Non
     """
     given = found.cotangents.states[found.run.loop.ordered_states().index(state)]
     if cotangents is not None:
-        gradient = cotangents[::-1]
+        gradient = reversed_rows(cotangents)
     elif is_connected(given):
         gradient = given
     else:

@@ -145,25 +145,22 @@ def _element_name(variable: Variable, names: Names) -> str:
     """The name of one step's element of a sequence; where the iteration ends is left out."""
     while _is_head(variable):
         variable = variable.owner.inputs[0]
-    index = "t"
-    if _is_reversed(variable):
-        variable, index = variable.owner.inputs[0], "-1-t"
+    index, last = "t", _read_backwards_from(variable)
+    if last is not None:
+        variable, index = variable.owner.inputs[0], f"{last}-t"
     return f"{_short(variable, names)}[{index}]"
 
 
-def _is_reversed(variable: Variable) -> bool:
-    """Whether a value is another one from its end to its beginning, ``x[::-1]``."""
+def _read_backwards_from(variable: Variable) -> int | None:
+    """The place, counted from the end, of the first row of ``x[place::-1]``; None of others."""
     node = variable.owner
     if node is None or variable.name or not isinstance(node.op, Subtensor):
-        return False
+        return None
     indices = get_idx_list(node.inputs, node.op.idx_list)
-    return (
-        len(indices) == 1
-        and isinstance(indices[0], slice)
-        and indices[0].start is None
-        and indices[0].stop is None
-        and _number(indices[0].step) == -1
-    )
+    if len(indices) != 1 or not isinstance(indices[0], slice) or _number(indices[0].step) != -1:
+        return None
+    last = -1 if indices[0].start is None else _number(indices[0].start)
+    return last if last is not None and last < 0 else None
 
 
 def _is_head(variable: Variable) -> bool:

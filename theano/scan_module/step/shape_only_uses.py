@@ -13,7 +13,7 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.traversal import io_toposort
 from pytensor.scalar.basic import Second
-from pytensor.tensor.basic import stack
+from pytensor.tensor.basic import constant, stack
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.shape import Shape, Shape_i
 
@@ -109,30 +109,52 @@ def with_shapes_from_outside(loop: Loop) -> Loop:
     A step that only needs the length of a row of a sequence need not read the sequence, and a
     reader of the step sees at once that the length is the same in every step.
     """
-    outer_rows = {
-        **{entry.inner: entry.outer for entry in loop.sequences},
-        **{tap.inner: state.outer for state in loop.states for tap in state.reads},
-    }
-    outer_values = {entry.inner: entry.outer for entry in loop.invariants}
-    outer_values |= {entry.inner_input: entry.outer for entry in loop.untraced}
+    lengths = _LengthsFromOutside(loop)
     replacements: dict[Variable, Variable] = {}
-    invariants: list[Invariant] = []
     for node in io_toposort(loop.inner_inputs, loop.inner_outputs):
-        if not isinstance(node.op, Shape | Shape_i):
-            continue
-        source = node.inputs[0]
-        if source in outer_rows:
-            shape = outer_rows[source].shape[1:]
-        elif source in outer_values:
-            shape = outer_values[source].shape
-        else:
+        if not isinstance(node.op, Shape | Shape_i) or node.inputs[0] not in lengths.outer:
             continue
         old = node.outputs[0]
-        outer = shape[node.op.i] if isinstance(node.op, Shape_i) else shape
-        new = old.type()
-        invariants.append(Invariant(old.type.filter_variable(outer), new))
-        replacements[old] = new
+        if isinstance(node.op, Shape_i):
+            replacements[old] = lengths.of(node.inputs[0], node.op.i)
+        elif ndim := node.inputs[0].type.ndim:
+            shape = stack([lengths.of(node.inputs[0], axis) for axis in range(ndim)])
+            replacements[old] = old.type.filter_variable(shape)
     if not replacements:
         return loop
     edited = loop.with_inner_outputs(copied(loop.inner_outputs, replacements))
-    return replace(edited, invariants=(*edited.invariants, *invariants))
+    return replace(edited, invariants=(*edited.invariants, *lengths.invariants))
+
+
+class _LengthsFromOutside:
+    """Lengths of what enters a step, each passed to it as an invariant that is made once.
+
+    Attributes
+    ----------
+    outer
+        What enters a step: the lengths of it outside.
+    invariants
+        The lengths that were asked for and are no numbers.
+    """
+
+    def __init__(self, loop: Loop):
+        rows = {entry.inner: entry.outer for entry in loop.sequences}
+        rows |= {tap.inner: state.outer for state in loop.states for tap in state.reads}
+        whole = {entry.inner: entry.outer for entry in loop.invariants}
+        whole |= {entry.inner_input: entry.outer for entry in loop.untraced}
+        # the first axis of what has rows is that of the steps
+        self.outer = {inner: (outer, 1) for inner, outer in rows.items()}
+        self.outer |= {inner: (outer, 0) for inner, outer in whole.items()}
+        self.invariants: list[Invariant] = []
+        self._made: dict[tuple[Variable, int], Variable] = {}
+
+    def of(self, inner: Variable, axis: int) -> Variable:
+        """The length of a value of the step along an axis."""
+        if inner.type.shape[axis] is not None:
+            return constant(inner.type.shape[axis], dtype="int64")
+        if (inner, axis) not in self._made:
+            outer, first = self.outer[inner]
+            length = Shape_i(axis + first)(outer)
+            self._made[inner, axis] = length.type()
+            self.invariants.append(Invariant(length, self._made[inner, axis]))
+        return self._made[inner, axis]

@@ -19,6 +19,7 @@ from pytensor.tensor.math import Sum, add, mul, neg, reciprocal, sub, true_div
 from pytensor.tensor.shape import Shape
 from pytensor.tensor.subtensor import AdvancedIncSubtensor, IncSubtensor, Subtensor
 
+from theano.pytensor_base.operations.axes import axis_apart
 from theano.pytensor_base.operations.tensor import unflatten_index_variables
 from theano.pytensor_base.operations.tensor_rewrites import (
     LOGARITHMS_OF_STACKS,
@@ -349,8 +350,11 @@ def joined_slices_begin_before_they_end(graph: FunctionGraph, node: Apply) -> bo
 
     ``join(0, x[a:b], x[b:c])`` is ``x[a:c]`` only where ``a <= b <= c``.
     """
-    axis: int = node.op.axis  # type: ignore[attr-defined]
-    parts = [v.owner for v in node.inputs if v.owner is not None]
+    given, joined = axis_apart(node, node.inputs)
+    if isinstance(given, Variable) and not isinstance(given, Constant):
+        return False
+    axis = int(given.data) if isinstance(given, Constant) else given
+    parts = [v.owner for v in joined if v.owner is not None]
     read = [_indices(part) for part in parts if isinstance(part.op, Subtensor)]
     return all(_begins_before_it_ends(indices[axis]) for indices in read if axis < len(indices))
 

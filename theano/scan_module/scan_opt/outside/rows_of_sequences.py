@@ -93,17 +93,28 @@ def _of_read(node: Apply, steps: Variable) -> bool:
         return _is_at_least(first.stop, steps) and has_rows(node.inputs[0], steps)
     if known.start is None and known.stop is None and known.step in (1, -1, None):
         return has_rows(node.inputs[0], steps)
-    return known.step in (1, None) and _of_state(node.inputs[0], known, steps)
+    return _of_state(node.inputs[0], known, steps)
 
 
 def _of_state(buffer: Variable, part: slice, steps: Variable) -> bool:
-    """Of the rows that the steps of a loop wrote, or those that they read."""
-    start, stop = part.start or 0, part.stop or 0
-    if not _is_output_of_loop(buffer) or start < 0 or stop > 0:
+    """Of the rows that the steps of a loop wrote, or those that they read, in either order."""
+    left_out = _rows_left_out(part)
+    if left_out is None or not _is_output_of_loop(buffer):
         return False
     node = buffer.owner
     before = Roles.of(node.op).histories()[buffer.index]
-    return start - stop <= before and _is_at_least(given_to(node).n_steps, steps)
+    return left_out <= before and _is_at_least(given_to(node).n_steps, steps)
+
+
+def _rows_left_out(part: slice) -> int | None:
+    """How many rows a slice leaves out at both ends; None if that depends on how many there are."""
+    if part.step in (1, None):
+        start, stop = part.start or 0, part.stop or 0
+        return start - stop if start >= 0 >= stop else None
+    start, stop = -1 if part.start is None else part.start, -1 if part.stop is None else part.stop
+    if part.step != -1 or start >= 0 or (stop < 0 and part.stop is not None):
+        return None
+    return -1 - start + stop + 1
 
 
 def _of_loop(node: Apply, steps: Variable) -> bool:

@@ -1,0 +1,46 @@
+"""Rows in reverse, read at once from what they are themselves a part of.
+
+A backward loop reads what a forward loop wrote from its end; the backward loop of that one reads it
+forward again. PyTensor would make one slice of two by choices between their bounds.
+"""
+
+from __future__ import annotations
+
+from pytensor.graph.basic import Constant, Variable
+from pytensor.tensor.subtensor import Subtensor
+
+from theano.pytensor_base.operations.tensor import get_idx_list
+
+
+def reversed_rows(rows: Variable) -> Variable:
+    """The rows of an array from the last one to the first one."""
+    part = _part(rows)
+    if part is None:
+        return rows[::-1]
+    whole, start, stop, step = part
+    # places from the end are negative, those from the beginning are not
+    if step == 1 and (start or 0) >= 0 and (stop is None or stop < 0):
+        return whole[stop and stop - 1 : start - 1 if start else None : -1]
+    if step == -1 and (start is None or start < 0) and (stop is None or stop >= 0):
+        first = 0 if stop is None else stop + 1
+        end = None if start in (None, -1) else start + 1  # type: ignore[operator]
+        return whole if not first and end is None else whole[first:end]
+    return rows[::-1]
+
+
+def _part(rows: Variable) -> tuple[Variable, int | None, int | None, int] | None:
+    """The array of which rows are a slice along its first axis only, and the bounds."""
+    node = rows.owner
+    if node is None or not isinstance(node.op, Subtensor):
+        return None
+    indices = get_idx_list(node.inputs, node.op.idx_list)
+    if len(indices) != 1 or not isinstance(indices[0], slice):
+        return None
+    bounds = [
+        int(bound.data) if isinstance(bound, Constant) else bound
+        for bound in (indices[0].start, indices[0].stop, indices[0].step)
+    ]
+    if any(isinstance(bound, Variable) for bound in bounds):
+        return None
+    start, stop, step = bounds
+    return node.inputs[0], start, stop, 1 if step is None else step
