@@ -6,7 +6,8 @@ from typing import Any
 
 from pytensor.graph.basic import Constant, Variable
 from pytensor.tensor.basic import constant
-from pytensor.tensor.shape import Shape_i
+
+from theano.pytensor_base.graphs.shapes import length_along
 
 
 def known_length(length: Any) -> int | None:
@@ -22,6 +23,6 @@ def lengths_of(array: Variable) -> list[Variable]:
     Each is asked for by itself, which is what all ways to ask become when a graph is rewritten.
     """
     return [
-        Shape_i(axis)(array) if length is None else constant(length, dtype="int64")
+        length_along(array, axis) if length is None else constant(length, dtype="int64")
         for axis, length in enumerate(array.type.shape)  # type: ignore[attr-defined]
     ]

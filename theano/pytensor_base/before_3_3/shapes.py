@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pytensor.graph.basic import Apply
+from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.op import Op
 
 METHODS_OF_GRAPH = frozenset({"infer_shape", "do_constant_folding"})
@@ -39,3 +39,8 @@ def shapes_by(op: Op, node: Apply, shapes: Sequence) -> Any:
 def shapes_by_base(base: Any, node: Apply, shapes: Sequence) -> Any:
     """The same by the base class of an operator, `super()`."""
     return base.infer_shape(None, node, shapes)
+
+
+def length_along(array: Any, axis: int) -> Variable:
+    """The length of an array along an axis; PyTensor works out no other."""
+    return array.shape[axis]

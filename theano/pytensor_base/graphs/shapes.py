@@ -7,8 +7,9 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pytensor.graph.basic import Apply
+from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.op import Op
+from pytensor.tensor.shape import Shape_i
 
 if sys.version_info >= (3, 12):
     # methods of operators to which PyTensor passes the graph first
@@ -30,9 +31,14 @@ if sys.version_info >= (3, 12):
         """The same by the base class of an operator, `super()`."""
         return base.infer_shape(node, shapes)
 
+    def length_along(array: Any, axis: int) -> Variable:
+        """The length of an array along an axis, as a variable that rewriting works out."""
+        return Shape_i(axis)(array)
+
 else:
     from theano.pytensor_base.before_3_3.shapes import (
         METHODS_OF_GRAPH,
+        length_along,
         shape_function,
         shape_rule,
         shapes_by,

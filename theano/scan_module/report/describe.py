@@ -23,7 +23,7 @@ from pytensor.tensor.basic import Alloc, Join, ScalarFromTensor, TensorFromScala
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.math import Dot
-from pytensor.tensor.shape import Reshape, Shape_i, SpecifyShape
+from pytensor.tensor.shape import Reshape, Shape, Shape_i, SpecifyShape
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 from pytensor.tensor.type import TensorType
 
@@ -61,7 +61,7 @@ _INFIX = {
 # Operations that change neither the values nor anything a reader asks for.
 _SILENT = (Reshape, SpecifyShape, CheckAndRaise, ScalarFromTensor, TensorFromScalar)
 # What only selects or rearranges does not count as depth.
-_VIEWS = (Subtensor, DimShuffle, Shape_i, PyTensorScan)
+_VIEWS = (Subtensor, DimShuffle, Shape, Shape_i, PyTensorScan)
 
 
 def describe(variable: Variable, names: Names | Loop | None = None) -> str:
@@ -216,7 +216,8 @@ def _expression(variable: Variable, names: Names, depth: int) -> tuple[str, int]
     if variable in names:
         return names[variable], _ATOM
     if variable.name:
-        return variable.name, _ATOM
+        # a sequence as scan names it, of which every element is read
+        return variable.name.removesuffix("[0:]"), _ATOM
     if isinstance(variable, Constant):
         return _constant(variable), _ATOM
     if isinstance(variable, NominalVariable):
@@ -356,6 +357,10 @@ def _alloc(node: Apply, variable: Variable, names: Names, depth: int) -> tuple[s
     return _expression(node.inputs[0], names, depth)
 
 
+def _shape(node: Apply, variable: Variable, names: Names, depth: int) -> tuple[str, int]:
+    return f"{_inside(node.inputs[0], names, depth + 1, _ATOM)}.shape", _ATOM
+
+
 def _length(node: Apply, variable: Variable, names: Names, depth: int) -> tuple[str, int]:
     return f"{_inside(node.inputs[0], names, depth + 1, _ATOM)}.shape[{node.op.i}]", _ATOM
 
@@ -380,6 +385,7 @@ _RULES: dict[type, Callable[[Apply, Variable, Names, int], tuple[str, int]]] = {
     CAReduce: _reduction,
     Join: _join,
     Alloc: _alloc,
+    Shape: _shape,
     Shape_i: _length,
     PyTensorScan: _loop_output,
 }

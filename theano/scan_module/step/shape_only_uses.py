@@ -17,6 +17,7 @@ from pytensor.tensor.basic import constant, stack
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.shape import Shape, Shape_i
 
+from theano.pytensor_base.graphs.shapes import length_along
 from theano.scan_module.loop.arguments import Invariant, Loop
 from theano.scan_module.loop.step_copy import copied
 from theano.schedule.allocated import allocated
@@ -154,7 +155,7 @@ class _LengthsFromOutside:
             return constant(inner.type.shape[axis], dtype="int64")
         if (inner, axis) not in self._made:
             outer, first = self.outer[inner]
-            length = Shape_i(axis + first)(outer)
+            length = length_along(outer, axis + first)
             self._made[inner, axis] = length.type()
             self.invariants.append(Invariant(length, self._made[inner, axis]))
         return self._made[inner, axis]
