@@ -15,7 +15,7 @@ from theano.pytensor_base.graphs.shapes import shape_rule
 from theano.scan_module.gradient.backward_loop import loop_pullback
 from theano.scan_module.gradient.forward_loops import extend_loop
 from theano.scan_module.gradient.tangent_loop import loop_pushforward
-from theano.scan_module.loop.arguments import take_apart
+from theano.scan_module.loop.arguments import NORMAL_STEP, take_apart
 from theano.scan_module.loop.one_trace import with_one_trace
 from theano.scan_module.loop.op_of_step import layout, step_graph
 from theano.scan_module.loop.rows_without_steps import with_rows_of_no_steps
@@ -25,7 +25,7 @@ from theano.scan_module.step_profiles import with_own_profile
 
 __all__ = ["Scan"]
 
-NOT_PICKLED = (REMEMBERED, "as_written")
+NOT_PICKLED = (REMEMBERED, NORMAL_STEP, "as_written")
 
 
 class Scan(ScanAttributes):

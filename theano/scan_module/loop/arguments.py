@@ -32,6 +32,9 @@ from theano.scan_module.loop.roles import (
 )
 from theano.scan_module.loop.step_copy import copied
 
+# where an op keeps its step in normal form, as inputs and outputs
+NORMAL_STEP = "normal_step"
+
 
 @dataclass(frozen=True, eq=False)
 class Sequence:
@@ -114,7 +117,13 @@ class LoopSettings:
 
 @dataclass(frozen=True, eq=False)
 class Loop:
-    """The arguments of a ``Scan`` node by role; ``build`` makes the node again."""
+    """The arguments of a ``Scan`` node by role; ``build`` makes the node again.
+
+    Attributes
+    ----------
+    is_normal
+        Whether the step is in normal form, see ``normal_form``; what is edited stays so.
+    """
 
     n_steps: Variable
     sequences: tuple[Sequence, ...] = ()
@@ -124,6 +133,7 @@ class Loop:
     invariants: tuple[Invariant, ...] = ()
     condition: Variable | None = None
     settings: LoopSettings = field(default_factory=LoopSettings)
+    is_normal: bool = False
 
     @property
     def inner_inputs(self) -> list[Variable]:
@@ -214,6 +224,11 @@ class Loop:
         """The same loop whose step computes ``inner_outputs`` from the same inner inputs."""
         return self.with_step(self.inner_inputs, inner_outputs)
 
+    def with_step_copied(self) -> Loop:
+        """The same loop, whose step is in variables of its own."""
+        fresh = {variable: fresh_like(variable) for variable in self.inner_inputs}
+        return self.with_step(list(fresh.values()), copied(self.inner_outputs, fresh))
+
     def without_unused_inputs(self) -> Loop:
         """The same loop, which is not given sequences and invariants that its step never reads."""
         read = set(graph_inputs(self.inner_outputs))
@@ -237,9 +252,10 @@ class Loop:
         """Make a node; the op clones the step, so this loop stays as it is."""
         settings = self.settings
         updated = {tap.inner for s in self.states if s.kind == MIT_MOT for tap in s.reads}
+        step = self.inner_inputs, self.inner_outputs
         op = op_class(
-            self.inner_inputs,
-            [apart_from(updated, output) for output in self.inner_outputs],
+            step[0],
+            [apart_from(updated, output) for output in step[1]],
             self.roles.info(),
             mode=settings.mode,
             truncate_gradient=settings.truncate_gradient,
@@ -248,6 +264,8 @@ class Loop:
             allow_gc=settings.allow_gc,
             strict=settings.strict,
         )
+        if self.is_normal:
+            vars(op)[NORMAL_STEP] = step
         node = op.make_node(*self.outer_inputs)
         return BuiltLoop.of(node, self)
 
@@ -298,12 +316,22 @@ def take_apart(node: Apply) -> Loop:
         An apply node of a ``Scan`` op, PyTensor's or ours.
     """
     op = node.op
-    roles = Roles.of(op)
     inner_inputs = [fresh_like(variable) for variable in op.inner_inputs]
     inner_outputs = copied(
         [without_copy(output) for output in op.inner_outputs],
         dict(zip(op.inner_inputs, inner_inputs, strict=True)),
     )
+    return loop_of(node, inner_inputs, inner_outputs)
+
+
+def loop_of(
+    node: Apply,
+    inner_inputs: AbstractSequence[Variable],
+    inner_outputs: AbstractSequence[Variable],
+) -> Loop:
+    """The arguments of a ``Scan`` node by role, around variables that its step is written in."""
+    op = node.op
+    roles = Roles.of(op)
     given, results = roles.outer_inputs(node.inputs), roles.outer_outputs(node.outputs)
     read, computed = roles.inner_inputs(inner_inputs), roles.inner_outputs(inner_outputs)
     return Loop(

@@ -7,6 +7,7 @@ Theano's modes ask for.
 from __future__ import annotations
 
 from theano.scan_module.scan_opt.element_of_part import local_subtensor_merge_element
+from theano.scan_module.scan_opt.forget_normal_forms import ForgetNormalForms
 from theano.scan_module.scan_opt.hoist_from_sequences import HoistFromSequences
 from theano.scan_module.scan_opt.hoist_invariants import HoistInvariants
 from theano.scan_module.scan_opt.kept_rows.fewer_steps import FewerSteps
@@ -61,6 +62,7 @@ REWRITES = (
     ("PushOutTracedProducts", PushOutTracedProducts(), 0.065, (FAST_RUN_TAG,)),
     ("HoistFromSequences", HoistFromSequences(), 0.07, (FAST_RUN_TAG,)),
     ("MergeDots", MergeDots(), 0.08, (FAST_RUN_TAG,)),
+    ("forget_normal_forms", ForgetNormalForms(), 0.0801, (FAST_RUN_TAG,)),
     ("fewer_steps", FewerSteps(), 1.611, (FAST_RUN_TAG,)),
     ("shorten_outputs", ShortenOutputs(), 1.6112, (FAST_RUN_TAG,)),
     ("pad_initial_values", PAD_INITIAL_VALUES, 1.6115, (FAST_RUN_TAG,)),

@@ -16,7 +16,7 @@ from dataclasses import replace
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 
-from theano.scan_module.loop.arguments import Loop, Sequence, Trace, fresh_like, take_apart
+from theano.scan_module.loop.arguments import Loop, Sequence, Trace, fresh_like
 from theano.scan_module.loop.roles import Roles
 from theano.scan_module.loop.step_copy import copied
 from theano.scan_module.report.describe import describe
@@ -24,10 +24,10 @@ from theano.scan_module.report.headings import HOISTED
 from theano.scan_module.scan_opt.loop_rewriter import Checked, Finding, LoopRewriter
 from theano.scan_module.scan_opt.outside.all_steps_at_once import AllSteps
 from theano.scan_module.scan_opt.outside.rows_of_sequences import all_rows
+from theano.scan_module.step.normal_form import normal_form
 from theano.scan_module.step.step_analysis import (
     StepAnalysis,
     correlation_of,
-    normalized,
     product_of,
 )
 
@@ -42,7 +42,7 @@ class HoistFromSequences(LoopRewriter):
         """Which products, and which outputs, follow from sequences alone."""
         if not Roles.of(node.op).sequences:
             return None
-        whole = normalized(take_apart(node))
+        whole = normal_form(node)
         step = StepAnalysis(whole)
         candidates = [v for v in products_of_step(whole) if step.follows_from_sequences(v)]
         candidates = [v for v in candidates if step.varies(v)]

@@ -21,12 +21,13 @@ from pytensor.tensor.basic import (
 )
 from pytensor.tensor.type import TensorType, integer_dtypes
 
-from theano.scan_module.loop.arguments import Invariant, Loop, Trace, fresh_like, take_apart
+from theano.scan_module.loop.arguments import Invariant, Loop, Trace, fresh_like
 from theano.scan_module.loop.step_copy import copied
 from theano.scan_module.report.describe import describe
 from theano.scan_module.report.headings import HOISTED
 from theano.scan_module.scan_opt.loop_rewriter import Checked, Finding, LoopRewriter
-from theano.scan_module.step.step_analysis import StepAnalysis, normalized
+from theano.scan_module.step.normal_form import normal_form
+from theano.scan_module.step.step_analysis import StepAnalysis
 from theano.schedule.allocated import allocated
 from theano.schedule.lengths import lengths_of
 
@@ -39,7 +40,7 @@ class HoistInvariants(LoopRewriter):
 
     def check(self, graph: FunctionGraph, node: Apply) -> Checked | None:
         """Which values of the step, and which outputs, are the same in every step."""
-        whole = normalized(take_apart(node))
+        whole = normal_form(node)
         step = StepAnalysis(whole)
         repeated = repeated_traces(whole, step)
         loop = replace(whole, traces=tuple(t for t in whole.traces if t not in repeated))

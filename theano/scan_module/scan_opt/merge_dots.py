@@ -20,11 +20,12 @@ from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.shape import SpecifyShape
 
 from theano.pytensor_base.graphs.rewriting import copy_stack_trace
-from theano.scan_module.loop.arguments import Invariant, take_apart
+from theano.scan_module.loop.arguments import Invariant, Loop
 from theano.scan_module.report.describe import describe
 from theano.scan_module.report.headings import MERGED
 from theano.scan_module.scan_opt.loop_rewriter import Checked, Finding, LoopRewriter
-from theano.scan_module.step.step_analysis import StepAnalysis, normalized, product_of
+from theano.scan_module.step.normal_form import normal_form
+from theano.scan_module.step.step_analysis import StepAnalysis, product_of
 
 
 @dataclass(frozen=True)
@@ -52,9 +53,12 @@ class MergeDots(LoopRewriter):
 
     def check(self, graph: FunctionGraph, node: Apply) -> Checked | None:
         """Which products share an operand or a sum; they are merged in a copy of the step."""
-        loop = normalized(take_apart(node))
-        step = StepAnalysis(loop)
-        inner = FunctionGraph(loop.inner_inputs, loop.inner_outputs, clone=False)
+        loop = normal_form(node)
+        step, inner = _looked_at(loop)
+        if not find_sums(inner, step) and not find_shared_operands(inner, step):
+            return None
+        loop = loop.with_step_copied()
+        step, inner = _looked_at(loop)
         new_invariants: list[Invariant] = []
         findings: list[Finding] = []
         for summed in find_sums(inner, step):
@@ -65,13 +69,15 @@ class MergeDots(LoopRewriter):
             new_invariants += merge_shared(inner, step, shared)
             subject = ", ".join(describe(product, loop) for product in shared.products)
             findings.append(Finding(subject, True, "one product with the joined matrices"))
-        if not new_invariants:
-            return None
         merged = replace(
             loop.with_inner_outputs(list(inner.outputs)),
             invariants=(*loop.invariants, *new_invariants),
         ).without_unused_inputs()
         return Checked(findings, lambda: merged.build(type(node.op)).replacements())
+
+
+def _looked_at(loop: Loop) -> tuple[StepAnalysis, FunctionGraph]:
+    return StepAnalysis(loop), FunctionGraph(loop.inner_inputs, loop.inner_outputs, clone=False)
 
 
 def without_shape_check(variable: Variable) -> Variable:

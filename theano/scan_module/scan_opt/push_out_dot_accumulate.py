@@ -15,11 +15,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 
+from pytensor import tensor as pt
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 
 from theano.configdefaults import config
-from theano.scan_module.loop.arguments import SIT_SOT, BuiltLoop, Loop, State, Tap, take_apart
+from theano.scan_module.loop.arguments import SIT_SOT, BuiltLoop, Loop, State, Tap
 from theano.scan_module.loop.initial_values import memory_after
 from theano.scan_module.report.describe import describe
 from theano.scan_module.report.headings import PUSHED_OUT
@@ -41,7 +42,8 @@ from theano.scan_module.scan_opt.outside.outside_values import (
 from theano.scan_module.scan_opt.outside.sum_over_steps import plan_sum
 from theano.scan_module.scan_opt.outside.sum_plans import Plan, Refusal, values_read
 from theano.scan_module.scan_opt.outside.sum_terms import signed_terms
-from theano.scan_module.step.step_analysis import StepAnalysis, normalized
+from theano.scan_module.step.normal_form import normal_form
+from theano.scan_module.step.step_analysis import StepAnalysis
 from theano.schedule.zeros import is_zero
 from theano.users_lines import copy_lines
 
@@ -119,7 +121,7 @@ class PushOutDotAccumulate(LoopRewriter):
 
     def check(self, graph: FunctionGraph, node: Apply) -> Checked | None:
         """Which terms of which accumulators can be taken out of the loop."""
-        loop = normalized(take_apart(node))
+        loop = normal_form(node)
         step = StepAnalysis(loop)
         at_hand = set(readable_outside(loop))
         first = [check_sum(graph, loop, state, step, at_hand) for state in loop.states]

@@ -19,7 +19,7 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor.type import TensorType
 
-from theano.scan_module.loop.arguments import Loop, Trace, take_apart
+from theano.scan_module.loop.arguments import Loop, Trace
 from theano.scan_module.loop.roles import Roles
 from theano.scan_module.loop.rows_at_hand import AtHand, values_at_hand
 from theano.scan_module.report.describe import describe
@@ -27,7 +27,8 @@ from theano.scan_module.report.headings import PUSHED_OUT
 from theano.scan_module.scan_opt.loop_rewriter import Checked, Finding, LoopRewriter
 from theano.scan_module.scan_opt.outside.all_steps_at_once import AllSteps
 from theano.scan_module.scan_opt.outside.outside_values import values_of_all_steps
-from theano.scan_module.step.step_analysis import StepAnalysis, normalized
+from theano.scan_module.step.normal_form import normal_form
+from theano.scan_module.step.step_analysis import StepAnalysis
 
 
 class PushOutTracedProducts(LoopRewriter):
@@ -41,7 +42,7 @@ class PushOutTracedProducts(LoopRewriter):
         roles = Roles.of(node.op)
         if not roles.traces or not roles.states:
             return None
-        loop = normalized(take_apart(node))
+        loop = normal_form(node)
         step = StepAnalysis(loop)
         placeholders = Placeholders(loop, step)
         all_steps = AllSteps(step, placeholders.variables)

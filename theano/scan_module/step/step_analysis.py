@@ -5,43 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pytensor.graph.basic import Apply, Variable
-from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.traversal import ancestors, io_toposort, toposort
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.math import Dot
 from pytensor.tensor.shape import Shape_i
 
-from theano.pytensor_base.graphs.rewriting import MergeOptimizer
 from theano.scan_module.loop.arguments import Loop
 from theano.scan_module.step.fixed_shapes import FixedShapes
-from theano.scan_module.step.shape_only_uses import with_shapes_from_outside
-from theano.schedule.rewrites.transposed_products import TransposedProducts
 from theano.tensor.nnet.correlation.filtering import Filtering
 
 # signs and values
 SignedTerms = tuple[tuple[int, Variable], ...]
-
-
-def normalized(loop: Loop) -> Loop:
-    """The loop with equal computations of its step merged and products in one form.
-
-    A ``Blockwise`` op without batch dimensions becomes its core op, so that ``a @ b`` and
-    ``a.dot(b)`` are the same product.
-    """
-    graph = FunctionGraph(loop.inner_inputs, loop.inner_outputs, clone=False)
-    for node in graph.toposort():
-        if isinstance(node.op, Blockwise) and node.op.batch_ndim(node) == 0:
-            new_outputs = node.op.core_op.make_node(*node.inputs).outputs
-            graph.replace_all(
-                [
-                    (old, old.type.filter_variable(new))
-                    for old, new in zip(node.outputs, new_outputs, strict=True)
-                ],
-                reason="unbatched_blockwise",
-            )
-    MergeOptimizer().rewrite(graph)
-    TransposedProducts().rewrite(graph)
-    return with_shapes_from_outside(loop.with_inner_outputs(list(graph.outputs)))
 
 
 class StepAnalysis:

@@ -1,0 +1,21 @@
+"""Forgets the normal forms of steps, once the rewrites that edit loops have run."""
+
+from __future__ import annotations
+
+from pytensor.graph.fg import FunctionGraph
+
+from theano.pytensor_base.graphs.rewriting import GraphRewriter
+from theano.pytensor_base.graphs.scan import Scan
+from theano.scan_module.step.normal_form import forget_normal_form
+
+
+class ForgetNormalForms(GraphRewriter):
+    """Leaves the graph as it is."""
+
+    name = "forget_normal_forms"
+
+    def apply(self, graph: FunctionGraph) -> None:
+        """Forget the normal form of each loop of the graph."""
+        for node in graph.apply_nodes:
+            if isinstance(node.op, Scan):
+                forget_normal_form(node)

@@ -1,0 +1,61 @@
+"""The step of a loop as rewrites of loops want it, made once and handed from one to the next.
+
+A loop is taken apart by each rewrite that looks at it, and most find nothing to do. What a rewrite
+makes of a step in normal form is in normal form.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.fg import FunctionGraph
+from pytensor.tensor.blockwise import Blockwise
+
+from theano.pytensor_base.graphs.rewriting import MergeOptimizer
+from theano.scan_module.loop.arguments import NORMAL_STEP, Loop, loop_of, take_apart
+from theano.scan_module.step.shape_only_uses import with_shapes_from_outside
+from theano.schedule.rewrites.transposed_products import TransposedProducts
+
+
+def normal_form(node: Apply) -> Loop:
+    """The loop of a node, with equal computations merged and products in one form.
+
+    A ``Blockwise`` op without batch dimensions becomes its core op, so that ``a @ b`` and
+    ``a.dot(b)`` are the same product. What reads only shapes of what enters the step is given them.
+
+    Parameters
+    ----------
+    node
+        An apply node of a ``Scan`` op. The variables of the step are shared by all who ask, and
+        must not be changed: who edits a step in place copies it before.
+    """
+    kept = vars(node.op)
+    if NORMAL_STEP not in kept:
+        loop = take_apart(node)
+        inner_inputs = loop.inner_inputs
+        kept[NORMAL_STEP] = inner_inputs, _normalized(inner_inputs, loop.inner_outputs)
+    loop = loop_of(node, *kept[NORMAL_STEP])
+    return replace(with_shapes_from_outside(loop), is_normal=True)
+
+
+def forget_normal_form(node: Apply) -> None:
+    """Forget the normal form of a node's step, which is memory that nothing needs any more."""
+    vars(node.op).pop(NORMAL_STEP, None)
+
+
+def _normalized(inputs: list[Variable], outputs: list[Variable]) -> list[Variable]:
+    graph = FunctionGraph(inputs, outputs, clone=False)
+    for node in graph.toposort():
+        if isinstance(node.op, Blockwise) and node.op.batch_ndim(node) == 0:
+            new_outputs = node.op.core_op.make_node(*node.inputs).outputs
+            graph.replace_all(
+                [
+                    (old, old.type.filter_variable(new))
+                    for old, new in zip(node.outputs, new_outputs, strict=True)
+                ],
+                reason="unbatched_blockwise",
+            )
+    MergeOptimizer().rewrite(graph)
+    TransposedProducts().rewrite(graph)
+    return list(graph.outputs)
