@@ -18,6 +18,7 @@ from functools import cache
 from pytensor import tensor as pt
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
+from pytensor.tensor.basic import Alloc
 
 from theano.configdefaults import config
 from theano.scan_module.loop.arguments import SIT_SOT, BuiltLoop, Loop, State, Tap
@@ -44,6 +45,7 @@ from theano.scan_module.scan_opt.outside.sum_plans import Plan, Refusal, values_
 from theano.scan_module.scan_opt.outside.sum_terms import signed_terms
 from theano.scan_module.step.normal_form import normal_form
 from theano.scan_module.step.step_analysis import StepAnalysis
+from theano.schedule.lengths import lengths_of
 from theano.schedule.zeros import is_zero
 from theano.users_lines import copy_lines
 
@@ -288,8 +290,10 @@ def _added(total: Variable, sign: int, term: Variable) -> Variable:
     )
     if stretched or not is_zero(total):
         return total + term
-    shape = [None if one else total.shape[k] for k, one in enumerate(total.type.broadcastable)]
-    return pt.specify_shape(term, shape)
+    filled = total.owner is not None and isinstance(total.owner.op, Alloc)
+    lengths = total.owner.inputs[1:] if filled else lengths_of(total)  # type: ignore[union-attr]
+    known = zip(lengths, total.type.broadcastable, strict=True)
+    return pt.specify_shape(term, [None if one else length for length, one in known])
 
 
 def _last_values(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pytensor.graph.basic import Variable
+from pytensor.tensor.basic import Alloc
 from pytensor.tensor.subtensor import IncSubtensor
 
 from theano.scan_module.loop.arguments import BuiltLoop, Loop, Sequence, State, Trace
@@ -12,6 +13,7 @@ from theano.scan_module.loop.rows_at_hand import AtHand, rows_of, values_at_hand
 from theano.scan_module.scan_opt.outside.all_steps_at_once import AllSteps
 from theano.scan_module.scan_opt.outside.rows_of_sequences import all_rows, number_of_steps
 from theano.scan_module.step.step_analysis import StepAnalysis
+from theano.schedule.allocated import allocated
 
 
 def readable_outside(loop: Loop) -> dict[Variable, AtHand]:
@@ -113,5 +115,14 @@ def initial_value(state: State) -> Variable:
     if node is not None and isinstance(node.op, IncSubtensor) and node.op.set_instead_of_inc:
         value = node.inputs[1]
         if value.type.ndim == state.outer.type.ndim and value.type.shape[0] == 1:
-            return value[0]
+            return _only_row(value)
     return state.outer[0]
+
+
+def _only_row(rows: Variable) -> Variable:
+    """The row of what has one, filled by itself where the rows are filled with a number."""
+    node = rows.owner
+    if node is not None and isinstance(node.op, Alloc) and node.inputs[0].type.ndim == 0:
+        number, _, *lengths = node.inputs
+        return allocated(number, *lengths)
+    return rows[0]
