@@ -75,6 +75,8 @@ def _unified(nodes: list[Apply]) -> dict[Variable, Variable]:
     """Replacements of all outputs of the nodes by those of one new node."""
     common = Roles.of(family_of(nodes[0].op)).traces
     nodes = sorted(nodes, key=lambda node: Roles.of(node.op).traces, reverse=True)
+    if all(Roles.of(node.op).traces == common for node in nodes[1:]):
+        return _given_by_widest(nodes, common)
     widest = take_apart(nodes[0])
     traces = [replace(trace, output=None) for trace in widest.traces]
     positions = [list(range(len(traces)))]
@@ -105,6 +107,13 @@ def _unified(nodes: list[Apply]) -> dict[Variable, Variable]:
         new = replace(given, traces=traces).in_order()
         replacements.update(zip(node.outputs, new, strict=True))
     return replacements
+
+
+def _given_by_widest(nodes: list[Apply], common: int) -> dict[Variable, Variable]:
+    """Replacements by the outputs of the first node, which has all that the others have."""
+    given = given_by(nodes[0])
+    narrow = replace(given, traces=given.traces[:common]).in_order()
+    return {old: new for node in nodes[1:] for old, new in zip(node.outputs, narrow, strict=True)}
 
 
 def _merge_step(loop: Loop) -> Loop:

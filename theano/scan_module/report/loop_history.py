@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 
 from theano.pytensor_base.graphs.graph import Feature, features_of, register_feature_callback
 from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
-from theano.scan_module.loop.arguments import Loop, Trace
+from theano.scan_module.loop.arguments import Loop, Trace, take_apart
+from theano.scan_module.loop.roles import Roles
+from theano.scan_module.step.products import products_among
 
 # How many operations (slices, mostly) may lie between a loop and what a rewrite replaces.
 FARTHEST_READ = 4
@@ -54,30 +57,47 @@ class Decision:
 
 @dataclass(frozen=True, eq=False)
 class LoopRecord:
-    """A loop as it was before the first rewrite.
+    """A loop as it was before the first rewrite; what is said of it is worked out when it is read.
 
     Attributes
     ----------
     number
         Its number in the graph.
-    name
-        Its name.
-    loop
-        Its arguments, in a copy of the graph that no rewrite touches.
-    products
-        How many products its step held.
-    saved
-        The traces that the loop has for gradients only.
-    policy
-        The value of ``scan.save`` that chose them; None without any.
+    node
+        Its node, in a copy of the graph that no rewrite touches.
     """
 
     number: int
-    name: str
-    loop: Loop
-    products: int
-    saved: tuple[Trace, ...]
-    policy: str | None
+    node: Apply
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.node.op.name or "scan"
+
+    @cached_property
+    def loop(self) -> Loop:
+        """Its arguments."""
+        return take_apart(self.node)
+
+    @cached_property
+    def products(self) -> int:
+        """How many products its step held."""
+        return len(products_among(self.node.op.fgraph.toposort()))
+
+    @property
+    def saved(self) -> tuple[Trace, ...]:
+        """The traces that the loop has for gradients only."""
+        extended = getattr(self.node.op, "extends", None)
+        return () if extended is None else self.loop.traces[Roles.of(extended).traces :]
+
+    @property
+    def policy(self) -> str | None:
+        """The value of ``scan.save`` that chose them; None without any."""
+        return getattr(self.node.op, "save_policy", None)
+
+    def __getstate__(self) -> dict:
+        return {"number": self.number, "node": self.node}
 
 
 def origins_of(node: Apply) -> tuple[int, ...]:
@@ -109,8 +129,8 @@ class LoopHistory(Feature):
 
     def remembered(self) -> list[Variable]:
         """What the records have of the graph as it was; makes this go where its graph goes."""
-        loops = [record.loop for record in self.records]
-        return [v for loop in loops for v in (*loop.outer_inputs, *loop.outputs) if v is not None]
+        nodes = [record.node for record in self.records]
+        return [variable for node in nodes for variable in (*node.inputs, *node.outputs)]
 
     @contextmanager
     def visiting(self, node: Apply) -> Iterator[None]:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from pytensor.graph.basic import Apply, clone_get_equiv
+from pytensor.graph.basic import clone_get_equiv
 from pytensor.graph.fg import FunctionGraph
 
 from theano.pytensor_base.graphs.rewriting import GraphRewriter
-from theano.scan_module.loop.arguments import take_apart
-from theano.scan_module.loop.roles import Roles
 from theano.scan_module.report.loop_history import LoopRecord, history_of
 from theano.scan_module.scan_opt.loop_rewriter import loops_of
-from theano.scan_module.step.products import products_among
 
 
 class RecordLoops(GraphRewriter):
@@ -34,18 +31,4 @@ class RecordLoops(GraphRewriter):
         history.inputs = tuple(graph.inputs)
         for number, node in enumerate(nodes):
             node.tag.loop_origins = (number,)
-            history.records.append(_record(number, copies[node]))
-
-
-def _record(number: int, node: Apply) -> LoopRecord:
-    loop = take_apart(node)
-    extended = getattr(node.op, "extends", None)
-    saved = () if extended is None else loop.traces[Roles.of(extended).traces :]
-    return LoopRecord(
-        number,
-        node.op.name or "scan",
-        loop,
-        len(products_among(node.op.fgraph.toposort())),
-        saved,
-        getattr(node.op, "save_policy", None),
-    )
+            history.records.append(LoopRecord(number, copies[node]))
