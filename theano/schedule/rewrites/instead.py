@@ -33,6 +33,7 @@ from theano.pytensor_base.operations.tensor_rewrites import (
 )
 from theano.schedule.rewrites import fused_maps, told_lengths, tridiagonal_factors
 from theano.schedule.rewrites import matrices_without_result as matrices
+from theano.schedule.rewrites import where_parts_are_right as parts
 from theano.schedule.rewrites import where_right as where
 from theano.schedule.rewrites.errors_of_lengths import WithErrorOfLengths
 from theano.schedule.rewrites.guarded import Guarded
@@ -104,7 +105,7 @@ _OF_ANOTHER_DTYPE = (
 # PyTensor's rewrite of nodes -> what takes its place
 INSTEAD: dict[NodeRewriter, NodeRewriter] = {
     **{
-        rewriter: Guarded(rewriter, accepts=where.what_is_written_fits)
+        rewriter: Guarded(rewriter, accepts=parts.what_is_written_fits)
         for rewriter in (subtensor.local_useless_inc_subtensor, subtensor.local_useless_slice)
     },
     **{
@@ -175,10 +176,10 @@ INSTEAD: dict[NodeRewriter, NodeRewriter] = {
     **_guarded(where.lengths_are_its_own, [shape.local_useless_reshape]),
     **_guarded(where.summed_and_scaled_up, [math.local_sum_prod_of_mul_or_div]),
     **_guarded(where.of_one_dtype_nearby, [math.local_sum_of_neg_to_neg_of_sum]),
-    **_guarded(where.every_place_in_order, [subtensor.local_adv_idx_to_slice]),
-    **_guarded(where.places_exist, [subtensor_lift.local_subtensor_of_alloc]),
+    **_guarded(parts.every_place_in_order, [subtensor.local_adv_idx_to_slice]),
+    **_guarded(parts.places_exist, [subtensor_lift.local_subtensor_of_alloc]),
     **_guarded(
-        where.places_in_axes_of_length_one_exist,
+        parts.places_in_axes_of_length_one_exist,
         [
             subtensor_lift.local_subtensor_of_batch_dims,
             subtensor_lift.local_subtensor_of_expand_dims,
@@ -186,11 +187,11 @@ INSTEAD: dict[NodeRewriter, NodeRewriter] = {
     ),
     **_guarded(where.all_lengths_are_told, [subtensor_lift.local_subtensor_SpecifyShape_lift]),
     **_guarded(
-        where.known_indices_are_wide,
+        parts.known_indices_are_wide,
         [subtensor.local_subtensor_merge_slice, subtensor.local_subtensor_merge_integer],
     ),
-    **_guarded(where.joined_slices_begin_before_they_end, [subtensor.local_join_subtensors]),
-    **_guarded(where.stops_are_signed, [subtensor.local_useless_subtensor]),
-    **_guarded(where.writes_slices, [subtensor.local_incsubtensor_of_zeros]),
-    **_guarded(where.writes_of_one_dtype, [subtensor.local_write_of_write_same_indices]),
+    **_guarded(parts.joined_slices_begin_before_they_end, [subtensor.local_join_subtensors]),
+    **_guarded(parts.stops_are_signed, [subtensor.local_useless_subtensor]),
+    **_guarded(parts.writes_slices, [subtensor.local_incsubtensor_of_zeros]),
+    **_guarded(parts.writes_of_one_dtype, [subtensor.local_write_of_write_same_indices]),
 }
