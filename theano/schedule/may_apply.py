@@ -32,6 +32,7 @@ from theano.pytensor_base.operations.tensor_rewrites import (
 )
 from theano.schedule.rewrites.constants_by_own_code import FOLD_CONSTANTS
 from theano.schedule.rewrites.guarded import Guarded
+from theano.schedule.rewrites.products_with_zeros import product_with_zeros
 
 # a larger constant may be zero for all that is asked
 NUMBERS_LOOKED_AT = 1000
@@ -139,6 +140,7 @@ _NEVER_A_NUMBER = (CAReduce, Dot, IncSubtensor, Join, Reshape, Scan)
 _OF_NODES: dict[NodeRewriter, NodeQuestion] = {
     local_greedy_distributor: _has_a_sum,
     local_mul_zero: _has_a_zero,
+    product_with_zeros: _has_a_zero,
 }
 _OF_GRAPHS: dict[GraphRewriter, GraphQuestion] = {
     FOLD_CONSTANTS: _has_constants_only,
