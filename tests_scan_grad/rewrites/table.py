@@ -11,6 +11,7 @@ assert _families
 
 # rewrites without recipes, and why
 NOT_COMPARED: dict[str, str] = {
+    "forget_normal_forms": "replaces nothing: it frees memory",
     "lines_kept": "replaces nothing: it gives lines to what others put into a graph",
     "optimize_inner_graph": "runs the mode's own rewrites on the functions that SciPy minimizes",
 }

@@ -87,19 +87,24 @@ class SplitValues(DeviceValues):
             return value
         value = np.asarray(value)
         if variable in self.axes:
-            self._check_rows(variable, value.shape)
+            self._check_rows(known)
         moved = jax.make_array_from_process_local_data(sharding, value)
         if variable in self._kept:
             keep(self.storage_map[variable], moved)
         return moved
 
-    def _check_rows(self, variable: Variable, shape: tuple[int, ...]) -> None:
-        axis, devices = self.axes[variable], len(self.mesh.local_devices)
-        if shape[axis] % devices:
-            raise ValueError(
-                f"data_parallel: {variable} has {shape[axis]} rows in dimension {axis}, which do "
-                f"not divide over {devices} devices"
-            )
+    def _check_rows(self, known: dict[Variable, Any]) -> None:
+        """Refuse the first of the inputs that cannot be split, whichever is read first."""
+        devices = len(self.mesh.local_devices)
+        for variable, axis in self.axes.items():
+            if variable not in known or is_traced(known[variable]):
+                continue
+            rows = np.shape(known[variable])[axis]
+            if rows % devices:
+                raise ValueError(
+                    f"data_parallel: {variable} has {rows} rows in dimension {axis}, which do "
+                    f"not divide over {devices} devices"
+                )
 
     def store(self, outputs: Sequence[Any]) -> None:
         super().store([_own_rows(value) for value in outputs])
