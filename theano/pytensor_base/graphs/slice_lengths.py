@@ -1,7 +1,7 @@
 """Lengths of slices of arrays by bounds that are numbers, as PyTensor's are but shorter.
 
 PyTensor writes down what a slice is by three or four choices for each bound, of which rewriting
-leaves one or two; every pass of a loop's rows and every gate of a recurrent network is such a slice.
+leaves one or two; what a loop reads of another's rows, and each gate of a recurrent network, is one.
 """
 
 from __future__ import annotations
@@ -93,10 +93,12 @@ def _number(bound: Any) -> Any:
 
 
 def _at_most(length: Variable, most: int) -> Variable:
+    if most == 0:
+        return constant(0, dtype="int64")
     if isinstance(length, Constant):
         return constant(min(int(length.data), most), dtype="int64")
     limited: Variable = minimum(length, constant(most, dtype="int64"))
-    return limited if most else constant(0, dtype="int64")
+    return limited
 
 
 def _without(length: Variable, number: int) -> Variable:

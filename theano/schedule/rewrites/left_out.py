@@ -65,14 +65,8 @@ _GEMM: Tags = {
     "gemm_optimizer": frozenset({"gemm_optimizer", "GemmOptimizer", "BlasOpt"}),
     "local_gemm_to_gemv": frozenset({"local_gemm_to_gemv", "BlasOpt"}),
 }
-# products that no sum is taken with
-_PLAIN_PRODUCTS: Tags = {
-    name: frozenset({name, "BlasOpt"})
-    for name in ("local_dot_to_dot22", "local_dot22_to_dot22scalar")
-}
 DONE_BY_NATIVE: Tags = {
     **_GEMM,
-    **_PLAIN_PRODUCTS,
     "InplaceBlasOpt": frozenset({"InplaceBlasOpt", "blas_opt_inplace", "inplace"}),
     "inplace_elemwise": frozenset(
         {"inplace_elemwise", "inplace_elemwise_opt", "inplace_elemwise_optimizer", "inplace"}
@@ -89,7 +83,7 @@ DONE_BY_NATIVE: Tags = {
 # it and adds it element by element: a product and a sum of their own are faster.
 SLOW_WITHOUT_BLAS: Tags = {
     **_GEMM,
-    "local_dot22_to_dot22scalar": _PLAIN_PRODUCTS["local_dot22_to_dot22scalar"],
+    "local_dot22_to_dot22scalar": frozenset({"local_dot22_to_dot22scalar", "BlasOpt"}),
 }
 
 
