@@ -25,7 +25,7 @@ from theano.scan_module.scan_op import Scan
 
 # Patterns in labels, and what is written in their place.
 SHORTER = {
-    r"gated\.0\[-2::-1\]\[t\]": "h",
+    r"gated\.0\[-2-t\]": "h",
     r"gated\.0\[-2::-1\](\[:minimum\(.*?\)\])?": "H",
     r"gated\.\d\[-1-t\]": "saved",
     r"gated\.\d\[::-1\]": "Saved",
