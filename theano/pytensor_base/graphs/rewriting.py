@@ -50,8 +50,8 @@ def number_of_names(database: RewriteDatabase) -> int:
         each = waiting.pop()
         if id(each) not in seen:
             seen.add(id(each))
-            found += len(each._names)
-            named = [entry for name in each._names for entry in each.__db__[name]]
+            found += len(names_in(each))
+            named = [entry for name in names_in(each) for entry in each.__db__[name]]
             waiting += [entry for entry in named if isinstance(entry, RewriteDatabase)]
     return found
 

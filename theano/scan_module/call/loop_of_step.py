@@ -29,11 +29,9 @@ from theano.scan_module.loop.arguments import (
     Tap,
     Trace,
     Untraced,
-    fresh_like,
 )
 from theano.scan_module.loop.initial_values import first_rows, memory_from
 from theano.scan_module.loop.roles import SIT_SOT
-from theano.scan_module.loop.step_copy import copied
 from theano.scan_module.scan_op import Scan
 
 Entry = State | Trace | Untraced
@@ -85,8 +83,7 @@ def results_of_loop(
     """
     written = _written_loop(given, step, n_steps, backwards, settings)
     inputs, outputs = written.loop.inner_inputs, written.loop.inner_outputs
-    places = [fresh_like(variable) for variable in inputs]
-    own = written.loop.with_step(places, copied(outputs, dict(zip(inputs, places, strict=True))))
+    own = written.loop.with_step_copied()
     fitted = adopted_loop(own, settings.mode)
     known = _known_steps(given, n_steps)
     states = [

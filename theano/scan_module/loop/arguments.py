@@ -226,8 +226,10 @@ class Loop:
 
     def with_step_copied(self) -> Loop:
         """The same loop, whose step is in variables of its own."""
-        fresh = {variable: fresh_like(variable) for variable in self.inner_inputs}
-        return self.with_step(list(fresh.values()), copied(self.inner_outputs, fresh))
+        inputs = self.inner_inputs
+        places = [fresh_like(variable) for variable in inputs]
+        outputs = copied(self.inner_outputs, dict(zip(inputs, places, strict=True)))
+        return self.with_step(places, outputs)
 
     def without_unused_inputs(self) -> Loop:
         """The same loop, which is not given sequences and invariants that its step never reads."""

@@ -6,10 +6,10 @@ forward again. PyTensor would make one slice of two by choices between their bou
 
 from __future__ import annotations
 
-from pytensor.graph.basic import Constant, Variable
+from pytensor.graph.basic import Variable
 from pytensor.tensor.subtensor import Subtensor
 
-from theano.pytensor_base.operations.tensor import get_idx_list
+from theano.scan_module.loop.constant_index import constant_index
 
 
 def reversed_rows(rows: Variable) -> Variable:
@@ -33,14 +33,7 @@ def _part(rows: Variable) -> tuple[Variable, int | None, int | None, int] | None
     node = rows.owner
     if node is None or not isinstance(node.op, Subtensor):
         return None
-    indices = get_idx_list(node.inputs, node.op.idx_list)
-    if len(indices) != 1 or not isinstance(indices[0], slice):
+    index = constant_index(node.op.idx_list, node.inputs)
+    if not isinstance(index, slice):
         return None
-    bounds = [
-        int(bound.data) if isinstance(bound, Constant) else bound
-        for bound in (indices[0].start, indices[0].stop, indices[0].step)
-    ]
-    if any(isinstance(bound, Variable) for bound in bounds):
-        return None
-    start, stop, step = bounds
-    return node.inputs[0], start, stop, 1 if step is None else step
+    return node.inputs[0], index.start, index.stop, 1 if index.step is None else index.step

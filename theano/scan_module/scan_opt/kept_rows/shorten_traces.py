@@ -21,11 +21,11 @@ from pytensor.tensor.subtensor import Subtensor
 from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
 from theano.pytensor_base.graphs.scan import scan_reduce_trace_rewrite
 from theano.pytensor_base.operations.tensor import get_idx_list
+from theano.scan_module.loop.constant_index import constant_index
 from theano.scan_module.loop.roles import Roles, given_by, given_to
 from theano.scan_module.report.describe import describe
 from theano.scan_module.report.headings import SHORTENED
 from theano.scan_module.scan_opt.loop_rewriter import Checked, Finding, LoopRewriter
-from theano.scan_module.scan_opt.outside.loop_reads import constant_index
 
 # What a state's user reads is its buffer behind the initial values.
 _LAST_STEP = (-1, slice(-1, None, None))

@@ -17,12 +17,12 @@ from pytensor.graph.replace import clone_replace
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
 from theano.scan_module.loop.arguments import MIT_MOT, SIT_SOT, Loop, State, take_apart
+from theano.scan_module.loop.constant_index import constant_index
 from theano.scan_module.loop.initial_values import memory_after
 from theano.scan_module.loop.roles import Roles, given_to
 from theano.scan_module.report.describe import describe
 from theano.scan_module.report.headings import SHORTENED
 from theano.scan_module.scan_opt.loop_rewriter import Checked, Finding, LoopRewriter
-from theano.scan_module.scan_opt.outside.loop_reads import constant_index
 from theano.schedule.zeros import is_zero
 
 

@@ -15,7 +15,7 @@ from pytensor.tensor.basic import AllocEmpty
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
 from theano.pytensor_base.graphs.rewriting import dfs_rewriter, node_rewriter
-from theano.scan_module.scan_opt.outside.loop_reads import constant_index
+from theano.scan_module.loop.constant_index import constant_index
 
 
 @node_rewriter([Subtensor])

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from pytensor.graph.basic import Apply, Constant, Variable
+from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.subtensor import Subtensor
 
 from theano.pytensor_base.operations.tensor import get_idx_list
+from theano.scan_module.loop.constant_index import constant_index, constant_of
 
 
 def reads_of_last_value(graph: FunctionGraph, output: Variable, span: int) -> list[Variable] | None:
@@ -49,20 +50,6 @@ def _leading_index(client: Apply) -> int | slice | None:
     return constant_index(client.op.idx_list, client.inputs)
 
 
-def constant_index(idx_list: tuple, inputs: list[Variable]) -> int | slice | None:
-    """The index of a basic read or write of the first axis; None if it is another or no constant.
-
-    Parameters
-    ----------
-    idx_list
-        The op's ``idx_list``.
-    inputs
-        The array that is indexed, followed by the variables of the index.
-    """
-    indices = get_idx_list(inputs, idx_list)
-    return _constant_index(indices[0]) if len(indices) == 1 else None
-
-
 def farthest_from_the_end(graph: FunctionGraph, output: Variable) -> int | None:
     """The k for which rows from the k-th last on are all that is read of an output.
 
@@ -91,23 +78,4 @@ def _first_index(reader: Apply) -> int | slice | None:
     """The constant index of the first axis in a read; None for other uses."""
     if not isinstance(reader.op, Subtensor):
         return None
-    return _constant_index(get_idx_list(reader.inputs, reader.op.idx_list)[0])
-
-
-def _constant_index(index) -> int | slice | None:
-    if isinstance(index, slice):
-        parts = [_constant(part) for part in (index.start, index.stop, index.step)]
-        return None if "variable" in parts else slice(*parts)
-    value = _constant(index)
-    return None if value == "variable" else value
-
-
-def _constant(value) -> int | None | str:
-    if value is None or isinstance(value, int):
-        return value
-    if isinstance(value, Constant):
-        return int(value.data)
-    # indices are scalars, which a graph may hold as tensors
-    if getattr(value, "owner", None) is not None and len(value.owner.inputs) == 1:
-        return _constant(value.owner.inputs[0])
-    return "variable"
+    return constant_of(get_idx_list(reader.inputs, reader.op.idx_list)[0])

@@ -19,8 +19,8 @@ from pytensor.tensor.subtensor import Subtensor
 from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
 from theano.pytensor_base.operations.tensor import get_idx_list
 from theano.scan_module.loop.arguments import Loop, Sequence
+from theano.scan_module.loop.constant_index import constant_index
 from theano.scan_module.loop.roles import Roles, given_to
-from theano.scan_module.scan_opt.outside.loop_reads import constant_index
 from theano.scan_module.step.operation_kinds import kind_of
 
 
