@@ -189,6 +189,46 @@ def test_lengths_of_slices_are_those_of_numpy(step):
         assert [int(length) for length in told(rows)] == [len(rows[part]) for part in parts]
 
 
+@pytest.mark.parametrize(
+    "asked, rows, columns",
+    [
+        (lambda x, n: (x.shape[1], x.shape[0]), 2, 3),
+        (lambda x, n: (-1,), 2, 3),
+        (lambda x, n: (3, -1, 2), 4, 9),
+        (lambda x, n: (3, -1, 0), 0, 3),
+        (lambda x, n: (x.shape[0], -1), 4, 6),
+        (lambda x, n: (2 * x.shape[0], -1), 4, 6),
+        (lambda x, n: (T.stack([x.shape[0], x.shape[1]])[1], -1), 4, 6),
+        (lambda x, n: (x[1:].shape[0], -1), 4, 6),
+        (lambda x, n: (n, 4), 2, 6),
+        (lambda x, n: (T.switch(n < 0, n, x.shape[0]), 12), 12, 1),
+        (lambda x, n: (x.shape[0] - 3, 12), 2, 6),
+    ],
+)
+def test_lengths_of_what_is_reshaped_are_those_of_numpy(asked, rows, columns):
+    x, n = T.dmatrix("x"), T.lscalar("n")
+    reshaped = x.reshape(asked(x, n))
+    feature = LazyShapeFeature()
+    FunctionGraph([x, n], [reshaped], clone=False, features=[feature])
+    told = theano.function([x, n], feature.lengths_of(reshaped), on_unused_input="ignore")
+    shape = theano.function([x, n], reshaped, mode="FAST_COMPILE", on_unused_input="ignore")
+    try:
+        expected = shape(np.zeros((rows, columns)), -1).shape
+    except ValueError:
+        # NumPy gives nothing a length that is not told
+        return
+    assert [int(length) for length in told(np.zeros((rows, columns)), -1)] == list(expected)
+
+
+def test_no_choice_is_made_between_lengths_of_arrays():
+    x, y = T.dmatrix("x"), T.dtensor3("y")
+    flat = y.reshape((y.shape[0] * y.shape[1], y.shape[2]))
+    product = flat.dot(x).reshape((y.shape[0], y.shape[1], x.shape[1]))
+    feature = LazyShapeFeature()
+    FunctionGraph([x, y], [product], clone=False, features=[feature])
+    assert not any("switch" in length for length in lengths(feature, product))
+
+
 def test_the_rows_that_a_loop_wrote_are_as_many_as_its_steps():
     steps, rows = T.lscalar("steps"), T.dmatrix("rows")
     memory = T.set_subtensor(T.AllocEmpty("float64")(rows.shape[0] + 2, 3)[:2], T.zeros((2, 3)))

@@ -17,9 +17,10 @@ from pytensor.raise_op import CheckAndRaise
 from pytensor.tensor.basic import constant
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.rewriting.shape import ShapeFeature
-from pytensor.tensor.shape import Shape_i
+from pytensor.tensor.shape import Reshape, Shape_i
 from pytensor.tensor.subtensor import Subtensor
 
+from theano.pytensor_base.graphs.reshaped_lengths import shape_of_reshape
 from theano.pytensor_base.graphs.shape_sources import has_the_shape_of
 from theano.pytensor_base.graphs.slice_lengths import shape_of_slices
 
@@ -50,10 +51,13 @@ class UncheckedLengths(ShapeFeature):
 
     def get_node_infer_shape(self, node: Apply) -> Any:
         """The shapes of what a node computes."""
+        shape = None
         if isinstance(node.op, Subtensor):
-            shape = shape_of_slices(node, lambda variable, axis: self.shape_of[variable][axis])
-            if shape is not None:
-                return [shape]
+            shape = shape_of_slices(node, self.get_shape)
+        elif isinstance(node.op, Reshape):
+            shape = shape_of_reshape(node, self.get_shape, lambda length: length)
+        if shape is not None:
+            return [shape]
         shapes = super().get_node_infer_shape(node)
         if not isinstance(node.op, Elemwise):
             return shapes

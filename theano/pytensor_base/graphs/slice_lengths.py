@@ -14,8 +14,9 @@ from pytensor.scalar.basic import Add
 from pytensor.tensor.basic import constant
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.math import add, maximum, minimum
-from pytensor.tensor.shape import Shape, Shape_i
-from pytensor.tensor.subtensor import Subtensor, get_idx_list
+from pytensor.tensor.subtensor import get_idx_list
+
+from theano.pytensor_base.graphs.not_negative import is_not_negative
 
 LengthOf = Callable[[Variable, int], Variable]
 
@@ -111,20 +112,7 @@ def _without(length: Variable, number: int) -> Variable:
     terms = terms_of(length)
     known = sum(int(term.data) for term in terms if isinstance(term, Constant))
     rest = sum_of_lengths([*terms, less])
-    if known >= number and all(map(_is_not_negative, terms)):
+    if known >= number and all(map(is_not_negative, terms)):
         return rest
     cut: Variable = maximum(rest, constant(0, dtype="int64"))
     return cut
-
-
-def _is_not_negative(number: Variable) -> bool:
-    """Whether it is a length of an array, or a number that is not negative."""
-    if isinstance(number, Constant):
-        return bool(number.data >= 0)
-    node = number.owner
-    if node is None:
-        return False
-    if isinstance(node.op, Shape_i):
-        return True
-    read = node.inputs[0].owner
-    return isinstance(node.op, Subtensor) and read is not None and isinstance(read.op, Shape)

@@ -10,9 +10,10 @@ from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.tensor.basic import constant
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.rewriting.shape import ShapeFeature
-from pytensor.tensor.shape import Shape
+from pytensor.tensor.shape import Reshape, Shape
 from pytensor.tensor.subtensor import Subtensor, get_idx_list
 
+from theano.pytensor_base.graphs.reshaped_lengths import shape_of_reshape
 from theano.pytensor_base.graphs.slice_lengths import shape_of_slices, sum_of_lengths, terms_of
 
 
@@ -43,6 +44,8 @@ class ShapesWhenAsked(ShapeFeature):
             shape = _of_elementwise(node, length_of)
         elif isinstance(node.op, Subtensor):
             shape = shape_of_slices(node, length_of)
+        elif isinstance(node.op, Reshape):
+            shape = shape_of_reshape(node, length_of, lambda length: self._read(length, node))
         if shape is not None:
             return (shape,) * len(node.outputs)
         shapes = super()._compute_node_shapes(node, recursive)

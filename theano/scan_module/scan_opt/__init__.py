@@ -63,6 +63,8 @@ REWRITES = (
     ("HoistFromSequences", HoistFromSequences(), 0.07, (FAST_RUN_TAG,)),
     ("MergeDots", MergeDots(), 0.08, (FAST_RUN_TAG,)),
     ("forget_normal_forms", ForgetNormalForms(), 0.0801, (FAST_RUN_TAG,)),
+    # PyTensor has joined loops
+    ("joined_loops_are_ours", LoopsAreOurs(), 1.605, (FAST_RUN_TAG,)),
     ("fewer_steps", FewerSteps(), 1.611, (FAST_RUN_TAG,)),
     ("shorten_outputs", ShortenOutputs(), 1.6112, (FAST_RUN_TAG,)),
     ("pad_initial_values", PAD_INITIAL_VALUES, 1.6115, (FAST_RUN_TAG,)),

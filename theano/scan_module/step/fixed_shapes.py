@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from pytensor.graph.basic import Constant, Variable
+from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.traversal import toposort
-from pytensor.tensor.shape import Shape, Shape_i
+from pytensor.tensor.shape import Reshape, Shape, Shape_i
 from pytensor.tensor.type import TensorType
 
 from theano.scan_module.loop.arguments import Loop
@@ -58,8 +58,17 @@ class FixedShapes:
             return False
         if value in self._sized or None not in value.type.shape:
             return True
+        if self._is_reshaped_alike(value.owner):
+            return True
         shape = self.shape(value)
         return shape is not None and all(self._is_fixed(length) for length in shape)
+
+    def _is_reshaped_alike(self, node: Apply | None) -> bool:
+        """Whether it gives an array of one shape another one, the same in every step."""
+        if node is None or not isinstance(node.op, Reshape):
+            return False
+        array, lengths = node.inputs
+        return self._is_fixed(lengths) and self.includes(array)
 
     def shape(self, value: Variable) -> Sequence[Variable] | None:
         """The lengths of a value in terms of the step, None if it has none."""

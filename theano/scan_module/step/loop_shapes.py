@@ -18,6 +18,7 @@ from pytensor.tensor.shape import Shape as ShapeOp
 from pytensor.tensor.shape import Shape_i
 
 from theano.pytensor_base.graphs.graph import frozen_graph_inside
+from theano.pytensor_base.graphs.not_negative import symbol_of_length
 from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
 from theano.pytensor_base.operations.tensor import broadcast_assert
 from theano.pytensor_base.operations.tensor_rewrites import infer_shape
@@ -140,7 +141,7 @@ _of_equal_steps: dict[tuple, StepShapes] = {}
 def _infer(op: PyTensorScan, pattern: Pattern) -> StepShapes:
     roles = Roles.of(op)
     used = {number for shape in pattern for kind, number in shape or () if kind == "symbol"}
-    symbols = tuple(pt.lscalar() for _ in used)
+    symbols = tuple(symbol_of_length() for _ in used)
     shapes = [
         None
         if shape is None

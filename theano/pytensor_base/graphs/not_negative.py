@@ -1,0 +1,42 @@
+"""Which numbers are lengths of arrays, or computed from such, and so not negative."""
+
+from __future__ import annotations
+
+from pytensor.graph.basic import Constant, Variable
+from pytensor.scalar.basic import Add, IntDiv, Maximum, Minimum, Mul
+from pytensor.tensor.basic import MakeVector
+from pytensor.tensor.elemwise import Elemwise
+from pytensor.tensor.shape import Shape, Shape_i
+from pytensor.tensor.subtensor import Subtensor
+from pytensor.tensor.type import lscalar
+
+# how many of the operands of an operation must not be negative for the result not to be
+_KEEP_THE_SIGN = {Add: all, IntDiv: all, Maximum: any, Minimum: all, Mul: all}
+_IS_LENGTH = "is_length"
+
+
+def symbol_of_length() -> Variable:
+    """A number that stands for the length of an array."""
+    symbol: Variable = lscalar()
+    setattr(symbol.tag, _IS_LENGTH, True)
+    return symbol
+
+
+def is_not_negative(number: Variable) -> bool:
+    """Whether it is known to be zero or more."""
+    if isinstance(number, Constant):
+        return bool(number.data >= 0)
+    node = number.owner
+    if node is None:
+        return hasattr(number.tag, _IS_LENGTH)
+    if isinstance(node.op, Elemwise):
+        enough = _KEEP_THE_SIGN.get(type(node.op.scalar_op))
+        return enough is not None and enough(map(is_not_negative, node.inputs))
+    if isinstance(node.op, Shape_i):
+        return True
+    read = node.inputs[0].owner if isinstance(node.op, Subtensor) else None
+    if read is None:
+        return False
+    if isinstance(read.op, MakeVector):
+        return all(map(is_not_negative, read.inputs))
+    return isinstance(read.op, Shape)
