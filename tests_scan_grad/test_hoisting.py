@@ -1,6 +1,7 @@
 """What is computed before a loop: invariants, and products of sequences."""
 
 import numpy as np
+import pytest
 
 import theano
 import theano.tensor as T
@@ -33,6 +34,29 @@ def test_an_invariant_product_is_computed_once():
     function = theano.function([x, u, v], outputs[-1], mode=python_mode())
     assert products_in_loops(function) == [1]
     assert products_outside(function) == 1
+
+
+@pytest.mark.parametrize(
+    "shape, ndim",
+    [
+        (lambda w: T.stack([w.shape[0], w.shape[1]]), 2),
+        (lambda w: w.shape[:-1], 2),
+        (lambda w: (w.shape[0] * w.shape[1]).dimshuffle("x"), 1),
+        (lambda w: T.stack([w.shape[2], w.shape[1], w.shape[0]])[1:], 2),
+    ],
+)
+def test_lists_of_lengths_are_made_in_the_step(shape, ndim):
+    x, w = T.matrix("x"), T.tensor3("w")
+    outputs, _ = theano.scan(
+        lambda row, w: (row.sum() * w.sum(axis=2)).reshape(shape(w), ndim=ndim).sum(axis=0),
+        sequences=[x],
+        non_sequences=[w],
+        mode=python_mode(),
+    )
+    function = theano.function([x, w], outputs.sum(), mode=python_mode())
+    (loop,) = loops(function)
+    assert all(v.type.ndim == 0 for v in loop.inputs if v.type.dtype == "int64")
+    assert function(np.ones((2, 3)), np.ones((2, 3, 4))) == 144.0
 
 
 def test_a_check_stays_in_the_step():

@@ -16,6 +16,7 @@ from pytensor.scan.utils import until
 
 import theano
 import theano.tensor as T
+from tests_scan_grad import networks
 from tests_scan_grad.native.loops import compiled, numbers, python_mode, same, scan
 from theano.link.native import linker, report, source
 
@@ -54,6 +55,46 @@ def test_forward_and_backward_loops_and_what_lies_between_are_one_segment():
     native = agree([x, w], outputs, [numbers(5, 3, 4), numbers(4, 4)])
     assert len(report(native).segments) == 1
     assert [loop.reason for loop in report(native).loops] == [None, None]
+
+
+def test_a_decoder_that_attends_and_its_gradient_are_one_segment():
+    """What its step reshapes has lengths of what the loop is given: they are there before it."""
+
+    def loop(step, **arguments):
+        states, _ = theano.scan(step, **arguments)
+        return states
+
+    built = networks.attention(loop)
+    outputs = [built.cost, *T.grad(built.cost, built.weights)]
+    native = theano.function(built.inputs, outputs, mode="NATIVE")
+    assert len(report(native).segments) == 1
+    reference = theano.function(built.inputs, outputs, mode="FAST_COMPILE")
+    same(native(*built.values), reference(*built.values))
+
+
+@pytest.mark.parametrize(
+    "shape, ndim",
+    [
+        (lambda n, m: T.stack([n, m + 1]), 2),
+        (lambda n, m: (n * (m + 1)).dimshuffle("x"), 1),
+    ],
+)
+def test_lists_of_numbers_that_a_loop_is_given_are_there_before_it(shape, ndim):
+    x, n, m = T.dmatrix("x"), T.lscalar("n"), T.lscalar("m")
+    rows, _ = theano.scan(
+        lambda row, shape: row.reshape(shape, ndim=ndim) * 2,
+        sequences=[x],
+        non_sequences=[shape(n, m)],
+    )
+    function = theano.function([x, n, m], rows, mode="NATIVE")
+    assert len(report(function).segments) == 1
+    given = numbers(5, 6)
+    expected = 2 * given.reshape((5, *[(2, 3), (6,)][ndim == 1]))
+    same(function(given, 2, 2), expected)
+    if ndim == 2:
+        # a vector stays as it is, as in Theano
+        with pytest.raises(ValueError, match="reshape"):
+            function(given, 2, 3)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 
 from pytensor.graph.basic import Apply, Constant, NominalVariable, Variable
 from pytensor.raise_op import CheckAndRaise
@@ -108,7 +109,35 @@ def operands_of(node: Apply) -> tuple[Variable, Variable]:
 _OPERANDS = {Gemm: (2, 3), Gemv: (2, 3), Ger: (2, 3)}
 
 
-def input_names(loop: Loop, outer: Names | None = None) -> dict[Variable, str]:
+class NamesOfInputs(Mapping[Variable, str]):
+    """What to call the inputs of a loop's step; each name is made when it is read.
+
+    Parameters
+    ----------
+    makers
+        What makes the name of each input.
+    """
+
+    def __init__(self, makers: Mapping[Variable, Callable[[], str]]):
+        self._makers = makers
+        self._made: dict[Variable, str] = {}
+
+    def __getitem__(self, variable: Variable) -> str:
+        if variable not in self._made:
+            self._made[variable] = self._makers[variable]()
+        return self._made[variable]
+
+    def __contains__(self, variable: object) -> bool:
+        return variable in self._makers
+
+    def __iter__(self) -> Iterator[Variable]:
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        return len(self._makers)
+
+
+def input_names(loop: Loop, outer: Names | None = None) -> NamesOfInputs:
     """What to call the inputs of a loop's step, from the names of what the loop is given.
 
     Parameters
@@ -119,21 +148,28 @@ def input_names(loop: Loop, outer: Names | None = None) -> dict[Variable, str]:
         Names of variables of the graph that the loop is in.
     """
     outer = outer or {}
-    names: dict[Variable, str] = {}
+    makers: dict[Variable, Callable[[], str]] = {}
     for entry in loop.sequences:
-        names[entry.inner] = _element_name(entry.outer, outer)
+        makers[entry.inner] = partial(_element_name, entry.outer, outer)
     for position, state in enumerate(loop.ordered_states()):
-        name = f"state({_initial_name(state, position, outer)})"
-        base = 0 if state.kind == MIT_MOT else state.span
         for tap in state.reads:
-            names[tap.inner] = f"{name}[t{tap.offset - base:+d}]" if tap.offset != base else name
+            makers[tap.inner] = partial(_state_name, state, position, tap.offset, outer)
     for position, untraced in enumerate(loop.untraced):
-        names[untraced.inner_input] = (
-            outer.get(untraced.outer) or untraced.outer.name or (f"untraced({position})")
-        )
+        makers[untraced.inner_input] = partial(_untraced_name, untraced.outer, position, outer)
     for invariant in loop.invariants:
-        names[invariant.inner] = _short(invariant.outer, outer)
-    return names
+        makers[invariant.inner] = partial(_short, invariant.outer, outer)
+    return NamesOfInputs(makers)
+
+
+def _state_name(state: State, position: int, offset: int, names: Names) -> str:
+    """The name of what a step reads of a state."""
+    name = f"state({_initial_name(state, position, names)})"
+    base = 0 if state.kind == MIT_MOT else state.span
+    return f"{name}[t{offset - base:+d}]" if offset != base else name
+
+
+def _untraced_name(variable: Variable, position: int, names: Names) -> str:
+    return names.get(variable) or variable.name or f"untraced({position})"
 
 
 def _short(variable: Variable, names: Names) -> str:
@@ -229,9 +265,9 @@ def _expression(variable: Variable, names: Names, depth: int) -> tuple[str, int]
         return _expression(node.inputs[0], names, depth)
     if depth == 0 and not isinstance(node.op, _VIEWS):
         return ELLIPSIS, _ATOM
-    for op_class, rule in _RULES.items():
-        if isinstance(node.op, op_class):
-            return rule(node, variable, names, depth)
+    rule = next((_RULES[base] for base in type(node.op).__mro__ if base in _RULES), None)
+    if rule is not None:
+        return rule(node, variable, names, depth)
     return _call(_op_name(node.op), node.inputs, names, depth)
 
 

@@ -19,6 +19,8 @@ from pytensor.tensor.basic import (
     MakeVector,
     get_underlying_scalar_constant_value,
 )
+from pytensor.tensor.elemwise import DimShuffle
+from pytensor.tensor.subtensor import Subtensor
 from pytensor.tensor.type import TensorType, integer_dtypes
 
 from theano.scan_module.loop.arguments import Invariant, Loop, Trace, fresh_like
@@ -111,12 +113,24 @@ def _lengths_of(value: Variable) -> list[Variable] | None:
     node = value.owner
     if node is None:
         return None
-    if isinstance(node.op, MakeVector) and value.type.dtype in integer_dtypes:
-        return node.inputs
     if isinstance(node.op, Alloc):
         number = get_underlying_scalar_constant_value(node.inputs[0], raise_not_constant=False)
         return None if isinstance(number, Variable) else node.inputs[1:]
-    return None
+    return _items_of(value)
+
+
+def _items_of(value: Variable) -> list[Variable] | None:
+    """The whole numbers that a list is put together from; None of what is no such list."""
+    node, kind = value.owner, value.type
+    if node is None or not isinstance(kind, TensorType) or kind.dtype not in integer_dtypes:
+        return None
+    is_item = isinstance(node.op, DimShuffle) and node.inputs[0].type.ndim == 0
+    if isinstance(node.op, MakeVector) or is_item:
+        return node.inputs
+    is_part = isinstance(node.op, Subtensor) and all(
+        isinstance(v, Constant) for v in node.inputs[1:]
+    )
+    return _items_of(node.inputs[0]) if is_part else None
 
 
 def _can_leave(value: Variable, step: StepAnalysis) -> bool:

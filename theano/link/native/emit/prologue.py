@@ -17,6 +17,7 @@ from theano.link.native.ir.prologue import (
     PassNumber,
     Require,
     ShowArray,
+    ShowList,
 )
 from theano.link.native.text.expressions import scalar_text
 
@@ -91,6 +92,14 @@ def _show_array(entry: ShowArray) -> list[str]:
     return [f"{entry.prefix}_arrays[{entry.position}] = (void *){shown};"]
 
 
+def _show_list(entry: ShowList) -> list[str]:
+    numbers = ", ".join(entry.numbers)
+    return [
+        f"const {entry.c_type} {entry.name}[] = {{{numbers}}};",
+        f"{entry.prefix}_arrays[{entry.position}] = (void *){entry.name};",
+    ]
+
+
 _LINES: dict[type, Callable[[Any], list[str]]] = {
     BeginCall: _begin_call,
     NameChecked: _name_checked,
@@ -98,4 +107,5 @@ _LINES: dict[type, Callable[[Any], list[str]]] = {
     PassNumber: _pass_number,
     Require: _require,
     ShowArray: _show_array,
+    ShowList: _show_list,
 }

@@ -147,6 +147,33 @@ class ShowArray(Entry):
         return f"{self.prefix}_arrays"
 
 
+@dataclass(frozen=True)
+class ShowList(Entry):
+    """Numbers that a loop looks at while it plans, side by side as in an array.
+
+    Attributes
+    ----------
+    c_type
+        The type of the numbers.
+    """
+
+    prefix: str
+    position: int
+    c_type: str
+    numbers: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """What the array of them is called."""
+        return f"{self.prefix}_list{self.position}"
+
+    def reads(self) -> set[str]:
+        return set(self.numbers)
+
+    def defines(self) -> str | None:
+        return f"{self.prefix}_arrays"
+
+
 def names_of(sizes: Sequence[Size]) -> set[str]:
     """The names that sizes are computed of."""
     found: set[str] = set()

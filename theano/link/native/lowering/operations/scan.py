@@ -10,6 +10,7 @@ from theano.link.native.ir.ir import (
     Argument,
     Buffer,
     CannotLower,
+    Numbers,
     Scalar,
     Size,
     Spread,
@@ -18,7 +19,7 @@ from theano.link.native.ir.ir import (
     View,
 )
 from theano.link.native.ir.layout import c_order, first_element, place_of
-from theano.link.native.ir.prologue import BeginCall, PassNumber, ShowArray
+from theano.link.native.ir.prologue import BeginCall, PassNumber, ShowArray, ShowList
 from theano.link.native.ir.scalar_types import C_TYPES
 from theano.link.native.ir.symbolic import (
     Call,
@@ -106,6 +107,8 @@ class _Call:
     def __init__(self, step: Step, loop: Loop, prefix: str, steps: Size):
         self.step, self.loop, self.prefix, self.steps = step, loop, prefix, steps
         self.bound: dict[int, View | Scalar] = {}
+        # lists of numbers that are known before the loop, by the arguments that they are in memory
+        self.lists: dict[int, tuple[Scalar, ...]] = {}
 
     def of_kind(self, *kinds: str) -> list[Argument]:
         # Scan's order of states: those with several outputs a step come first.
@@ -141,6 +144,9 @@ class _Call:
     def invariant(self, argument: Argument, value: Value) -> View | Scalar:
         if isinstance(value, Scalar):
             return value
+        items = _items_of(value)
+        if items and all(item.invariant for item in items):
+            self.lists[id(argument)] = items
         step = self.step
         view = step.keep_order(step.view(value))
         in_order = place_of(view, step.sizes).strides == c_order(view.shape, step.sizes)
@@ -215,7 +221,12 @@ class _Call:
                     # it is read, but nothing that the plan answers depends on it
                     step.sizes.entries.append(ShowArray(self.prefix, at))
                 continue
-            if isinstance(value, Scalar) and value.invariant:
+            if id(argument) in self.lists:
+                kind = C_TYPES[value.dtype]
+                items = self.lists[id(argument)]
+                names = tuple(step.sizes.define(kind, item.symbol) for item in items)
+                step.sizes.entries.append(ShowList(self.prefix, at, kind, names))
+            elif isinstance(value, Scalar) and value.invariant:
                 kept = step.sizes.define(C_TYPES[value.dtype], value.symbol)
                 step.sizes.entries.append(ShowArray(self.prefix, at, number=kept))
             elif isinstance(value, View) and step.invariant(value):
@@ -264,6 +275,13 @@ class _Call:
             assert isinstance(value, View)
             results.append(value if value.ndim else self.step.load(value))
         return results
+
+
+def _items_of(value: Value) -> tuple[Scalar, ...]:
+    """The numbers that a short vector consists of, if these are known one by one."""
+    if isinstance(value, Numbers):
+        return value.items
+    return (value.scalar,) if isinstance(value, Spread) and value.shape == (1,) else ()
 
 
 def _front(value: View, shape: tuple[Size, ...]) -> View:
