@@ -128,19 +128,25 @@ def _makers_of_inputs(node: Apply) -> list[Apply]:
     return [variable.owner for variable in node.inputs if variable.owner is not None]
 
 
-def copy_lines(old: Variable, new: Variable, given: Collection[Variable]) -> None:
+def copy_lines(
+    old: Variable, new: Variable, given: Collection[Variable], seen: set[Variable] | None = None
+) -> None:
     """Have a new value, and all that it is newly computed by, name the user's line of another.
 
     Parameters
     ----------
     given
         What it is computed from, which keeps its own lines; there may be more in it.
+    seen
+        What calls before have named or passed by, which this one adds to.
     """
-    for variable in list(walk([new], lambda variable: _newly_read(variable, given))):
-        named = variable in given or getattr(variable.tag, "trace", None)
-        if variable.owner is not None and not named:
+    seen = set() if seen is None else seen
+    waiting = [new]
+    while waiting:
+        variable = waiting.pop()
+        if variable in seen or variable in given or variable.owner is None:
+            continue
+        seen.add(variable)
+        waiting += variable.owner.inputs
+        if not getattr(variable.tag, "trace", None):
             copy_stack_trace(old, variable)
-
-
-def _newly_read(variable: Variable, given: Collection[Variable]) -> list[Variable]:
-    return [] if variable.owner is None or variable in given else variable.owner.inputs

@@ -13,6 +13,7 @@ from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
 from theano.pytensor_base.graphs.scan import ScanInfo, function_of_step, unfrozen_step
 from theano.pytensor_base.graphs.shapes import shape_rule
 from theano.scan_module.gradient.backward_loop import loop_pullback
+from theano.scan_module.gradient.connections import connection_pattern_of_loop
 from theano.scan_module.gradient.forward_loops import extend_loop
 from theano.scan_module.gradient.tangent_loop import loop_pushforward
 from theano.scan_module.loop.arguments import NORMAL_STEP, take_apart
@@ -25,6 +26,8 @@ from theano.scan_module.step_profiles import with_own_profile
 
 __all__ = ["Scan"]
 
+# where a node's tag keeps it, as PyTensor's op does
+CONNECTIONS = "connection_pattern"
 NOT_PICKLED = (REMEMBERED, NORMAL_STEP, "as_written")
 
 
@@ -96,6 +99,12 @@ class Scan(ScanAttributes):
 
     def __getstate__(self):
         return {name: value for name, value in vars(self).items() if name not in NOT_PICKLED}
+
+    def connection_pattern(self, node):
+        """For each input, whether each output is connected with it; of a node, worked out once."""
+        if not hasattr(node.tag, CONNECTIONS):
+            setattr(node.tag, CONNECTIONS, connection_pattern_of_loop(node))
+        return getattr(node.tag, CONNECTIONS)
 
     @with_one_trace
     @tests_only_results

@@ -9,12 +9,12 @@ from pytensor.gradient import DisconnectedType, grad
 from pytensor.graph.basic import Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.null_type import NullType
-from pytensor.graph.op import io_connection_pattern
 from pytensor.tensor.type import continuous_dtypes
 
 from theano.gradient_lines import with_lines
 from theano.pytensor_base.graphs.graph import features_of
 from theano.scan_module.gradient.chosen_operands import compare_operands
+from theano.scan_module.gradient.connections import connection_pattern
 from theano.scan_module.gradient.equal_gradients import MergeBeforeGradients
 from theano.scan_module.gradient.forward_loops import unify_forward_loops
 from theano.scan_module.gradient.symbolic_gradients import with_rules, without_rules
@@ -102,7 +102,7 @@ def _active(loop: Loop, output_cotangents: list[Variable]) -> tuple[list[bool], 
     """Which states and which traces may have a cotangent that is not zero."""
     states = loop.ordered_states()
     inner_outputs = loop.inner_outputs
-    pattern = io_connection_pattern(loop.inner_inputs, inner_outputs)
+    pattern = connection_pattern(loop.inner_inputs, inner_outputs)
     given = loop.roles.outer_outputs(output_cotangents)
     active_states = [
         is_connected(cotangent) and is_differentiable(state.writes[0].inner)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from itertools import count, islice
 from typing import Any, Generic, TypeVar
 
@@ -152,8 +153,9 @@ class Roles:
         return cls.of_info(op.info)
 
     @classmethod
+    @lru_cache(maxsize=256)
     def of_info(cls, info: ScanInfo) -> Roles:
-        """The roles that the description of an op tells."""
+        """The roles that the description of an op tells; rewrites ask again for each argument."""
         slices = zip(info.mit_mot_in_slices, info.mit_mot_out_slices, strict=True)
         return cls(
             sequences=info.n_seqs,
@@ -186,7 +188,7 @@ class Roles:
             as_while=self.may_stop,
         )
 
-    @property
+    @cached_property
     def mit_mots(self) -> int:
         """How many of the states are mit-mots; they are the first."""
         return sum(state.kind == MIT_MOT for state in self.states)
@@ -236,9 +238,19 @@ class Roles:
         """For each output, how many rows it has before the first step's."""
         return [*(state.history for state in self.states), *[0] * (self.traces + self.untraced)]
 
+    def history(self, output: int) -> int:
+        """How many rows the output of this number has before the first step's."""
+        return self.states[output].history if output < len(self.states) else 0
+
 
 def _next(rest: Iterator[T], count: int) -> list[T]:
     return list(islice(rest, count))
+
+
+def steps_given_to(node: Apply) -> Variable:
+    """How many steps a loop's node is asked to make."""
+    # the first of `OuterInputs.in_order`
+    return node.inputs[0]
 
 
 def given_to(node: Apply) -> OuterInputs[Variable]:

@@ -19,7 +19,7 @@ from pytensor.tensor.basic import constant
 from pytensor.tensor.shape import Shape_i
 from pytensor.tensor.type import TensorType
 
-from theano.scan_module.loop.roles import Roles, given_by, given_to
+from theano.scan_module.loop.roles import Roles, given_by, steps_given_to
 from theano.scan_module.step.loop_shapes import output_shapes
 
 
@@ -39,7 +39,7 @@ def with_rows_of_no_steps(thunk: Callable, node: Apply, storage_map: dict) -> An
     if all(output.type.ndim < 2 for output in traces):
         return thunk
     # PyTensor lets other variables have these places later on, in the map and not in the thunks
-    steps = storage_map[given_to(node).n_steps]
+    steps = storage_map[steps_given_to(node)]
     given = [storage_map[v] for v in _inputs(node)]
     put_out = [(output.type, storage_map[output]) for output in traces]
     lengths: list[Callable] = []

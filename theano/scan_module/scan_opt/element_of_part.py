@@ -102,4 +102,4 @@ def _are_all_steps(source: Variable, start: int | None) -> bool:
     node = source.owner
     if node is None or not isinstance(node.op, Scan):
         return False
-    return start == Roles.of(node.op).histories()[node.outputs.index(source)]
+    return start == Roles.of(node.op).history(node.outputs.index(source))

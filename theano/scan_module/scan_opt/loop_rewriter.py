@@ -130,9 +130,10 @@ def replace_values(
     graph: FunctionGraph, replacements: Mapping[Variable, Variable], reason: str
 ) -> None:
     """Put variables in the place of others, which name the same lines of the user's."""
+    seen: set[Variable] = set()
     for old, new in replacements.items():
         copy_stack_trace(old, new)
-        copy_lines(old, new, graph.variables)
+        copy_lines(old, new, graph.variables, seen)
     graph.replace_all(
         [(old, old.type.filter_variable(new)) for old, new in replacements.items()], reason=reason
     )

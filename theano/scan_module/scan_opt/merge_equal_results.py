@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 
-from pytensor.graph.basic import Apply, Variable, equal_computations
+from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.replace import graph_replace
 
 from theano.pytensor_base.graphs.rewriting import dfs_rewriter, node_rewriter
 from theano.pytensor_base.graphs.scan import Scan
 from theano.scan_module.loop.arguments import Loop, State, take_apart
+from theano.scan_module.step.equal_values import NumberedValues
 
 
 @node_rewriter([Scan])
@@ -48,48 +48,37 @@ def _equal_states(loop: Loop) -> list[list[State]]:
     """The states, each with those that are equal to it in every step."""
     classes = _grouped(loop.states, lambda state: (state.outer, state.taps))
     while True:
-        substituted = _with_first_for_each(loop, classes)
-        split = [part for group in classes for part in _split(group, substituted)]
+        numbered = NumberedValues(_first_for_each(loop, classes))
+        split = [part for group in classes for part in _split(group, numbered)]
         if len(split) == len(classes):
             return classes
         classes = split
 
 
-def _split(group: list[State], substituted: dict[Variable, Variable]) -> list[list[State]]:
+def _split(group: list[State], numbered: NumberedValues) -> list[list[State]]:
     """States that were taken to be equal, apart where they are given what is not."""
-    parts: list[list[State]] = []
-    for state in group:
-        updates = [substituted[tap.inner] for tap in state.writes]
-        for part in parts:
-            if equal_computations(updates, [substituted[tap.inner] for tap in part[0].writes]):
-                part.append(state)
-                break
-        else:
-            parts.append([state])
-    return parts
+    if len(group) == 1:
+        return [group]
+    return _grouped(
+        group,
+        lambda state: tuple((tap.inner.type, numbered.of(tap.inner)) for tap in state.writes),
+    )
 
 
 def _equal_traces(
     loop: Loop, classes: list[list[State]]
 ) -> list[tuple[Variable | None, Variable | None]]:
     """Pairs of a trace and the first that is equal to it."""
-    substituted = _with_first_for_each(loop, classes)
-    pairs = []
-    for group in _grouped(loop.traces, lambda trace: (trace.length, trace.inner.type)):
-        firsts: list = []
-        for trace in group:
-            value = substituted[trace.inner]
-            for first in firsts:
-                if equal_computations([value], [substituted[first.inner]]):
-                    pairs.append((trace.output, first.output))
-                    break
-            else:
-                firsts.append(trace)
-    return pairs
+    numbered = NumberedValues(_first_for_each(loop, classes))
+    groups = _grouped(
+        loop.traces,
+        lambda trace: (trace.length, trace.inner.type, numbered.of(trace.inner)),
+    )
+    return [(trace.output, first.output) for first, *others in groups for trace in others]
 
 
-def _with_first_for_each(loop: Loop, classes: list[list[State]]) -> dict[Variable, Variable]:
-    """What the step computes, with one variable for those of its inputs that are equal."""
+def _first_for_each(loop: Loop, classes: list[list[State]]) -> dict[Variable, Variable]:
+    """For those inputs of the step that are equal to others, the first of these."""
     equal: dict[Variable, Variable] = {}
     for first, *others in classes:
         for state in others:
@@ -98,11 +87,7 @@ def _with_first_for_each(loop: Loop, classes: list[list[State]]) -> dict[Variabl
     for entries in (loop.sequences, loop.invariants):
         for first, *others in _grouped(entries, lambda entry: entry.outer):
             equal |= {entry.inner: first.inner for entry in others}
-    computed = [tap.inner for state in loop.states for tap in state.writes]
-    computed += [trace.inner for trace in loop.traces]
-    if not equal:
-        return {value: value for value in computed}
-    return dict(zip(computed, graph_replace(computed, equal, strict=False), strict=True))
+    return equal
 
 
 def _grouped(entries: Iterable, key) -> list[list]:

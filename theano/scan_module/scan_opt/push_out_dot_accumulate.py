@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache
 
 from pytensor import tensor as pt
 from pytensor.graph.basic import Apply, Variable
@@ -34,11 +33,11 @@ from theano.scan_module.scan_opt.outside.blocks_of_steps import (
 from theano.scan_module.scan_opt.outside.emit_sums import Outside, emit_sum
 from theano.scan_module.scan_opt.outside.loop_reads import reads_of_last_value
 from theano.scan_module.scan_opt.outside.outside_values import (
+    SummedValues,
     further_traces,
     initial_value,
     readable_outside,
     steps_run,
-    summed_values,
 )
 from theano.scan_module.scan_opt.outside.sum_over_steps import plan_sum
 from theano.scan_module.scan_opt.outside.sum_plans import Plan, Refusal, values_read
@@ -254,19 +253,21 @@ def _run(
     if kept or new_loop.traces or new_loop.untraced:
         built = new_loop.without_unused_inputs().build(op_class)
     given: set[Variable] = set()
+    summed = SummedValues(loop, step, traces, built)
     outside = Outside(
         step=step,
-        values=cache(lambda value: _noted(summed_values(value, loop, step, traces, built), given)),
+        values=lambda value: _noted(summed.of(value), given),
         invariant=lambda value: _noted(step.outer_value(value), given),
         steps=_noted(steps_run(loop, built), given),
     )
+    seen: set[Variable] = set()
     totals = []
     for found, start in zip(accumulators, starts, strict=True):
         rest = reduced[found.state]
         total = start if rest is None else built.outputs[rest][-1]
         for sign, term, plan in found.leaving:
             emitted = emit_sum(plan, outside)
-            copy_lines(term, emitted, given)
+            copy_lines(term, emitted, given, seen)
             total = _added(total, sign, emitted)
         totals.append(total.astype(start.type.dtype))
     return built, totals

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from pytensor.graph.basic import Apply, Variable
-from pytensor.graph.traversal import ancestors, io_toposort, toposort
+from pytensor.graph.traversal import io_toposort, toposort
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.math import Dot
 from pytensor.tensor.shape import Shape_i
 
-from theano.scan_module.loop.arguments import Loop
+from theano.scan_module.loop.arguments import Loop, Sequence
 from theano.scan_module.step.fixed_shapes import FixedShapes
 from theano.tensor.nnet.correlation.filtering import Filtering
 
@@ -36,6 +36,13 @@ class StepAnalysis:
         self._outer_values = {entry.inner: entry.outer for entry in loop.invariants}
         self._shapes = FixedShapes(loop)
         self._terms_of: dict[Variable, SignedTerms] = {}
+        self._sums: dict[SignedTerms, Variable] = {}
+        # what `sum_terms` found: whether a value holds a product
+        self.with_product: dict[Variable, bool] = {}
+        # the inputs of the step that a value is computed from, as bits
+        self._bits = {leaf: 1 << k for k, leaf in enumerate(loop.inner_inputs)}
+        self._bits_of_states = sum(self._bits[leaf] for leaf in self.state_inputs)
+        self._reached: dict[Variable, int] = dict(self._bits)
         for node in io_toposort(loop.inner_inputs, loop.inner_outputs):
             varies = any(self.varies(argument) for argument in node.inputs)
             for output in node.outputs:
@@ -52,18 +59,20 @@ class StepAnalysis:
 
     def depends_on(self, variables: Iterable[Variable], leaf: Variable) -> bool:
         """Whether any of the variables is computed from ``leaf``."""
-        return any(reached is leaf for reached in ancestors(list(variables)))
+        bit = self._bits[leaf]
+        return any(self._inputs_of(variable) & bit for variable in variables)
 
     def follows_from_sequences(self, variable: Variable) -> bool:
         """Whether the value needs no state, so that all steps' values can be had at once."""
-        return not any(leaf in self.state_inputs for leaf in ancestors([variable]))
+        return not self._inputs_of(variable) & self._bits_of_states
 
     def rank_of_sequences(self, variable: Variable) -> int:
         """The largest rank of the sequences' elements that a value follows from; 0 with a state."""
-        leaves = [v for v in ancestors([variable]) if v in self.varying_inputs]
-        if any(leaf in self.state_inputs for leaf in leaves):
+        reached = self._inputs_of(variable)
+        if reached & self._bits_of_states:
             return 0
-        return max((leaf.type.ndim for leaf in leaves), default=0)
+        ranks = (entry.inner.type.ndim for entry in self._sequences_among(reached))
+        return max(ranks, default=0)
 
     def shape_is_fixed(self, variable: Variable) -> bool:
         """Whether the value has the same shape in every step, as far as can be told."""
@@ -105,6 +114,18 @@ class StepAnalysis:
             replacements.update(zip(node.outputs, outputs, strict=True))
         return [replacements.get(length, length) for length in shape]
 
+    def _inputs_of(self, variable: Variable) -> int:
+        """The inputs of the step that a value is computed from, as bits."""
+        for node in toposort([variable], blockers=self._reached):
+            found = 0
+            for argument in node.inputs:
+                found |= self._reached.get(argument, 0)
+            self._reached.update(dict.fromkeys(node.outputs, found))
+        return self._reached.get(variable, 0)
+
+    def _sequences_among(self, bits: int) -> Iterator[Sequence]:
+        return (entry for entry in self.loop.sequences if bits & self._bits[entry.inner])
+
     def _learn_what_varies(self, variable: Variable) -> None:
         """Of a value that is no node of the step, such as a length."""
         for node in toposort([variable], blockers=self._varying):
@@ -113,8 +134,7 @@ class StepAnalysis:
 
     def sum_of(self, terms: SignedTerms, dtype: str) -> Variable:
         """The sum of signed values of the step, added in a dtype; the same one for the same terms."""
-        known = {given: total for total, given in self._terms_of.items()}
-        if terms not in known:
+        if terms not in self._sums:
             total = None
             for sign, term in terms:
                 wide = term if term.type.dtype == dtype else term.astype(dtype)
@@ -123,8 +143,8 @@ class StepAnalysis:
                 else:
                     total = total + wide if sign > 0 else total - wide
             self._terms_of[total] = terms
-            return total
-        return known[terms]
+            self._sums[terms] = total
+        return self._sums[terms]
 
 
 def product_of(variable: Variable) -> tuple[Variable, Variable] | None:

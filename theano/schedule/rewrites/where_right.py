@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
-from pytensor.compile.builders import OpFromGraph
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.op import Op
 from pytensor.graph.traversal import ancestors
-from pytensor.scalar.basic import Cast, Switch
+from pytensor.scalar.basic import Cast
 from pytensor.tensor.basic import Alloc
-from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
-from pytensor.tensor.math import Sum, add, mul, neg, reciprocal, sub, true_div
+from pytensor.tensor.math import Sum, mul, neg, true_div
 from pytensor.tensor.shape import Shape
 
 from theano.pytensor_base.operations.tensor_rewrites import (
@@ -23,41 +21,9 @@ from theano.pytensor_base.operations.tensor_rewrites import (
     is_length_of,
     lengths_in,
 )
+from theano.schedule.rewrites.dtypes_beneath import LEVELS, dtypes_beneath
 
 Condition = Callable[[FunctionGraph, Apply], bool]
-
-# how far the patterns of rewrites of element-wise work reach
-LEVELS = 3
-_OF_ONE_LEVEL = frozenset({add, sub, neg, mul, true_div, reciprocal})
-_WALKED_THROUGH = (Elemwise, DimShuffle, CAReduce, Blockwise, OpFromGraph)
-
-
-def _operands(node: Apply, levels: int = LEVELS) -> Iterator[Variable]:
-    """What a node of element-wise work computes from; no constants, no conditions.
-
-    Products and sums within one another count as one level: rewrites make one of them.
-    """
-    reached: dict[Apply, int] = {}
-    waiting = [(node, levels)]
-    while waiting:
-        now, left = waiting.pop()
-        if reached.get(now, -1) >= left:
-            continue
-        reached[now] = left
-        chooses = isinstance(now.op, Elemwise) and isinstance(now.op.scalar_op, Switch)
-        for variable in now.inputs[chooses:]:
-            owner = variable.owner
-            if isinstance(variable, Constant) or (
-                owner is not None
-                and isinstance(owner.op, DimShuffle)
-                and isinstance(owner.inputs[0], Constant)
-            ):
-                continue
-            yield variable
-            if owner is not None and isinstance(owner.op, _WALKED_THROUGH):
-                further = left - (owner.op not in _OF_ONE_LEVEL)
-                if further >= 0:
-                    waiting.append((owner, further))
 
 
 def of_one_dtype(graph: FunctionGraph, node: Apply) -> bool:
@@ -65,12 +31,12 @@ def of_one_dtype(graph: FunctionGraph, node: Apply) -> bool:
 
     Else a result may be computed with fewer digits, or in integers that wrap where it did not.
     """
-    return _of_one_dtype(node, LEVELS)
+    return _of_one_dtype(graph, node, LEVELS)
 
 
 def of_one_dtype_nearby(graph: FunctionGraph, node: Apply) -> bool:
     """The same of the products and sums that are the operands, and of what these are made of."""
-    return _of_one_dtype(node, 0)
+    return _of_one_dtype(graph, node, 0)
 
 
 def of_one_float_dtype(graph: FunctionGraph, node: Apply) -> bool:
@@ -78,9 +44,8 @@ def of_one_float_dtype(graph: FunctionGraph, node: Apply) -> bool:
     return _is_float(node) and of_one_dtype(graph, node)
 
 
-def _of_one_dtype(node: Apply, levels: int) -> bool:
-    dtype = node.outputs[0].type.dtype
-    return all(v.type.dtype == dtype for v in _operands(node, levels) if hasattr(v.type, "dtype"))
+def _of_one_dtype(graph: FunctionGraph, node: Apply, levels: int) -> bool:
+    return dtypes_beneath(graph, node, levels) <= {node.outputs[0].type.dtype}
 
 
 def _is_float(node: Apply) -> bool:
@@ -105,9 +70,13 @@ def nested_in_one_dtype(ops: Collection[Op]) -> Condition:
 
     def holds(graph: FunctionGraph, node: Apply) -> bool:
         dtype = node.outputs[0].type.dtype
-        waiting = list(node.inputs)
+        # a sum of sums that share terms has as many paths as a tree, and far fewer variables
+        waiting, seen = list(node.inputs), set()
         while waiting:
             variable: Any = waiting.pop()
+            if variable in seen:
+                continue
+            seen.add(variable)
             owner = variable.owner
             if neg in ops and variable.type.dtype == "bool":
                 return False
@@ -153,34 +122,47 @@ def _in_range(data: np.ndarray) -> bool:
     return bool((np.isfinite(data) & (abs(data) > np.finfo(data.dtype).tiny)).all())
 
 
-def _is_cast(node: Apply, made: list[Variable], levels: int = 8) -> bool:
+def _is_cast(node: Apply, made: list[Variable]) -> bool:
     """Whether something that was computed anew, perhaps in a narrower dtype, is cast."""
     old = set(ancestors(node.outputs))
-
-    def found(variable: Variable, levels: int) -> bool:
-        owner = variable.owner
-        if variable in old or owner is None or not levels:
-            return False
-        if not isinstance(owner.op, Elemwise | DimShuffle | Alloc):
-            return False
-        if isinstance(owner.op, Elemwise) and isinstance(owner.op.scalar_op, Cast):
-            of: Any = owner.inputs[0]
-            return of not in old and not isinstance(of, Constant)
-        return any(found(v, levels - 1) for v in owner.inputs)
-
-    return any(found(v, levels) for v in made)
+    return any(
+        isinstance(owner.op, Elemwise)
+        and isinstance(owner.op.scalar_op, Cast)
+        and owner.inputs[0] not in old
+        and not isinstance(owner.inputs[0], Constant)
+        for owner in (v.owner for v in _nearby(made, old))
+        if owner is not None
+    )
 
 
-def _constants(variables: list[Variable], levels: int = 8) -> list[np.ndarray]:
-    found = []
-    for variable in variables:
-        if isinstance(variable, Constant):
-            if isinstance(variable.data, np.ndarray) and variable.data.size == 1:
-                found.append(variable.data)
-        elif variable.owner is not None and levels:
-            if isinstance(variable.owner.op, Elemwise | DimShuffle | Alloc):
-                found += _constants(variable.owner.inputs, levels - 1)
-    return found
+def _constants(variables: list[Variable]) -> list[np.ndarray]:
+    return [
+        v.data
+        for v in _nearby(variables)
+        if isinstance(v, Constant) and isinstance(v.data, np.ndarray) and v.data.size == 1
+    ]
+
+
+def _nearby(
+    variables: list[Variable], beyond: Collection[Variable] = (), levels: int = 8
+) -> set[Variable]:
+    """Variables, and what they are computed from by few levels of element-wise work, each once.
+
+    Parameters
+    ----------
+    beyond
+        Where to go no further.
+    """
+    found, reached = set(variables), set(variables)
+    for _ in range(levels):
+        reached = {
+            v
+            for owner in (variable.owner for variable in reached if variable not in beyond)
+            if owner is not None and isinstance(owner.op, Elemwise | DimShuffle | Alloc)
+            for v in owner.inputs
+        } - found
+        found |= reached
+    return found - set(beyond)
 
 
 # ---- reductions ----

@@ -14,7 +14,7 @@ OPTIMIZED_WELL = ("-O2",)
 OPTIMIZED_FAST = ("-O1", "-finline-small-functions")
 # What is written in vectors runs as fast, at two thirds of the compiler's time with -O1; what the
 # compiler vectorizes and inlines runs some times as long.
-OPTIMIZED_LITTLE = ("-Og",)
+OPTIMIZED_LITTLE = ("-Og", "-DTN_QUICK")
 NOT_OPTIMIZED = ("-O0",)
 
 LINES_OF_A_LONG_PROGRAM = 2500

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from theano.link.native.ir.ir import Argument, CannotLower
+from theano.link.native.ir.ir import CannotLower
 from theano.link.native.ir.prologue import (
     Applied,
     Element,
@@ -176,20 +176,19 @@ class Sizes:
             self.number_types[name] = c_type
         return self._named[key].name
 
-    def reads(self, argument: Argument) -> bool:
-        """Whether the prologue reads an array."""
-        return any(argument.name in entry.reads() for entry in self.entries)
+    def names_read(self) -> set[str]:
+        """What the prologue reads."""
+        return set().union(*(entry.reads() for entry in self.entries))
 
-    def reach_a_size(self, root: str) -> bool:
-        """Whether sizes are computed from what has a name, or calls refused because of it."""
-        names, reached = set(self.names), {root}
-        for entry in self.entries:
-            if entry.reads() & reached:
-                defined = entry.defines()
-                if defined is None or defined in names:
-                    return True
-                reached.add(defined)
-        return False
+    def names_that_reach_a_size(self) -> set[str]:
+        """What sizes are computed from, or calls refused because of."""
+        sizes: set[str] = set(self.names)
+        reaching: set[str] = set()
+        for entry in reversed(self.entries):
+            defined = entry.defines()
+            if defined is None or defined in sizes or defined in reaching:
+                reaching |= entry.reads()
+        return reaching
 
     def binary(self, a: Size, operator: str, b: Size) -> Size:
         """The size ``a operator b`` for + - *."""

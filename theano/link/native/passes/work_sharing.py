@@ -8,8 +8,10 @@ thread wrote, or overwrites what another reads, since the barrier before.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from theano.link.native.ir.ir import Buffer, Size, View
@@ -170,35 +172,49 @@ class _Tracker:
 
 
 def _barriers(accesses: list[list[Access]], sizes: Sizes, laps: int) -> set[int]:
-    """Before which of the statements a barrier stands, also where the loop begins again."""
+    """Before which of the statements a barrier stands, also where the loop begins again.
+
+    A barrier that a later lap asks for stands in the laps before, too, where it can only have
+    parted what did not conflict: one walk finds all of them.
+    """
+    written = {access.memory for group in accesses for access in group if access.write}
+    told = [[access for access in group if access.memory in written] for group in accesses]
     barriers: set[int] = set()
-    while True:
-        found = _first_conflict(accesses, sizes, laps, barriers)
-        if found is None:
-            return barriers
-        barriers.add(found)
-
-
-def _first_conflict(
-    accesses: list[list[Access]], sizes: Sizes, laps: int, barriers: set[int]
-) -> int | None:
-    since: list[tuple[int, Access]] = []
+    since = _Since(sizes)
     for lap in range(laps):
-        for position, group in enumerate(accesses):
-            if position in barriers:
-                since = []
+        for position, group in enumerate(told):
+            if position in barriers or any(since.conflicts(access, lap) for access in group):
+                barriers.add(position)
+                since = _Since(sizes)
             for access in group:
-                for earlier_lap, earlier in since:
-                    if _conflict(access, lap, earlier, earlier_lap, sizes):
-                        return position
-            since += [(lap, access) for access in group]
-    return None
+                since.add(access, lap)
+    return barriers
+
+
+class _Since:
+    """What was touched since the last barrier, by memory: the writes, and the reads."""
+
+    def __init__(self, sizes: Sizes):
+        self.sizes = sizes
+        self._writes: dict[Any, dict[tuple[int, int], tuple[int, Access]]] = defaultdict(dict)
+        self._reads: dict[Any, dict[tuple[int, int], tuple[int, Access]]] = defaultdict(dict)
+
+    def add(self, access: Access, lap: int) -> None:
+        """Note what a lap touches; what is no row is the same in all of them."""
+        touched = self._writes if access.write else self._reads
+        touched[access.memory][id(access), lap if access.row else 0] = lap, access
+
+    def conflicts(self, access: Access, lap: int) -> bool:
+        """Whether what a lap touches was touched by another thread, and one of the two writes."""
+        reads = self._reads[access.memory].values() if access.write else ()
+        return any(
+            _conflict(access, lap, earlier, earlier_lap, self.sizes)
+            for earlier_lap, earlier in chain(self._writes[access.memory].values(), reads)
+        )
 
 
 def _conflict(a: Access, lap: int, b: Access, earlier_lap: int, sizes: Sizes) -> bool:
-    """Whether one thread may touch what another touches, and one of the two writes."""
-    if not (a.write or b.write) or a.memory != b.memory:
-        return False
+    """Whether one thread may touch what another touches in the same memory."""
     if a.row is not None and b.row is not None:
         apart = abs((lap + a.row.tap) - (earlier_lap + b.row.tap))
         if apart and (a.row.round is None or apart < a.row.round):

@@ -81,7 +81,7 @@ def _rows_of_stopped_loop(variable: Variable) -> list[int]:
     node = variable.owner
     if node is None or variable not in outputs_of_unknown_length(node):
         return []
-    return [Roles.of(node.op).histories()[node.outputs.index(variable)]]
+    return [Roles.of(node.op).history(node.outputs.index(variable))]
 
 
 class Patterns:

@@ -21,7 +21,7 @@ from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
 from theano.pytensor_base.operations.tensor import get_idx_list
 from theano.scan_module.loop.constant_index import constant_index
-from theano.scan_module.loop.roles import Roles, given_to
+from theano.scan_module.loop.roles import Roles, given_to, steps_given_to
 from theano.scan_module.report.describe import describe
 from theano.scan_module.report.headings import SHORTENED
 from theano.scan_module.scan_opt.loop_rewriter import Checked, Finding, LoopRewriter
@@ -45,7 +45,7 @@ class FewerSteps(LoopRewriter):
 
     def check(self, graph: FunctionGraph, node: Apply) -> Checked | None:
         """How many steps the reads of the loop need."""
-        n_steps = given_to(node).n_steps
+        n_steps = steps_given_to(node)
         reads = [
             Read(output, reader, _steps_for(reader, position, initial, n_steps))
             for output, initial in zip(node.outputs, Roles.of(node.op).histories(), strict=True)

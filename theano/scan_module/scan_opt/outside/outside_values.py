@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 
 from pytensor.graph.basic import Variable
 from pytensor.tensor.basic import Alloc
@@ -28,11 +29,11 @@ def further_traces(loop: Loop, step: StepAnalysis, values: list[Variable]) -> di
     memory as a trace, but not while the loop runs.
     """
     readable = readable_outside(loop)
-    again = {} if loop.condition is not None else _computed_again(loop, step, values)
+    again = None if loop.condition is not None else ComputedAgain(loop, step)
     traces = {
         value: Trace(loop.n_steps, value)
         for value in values
-        if value not in readable and value not in again
+        if value not in readable and (again is None or again.value(value) is None)
     }
     if loop.condition is not None and values and not traces and not loop.traces:
         # the number of steps that were run is the length of what was kept
@@ -40,20 +41,20 @@ def further_traces(loop: Loop, step: StepAnalysis, values: list[Variable]) -> di
     return traces
 
 
-def _computed_again(
-    loop: Loop, step: StepAnalysis, values: list[Variable]
-) -> dict[Variable, Variable]:
-    """Those of the values that follow from sequences by elementwise work, for all steps."""
-    all_steps = AllSteps(step, {entry.inner: all_rows(entry, loop) for entry in loop.sequences})
-    cheap = [
-        value
-        for value in values
-        if step.varies(value)
-        and step.follows_from_sequences(value)
-        and not all_steps.holds_product(value)
-    ]
-    found = {value: all_steps.value(value) for value in cheap}
-    return {value: outer for value, outer in found.items() if outer is not None}
+class ComputedAgain:
+    """Values that follow from sequences by elementwise work, for all steps, each computed once."""
+
+    def __init__(self, loop: Loop, step: StepAnalysis):
+        self._step = step
+        rows = {entry.inner: all_rows(entry, loop) for entry in loop.sequences}
+        self._all_steps = AllSteps(step, rows)
+
+    def value(self, variable: Variable) -> Variable | None:
+        """The values of all steps of a value of the step; None if they are not to be had so."""
+        step = self._step
+        if not step.varies(variable) or not step.follows_from_sequences(variable):
+            return None
+        return None if self._all_steps.holds_product(variable) else self._all_steps.value(variable)
 
 
 def steps_run(loop: Loop, built: BuiltLoop | None) -> Variable:
@@ -80,19 +81,11 @@ def values_of_all_steps(place: AtHand, loop: Loop, built: BuiltLoop | None) -> V
     return rows_of(place, built)
 
 
-def summed_values(
-    value: Variable,
-    loop: Loop,
-    step: StepAnalysis,
-    traces: dict[Variable, Trace],
-    built: BuiltLoop | None,
-) -> Variable:
-    """The values of all steps of a value of the step that a sum outside reads.
+class SummedValues:
+    """The values of all steps of values of a step that sums outside read.
 
     Parameters
     ----------
-    value
-        A value of the step of ``loop``.
     loop
         The loop before it was edited.
     step
@@ -102,11 +95,33 @@ def summed_values(
     built
         The edited loop, with these traces; None if nothing of it is left.
     """
-    added = {value: AtHand(trace) for value, trace in traces.items()}
-    place = (readable_outside(loop) | added).get(value)
-    if place is not None:
-        return values_of_all_steps(place, loop, built)
-    return _computed_again(loop, step, [value])[value]
+
+    def __init__(
+        self,
+        loop: Loop,
+        step: StepAnalysis,
+        traces: dict[Variable, Trace],
+        built: BuiltLoop | None,
+    ):
+        self._loop, self._step, self._built = loop, step, built
+        added = {value: AtHand(trace) for value, trace in traces.items()}
+        self._places = readable_outside(loop) | added
+        self._found: dict[Variable, Variable] = {}
+
+    def of(self, value: Variable) -> Variable:
+        """Those of a value of the step."""
+        if value not in self._found:
+            place = self._places.get(value)
+            self._found[value] = (
+                self._again.value(value)
+                if place is None
+                else values_of_all_steps(place, self._loop, self._built)
+            )
+        return self._found[value]
+
+    @cached_property
+    def _again(self) -> ComputedAgain:
+        return ComputedAgain(self._loop, self._step)
 
 
 def initial_value(state: State) -> Variable:

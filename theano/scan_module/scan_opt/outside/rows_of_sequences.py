@@ -20,7 +20,7 @@ from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
 from theano.pytensor_base.operations.tensor import get_idx_list
 from theano.scan_module.loop.arguments import Loop, Sequence
 from theano.scan_module.loop.constant_index import constant_index
-from theano.scan_module.loop.roles import Roles, given_to
+from theano.scan_module.loop.roles import Roles, steps_given_to
 from theano.scan_module.step.operation_kinds import kind_of
 
 
@@ -102,8 +102,8 @@ def _of_state(buffer: Variable, part: slice, steps: Variable) -> bool:
     if left_out is None or not _is_output_of_loop(buffer):
         return False
     node = buffer.owner
-    before = Roles.of(node.op).histories()[buffer.index]
-    return left_out <= before and _is_at_least(given_to(node).n_steps, steps)
+    before = Roles.of(node.op).history(buffer.index)
+    return left_out <= before and _is_at_least(steps_given_to(node), steps)
 
 
 def _rows_left_out(part: slice) -> int | None:
@@ -118,7 +118,7 @@ def _rows_left_out(part: slice) -> int | None:
 
 
 def _of_loop(node: Apply, steps: Variable) -> bool:
-    return not Roles.of(node.op).may_stop and _is_at_least(given_to(node).n_steps, steps)
+    return not Roles.of(node.op).may_stop and _is_at_least(steps_given_to(node), steps)
 
 
 def _is_output_of_loop(variable: Variable) -> bool:

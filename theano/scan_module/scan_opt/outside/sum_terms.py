@@ -76,6 +76,12 @@ def _is_sum_in(variable: Variable, node: Apply) -> bool:
 
 def holds_product(variable: Variable, step: StepAnalysis) -> bool:
     """Whether it varies and is a product, a correlation, a scatter, a sum, or linear in one."""
+    if variable not in step.with_product:
+        step.with_product[variable] = _holds_product(variable, step)
+    return step.with_product[variable]
+
+
+def _holds_product(variable: Variable, step: StepAnalysis) -> bool:
     node = variable.owner
     if node is None or not step.varies(variable):
         return False

@@ -211,12 +211,13 @@ class _Call:
     def _show_numbers(self) -> None:
         """Give the plan those arrays that sizes depend on; they must be there already."""
         step, loop = self.step, self.loop
+        reach_a_size = loop.step.sizes.names_that_reach_a_size()
+        read = loop.step.sizes.names_read()
         for k, argument in enumerate(loop.arguments):
             if argument.kind != "invariant":
                 continue
-            value = self.bound[id(argument)]
-            sizes, at = loop.step.sizes, FIRST_ARRAY + k
-            if not (sizes.reach_a_size(argument.name) or argument.shape and sizes.reads(argument)):
+            value, at = self.bound[id(argument)], FIRST_ARRAY + k
+            if not (argument.name in reach_a_size or argument.shape and argument.name in read):
                 if not argument.shape:
                     # it is read, but nothing that the plan answers depends on it
                     step.sizes.entries.append(ShowArray(self.prefix, at))
