@@ -44,6 +44,9 @@ from pytensor.tensor.linalg.products import (
 from pytensor.tensor.linalg.solvers.core import (
     SolveBase,  # base of the operators that solve a system
 )
+from pytensor.tensor.linalg.solvers.linear_control import (
+    TRSYL,  # a x + x b = c, where a and b are triangles with blocks of two on their diagonals
+)
 from pytensor.tensor.linalg.solvers.tridiagonal import (
     LUFactorTridiagonal,  # three diagonals -> those of the factors, and which rows were exchanged
     SolveLUFactorTridiagonal,  # those and right sides -> the solution

@@ -229,7 +229,12 @@ void tn_take_interrupt(void **exception);
     void (*syevr_##suffix)(char *jobz, char *range, char *uplo, int *n, real *a, int *lda,         \
                            real *vl, real *vu, int *il, int *iu, real *abstol, int *m, real *w,    \
                            real *z, int *ldz, int *isuppz, real *work, int *lwork, int *iwork,     \
-                           int *liwork, int *info);
+                           int *liwork, int *info);                                                \
+    void (*gees_##suffix)(char *jobvs, char *sort, void *select, int *n, real *a, int *lda,        \
+                          int *sdim, real *wr, real *wi, real *vs, int *ldvs, real *work,          \
+                          int *lwork, int *bwork, int *info);                                      \
+    void (*trsyl_##suffix)(char *trana, char *tranb, int *isgn, int *m, int *n, real *a, int *lda, \
+                           real *b, int *ldb, real *c, int *ldc, real *scale, int *info);
 struct tn_lapack {
     TN_LAPACK(float, f32)
     TN_LAPACK(double, f64)
@@ -246,10 +251,13 @@ void tn_find_lapack_by(void (*find)(void));
  * tn_cholesky found, tn_solve with one of these kinds: of a symmetric or positive definite one it
  * reads one triangle, of a tridiagonal one three diagonals, and of a banded one it finds them.
  * tn_lu gives both factors in one matrix, and which row was exchanged with each, counted from 0.
- * tn_determinant gives the sign of the determinant and the logarithm of its size.
+ * tn_determinant gives the sign of the determinant and the logarithm of its size. tn_schur gives the
+ * triangle with blocks of two on its diagonal, and the orthogonal matrix, of a real Schur form;
+ * tn_solve_sylvester solves a x + x b = c, c of n rows and m columns, where a and b are such triangles.
  *
  * work holds n (n + m) elements for tn_solve, n n for tn_lu, tn_inverse and tn_determinant,
- * n (2 n + 40) for tn_eigh; pivots n numbers, those of tn_eigh 12 n. */
+ * n (2 n + 40) for tn_eigh and tn_schur, n n + m m + n m for tn_solve_sylvester; pivots n numbers,
+ * those of tn_eigh 12 n. */
 enum { TN_GENERAL, TN_POSITIVE, TN_SYMMETRIC, TN_TRIDIAGONAL, TN_BANDED };
 #define TN_LINEAR_ALGEBRA(real, suffix)                                                            \
     void tn_cholesky_##suffix(int64_t n, const real *a, int64_t row_stride,                        \
@@ -274,7 +282,13 @@ enum { TN_GENERAL, TN_POSITIVE, TN_SYMMETRIC, TN_TRIDIAGONAL, TN_BANDED };
                                  int32_t *pivots);                                                 \
     int64_t tn_eigh_##suffix(int64_t n, const real *a, int64_t row_stride, int64_t column_stride,  \
                              int64_t lower, real *values, real *vectors, real *work,               \
-                             int32_t *numbers);
+                             int32_t *numbers);                                                    \
+    void tn_schur_##suffix(int64_t n, const real *a, int64_t row_stride, int64_t column_stride,    \
+                           real *triangle, real *vectors, real *work);                             \
+    void tn_solve_sylvester_##suffix(                                                              \
+        int64_t n, int64_t m, const real *a, int64_t row_stride, int64_t column_stride,            \
+        const real *b, int64_t b_row_stride, int64_t b_column_stride, const real *c,               \
+        int64_t c_row_stride, int64_t c_column_stride, real *out, real *work);
 TN_LINEAR_ALGEBRA(float, f32)
 TN_LINEAR_ALGEBRA(double, f64)
 

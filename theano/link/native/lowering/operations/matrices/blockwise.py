@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from pytensor.compile.builders import OpFromGraph
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.linalg import PivotToPermutations
 from pytensor.tensor.math import Dot
@@ -12,6 +13,7 @@ from pytensor.tensor.sort import ArgSortOp, SortOp
 from pytensor.tensor.subtensor import AdvancedSubtensor
 
 from theano.link.native.ir.ir import CannotLower, Value
+from theano.link.native.lowering.operations.graphs import inlined_on_stacks
 from theano.link.native.lowering.operations.matrices.batched_products import product_of_stacks
 from theano.link.native.lowering.operations.matrices.block_diagonal import block_diagonals
 from theano.link.native.lowering.operations.matrices.linear_algebra import (
@@ -67,12 +69,14 @@ _RULES: Mapping[type, _OnStacks] = {
 
 @lowers(Blockwise)
 def blockwise(step: Step, node, inputs: list[Value]) -> list[Value]:
-    """Products, factors, solutions of systems, blocks, sorts, picks; stacks are broadcast."""
+    """Products, factors, solutions of systems, blocks, sorts, picks, graphs; stacks are broadcast."""
     op = node.op.core_op
     flags = [
         variable.type.broadcastable[: variable.type.ndim - len(names)]
         for variable, names in zip(node.inputs, node.op.inputs_sig, strict=True)
     ]
+    if isinstance(op, OpFromGraph):
+        return inlined_on_stacks(step, node, inputs)
     if type(op) in _RULES:
         return _RULES[type(op)](step, node, inputs, flags)
     routine = routine_of(op)

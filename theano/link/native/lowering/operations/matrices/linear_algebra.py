@@ -1,4 +1,4 @@
-"""Factors of matrices, solutions of linear systems, determinants and eigenvectors.
+"""Factors of matrices, solutions of linear systems and of Sylvester's, determinants and eigenvectors.
 
 The runtime computes them (``runtime/linear_algebra.c``), in single and double precision.
 """
@@ -18,6 +18,7 @@ from pytensor.tensor.linalg import (
     LUFactor,
     MatrixInverse,
     PivotToPermutations,
+    Schur,
     SLogDet,
     Solve,
     SolveTriangular,
@@ -35,6 +36,7 @@ from theano.link.native.statements.base import Work
 from theano.link.native.statements.costs import MULTIPLY_ADD
 from theano.link.native.statements.kernel import Array, Kernel
 from theano.link.native.text.looks import declared, look_after, unless_empty
+from theano.pytensor_base.operations.tensor import TRSYL
 from theano.tensor.solved_systems import SolveOrNaN
 
 # LAPACK counts in C's int
@@ -43,7 +45,7 @@ _MOST_ROWS = 2**31 - 1
 
 @dataclass(frozen=True)
 class Routine:
-    """A function of the runtime for one matrix, with or without right sides.
+    """A function of the runtime for one matrix, with or without others beside it.
 
     Attributes
     ----------
@@ -53,6 +55,8 @@ class Routine:
         Numbers that it is given after the matrix.
     results
         Of each result the sizes, by letters: ``n`` rows, ``m`` right sides.
+    operands
+        Of each operand the same; the last may be a vector.
     work
         How many elements of work memory, as a sum of products of these letters and numbers.
     whole_numbers
@@ -66,6 +70,7 @@ class Routine:
     name: str
     flags: tuple[int, ...] = ()
     results: tuple[str, ...] = ("nn",)
+    operands: tuple[str, ...] = ("nn",)
     work: tuple[tuple[str | int, ...], ...] = ()
     whole_numbers: int = 0
     failure: str | None = None
@@ -76,31 +81,45 @@ class Routine:
 _KINDS = {"gen": 0, "pos": 1, "sym": 2, "her": 2, "tridiagonal": 3, "banded": 4}
 
 
+_OF_A_SYSTEM = ("nn", "nm")
+
+
 def _solve(op: Solve) -> Routine:
     if op.assume_a not in _KINDS:
         raise CannotLower(f"the solution of a system whose matrix is {op.assume_a!r}")
     return Routine(
-        "solve", (_KINDS[op.assume_a], int(op.lower)), ("nm",), (("n", "n"), ("n", "m")), 1
+        "solve",
+        (_KINDS[op.assume_a], int(op.lower)),
+        ("nm",),
+        _OF_A_SYSTEM,
+        (("n", "n"), ("n", "m")),
+        1,
     )
+
+
+def _schur(op: Schur) -> Routine:
+    if op.output != "real" or op.sort is not None:
+        raise CannotLower("a Schur form of complex numbers, or in an order")
+    return Routine("schur", (), ("nn", "nn"), work=(("n", "n"), ("n", "n"), (40, "n")))
 
 
 def _of_sign_and_logarithm(sign: str, logarithm: str) -> list[str]:
     return [f"{sign} *= exp({logarithm});"]
 
 
-_DETERMINANT = Routine("determinant", (), ("", ""), (("n", "n"),), 1)
+_DETERMINANT = Routine("determinant", (), ("", ""), work=(("n", "n"),), whole_numbers=1)
 
 ROUTINES: Mapping[type, Callable[[Any], Routine]] = {
     Cholesky: lambda op: Routine("cholesky", (int(op.lower),)),
     SolveTriangular: lambda op: Routine(
-        "solve_triangular", (int(op.lower), int(op.unit_diagonal)), ("nm",)
+        "solve_triangular", (int(op.lower), int(op.unit_diagonal)), ("nm",), _OF_A_SYSTEM
     ),
-    CholeskySolve: lambda op: Routine("solve_factored", (int(op.lower),), ("nm",)),
+    CholeskySolve: lambda op: Routine("solve_factored", (int(op.lower),), ("nm",), _OF_A_SYSTEM),
     Solve: _solve,
     SolveOrNaN: _solve,
-    LUFactor: lambda op: Routine("lu", (), ("nn", "n"), (("n", "n"),)),
+    LUFactor: lambda op: Routine("lu", (), ("nn", "n"), work=(("n", "n"),)),
     MatrixInverse: lambda op: Routine(
-        "inverse", (), ("nn",), (("n", "n"),), 1, failure="Singular matrix"
+        "inverse", work=(("n", "n"),), whole_numbers=1, failure="Singular matrix"
     ),
     Det: lambda op: replace(_DETERMINANT, after=_of_sign_and_logarithm),
     SLogDet: lambda op: _DETERMINANT,
@@ -108,9 +127,17 @@ ROUTINES: Mapping[type, Callable[[Any], Routine]] = {
         "eigh",
         (int(op.lower),),
         ("n", "nn"),
-        (("n", "n"), ("n", "n"), (40, "n")),
-        12,
+        work=(("n", "n"), ("n", "n"), (40, "n")),
+        whole_numbers=12,
         failure="Eigenvalues did not converge",
+    ),
+    Schur: _schur,
+    TRSYL: lambda op: Routine(
+        "solve_sylvester",
+        (),
+        ("nm",),
+        ("nn", "mm", "nm"),
+        (("n", "n"), ("m", "m"), ("n", "m")),
     ),
 }
 
@@ -139,12 +166,12 @@ def on_stacks(
     dtype = node.outputs[0].type.dtype
     if dtype not in FLOATS:
         raise CannotLower(f"linear algebra in {dtype}")
-    if len(inputs) > 2 or (len(inputs) == 2 and routine.results != ("nm",)):
+    if len(inputs) != len(routine.operands):
         raise CannotLower("a generalized eigenvalue problem")
     views = [step.view(cast(step, value, dtype)) for value in inputs]
     stack = stack_shape(step, views, flags)
     cores = [view.shape[len(known) :] for view, known in zip(views, flags, strict=True)]
-    sizes = _sizes(step, cores)
+    sizes = _sizes(step, routine, cores)
     operands = [stretched(view, stack, known) for view, known in zip(views, flags, strict=True)]
     vector = len(cores) == 2 and len(cores[1]) == 1
     dtypes = [variable.type.dtype for variable in node.outputs] + [dtype] * len(routine.results)
@@ -160,17 +187,21 @@ def on_stacks(
     return [View.of(r) if r.shape else step.load(View.of(r)) for r in kept]
 
 
-def _sizes(step: Step, cores: Sequence[tuple[Size, ...]]) -> dict[str, Size]:
-    matrix, *sides = cores
-    n = step.sizes.equal(matrix[0], matrix[1], "rows and columns of a square matrix")
-    m: Size = 1
-    for side in sides:
-        n = step.sizes.equal(n, side[0], "rows of a matrix and of the right side of a system")
-        m = side[1] if len(side) == 2 else 1
+def _sizes(step: Step, routine: Routine, cores: Sequence[tuple[Size, ...]]) -> dict[str, Size]:
+    found: dict[str, Size] = {}
+    for core, letters in zip(cores, routine.operands, strict=True):
+        square = len(set(letters)) == 1
+        why = _SQUARE if square else "rows of a matrix and of the right side of a system"
+        for size, letter in zip(core, letters, strict=False):
+            found[letter] = step.sizes.equal(found[letter], size, why) if letter in found else size
+    n, m = found["n"], found.get("m", 1)
     for size in (n, m):
         if not isinstance(size, int):
             step.sizes.check(compared(size, "<=", _MOST_ROWS), "rows that LAPACK can count")
     return {"n": n, "m": m}
+
+
+_SQUARE = "rows and columns of a square matrix"
 
 
 class _Call:
@@ -229,7 +260,7 @@ class _Call:
             n, m, *fails = (each for each in rest if not isinstance(each, Array))
             arguments = [
                 n,
-                *([m] if len(operands) == 2 else []),
+                *([m] if len(operands) > 1 else []),
                 given(operands[0]),
                 *map(str, routine.flags),
                 *map(given, operands[1:]),
