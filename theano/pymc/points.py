@@ -10,9 +10,12 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Variable
 from pytensor.graph.replace import graph_replace
+from pytensor.graph.traversal import ancestors
 from pytensor.tensor.basic import as_tensor, concatenate
+from pytensor.tensor.sharedvar import TensorSharedVariable
 from pytensor.tensor.type import TensorType
 
 
@@ -62,14 +65,26 @@ class Points:
     def parts(self) -> list[Variable]:
         """The variables, read from the vector."""
         return [
-            self.vector[part].reshape(shape).astype(variable.type.dtype)
+            variable.type.filter_variable(
+                self.vector[part].reshape(shape).astype(variable.type.dtype)
+            )
             for part, shape, variable in zip(self.slices, self.shapes, self.variables, strict=True)
         ]
 
+    @cached_property
+    def arrays_of_data(self) -> dict[SharedVariable, TensorSharedVariable]:
+        """For data with named axes, shared arrays of the same values; filled as they are met."""
+        return {}
+
     def of_vector(self, values: list[Variable]) -> list[Variable]:
-        """Values of the model, computed from the vector."""
-        pairs = dict(zip(self.variables, self.parts, strict=True))
-        return graph_replace(values, pairs, strict=False)
+        """Values of the model, computed from the vector; of variables with named axes, arrays."""
+        found = [_array(value) for value in values]
+        pairs: dict[Variable, Variable] = dict(zip(self.variables, self.parts, strict=True))
+        for variable in ancestors(found):
+            if isinstance(variable, SharedVariable) and hasattr(variable.type, "dims"):
+                array = self.arrays_of_data.setdefault(variable, _array_of_data(variable))
+                pairs[variable] = variable.type.filter_variable(array)
+        return graph_replace(found, pairs, strict=False)
 
     def flat(self, point: Mapping[str, Any]) -> np.ndarray:
         """A point by names, as a vector.
@@ -108,5 +123,18 @@ def slices_of(shapes: Iterable[tuple[int, ...]]) -> list[slice]:
 
 def joined(values: list[Variable]) -> Variable:
     """The elements of all values in one vector of float64."""
-    flat = [as_tensor(value).ravel().astype("float64") for value in values]
+    flat = [_array(value).ravel().astype("float64") for value in values]
     return concatenate(flat) if flat else as_tensor(np.empty(0))
+
+
+def _array(value: Variable) -> Any:
+    """A value without the names that `pymc.dims` gives its axes."""
+    return as_tensor(value, allow_xtensor_conversion=True)
+
+
+def _array_of_data(data: Any) -> TensorSharedVariable:
+    """A shared array that is changed with the data: both have one container."""
+    kind = TensorType(data.type.dtype, shape=data.type.shape)
+    return TensorSharedVariable(
+        kind, value=None, strict=None, container=data.container, name=data.name
+    )
