@@ -1,7 +1,6 @@
 """Walks over graphs go in the orders of Theano 1.0.5: `walked_graphs.json` was printed by it."""
 
 import json
-from collections import deque
 from pathlib import Path
 
 import pytest
@@ -49,10 +48,11 @@ def test_the_last_of_a_list_comes_first():
 
 def test_searches_say_what_they_follow_and_refuse_other_modes():
     after = {1: [2, 3], 2: [4], 3: [4], 4: None}
-    found, followed = walks.stack_search(deque([1]), after.get, "dfs", build_inv=True)
+    # programs take the queue from here
+    found, followed = walks.stack_search(walks.deque([1]), after.get, "dfs", build_inv=True)
     assert found == [1, 3, 4, 2] and followed == {2: [1], 3: [1], 4: [3, 2]}
     with pytest.raises(ValueError, match="bfs or dfs"):
-        walks.stack_search(deque([1]), after.get, "sideways")
+        walks.stack_search(walks.deque([1]), after.get, "sideways")
 
 
 def test_sorts_refuse_cycles_and_sets():

@@ -2,6 +2,7 @@
 # ruff: noqa: F401, F811 -- this file re-exports, and has arguments of the same names
 
 import copy
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
