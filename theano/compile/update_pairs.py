@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Variable
 from pytensor.tensor.type import TensorType
+from pytensor.tensor.variable import TensorConstant
 
 from theano.compile.rebroadcast import unbroadcast
 from theano.users_lines import users_line
@@ -75,7 +77,18 @@ def given_pairs(givens: Any) -> dict[Variable, Any]:
                 f" {_named(value)}"
             )
         found[variable] = value
-    return found
+    return {variable: _known(value) for variable, value in found.items()}
+
+
+def _known(value: Any) -> Any:
+    """A number as a constant of its dtype: no one else can change it, and rewrites see it."""
+    number = isinstance(value, bool | int | float | np.generic)
+    if not number and not (isinstance(value, np.ndarray) and not value.ndim):
+        return value
+    data = np.array(value)
+    if data.dtype.kind not in "biuf":
+        return value
+    return TensorConstant(TensorType(data.dtype.name, shape=()), data)
 
 
 def _of_its_lengths(stored: SharedVariable, new: Any) -> Any:

@@ -14,11 +14,11 @@ from theano.pytensor_base.graphs.graph import (
 from theano.pytensor_base.graphs.rewriting import GraphRewriter, RewriteDatabaseQuery
 from theano.pytensor_base.graphs.scan import Scan
 from theano.schedule import arranged
-from theano.schedule.database import FAST_RUN_TAG, optdb
+from theano.schedule.database import FAST_RUN_TAG, STEPS_TAG, optdb
 from theano.schedule.rewrites.left_out import FROM_EVERY_MODE
 
 _REWRITES = RewriteDatabaseQuery(
-    include=["fast_run", FAST_RUN_TAG],
+    include=["fast_run", FAST_RUN_TAG, STEPS_TAG],
     # Element-wise operations and products are joined by the engine, which sees more.
     exclude=["inplace", "fusion", "BlasOpt", "scan_make_inplace", "cxx_only", *FROM_EVERY_MODE],
 )

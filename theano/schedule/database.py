@@ -8,8 +8,10 @@ from theano.pytensor_base.graphs.rewriting import in2out
 from theano.schedule.layered_database import LayeredDB
 from theano.schedule.lines_kept import LinesKept
 from theano.schedule.rewrites.casts_by_numpy import cast_by_numpy
+from theano.schedule.rewrites.choices_at_once import choice_at_once
 from theano.schedule.rewrites.few_operands import few_operands
 from theano.schedule.rewrites.joined_parts import JoinedParts
+from theano.schedule.rewrites.known_choices import known_choice
 from theano.schedule.rewrites.operators_as_graphs import operators_as_graphs
 from theano.schedule.rewrites.parts_in_place import PartsInPlace
 from theano.schedule.rewrites.results_in_place import ResultsInPlace
@@ -17,11 +19,13 @@ from theano.schedule.rewrites.structured_matrices import StructuredProducts
 from theano.schedule.rewrites.transposed_products import TransposedProducts
 from theano.schedule.rewrites.views_last import views_last
 
-__all__ = ["FAST_COMPILE_TAG", "FAST_RUN_TAG", "optdb", "register_for_tags"]
+__all__ = ["FAST_COMPILE_TAG", "FAST_RUN_TAG", "STEPS_TAG", "optdb", "register_for_tags"]
 
 # PyTensor's modes ask for neither.
 FAST_RUN_TAG = "theano_fast_run"
 FAST_COMPILE_TAG = "theano_fast_compile"
+# what makes the steps of loops fit an engine, after the rewrites of a mode
+STEPS_TAG = "theano_steps"
 
 # What users register here, PyTensor's own modes do not see.
 optdb = LayeredDB(_pytensor_optdb)
@@ -44,10 +48,13 @@ def register_for_tags(name: str, rewrite: Any, *tags: str, position: float) -> N
 
 # before all others
 optdb.register("lines_kept", LinesKept(), FAST_RUN_TAG, FAST_COMPILE_TAG, position=-1)
+optdb["canonicalize"].register("known_choice", known_choice, FAST_RUN_TAG, FAST_COMPILE_TAG)
 # after the rewrites of loops, before sums are given a canonical form
 optdb.register("joined_parts", JoinedParts(), FAST_RUN_TAG, position=0.9)
 # after PyTensor's canonicalize (1), before stabilize (1.5)
 optdb.register("structured_products", StructuredProducts(), FAST_RUN_TAG, position=1.3)
+# after canonical forms, in which a gradient's zeros are arrays of one number
+optdb.register("choice_at_once", in2out(choice_at_once), STEPS_TAG, position=1.4)
 # after all that turns products, before they become BLAS's operations (1.7)
 optdb.register(
     "transposed_products", TransposedProducts(), FAST_RUN_TAG, FAST_COMPILE_TAG, position=1.69

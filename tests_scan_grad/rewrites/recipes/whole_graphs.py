@@ -68,3 +68,19 @@ def functions_that_are_minimized(m: Maker):
         minimize_scalar((x - a * constant) ** 2 + a, x)[0],
         root_scalar(x - a - constant, x, method="newton")[0] if False else x,
     ]
+
+
+@recipe(FAMILY, "known_choice")
+def lazy_choices(m: Maker):
+    from pytensor.ifelse import ifelse
+
+    x = m.array(1, REAL)
+    y, z = m.beside(x, x.dtype), m.beside(x, x.dtype)
+    c = m.array((), "int8")
+    known = pt.constant(m.rng.choice(np.array([0, 1, -2], "int8")))
+    return [
+        ifelse(known, x[:1], y),
+        ifelse(known, [x, z[::-1]], [y, x])[1],
+        ifelse(c, x + 1, x + 1),
+        ifelse(c, ifelse(c, x, y[:2]), ifelse(c, y, z)),
+    ]
