@@ -14,7 +14,6 @@ import nutpie  # noqa: E402
 import theano.pymc  # noqa: E402
 from theano.link.native import report  # noqa: E402
 
-
 SPENT = np.random.default_rng(0).gamma(2.0, 1.0, (12, 3))
 SOLD = np.random.default_rng(1).standard_normal(12)
 
