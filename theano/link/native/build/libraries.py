@@ -10,14 +10,16 @@ from __future__ import annotations
 import _ctypes
 import ctypes
 import functools
+import os
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 from theano.link.native.build import compiler
 from theano.link.native.build.compiler import Run
-from theano.link.native.build.objects import object_files
+from theano.link.native.build.objects import object_files, start_missing
 from theano.link.native.build.tiers import Tier
 from theano.link.native.emit.program_text import ProgramText
 from theano.link.native.ir.ir import CannotLower
@@ -139,26 +141,62 @@ def library(build: Build, meanwhile: Callable[[], None] = lambda: None) -> ctype
 
 
 def _compile(build: Build, folder: Path, meanwhile: Callable[[], None]) -> ctypes.CDLL:
-    """Compile the parts of a program side by side, or all of it where that takes as long."""
-    parts = build.start_parts(folder)
+    with closing(compiling(build, folder)) as steps:
+        next(steps)
+        meanwhile()
+        return next(loaded for loaded in steps if loaded is not None)
+
+
+def compiling(
+    build: Build, folder: Path, behind: bool = False
+) -> Generator[ctypes.CDLL | None, None, None]:
+    """Compile the parts of a program side by side, or all of it where that takes as long.
+
+    It goes on when it is asked for the next step: none while the compiler runs, and in the end the
+    library. Who needs no more of it closes it.
+
+    Parameters
+    ----------
+    behind
+        Whether all else that runs comes first, and each step returns at once.
+    """
+    process, parts = os.getpid(), build.start_parts(folder, behind)
     runs = list(parts)
     try:
-        meanwhile()
+        objects = {}
+        if behind and not build.in_one:
+            objects = start_missing(build.code.loops, folder, build.tier)
+        runs += [run for run in objects.values() if run is not None]
+        yield None
+        yield from _while_any_runs(runs if behind else ())
         if build.in_one:
-            return build.keep(parts[0], folder)
+            yield build.keep(parts[0], folder)
+            return
         for run in parts:
             run.finish()
-
-        def linked(anew: bool) -> ctypes.CDLL:
+        for made in objects.values():
+            if made is not None:
+                made.keep(folder)
+        loaded = None
+        # an object that was kept may be no object, or not the one that its name says
+        for anew in (False, True):
             loops = object_files(build.code.loops, folder, build.tier, anew)
             runs.append(build.start_link(folder, parts, loops))
-            return build.keep(runs[-1], folder)
-
-        try:
-            return linked(anew=False)
-        except CannotLower:
-            # an object that was kept may be no object, or not the one that its name says
-            return linked(anew=True)
+            yield from _while_any_runs(runs[-1:] if behind else ())
+            try:
+                loaded = build.keep(runs[-1], folder)
+                break
+            except CannotLower:
+                if anew:
+                    raise
+        yield loaded
     finally:
-        for run in runs:
-            run.stop()
+        # a child process has no part in what its parent runs
+        if os.getpid() == process:
+            for run in runs:
+                run.stop()
+
+
+def _while_any_runs(runs: Sequence[Run]) -> Iterator[None]:
+    while not all(run.is_done() for run in runs):
+        yield None

@@ -11,8 +11,7 @@ import weakref
 from collections.abc import Iterator
 from contextlib import ExitStack
 
-from theano.link.native.build.libraries import Build, library
-from theano.link.native.build.objects import start_missing
+from theano.link.native.build.libraries import Build, compiling, library
 from theano.link.native.ir.ir import CannotLower
 from theano.link.native.runtime.load import cache_folder
 from theano.schedule.disk.building_folders import building_folder
@@ -80,41 +79,21 @@ class OptimizedLater:
 
 
 def _compiled(build: Build) -> Iterator[ctypes.CDLL | None]:
-    """Compile a program step by step: none while the compiler runs, and in the end the library."""
+    """The steps of `compiling`, or the library at once, where the cache holds it."""
     loaded = build.kept()
     if loaded is not None:
         yield loaded
         return
-    process, runs = os.getpid(), []
+    process = os.getpid()
     with ExitStack() as stack:
         folder = cache_folder()
         if not make_own_folder(folder):
             folder = stack.enter_context(building_folder())
         try:
-            parts = build.start_parts(folder, behind=True)
-            runs += parts
-            objects = {} if build.in_one else start_missing(build.code.loops, folder, build.tier)
-            runs += [run for run in objects.values() if run is not None]
-            while not all(run.is_done() for run in runs):
-                yield None
-            for run in objects.values():
-                if run is not None:
-                    run.keep(folder)
-            last = parts[0]
-            if not build.in_one:
-                for run in parts:
-                    run.finish()
-                last = build.start_link(folder, parts, list(objects))
-                runs.append(last)
-            while not last.is_done():
-                yield None
-            yield build.keep(last, folder)
+            yield from compiling(build, folder, behind=True)
         finally:
-            if os.getpid() == process:
-                for run in runs:
-                    run.stop()
-            else:
-                # a child process has no part in what its parent runs, nor in its folder
+            if os.getpid() != process:
+                # a child process has no part in its parent's folder
                 stack.pop_all()
 
 
