@@ -5,11 +5,13 @@ import re
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from tests_scan_grad.fresh_process import ROOT
 from tests_scan_grad.page_examples import blocks_of, examples_of, run_examples, with_outputs
+from theano.link.native.build.compiler import cores
 
 FOLDER = ROOT / "doc"
 PAGES = sorted(str(page.relative_to(FOLDER).with_suffix("")) for page in FOLDER.rglob("*.md"))
@@ -59,11 +61,21 @@ def test_pages_build_without_a_warning(tmp_path):
     assert all((tmp_path / f"{name}.html").exists() for name in PAGES)
 
 
+@pytest.fixture(scope="module")
+def printed_by_pages(request):
+    """What the examples of each page that is asked for print: pages run side by side."""
+    tests = [item for item in request.session.items if item.path == request.path]
+    asked = [test.callspec.params["name"] for test in tests if hasattr(test, "callspec")]
+    pool = ThreadPoolExecutor(cores())
+    yield {name: pool.submit(run_examples, page_text(name), ROOT) for name in asked}
+    pool.shutdown(cancel_futures=True)
+
+
 @pytest.mark.parametrize("name", PAGES)
-def test_examples_print_what_the_page_says(name):
-    page = page_text(name)
+def test_examples_print_what_the_page_says(name, printed_by_pages):
+    page, outputs = page_text(name), printed_by_pages[name].result()
     assert {block.kind for block in blocks_of(page)} <= KINDS
-    for example, printed in zip(examples_of(page), run_examples(page, ROOT), strict=True):
+    for example, printed in zip(examples_of(page), outputs, strict=True):
         assert example.agrees(printed), f"{example.program.text}\nprinted\n{printed}"
 
 
