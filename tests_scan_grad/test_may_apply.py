@@ -72,6 +72,7 @@ def test_of_networks(build, refused):
         changed.append(weight - 0.01 * (means / 0.9) / (T.sqrt(squares / 0.99) + 1e-8))
     theano.function(network.inputs, [cost, *changed], updates=updates)
     asked = {"local_greedy_distributor", "topo_constant_folding"}
+    asked |= {"local_add_canonizer", "local_mul_canonizer"}
     # its work is another's in PyTensor 3.3, where nobody registers it
     asked |= {"local_mul_zero"} & names_in(optdb["canonicalize"])
     for name in asked:
@@ -91,7 +92,14 @@ UNARY = (
     lambda x: 1 - x,
     lambda x: -1 + x,
     lambda x: 1 / x,
+    lambda x: 3 * x,
+    lambda x: x + np.int8(3),
+    lambda x: x / 2,
+    lambda x: x * T.constant(np.ones((1, 1))),
+    T.inv,
+    abs,
     lambda x: x.T,
+    lambda x: x.dimshuffle("x", *range(x.ndim)) if x.ndim < 2 else x,
     T.zeros_like,
     lambda x: T.ones_like(x) * 2,
     lambda x: x.sum(axis=0) if x.ndim else x,
@@ -104,6 +112,8 @@ BINARY = (
     T.true_div,
     T.fill,
     lambda a, b: a * (b + a) / b,
+    lambda a, b: (a - b) - (b - a),
+    lambda a, b: a / (b * 2) / abs(a),
     lambda a, b: (a / b + 1) * b,
     lambda a, b: T.switch(T.gt(a, 0), a, b),
     lambda a, b: a * np.float64(0),
@@ -113,7 +123,8 @@ BINARY = (
 @st.composite
 def expressions(draw):
     """An expression of square matrices, numbers and constants."""
-    values = [T.matrix("x"), T.matrix("y"), T.scalar("s"), T.constant(2.0), T.constant(np.zeros(3))]
+    values = [T.matrix("x"), T.matrix("y"), T.scalar("s"), T.lvector("i")]
+    values += [T.constant(2.0), T.constant(np.zeros(3)), T.constant(3)]
     for _ in range(draw(st.integers(1, 9))):
         if draw(st.booleans()):
             values.append(draw(st.sampled_from(UNARY))(draw(st.sampled_from(values))))
@@ -127,7 +138,7 @@ def expressions(draw):
 @given(values=expressions())
 def test_of_generated_expressions(values, refused):
     rewriter = theano.Mode("native").excluding("inplace").optimizer
-    inputs = values[:3]
+    inputs = values[:4]
     rewriter.rewrite(FunctionGraph(inputs, [values[-1], values[-1].sum()], clone=True))
 
 

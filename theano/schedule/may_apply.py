@@ -26,10 +26,13 @@ from theano.pytensor_base.graphs.rewriting import (
 )
 from theano.pytensor_base.graphs.scan import Scan
 from theano.pytensor_base.operations.tensor_rewrites import (
+    local_add_canonizer,
     local_greedy_distributor,
+    local_mul_canonizer,
     local_mul_zero,
     topological_second_sink,
 )
+from theano.schedule.canonical_sums import question_of_form
 from theano.schedule.rewrites.constants_by_own_code import FOLD_CONSTANTS
 from theano.schedule.rewrites.guarded import Guarded
 from theano.schedule.rewrites.products_with_zeros import product_with_zeros
@@ -137,8 +140,18 @@ def _is_filled(node: Apply | None) -> bool:
 
 _NEVER_A_NUMBER = (CAReduce, Dot, IncSubtensor, Join, Reshape, Scan)
 
+_product_may_change = question_of_form(mul, true_div, reciprocal, 1)
+
+
+def _may_be_another_product(fgraph: FunctionGraph, node: Apply) -> bool:
+    """Whether a product may be brought into canonical form, or is zero."""
+    return _product_may_change(fgraph, node) or _has_a_zero(fgraph, node)
+
+
 _OF_NODES: dict[NodeRewriter, NodeQuestion] = {
+    local_add_canonizer: question_of_form(add, sub, neg, 0),
     local_greedy_distributor: _has_a_sum,
+    local_mul_canonizer: _may_be_another_product,
     local_mul_zero: _has_a_zero,
     product_with_zeros: _has_a_zero,
 }

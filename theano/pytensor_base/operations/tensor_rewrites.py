@@ -76,6 +76,7 @@ from pytensor.tensor.rewriting.math import (
     is_exp,  # (variable) -> whether negated, and x, if it is exp(x)
     is_mul,  # (variable) -> factors if it is a product
     is_neg,  # (variable) -> x if it is -x
+    local_add_canonizer,  # the node rewriter that makes sums canonical
     local_greedy_distributor,  # the node rewriter that multiplies out
     local_mul_canonizer,  # the node rewriter that makes products canonical
     local_mul_zero,  # the node rewriter that makes zeros of products with 0

@@ -24,9 +24,9 @@ from theano.users_lines import copy_lines
 
 def loops_of(graph: FunctionGraph) -> Iterator[Apply]:
     """The nodes of the graph that are loops, each before those that read it."""
-    for node in graph.toposort():
-        if isinstance(node.op, PyTensorScan):
-            yield node
+    kinds = {type(node.op) for node in graph.apply_nodes}
+    if any(issubclass(kind, PyTensorScan) for kind in kinds):
+        yield from (node for node in graph.toposort() if isinstance(node.op, PyTensorScan))
 
 
 @dataclass(frozen=True)

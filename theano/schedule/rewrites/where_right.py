@@ -9,7 +9,6 @@ import numpy as np
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.op import Op
-from pytensor.graph.traversal import ancestors
 from pytensor.scalar.basic import Cast
 from pytensor.tensor.basic import Alloc
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
@@ -62,11 +61,19 @@ def of_signed_numbers(graph: FunctionGraph, node: Apply) -> bool:
     return np.dtype(node.outputs[0].type.dtype).kind in "ifc"
 
 
-def nested_in_one_dtype(ops: Collection[Op]) -> Condition:
+def is_elementwise(op: Op, kinds: Collection[type]) -> bool:
+    """Whether it applies a scalar operation of one of these classes to arrays."""
+    return isinstance(op, Elemwise) and type(op.scalar_op) in kinds
+
+
+def nested_in_one_dtype(ops: Collection[Elemwise]) -> Condition:
     """Whether the sums in a sum (products in a product) have its dtype, and so its overflow.
 
     Nor has a sum a boolean term, which alone may be left of it, and has no negation.
     """
+
+    # an operation of one of these classes costs less to find than an equal operation
+    kinds = frozenset(type(op.scalar_op) for op in ops)
 
     def holds(graph: FunctionGraph, node: Apply) -> bool:
         dtype = node.outputs[0].type.dtype
@@ -84,7 +91,7 @@ def nested_in_one_dtype(ops: Collection[Op]) -> Condition:
                 continue
             if isinstance(owner.op, DimShuffle):
                 waiting.extend(owner.inputs)
-            elif owner.op in ops:
+            elif is_elementwise(owner.op, kinds):
                 if variable.type.dtype != dtype:
                     return False
                 waiting.extend(owner.inputs)
@@ -103,7 +110,7 @@ def sum_of_its_dtype(graph: FunctionGraph, node: Apply, made: list[Variable]) ->
     before = _constants(node.outputs)
     finite = all(np.isfinite(data).all() for data in _constants(made))
     return (finite or not all(np.isfinite(data).all() for data in before)) and not _is_cast(
-        node, made
+        graph, made
     )
 
 
@@ -111,7 +118,7 @@ def product_of_its_dtype(graph: FunctionGraph, node: Apply, made: list[Variable]
     """The same of a product, whose constants do not become zero, either."""
     in_range = all(map(_in_range, _constants(made)))
     return (in_range or not all(map(_in_range, _constants(node.outputs)))) and not _is_cast(
-        node, made
+        graph, made
     )
 
 
@@ -122,9 +129,9 @@ def _in_range(data: np.ndarray) -> bool:
     return bool((np.isfinite(data) & (abs(data) > np.finfo(data.dtype).tiny)).all())
 
 
-def _is_cast(node: Apply, made: list[Variable]) -> bool:
+def _is_cast(graph: FunctionGraph, made: list[Variable]) -> bool:
     """Whether something that was computed anew, perhaps in a narrower dtype, is cast."""
-    old = set(ancestors(node.outputs))
+    old = graph.variables
     return any(
         isinstance(owner.op, Elemwise)
         and isinstance(owner.op.scalar_op, Cast)
@@ -162,7 +169,7 @@ def _nearby(
             for v in owner.inputs
         } - found
         found |= reached
-    return found - set(beyond)
+    return {v for v in found if v not in beyond}
 
 
 # ---- reductions ----
