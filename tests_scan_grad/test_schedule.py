@@ -256,6 +256,34 @@ def test_what_takes_a_place_has_the_shape_of_what_was_there():
         assert lengths(feature, after) == lengths(feature, x)
 
 
+@pytest.mark.skipif(
+    sys.version_info < (3, 12),
+    reason="with PyTensor 3.0 a replacement has the shape of what it replaces",
+)
+@pytest.mark.parametrize(
+    "of",
+    [
+        lambda y: T.tanh(y * 2).T,
+        lambda y: T.zeros((y.shape[0] + 1, y.shape[1])) * 2,
+        lambda y: T.alloc(1.0, *T.stack([y.shape[1], y.shape[0]])[::-1]) + 1,
+        lambda y: T.ones((3, 3))[: y.shape[0]],
+        lambda y: T.nnet.softmax(y)[: y[:, :2].shape[1]],
+    ],
+)
+def test_shapes_follow_what_is_replaced(of):
+    x = T.matrix("x")
+    before, after = T.exp(x), T.concatenate([x, x[:, 1:].T])
+    graph = FunctionGraph([x], [of(before)], clone=False)
+    feature = LazyShapeFeature()
+    graph.attach_feature(feature)
+    asked = lengths(feature, graph.outputs[0])
+    graph.replace(before, after)
+    fresh = LazyShapeFeature()
+    FunctionGraph([x], graph.outputs, clone=True, features=[fresh])
+    expected = lengths(fresh, fresh.fgraph.outputs[0])
+    assert lengths(feature, graph.outputs[0]) == expected != asked
+
+
 def test_deep_graphs_are_worked_out_without_recursion():
     x = y = T.vector("x")
     for _ in range(3000):

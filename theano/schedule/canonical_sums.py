@@ -56,7 +56,10 @@ def question_of_form(
 
 
 def _taken_apart(
-    node: Apply, part_of_form: Callable[[Apply | None], Elemwise | None], inverse: Any, reciprocal: Any
+    node: Apply,
+    part_of_form: Callable[[Apply | None], Elemwise | None],
+    inverse: Any,
+    reciprocal: Any,
 ) -> tuple[list[Variable], list[Variable]]:
     """The terms that are added and those that are subtracted, or factors and divisors."""
     parts: tuple[list[Variable], list[Variable]] = ([], [])
@@ -86,9 +89,7 @@ def _before_reordering(variable: Any) -> Any:
     return variable
 
 
-def _may_be_simplified(
-    above: list[Any], below: list[Any], result: Any, neutral: float
-) -> bool:
+def _may_be_simplified(above: list[Any], below: list[Any], result: Any, neutral: float) -> bool:
     """Whether constants may be put together, or something stands above and below."""
     if any(isinstance(v, Constant) or _is_absolute(v) for v in below):
         return True

@@ -36,6 +36,22 @@ class ShapesWhenAsked(ShapeFeature):
         with config.change_flags(traceback__limit=0):
             return super()._get_node_shapes(node, recursive)
 
+    def _flush_stale(self) -> None:
+        """Forget the shapes that were worked out from those of nodes with other inputs now.
+
+        PyTensor looks at all that is computed from them. Here it ends where no shape is known, so
+        that nothing was worked out from it, nor from numbers, which may be lengths.
+        """
+        waiting, self._stale = list(self._stale), set()
+        seen = set(waiting)
+        while waiting:
+            node = waiting.pop()
+            was_known = self._cache.pop(node, None) is not None
+            read = [out for out in node.outputs if was_known or _may_be_length(out)]
+            clients = {client for out in read for client, _ in self.fgraph.clients.get(out, ())}
+            waiting.extend(clients - seen)
+            seen |= clients
+
     def _compute_node_shapes(self, node: Apply, recursive: bool) -> Any:
         # the one place where an operator is asked
         length_of = self.get_shape if recursive else self._fresh_shape_i
@@ -112,6 +128,14 @@ def _of_elementwise(
         else:
             shape.append(others[0])
     return tuple(shape)
+
+
+def _may_be_length(variable: Variable) -> bool:
+    """Whether it is a whole number, or a list of such."""
+    kind: Any = variable.type
+    return getattr(kind, "ndim", 0) <= 1 and str(getattr(kind, "dtype", "")).startswith(
+        ("int", "uint")
+    )
 
 
 def _read_from_shape(length: Variable) -> tuple[Variable, int] | None:
