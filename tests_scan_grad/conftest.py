@@ -131,6 +131,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "heavy: takes long; runs with --heavy only")
+    config.addinivalue_line("markers", "short_segments: looks at the C of short programs")
+    config.addinivalue_line("markers", "long_segments: its C is written as that of long programs")
     # Each run rewrites what it tests, and leaves nothing for the next.
     theano.config.cache_optimizations = False
     # A rewrite that fails fails the test: users get the graph without it, and a warning.

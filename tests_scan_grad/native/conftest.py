@@ -1,8 +1,11 @@
 """What tests of the native engine share."""
 
+from zlib import crc32
+
 import pytest
 
 from tests_scan_grad.native import emulated, runtime_calls
+from theano.link.native.emit import segment
 
 EMULATED = "neon, emulated"
 FAMILIES = (
@@ -10,6 +13,16 @@ FAMILIES = (
     # some hundred times slower than a processor
     pytest.param(EMULATED, marks=pytest.mark.heavy),
 )
+
+
+@pytest.fixture(autouse=True)
+def long_segments(request, monkeypatch):
+    """Write the segments of a third of the tests as those of long programs, in each run the same."""
+    marked = request.node.get_closest_marker
+    third = crc32(request.node.nodeid.encode()) % 3 == 0 and not marked("short_segments")
+    if third or marked("long_segments"):
+        monkeypatch.setattr(segment, "LINES_WORTH_OPTIMIZING", 0)
+        monkeypatch.setattr(segment, "LINES_OF_ITS_OWN", 0)
 
 
 @pytest.fixture

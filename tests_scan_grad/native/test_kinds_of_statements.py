@@ -80,6 +80,7 @@ def test_it_is_counted_in_the_profile():
     assert counted.bytes == 2 * 8 * ROWS * COLUMNS * STEPS
 
 
+@pytest.mark.short_segments
 def test_statements_that_repeat_are_one_function():
     x = pt.dmatrix("x")
     y = x

@@ -193,6 +193,7 @@ def test_gradients_of_solutions_of_other_matrices(assume):
             np.testing.assert_allclose(ours, theirs, rtol=1e-7, atol=1e-9)
 
 
+@pytest.mark.long_segments
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_factors_of_tridiagonal_matrices(dtype):
     a, b = of(None, None, dtype=dtype), of(None, None, dtype=dtype)

@@ -12,7 +12,7 @@ import theano.tensor as T
 from theano.link.native import source
 from theano.link.native.build import compiler, objects
 from theano.link.native.build import libraries as build
-from theano.link.native.emit import program_text
+from theano.link.native.emit import program_text, segment
 
 
 def long_program():
@@ -49,6 +49,7 @@ def segment_of(text: str) -> str:
 def short_parts(monkeypatch):
     """As if each part of this program were worth a run of the compiler."""
     monkeypatch.setattr(program_text, "LINES_OF_A_PART", 20)
+    monkeypatch.setattr(segment, "LINES_OF_ITS_OWN", 20)
 
 
 @pytest.mark.parametrize("cores", [1, 4])
@@ -71,6 +72,16 @@ def test_a_long_segment_has_no_loop_of_its_own(short_parts):
     assert len(re.findall(r"^TN_SHARED .* statement\d+\(.*\)$", text, re.M)) > 5
 
 
+def test_what_a_long_segment_computes_is_in_another_part(short_parts):
+    text = source(theano.function(*long_program(), mode="NATIVE"))
+    part = r"^#if TN_IN_PART\((\d), \d\)\n/\* {about}"
+    (own,) = re.findall(part.format(about="segment0: "), text, re.M)
+    (computing,) = re.findall(part.format(about="what segment0 computes"), text, re.M)
+    assert own != computing
+    assert "statement" not in segment_of(text) and "segment0_computes(" in segment_of(text)
+
+
+@pytest.mark.short_segments
 def test_a_short_segment_is_one_optimized_function():
     x = T.vector("x")
     text = source(theano.function([x], T.exp(x) + 1, mode="NATIVE"))

@@ -110,6 +110,7 @@ def test_the_memory_of_the_value_before_is_used_again():
     same([w.get_value()], [expected])
 
 
+@pytest.mark.short_segments
 def test_rows_of_a_shared_table_are_updated_in_place():
     table = theano.shared(np.zeros((50, 3)), "table")
     rows, change = T.lvector("rows"), T.dmatrix("change")

@@ -97,6 +97,7 @@ def test_lists_of_numbers_that_a_loop_is_given_are_there_before_it(shape, ndim):
             function(given, 2, 3)
 
 
+@pytest.mark.short_segments
 @pytest.mark.parametrize(
     "rows, columns, call",
     [(2, 3, "statement0(runtime"), (None, None, "statement0, operands)")],

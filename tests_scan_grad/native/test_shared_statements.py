@@ -23,6 +23,7 @@ SHARED = {
 }
 
 
+@pytest.mark.short_segments
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("name", SHARED)
 def test_threads_share_statements_outside_of_loops(name, dtype):

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import fill
 
 from theano.link.native.lowering.step import Step
 
@@ -83,6 +84,11 @@ def comment(what: str) -> Line:
 def without_comments(lines: Iterable[str]) -> list[str]:
     """What the compiler reads of lines that are not indented yet."""
     return [line.code if isinstance(line, Line) else line for line in lines]
+
+
+def listed(opening: str, items: Iterable[str], closing: str) -> str:
+    """A list of parameters, or of what they are in a call, in as many lines as it takes."""
+    return fill(f"{opening}{', '.join(items)}{closing}", 110, subsequent_indent="        ")
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,8 @@ class Memory:
         self.step, self.sharing = step, sharing
         self.plan: list[str] = ["int64_t bytes = 0;"]
         self.pointers: list[str] = []
+        # what the pointers are computed from
+        self.offsets: list[str] = []
         self.planned: set[Size] = set()
         self._share_slots()
         self._check_others()
@@ -59,6 +61,7 @@ class Memory:
 
     def _reserve(self, name: str, size: Size) -> None:
         self.plan.append(f"const int64_t {name}_at = bytes; bytes = tn_after(bytes, {size});")
+        self.offsets.append(f"{name}_at")
 
     def _point(self, name: str, dtype: str, offset: str) -> None:
         kind = C_TYPES[dtype]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from theano.link.native.emit.c_text import c_text, comment, indented
+from theano.link.native.emit.c_text import Definition, c_text, comment, indented
 from theano.link.native.emit.counters import Counters
 from theano.link.native.emit.loop import emit_loop
 from theano.link.native.emit.loop_code import LoopCode, described, loop_code
@@ -18,8 +18,8 @@ from theano.link.native.lowering.step import Step
 LINES_OF_A_PART = 120
 MOST_PARTS = 4
 MOST_QUICK_PARTS = 2
-# how many lines of segments, which are long and not optimized, take as long as one of others
-SEGMENT_LINES = 7
+# how many lines of a function that is not optimized take as long as one of others
+LINES_NOT_OPTIMIZED = 7
 
 
 @dataclass(frozen=True)
@@ -59,31 +59,59 @@ def program_text(segments: Sequence[Segment]) -> ProgramText:
     loops = [loop for segment in segments for loop in segment.loops]
     codes = {loop.step.name: loop_code(loop) for loop in loops}
     repeated = Repeated("statement", {name: code.name for name, code in codes.items()})
-    functions: list[str] = []
+    functions: list[_Function] = []
     for segment in segments:
-        functions += [comment(str(segment)), *emit_segment(segment, repeated), ""]
+        functions += _functions_of_segment(segment, repeated)
     different = {code.name: code for code in codes.values()}
     lines: list[str] = []
     for name, code in different.items():
         same = [loop for loop in loops if codes[loop.step.name].name == name]
         lines += _in_own_part(described(same), code)
     # each after those that it calls, which are declared where another part has them
-    definitions = repeated.definitions()
-    places = _places([len(definition.lines) for definition in definitions], len(functions))
+    functions = [*(_Function(each.lines, each) for each in repeated.definitions()), *functions]
+    places = _places(functions)
     parts = 1 + max((place.optimized for place in places), default=0)
     quick_parts = 1 + max((place.quick for place in places), default=0)
     apart = max(parts, quick_parts) > 1
-    for place, definition in zip(places, definitions, strict=True):
-        lines += [definition.declaration] if apart else []
-        lines += _in_part(place if apart else None, indented(definition.lines))
-    lines += _in_part(_OF_SEGMENTS if apart else None, indented(functions))
+    for place, function in zip(places, functions, strict=True):
+        if function.definition is not None and apart:
+            lines.append(function.definition.declaration)
+        lines += _in_part(place if apart else None, indented(function.lines))
     return ProgramText(
         c_text(_steps(segments), lines),
         tuple(different.values()),
         parts,
         quick_parts,
-        own_lines=len(functions) + sum(len(definition.lines) for definition in definitions),
+        own_lines=sum(len(function.lines) for function in functions),
     )
+
+
+@dataclass(frozen=True)
+class _Function:
+    """A C function of a program.
+
+    Attributes
+    ----------
+    definition
+        What declares it, if others call it.
+    optimized
+        Whether the compiler optimizes it where it optimizes anything.
+    """
+
+    lines: list[str]
+    definition: Definition | None = None
+    optimized: bool = True
+
+
+def _functions_of_segment(segment: Segment, repeated: Repeated) -> list[_Function]:
+    """A segment, after what computes for it."""
+    text = emit_segment(segment, repeated)
+    computing = text.computing
+    own = _Function([comment(str(segment)), *text.lines, ""], None, text.optimized)
+    if computing is None:
+        return [own]
+    about = comment(f"what {segment.name} computes")
+    return [_Function([about, *computing.lines], computing, text.optimized), own]
 
 
 def profiled_text(segments: Sequence[Segment], counters: Counters) -> ProgramText:
@@ -92,7 +120,7 @@ def profiled_text(segments: Sequence[Segment], counters: Counters) -> ProgramTex
     for segment in segments:
         for loop in segment.loops:
             loops.append([comment(loop.name), *emit_loop(loop, counters).lines(loop.step.name)])
-        functions += [comment(str(segment)), *emit_segment(segment, repeated, counters), ""]
+        functions += [comment(str(segment)), *emit_segment(segment, repeated, counters).lines, ""]
     lines = [counters.code()]
     statements = [definition.lines for definition in repeated.definitions()]
     for function in [*statements, *loops, functions]:
@@ -104,20 +132,20 @@ def _steps(segments: Sequence[Segment]) -> list[Step]:
     return [step for s in segments for step in (s.step, *(loop.step for loop in s.loops))]
 
 
-_OF_SEGMENTS = Place(0, 0)
+def _places(functions: Sequence[_Function]) -> list[Place]:
+    """The place of each function, such that all parts take about as long to compile."""
+    quick = [len(function.lines) for function in functions]
+    optimized = [
+        lines if function.optimized else lines // LINES_NOT_OPTIMIZED
+        for lines, function in zip(quick, functions, strict=True)
+    ]
+    parts = zip(_in_parts(quick, MOST_QUICK_PARTS), _in_parts(optimized, MOST_PARTS), strict=True)
+    return [Place(*part) for part in parts]
 
 
-def _places(sizes: Sequence[int], segments: int) -> list[Place]:
-    """The place of each function of so many lines, beside segments of so many."""
-    quick = _in_parts(sizes, segments, sum(sizes) + segments, MOST_QUICK_PARTS)
-    optimized = _in_parts(sizes, segments // SEGMENT_LINES, sum(sizes), MOST_PARTS)
-    return [Place(*parts) for parts in zip(quick, optimized, strict=True)]
-
-
-def _in_parts(sizes: Sequence[int], first: int, lines: int, most: int) -> list[int]:
-    """The part of each function, such that all take about as long; the first has ``first`` more."""
-    count = max(1, min(most, lines // LINES_OF_A_PART))
-    filled = [first, *[0] * (count - 1)]
+def _in_parts(sizes: Sequence[int], most: int) -> list[int]:
+    """The part of each function of so many lines."""
+    filled = [0] * max(1, min(most, sum(sizes) // LINES_OF_A_PART))
     places = [0] * len(sizes)
     for k in sorted(range(len(sizes)), key=lambda k: -sizes[k]):
         part = filled.index(min(filled))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from theano.link.native.emit.c_text import Definition
 from theano.link.native.emit.shared_statements import SharedStatement, shared_statement
-from theano.link.native.emit.statements import about_lines, emit_statement, function_writer
+from theano.link.native.emit.statements import about_lines, function_writer, noted_statement
 from theano.link.native.ir.ir import Scalar
 from theano.link.native.ir.scalar_types import C_TYPES
 from theano.link.native.lowering.segment import Segment
@@ -46,6 +46,10 @@ class _Pattern:
     def key(self) -> tuple:
         return (self.result, self.types, self.text)
 
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(self.operands)
+
     def call(self, name: str) -> list[str]:
         """The line that calls it."""
         called = f"{name}({', '.join(['runtime', *self.operands])})"
@@ -62,6 +66,20 @@ class _Pattern:
         )
 
 
+@dataclass(frozen=True)
+class Calls:
+    """The lines of a segment that compute.
+
+    Attributes
+    ----------
+    names
+        What they name that stands before them.
+    """
+
+    lines: list[str]
+    names: dict[str, None]
+
+
 @dataclass
 class Repeated:
     """The functions of a program, by what they do.
@@ -76,27 +94,29 @@ class Repeated:
     loops: Mapping[str, str]
     functions: dict[tuple, tuple[str, _Pattern | SharedStatement]] = field(default_factory=dict)
 
-    def written(self, segment: Segment, parts: list[Part], fewest: int = 2) -> list[str]:
+    def written(self, segment: Segment, parts: list[Part], fewest: int = 2) -> Calls:
         """The lines of a segment, with calls for statements that repeat `fewest` times or are shared."""
-        types = _types_of_names(segment)
+        types = types_of_names(segment)
         patterns = [
             None if isinstance(part, list) else _as_function(segment, part, types, fewest)
             for part in parts
         ]
         counts = Counter(pattern.key for pattern in patterns if pattern is not None)
         result: list[str] = []
+        names: dict[str, None] = {}
         for part, pattern in zip(parts, patterns, strict=True):
             if isinstance(part, list):
                 result += part
             elif pattern is None or (
                 isinstance(pattern, _Pattern) and counts[pattern.key] < fewest
             ):
-                result += emit_statement(segment.step, part, self.loops)
+                result += noted_statement(segment.step, part, self.loops, names)
             else:
                 name = f"{self.prefix}{len(self.functions)}"
                 name, _ = self.functions.setdefault(pattern.key, (name, pattern))
                 result += [*about_lines(part), *pattern.call(name)]
-        return result
+                names |= dict.fromkeys(sorted(pattern.names))
+        return Calls(result, names)
 
     def definitions(self) -> list[Definition]:
         """Each function."""
@@ -120,7 +140,7 @@ def _may_be_apart(statement: Statement, fewest: int) -> bool:
     return statement.as_function is AsFunction.WHERE_IT_REPEATS
 
 
-def _types_of_names(segment: Segment) -> dict[str, str]:
+def types_of_names(segment: Segment) -> dict[str, str]:
     """The C types of what statements may name, as parameters are declared."""
     step = segment.step
     types = {name: "int64_t " for name in step.sizes.names}

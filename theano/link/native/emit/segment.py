@@ -11,9 +11,12 @@ first, or TN_REFUSED.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from theano.link.native.emit.c_text import Line
+from theano.link.native.emit.c_text import Definition, Line
+from theano.link.native.emit.computing_function import computing_function
 from theano.link.native.emit.counters import CLOCK, Counters
 from theano.link.native.emit.memory import Memory
 from theano.link.native.emit.prologue import prologue
@@ -27,6 +30,8 @@ from theano.link.native.passes.step_time import nanoseconds
 # A segment of more lines only calls what others do: the C compiler need not optimize it, which
 # takes longer than all that it calls.
 LINES_WORTH_OPTIMIZING = 150
+# So many lines that compute are a function of their own, which another compiler takes.
+LINES_OF_ITS_OWN = 300
 # Shared variables and the like are written from here on: all of them, or none.
 COMMIT = "if (runtime->commit()) { status = TN_INTERRUPTED; goto end; }"
 CONVERT = -1_000_000
@@ -36,9 +41,26 @@ OTHER_ROOM = -4_000_000
 COMMITTED = -1
 
 
+@dataclass(frozen=True)
+class SegmentText:
+    """A segment's C function.
+
+    Attributes
+    ----------
+    optimized
+        Whether it is short enough for the compiler to optimize it.
+    computing
+        A function that it calls to compute, if it is long; what is before that is its own.
+    """
+
+    lines: list[str]
+    optimized: bool
+    computing: Definition | None = None
+
+
 def emit_segment(
     segment: Segment, repeated: Repeated, counters: Counters | None = None
-) -> list[str]:
+) -> SegmentText:
     """The lines of a segment's C function."""
     step = segment.step
     memory = Memory(step)
@@ -61,27 +83,40 @@ def emit_segment(
         "result[1] = bytes;",
         f"if (!run) {{ result[0] = tn_whole({_own_nanoseconds(step)}); return 0; }}",
         *_room_offered(segment),
-        *_outputs(segment),
-        *memory.pointers,
-        "int64_t status = 0;",
-        *(["enum { thread = 0 };", *counters.shapes(step), CLOCK] if counters else []),
     ]
-    long = len(before) + len(parts) > LINES_WORTH_OPTIMIZING
+    pointers = [*_outputs(segment), *memory.pointers]
+    long = len(before) + len(pointers) + len(parts) > LINES_WORTH_OPTIMIZING
     calls = repeated.written(segment, parts, fewest=1 if long else 2)
-    return [
-        f"{'TN_ONCE ' if long else ''}int64_t {segment.name}(const void *arrays, "
-        "const tn_runtime *runtime, const void *array_type, char *work, int64_t *result, "
-        "int64_t run)",
-        "{",
-        *before,
-        *calls,
-        *(["end:"] if step.errors or step.loops or commit is not None else []),
-        *(["runtime->committed();"] if commit is not None else []),
-        *_rows_reached(segment),
-        *(["if (!status) result[1] = TN_COMMITTED;"] if segment.commits else []),
-        "return status;",
-        "}",
+    ends = bool(step.errors or step.loops or commit is not None)
+    computing = None
+    counting = ["enum { thread = 0 };", *counters.shapes(step), CLOCK] if counters else []
+    compute = [
+        *pointers,
+        "int64_t status = 0;",
+        *counting,
+        *calls.lines,
+        *(["end:"] if ends else []),
     ]
+    if len(compute) > LINES_OF_ITS_OWN and counters is None:
+        computing = computing_function(segment, memory.offsets, calls.names, compute)
+        compute = [f"const int64_t status = {computing.call};"]
+    return SegmentText(
+        [
+            f"{'TN_ONCE ' if long else ''}int64_t {segment.name}(const void *arrays, "
+            "const tn_runtime *runtime, const void *array_type, char *work, int64_t *result, "
+            "int64_t run)",
+            "{",
+            *before,
+            *compute,
+            *(["runtime->committed();"] if commit is not None else []),
+            *_rows_reached(segment),
+            *(["if (!status) result[1] = TN_COMMITTED;"] if segment.commits else []),
+            "return status;",
+            "}",
+        ],
+        not long,
+        None if computing is None else computing.definition,
+    )
 
 
 def _own_nanoseconds(step: Step) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from theano.link.native.emit.c_text import Definition
 from theano.link.native.emit.statements import function_writer
+from theano.link.native.ir.prologue import names_of
 from theano.link.native.ir.sharing import OuterRange
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.passes.step_time import known_nanoseconds, nanoseconds
@@ -31,12 +32,15 @@ class SharedStatement:
         The C types of the operands.
     takes
         The nanoseconds of all of it, in C.
+    names
+        What the operands and the nanoseconds name.
     """
 
     types: tuple[str, ...]
     text: tuple[str, ...]
     operands: tuple[str, ...]
     takes: str
+    names: frozenset[str]
 
     @property
     def key(self) -> tuple:
@@ -95,9 +99,11 @@ def shared_statement(
         unit = 1 if part.unit == "1" else ELEMENTS_TOGETHER
         lines = [*range_of_thread(writer.size(part.size), unit), *lines]
     names = tuple(writer.names)
+    shapes = [sizes.find(size) for work in statement.nanoseconds() for size in work.shape]
     return SharedStatement(
         tuple(types[name] for name in names),
         tuple(lines),
         names,
         nanoseconds([statement], sizes),
+        frozenset({*names, *names_of(shapes)}),
     )

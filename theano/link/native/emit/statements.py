@@ -9,7 +9,7 @@ from theano.link.native.emit.counters import Counters
 from theano.link.native.ir.sharing import Sharing, Way
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.base import Statement
-from theano.link.native.text.writer import Writer, WriterOfFunction
+from theano.link.native.text.writer import NotingWriter, Writer, WriterOfFunction
 
 MEET = "TN_MEET"
 
@@ -45,6 +45,14 @@ def emit_statement(
     """One statement of a step: all of it, or what one of several threads does of it."""
     writer = Writer(step.sizes, not step.repeats, step.error, functions)
     return [*about_lines(statement), *statement.lines_of_a_thread(writer, way)]
+
+
+def noted_statement(
+    step: Step, statement: Statement, functions: Mapping[str, str], names: dict[str, None]
+) -> list[str]:
+    """One statement of a step; what it names is added to the names."""
+    writer = NotingWriter(step.sizes, not step.repeats, step.error, functions, names)
+    return [*about_lines(statement), *statement.lines_of_a_thread(writer, None)]
 
 
 def about_lines(statement: Statement) -> list[str]:

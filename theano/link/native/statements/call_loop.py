@@ -93,7 +93,8 @@ class CallLoop(Statement):
     def lines(self, writer: Writer, share: Share | None) -> list[str]:
         """Fill in where the arrays lie, and call the loop's function."""
         loop, prefix = self.loop, self.prefix
-        numbers, arrays = f"{prefix}_numbers", f"{prefix}_arrays"
+        names = (f"{prefix}_{what}" for what in ("numbers", "arrays", "result"))
+        numbers, arrays, result = map(writer.rename, names)
         lines = ["{", f"{arrays}[1] = {writer.rename(self.work.name)};"]
         for k, (argument, operand) in enumerate(zip(loop.arguments, self.operands, strict=True)):
             at = f"{arrays}[{FIRST_ARRAY + k}]"
@@ -113,9 +114,9 @@ class CallLoop(Statement):
         return [
             *lines,
             f"{numbers}[0] = 1;",
-            f"status = {writer.function(loop.step.name)}({numbers}, {arrays}, {prefix}_result);",
+            f"status = {writer.function(loop.step.name)}({numbers}, {arrays}, {result});",
             "}",
-            f"if (status) {{ result[0] = {prefix}_result[0]; "
+            f"if (status) {{ result[0] = {result}[0]; "
             "status = status > 0 ? TN_REFUSED : status == TN_INTERRUPTED ? status "
             f": status - {self.first_error}; goto end; }}",
         ]

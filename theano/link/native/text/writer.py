@@ -64,6 +64,29 @@ class Writer:
 
 
 @dataclass
+class NotingWriter(Writer):
+    """Notes what statements name of the function that they stand in.
+
+    Attributes
+    ----------
+    names
+        The names, in the order of use, and what is computed from numbers in the place of a name.
+    """
+
+    names: dict[str, None] = field(default_factory=dict)
+
+    def rename(self, name: str) -> str:
+        if name.isidentifier():
+            self.names[name] = None
+        return name
+
+    def number(self, scalar: Scalar) -> str:
+        if scalar.literal is None:
+            self.names[scalar.expression] = None
+        return scalar.expression
+
+
+@dataclass
 class WriterOfFunction(Writer):
     """For a statement that is a function: all that it names is a parameter, in the order of use.
 

@@ -61,7 +61,10 @@ def factors_of_stack(step: Step, node, inputs: list[Value], flags: _Flags) -> li
                 "i", [to.shape[-1]], [f"{to.at(*names, 'i')} = {of.at(*names, 'i')};"]
             )
         ]
-        body += [*_elimination(C_TYPES[dtype], names, made), *look_after(str(n), looks)]
+        body += [
+            *_elimination(C_TYPES[dtype], names, made),
+            *look_after(str(made[1].shape[-1]), looks),
+        ]
         around = loops(names, made[1].shape[:-1], body, looks)
         return [*declared(looks), *unless_empty(made[1].shape, around)]
 
@@ -121,7 +124,7 @@ def solutions_of_stack(step: Step, node, inputs: list[Value], flags: _Flags) -> 
             C_TYPES[dtype], str(y.shape[stacked]), of, lambda place: y.at(*names, place, *columns)
         )
         each = loops(columns, y.shape[stacked + 1 :], each) if columns else each
-        body = [*each, *look_after(str(n), looks)]
+        body = [*each, *look_after(str(y.shape[stacked]), looks)]
         around = loops(names, y.shape[:stacked], body, looks)
         return [*declared(looks), *unless_empty(y.shape, around)]
 
