@@ -43,6 +43,36 @@ PROGRAMS = [
         (of([1 + 1j], "complex128"),),
     ),
     Program(
+        "local_pow_to_nested_squaring",
+        lambda k: k ** np.array([[5]], "int16"),
+        lambda k: k.astype("int16") ** 5,
+        (of([[4, -3]], "int8"),),
+    ),
+    Program(
+        "local_pow_specialize",
+        lambda k: k ** np.array([[2]], "int16"),
+        lambda k: k.astype("int16") ** 2,
+        (of([[100, -3]], "int8"),),
+    ),
+    Program(
+        "local_mul_canonizer",
+        lambda k: np.int64(2**63 - 4) * (k * 3),
+        lambda k: np.int64(2**63 - 4) * (k * 3),
+        (of([0, 2, -1], "int64"),),
+    ),
+    Program(
+        "local_add_canonizer",
+        lambda k: (k + np.int64(2**62 + 1)) - np.int64(2**62),
+        lambda k: (k + np.int64(2**62 + 1)) - np.int64(2**62),
+        (of([0, 2, -1], "int64"),),
+    ),
+    Program(
+        "local_batched_matmul_to_core_matmul_with_reshape",
+        lambda x, y: x @ y[None],
+        lambda x, y: x @ y,
+        (np.ones((2, 2, 0)), np.ones((0, 3))),
+    ),
+    Program(
         "local_log_sqrt",
         lambda x: T.log(T.sqrt(x)),
         lambda x: np.log(np.sqrt(x)),

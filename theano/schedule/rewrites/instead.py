@@ -37,6 +37,7 @@ from theano.schedule.rewrites import where_parts_are_right as parts
 from theano.schedule.rewrites import where_right as where
 from theano.schedule.rewrites.errors_of_lengths import WithErrorOfLengths
 from theano.schedule.rewrites.guarded import Guarded
+from theano.schedule.rewrites.merged_axes import MergedAxes
 from theano.schedule.rewrites.products_with_zeros import product_with_zeros
 from theano.schedule.rewrites.rows_of_length_one import row_of_length_one
 from theano.schedule.rewrites.rows_read_back import rows_read_back
@@ -161,6 +162,9 @@ INSTEAD: dict[NodeRewriter, NodeRewriter] = {
     **_guarded(where.of_one_float_dtype, _OF_ONE_FLOAT_DTYPE),
     **_guarded(None, _OF_ANOTHER_DTYPE),
     **_guarded(where.of_integers_or_true_quotient, [math.local_div_by_one]),
+    **_guarded(
+        where.power_of_its_dtype, [math.local_pow_specialize, math.local_pow_to_nested_squaring]
+    ),
     **_guarded(where.of_determinants_that_fit, [summary.slogdet_specialization]),
     **_guarded(told_lengths.agree_with_those_before, [shape.local_merge_consecutive_specify_shape]),
     **_guarded(where.of_signed_numbers, [math.local_neg_to_mul]),
@@ -171,6 +175,9 @@ INSTEAD: dict[NodeRewriter, NodeRewriter] = {
     **_guarded(where.reductions_of_one_kind, [math.local_reduce_chain]),
     **_guarded(fused_maps.have_unused_parts, [elemwise.local_useless_composite_outputs]),
     **_guarded(where.a_product_of_two_new_axes, [math.local_sumsqr2dot]),
+    math.local_batched_matmul_to_core_matmul_with_reshape: MergedAxes(
+        math.local_batched_matmul_to_core_matmul_with_reshape
+    ),
     **_guarded(where.of_a_column_and_a_row, [math.local_dot_to_mul]),
     **_guarded(where.filled_to_the_shape_of_another, [basic.local_elemwise_alloc]),
     **_guarded(where.lengths_are_its_own, [shape.local_useless_reshape]),

@@ -51,6 +51,11 @@ def _is_float(node: Apply) -> bool:
     return node.outputs[0].type.dtype.startswith("float")
 
 
+def power_of_its_dtype(graph: FunctionGraph, node: Apply) -> bool:
+    """Whether the powers of the base are of the result's dtype: narrower integers would wrap."""
+    return node.inputs[0].type.dtype == node.outputs[0].type.dtype  # type: ignore[attr-defined]
+
+
 def of_determinants_that_fit(graph: FunctionGraph, node: Apply) -> bool:
     """Whether an operator gives the logarithm of a determinant, or of a stack of them."""
     return LOGARITHMS_OF_STACKS or node.outputs[0].type.ndim == 0
@@ -109,16 +114,20 @@ def sum_of_its_dtype(graph: FunctionGraph, node: Apply, made: list[Variable]) ->
     """Whether a sum is computed in its dtype, from constants that are finite if they were."""
     before = _constants(node.outputs)
     finite = all(np.isfinite(data).all() for data in _constants(made))
-    return (finite or not all(np.isfinite(data).all() for data in before)) and not _is_cast(
-        graph, made
+    return (
+        (finite or not all(np.isfinite(data).all() for data in before))
+        and _keeps_large_integers(before, made)
+        and not _is_cast(graph, made)
     )
 
 
 def product_of_its_dtype(graph: FunctionGraph, node: Apply, made: list[Variable]) -> bool:
     """The same of a product, whose constants do not become zero, either."""
-    in_range = all(map(_in_range, _constants(made)))
-    return (in_range or not all(map(_in_range, _constants(node.outputs)))) and not _is_cast(
-        graph, made
+    before = _constants(node.outputs)
+    return (
+        (all(map(_in_range, _constants(made))) or not all(map(_in_range, before)))
+        and _keeps_large_integers(before, made)
+        and not _is_cast(graph, made)
     )
 
 
@@ -127,6 +136,13 @@ def _in_range(data: np.ndarray) -> bool:
     if data.dtype.kind not in "fc":
         return bool(data.all())
     return bool((np.isfinite(data) & (abs(data) > np.finfo(data.dtype).tiny)).all())
+
+
+def _keeps_large_integers(before: list[np.ndarray], made: list[Variable]) -> bool:
+    """Whether nothing was computed from integers that the double numbers have not."""
+    exact = all(data.dtype.kind not in "iu" or abs(data.item()) <= 2**53 for data in before)
+    known = {data.item() for data in before} if not exact else set()
+    return exact or all(data.item() in known for data in _constants(made))
 
 
 def _is_cast(graph: FunctionGraph, made: list[Variable]) -> bool:
