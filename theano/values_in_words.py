@@ -24,6 +24,12 @@ def in_a_line(value: Any, most: int = 60) -> str:
     return text if len(text) <= most else text[: most - 3] + "..."
 
 
+def operation(op: Any) -> str:
+    """An operation as it prints itself, without the graph inside where it prints that."""
+    text = str(op)
+    return text if "fgraph=" not in text.lower() else f"{text.split('{')[0]}{{...}}"
+
+
 def shortened(text: str, most: int = 600) -> str:
     """A text, of which the middle is left out where it is long, as where it has an array in it."""
     if len(text) <= most:

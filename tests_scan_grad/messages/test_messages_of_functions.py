@@ -131,6 +131,24 @@ def given_of_another_type():
     theano.function([], 2 * x, givens={x: np.ones((3, 3))})
 
 
+@mistakes.add(TypeError, "givens: training is of int32", "by 1 of int64: np.int32(1) makes it")
+def a_number_of_another_dtype_is_given():
+    training = T.iscalar("training")
+    theano.function([x], x * training, givens={training: 1})
+
+
+@mistakes.add(TypeError, "givens: rows is of float32", "by an array of float64: astype makes it")
+def an_array_of_another_dtype_is_given():
+    rows = T.fmatrix("rows")
+    theano.function([], rows * 2, givens={rows: np.ones((2, 2))})
+
+
+@mistakes.add(TypeError, "givens: rows is of float32", "M of float64: T.cast(..., 'float32') makes")
+def a_variable_of_another_dtype_is_given():
+    rows = T.fmatrix("rows")
+    theano.function([M], rows * 2, givens={rows: M})
+
+
 @mistakes.add(TypeError, "Matrix(float64", "of Variable M", "into Type Vector(float64")
 def clone_of_another_type():
     theano.clone(2 * x, replace={x: M})

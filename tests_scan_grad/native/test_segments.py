@@ -126,6 +126,13 @@ def test_sizes_that_are_computed_begin_another_segment():
     assert len(report(native).segments) >= 2
 
 
+def test_a_report_names_an_operation_without_the_graph_inside():
+    a, b, c, z = (pt.dvector(name) for name in "abcz")
+    gradient = theano.grad(pt.hyp2f1(a, b, c, z).sum(), a)
+    text = str(report(theano.function([a, b, c, z], gradient)))
+    assert "Grad2f1loop{...}: by PyTensor" in text and "fgraph" not in text.lower()
+
+
 def test_a_report_counts_lines_that_are_the_same():
     matrices = T.matrices("abc")
     inverses = [T.nlinalg.pinv(matrix) for matrix in matrices]

@@ -15,6 +15,7 @@ from theano.pytensor_base.graphs.scan import RunningSteps, Scan, running_steps
 from theano.scan_module.gradient.backward_loop import GRADIENT_OF
 from theano.scan_module.loop.arguments import take_apart
 from theano.scan_module.report.describe import describe, input_names
+from theano.values_in_words import operation
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,8 @@ def failed_operations(error: BaseException, fgraph: FunctionGraph) -> list[Faile
         if isinstance(error, WrongValueError) and node is error.checked:
             node, thunk = error.node, None
         if graph is fgraph:
-            title = f"Apply node that caused the error: {node}"
+            named = str(node).replace(str(node.op), operation(node.op))
+            title = f"Apply node that caused the error: {named}"
             found = [FailedOperation(node, thunk, title)]
         elif found and _step_of(found[-1].node) is graph is not None:
             loop = take_apart(found[-1].node)

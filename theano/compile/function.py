@@ -16,7 +16,7 @@ from theano.compile.kept_whole import kept_whole
 from theano.compile.mode import get_mode
 from theano.compile.profiling import ProfileStats, profile_for
 from theano.compile.split_batch import split_mode
-from theano.compile.update_pairs import given_pairs, update_pairs
+from theano.compile.update_pairs import given_pairs, of_other_dtype, update_pairs
 from theano.deep_graphs import with_room_for_deep_graphs
 from theano.flags.blas_messages import no_blas_remarks
 from theano.garbage import counted_when_it_dies, rare_collections
@@ -177,6 +177,8 @@ def function(
                 function = maker.create()
     except (TypeError, RuntimeError, UnusedInputError, MissingInputError) as error:
         error.args = tuple(_in_theanos_name(argument) for argument in error.args)
+        if str(error).startswith("Cannot convert Type"):
+            error.args = ("\n".join(filter(None, [str(error), of_other_dtype(replacements)])),)
         raise
     except Exception as error:
         if is_of_compiler(error):

@@ -14,7 +14,7 @@ from pytensor.tensor.variable import TensorConstant
 from theano.compile.rebroadcast import unbroadcast
 from theano.users_lines import users_line
 
-__all__ = ["given_pairs", "update_pairs"]
+__all__ = ["given_pairs", "of_other_dtype", "update_pairs"]
 
 
 def update_pairs(updates: Any) -> list[tuple[Variable, Any]]:
@@ -78,6 +78,24 @@ def given_pairs(givens: Any) -> dict[Variable, Any]:
             )
         found[variable] = value
     return {variable: _known(value) for variable, value in found.items()}
+
+
+def of_other_dtype(givens: Mapping[Variable, Any]) -> str:
+    """What to say of the first replacement that has not the dtype of what it replaces."""
+    for variable, value in givens.items():
+        expected = getattr(variable.type, "dtype", None)
+        found = value.type if isinstance(value, Variable) else np.asarray(value)
+        dtype = str(getattr(found, "dtype", expected))
+        if dtype != expected:
+            named = _named(value) if isinstance(value, Variable) else "an array"
+            cast = f"np.{expected}({value})"
+            if not isinstance(value, TensorConstant):
+                cast = f"T.cast(..., {expected!r})" if isinstance(value, Variable) else "astype"
+            return (
+                f"givens: {variable} is of {expected}, and is to be replaced by {named} of {dtype}:"
+                f" {cast} makes it one"
+            )
+    return ""
 
 
 def _known(value: Any) -> Any:

@@ -17,6 +17,7 @@ TYPES = ("float64", "float32")
     "HoistInvariants",
     "record_loops",
     "cleaned_loops_are_ours",
+    "joined_loops_are_ours",
     "loops_are_ours",
     "results_apart",
 )

@@ -8,6 +8,7 @@ from typing import Any
 
 from theano.link.native.program import Program
 from theano.pytensor_base.graphs.scan import Scan
+from theano.values_in_words import operation
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def report_of(program: Program) -> EngineReport:
             if isinstance(node.op, Scan):
                 loops.append(LoopRecord(node.op.name or "scan", reason))
             elif reason is not None:
-                calls.append(CallRecord(str(node.op), reason))
+                calls.append(CallRecord(operation(node.op), reason))
     sizes = tuple(len(part.nodes) for part in program.parts if part.native)
     return EngineReport(tuple(loops), tuple(calls), sizes, program.code.text)
 

@@ -21,6 +21,7 @@ from pytensor.tensor.math import MulWithoutZeros
 from theano.link.native.ir.ir import CannotLower
 from theano.link.native.ir.scalar_types import C_TYPES, FLOATS
 from theano.pytensor_base.operations.scalar import Angle, Deg2Rad, GammaL, GammaU, Rad2Deg
+from theano.values_in_words import operation
 
 
 @dataclass(frozen=True)
@@ -239,7 +240,7 @@ def expression_of(op: Any, inputs: Sequence[str], output: str) -> Expression:
         whole = inputs[0] == output
         return Expression("cast", "(({t}){0})", "{0}" if whole else None, None, output)
     if kind not in TABLE:
-        raise CannotLower(f"the scalar operation {op}")
+        raise CannotLower(f"the scalar operation {operation(op)}")
     form = TABLE[kind]
     expression = _RULES[form.rule](str(op), form.template, form.vector, inputs, output)
     return replace(expression, function=expression.function or form.function, library=form.library)
