@@ -64,26 +64,9 @@ def emit_segment(
     """The lines of a segment's C function."""
     step = segment.step
     memory = Memory(step)
-    parts: list[Part] = []
     commit = _first_commit(segment)
-    for position, statement in enumerate(step.statements):
-        if position == commit:
-            parts.append([COMMIT])
-        parts.append(statement)
-        if counters:
-            parts.append(counters.after(step, position))
-    before = [
-        *_inputs(segment),
-        *prologue(step.sizes.entries, repeated.loops),
-        "/* work memory */",
-        *memory.plan,
-        *_outputs_fit(segment, memory),
-        memory.refuse(),
-        *_shapes(segment),
-        "result[1] = bytes;",
-        f"if (!run) {{ result[0] = tn_whole({_own_nanoseconds(step)}); return 0; }}",
-        *_room_offered(segment),
-    ]
+    parts = _parts(step, commit, counters)
+    before = _before(segment, memory, repeated)
     pointers = [*_outputs(segment), *memory.pointers]
     long = len(before) + len(pointers) + len(parts) > LINES_WORTH_OPTIMIZING
     calls = repeated.written(segment, parts, fewest=1 if long else 2)
@@ -117,6 +100,35 @@ def emit_segment(
         not long,
         None if computing is None else computing.definition,
     )
+
+
+def _parts(step: Step, commit: int | None, counters: Counters | None) -> list[Part]:
+    """The statements, and what stands between them."""
+    parts: list[Part] = []
+    for position, statement in enumerate(step.statements):
+        if position == commit:
+            parts.append([COMMIT])
+        parts.append(statement)
+        if counters:
+            parts.append(counters.after(step, position))
+    return parts
+
+
+def _before(segment: Segment, memory: Memory, repeated: Repeated) -> list[str]:
+    """What is found and checked before anything is computed."""
+    step = segment.step
+    return [
+        *_inputs(segment),
+        *prologue(step.sizes.entries, repeated.loops),
+        "/* work memory */",
+        *memory.plan,
+        *_outputs_fit(segment, memory),
+        memory.refuse(),
+        *_shapes(segment),
+        "result[1] = bytes;",
+        f"if (!run) {{ result[0] = tn_whole({_own_nanoseconds(step)}); return 0; }}",
+        *_room_offered(segment),
+    ]
 
 
 def _own_nanoseconds(step: Step) -> str:
