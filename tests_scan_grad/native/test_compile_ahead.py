@@ -1,6 +1,11 @@
 """The C compiler is started for loops while their function is rewritten, once for each."""
 
+import os
 import re
+import signal
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
@@ -10,6 +15,7 @@ import theano.tensor as T
 from theano.link.native import source
 from theano.link.native.build import compiler, objects
 from theano.link.native.build import libraries as build
+from theano.link.native.build.processor_time import seconds_used
 from theano.link.native.lowering import lowered_loops
 
 
@@ -100,6 +106,31 @@ def test_loops_inside_loops_are_started_ahead(started):
     value = np.arange(6.0).reshape(2, 3) / 10
     expected = [np.tanh(np.tanh(np.tanh(a) + b) + c) for a, b, c in value]
     np.testing.assert_allclose(function(value), expected)
+
+
+@pytest.mark.parametrize("share, again", [(1.0, False), (0.1, True), (None, True)])
+def test_what_gets_a_core_is_not_started_again(share, again, started, monkeypatch):
+    monkeypatch.setattr(objects, "SECONDS_OF_PATIENCE", 0.001)
+    used = None if share is None else (lambda: share * time.monotonic())
+    monkeypatch.setattr(compiler.Run, "seconds_used", lambda run: used and used())
+    # longer than the patience: it runs behind all else
+    monkeypatch.setattr(objects.Tier, "flags_of_loop", lambda tier, code: ["-O3", "-fPIC"])
+    names = written(stack(2))
+    assert {name for name, ahead in started if ahead} == set(names)
+    assert any(not ahead for _, ahead in started) == again
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells")
+def test_the_time_of_a_process_is_that_of_those_that_it_started_too():
+    busy = "import time\nwhile time.process_time() < 0.3: pass\nprint(flush=True); time.sleep(60)"
+    shell = f"{sys.executable} -c '{busy}'; true"
+    command = ["sh", "-c", shell]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as process:
+        process.stdout.readline()
+        used = seconds_used(process.pid)
+        os.killpg(process.pid, signal.SIGKILL)
+    assert used >= 0.25
+    assert seconds_used(process.pid) is None
 
 
 def test_with_one_core_nothing_is_started(started, monkeypatch):

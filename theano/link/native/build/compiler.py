@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from theano.configparser import caller_stacklevel
+from theano.link.native.build.processor_time import seconds_used
 from theano.link.native.ir.ir import CannotLower
 from theano.link.native.runtime.build import (
     Command,
@@ -114,6 +115,10 @@ class Run:
     def is_done(self) -> bool:
         """Whether it has ended, well or not."""
         return self.process.poll() is not None
+
+    def seconds_used(self) -> float | None:
+        """How long it has had a core, where the system tells."""
+        return seconds_used(self.process.pid)
 
     def finish(self) -> None:
         """Wait for the end.

@@ -25,7 +25,7 @@ from theano.schedule.disk.sealed_files import is_sealed
 
 # how many run ahead at once, for each core
 AHEAD_FOR_A_CORE = 3
-# how long what runs behind all else is waited for, before it is started again in front
+# After so long, what runs behind all else and had less than half a core is started again in front.
 SECONDS_OF_PATIENCE = 0.5
 SECONDS_BETWEEN_LOOKS = 0.002
 
@@ -85,7 +85,7 @@ def object_files(
             if path not in ahead and (anew or not is_sealed(path))
         }
         _wait(ahead.values())
-        # the machine is busy: what runs behind all else hardly runs
+        # the machine is busy with other work: what runs behind it hardly runs
         rivals = {
             path: [run] if run.is_done() else [run, start(path)] for path, run in ahead.items()
         }
@@ -120,11 +120,21 @@ def _taken_in_other_folders(paths: Sequence[Path]) -> list[Run]:
 
 
 def _wait(runs: Iterable[Run]) -> None:
-    """Wait for the end of runs, for a while."""
-    patience = time.monotonic() + SECONDS_OF_PATIENCE
-    for run in runs:
-        while not run.is_done() and time.monotonic() < patience:
+    """Wait for the end of runs behind all else, as long as these get half a core together."""
+    left = [run for run in runs if not run.is_done()]
+    while left:
+        before, end = _seconds_used(left), time.monotonic() + SECONDS_OF_PATIENCE
+        while time.monotonic() < end and not all(run.is_done() for run in left):
             time.sleep(SECONDS_BETWEEN_LOOKS)
+        if any(run.is_done() for run in left):
+            left = [run for run in left if not run.is_done()]
+        elif _seconds_used(left) - before < SECONDS_OF_PATIENCE / 2:
+            return
+
+
+def _seconds_used(runs: Iterable[Run]) -> float:
+    """How long runs have had a core, as far as the system tells."""
+    return sum(run.seconds_used() or 0.0 for run in runs)
 
 
 def _keep_first(runs: Iterable[Run], folder: Path) -> None:
