@@ -12,6 +12,7 @@ import pytest
 
 import theano
 import theano.tensor as T
+from tests_scan_grad import networks
 from theano.link.native import source
 from theano.link.native.build import compiler, objects
 from theano.link.native.build import libraries as build
@@ -93,6 +94,24 @@ def test_loops_that_will_be_joined_are_started_when_they_are(started):
     names = written(function)
     assert len(names) == 2
     assert sorted(started) == sorted((name, True) for name in names)
+
+
+def test_loops_that_are_given_a_length_twice_are_started_once(started):
+    """As the backward loop of a decoder that attends is: its annotations' lengths are its keys'."""
+
+    def loop(step, **arguments):
+        states, _ = theano.scan(step, **arguments)
+        return states
+
+    built = networks.attention(loop)
+    inputs, weights = built.inputs, built.weights
+    projected = T.tensordot(inputs[0], T.eye(inputs[0].shape[2]), 1)
+    cost = theano.clone(built.cost, replace={inputs[0]: projected})
+    function = theano.function(inputs, theano.grad(cost, weights), mode="NATIVE")
+    assert sorted(started) == sorted((name, True) for name in written(function))
+    expected = theano.function(inputs, theano.grad(cost, weights), mode="FAST_COMPILE")
+    for ours, theirs in zip(function(*built.values), expected(*built.values), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12)
 
 
 def test_loops_inside_loops_are_started_ahead(started):

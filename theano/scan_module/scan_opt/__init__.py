@@ -27,6 +27,7 @@ from theano.scan_module.scan_opt.old_names import (
     ScanMerge,
     ScanSaveMem,
 )
+from theano.scan_module.scan_opt.one_length_each import OneLengthEach
 from theano.scan_module.scan_opt.pad_initial_values import PAD_INITIAL_VALUES
 from theano.scan_module.scan_opt.push_out_dot_accumulate import PushOutDotAccumulate
 from theano.scan_module.scan_opt.push_out_traced_products import PushOutTracedProducts
@@ -63,6 +64,7 @@ REWRITES = (
     ("HoistFromSequences", HoistFromSequences(), 0.07, (FAST_RUN_TAG,)),
     ("MergeDots", MergeDots(), 0.08, (FAST_RUN_TAG,)),
     ("forget_normal_forms", ForgetNormalForms(), 0.0801, (FAST_RUN_TAG,)),
+    ("one_length_each", OneLengthEach(), 0.0802, (FAST_RUN_TAG,)),
     # PyTensor has joined loops
     ("joined_loops_are_ours", LoopsAreOurs(), 1.605, (FAST_RUN_TAG,)),
     ("fewer_steps", FewerSteps(), 1.611, (FAST_RUN_TAG,)),
