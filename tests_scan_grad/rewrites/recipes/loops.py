@@ -59,6 +59,16 @@ def loops_over_the_same_values(m: Maker):
     return [*m.one_of([first], [first, second]), *m.one_of([], third, [third[1][-1]])]
 
 
+@recipe(FAMILY, "one_length_each")
+def loops_that_are_given_equal_lengths(m: Maker):
+    x = m.array((m.one_of(1, 3), 2), TYPES)
+    lengths = [pt.tanh(x).shape[1], (x * 2).shape[1], m.one_of(x.shape[0], x.T.shape[0])]
+    outputs, _ = theano.scan(
+        lambda a, n, k, j: a * n + k - j * m.one_of(1, 2), [x], non_sequences=lengths
+    )
+    return [outputs]
+
+
 @recipe(FAMILY, "scan_merge")
 def loops_side_by_side_of_different_lengths(m: Maker):
     x = m.array((3, 2), TYPES)
