@@ -62,9 +62,14 @@ def loops_over_the_same_values(m: Maker):
 @recipe(FAMILY, "one_length_each")
 def loops_that_are_given_equal_lengths(m: Maker):
     x = m.array((m.one_of(1, 3), 2), TYPES)
-    lengths = [pt.tanh(x).shape[1], (x * 2).shape[1], m.one_of(x.shape[0], x.T.shape[0])]
+    w = m.array((2, m.one_of(1, 2)), x.type.dtype)
+    y = pt.concatenate([x.dot(w), x], axis=1)
+    lengths = [y.shape[0], y.reshape((-1, y.shape[1])).shape[1], y.dot(y.T).shape[0]]
     outputs, _ = theano.scan(
-        lambda a, n, k, j: a * n + k - j * m.one_of(1, 2), [x], non_sequences=lengths
+        lambda a, h, n, k, j: (pt.tanh(a * n + h * k) - pt.sin(h * j)).astype(h.type.dtype),
+        [x],
+        [pt.zeros((2,), x.type.dtype)],
+        lengths,
     )
     return [outputs]
 
