@@ -61,6 +61,7 @@ from pytensor.tensor.reshape import (
     JoinDims,  # makes one dimension of several
     SplitDims,  # makes several of one
 )
+from pytensor.tensor.signal.conv import Convolve1d  # a vector with another one
 from pytensor.tensor.subtensor import (
     as_index_constant,  # an entry of an index as a constant, if it is one
     get_canonical_form_slice,  # (slice, length) -> one without negative numbers, direction

@@ -2,6 +2,7 @@
 
 from theano.link.native.lowering.operations import (
     advanced_indexing,
+    convolution,
     ctc,
     cumulative,
     elementwise,
@@ -36,6 +37,7 @@ __all__ = [
     "blockwise",
     "correlation",
     "ctc",
+    "convolution",
     "cumulative",
     "elementwise",
     "generators",

@@ -13,6 +13,7 @@ from pytensor.tensor.sort import ArgSortOp, SortOp
 from pytensor.tensor.subtensor import AdvancedSubtensor
 
 from theano.link.native.ir.ir import CannotLower, Value
+from theano.link.native.lowering.operations.convolution import convolutions_of_stacks
 from theano.link.native.lowering.operations.graphs import inlined_on_stacks
 from theano.link.native.lowering.operations.matrices.batched_products import product_of_stacks
 from theano.link.native.lowering.operations.matrices.block_diagonal import block_diagonals
@@ -31,6 +32,7 @@ from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
 from theano.pytensor_base.operations.tensor import (
     BlockDiagonal,
+    Convolve1d,
     LUFactorTridiagonal,
     SolveLUFactorTridiagonal,
 )
@@ -59,6 +61,7 @@ _RULES: Mapping[type, _OnStacks] = {
     AdvancedSubtensor: pick_from_each,
     ArgSortOp: _sort,
     BlockDiagonal: block_diagonals,
+    Convolve1d: convolutions_of_stacks,
     Dot: _product,
     LUFactorTridiagonal: factors_of_stack,
     PivotToPermutations: _permutation,
