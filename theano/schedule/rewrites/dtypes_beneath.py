@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from pytensor.compile.builders import OpFromGraph
 from pytensor.graph.basic import Apply, Constant, Variable
@@ -30,7 +29,8 @@ _WALKED_THROUGH = (Elemwise, DimShuffle, CAReduce, Blockwise, OpFromGraph)
 _Dtypes = tuple[frozenset[str], ...]
 _NONE: _Dtypes = (frozenset(),) * (LEVELS + 1)
 
-_of_graphs: WeakKeyDictionary[FunctionGraph, DtypesBeneath] = WeakKeyDictionary()
+# what a graph calls its own, as it does its shapes
+_NAME = "dtypes_beneath"
 
 
 def dtypes_beneath(graph: FunctionGraph, node: Apply, levels: int = LEVELS) -> frozenset[str]:
@@ -38,9 +38,9 @@ def dtypes_beneath(graph: FunctionGraph, node: Apply, levels: int = LEVELS) -> f
 
     Products and sums within one another count as one level: rewrites make one of them.
     """
-    if graph not in _of_graphs:
+    if not hasattr(graph, _NAME):
         graph.attach_feature(DtypesBeneath())
-    return _of_graphs[graph].of(node)[levels]
+    return getattr(graph, _NAME).of(node)[levels]
 
 
 class DtypesBeneath(Feature):
@@ -56,11 +56,11 @@ class DtypesBeneath(Feature):
 
     def on_attach(self, fgraph: FunctionGraph) -> None:
         """Be what is asked about a graph."""
-        _of_graphs[fgraph] = self
+        setattr(fgraph, _NAME, self)
 
     def on_detach(self, fgraph: FunctionGraph) -> None:
         """Be asked no more, for it hears of no changes."""
-        _of_graphs.pop(fgraph, None)
+        delattr(fgraph, _NAME)
 
     def of(self, node: Apply) -> _Dtypes:
         """The dtypes beneath a node, for each number of levels."""
