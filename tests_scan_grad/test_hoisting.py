@@ -59,6 +59,17 @@ def test_lists_of_lengths_are_made_in_the_step(shape, ndim):
     assert function(np.ones((2, 3)), np.ones((2, 3, 4))) == 144.0
 
 
+def test_numbers_of_a_matrix_that_a_loop_is_given():
+    x, numbers = T.vector("x"), T.lmatrix("numbers")
+    computed = numbers * 2
+    given = [computed[0, 1], computed[1, 0], computed[1, 1]]
+    states, _ = theano.scan(
+        lambda row, h, a, b, c: T.tanh(row * a + h * b) - h * c, [x], T.zeros(()), given
+    )
+    function = theano.function([x, numbers], states)
+    np.testing.assert_allclose(function([0.5], [[0, 1], [2, 3]]), [np.tanh(1.0)], rtol=1e-6)
+
+
 def test_a_check_stays_in_the_step():
     """A loop of no steps checks nothing."""
     n, w = T.iscalar("n"), T.vector("w")

@@ -42,7 +42,7 @@ def shape_of_reshape(
     if asked is None or array.type.ndim == 0:
         return None
     left_over = [k for k, length in enumerate(asked) if _is_minus_one(length)]
-    given = [known(_entry(length)) for k, length in enumerate(asked) if k not in left_over]
+    given = [known(entry_of_list(length)) for k, length in enumerate(asked) if k not in left_over]
     if len(left_over) > 1 or not all(map(is_not_negative, given)):
         return None
     if left_over:
@@ -63,7 +63,7 @@ def _entries(asked_for: Variable) -> list[Variable] | None:
     return list(node.inputs)
 
 
-def _entry(length: Variable) -> Variable:
+def entry_of_list(length: Variable) -> Variable:
     """A length itself, where it is read from a vector of lengths."""
     node = length.owner
     if node is None or not isinstance(node.op, Subtensor):

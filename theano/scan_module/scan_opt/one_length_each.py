@@ -10,12 +10,12 @@ from typing import Any
 
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.tensor.basic import MakeVector
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.shape import Shape, Shape_i
 from pytensor.tensor.subtensor import Subtensor
 from pytensor.tensor.type import TensorType
 
+from theano.pytensor_base.graphs.reshaped_lengths import entry_of_list
 from theano.pytensor_base.operations.tensor import get_idx_list
 from theano.scan_module.loop.arguments import Invariant, take_apart
 from theano.scan_module.loop.roles import given_to
@@ -89,13 +89,13 @@ class _Lengths:
         match node.op:
             case Shape_i(i=axis):
                 return self._of_array(node.inputs[0], axis)
-            case Subtensor(idx_list=places) if node.inputs[0].owner is not None:
-                (place,) = get_idx_list(node.inputs, places)
-                source = node.inputs[0].owner
-                if isinstance(place, Constant):
-                    if isinstance(source.op, MakeVector):
-                        return self.key(source.inputs[int(place.data)])
-                    if isinstance(source.op, Shape):
+            case Subtensor(idx_list=places):
+                entry, source = entry_of_list(length), node.inputs[0].owner
+                if entry is not length:
+                    return self.key(entry)
+                if source is not None and isinstance(source.op, Shape):
+                    (place,) = get_idx_list(node.inputs, places)
+                    if isinstance(place, Constant):
                         return self._of_array(source.inputs[0], int(place.data))
             case Elemwise():
                 return (node.op, *map(self.key, node.inputs))
