@@ -20,7 +20,13 @@ from tests_scan_grad.fresh_process import ROOT, run_python
 from theano.link.native import report
 from theano.link.native.build import libraries as build
 from theano.link.native.build import objects
-from theano.schedule.disk import admitted, building_folders, own_folders, stored_graphs
+from theano.schedule.disk import (
+    admitted,
+    building_folders,
+    graph_pickles,
+    own_folders,
+    stored_graphs,
+)
 from theano.schedule.disk.building_folders import PREFIX, building_folder, make_building_folder
 from theano.schedule.disk.sealed_files import is_sealed, read_sealed, write_sealed
 
@@ -37,8 +43,8 @@ def cache(tmp_path, monkeypatch):
         monkeypatch.setattr(module, "cache_folder", lambda: tmp_path / "native")
     monkeypatch.setattr("theano.compile.mode.folder_of_graphs", lambda: tmp_path / "graphs")
     monkeypatch.setattr(stored_graphs, "SECONDS_WORTH_STORING", 0)
-    known = stored_graphs._KNOWN_CODE | {"tests_scan_grad"}
-    monkeypatch.setattr(stored_graphs, "_KNOWN_CODE", known)
+    known = graph_pickles.KNOWN_CODE | {"tests_scan_grad"}
+    monkeypatch.setattr(graph_pickles, "KNOWN_CODE", known)
     monkeypatch.setattr(theano.config, "cache_optimizations", True)
     own_folders._warn.cache_clear()
     return tmp_path

@@ -13,7 +13,7 @@ import theano.tensor as T
 from tests_scan_grad.fresh_process import printed_by
 from theano.link.native import linker
 from theano.schedule import equilibrium
-from theano.schedule.disk import sealed_files, stored_graphs
+from theano.schedule.disk import graph_pickles, sealed_files, stored_graphs
 
 PROGRAM = """
 import json, os
@@ -50,8 +50,8 @@ def folder(tmp_path, monkeypatch):
     """Where graphs are put, however little time they took."""
     monkeypatch.setattr(stored_graphs, "SECONDS_WORTH_STORING", 0)
     # other tests may have registered rewrites of their own, which do not change either
-    known = stored_graphs._KNOWN_CODE | {"tests_scan_grad"}
-    monkeypatch.setattr(stored_graphs, "_KNOWN_CODE", known)
+    known = graph_pickles.KNOWN_CODE | {"tests_scan_grad"}
+    monkeypatch.setattr(graph_pickles, "KNOWN_CODE", known)
     monkeypatch.setattr(theano.config, "cache_optimizations", True)
     monkeypatch.setattr("theano.compile.mode.folder_of_graphs", lambda: tmp_path)
     return tmp_path
@@ -159,8 +159,8 @@ def test_a_damaged_file_is_written_again(folder, rounds):
 
 
 def test_what_the_user_wrote_is_not_stored(folder, monkeypatch):
-    known = stored_graphs._KNOWN_CODE - {"tests_scan_grad"}
-    monkeypatch.setattr(stored_graphs, "_KNOWN_CODE", known)
+    known = graph_pickles.KNOWN_CODE - {"tests_scan_grad"}
+    monkeypatch.setattr(graph_pickles, "KNOWN_CODE", known)
 
     @theano.compile.ops.as_op(itypes=[T.dvector], otypes=[T.dvector])
     def doubled(value):

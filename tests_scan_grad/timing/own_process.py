@@ -79,9 +79,13 @@ def costs(experiment: str, program: str, sizes: Sizes) -> dict[str, dict[str, An
 
 
 def environment() -> dict[str, str]:
-    """Return this process's environment, with this checkout first to be imported."""
+    """Return this process's environment, with this checkout first to be imported.
+
+    Modules are kept in byte code, as they are where the package is installed.
+    """
     path = os.pathsep.join(filter(None, [str(CHECKOUT), os.environ.get("PYTHONPATH")]))
-    return {**os.environ, "PYTHONPATH": path}
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {**kept, "PYTHONPATH": path}
 
 
 def costs_in_own_process(experiment: str, program: str, sizes: Sizes) -> dict[str, dict[str, Any]]:

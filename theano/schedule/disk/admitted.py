@@ -42,7 +42,7 @@ _BY_NAME = {
     "numpy._core.multiarray": {"_reconstruct", "scalar"},
     "numpy._core.numeric": {"_frombuffer"},
     **NAMES_IN_PICKLES,
-    "theano.schedule.disk.stored_graphs": {"_inner_graph", "_tag", "given_input"},
+    "theano.schedule.disk.graph_pickles": {"_inner_graph", "_tag", "given_input"},
 }
 
 
