@@ -22,7 +22,7 @@ from theano.scan_module.loop.op_of_step import layout, step_graph
 from theano.scan_module.loop.rows_without_steps import with_rows_of_no_steps
 from theano.scan_module.loop.scan_attributes import ScanAttributes
 from theano.scan_module.step.loop_shapes import REMEMBERED, output_shapes
-from theano.scan_module.step_profiles import with_own_profile
+from theano.schedule.step_profiles import with_own_profile
 
 __all__ = ["Scan"]
 

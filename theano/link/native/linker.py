@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from pytensor.compile.mode import Mode
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
 
@@ -22,7 +23,7 @@ from theano.link.native.ir.ir import CannotLower
 from theano.link.native.lowering.segment import SegmentCall
 from theano.link.native.program import Program, make_program
 from theano.link.native.random_states_as_words import RandomStatesAsWords  # noqa: F401 -- registers it
-from theano.link.native.report import EngineReport, report_of
+from theano.link.native.engine_report import EngineReport, report_of
 from theano.link.native.run.calls import (
     NativeSegment,
     in_own_way,
@@ -229,3 +230,7 @@ def _connect(
                 last_use[variable] = k
     for variable, k in last_use.items():
         units[k].clears.append(storage_map[variable])
+
+
+# that of PyTensor's functions
+mode = Mode(NativeLinker(), "fast_run")

@@ -10,7 +10,6 @@ from pytensor.graph.basic import Apply, Constant
 from pytensor.graph.fg import FunctionGraph
 from pytensor.scalar.basic import ScalarType
 
-import theano.link.native.lowering.all_operations  # noqa: F401 -- fills the table
 from theano.link.native.emit.counters import Counters
 from theano.link.native.emit.program_text import ProgramText, profiled_text, program_text
 from theano.link.native.graph.overwriting import overwrites_input
