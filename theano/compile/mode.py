@@ -5,7 +5,7 @@ package's rewrites are registered. PyTensor's modes do not know our tags.
 """
 
 from collections import UserDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +46,6 @@ from theano.pytensor_base.functions.compiling import (
 )
 from theano.pytensor_base.functions.linking import JITLinker, Linker, VMLinker
 from theano.pytensor_base.graphs.rewriting import RewriteDatabaseQuery
-from theano.schedule.step_modes import StepModes, use_step_modes
 from theano.schedule.arranged import arranged
 from theano.schedule.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb
 from theano.schedule.disk.stored_graphs import StoredGraphs
@@ -57,6 +56,7 @@ from theano.schedule.rewrites.left_out import (
     Tags,
     not_asked_for,
 )
+from theano.schedule.step_modes import StepModes, use_step_modes
 
 __all__ = [
     "FAST_COMPILE",
@@ -250,14 +250,28 @@ class _PredefinedModes(UserDict[str, PyTensorMode]):
         "DEBUG_MODE": lambda: _debug_mode("fast_run"),
     }
 
-    def __getitem__(self, name: str) -> PyTensorMode:
-        if self.data.get(name) is None and name in self._MADE:
-            with no_warning_yet():
-                self.data[name] = self._MADE[name]()
-        return super().__getitem__(name)
+    def __missing__(self, name: str) -> PyTensorMode:
+        if name not in self._MADE:
+            raise KeyError(name)
+        with no_warning_yet():
+            self[name] = self._MADE[name]()
+        return self[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.data or name == "FAST_RUN"
+
+    def __iter__(self) -> Iterator[str]:
+        # in a fixed order, whether it has been asked for or not
+        return iter(dict.fromkeys(("FAST_RUN", *self.data)))
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
 
 
-predefined_modes: _PredefinedModes = _PredefinedModes(FAST_RUN=None, FAST_COMPILE=FAST_COMPILE)
+predefined_modes: _PredefinedModes = _PredefinedModes({"FAST_COMPILE": FAST_COMPILE})
+
+
+FAST_RUN: PyTensorMode
 
 
 def __getattr__(name: str) -> Any:

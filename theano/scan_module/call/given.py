@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from pytensor.graph.basic import Variable
 from pytensor.graph.type import HasShape
 from pytensor.tensor.basic import as_tensor_variable
 
+from theano.data_classes import dataclass
 from theano.scan_module.loop.roles import MIT_SOT, SIT_SOT
 
 TRACE, UNTRACED = "trace", "untraced"

@@ -13,7 +13,6 @@ compute again. The idea is that of rematerialisation by minimum cut in AOTAutogr
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
 
 import numpy as np
 from pytensor.graph.basic import Constant, Variable
@@ -22,6 +21,7 @@ from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.subtensor import Subtensor
 from pytensor.tensor.type import TensorType
 
+from theano.data_classes import dataclass
 from theano.scan_module.gradient.chosen_operands import choices
 from theano.scan_module.gradient.dependence import computed_from, dependents, in_order
 from theano.scan_module.gradient.minimum_cut import behind_the_cut

@@ -1,49 +1,52 @@
 """Which module has the lowering of which operators: it is imported when one of them is met."""
 
-# For each module of `operations`, the names of its operators' classes.
-_OPERATORS = {
-    "advanced_indexing": "AdvancedIncSubtensor AdvancedSubtensor",
-    "convolution": "Convolve1d",
-    "ctc": "ConnectionistTemporalClassification",
-    "cumulative": "CumOp",
-    "draws.outcomes_of_draws": "ChoiceFromUniform MultinomialFromUniform",
-    "draws.random_draws": "mrg_truncated mrg_uniform",
-    "draws.random_state_draws": "DrawFromWords",
-    "elementwise": """
+import importlib
+
+# for each module the names of its operators' classes
+OPERATORS_OF = {
+    ".operations.advanced_indexing": "AdvancedIncSubtensor AdvancedSubtensor",
+    ".operations.convolution": "Convolve1d",
+    ".operations.ctc": "ConnectionistTemporalClassification",
+    ".operations.cumulative": "CumOp",
+    ".operations.draws.outcomes_of_draws": "ChoiceFromUniform MultinomialFromUniform",
+    ".operations.draws.random_draws": "mrg_truncated mrg_uniform",
+    ".operations.draws.random_state_draws": "DrawFromWords",
+    ".operations.elementwise": """
         CpuContiguous DeepCopyOp DimShuffle Elemwise ScalarFromTensor ScalarOp TensorFromScalar
         TypeCastingOp
     """,
-    "generators": "ARange Eye",
-    "graphs": "OpFromGraph",
-    "images.correlation": """
+    ".operations.generators": "ARange Eye",
+    ".operations.graphs": "OpFromGraph",
+    ".operations.images.correlation": """
         Corr3dMM Corr3dMM_gradInputs Corr3dMM_gradWeights CorrMM CorrMM_gradInputs
         CorrMM_gradWeights
     """,
-    "images.neighbours": "Images2Neibs Images2NeibsGrad",
-    "images.pooling": "AveragePoolGrad DownsampleFactorMaxGradGrad MaxPoolGrad Pool",
-    "indexing": "AdvancedIncSubtensor1 AdvancedSubtensor1 IncSubtensor Subtensor",
-    "masks": "Nonzero",
-    "matrices.batched_products": "BatchedDot",
-    "matrices.block_diagonal": "BlockDiagonal",
-    "matrices.blockwise": "Blockwise",
-    "matrices.linear_algebra": """
+    ".operations.images.neighbours": "Images2Neibs Images2NeibsGrad",
+    ".operations.images.pooling": "AveragePoolGrad DownsampleFactorMaxGradGrad MaxPoolGrad Pool",
+    ".operations.indexing": "AdvancedIncSubtensor1 AdvancedSubtensor1 IncSubtensor Subtensor",
+    ".operations.masks": "Nonzero",
+    ".operations.matrices.batched_products": "BatchedDot",
+    ".operations.matrices.block_diagonal": "BlockDiagonal",
+    ".operations.matrices.blockwise": "Blockwise",
+    ".operations.matrices.linear_algebra": """
         Cholesky CholeskySolve Det Eigh LUFactor MatrixInverse PivotToPermutations SLogDet Schur
         Solve SolveOrNaN SolveTriangular TRSYL
     """,
-    "matrices.products": "CGemv CGer Dot Dot22 Dot22Scalar Gemm Gemv Ger",
-    "matrices.tridiagonal": "LUFactorTridiagonal SolveLUFactorTridiagonal",
-    "reductions": "Argmax CAReduce LogSoftmax Max Min Softmax",
-    "scan": "FrozenWhenAsked Scan",
-    "shapes": """
+    ".operations.matrices.products": "CGemv CGer Dot Dot22 Dot22Scalar Gemm Gemv Ger",
+    ".operations.matrices.tridiagonal": "LUFactorTridiagonal SolveLUFactorTridiagonal",
+    ".operations.reductions": "Argmax CAReduce LogSoftmax Max Min Softmax",
+    ".operations.scan": "FrozenWhenAsked Scan",
+    ".operations.shapes": """
         Alloc AllocEmpty CheckAndRaise ExtractDiag Join JoinDims MakeVector Rebroadcast Repeat
         Reshape Shape Shape_i SpecifyShape Split SplitDims
     """,
-    "sorting": "ArgSortOp SortOp",
+    ".operations.sorting": "ArgSortOp SortOp",
 }
 
-# for each name the module
-PLACES = {
-    name: f"theano.link.native.lowering.operations.{module}"
-    for module, names in _OPERATORS.items()
-    for name in names.split()
-}
+_PLACES = {name: module for module, names in OPERATORS_OF.items() for name in names.split()}
+
+
+def import_lowering(operator: str) -> None:
+    """Import the module that has the lowering of operators of this name, if there is one."""
+    if operator in _PLACES:
+        importlib.import_module(_PLACES[operator], __package__)
