@@ -19,9 +19,10 @@ LOADING_BY_TABLE = {
     "theano.link.xla.jax_library",
 }
 
-# The tables, and which modules are in them: lazy names of packages, and lowerings.
+# The tables, and which modules they import: lazy names of packages, and lowerings. A name of a
+# module of the package itself is an address: who asks for it imports the module.
 TABLES: dict[str, Callable[[dict], Iterable[str]]] = {
-    "_LAZY": lambda table: table.values(),
+    "_LAZY": lambda table: (place for name, place in table.items() if place != f".{name}"),
     "OPERATORS_OF": lambda table: table.keys(),
 }
 
