@@ -43,6 +43,8 @@ class ForwardStep:
         Values that the backward loop can read: sequences, states, traces, invariants.
     unavailable
         Inner inputs that it cannot: states of which only the last value exists.
+    overwritten
+        Inner inputs that it cannot, and that can be saved: places of buffers that later steps write.
     invariants
         Inner inputs that are the same in every step.
     savable
@@ -51,6 +53,7 @@ class ForwardStep:
 
     available: Collection[Variable]
     unavailable: Collection[Variable]
+    overwritten: Collection[Variable]
     invariants: Collection[Variable]
     savable: Callable[[list[Variable]], set[Variable]]
 
@@ -90,6 +93,7 @@ def choose_saved_values(
         variable
         for variable in region
         if variable in step.unavailable
+        or variable in step.overwritten
         or variable in only_once
         or (
             policy != "none"
