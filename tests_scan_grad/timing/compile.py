@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import sys
 import time
@@ -32,12 +31,7 @@ ENGINES: Mapping[str, Callable[[Network], Step]] = {
     "pytensor": partial(pytensor_step, mode="CVM"),
     "numba": partial(pytensor_step, mode="NUMBA"),
 }
-MODULES = {
-    # what a first compilation imports
-    "native": ("theano.tensor.nnet.nnet", "theano.all_rewrites", "theano.link.native.linker"),
-    "pytensor": ("pytensor.tensor",),
-    "numba": ("numba",),
-}
+MODULES = {"native": "theano.tensor.nnet", "pytensor": "pytensor.tensor", "numba": "numba"}
 
 
 def first_step(engine: str, name: str, path: Path) -> float:
@@ -61,8 +55,7 @@ def prepare(engine: str) -> None:
         # JAX finds its devices when it is first used: that is part of its import.
         jax.local_devices(backend="cpu")
     else:
-        for module in MODULES[engine]:
-            importlib.import_module(module)
+        __import__(MODULES[engine])
 
 
 def problem(name: str, cold: bool) -> Problem:

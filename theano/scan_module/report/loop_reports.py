@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from theano.data_classes import dataclass
 from theano.scan_module.report.headings import (
     HOISTED,
     IN_ORDER,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Size
 from theano.link.native.ir.scalar_types import SUFFIX
 from theano.link.native.ir.sizes import Sizes

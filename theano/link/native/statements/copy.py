@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from theano.data_classes import dataclass
+from dataclasses import dataclass
+
 from theano.link.native.ir.ir import Scalar, View
 from theano.link.native.ir.layout import Product
 from theano.link.native.ir.sharing import Share, Sharing, Way
