@@ -2,7 +2,7 @@
 
 That is the graph, the rewrites, the flags, and the versions of code. The graph is told as data, in
 the order of computation: each operation, the numbers of what it reads, and the types, names and
-lines of what it makes. Pickling its nodes and variables themselves takes four times as long.
+lines of what it makes. Pickling its nodes and variables themselves took 1.6 to 2.4 times as long.
 """
 
 from __future__ import annotations

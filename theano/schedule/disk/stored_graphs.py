@@ -22,15 +22,8 @@ from pytensor.graph.fg import FunctionGraph, Output
 from pytensor.graph.traversal import toposort
 from pytensor.graph.type import Type
 
-from theano.pytensor_base.graphs.graph import (
-    AlreadyThere,
-    DestroyHandler,
-    Feature,
-    features_of,
-)
-from theano.pytensor_base.graphs.rewriting import (
-    SequentialGraphRewriter,
-)
+from theano.pytensor_base.graphs.graph import AlreadyThere, DestroyHandler, Feature, features_of
+from theano.pytensor_base.graphs.rewriting import SequentialGraphRewriter
 from theano.schedule.disk.graph_names import name_of
 from theano.schedule.disk.graph_pickles import (
     NOT_STORABLE,
