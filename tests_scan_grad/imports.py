@@ -2,7 +2,8 @@
 
 import ast
 import functools
-from collections.abc import Iterator
+import importlib.util
+from collections.abc import Callable, Iterable, Iterator
 
 from tests_scan_grad.fresh_process import ROOT
 
@@ -11,8 +12,19 @@ PACKAGE = ROOT / "theano"
 # What imports the module that its argument names.
 LOADERS = ("import_module", "import_keeping_settings")
 
-# Packages that load their own modules by names that are computed, and what loads JAX's.
-PACKAGES_THAT_LOAD = {"theano", "theano.compile", "theano.link.xla.jax_library", "theano.gpuarray"}
+# What loads modules by names that are computed: those of tables that are read below, and JAX's.
+LOADING_BY_TABLE = {
+    "theano.lazy_names",
+    "theano.link.native.lowering.places",
+    "theano.link.xla.jax_library",
+}
+
+# The tables, and which modules they import: lazy names of packages, and lowerings. A name of a
+# module of the package itself is an address: who asks for it imports the module.
+TABLES: dict[str, Callable[[dict], Iterable[str]]] = {
+    "_LAZY": lambda table: (place for name, place in table.items() if place != f".{name}"),
+    "OPERATORS_OF": lambda table: table.keys(),
+}
 
 
 @functools.cache
@@ -24,6 +36,10 @@ def syntax() -> dict:
 def _name(path) -> str:
     *folders, file = path.relative_to(ROOT).with_suffix("").parts
     return ".".join(folders if file == "__init__" else [*folders, file])
+
+
+def _is_package(module: str) -> bool:
+    return ROOT.joinpath(*module.split("."), "__init__.py").exists()
 
 
 def _only_for_types(tree) -> set[int]:
@@ -43,7 +59,11 @@ def _imported(module: str, tree) -> Iterator[str]:
     for node in ast.walk(tree):
         if id(node) in aside:
             continue
-        if isinstance(node, ast.Import):
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in TABLES:
+            places = TABLES[ast.unparse(node.targets[0])](ast.literal_eval(node.value))
+            package = module if _is_package(module) else module.rpartition(".")[0]
+            yield from (importlib.util.resolve_name(place, package) for place in places)
+        elif isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert not node.level, f"{module}: a relative import"
@@ -55,8 +75,7 @@ def _imported(module: str, tree) -> Iterator[str]:
             if isinstance(name, ast.Constant):
                 yield name.value
             else:
-                # a package may load its own modules when they are first asked for
-                assert module in PACKAGES_THAT_LOAD, f"{module}: {ast.unparse(node)}"
+                assert module in LOADING_BY_TABLE, f"{module}: {ast.unparse(node)}"
 
 
 @functools.cache

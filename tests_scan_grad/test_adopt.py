@@ -92,3 +92,27 @@ def test_importing_theano_changes_nothing_for_pytensor():
     beside = printed_by("import theano\n" + PYTENSOR_PROGRAM)
     assert len(alone) > 50
     assert beside == alone
+
+
+def test_a_second_gradient_of_pytensors_by_several_taps_has_a_gradient():
+    """Its step reads places that it writes again, which no result holds for all steps."""
+    y, start, w = T.vector("y"), T.vector("start"), T.scalar("w")
+    info = {"initial": start, "taps": [-3, -1]}
+
+    def step(y, older, newer, w):
+        return y - w * newer - T.sin(w * older)
+
+    def third(scan, grad):
+        states = scan(step, [y], [info], [w], mode=unrewritten_mode())
+        return grad(grad((states**2).sum(), w) ** 2, w)
+
+    [theirs] = theano.scan_module.adopt(
+        [third(lambda *a, **k: pytensor.scan(*a, return_updates=False, **k), pytensor.grad)]
+    )
+    ours = third(lambda *a, **k: theano.scan(*a, **k)[0], theano.grad)
+    wrt = [y, start, w]
+    results = [[cost, *theano.grad(cost, wrt)] for cost in (theirs, ours)]
+    function = theano.function(wrt, results[0] + results[1], mode=python_mode())
+    found = function(array(5, seed=1), array(3, seed=2), 0.3)
+    for one, other in zip(found[:4], found[4:], strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)

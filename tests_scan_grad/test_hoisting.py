@@ -92,3 +92,22 @@ def test_a_map_needs_no_loop():
     assert loops(function) == []
     given = np.arange(6.0).reshape(3, 2)
     np.testing.assert_allclose(function(given, [1.0, 2.0]), given @ [1.0, 2.0])
+
+
+def test_a_jacobian_runs_the_loop_once_and_makes_no_memory_for_gradients_that_it_does_not_give():
+    """The gradient by the matrix, of every step, is in the loop that each row of it goes back by."""
+    x, start, w = T.matrix("x"), T.vector("start"), T.matrix("w")
+    h, _ = theano.scan(lambda x, h, w: T.tanh(x + h.dot(w)), x, start, w)
+    slope = theano.grad((h**2).sum(), start)
+    jacobian = theano.gradient.jacobian(h[-1], start)
+    function = theano.function([x, start, w], [slope, jacobian], mode=python_mode())
+    made = [v for node in function.maker.fgraph.toposort() for v in node.outputs]
+    assert not [v for v in made if v.type.ndim > 2]
+    assert sum(node.op.info.n_sit_sot for node in loops(function)) == 1
+    rng = np.random.default_rng(0)
+    given = rng.normal(size=(4, 3)), rng.normal(size=3), rng.normal(size=(3, 3))
+    state, expected = given[1], np.eye(3)
+    for row in given[0]:
+        state = np.tanh(row + state @ given[2])
+        expected = (1 - state**2)[:, None] * (given[2].T @ expected)
+    np.testing.assert_allclose(function(*given)[1], expected, rtol=1e-10)

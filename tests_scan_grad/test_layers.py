@@ -7,10 +7,10 @@ from tests_scan_grad.imports import circles, imports
 # From the lowest to the highest: what a layer is for, and its modules and packages. The longest
 # name that fits a module says its layer.
 LAYERS = [
-    ("PyTensor's insides", "pytensor_base"),
+    ("PyTensor's insides, and classes of data", "data_classes pytensor_base"),
     (
         "flags, and small things that know no graph",
-        """compat configdefaults configparser deep_graphs flags garbage gradient_lines log_handler misc
+        """compat configdefaults configparser deep_graphs flags garbage gradient_lines lazy_names log_handler misc
         nearest_name platform_name updates users_lines users_modules values_in_words version""",
     ),
     (
@@ -33,7 +33,10 @@ LAYERS = [
         "Theano's names of operations, and derivatives",
         "gradient ifelse sandbox shaped_gradients sparse tensor",
     ),
-    ("what is built on all of them", "commands d3viz gpuarray profile pymc tests typed_list"),
+    (
+        "what is built on all of them",
+        "all_rewrites commands d3viz gpuarray profile pymc tests typed_list",
+    ),
     ("names of loops that need functions", "scan_module.map_variables scan_module.scan_utils"),
     ("the public names", ""),
 ]

@@ -105,7 +105,7 @@ def test_import_leaves_to_their_first_use_what_few_programs_need():
     assert printed_by(code) == ["[False, False]"]
 
 
-def test_compilation_imports_nothing_and_runs_nothing_but_the_c_compiler():
+def test_compilation_imports_nothing_but_lowerings_and_runs_nothing_but_the_c_compiler():
     code = (
         "import sys, theano, theano.tensor as T; theano.function([], [], mode='NATIVE')\n"
         # where it was not installed, its compiler is asked for a version
@@ -115,7 +115,7 @@ def test_compilation_imports_nothing_and_runs_nothing_but_the_c_compiler():
         "before = set(sys.modules); x = T.matrix('x'); W = theano.shared(x.type.filter([[1.0]]))\n"
         "y = theano.scan(lambda v, h, W: T.tanh(v + h.dot(W)), x, x[0], W)[0].sum()\n"
         "f = theano.function([x], y, updates=[(W, W - theano.grad(y, W))], mode='NATIVE')\n"
-        "print(sorted(set(sys.modules) - before))\n"
+        "print([name for name in set(sys.modules) - before if 'native' not in name])\n"
         "print([command for command in ran if '-fPIC' not in command])"
     )
     assert printed_by(code) == ["[]", "[]"]

@@ -149,3 +149,13 @@ def test_a_random_generator_as_a_state_is_not_warned_of():
         (draws, last), _ = theano.scan(step, outputs_info=[None, generator], n_steps=3)
     drawn = theano.function([generator], [draws, last])(np.random.default_rng(1))[0]
     np.testing.assert_allclose(drawn, np.random.default_rng(1).normal(size=3))
+
+
+@pytest.mark.parametrize("taps", [range(-2, 0), np.arange(-2, 0), (-2, np.int8(-1))])
+def test_taps_are_a_list_a_range_or_an_array(taps):
+    u, first = T.vector("u"), T.vector("first")
+    read_at = [2 + tap for tap in taps]
+    sequence, info = {"input": u, "taps": read_at}, {"initial": first, "taps": taps}
+    h, _ = theano.scan(lambda u, later, older, newer: u * later + older - newer, sequence, info)
+    found = theano.function([u, first], h)([1, 2, 3, 4], [1, 0])
+    np.testing.assert_array_equal(found, [1 * 2 + 1, 2 * 3 - 3, 3 * 4 + 3 - 3])

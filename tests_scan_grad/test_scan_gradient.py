@@ -270,6 +270,24 @@ def test_third_derivative():
     check(build, [h], [values(COLUMNS)])
 
 
+def test_fourth_derivative_by_several_taps():
+    """A backward loop's own gradient passes on, unchanged, what the step only adds to."""
+    x, start, w = T.vector("x"), T.vector("start"), T.scalar("w")
+
+    def build(scan):
+        states = scan(
+            lambda x, older, newer, w: x - w * newer - T.sin(w * older),
+            [x],
+            [{"initial": start, "taps": [-3, -1]}],
+            [w],
+        )
+        slope = theano.grad((states**2).sum(), w)
+        third = theano.grad(theano.grad(slope**2, w), start)
+        return third.sum()
+
+    check(build, [x, start, w], [values(LENGTH), values(3), np.float64(0.3)])
+
+
 def test_hessian():
     h = T.vector("h")
     cost = theano_scan(lambda h, w: T.tanh(w.dot(h)), None, [h], [W], n_steps=3)[-1].sum()

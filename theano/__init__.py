@@ -10,10 +10,10 @@ from theano.configparser import change_flags, config
 
 import importlib
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from theano import gof, scalar, tensor
-from theano import compile, gradient, misc, printing, scan_module, updates, version  # noqa: A004
+from theano import compile, gradient, misc, printing, updates, version  # noqa: A004
 from theano.compile import (
     FunctionMaker,
     In,
@@ -59,38 +59,52 @@ from theano.gof import (
     utils,
 )
 from theano.gradient import Lop, Rop, grad, subgraph_grad
+from theano.lazy_names import lazy_names
 from theano.log_handler import disable_log_handler, logging_default_handler, theano_logger
 from theano.misc.safe_asarray import _asarray
 from theano.printing import pp, pprint
-from theano.scan_module import foldl, foldr, map, reduce, scan, scan_checkpoints  # noqa: A004
-from theano.scan_module import scan_utils as _scan_utils  # noqa: F401 -- reached by its package
+from theano.schedule.database import optdb
 from theano.tensor import TensorType, dot, get_scalar_constant_value
 from theano.updates import OrderedUpdates
 from theano.version import api_version as __api_version__
 from theano.version import version as __version__
+
+if TYPE_CHECKING:
+    from theano import scan_module
+    from theano.scan_module import foldl, foldr, map, reduce, scan, scan_checkpoints  # noqa: A004
 
 # Programs take the package from modules that import it in Theano, itself among them
 # (``from theano import theano``); no module here needs it.
 for _module in (sys.modules[__name__], opt, tensor, tensor.raw_random):
     vars(_module)["theano"] = sys.modules[__name__]
 
-# Imported when first used: they cost time that most programs need not spend.
-_LAZY = (
-    "d3viz",
-    "gpuarray",
-    "ifelse",
-    "pymc",
-    "raise_op",
-    "sandbox",
-    "sparse",
-    "tests",
-    "typed_list",
-)
+_LAZY = {
+    "d3viz": ".d3viz",
+    "foldl": ".scan_module",
+    "foldr": ".scan_module",
+    "gpuarray": ".gpuarray",
+    "ifelse": ".ifelse",
+    "map": ".scan_module",
+    "pymc": ".pymc",
+    "raise_op": ".raise_op",
+    "reduce": ".scan_module",
+    "sandbox": ".sandbox",
+    "scan": ".scan_module",
+    "scan_checkpoints": ".scan_module",
+    "scan_module": ".scan_module",
+    "sparse": ".sparse",
+    "tests": ".tests",
+    "typed_list": ".typed_list",
+}
+_find, __dir__ = lazy_names(__name__, _LAZY)
 # What may be missing of other packages: such a module is then no attribute, for hasattr and inspect.
 _OPTIONAL = {"pymc": ("pymc", "nutpie")}
 
 
 _install_truth_and_eval()
+
+# They are not needed before a graph is rewritten.
+optdb.complete_by(lambda: importlib.import_module("theano.all_rewrites"))
 
 # It needs JAX, which is optional.
 register_targets(lambda: importlib.import_module("theano.gpuarray").gpuarray_shared_constructor)
@@ -100,22 +114,17 @@ if config.contexts or config.init_gpu_device or config.device.startswith(("cuda"
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        try:
-            return importlib.import_module(f"theano.{name}")
-        except ModuleNotFoundError as error:
-            missing = str(error.name).partition(".")[0]
-            if missing in _OPTIONAL.get(name, ()):
-                raise AttributeError(
-                    f"theano.{name} needs {missing}, which is not installed: the extra [{name}]"
-                ) from error
-            if error.name != f"theano.{name}":
-                raise
+    try:
+        return _find(name)
+    except ModuleNotFoundError as error:
+        missing = str(error.name).partition(".")[0]
+        if missing in _OPTIONAL.get(name, ()):
+            raise AttributeError(
+                f"theano.{name} needs {missing}, which is not installed: the extra [{name}]"
+            ) from error
+        if error.name != f"theano.{name}":
+            raise
     raise AttributeError(f"module 'theano' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
 
 
 def sparse_grad(var: Variable) -> Variable:

@@ -15,8 +15,9 @@ import gc
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
+
+from theano.data_classes import dataclass
 
 # new objects between collections; Python's default is 700
 OBJECTS_BETWEEN_COLLECTIONS = 1_000_000

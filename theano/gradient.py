@@ -41,9 +41,6 @@ from theano.deep_graphs import with_room_for_deep_graphs
 from theano.garbage import rare_collections
 from theano.gradient_lines import with_lines
 from theano.pytensor_base.functions.compiling import as_list_or_tuple, mode_not_slow
-from theano.scan_module.adopt import read_from_our_loop
-from theano.scan_module.gradient.tangents import tangents_of
-from theano.scan_module.gradient.transposed_gradients import apart, tangents_by_transposition
 from theano.shaped_gradients import GradClip, GradScale, grad_clip, grad_scale
 from theano.users_lines import users_line
 
@@ -271,6 +268,9 @@ def hessian(
 
 def _on_our_loops(results: Any) -> Any:
     """Results of loops that PyTensor made, read from loops of ours, whose steps have our modes."""
+    # Imported when first used: programs without loops and gradients need none of it.
+    from theano.scan_module.adopt import read_from_our_loop
+
     adopted: dict = {}
     read = [read_from_our_loop(value, adopted, get_default_mode()) for value in _listed(results)]
     return as_list_or_tuple(isinstance(results, list), isinstance(results, tuple), read)
@@ -321,6 +321,9 @@ def Rop(
     >>> float(theano.Rop((x**2).sum(), x, v).eval({x: [1.0, 2.0], v: [1.0, 1.0]}))
     6.0
     """
+    from theano.scan_module.gradient.tangents import tangents_of
+    from theano.scan_module.gradient.transposed_gradients import tangents_by_transposition
+
     options = {
         "disconnected_outputs": disconnected_outputs,
         "return_disconnected": return_disconnected,
@@ -386,6 +389,8 @@ def Lop(
     >>> theano.Lop(x**2, x, v).eval({x: [1.0, 2.0], v: [1.0, 1.0]}).tolist()
     [2.0, 4.0]
     """
+    from theano.scan_module.gradient.transposed_gradients import apart
+
     return pullback(
         apart(f) if isinstance(f, list | tuple) else f,
         wrt,

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.null_type import NullType
 from pytensor.graph.traversal import ancestors, toposort
 
+from theano.data_classes import dataclass
 from theano.users_lines import OF_A_GRADIENT
 
 # The gradients by some variables `wrt`; None, or of a `NullType`, where there is none.

@@ -4,7 +4,6 @@ import os
 import sysconfig
 import traceback
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytensor
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.traversal import walk
 
+from theano.data_classes import dataclass
 from theano.pytensor_base.graphs.rewriting import copy_stack_trace
 
 # The folders whose lines are not a user's.

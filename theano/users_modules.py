@@ -6,10 +6,11 @@ import re
 import sys
 import weakref
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType, FunctionType, ModuleType
 from typing import Any
+
+from theano.data_classes import dataclass
 
 _PACKAGE = "theano"
 

@@ -184,6 +184,16 @@ def tap_of_a_state_in_the_present():
     theano.scan(lambda h: h, outputs_info=dict(initial=x, taps=[0]), n_steps=3)
 
 
+@mistakes.add(TypeError, "output 0: taps: expected whole numbers, such as [-2, -1]", "got '-1'")
+def taps_in_words():
+    theano.scan(lambda a: a, outputs_info=dict(initial=x, taps="-1"), n_steps=3)
+
+
+@mistakes.add(TypeError, "sequence 0: taps: expected whole numbers", "got [0, 0.5]")
+def taps_between_elements():
+    theano.scan(lambda a, b: a + b, sequences=dict(input=x, taps=[0, 0.5]))
+
+
 @mistakes.add(ValueError, "output 0 has the taps [-1, -1]: all of them must be different")
 def tap_twice():
     theano.scan(lambda a, b: a + b, outputs_info=dict(initial=x, taps=[-1, -1]), n_steps=3)

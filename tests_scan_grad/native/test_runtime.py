@@ -80,7 +80,11 @@ def test_large_products_on_several_threads(family, threads, dtype, m, n, k):
 
 
 # several blocks of steps, blocks of rows, and groups of panels; rows a power of two apart in memory
-IN_BLOCKS = [(300, 700, 800), (30, 40, 900), (13, 1100, 500), (157, 1024, 512), (400, 33, 400)]
+IN_BLOCKS = [
+    *[(300, 700, 800), (30, 40, 900), (13, 1100, 500), (157, 1024, 512), (400, 33, 400)],
+    # more rows than pack panels anew, and more columns than a group has, in any family
+    (450, 1100, 390),
+]
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 import time
@@ -31,7 +32,12 @@ ENGINES: Mapping[str, Callable[[Network], Step]] = {
     "pytensor": partial(pytensor_step, mode="CVM"),
     "numba": partial(pytensor_step, mode="NUMBA"),
 }
-MODULES = {"native": "theano.tensor.nnet", "pytensor": "pytensor.tensor", "numba": "numba"}
+MODULES = {
+    # what a first compilation imports
+    "native": ("theano.tensor.nnet.nnet", "theano.all_rewrites", "theano.link.native.linker"),
+    "pytensor": ("pytensor.tensor",),
+    "numba": ("numba",),
+}
 
 
 def first_step(engine: str, name: str, path: Path) -> float:
@@ -55,7 +61,8 @@ def prepare(engine: str) -> None:
         # JAX finds its devices when it is first used: that is part of its import.
         jax.local_devices(backend="cpu")
     else:
-        __import__(MODULES[engine])
+        for module in MODULES[engine]:
+            importlib.import_module(module)
 
 
 def problem(name: str, cold: bool) -> Problem:

@@ -10,9 +10,8 @@ from pathlib import Path
 
 from .experiment import TimingError
 
-SUMS = 24
-TURNS = 100_000
-BYTES = {"float32": 4, "float64": 8}
+# some milliseconds: shorter tries differ by a third
+TURNS = 1_000_000
 C_TYPES = {"float32": "float", "float64": "double"}
 
 PROGRAM = """
@@ -23,8 +22,14 @@ PROGRAM = """
 #else
 #define BYTES 16
 #endif
+/* with the factor and the addend no more than there are registers: 32, or 16 */
+#if defined(__AVX512F__) || defined(__aarch64__)
+#define SUMS 24
+#else
+#define SUMS 12
+#endif
 typedef REAL vector __attribute__((vector_size(BYTES)));
-int vector_bytes(void) { return BYTES; }
+long sums_of_turn(void) { return SUMS * (BYTES / (long)sizeof(REAL)); }
 REAL multiply_add(long turns, REAL factor, REAL addend)
 {
     vector sums[SUMS], all = {0};
@@ -47,6 +52,7 @@ def limit(dtype: str) -> float:
         If the C compiler of the native engine fails.
     """
     library = _library(dtype)
+    library.sums_of_turn.restype = ctypes.c_long
     real = {"float32": ctypes.c_float, "float64": ctypes.c_double}[dtype]
     library.multiply_add.restype = real
     arguments = ctypes.c_long(TURNS), real(0.999), real(0.001)
@@ -55,7 +61,7 @@ def limit(dtype: str) -> float:
         start = time.perf_counter()
         library.multiply_add(*arguments)
         least = min(least, time.perf_counter() - start)
-    return 2 * SUMS * TURNS * (library.vector_bytes() / BYTES[dtype]) / least
+    return 2 * TURNS * library.sums_of_turn() / least
 
 
 def _library(dtype: str) -> ctypes.CDLL:
@@ -66,9 +72,9 @@ def _library(dtype: str) -> ctypes.CDLL:
         raise TimingError("no C compiler: the limit of the processor cannot be measured")
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / "registers.so"
-        defined = [f"-DREAL={C_TYPES[dtype]}", f"-DSUMS={SUMS}"]
-        flags = ["-O3", "-march=native", "-ffp-contract=fast", "-fPIC", "-shared", *defined]
-        command = [*compiler, *flags, "-x", "c", "-", "-o", str(made)]
+        flags = ["-O3", "-march=native", "-ffp-contract=fast", "-fPIC", "-shared"]
+        given = ["-x", "c", "-", "-o", str(made)]
+        command = [*compiler, *flags, f"-DREAL={C_TYPES[dtype]}", *given]
         done = subprocess.run(command, input=PROGRAM, text=True, capture_output=True, check=False)
         if done.returncode:
             raise TimingError(f"{' '.join(command)} failed:\n{done.stderr}")

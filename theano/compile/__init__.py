@@ -1,7 +1,6 @@
 """From graphs to functions: modes, functions, shared variables, profiles, debugging."""
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from theano.compile.builders import OpFromGraph
 from theano.compile.clone import clone
@@ -20,7 +19,6 @@ from theano.compile.function_module import (
 from theano.compile.io import In, Out, Param, SymbolicInput, SymbolicOutput
 from theano.compile.mode import (
     FAST_COMPILE,
-    FAST_RUN,
     OPT_FAST_COMPILE,
     OPT_FAST_RUN,
     OPT_FAST_RUN_STABLE,
@@ -65,31 +63,26 @@ from theano.compile.pfunc import pfunc, rebuild_collect_shared
 from theano.compile.profiling import ProfileStats
 from theano.compile.sharedvalue import SharedVariable, shared, shared_constructor
 from theano.configdefaults import config
+from theano.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from theano.compile.debugmode import DebugMode
+    from theano.compile.mode import FAST_RUN
     from theano.compile.monitormode import MonitorMode
     from theano.compile.nanguardmode import NanGuardMode
 
-# Imported when first used: they cost time that most programs need not spend.
 _LAZY = {
-    "DebugMode": "debugmode",
-    "MonitorMode": "monitormode",
-    "NanGuardMode": "nanguardmode",
-    "ProfileMode": "profilemode",
-    "debugmode": "debugmode",
-    "monitormode": "monitormode",
-    "nanguardmode": "nanguardmode",
-    "profilemode": "profilemode",
+    "DebugMode": ".debugmode",
+    "FAST_RUN": ".mode",
+    "MonitorMode": ".monitormode",
+    "NanGuardMode": ".nanguardmode",
+    "ProfileMode": ".profilemode",
+    "debugmode": ".debugmode",
+    "monitormode": ".monitormode",
+    "nanguardmode": ".nanguardmode",
+    "profilemode": ".profilemode",
 }
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _LAZY:
-        raise AttributeError(f"module 'theano.compile' has no attribute {name!r}")
-    module = importlib.import_module(f"theano.compile.{_LAZY[name]}")
-    return module if name == _LAZY[name] else getattr(module, name)
-
+__getattr__, __dir__ = lazy_names(__name__, _LAZY)
 
 __all__ = [
     "FAST_COMPILE",

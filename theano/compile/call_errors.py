@@ -1,11 +1,12 @@
 """What an error says when a compiled function is called: which input, where, what was expected."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytensor.raise_op import CheckAndRaise
 
-from theano.compile.failed_operations import FailedOperation, failed_operations
 from theano.compile.hints import hints_for, lengths_that_differ
 from theano.compile.specify_shape import SpecifyShape, WrongShapeError
 from theano.compile.wrong_values import WrongValueError
@@ -14,6 +15,9 @@ from theano.pytensor_base.functions.compiling import Function as PyTensorFunctio
 from theano.pytensor_base.functions.compiling import containers_by_key
 from theano.users_lines import lines_in_words, nearest_line
 from theano.values_in_words import described, shortened
+
+if TYPE_CHECKING:
+    from theano.compile.failed_operations import FailedOperation
 
 __all__ = [
     "explain_bad_call",
@@ -116,6 +120,9 @@ def explain_failure(function: PyTensorFunction, error: Exception) -> Exception:
     Exception
         The same error; of a wrong shape a WrongShapeError.
     """
+    # Imported when first used: it knows loops.
+    from theano.compile.failed_operations import failed_operations
+
     failed = failed_operations(error, function.maker.fgraph)
     # An error of the arguments has been explained, and no operation has run.
     if not failed or hasattr(error, "explained_by_theano"):

@@ -3,7 +3,6 @@
 import importlib
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from pytensor.graph.traversal import ancestors
 
 from theano.compile.function import function
 from theano.compile.mode import Mode, get_mode
+from theano.data_classes import dataclass
 from theano.pytensor_base.graphs.graph import functions_of
 
 # So many calls with the same inputs are left to NumPy, before the C compiler is started.

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import traceback
-from dataclasses import dataclass
 from typing import Any
 
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 
 from theano.compile.wrong_values import WrongValueError
+from theano.data_classes import dataclass
 from theano.pytensor_base.functions.linking import raise_with_op
 from theano.pytensor_base.graphs.scan import RunningSteps, Scan, running_steps
 from theano.scan_module.gradient.backward_loop import GRADIENT_OF

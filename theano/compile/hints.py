@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from pytensor.graph.basic import Apply
 from pytensor.tensor.basic import AllocEmpty
 from pytensor.tensor.elemwise import Elemwise
 
+from theano.data_classes import dataclass
 from theano.pytensor_base.graphs.scan import Scan
 
 __all__ = ["hints_for", "lengths_that_differ"]

@@ -4,7 +4,8 @@ Theano's default modes ask for PyTensor's tags and for tags of our own, under wh
 package's rewrites are registered. PyTensor's modes do not know our tags.
 """
 
-from collections.abc import Callable
+from collections import UserDict
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,6 @@ from theano.pytensor_base.functions.compiling import (
 )
 from theano.pytensor_base.functions.linking import JITLinker, Linker, VMLinker
 from theano.pytensor_base.graphs.rewriting import RewriteDatabaseQuery
-from theano.scan_module.step_modes import StepModes, use_step_modes
 from theano.schedule.arranged import arranged
 from theano.schedule.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb
 from theano.schedule.disk.stored_graphs import StoredGraphs
@@ -56,6 +56,7 @@ from theano.schedule.rewrites.left_out import (
     Tags,
     not_asked_for,
 )
+from theano.schedule.step_modes import StepModes, use_step_modes
 
 __all__ = [
     "FAST_COMPILE",
@@ -234,24 +235,49 @@ def _nan_guard_mode(optimizer: str) -> PyTensorMode:
 
 
 with no_warning_yet():
-    # The engine of devices needs modules that are not imported yet.
-    FAST_RUN = named_modes["NATIVE"]()
     FAST_COMPILE = named_modes["FAST_COMPILE"]()
 
 
-class _PredefinedModes(dict[str, PyTensorMode]):
-    """The modes with a name of their own; DEBUG_MODE is made when it is first asked for."""
+class _PredefinedModes(UserDict[str, PyTensorMode]):
+    """The modes with a name of their own; those of engines are made when first asked for.
+
+    They bring their engine with them, and the debugging mode what few programs need.
+    """
+
+    _MADE: Mapping[str, Callable[[], PyTensorMode]] = {
+        # The engine of devices needs modules that are not imported yet.
+        "FAST_RUN": named_modes["NATIVE"],
+        "DEBUG_MODE": lambda: _debug_mode("fast_run"),
+    }
 
     def __missing__(self, name: str) -> PyTensorMode:
-        if name != "DEBUG_MODE":
+        if name not in self._MADE:
             raise KeyError(name)
-        self[name] = _debug_mode("fast_run")
+        with no_warning_yet():
+            self[name] = self._MADE[name]()
         return self[name]
 
+    def __contains__(self, name: object) -> bool:
+        return name in self.data or name == "FAST_RUN"
 
-predefined_modes: _PredefinedModes = _PredefinedModes(
-    {"FAST_RUN": FAST_RUN, "FAST_COMPILE": FAST_COMPILE}
-)
+    def __iter__(self) -> Iterator[str]:
+        # in a fixed order, whether it has been asked for or not
+        return iter(dict.fromkeys(("FAST_RUN", *self.data)))
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+
+predefined_modes: _PredefinedModes = _PredefinedModes({"FAST_COMPILE": FAST_COMPILE})
+
+
+FAST_RUN: PyTensorMode
+
+
+def __getattr__(name: str) -> Any:
+    if name == "FAST_RUN":
+        return predefined_modes[name]
+    raise AttributeError(f"module 'theano.compile.mode' has no attribute {name!r}")
 
 
 def register_mode(name: str, mode: PyTensorMode) -> None:

@@ -11,21 +11,10 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
-from theano.compile.profile_summary.compilation import write_compilation
-from theano.compile.profile_summary.loops import (
-    GraphOfStep,
-    graph_of_step,
-    write_scan_overhead,
-    write_step_summary,
-)
-from theano.compile.profile_summary.memory import write_memory
-from theano.compile.profile_summary.tables import write_classes, write_nodes, write_operations
-from theano.compile.profile_summary.tips import write_tips
+from theano.compile import profile_summary
 from theano.configdefaults import config
-from theano.link.native.run.profile import LoopOfNodes, measurements_of
-from theano.printing.text import debugprint
 from theano.pytensor_base.functions.profiling import ProfileStats as PyTensorProfileStats
 from theano.pytensor_base.functions.profiling import (
     not_printed_by_pytensor,
@@ -33,7 +22,10 @@ from theano.pytensor_base.functions.profiling import (
     register_profiler_printer,
     seconds_of_process,
 )
-from theano.scan_module.step_profiles import use_step_profiles
+from theano.schedule.step_profiles import use_step_profiles
+
+if TYPE_CHECKING:
+    from theano.link.native.run.profile import LoopOfNodes
 
 __all__ = ["LoopProfileStats", "ProfileStats", "print_global_stats", "register_profiler_printer"]
 
@@ -115,9 +107,9 @@ class ProfileStats(PyTensorProfileStats):
         """The values that native code computes where they are read: they are no arrays."""
         found: set[Any] = set()
         for graph in self.graphs:
-            if isinstance(graph, GraphOfStep):
+            if isinstance(graph, profile_summary.GraphOfStep):
                 arrays, known = graph.in_memory, set(graph.shapes)
-            elif (measured := measurements_of(graph)) is not None:
+            elif (measured := profile_summary.measurements_of(graph)) is not None:
                 arrays, known = measured.outer_in_memory(), set(measured.outer_shapes())
             else:
                 continue
@@ -132,7 +124,7 @@ class ProfileStats(PyTensorProfileStats):
 
     def loops(self) -> list[LoopOfNodes]:
         """The native loops of the functions, as they were measured."""
-        measured = (measurements_of(graph) for graph in self.graphs)
+        measured = (profile_summary.measurements_of(graph) for graph in self.graphs)
         return [loop for one in measured if one is not None for loop in one.loops()]
 
     def summary(
@@ -153,17 +145,17 @@ class ProfileStats(PyTensorProfileStats):
         self.summary_globals(file)
         self._write_tables(file, n_ops_to_print, n_apply_to_print)
         loops = self.loops()
-        write_scan_overhead(self, loops, file)
+        profile_summary.write_scan_overhead(self, loops, file)
         self.print_extra(file)
-        write_tips(self, file)
+        profile_summary.write_tips(self, file)
         for loop in () if self.parts else loops:
             LoopProfileStats.of_native(loop).summary(file, n_ops_to_print, n_apply_to_print)
 
     def _write_tables(self, file: TextIO, operations: int, nodes: int) -> None:
         if sum(self.apply_time.values()) > 0:
-            write_classes(self, file, operations)
-            write_operations(self, file, operations)
-            write_nodes(self, file, nodes)
+            profile_summary.write_classes(self, file, operations)
+            profile_summary.write_operations(self, file, operations)
+            profile_summary.write_nodes(self, file, nodes)
         elif self.fct_callcount > 0:
             print(
                 "  No time was counted by operation: this engine does not, or the flag "
@@ -173,15 +165,15 @@ class ProfileStats(PyTensorProfileStats):
         graphs = self.graphs
         if config.profiling.debugprint:
             for graph in graphs:
-                debugprint(list(graph.outputs), print_type=True, file=file)
+                profile_summary.debugprint(list(graph.outputs), print_type=True, file=file)
         if self.variable_shape and graphs:
-            write_memory(self, graphs, file, nodes)
+            profile_summary.write_memory(self, graphs, file, nodes)
 
     def print_compilation(self, file: TextIO = sys.stderr) -> None:
         """Print where compilation took its time: stages, rewrites, loops."""
         for part in self.parts or (self,):
             if part.rewriter_profile is not None:
-                write_compilation(part, file)
+                profile_summary.write_compilation(part, file)
 
     def summary_function(self, file: TextIO) -> None:
         """Print what calls and compilation took."""
@@ -250,7 +242,7 @@ class LoopProfileStats(ProfileStats):
     @classmethod
     def of_native(cls, loop: LoopOfNodes) -> LoopProfileStats:
         """That of a loop that the native engine runs."""
-        graph = graph_of_step(loop)
+        graph = profile_summary.graph_of_step(loop)
         inside = min(loop.seconds, loop.overhead + sum(loop.times.values()))
         return cls(
             atexit_print=False,
@@ -276,7 +268,7 @@ class LoopProfileStats(ProfileStats):
     ) -> None:
         """Print the profile; nothing where the loop did not run."""
         if self.callcount:
-            write_step_summary(self, file)
+            profile_summary.write_step_summary(self, file)
             self._write_tables(file, n_ops_to_print, n_apply_to_print)
             self.print_extra(file)
 

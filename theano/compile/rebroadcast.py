@@ -124,6 +124,8 @@ def remember_lengths(fgraph, node):
 optdb.register(
     "remember_lengths", out2in(remember_lengths), FAST_RUN_TAG, FAST_COMPILE_TAG, position=-0.6
 )
+# and what a step computed, once it is outside of its loop
+optdb["canonicalize"].register("remember_lengths", remember_lengths, FAST_RUN_TAG, FAST_COMPILE_TAG)
 
 
 def addbroadcast(x: Any, *axes: int) -> TensorVariable:

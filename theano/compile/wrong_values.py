@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
 import numpy as np
 from pytensor.graph.basic import Apply
+
+from theano.data_classes import dataclass
 
 # What NanGuardMode calls a big value
 BIGGEST = 1e10

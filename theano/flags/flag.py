@@ -2,10 +2,10 @@
 
 import os
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from theano.data_classes import dataclass
 from theano.flags.kinds import Anything, Choice, ConfigParam, Number, Text, Truth
 
 Kind = Choice | Truth | Number | Text | Anything | ConfigParam

@@ -1,9 +1,9 @@
 """Which values a flag may have: the kinds of the table, and those by which programs add flags."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
+from theano.data_classes import dataclass
 from theano.nearest_name import did_you_mean
 
 

@@ -4,7 +4,6 @@ The engine is `theano.link.xla`. The flags `device`, `contexts` and `init_gpu_de
 devices there are; they are mapped when this package is imported.
 """
 
-import importlib
 from collections.abc import Hashable
 from typing import Any
 
@@ -31,6 +30,7 @@ from theano.gpuarray.type import (
     gpuarray_shared_constructor,
     reg_context,
 )
+from theano.lazy_names import lazy_names
 
 __all__ = [
     "ContextNotDefined",
@@ -83,14 +83,20 @@ register_transfer(transfer)
 start_from_flags()
 
 
-# Programs reach these by the package, without importing them.
-_LAZY = ("blas", "ctc", "fft", "linalg", "neighbours", "nnet", "opt", "pool", "tests")
+_LAZY = {
+    "blas": ".blas",
+    "ctc": ".ctc",
+    "fft": ".fft",
+    "linalg": ".linalg",
+    "neighbours": ".neighbours",
+    "nnet": ".nnet",
+    "opt": ".opt",
+    "pool": ".pool",
+    "tests": ".tests",
+}
+_find, __dir__ = lazy_names(__name__, _LAZY)
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        return importlib.import_module(f"theano.gpuarray.{name}")
     # Whether a device is in use, by the name that programs ask for
-    if name == "pygpu_activated":
-        return bool(devices)
-    raise AttributeError(f"module 'theano.gpuarray' has no attribute {name!r}")
+    return bool(devices) if name == "pygpu_activated" else _find(name)

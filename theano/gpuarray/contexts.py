@@ -1,8 +1,9 @@
 """Contexts: names that graphs give to devices."""
 
 from collections.abc import Hashable, KeysView
-from dataclasses import dataclass
 from typing import Any
+
+from theano.data_classes import dataclass
 
 __all__ = ["Context", "ContextNotDefined", "get_context", "list_contexts", "reg_context"]
 

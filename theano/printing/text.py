@@ -3,7 +3,7 @@
 import string
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from io import StringIO
 from typing import Any, TextIO
 
@@ -12,6 +12,7 @@ from pytensor.compile.io import SymbolicInput, SymbolicOutput
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph, Output
 
+from theano.data_classes import dataclass
 from theano.printing.names import inner_name, operation_name, type_name, variable_name
 from theano.printing.vector_products import factors_of_vectors
 from theano.pytensor_base.functions.compiling import Function

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from theano.configdefaults import config
+from theano.data_classes import dataclass
 from theano.profile.findings import Findings, FunctionTimes, share_of, statements_of
 
 # Parts of the program's time above which something is worth a word.

@@ -5,10 +5,10 @@ from __future__ import annotations
 import linecache
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from theano.compile.profiling import ProfileStats
+from theano.data_classes import dataclass
 from theano.link.native.run.profile import SegmentProfile, StatementProfile, measurements_of
 from theano.pytensor_base.graphs.scan import Scan
 from theano.scan_module.report.function_report import ScanReport

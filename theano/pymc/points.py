@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
 from math import prod
@@ -17,6 +16,8 @@ from pytensor.graph.traversal import ancestors
 from pytensor.tensor.basic import as_tensor, concatenate
 from pytensor.tensor.sharedvar import TensorSharedVariable
 from pytensor.tensor.type import TensorType
+
+from theano.data_classes import dataclass
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from theano.scan_module.call.updated_outside import with_default_updates
 from theano.scan_module.call.written_step import WrittenStep
 from theano.scan_module.loop.arguments import LoopSettings
 from theano.scan_module.loop.one_trace import traced_as_one
-from theano.scan_module.step_modes import step_modes
+from theano.schedule.step_modes import step_modes
 from theano.updates import OrderedUpdates
 
 

@@ -21,8 +21,9 @@ from theano.scan_module.loop.one_trace import with_one_trace
 from theano.scan_module.loop.op_of_step import layout, step_graph
 from theano.scan_module.loop.rows_without_steps import with_rows_of_no_steps
 from theano.scan_module.loop.scan_attributes import ScanAttributes
+from theano.scan_module.loop.step_copy import copied
 from theano.scan_module.step.loop_shapes import REMEMBERED, output_shapes
-from theano.scan_module.step_profiles import with_own_profile
+from theano.schedule.step_profiles import with_own_profile
 
 __all__ = ["Scan"]
 
@@ -103,7 +104,7 @@ class Scan(ScanAttributes):
     def connection_pattern(self, node):
         """For each input, whether each output is connected with it; of a node, worked out once."""
         if not hasattr(node.tag, CONNECTIONS):
-            setattr(node.tag, CONNECTIONS, connection_pattern_of_loop(node))
+            setattr(node.tag, CONNECTIONS, connection_pattern_of_loop(self))
         return getattr(node.tag, CONNECTIONS)
 
     @with_one_trace
@@ -119,7 +120,7 @@ class Scan(ScanAttributes):
         self.validate_inner_graph()
         node = outputs[0].owner
         policy = self.gradient_policy or config.scan.save
-        return loop_pullback(
+        gradients = loop_pullback(
             node,
             take_apart(node),
             list(output_cotangents),
@@ -127,6 +128,11 @@ class Scan(ScanAttributes):
             policy=policy,
             op_class=type(self),
         )
+        if all(own is given for own, given in zip(node.inputs, inputs, strict=True)):
+            return gradients
+        # a loop on stacks is differentiated by inputs that are not those of its outputs' node
+        places = dict(zip([*node.inputs, *outputs], [*inputs, *outputs], strict=True))
+        return copied(gradients, places)
 
     @tests_only_results
     def pushforward(

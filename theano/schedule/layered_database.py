@@ -1,6 +1,8 @@
 """Collections of rewrites that add to others, which stay as they are."""
 
 from collections import ChainMap
+from collections.abc import Callable
+from threading import RLock
 
 from theano.gof.optdb import EquilibriumDB, SequenceDB, check_that_free, holds
 from theano.pytensor_base.graphs import rewriting as of_pytensor
@@ -15,11 +17,14 @@ class LayeredEquilibriumDB(EquilibriumDB):
     ----------
     base : EquilibriumDB
         The other collection.
+    complete : callable
+        Registers what is registered late; called before rewrites are chosen or looked up.
     """
 
-    def __init__(self, base: of_pytensor.EquilibriumDB):
+    def __init__(self, base: of_pytensor.EquilibriumDB, complete: Callable[[], None]):
         super().__init__(base.ignore_newtrees, base.tracks_on_change_inputs)
         self._base = base
+        self._complete = complete
         self.name = base.name
 
     def register(self, name, obj, *tags, **kwargs):
@@ -29,6 +34,7 @@ class LayeredEquilibriumDB(EquilibriumDB):
 
     def query(self, *tags, **kwtags):
         """Return the chosen rewrites of both collections as one."""
+        self._complete()
         chosen = self._base.query(*tags, **kwtags)
         self._add(chosen, super().query(*tags, **kwtags))
         return chosen
@@ -47,9 +53,12 @@ class LayeredEquilibriumDB(EquilibriumDB):
         chosen.cleanup_rewriters += own.cleanup_rewriters
 
     def __getitem__(self, name):
+        if not holds(self, name):
+            self._complete()
         return super().__getitem__(name) if holds(self, name) else self._base[name]
 
     def __contains__(self, name):
+        self._complete()
         return holds(self, name) or name in self._base
 
 
@@ -66,6 +75,9 @@ class LayeredDB(SequenceDB):
         super().__init__(base.failure_callback)
         self._base = base
         self.name = base.name
+        self._late: list[Callable[[], object]] = []
+        # a thread that compiles while another one imports waits for it
+        self._completing = RLock()
         self._layers: dict[str, LayeredEquilibriumDB] = {}
         # what is written goes to the first
         self.__position__ = ChainMap(self.__position__, base.__position__)
@@ -74,7 +86,18 @@ class LayeredDB(SequenceDB):
         check_that_free(self._base, name, tags)
         super().register(name, obj, *tags, **kwargs)
 
+    def complete_by(self, register: Callable[[], object]) -> None:
+        """Have more rewrites registered before any are chosen, or looked up by a new name."""
+        self._late.append(register)
+
+    def complete(self) -> None:
+        """Register what is registered late."""
+        with self._completing:
+            while self._late:
+                self._late.pop()()
+
     def __query__(self, q):
+        self.complete()
         chosen = self._base.__query__(q)
         for rewriter in chosen:
             if rewriter.name in self._layers:
@@ -83,15 +106,19 @@ class LayeredDB(SequenceDB):
 
     def number_of_names(self) -> int:
         """How many names are registered here and in the other collection."""
+        self.complete()
         return sum(map(of_pytensor.number_of_names, (self, self._base, *self._layers.values())))
 
     def __getitem__(self, name):
+        if not holds(self, name) and name not in self._base:
+            self.complete()
         if holds(self, name):
             return super().__getitem__(name)
         found = self._base[name]
         if not isinstance(found, of_pytensor.EquilibriumDB):
             return found
-        return self._layers.setdefault(name, LayeredEquilibriumDB(found))
+        return self._layers.setdefault(name, LayeredEquilibriumDB(found, self.complete))
 
     def __contains__(self, name):
+        self.complete()
         return holds(self, name) or name in self._base

@@ -7,23 +7,15 @@ from pytensor.tensor import einsum, linalg, pad
 from theano import compile, gof, gradient, printing  # noqa: A004
 from theano import scalar as scal
 from theano.configparser import config
-from theano.flags.blas_messages import no_blas_remarks
 from theano.gradient import hessian, jacobian
+from theano.lazy_names import lazy_names
+from theano.raise_op import Assert
 from theano.tensor import (
     basic,
-    blas,
-    blas_c,
-    blas_scipy,
     elemwise,
     extra_ops,
-    fft,
-    fourier,
     inplace,
-    io,
-    linalg_rewrites,
     nlinalg,
-    opt,
-    opt_uncanonicalize,
     raw_random,
     shared_randomstreams,
     sharedvar,
@@ -54,8 +46,6 @@ from theano.tensor.extra_ops import (
     unique,
     unravel_index,
 )
-from theano.tensor.io import load
-from theano.tensor.opt import Assert
 from theano.tensor.sharedvar import (
     ScalarSharedVariable,
     TensorSharedVariable,
@@ -92,9 +82,20 @@ from theano.tensor.type_other import (
 )
 from theano.tensor.var import AsTensorError, TensorConstantSignature
 
-from theano.tensor import nnet, signal  # isort: skip -- they are built on the names above
+_LAZY = {
+    "blas": ".blas",
+    "blas_c": ".blas_c",
+    "blas_scipy": ".blas_scipy",
+    "fft": ".fft",
+    "fourier": ".fourier",
+    "io": ".io",
+    "linalg_rewrites": ".linalg_rewrites",
+    "nnet": ".nnet",
+    "opt": ".opt",
+    "opt_uncanonicalize": ".opt_uncanonicalize",
+    "signal": ".signal",
+    "load": ".io",
+}
+__getattr__, __dir__ = lazy_names(__name__, _LAZY)
 
-with no_blas_remarks():
-    # PyTensor asks whether matrices are sparse at the first constant that it looks at: with SciPy,
-    # half of the time that a small function takes to compile.
-    import pytensor.sparse
+__all__ = [name for name in __dir__() if not name.startswith("_")]

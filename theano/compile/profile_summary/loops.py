@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, TextIO
 
+from theano.data_classes import dataclass
 from theano.link.native.run.profile import LoopOfNodes
 from theano.pytensor_base.graphs.scan import Scan, function_of_step
 

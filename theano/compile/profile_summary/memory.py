@@ -10,7 +10,6 @@ import heapq
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TextIO
 
 import numpy as np
@@ -18,6 +17,7 @@ from pytensor.scalar.basic import ScalarType
 from pytensor.tensor.type import DenseTensorType
 
 from theano.configdefaults import config
+from theano.data_classes import dataclass
 
 # Sets of nodes that are looked at for the least peak of any order
 MOST_STATES = 100_000

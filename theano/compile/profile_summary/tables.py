@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TextIO
 
 from theano.configdefaults import config
+from theano.data_classes import dataclass
 
 HEADER = "<% time> <sum %> <apply time> <time per call> <type> <#call> <#apply>"
 HEADER_OF_NODES = "<% time> <sum %> <apply time> <time per call> <#call> <id>"

@@ -5,10 +5,10 @@ the states; the matrices that meet the state, joined; and the biases that go wit
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import theano.tensor as T
+from theano.data_classes import dataclass
 
 __all__ = ["CELLS", "Cell"]
 

@@ -1,11 +1,11 @@
 """cuDNN's convolutions as programs applied them: to a description, and to memory for the result."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pytensor.tensor as pt
 
+from theano.data_classes import dataclass
 from theano.gpuarray.dnn.convolutions import convolution_of
 
 __all__ = ["GpuDnnConv", "GpuDnnConvDesc", "GpuDnnConvGradI", "GpuDnnConvGradW"]

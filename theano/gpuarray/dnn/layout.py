@@ -6,8 +6,9 @@ state; of each of these one array per gate. A matrix is stored one output after 
 Theano's orientation (inputs, outputs) it is a transposed view.
 """
 
-from dataclasses import dataclass
 from typing import Any
+
+from theano.data_classes import dataclass
 
 __all__ = ["ParameterLayout"]
 

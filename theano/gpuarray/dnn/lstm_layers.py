@@ -5,13 +5,13 @@ of devices, which asks when it compiles where the operator runs.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from pytensor.compile.builders import OpFromGraph
 from pytensor.gradient import DisconnectedType
 
 import theano.tensor as T
+from theano.data_classes import dataclass
 from theano.gradient import grad
 from theano.link.xla.linker import DECIDED_BY_DEVICE
 from theano.pytensor_base.graphs.graph import frozen_graph_inside

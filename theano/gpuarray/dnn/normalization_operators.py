@@ -1,10 +1,10 @@
 """cuDNN's batch normalisation and its gradient as programs applied them, by Theano's own."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import pytensor.tensor as pt
 
+from theano.data_classes import dataclass
 from theano.tensor.nnet import bn
 
 __all__ = ["GpuDnnBatchNorm", "GpuDnnBatchNormGrad", "GpuDnnBatchNormInference"]

@@ -1,10 +1,10 @@
 """cuDNN's pooling and its gradient as programs applied them, by Theano's own operators."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import pytensor.tensor as pt
 
+from theano.data_classes import dataclass
 from theano.tensor.signal.pool import AveragePoolGrad, MaxPoolGrad, Pool
 
 __all__ = ["GpuDnnPool", "GpuDnnPoolGrad"]

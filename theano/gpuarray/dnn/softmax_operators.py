@@ -1,12 +1,12 @@
 """cuDNN's softmax and its gradient as programs applied them to images."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import pytensor.tensor as pt
 from pytensor.tensor import special
 from pytensor.tensor.variable import TensorVariable
 
+from theano.data_classes import dataclass
 from theano.tensor.nnet.nnet import SoftmaxGrad
 
 __all__ = ["GpuDnnSoftmax", "GpuDnnSoftmaxGrad"]

@@ -14,14 +14,27 @@ Examples
 ['scan_fn: native']
 """
 
-from pytensor.compile.mode import Mode
+from typing import TYPE_CHECKING
 
-from theano.link.native.linker import NativeLinker
-from theano.link.native.report import report, source
-from theano.link.native.run.c_function import NotNativeError, c_function, header_folder
-from theano.link.native.run.profile import profile
+from theano.lazy_names import lazy_names
 
-mode = Mode(NativeLinker(), "fast_run")
+if TYPE_CHECKING:
+    from theano.link.native.engine_report import report, source
+    from theano.link.native.linker import NativeLinker, mode
+    from theano.link.native.run.c_function import NotNativeError, c_function, header_folder
+    from theano.link.native.run.profile import profile
+
+_LAZY = {
+    "NativeLinker": ".linker",
+    "NotNativeError": ".run.c_function",
+    "c_function": ".run.c_function",
+    "header_folder": ".run.c_function",
+    "mode": ".linker",
+    "profile": ".run.profile",
+    "report": ".engine_report",
+    "source": ".engine_report",
+}
+__getattr__, __dir__ = lazy_names(__name__, _LAZY)
 
 __all__ = [
     "NativeLinker",

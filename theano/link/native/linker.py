@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from pytensor.compile.mode import Mode
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
 
@@ -15,6 +16,7 @@ from theano.link.native.build.programs import LoadedProgram, loaded_program
 from theano.link.native.build.stored_programs import StoredProgram
 from theano.link.native.emit.counters import Counters
 from theano.link.native.emit.program_text import ProgramText
+from theano.link.native.engine_report import EngineReport, report_of
 from theano.link.native.graph.overwriting import overwrites_input
 from theano.link.native.graph.partition import Part, needed_results
 from theano.link.native.graph.updates_in_place import shared_positions
@@ -22,7 +24,6 @@ from theano.link.native.ir.ir import CannotLower
 from theano.link.native.lowering.segment import SegmentCall
 from theano.link.native.program import Program, make_program
 from theano.link.native.random_states_as_words import RandomStatesAsWords  # noqa: F401 -- registers it
-from theano.link.native.report import EngineReport, report_of
 from theano.link.native.run.calls import (
     NativeSegment,
     in_own_way,
@@ -229,3 +230,7 @@ def _connect(
                 last_use[variable] = k
     for variable, k in last_use.items():
         units[k].clears.append(storage_map[variable])
+
+
+# that of PyTensor's functions
+mode = Mode(NativeLinker(), "fast_run")

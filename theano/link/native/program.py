@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pytensor.compile.ops import ViewOp
 from pytensor.graph.basic import Apply, Constant
 from pytensor.graph.fg import FunctionGraph
 from pytensor.scalar.basic import ScalarType
 
-import theano.link.native.lowering.all_operations  # noqa: F401 -- fills the table
+from theano.data_classes import dataclass
 from theano.link.native.emit.counters import Counters
 from theano.link.native.emit.program_text import ProgramText, profiled_text, program_text
 from theano.link.native.graph.overwriting import overwrites_input
@@ -21,13 +21,16 @@ from theano.link.native.ir.ir import CannotLower
 from theano.link.native.ir.scalar_types import has_c_type
 from theano.link.native.lowering.lower_segment import NodeCannotLower, lower_segment
 from theano.link.native.lowering.lowered_loops import loops_of_their_own, shared_loop
-from theano.link.native.lowering.registry import lowering_of
+from theano.link.native.lowering.places import import_lowering
+from theano.link.native.lowering.registry import import_lowerings_by, lowering_of
 from theano.link.native.lowering.segment import Segment, SegmentCall
 from theano.link.native.passes.mutable_inputs import compute_into_inputs, mutable_inputs
 from theano.pytensor_base.functions.c_code import CLinker, OpWiseCLinker
 from theano.pytensor_base.functions.linking import PerformLinker, VMLinker
 from theano.pytensor_base.graphs.scan import Scan
 from theano.pytensor_base.operations.tensor import IfElse
+
+import_lowerings_by(import_lowering)
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import count
 from typing import Any
 
 import numpy as np
 from pytensor.graph.basic import Apply
+
+from theano.data_classes import dataclass
 
 
 class CannotLower(Exception):

@@ -5,11 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Collection, Sequence
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
 
+from theano.data_classes import dataclass
 from theano.link.xla.context import CannotLower, Context, Ragged, Requirement, is_traced
 from theano.link.xla.interpret import NodeFailed, compute, value_of
 from theano.link.xla.plan import Stage

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from pytensor.graph.basic import Apply, Constant, Variable
 
+from theano.data_classes import dataclass
 from theano.link.xla.branches import places_of as places_in_branches
 from theano.link.xla.loop.early_stop import outputs_of_unknown_length
 from theano.link.xla.lowering.table import concrete_inputs, why_not

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import Any
 
+from theano.data_classes import dataclass
 from theano.link.xla.buckets import BucketedProgram
 from theano.link.xla.machine import Machine
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from pytensor.graph.basic import Apply
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.op import Op
 from pytensor.graph.rewriting.basic import PatternNodeRewriter
 from pytensor.graph.rewriting.unify import OpPattern
+
+from theano.data_classes import dataclass
 
 
 @dataclass(frozen=True)

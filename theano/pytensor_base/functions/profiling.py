@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from pytensor.compile.debug import profiling
@@ -13,6 +12,8 @@ from pytensor.compile.debug.profiling import (
     ProfileStats,  # what a profiled function counts: `fct_call_time`, `apply_time`, ...
     register_profiler_printer,  # adds a function that prints a part of the profile
 )
+
+from theano.data_classes import dataclass
 
 __all__ = [
     "ProfileStats",

@@ -2,7 +2,6 @@
 # ruff: noqa: F401 -- this file re-exports
 
 import sys
-from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
@@ -31,6 +30,8 @@ from pytensor.scan.rewriting.trace import (
 from pytensor.scan.utils import (
     until,  # a condition on which a loop ends
 )
+
+from theano.data_classes import dataclass
 
 if sys.version_info >= (3, 12):
     from theano.pytensor_base.since_3_3.lines_of_steps import KEEPING_LINES, MergeWithLines

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,8 @@ from pytensor.graph.op import Op
 from pytensor.tensor.basic import as_tensor_variable
 from pytensor.tensor.sort import ArgSortOp, SortOp
 from pytensor.tensor.type import TensorType
+
+from theano.data_classes import dataclass
 
 
 class _AlongComputedAxis(Op):

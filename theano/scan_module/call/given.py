@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
+import numpy as np
 from pytensor.graph.basic import Variable
 from pytensor.graph.type import HasShape
 from pytensor.tensor.basic import as_tensor_variable
 
+from theano.data_classes import dataclass
 from theano.scan_module.loop.roles import MIT_SOT, SIT_SOT
 
 TRACE, UNTRACED = "trace", "untraced"
@@ -129,11 +130,25 @@ def listed(given: Any) -> list[Any]:
     return list(given) if isinstance(given, list | tuple) else [given]
 
 
+def taps_of(entry: dict[str, Any]) -> tuple[int, ...]:
+    """The taps that an entry names: one, or those of a list, a range or an array.
+
+    Raises
+    ------
+    TypeError
+        If they are not whole numbers.
+    """
+    given = entry.get("taps")
+    taps = list(given) if isinstance(given, range | np.ndarray) else listed(given)
+    if not all(isinstance(tap, Integral) and not isinstance(tap, bool) for tap in taps):
+        raise TypeError(f"taps: expected whole numbers, such as [-2, -1], got {given!r}")
+    return tuple(int(tap) for tap in taps)
+
+
 def _sequence(entry: Any) -> GivenSequence:
     if not isinstance(entry, dict):
         return GivenSequence(_variable(entry), (0,))
-    taps = listed(entry.get("taps"))
-    return GivenSequence(_variable(entry["input"]), _as_ints(taps) if taps else (0,))
+    return GivenSequence(_variable(entry["input"]), taps_of(entry) or (0,))
 
 
 def _result(entry: Any) -> GivenResult:
@@ -141,12 +156,7 @@ def _result(entry: Any) -> GivenResult:
         entry = {"initial": entry}
     if entry.get("initial") is None:
         return GivenResult(None, ())
-    taps = listed(entry.get("taps"))
-    return GivenResult(_variable(entry["initial"]), _as_ints(taps) if taps else (-1,))
-
-
-def _as_ints(taps: Iterable[Any]) -> tuple[int, ...]:
-    return tuple(int(tap) for tap in taps)
+    return GivenResult(_variable(entry["initial"]), taps_of(entry) or (-1,))
 
 
 def _variable(given: Any) -> Variable:

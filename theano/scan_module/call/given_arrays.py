@@ -10,7 +10,7 @@ from pytensor.tensor.type import TensorType
 
 from theano.nearest_name import did_you_mean
 from theano.raise_op import Check
-from theano.scan_module.call.given import listed
+from theano.scan_module.call.given import listed, taps_of
 from theano.scan_module.call.step_results import loop_name
 from theano.scan_module.step.sparse_matrices import check_not_sparse
 
@@ -28,7 +28,7 @@ def check_sequences(sequences: Any, name: str | None) -> None:
     IndexError
         If a sequence has no dimension.
     TypeError
-        If a sequence is a sparse matrix.
+        If a sequence is a sparse matrix, or taps are not whole numbers.
     KeyError
         If a dictionary has no ``input``.
     """
@@ -39,6 +39,8 @@ def check_sequences(sequences: Any, name: str | None) -> None:
                 f"{loop_name(name)}: sequence {position} is a dictionary with the keys {given}; its"
                 " array belongs under 'input', and what is read around each element under 'taps'"
             )
+        if isinstance(entry, dict):
+            _taps(entry, f"{loop_name(name)}: sequence {position}")
         array = entry.get("input") if isinstance(entry, dict) else entry
         check_not_sparse(array, f"{loop_name(name)}: sequence {position}")
         variable = _tensor(array)
@@ -62,7 +64,7 @@ def with_rows_checked(outputs_info: Any, name: str | None) -> Any:
     IndexError
         If an initial value that is read further back than one step has no dimension.
     TypeError
-        If an initial value is a sparse matrix.
+        If an initial value is a sparse matrix, or taps are not whole numbers.
     ValueError
         If taps are not below 0, are given twice, or without an initial value; if an entry has keys
         that are not known; if an initial value is known to have too few rows. If that is not known, the function
@@ -82,7 +84,7 @@ def _check_entry(entry: dict, position: int, name: str | None) -> None:
                 f"{title} has the key {key!r} in outputs_info; expected 'initial' and 'taps'"
                 f"{did_you_mean(str(key), known)}"
             )
-    taps = listed(entry.get("taps"))
+    taps = _taps(entry, title)
     if taps and entry.get("initial") is None:
         raise ValueError(f"{title} is read at the taps {taps}, and needs an initial state")
     if any(tap >= 0 for tap in taps):
@@ -121,9 +123,16 @@ def _with_rows_checked(entry: Any, position: int, name: str | None) -> Any:
     return entry
 
 
+def _taps(entry: dict, title: str) -> list[int]:
+    try:
+        return list(taps_of(entry))
+    except TypeError as error:
+        raise TypeError(f"{title}: {error}") from None
+
+
 def _rows_read_back(entry: Any) -> int:
     """How many steps back an output is read, if it says so by taps that it may have."""
-    taps = listed(entry.get("taps")) if isinstance(entry, dict) else []
+    taps = taps_of(entry) if isinstance(entry, dict) else ()
     return -min(taps) if taps and all(tap < 0 for tap in taps) else 0
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence as AbstractSequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from typing import Any
 
@@ -13,6 +13,7 @@ from pytensor.graph.basic import Constant, Variable
 from pytensor.tensor.math import minimum
 from pytensor.tensor.type import TensorType
 
+from theano.data_classes import dataclass
 from theano.pytensor_base.graphs.graph import MissingInputError
 from theano.scan_module.adopt import adopted_loop
 from theano.scan_module.call.given import TRACE, UNTRACED, Given, GivenResult

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +12,7 @@ from pytensor.graph.basic import Constant, Variable
 from pytensor.graph.traversal import graph_inputs
 from pytensor.tensor.basic import as_tensor_variable
 
+from theano.data_classes import dataclass
 from theano.pytensor_base.graphs.graph import MissingInputError
 from theano.pytensor_base.graphs.scan import collect_new_shareds, get_updates_and_outputs
 

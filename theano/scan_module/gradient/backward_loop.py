@@ -60,10 +60,13 @@ def loop_pullback(
     step = _without_sparse_matrices(gradient_of_step(node.op, loop, output_cotangents))
     loop = step.loop
     run = BuiltLoop.of(node, loop)
+    at_hand = values_at_hand(loop)
+    reads = [tap.inner for state in loop.states for tap in state.reads]
     saved = choose_saved_values(
         ForwardStep(
-            available=[*values_at_hand(loop), *(entry.inner for entry in loop.invariants)],
+            available=[*at_hand, *(entry.inner for entry in loop.invariants)],
             unavailable=[entry.inner_input for entry in loop.untraced],
+            overwritten=[variable for variable in reads if variable not in at_hand],
             invariants=[entry.inner for entry in loop.invariants],
             savable=lambda values: values_of_fixed_shape(loop, values),
         ),

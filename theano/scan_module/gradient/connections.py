@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import count
 
-from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.basic import Variable
 from pytensor.graph.traversal import io_toposort
 
+from theano.pytensor_base.graphs.scan import Scan
 from theano.scan_module.loop.roles import Roles
 
 Pattern = list[list[bool]]
@@ -22,10 +23,10 @@ def connection_pattern(inputs: Sequence[Variable], outputs: Sequence[Variable]) 
     return _as_pattern(_connected(inputs, outputs), len(inputs))
 
 
-def connection_pattern_of_loop(node: Apply) -> Pattern:
+def connection_pattern_of_loop(op: Scan) -> Pattern:
     """The same of a loop, whose states carry what they are connected with to the next step."""
-    roles = Roles.of(node.op)
-    connected = _connected(node.op.inner_inputs, node.op.inner_outputs)
+    roles = Roles.of(op)
+    connected = _connected(op.inner_inputs, op.inner_outputs)
     outer_of = _outer_bits(roles)
     computed = roles.inner_outputs([_translated(bits, outer_of) for bits in connected])
     given = roles.outer_inputs(count())
@@ -41,7 +42,7 @@ def connection_pattern_of_loop(node: Apply) -> Pattern:
                 if found[k] & bit:
                     found[k] |= found[state]
             changes |= found[k] != bits
-    return _as_pattern(found, len(node.inputs))
+    return _as_pattern(found, len(given.in_order()))
 
 
 def _connected(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> list[int]:

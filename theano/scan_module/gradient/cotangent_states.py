@@ -91,6 +91,9 @@ def _writes(found: DifferentiatedLoop, state: State, places: dict[int, Variable]
             gradient = places[offset] + gradient
         elif gradient is None:
             gradient = pt.zeros_like(places[offset])
+        elif gradient is places[offset]:
+            # the step only adds to that place: its cotangent stays, and all steps' can be read
+            continue
         writes.append(Tap(offset, _as_type(gradient, places[offset])))
     return writes
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pytensor import tensor as pt
 from pytensor.graph.basic import Apply, Variable
 
+from theano.data_classes import dataclass
 from theano.scan_module.gradient.step_gradient import StepGradient
 from theano.scan_module.loop.arguments import MIT_MOT, BuiltLoop, Sequence, State
 from theano.scan_module.loop.roles import OuterOutputs, Roles

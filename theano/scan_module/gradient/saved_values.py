@@ -13,7 +13,6 @@ compute again. The idea is that of rematerialisation by minimum cut in AOTAutogr
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
 
 import numpy as np
 from pytensor.graph.basic import Constant, Variable
@@ -22,6 +21,7 @@ from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.subtensor import Subtensor
 from pytensor.tensor.type import TensorType
 
+from theano.data_classes import dataclass
 from theano.scan_module.gradient.chosen_operands import choices
 from theano.scan_module.gradient.dependence import computed_from, dependents, in_order
 from theano.scan_module.gradient.minimum_cut import behind_the_cut
@@ -43,6 +43,8 @@ class ForwardStep:
         Values that the backward loop can read: sequences, states, traces, invariants.
     unavailable
         Inner inputs that it cannot: states of which only the last value exists.
+    overwritten
+        Inner inputs that it cannot, and that can be saved: places of buffers that later steps write.
     invariants
         Inner inputs that are the same in every step.
     savable
@@ -51,6 +53,7 @@ class ForwardStep:
 
     available: Collection[Variable]
     unavailable: Collection[Variable]
+    overwritten: Collection[Variable]
     invariants: Collection[Variable]
     savable: Callable[[list[Variable]], set[Variable]]
 
@@ -90,6 +93,7 @@ def choose_saved_values(
         variable
         for variable in region
         if variable in step.unavailable
+        or variable in step.overwritten
         or variable in only_once
         or (
             policy != "none"

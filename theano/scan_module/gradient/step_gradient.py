@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 
 from pytensor.gradient import DisconnectedType, grad
@@ -11,6 +10,7 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.null_type import NullType
 from pytensor.tensor.type import continuous_dtypes
 
+from theano.data_classes import dataclass
 from theano.gradient_lines import with_lines
 from theano.pytensor_base.graphs.graph import features_of
 from theano.scan_module.gradient.chosen_operands import compare_operands

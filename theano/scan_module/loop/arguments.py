@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Sequence as AbstractSequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.traversal import graph_inputs
 
+from theano.data_classes import dataclass
 from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
 from theano.scan_module.loop.result_copy import apart_from, without_copy
 from theano.scan_module.loop.roles import (

@@ -8,13 +8,13 @@ shapes, names or positions.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import count, islice
 from typing import Any, Generic, TypeVar
 
 from pytensor.graph.basic import Apply, Variable
 
+from theano.data_classes import dataclass
 from theano.pytensor_base.graphs.scan import ScanInfo
 
 MIT_MOT, MIT_SOT, SIT_SOT = "mit_mot", "mit_sot", "sit_sot"

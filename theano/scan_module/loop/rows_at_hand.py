@@ -6,10 +6,9 @@ can be read from the buffer that the loop was given if no step wrote it before, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pytensor.graph.basic import Variable
 
+from theano.data_classes import dataclass
 from theano.scan_module.loop.arguments import BuiltLoop, Loop, Sequence, State, Trace
 
 

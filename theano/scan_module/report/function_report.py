@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from pytensor.graph.fg import FunctionGraph
 
+from theano.data_classes import dataclass
 from theano.scan_module.report.loop_reports import LoopReport
 from theano.scan_module.report.page.graph import graph_page
 from theano.scan_module.report.page.page import report_part, whole_page

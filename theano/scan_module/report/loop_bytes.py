@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 
 import numpy as np
@@ -15,6 +14,7 @@ from pytensor.tensor.basic import constant, stack
 from pytensor.tensor.shape import Shape, Shape_i
 from pytensor.tensor.type import TensorType, integer_dtypes
 
+from theano.data_classes import dataclass
 from theano.scan_module.loop.arguments import Loop, Trace
 from theano.scan_module.report.describe import describe
 from theano.scan_module.report.lengths import Length, as_number, of_inputs_alone, without_checks

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 
+from theano.data_classes import dataclass
 from theano.pytensor_base.graphs.graph import Feature, features_of, register_feature_callback
 from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
 from theano.scan_module.loop.arguments import Loop, Trace, take_apart

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from theano.data_classes import dataclass
 from theano.scan_module.report.headings import (
     HOISTED,
     IN_ORDER,

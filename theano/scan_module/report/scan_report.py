@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.replace import clone_replace
 from pytensor.graph.traversal import toposort
 
+from theano.data_classes import dataclass
 from theano.pytensor_base.functions.compiling import Function
 from theano.scan_module.loop.arguments import Loop, take_apart
 from theano.scan_module.loop.roles import Roles

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.traversal import ancestors
 
+from theano.data_classes import dataclass
 from theano.scan_module.report.describe import describe_product, operands_of
 from theano.scan_module.step.products import products_among
 from theano.users_lines import users_line

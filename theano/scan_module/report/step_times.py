@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
+from theano.data_classes import dataclass
 from theano.users_lines import line_in_words
 
 

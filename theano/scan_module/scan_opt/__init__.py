@@ -35,8 +35,8 @@ from theano.scan_module.scan_opt.record_loops import RecordLoops
 from theano.scan_module.scan_opt.results_apart import ResultsApart
 from theano.scan_module.scan_opt.steps_of_mode import StepsOfMode
 from theano.scan_module.scan_opt.unify_forward_loops import UnifyForwardLoops
-from theano.scan_module.step_modes import step_modes
 from theano.schedule.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb, register_for_tags
+from theano.schedule.step_modes import step_modes
 
 __all__ = [
     "REWRITES",

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.traversal import apply_ancestors
 
+from theano.data_classes import dataclass
 from theano.pytensor_base.graphs.rewriting import GraphRewriter, copy_stack_trace
 from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
 from theano.scan_module.report.loop_history import Decision, history_of, origins_of

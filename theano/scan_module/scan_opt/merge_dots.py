@@ -10,7 +10,7 @@ over the joined inner dimension.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pytensor import tensor as pt
 from pytensor.graph.basic import Apply, Variable
@@ -19,6 +19,7 @@ from pytensor.scalar.basic import Add
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.shape import SpecifyShape
 
+from theano.data_classes import dataclass
 from theano.pytensor_base.graphs.rewriting import copy_stack_trace
 from theano.scan_module.loop.arguments import Invariant, Loop
 from theano.scan_module.report.describe import describe

@@ -12,7 +12,7 @@ order; and when the operands of all steps can be stacked, their shapes being equ
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pytensor import tensor as pt
 from pytensor.graph.basic import Apply, Variable
@@ -20,6 +20,7 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.basic import Alloc
 
 from theano.configdefaults import config
+from theano.data_classes import dataclass
 from theano.scan_module.loop.arguments import SIT_SOT, BuiltLoop, Loop, State, Tap
 from theano.scan_module.loop.initial_values import memory_after
 from theano.scan_module.report.describe import describe

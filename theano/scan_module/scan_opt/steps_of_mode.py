@@ -16,7 +16,7 @@ from pytensor.graph.fg import FunctionGraph
 from theano.pytensor_base.graphs.rewriting import GraphRewriter
 from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
 from theano.scan_module.scan_opt.loop_rewriter import loops_of
-from theano.scan_module.step_modes import step_modes
+from theano.schedule.step_modes import step_modes
 
 
 class StepsOfMode(GraphRewriter):

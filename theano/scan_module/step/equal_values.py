@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from pytensor.graph.basic import Constant, Variable
 from pytensor.graph.op import Op
 from pytensor.graph.traversal import toposort
 
+from theano.data_classes import dataclass
 from theano.pytensor_base.graphs.graph import HasInnerGraph
 
 

@@ -8,7 +8,6 @@ the same op puts its own lengths in their place.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from pytensor import tensor as pt
 from pytensor.graph.basic import Apply, Constant, Variable
@@ -17,6 +16,7 @@ from pytensor.graph.traversal import ancestors, toposort
 from pytensor.tensor.shape import Shape as ShapeOp
 from pytensor.tensor.shape import Shape_i
 
+from theano.data_classes import dataclass
 from theano.pytensor_base.graphs.graph import frozen_graph_inside
 from theano.pytensor_base.graphs.not_negative import symbol_of_length
 from theano.pytensor_base.graphs.scan import Scan as PyTensorScan

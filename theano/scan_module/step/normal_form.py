@@ -15,6 +15,7 @@ from pytensor.tensor.blockwise import Blockwise
 from theano.pytensor_base.graphs.rewriting import MergeOptimizer
 from theano.scan_module.loop.arguments import NORMAL_STEP, Loop, loop_of, take_apart
 from theano.scan_module.step.shape_only_uses import with_shapes_from_outside
+from theano.scan_module.step.unread_results import drop_unread_results
 from theano.schedule.rewrites.transposed_products import TransposedProducts
 
 
@@ -23,6 +24,7 @@ def normal_form(node: Apply) -> Loop:
 
     A ``Blockwise`` op without batch dimensions becomes its core op, so that ``a @ b`` and
     ``a.dot(b)`` are the same product. What reads only shapes of what enters the step is given them.
+    Loops of the step give what is read.
 
     Parameters
     ----------
@@ -57,5 +59,6 @@ def _normalized(inputs: list[Variable], outputs: list[Variable]) -> list[Variabl
                 reason="unbatched_blockwise",
             )
     MergeOptimizer().rewrite(graph)
+    drop_unread_results(graph)
     TransposedProducts().rewrite(graph)
     return list(graph.outputs)

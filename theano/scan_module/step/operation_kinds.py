@@ -8,7 +8,6 @@ and is applied to all other dimensions alone.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.op import Op
@@ -35,6 +34,7 @@ from pytensor.tensor.subtensor import (
     Subtensor,
 )
 
+from theano.data_classes import dataclass
 from theano.pytensor_base.operations.axes import positions_with_axis
 from theano.pytensor_base.operations.tensor import (
     AdvancedIncSubtensor1,

@@ -12,8 +12,9 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from theano.data_classes import dataclass
 
 try:
     import fcntl

@@ -8,7 +8,6 @@ once, in its place.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from pytensor import tensor as pt
@@ -19,6 +18,7 @@ from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.math import variadic_add
 from pytensor.tensor.subtensor import IncSubtensor
 
+from theano.data_classes import dataclass
 from theano.pytensor_base.graphs.graph import ReplaceValidate
 from theano.pytensor_base.graphs.rewriting import GraphRewriter, copy_stack_trace
 from theano.pytensor_base.operations.tensor import get_idx_list

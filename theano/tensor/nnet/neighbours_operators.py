@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
 from pytensor.tensor.type import TensorType
 
+from theano.data_classes import dataclass
 from theano.pytensor_base.graphs.shapes import shape_rule
 
 __all__ = ["BORDERS", "Images2Neibs", "Images2NeibsGrad", "WindowsAlong"]

@@ -1,4 +1,8 @@
 """Theano 1.0's `theano.tensor.signal`: convolution and pooling."""
-# ruff: noqa: F401 -- this file re-exports
 
-from theano.tensor.signal import conv, downsample, pool
+from theano.lazy_names import lazy_names
+
+_LAZY = {"conv": ".conv", "downsample": ".downsample", "pool": ".pool"}
+__getattr__, __dir__ = lazy_names(__name__, _LAZY)
+
+__all__ = [*_LAZY]

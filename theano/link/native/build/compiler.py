@@ -12,10 +12,10 @@ import subprocess
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from theano.configparser import caller_stacklevel
+from theano.data_classes import dataclass
 from theano.link.native.build.processor_time import seconds_used
 from theano.link.native.ir.ir import CannotLower
 from theano.link.native.runtime.build import (

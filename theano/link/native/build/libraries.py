@@ -14,9 +14,9 @@ import os
 import weakref
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 
+from theano.data_classes import dataclass
 from theano.link.native.build import compiler
 from theano.link.native.build.compiler import Run
 from theano.link.native.build.objects import object_files, start_missing

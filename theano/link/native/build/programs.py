@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from theano.configparser import config
+from theano.data_classes import dataclass
 from theano.link.native.build.libraries import build_of, library
 from theano.link.native.build.optimized_later import OptimizedLater
 from theano.link.native.build.tiers import OPTIMIZED, QUICK, Tier

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from theano.data_classes import dataclass
 from theano.link.native.build.compiler import FLAGS
 from theano.link.native.emit.loop_code import LoopCode
 from theano.link.native.emit.program_text import ProgramText

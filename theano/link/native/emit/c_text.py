@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from textwrap import fill
 
+from theano.data_classes import dataclass
 from theano.link.native.lowering.step import Step
 
 HERE = Path(__file__).parent

@@ -7,8 +7,8 @@ core is free: half of it is another compiler's.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from theano.data_classes import dataclass
 from theano.link.native.emit.c_text import Definition, listed
 from theano.link.native.emit.repeated_statements import types_of_names
 from theano.link.native.ir.prologue import BeginCall, NameChecked, NameNumber

@@ -9,11 +9,11 @@ from __future__ import annotations
 import ctypes
 import itertools
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Size, View
 from theano.link.native.lowering.step import Step
 

@@ -10,8 +10,8 @@ number for an exception in a step.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
+from theano.data_classes import dataclass
 from theano.link.native.emit.c_text import Line, comment
 from theano.link.native.emit.counters import CLOCK, Counters
 from theano.link.native.emit.memory import Memory

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
+from theano.data_classes import dataclass
 from theano.link.native.emit.c_text import (
     c_text,
     comment,

@@ -9,10 +9,11 @@ largest; the sizes are known when the function is called.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
+from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Buffer, View
 from theano.link.native.ir.layout import Product, place_of
 from theano.link.native.ir.scalar_types import C_TYPES, SUFFIX

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from theano.data_classes import dataclass
 from theano.link.native.emit.c_text import Definition, c_text, comment, indented
 from theano.link.native.emit.counters import Counters
 from theano.link.native.emit.loop import emit_loop

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from theano.data_classes import dataclass
 from theano.link.native.emit.c_text import Definition
 from theano.link.native.emit.shared_statements import SharedStatement, shared_statement
 from theano.link.native.emit.statements import about_lines, function_writer, noted_statement

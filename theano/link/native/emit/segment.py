@@ -11,10 +11,9 @@ first, or TN_REFUSED.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from theano.data_classes import dataclass
 from theano.link.native.emit.c_text import Definition, Line
 from theano.link.native.emit.computing_function import computing_function
 from theano.link.native.emit.counters import CLOCK, Counters

@@ -7,8 +7,8 @@ between statements.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from theano.data_classes import dataclass
 from theano.link.native.emit.c_text import Definition
 from theano.link.native.emit.statements import function_writer
 from theano.link.native.ir.prologue import names_of

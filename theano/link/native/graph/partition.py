@@ -8,11 +8,11 @@ the branch that is not taken is not computed.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph, Output
 
+from theano.data_classes import dataclass
 from theano.pytensor_base.graphs.scan import Scan
 from theano.pytensor_base.operations.tensor import IfElse
 from theano.scan_module.loop.roles import Roles

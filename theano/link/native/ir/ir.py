@@ -6,11 +6,12 @@ Sizes, offsets and conditions are numbers of 64 bits that the loop's prologue kn
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
+from theano.data_classes import dataclass
 from theano.link.native.ir.symbolic import Call, Literal, Name, Size, Symbolic
 
 # What a loop's C function is given and answers, see emit_loop.py. arrays[0] is the table of the

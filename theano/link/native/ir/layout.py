@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Buffer, View
 from theano.link.native.ir.prologue import Element
 from theano.link.native.ir.sizes import Sizes

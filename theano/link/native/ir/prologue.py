@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from theano.data_classes import dataclass
 from theano.link.native.ir.scalar_expressions import Expression
 from theano.link.native.ir.symbolic import Size, Symbolic
 

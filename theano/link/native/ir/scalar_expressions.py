@@ -9,7 +9,7 @@ of the runtime's functions and macros.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ import pytensor.scalar.math as scalar_math
 from pytensor.scalar import basic
 from pytensor.tensor.math import MulWithoutZeros
 
+from theano.data_classes import dataclass
 from theano.link.native.ir.ir import CannotLower
 from theano.link.native.ir.scalar_types import C_TYPES, FLOATS
 from theano.pytensor_base.operations.scalar import Angle, Deg2Rad, GammaL, GammaU, Rad2Deg

@@ -6,8 +6,10 @@ They compare by what they are. What can be computed when the code is made, is.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
+
+from theano.data_classes import dataclass
 
 # from how a name reads to how it reads elsewhere
 Rename = Callable[[str], str]

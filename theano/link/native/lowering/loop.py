@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Argument, Buffer, Scalar, Value
 from theano.link.native.lowering.step import Step
 from theano.pytensor_base.graphs.scan import Scan

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 from typing import Any
 
+from theano.data_classes import dataclass
 from theano.link.native.lowering.loop import Loop, LowerLoop
 from theano.link.native.lowering.lower_loop import lower_scan
 from theano.link.step_graph import EqualSteps

@@ -15,6 +15,14 @@ Lowering = Callable[[Step, Any, list], list]
 
 LOWERINGS: dict[type, Lowering] = {}
 
+# takes the name of an operator's class, and imports what registers its lowering
+_import_lowering: list[Callable[[str], None]] = []
+
+
+def import_lowerings_by(function: Callable[[str], None]) -> None:
+    """Say what imports the lowering of an operator that is met for the first time."""
+    _import_lowering[:] = [function]
+
 
 def lowers(*operators: type) -> Callable[[Lowering], Lowering]:
     """Register a function as the lowering of these operators.
@@ -38,6 +46,8 @@ def lowering_of(op: Any) -> Lowering:
     """The lowering of an operator; CannotLower if there is none."""
     computes_anew = False
     for kind in type(op).__mro__:
+        if kind not in LOWERINGS:
+            _import_lowering[0](kind.__name__)
         # operators on numbers are told apart by their lowering
         if kind in LOWERINGS and (kind is ScalarOp or not computes_anew):
             return LOWERINGS[kind]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
 from pytensor.graph.basic import Variable
 
+from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Argument, Buffer, StepError
 from theano.link.native.lowering.loop import Loop, loops_of
 from theano.link.native.lowering.step import Step

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from theano.configparser import config
+from theano.data_classes import dataclass
 from theano.link.native.graph.updates_in_place import overwrite_inputs
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.segment import Segment

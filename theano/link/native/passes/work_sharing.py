@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
+from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Buffer, Size, View
 from theano.link.native.ir.sharing import ONE, Alone, Share, Sharing, Way
 from theano.link.native.ir.sizes import Sizes

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,8 @@ from pytensor.graph.basic import Constant, Variable
 from pytensor.scalar.basic import ScalarType
 from pytensor.tensor.type import TensorType
 
-from theano.link.native.report import report
+from theano.data_classes import dataclass
+from theano.link.native.engine_report import report
 from theano.link.native.run.calls import NativeSegment, runtime_table
 from theano.link.native.run.virtual_machine import NativeMachine, Unit
 from theano.link.native.runtime.load import SOURCES, symbol

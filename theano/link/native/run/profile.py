@@ -5,13 +5,13 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from pytensor.configdefaults import config
 
+from theano.data_classes import dataclass
 from theano.link.native.emit.counters import FIELDS, Counter, Counters
 from theano.link.native.lowering.segment import SegmentCall
 from theano.pytensor_base.functions.profiling import register_profiler_printer

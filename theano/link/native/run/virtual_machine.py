@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from pytensor.configdefaults import config
 
+from theano.data_classes import dataclass
 from theano.link.native.run.undone import Undo
 from theano.pytensor_base.functions.linking import UpdatingVM
 

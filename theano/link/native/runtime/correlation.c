@@ -15,7 +15,7 @@
 static const tn_axis unit = {1, 1, 1, 1, 1, 0};
 
 /* Used by one thread at a time where the system has no memory. */
-static _Alignas(4096) char spare[TN_WORK_BYTES];
+static _Alignas(4096) char spare[TN_CORRELATION_BYTES];
 static pthread_mutex_t spare_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void *take_memory(void)

@@ -11,9 +11,10 @@ enum { TN_PACKED, TN_IN_PLACE, TN_COPIED };
 
 /* Steps of a block of A and of B, and of one where B is read in place or there is no work memory. */
 enum { TN_BLOCK_STEPS = 384, TN_FEW_STEPS = 64 };
-/* Panels of B that are packed together and used by all rows of A; bytes of them and of a block of A, in any
- * family. */
-enum { TN_GROUP_PANELS = 16, TN_WORK_BYTES = 1007616 };
+/* Bytes of the panels of B that are packed together and used by all rows of A: they come from the last
+ * cache, and the more there are, the less often A is packed. Bytes of them and of a block of A, in any
+ * family; a correlation uses less, which stays in the second-level cache. */
+enum { TN_GROUP_BYTES = 1572864, TN_WORK_BYTES = 1794048, TN_CORRELATION_BYTES = 1007616 };
 /* Multiply-adds between looks at whether a signal came: about a millisecond. */
 #define TN_BETWEEN_LOOKS 1e8
 
@@ -75,7 +76,7 @@ TN_CORRELATION_OF(double, tn_correlation_f64)
         /* Tiles of the filters of all groups. */                                               \
         void (*pack)(const CORRELATION *all, int64_t first_tile, int64_t end_tile);             \
         int64_t (*tasks)(const CORRELATION *all);                                               \
-        /* With packed filters; work holds TN_WORK_BYTES. */                                    \
+        /* With packed filters; work holds TN_CORRELATION_BYTES. */                                    \
         void (*correlate)(const CORRELATION *all, int64_t first_task, int64_t end_task,         \
                           void *work);                                                          \
         /* Tiles of the sums of all groups over each of so many parts of the images. */         \

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from enum import Enum
 from typing import Any, ClassVar
 
+from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Buffer, Scalar, Size, View
 from theano.link.native.ir.prologue import names_of
 from theano.link.native.ir.sharing import ONE, Share, Sharing, Way

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from theano.data_classes import dataclass
 from theano.link.native.ir.ir import FIRST_ARRAY, Buffer, Scalar, View
 from theano.link.native.ir.scalar_types import C_TYPES
 from theano.link.native.ir.sharing import Alone, Share, Sharing, Way

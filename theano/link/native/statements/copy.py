@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Scalar, View
 from theano.link.native.ir.layout import Product
 from theano.link.native.ir.sharing import Share, Sharing, Way

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
+from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Size, View
 from theano.link.native.ir.prologue import names_of
 from theano.link.native.ir.scalar_types import SUFFIX

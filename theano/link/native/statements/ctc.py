@@ -6,8 +6,9 @@ Sequences are shared out among threads.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Size, View
 from theano.link.native.ir.scalar_types import C_TYPES, SUFFIX
 from theano.link.native.ir.sharing import ONE, Share, Sharing, Way

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Size, View
 from theano.link.native.ir.prologue import names_of
 from theano.link.native.ir.scalar_types import C_TYPES

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Buffer, Compute, Scalar, Size, View
 from theano.link.native.ir.layout import Product
 from theano.link.native.ir.scalar_types import C_TYPES, FLOATS, SUFFIX

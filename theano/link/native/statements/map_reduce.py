@@ -6,8 +6,7 @@ result need not be stored, and is not read from memory again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Compute, Scalar, Size, View
 from theano.link.native.ir.layout import Product, collapsed, marks
 from theano.link.native.ir.scalar_types import C_TYPES

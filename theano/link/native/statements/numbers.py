@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Scalar, View
 from theano.link.native.ir.scalar_expressions import Expression
 from theano.link.native.ir.scalar_types import C_TYPES

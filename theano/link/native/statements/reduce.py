@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Scalar, Size, View
 from theano.link.native.ir.layout import Product
 from theano.link.native.ir.scalar_types import C_TYPES, FLOATS, SUFFIX, literal

@@ -5,8 +5,9 @@ Each thread checks all of the indices, so that all of them stop where one is out
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Scalar, Size, View
 from theano.link.native.ir.sharing import EVERY, ONE, Share, Sharing, Way
 from theano.link.native.ir.sizes import Sizes

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Compute, Scalar, View
 from theano.link.native.ir.layout import Place, place_of
 from theano.link.native.ir.sizes import Sizes

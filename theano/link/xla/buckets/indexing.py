@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from pytensor.tensor.basic import Split
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
+from theano.data_classes import dataclass
 from theano.link.xla.buckets.numbers import Varying, each_of
 from theano.link.xla.buckets.padding import CannotBucket, Padded, rows_below
 from theano.link.xla.buckets.trace import pads, shape_each

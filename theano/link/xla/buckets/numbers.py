@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from pytensor.scalar.basic import ScalarType
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.type import TensorType
 
+from theano.data_classes import dataclass
 from theano.link.xla.buckets.padding import CannotBucket
 from theano.link.xla.interpret import performed
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.traversal import ancestors
 
+from theano.data_classes import dataclass
 from theano.link.device_cells import keep
 from theano.link.xla.context import CannotLower, Ragged, is_traced
 from theano.link.xla.data_parallel.parts import ALL, Rows

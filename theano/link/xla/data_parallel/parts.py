@@ -6,8 +6,9 @@ it. These are `ALL`, a `Rows` and `SUMMAND`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+from theano.data_classes import dataclass
 
 
 @dataclass(frozen=True)

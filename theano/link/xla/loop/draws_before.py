@@ -8,7 +8,7 @@ loop of their own, in the same order, and the rest reads them as a sequence, on 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from pytensor.graph.basic import Apply, Constant, Variable
@@ -17,6 +17,7 @@ from pytensor.graph.replace import clone_replace
 from pytensor.graph.traversal import ancestors, graph_inputs, toposort
 from pytensor.tensor.type import TensorType
 
+from theano.data_classes import dataclass
 from theano.link.xla.windows import TAG
 from theano.pytensor_base.graphs.graph import ReplaceValidate
 from theano.pytensor_base.graphs.rewriting import GraphRewriter, copy_stack_trace

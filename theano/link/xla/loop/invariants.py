@@ -8,7 +8,6 @@ other one.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -16,6 +15,7 @@ from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.tensor.basic import Join
 from pytensor.tensor.elemwise import DimShuffle
 
+from theano.data_classes import dataclass
 from theano.link.xla.context import is_traced
 from theano.pytensor_base.operations.axes import axis_apart
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from pytensor.graph.basic import Apply, Variable
 
+from theano.data_classes import dataclass
 from theano.link.step_graph import prepared
 from theano.link.xla.context import Context
 from theano.link.xla.loop.early_stop import stopped

@@ -7,12 +7,12 @@ in that array's own rows: nothing is reversed or copied before the loop.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from pytensor.graph.basic import Variable
 from pytensor.tensor.subtensor import Subtensor
 
+from theano.data_classes import dataclass
 from theano.link.xla.context import is_traced
 from theano.pytensor_base.operations.tensor import indices_from_subtensor
 

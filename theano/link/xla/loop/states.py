@@ -12,9 +12,10 @@ circular, and holds the last rows in order when the loop is over. Each kind of s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from theano.data_classes import dataclass
 from theano.link.xla.context import CannotLower
 
 # As many rows may be kept side by side and moved up at each step; more stay in a buffer.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.type import TensorType
 
+from theano.data_classes import dataclass
 from theano.link.xla.context import CannotLower, Context, Ragged, is_traced
 from theano.link.xla.interpret import NodeFailed, interpret
 from theano.link.xla.loop.invariants import read

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from theano.data_classes import dataclass
 from theano.link.xla.lowering.table import lowers
 from theano.tensor.nnet.ctc_operator import (
     LABELS_IN_RANGE,

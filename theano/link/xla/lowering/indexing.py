@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
+from theano.data_classes import dataclass
 from theano.link.xla.context import CannotLower, Context, is_traced
 from theano.link.xla.lowering.table import lowers
 from theano.pytensor_base.operations.tensor import indices_from_subtensor

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from typing import Any
 
 from pytensor.graph.basic import Apply
@@ -30,6 +29,7 @@ from pytensor.scalar.basic import ScalarType
 from pytensor.tensor.type import TensorType
 from pytensor.tensor.type_other import NoneTypeT, SliceType
 
+from theano.data_classes import dataclass
 from theano.link.xla.context import CannotLower, Context
 from theano.link.xla.jax_library import import_keeping_settings
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
+
+from theano.data_classes import dataclass
 
 LETTER = 6.63  # the width of one, of a font of 11 pixels and even width
 LINE = 15

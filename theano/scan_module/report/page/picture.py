@@ -9,8 +9,8 @@ read its result. What left the loop is above and below its frame.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from theano.data_classes import dataclass
 from theano.scan_module.report.headings import HOISTED, PUSHED_OUT
 from theano.scan_module.report.loop_history import Decision
 from theano.scan_module.report.loop_reports import LoopReport

@@ -9,7 +9,7 @@ from the last, or the loop may stop by itself, all steps are run.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 
 from pytensor import tensor as pt
@@ -19,6 +19,7 @@ from pytensor.graph.traversal import apply_depends_on
 from pytensor.tensor.basic import AllocEmpty
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
+from theano.data_classes import dataclass
 from theano.pytensor_base.operations.tensor import get_idx_list
 from theano.scan_module.loop.constant_index import constant_index
 from theano.scan_module.loop.roles import Roles, given_to, steps_given_to

@@ -9,13 +9,14 @@ passed from block to block; each block reads and writes its rows of them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from pytensor import tensor as pt
 from pytensor.graph.basic import Constant, Variable
 from pytensor.tensor.basic import AllocEmpty
 
+from theano.data_classes import dataclass
 from theano.scan_module.loop.arguments import (
     BuiltLoop,
     Invariant,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pytensor import tensor as pt
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.tensor.type import integer_dtypes
 
+from theano.data_classes import dataclass
 from theano.scan_module.scan_opt.outside.all_steps_at_once import AllSteps
 from theano.scan_module.scan_opt.outside.sum_plans import (
     BatchedContraction,

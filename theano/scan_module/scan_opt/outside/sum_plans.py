@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pytensor.graph.basic import Apply, Variable
 from pytensor.tensor.elemwise import DimShuffle
+
+from theano.data_classes import dataclass
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ their own each place of a window is a part, whose rows are the images.
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from theano.data_classes import dataclass
 from theano.tensor.nnet.correlation.geometry import extent
 
 

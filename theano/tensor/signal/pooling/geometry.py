@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytensor.tensor as pt
 from pytensor.graph.basic import Variable
+
+from theano.data_classes import dataclass
 
 
 def windows_along(length: Any, size: Any, step: Any, pad: Any, ignore_border: bool) -> Any:

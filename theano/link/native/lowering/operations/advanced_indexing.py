@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from pytensor.tensor.subtensor import AdvancedIncSubtensor, AdvancedSubtensor
 
+from theano.data_classes import dataclass
 from theano.link.native.ir.ir import CannotLower, Scalar, Size, Value, View
 from theano.link.native.lowering.operations.elementwise import cast
 from theano.link.native.lowering.operations.indexing import (

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from pytensor.scalar import add
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
+from theano.data_classes import dataclass
 from theano.link.native.ir.ir import CannotLower, Numbers, Scalar, Size, Spread, Value, View
 from theano.link.native.ir.scalar_expressions import Expression, expression_of
 from theano.link.native.ir.symbolic import (

@@ -7,8 +7,8 @@ the bounds of a window's rows say it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Size, View
 from theano.link.native.ir.prologue import names_of
 from theano.link.native.ir.sharing import ONE, Share, Sharing, Way

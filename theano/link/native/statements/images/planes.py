@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Size, View
 from theano.link.native.ir.layout import c_order
 from theano.link.native.ir.scalar_types import C_TYPES

@@ -9,8 +9,8 @@ in the same way, once for each of the windows that an element may be in.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
+from theano.data_classes import dataclass
 from theano.link.native.ir.scalar_types import C_TYPES
 from theano.link.native.ir.symbolic import Size
 from theano.link.native.statements.images.planes import Plane

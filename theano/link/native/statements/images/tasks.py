@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from enum import Enum
 
+from theano.data_classes import dataclass
 from theano.link.native.ir.symbolic import Size
 from theano.link.native.text.writer import Writer
 

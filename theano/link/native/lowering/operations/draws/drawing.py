@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from pytensor.graph.basic import Apply
 
+from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Buffer, Scalar, Size, Spread, Value, View
 from theano.link.native.ir.scalar_expressions import Expression
 from theano.link.native.lowering.operations.kernels import indices, loops

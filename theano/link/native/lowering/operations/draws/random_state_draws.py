@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from pytensor.graph.basic import Apply, Constant
 
+from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Buffer, CannotLower, Value, View
 from theano.link.native.ir.scalar_types import C_TYPES, FLOATS
 from theano.link.native.ir.symbolic import compared

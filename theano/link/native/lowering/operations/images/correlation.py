@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from theano.data_classes import dataclass
 from theano.link.native.ir.ir import CannotLower, Value, View
 from theano.link.native.ir.layout import c_order, place_of
 from theano.link.native.ir.scalar_types import FLOATS

@@ -6,7 +6,7 @@ The runtime computes them (``runtime/linear_algebra.c``), in single and double p
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from pytensor.tensor.linalg import (
     SolveTriangular,
 )
 
+from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Buffer, CannotLower, Size, Value, View
 from theano.link.native.ir.scalar_types import FLOATS, SUFFIX
 from theano.link.native.ir.symbolic import compared

@@ -7,10 +7,11 @@ function of its own where the loop is not compiled as a whole.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from pytensor.compile.mode import Mode
+
+from theano.data_classes import dataclass
 
 
 @dataclass(frozen=True)

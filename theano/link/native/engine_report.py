@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from theano.data_classes import dataclass
 from theano.link.native.program import Program
 from theano.pytensor_base.graphs.scan import Scan
 from theano.values_in_words import operation

@@ -1,0 +1,24 @@
+"""Importing this registers all rewrites: each of these modules adds its own to the database."""
+
+from theano.flags.blas_messages import no_blas_remarks
+from theano.sandbox import mrg_uniform
+from theano.scan_module import scan_opt
+from theano.tensor import linalg_rewrites, random_function
+from theano.tensor.nnet import blocksparse, crossentropy_rewrites, sigm, softmax_rewrites
+from theano.tensor.nnet.abstract_conv import rewrites as convolution_rewrites
+
+__all__ = [
+    "blocksparse",
+    "convolution_rewrites",
+    "crossentropy_rewrites",
+    "linalg_rewrites",
+    "mrg_uniform",
+    "random_function",
+    "scan_opt",
+    "sigm",
+    "softmax_rewrites",
+]
+
+with no_blas_remarks():
+    # PyTensor imports it at the first constant that it looks at, in the midst of rewriting.
+    import pytensor.sparse  # noqa: F401

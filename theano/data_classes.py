@@ -1,0 +1,152 @@
+"""`dataclass` as Python's, whose methods are written when they are first needed.
+
+Python compiles the text of six methods for each class when it is imported, which was a third of what
+the import of this package's engine took. Here the classes share all but the initializer, and that
+is compiled when the first object is made.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import MISSING, Field, FrozenInstanceError
+from operator import attrgetter
+from reprlib import recursive_repr
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+
+__all__ = ["dataclass"]
+
+
+def _with_fields(cls: type, eq: bool, frozen: bool) -> type:
+    """The class with the fields that its annotations name, and with methods that know them."""
+    explicit = vars(cls)
+    has_hash = explicit.get("__hash__") is not None
+    dataclasses.dataclass(init=False, repr=False, eq=False)(cls)
+    fields = dataclasses.fields(cls)  # type: ignore[arg-type]
+    methods: dict[str, Any] = {"__repr__": _repr_of(fields), "__init__": _first_init(cls, frozen)}
+    if eq:
+        values = _values_of([field.name for field in fields if field.compare])
+        methods |= {"__eq__": _equality_by(values)}
+        if not has_hash:
+            # what can change has no hash
+            methods["__hash__"] = _hash_by(values) if frozen else None
+    if frozen:
+        methods |= _refusals(cls, {field.name for field in fields})
+    for name, method in methods.items():
+        if name not in explicit or name == "__hash__":
+            setattr(cls, name, method)
+    return cls
+
+
+def _values_of(names: list[str]) -> Callable[[Any], Any]:
+    """What returns the values of these attributes of an object."""
+    return attrgetter(*names) if names else lambda one: ()
+
+
+def _equality_by(values: Callable[[Any], Any]) -> Callable:
+    def __eq__(self: Any, other: object) -> bool:
+        if self is other:
+            return True
+        if other.__class__ is not self.__class__:
+            return NotImplemented
+        return values(self) == values(other)
+
+    return __eq__
+
+
+def _hash_by(values: Callable[[Any], Any]) -> Callable:
+    def __hash__(self: Any) -> int:
+        return hash(values(self))
+
+    return __hash__
+
+
+def _repr_of(fields: tuple[Field, ...]) -> Callable:
+    names = [field.name for field in fields if field.repr]
+
+    @recursive_repr()
+    def __repr__(self: Any) -> str:
+        values = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
+        return f"{type(self).__qualname__}({values})"
+
+    return __repr__
+
+
+def _refusals(cls: Any, names: set[str]) -> dict[str, Callable]:
+    """Methods that refuse to change the fields, and any attribute of objects of the class itself."""
+
+    def __setattr__(self: Any, name: str, value: Any) -> None:
+        if type(self) is cls or name in names:
+            raise FrozenInstanceError(f"cannot assign to field {name!r}")
+        super(cls, self).__setattr__(name, value)
+
+    def __delattr__(self: Any, name: str) -> None:
+        if type(self) is cls or name in names:
+            raise FrozenInstanceError(f"cannot delete field {name!r}")
+        super(cls, self).__delattr__(name)
+
+    return {"__setattr__": __setattr__, "__delattr__": __delattr__}
+
+
+def _first_init(cls: Any, frozen: bool) -> Callable:
+    """An initializer that puts a faster one in its place."""
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        cls.__init__ = _init_of(cls, frozen)
+        cls.__init__(self, *args, **kwargs)
+
+    return __init__
+
+
+def _init_of(cls: Any, frozen: bool) -> Callable:
+    known: dict[str, Any] = {"_set": object.__setattr__, "_MISSING": MISSING}
+    parameters, lines = ["self"], []
+    for field in dataclasses.fields(cls):
+        name = field.name
+        value = name
+        if field.default_factory is not MISSING:
+            known[f"_factory_{name}"] = field.default_factory
+            value = f"_factory_{name}()"
+            if field.init:
+                parameters.append(f"{name}=_MISSING")
+                value = f"{value} if {name} is _MISSING else {name}"
+        elif not field.init:
+            # it is the attribute of the class, or set after all others
+            continue
+        elif field.default is not MISSING:
+            known[f"_default_{name}"] = field.default
+            parameters.append(f"{name}=_default_{name}")
+        else:
+            parameters.append(name)
+        lines.append(f"_set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
+    if hasattr(cls, "__post_init__"):
+        lines.append("self.__post_init__()")
+    text = f"def __init__({', '.join(parameters)}):\n " + "\n ".join(lines or ["pass"])
+    exec(text, known)
+    made = known["__init__"]
+    made.__qualname__ = f"{cls.__qualname__}.__init__"
+    return made
+
+
+if not TYPE_CHECKING:
+
+    def dataclass(cls: type | None = None, /, *, eq: bool = True, frozen: bool = False) -> Any:
+        """Make a class one of data, as `dataclasses.dataclass` does.
+
+        Parameters
+        ----------
+        cls : type, optional
+            Without it, what is returned takes it.
+        eq : bool
+            Whether objects are equal whose fields are.
+        frozen : bool
+            Whether fields may not be assigned.
+
+        Returns
+        -------
+        type or callable
+        """
+        if cls is None:
+            return lambda cls: _with_fields(cls, eq, frozen)
+        return _with_fields(cls, eq, frozen)

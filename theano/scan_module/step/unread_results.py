@@ -1,0 +1,59 @@
+"""Loops of a step without the results that nobody reads.
+
+What such a result begins in would leave the step as memory for all its steps: the gradient by a
+matrix, in a Jacobian by a vector.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pytensor.graph.basic import Apply
+from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.traversal import graph_inputs
+
+from theano.pytensor_base.graphs.scan import Scan
+from theano.scan_module.loop.arguments import Loop, State, Trace, Untraced, take_apart
+
+
+def drop_unread_results(graph: FunctionGraph) -> None:
+    """Make the loops of a graph without results that neither the graph nor their steps read."""
+    for node in reversed(graph.toposort()):
+        if isinstance(node.op, Scan) and not all(map(graph.clients.get, node.outputs)):
+            _drop_unread_results_of(graph, node)
+
+
+def _drop_unread_results_of(graph: FunctionGraph, node: Apply) -> None:
+    loop = take_apart(node)
+    kept = _read_results(loop, [entry for entry in loop.results if graph.clients[entry.output]])
+    if len(kept) == len(node.outputs):
+        return
+    shorter = replace(
+        loop,
+        states=tuple(state for state in loop.states if state in kept),
+        traces=tuple(trace for trace in loop.traces if trace in kept),
+        untraced=tuple(entry for entry in loop.untraced if entry in kept),
+    )
+    built = shorter.without_unused_inputs().build(type(node.op))
+    graph.replace_all(list(built.replacements().items()), reason="drop_unread_results")
+
+
+def _read_results(loop: Loop, read: list) -> set[State | Trace | Untraced]:
+    """Results of a loop, and those that later steps read to compute them."""
+    readers = {tap.inner: state for state in loop.states for tap in state.reads}
+    readers |= {entry.inner_input: entry for entry in loop.untraced}
+    kept = set(read)
+    outputs = [] if loop.condition is None else [loop.condition]
+    while True:
+        computed = [*outputs, *(v for entry in kept for v in _computed(entry))]
+        needed = {readers[leaf] for leaf in graph_inputs(computed) if leaf in readers}
+        if needed <= kept:
+            return kept
+        kept |= needed
+
+
+def _computed(entry: State | Trace | Untraced) -> list:
+    """What each step computes for a result."""
+    if isinstance(entry, State):
+        return [tap.inner for tap in entry.writes]
+    return [entry.inner if isinstance(entry, Trace) else entry.inner_output]
