@@ -58,17 +58,19 @@ others = [threading.Thread(target=work) for work in (compute, {more})]
 for thread in others:
     thread.start()
 fork = multiprocessing.get_context("fork")
-for _ in range({forks}):
-    time.sleep(0.05)
-    receive, send = fork.Pipe(duplex=False)
-    process = fork.Process(target=child, args=(send,), daemon=True)
-    process.start()
-    assert receive.poll(60), "the child hangs"
-    assert receive.recv()
-    process.join()
-stop.set()
-for thread in others:
-    thread.join()
+try:
+    for _ in range({forks}):
+        time.sleep(0.05)
+        receive, send = fork.Pipe(duplex=False)
+        process = fork.Process(target=child, args=(send,), daemon=True)
+        process.start()
+        assert receive.poll(60), "the child hangs"
+        assert receive.recv()
+        process.join()
+finally:
+    stop.set()
+    for thread in others:
+        thread.join()
 print("done")
 """
 
@@ -80,3 +82,43 @@ def test_a_fork_while_another_thread_is_inside_a_function(threads, more):
     done = run_python(PROGRAM.format(threads=threads, more=more, forks=5, number=7))
     assert done.returncode == 0, done.stderr
     assert done.stdout.endswith("done\n")
+
+
+IN_THE_MIDST_OF_A_LOOK = """
+import ctypes, os, threading
+import theano
+from theano.link.native.build.optimized_later import OptimizedLater
+
+parent, inside, go_on = os.getpid(), threading.Event(), threading.Event()
+library = ctypes.CDLL(None)
+
+
+class Build:
+    def kept(self):
+        if os.getpid() == parent:
+            inside.set()
+            go_on.wait()
+        return library
+
+
+laters = [OptimizedLater(Build()) for _ in range(2)]
+threads = [threading.Thread(target=laters[0].look)]
+threads[0].start()
+inside.wait()
+assert laters[0].look() is None and laters[0].look() is None
+child = os.fork()
+if child == 0:
+    os._exit(0 if all(later.{asked}() is library for later in laters) else 1)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+go_on.set()
+threads[0].join()
+print(laters[0].look() is library)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks are those of POSIX")
+@pytest.mark.parametrize("asked", ["look", "wait"])
+def test_a_fork_while_another_thread_looks_for_optimized_code(asked):
+    done = run_python(IN_THE_MIDST_OF_A_LOOK.format(asked=asked), timeout=60)
+    assert done.stdout.split() == ["0", "True"], done.stderr
+    assert "Exception ignored" not in done.stderr

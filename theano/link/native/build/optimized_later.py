@@ -6,6 +6,7 @@ import atexit
 import ctypes
 import logging
 import os
+import threading
 import time
 import weakref
 from collections.abc import Iterator
@@ -37,27 +38,39 @@ class OptimizedLater:
         self._library: ctypes.CDLL | None = None
         self._steps: Iterator[ctypes.CDLL | None] | None = None
         self._next_look, self._given_up = 0.0, False
+        # held by the one that looks: functions that share a library look from several threads, and
+        # a signal's handler in the midst of a look
+        self._looking = threading.Lock()
         _all.add(self)
 
     def look(self) -> ctypes.CDLL | None:
         """Start the compiler, or see whether it is done; the library, once there is one."""
         now = time.monotonic()
-        if self._library is None and not self._given_up and now >= self._next_look:
-            self._next_look = now + SECONDS_BETWEEN_LOOKS
-            self._steps = self._steps or _compiled(self._build)
+        to_do = self._library is None and not self._given_up and now >= self._next_look
+        if to_do and self._looking.acquire(blocking=False):
             try:
-                self._library = next(self._steps)
-            except (CannotLower, OSError) as why:
-                self._give_up(why)
-            except BaseException:
-                # a signal, say: the next look begins again
-                self._steps = None
-                raise
+                self._next_look = now + SECONDS_BETWEEN_LOOKS
+                self._look()
+            finally:
+                self._looking.release()
         return self._library
+
+    def _look(self) -> None:
+        self._steps = self._steps or _compiled(self._build)
+        try:
+            self._library = next(self._steps)
+        except (CannotLower, OSError) as why:
+            self._give_up(why)
+        except BaseException:
+            # a signal, say: the next look begins again
+            self._steps = None
+            raise
 
     def wait(self) -> ctypes.CDLL | None:
         """The library, compiled first; none where that fails."""
-        if self._steps is None and self._library is None and not self._given_up:
+        # whom a handler interrupts in the midst of a look cannot be waited for
+        begun = self._steps is not None and not self._looking.locked()
+        if not begun and self._library is None and not self._given_up:
             try:
                 self._library = library(self._build)
             except CannotLower as why:
@@ -69,9 +82,20 @@ class OptimizedLater:
 
     def stop(self) -> None:
         """End the compiler; the next look starts it again."""
-        if self._steps is not None:
-            self._steps.close()  # type: ignore[attr-defined]
-            self._steps = None
+        if self._looking.acquire(blocking=False):
+            try:
+                if self._steps is not None:
+                    self._steps.close()  # type: ignore[attr-defined]
+                    self._steps = None
+            finally:
+                self._looking.release()
+
+    def begin_in_child(self) -> None:
+        """After a fork: nobody looks, and the compiler that runs is the parent's."""
+        if self._looking.locked():
+            # these steps stay where the parent's other thread left them, and never go on
+            self._steps, self._looking = None, threading.Lock()
+        self.stop()
 
     def _give_up(self, why: Exception) -> None:
         self._given_up, self._steps = True, None
@@ -105,7 +129,7 @@ def _stop_all() -> None:
 
 def _forget_parents_runs() -> None:
     for later in list(_all):
-        later.stop()
+        later.begin_in_child()
 
 
 if hasattr(os, "register_at_fork"):
