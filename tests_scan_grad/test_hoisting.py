@@ -111,3 +111,26 @@ def test_a_jacobian_runs_the_loop_once_and_makes_no_memory_for_gradients_that_it
         state = np.tanh(row + state @ given[2])
         expected = (1 - state**2)[:, None] * (given[2].T @ expected)
     np.testing.assert_allclose(function(*given)[1], expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    "reads", [lambda W, d: W, lambda W, d: W * T.exp(d)], ids=["as-given", "hoisted"]
+)
+def test_an_invariant_that_turns_out_to_be_a_row(reads):
+    w, d, h0 = T.vector("w"), T.dscalar("d"), T.matrix("h0")
+    W = T.unbroadcast(w.dimshuffle("x", 0), 0)
+    with theano.config.change_flags(on_opt_error="raise", cache_optimizations=False):
+        h, _ = theano.scan(
+            lambda h, W, d, twice: h * twice + reads(W, d),
+            outputs_info=h0,
+            non_sequences=[W, d, T.constant(2.0)],
+            n_steps=3,
+            strict=True,
+        )
+        gradients = T.grad(h[-1].sum(), [h0, w], disconnected_inputs="ignore")
+        f = theano.function([h0, w, d], [h[-1], *gradients], on_unused_input="ignore")
+    values = np.ones((1, 3)), np.arange(3.0), 0.0
+    last, of_start, of_row = f(*values)
+    np.testing.assert_allclose(last, 8 + 7 * values[1][None])
+    np.testing.assert_allclose(of_start, np.full((1, 3), 8.0))
+    np.testing.assert_allclose(of_row, np.full(3, 7.0))

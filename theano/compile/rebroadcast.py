@@ -12,6 +12,7 @@ from pytensor.tensor.variable import TensorVariable
 
 from theano.pytensor_base.functions.compiling import TypeCastingOp
 from theano.pytensor_base.graphs.rewriting import node_rewriter, out2in
+from theano.pytensor_base.graphs.scan import Scan
 from theano.pytensor_base.graphs.shapes import shape_rule
 from theano.schedule.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb
 
@@ -116,8 +117,10 @@ class Rebroadcast(TypeCastingOp):
 
 @node_rewriter([Rebroadcast])
 def remember_lengths(fgraph, node):
-    """Drop what only forgets that dimensions have length 1: knowing more does no harm later."""
-    return False if any(node.op.axis.values()) else list(node.inputs)
+    """Drop what only forgets that dimensions have length 1: only steps of loops may not know more."""
+    forgets_alone = not any(node.op.axis.values())
+    of_loops = any(isinstance(reader.op, Scan) for reader, _ in fgraph.clients[node.outputs[0]])
+    return list(node.inputs) if forgets_alone and not of_loops else False
 
 
 # before the rewrites of loops, whose states begin in memory that forgets one
