@@ -80,7 +80,7 @@ def emit_segment(
         *(["end:"] if ends else []),
     ]
     if len(compute) > LINES_OF_ITS_OWN and counters is None:
-        computing = computing_function(segment, memory.offsets, calls.names, compute)
+        computing = computing_function(segment, memory.plan.slots > 0, calls.names, compute)
         compute = [f"const int64_t status = {computing.call};"]
     return SegmentText(
         [
@@ -116,12 +116,13 @@ def _parts(step: Step, commit: int | None, counters: Counters | None) -> list[Pa
 def _before(segment: Segment, memory: Memory, repeated: Repeated) -> list[str]:
     """What is found and checked before anything is computed."""
     step = segment.step
+    for output in segment.outputs:
+        memory.must_fit(output.argument.dtype, output.argument.shape)
     return [
         *_inputs(segment),
         *prologue(step.sizes.entries, repeated.loops),
         "/* work memory */",
-        *memory.plan,
-        *_outputs_fit(segment, memory),
+        *memory.plan.lines(),
         memory.refuse(),
         *_shapes(segment),
         "result[1] = bytes;",
@@ -197,16 +198,6 @@ def _shapes(segment: Segment) -> list[str]:
             lines.append(f"result[{position}] = {size};")
             position += 1
     return lines
-
-
-def _outputs_fit(segment: Segment, memory: Memory) -> list[str]:
-    """Lines that let `bytes` be -1 where an output is larger than memory."""
-    sizes = [memory.bytes_of(o.argument.dtype, o.argument.shape) for o in segment.outputs]
-    return [
-        f"bytes = tn_if_fits(bytes, {size});"
-        for size in dict.fromkeys(sizes)
-        if not isinstance(size, int) and size not in memory.planned
-    ]
 
 
 def _room_offered(segment: Segment) -> list[str]:
