@@ -1,6 +1,7 @@
-"""How work memory is divided, as a table that `tn_plan` of the prelude reads when a function is called.
+"""How work memory is divided, as a table that `tn_plan` of once_a_call.inc reads when a function is called.
 
-A long program has hundreds of sizes: as expressions they took a C compiler a fifth of its time.
+A long program has hundreds of sizes: as expressions they took a C compiler an eighth of its time for
+16 LSTM layers.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import field
 
 from theano.data_classes import dataclass
+from theano.link.native.emit.c_text import Row, comment
 from theano.link.native.ir.sizes import BYTES
 from theano.link.native.ir.symbolic import Call, Size
 
@@ -48,10 +50,10 @@ class MemoryPlan:
         for slot, factors in self._rows:
             which = [places.setdefault(factor, len(places)) for factor in factors]
             numbers = ", ".join(map(str, [slot, len(which), *which]))
-            rows.append(f"{numbers}, /* {' * '.join(map(str, factors))} */")
+            rows.append(Row(f"{numbers},", " * ".join(map(str, factors))))
         return [
             f"const int64_t factors[] = {{{', '.join(map(str, places))}}};",
-            "/* the slot, how many factors its size has, and which */",
+            comment("the slot, how many factors its size has, and which"),
             "static const int plan[] = {",
             *rows,
             "};",

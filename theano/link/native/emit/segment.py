@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from theano.data_classes import dataclass
-from theano.link.native.emit.c_text import Definition, Line
+from theano.link.native.emit.c_text import Definition, Row, comment
 from theano.link.native.emit.computing_function import computing_function
 from theano.link.native.emit.counters import CLOCK, Counters
 from theano.link.native.emit.memory import Memory
@@ -157,21 +157,34 @@ def _lies_in(buffer: Buffer | None, taken: list[Buffer]) -> bool:
 
 
 def _inputs(segment: Segment) -> list[str]:
-    lines = []
+    """Check the inputs, and find where they lie."""
+    if not segment.inputs:
+        return []
+    lines = [
+        comment("dimensions, NumPy's numbers of the type, bytes of an element, whether in C order"),
+        "static const tn_expected expected[] = {",
+        *(_expected(argument) for argument, _ in segment.inputs),
+        "};",
+        f"const int64_t unlike = tn_unlike(arrays, array_type, expected, {len(segment.inputs)});",
+        "if (unlike) return unlike;",
+    ]
     for k, (argument, _) in enumerate(segment.inputs):
-        name, ndim = argument.name, len(argument.shape)
-        itemsize = np.dtype(argument.dtype).itemsize
-        first, second = _type_numbers(argument.dtype)
-        array = f"const tn_array *const {name}_array = tn_array_in(arrays, {k});"
-        order = "tn_regular" if argument.free_strides else "tn_in_c_order"
+        name = argument.name
         lines += [
-            Line(array, argument.comment) if argument.comment else array,
-            f"if (!tn_is_array({name}_array, array_type, {ndim}, {first}, {second}) "
-            f"|| !{order}({name}_array, {itemsize})) return TN_CONVERT - {k};",
+            f"const tn_array *const {name}_array = tn_array_in(arrays, {k});",
             f"{C_TYPES[argument.dtype]} *const {name} = {name}_array->data;",
+            *_strides(argument, np.dtype(argument.dtype).itemsize),
         ]
-        lines += _strides(argument, itemsize)
     return lines
+
+
+def _expected(argument: Argument) -> Row:
+    """What an input has to be, as a row of a table."""
+    first, second = _type_numbers(argument.dtype)
+    itemsize, ordered = np.dtype(argument.dtype).itemsize, int(not argument.free_strides)
+    row = f"{{{len(argument.shape)}, {first}, {second}, {itemsize}, {ordered}}},"
+    about = f"{argument.name}: {argument.comment}" if argument.comment else argument.name
+    return Row(row, about)
 
 
 def _strides(argument: Argument, itemsize: int) -> list[str]:
@@ -204,14 +217,8 @@ def _room_offered(segment: Segment) -> list[str]:
     """Lines that refuse the memory of the call before where more is needed, or other shapes."""
     if not takes_offers(segment):
         return []
-    first = len(segment.inputs)
-    other = [
-        f"tn_array_in(arrays, {first + k})->shape[{d}] != {size}"
-        for k, output in enumerate(segment.outputs)
-        for d, size in enumerate(output.argument.shape)
-    ]
-    wrong = " || ".join(["bytes > ~run", *other])
-    return [f"if (run < 0 && ({wrong})) return TN_OTHER_ROOM;"]
+    offered = f"arrays, {len(segment.inputs)}, {len(segment.outputs)}, result + {FIRST_RESULT}"
+    return [f"if (run < 0 && (bytes > ~run || tn_other_shapes({offered}))) return TN_OTHER_ROOM;"]
 
 
 def _outputs(segment: Segment) -> list[str]:
