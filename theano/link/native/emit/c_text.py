@@ -12,6 +12,7 @@ from theano.link.native.lowering.step import Step
 
 HERE = Path(__file__).parent
 
+_ALWAYS = ("prelude.inc", "once_a_call.inc")
 # file beside the prelude -> where it is; each after those that it needs
 _LIBRARIES = {
     "activations": "../runtime/activations.inc",
@@ -39,7 +40,7 @@ def preamble(steps: Iterable[Step]) -> list[str]:
     for step in steps:
         needed.update(step.libraries, *(s.libraries() for s in step.statements))
     needed |= {_NEEDS[name] for name in needed if name in _NEEDS}
-    paths = ["prelude.inc", *(path for name, path in _LIBRARIES.items() if name in needed)]
+    paths = [*_ALWAYS, *(path for name, path in _LIBRARIES.items() if name in needed)]
     return [*map(_content, paths)]
 
 
@@ -74,6 +75,10 @@ class Line(str):
         line = super().__new__(cls, f"{code} {text}" if code else text)
         line.code = code
         return line
+
+
+class Row(Line):
+    """A row of a table, which takes a compiler next to no time."""
 
 
 def comment(what: str) -> Line:

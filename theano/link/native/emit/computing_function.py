@@ -21,6 +21,8 @@ _GIVEN = {
     "work": "char *",
     "result": "int64_t *",
 }
+# where work memory is divided
+_SLOTS = {"slots": "const int64_t *"}
 
 
 @dataclass(frozen=True)
@@ -32,39 +34,37 @@ class ComputingFunction:
 
 
 def computing_function(
-    segment: Segment, offsets: Iterable[str], names: Iterable[str], lines: list[str]
+    segment: Segment, has_slots: bool, names: Iterable[str], lines: list[str]
 ) -> ComputingFunction:
     """The function of some lines of a segment, which end with what they answer in ``status``.
 
     Parameters
     ----------
-    offsets
-        The names of where its work memory is divided.
+    has_slots
+        Whether there is work memory.
     names
         What the lines name, which may be more than the segment has named before, or an expression
         of that.
     lines
         Its body.
     """
-    types = dict.fromkeys(offsets, "int64_t ") | _types_before(segment)
-    named = [*offsets, *names]
+    given = _GIVEN | (_SLOTS if has_slots else {})
+    types = _types_before(segment)
+    named = list(names)
     if not all(name.isidentifier() for name in named):
         # an expression: who knows what it names
-        named = [*named, *types]
+        named += types
     needed = [name for name in dict.fromkeys(named) if name in types]
     name = f"{segment.name}_computes"
-    parameters = [f"{kind}{given}" for given, kind in [*_GIVEN.items(), *_pairs(needed, types)]]
+    kinds = given | {name: types[name] for name in needed}
+    parameters = [f"{kind}{parameter}" for parameter, kind in kinds.items()]
     return ComputingFunction(
         Definition(
             listed(f"TN_SHARED TN_ONCE int64_t {name}(", parameters, ")"),
             ["{", *lines, "return status;", "}"],
         ),
-        listed(f"{name}(", [*_GIVEN, *needed], ")"),
+        listed(f"{name}(", kinds, ")"),
     )
-
-
-def _pairs(names: Iterable[str], types: dict[str, str]) -> list[tuple[str, str]]:
-    return [(name, types[name]) for name in names]
 
 
 def _types_before(segment: Segment) -> dict[str, str]:

@@ -213,7 +213,7 @@ class _Emitter:
             *before,
             "/* work memory */",
             *rings,
-            *self.memory.plan,
+            *self.memory.plan.lines(),
             self.memory.refuse(),
             "if (!thread) {",
             *shapes,

@@ -14,6 +14,7 @@ from dataclasses import field
 import numpy as np
 
 from theano.data_classes import dataclass
+from theano.link.native.emit.memory_plan import MemoryPlan
 from theano.link.native.ir.ir import Buffer, View
 from theano.link.native.ir.layout import Product, place_of
 from theano.link.native.ir.scalar_types import C_TYPES, SUFFIX
@@ -27,13 +28,12 @@ from theano.link.native.lowering.step import Step
 class _Slot:
     """Memory for buffers whose lives do not overlap."""
 
-    name: str
     end: int
-    sizes: list[Size] = field(default_factory=list)
+    sizes: dict[Size, None] = field(default_factory=dict)
 
 
 class Memory:
-    """Plans work memory: ``plan`` computes offsets into ``bytes``, ``pointers`` uses them.
+    """Plans work memory: ``plan`` says where slots begin, ``pointers`` are what lies there.
 
     Where threads share the work, a slot is for one buffer: else a thread would have to wait for
     those that still read the buffer before it.
@@ -41,11 +41,9 @@ class Memory:
 
     def __init__(self, step: Step, sharing: Sharing | None = None):
         self.step, self.sharing = step, sharing
-        self.plan: list[str] = ["int64_t bytes = 0;"]
+        self.plan = MemoryPlan()
         self.pointers: list[str] = []
-        # what the pointers are computed from
-        self.offsets: list[str] = []
-        self.planned: set[Size] = set()
+        self._planned: set[Size] = set()
         self._share_slots()
         self._check_others()
         for k, view in enumerate(step.packed):
@@ -57,12 +55,7 @@ class Memory:
 
     def take(self, name: str, dtype: str, size: Size) -> None:
         """Memory of its own, of so many bytes."""
-        self._reserve(name, size)
-        self._point(name, dtype, f"{name}_at")
-
-    def _reserve(self, name: str, size: Size) -> None:
-        self.plan.append(f"const int64_t {name}_at = bytes; bytes = tn_after(bytes, {size});")
-        self.offsets.append(f"{name}_at")
+        self._point(name, dtype, self.plan.slot([size]))
 
     def _point(self, name: str, dtype: str, offset: str) -> None:
         kind = C_TYPES[dtype]
@@ -76,6 +69,7 @@ class Memory:
         lives = _lives(self.step)
         slots: list[_Slot] = []
         buffers = [b for b in self.step.temporaries if needs_memory(b) and b in lives]
+        places: dict[Buffer, _Slot] = {}
         for buffer in sorted(buffers, key=lambda b: lives[b][0]):
             begin, end = lives[buffer]
             size = self.bytes_of(buffer.dtype, buffer.shape)
@@ -84,26 +78,27 @@ class Memory:
             if fitting or free:
                 slot = (fitting or free)[0]
             else:
-                slot = _Slot(f"slot{len(slots)}", 0)
+                slot = _Slot(0)
                 slots.append(slot)
             slot.end = end
-            if size not in slot.sizes:
-                slot.sizes.append(size)
-            self._point(buffer.name, buffer.dtype, f"{slot.name}_at")
-        for slot in slots:
-            self.planned.update(slot.sizes)
-            size = slot.sizes[0]
-            for other in slot.sizes[1:]:
-                size = Call("tn_larger", (size, other))
-            self._reserve(slot.name, size)
+            slot.sizes[size] = None
+            places[buffer] = slot
+        offsets = {id(slot): self.plan.slot(slot.sizes) for slot in slots}
+        for buffer, slot in places.items():
+            self._point(buffer.name, buffer.dtype, offsets[id(slot)])
+        self._planned.update(size for slot in slots for size in slot.sizes)
 
     def _check_others(self) -> None:
         """Check the shapes of what has no memory of its own: offsets are computed of them, too."""
-        others = {b: self.bytes_of(b.dtype, b.shape) for b in self.step.temporaries}
-        for size in dict.fromkeys(others.values()):
-            if not isinstance(size, int) and size not in self.planned:
-                self.planned.add(size)
-                self.plan.append(f"bytes = tn_if_fits(bytes, {size});")
+        for buffer in self.step.temporaries:
+            self.must_fit(buffer.dtype, buffer.shape)
+
+    def must_fit(self, dtype: str, shape: tuple[Size, ...]) -> None:
+        """Refuse calls for which an array is larger than memory."""
+        size = self.bytes_of(dtype, shape)
+        if not isinstance(size, int) and size not in self._planned:
+            self._planned.add(size)
+            self.plan.must_fit(size)
 
     def refuse(self) -> str:
         """The line that refuses a call with too large sizes."""

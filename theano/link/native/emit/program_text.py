@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from theano.data_classes import dataclass
-from theano.link.native.emit.c_text import Definition, c_text, comment, indented
+from theano.link.native.emit.c_text import Definition, Row, c_text, comment, indented
 from theano.link.native.emit.counters import Counters
 from theano.link.native.emit.loop import emit_loop
 from theano.link.native.emit.loop_code import LoopCode, described, loop_code
@@ -134,7 +134,7 @@ def _steps(segments: Sequence[Segment]) -> list[Step]:
 
 def _places(functions: Sequence[_Function]) -> list[Place]:
     """The place of each function, such that all parts take about as long to compile."""
-    quick = [len(function.lines) for function in functions]
+    quick = [sum(not isinstance(line, Row) for line in function.lines) for function in functions]
     optimized = [
         lines if function.optimized else lines // LINES_NOT_OPTIMIZED
         for lines, function in zip(quick, functions, strict=True)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from theano.data_classes import dataclass
-from theano.link.native.emit.c_text import Definition, Line
+from theano.link.native.emit.c_text import Definition, Row, comment
 from theano.link.native.emit.computing_function import computing_function
 from theano.link.native.emit.counters import CLOCK, Counters
 from theano.link.native.emit.memory import Memory
@@ -80,7 +80,7 @@ def emit_segment(
         *(["end:"] if ends else []),
     ]
     if len(compute) > LINES_OF_ITS_OWN and counters is None:
-        computing = computing_function(segment, memory.offsets, calls.names, compute)
+        computing = computing_function(segment, memory.plan.slots > 0, calls.names, compute)
         compute = [f"const int64_t status = {computing.call};"]
     return SegmentText(
         [
@@ -116,12 +116,13 @@ def _parts(step: Step, commit: int | None, counters: Counters | None) -> list[Pa
 def _before(segment: Segment, memory: Memory, repeated: Repeated) -> list[str]:
     """What is found and checked before anything is computed."""
     step = segment.step
+    for output in segment.outputs:
+        memory.must_fit(output.argument.dtype, output.argument.shape)
     return [
         *_inputs(segment),
         *prologue(step.sizes.entries, repeated.loops),
         "/* work memory */",
-        *memory.plan,
-        *_outputs_fit(segment, memory),
+        *memory.plan.lines(),
         memory.refuse(),
         *_shapes(segment),
         "result[1] = bytes;",
@@ -156,21 +157,34 @@ def _lies_in(buffer: Buffer | None, taken: list[Buffer]) -> bool:
 
 
 def _inputs(segment: Segment) -> list[str]:
-    lines = []
+    """Check the inputs, and find where they lie."""
+    if not segment.inputs:
+        return []
+    lines = [
+        comment("dimensions, NumPy's numbers of the type, bytes of an element, whether in C order"),
+        "static const tn_expected expected[] = {",
+        *(_expected(argument) for argument, _ in segment.inputs),
+        "};",
+        f"const int64_t unlike = tn_unlike(arrays, array_type, expected, {len(segment.inputs)});",
+        "if (unlike) return unlike;",
+    ]
     for k, (argument, _) in enumerate(segment.inputs):
-        name, ndim = argument.name, len(argument.shape)
-        itemsize = np.dtype(argument.dtype).itemsize
-        first, second = _type_numbers(argument.dtype)
-        array = f"const tn_array *const {name}_array = tn_array_in(arrays, {k});"
-        order = "tn_regular" if argument.free_strides else "tn_in_c_order"
+        name = argument.name
         lines += [
-            Line(array, argument.comment) if argument.comment else array,
-            f"if (!tn_is_array({name}_array, array_type, {ndim}, {first}, {second}) "
-            f"|| !{order}({name}_array, {itemsize})) return TN_CONVERT - {k};",
+            f"const tn_array *const {name}_array = tn_array_in(arrays, {k});",
             f"{C_TYPES[argument.dtype]} *const {name} = {name}_array->data;",
+            *_strides(argument, np.dtype(argument.dtype).itemsize),
         ]
-        lines += _strides(argument, itemsize)
     return lines
+
+
+def _expected(argument: Argument) -> Row:
+    """What an input has to be, as a row of a table."""
+    first, second = _type_numbers(argument.dtype)
+    itemsize, ordered = np.dtype(argument.dtype).itemsize, int(not argument.free_strides)
+    row = f"{{{len(argument.shape)}, {first}, {second}, {itemsize}, {ordered}}},"
+    about = f"{argument.name}: {argument.comment}" if argument.comment else argument.name
+    return Row(row, about)
 
 
 def _strides(argument: Argument, itemsize: int) -> list[str]:
@@ -199,28 +213,12 @@ def _shapes(segment: Segment) -> list[str]:
     return lines
 
 
-def _outputs_fit(segment: Segment, memory: Memory) -> list[str]:
-    """Lines that let `bytes` be -1 where an output is larger than memory."""
-    sizes = [memory.bytes_of(o.argument.dtype, o.argument.shape) for o in segment.outputs]
-    return [
-        f"bytes = tn_if_fits(bytes, {size});"
-        for size in dict.fromkeys(sizes)
-        if not isinstance(size, int) and size not in memory.planned
-    ]
-
-
 def _room_offered(segment: Segment) -> list[str]:
     """Lines that refuse the memory of the call before where more is needed, or other shapes."""
     if not takes_offers(segment):
         return []
-    first = len(segment.inputs)
-    other = [
-        f"tn_array_in(arrays, {first + k})->shape[{d}] != {size}"
-        for k, output in enumerate(segment.outputs)
-        for d, size in enumerate(output.argument.shape)
-    ]
-    wrong = " || ".join(["bytes > ~run", *other])
-    return [f"if (run < 0 && ({wrong})) return TN_OTHER_ROOM;"]
+    offered = f"arrays, {len(segment.inputs)}, {len(segment.outputs)}, result + {FIRST_RESULT}"
+    return [f"if (run < 0 && (bytes > ~run || tn_other_shapes({offered}))) return TN_OTHER_ROOM;"]
 
 
 def _outputs(segment: Segment) -> list[str]:

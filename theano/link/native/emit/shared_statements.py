@@ -49,11 +49,11 @@ class SharedStatement:
 
     def call(self, name: str) -> list[str]:
         """The lines that have threads call it."""
-        addresses = ", ".join(["(void *)runtime", *(f"(void *)&{name}" for name in self.operands)])
+        addresses = ", ".join(["0", *(f"(void *)&{name}" for name in self.operands)])
         return [
             "{",
             f"void *operands[] = {{{addresses}}};",
-            f"runtime->pool_run(runtime->threads_for({self.takes}, 1), {name}, operands);",
+            f"tn_share_out(runtime, {self.takes}, {name}, operands);",
             "}",
         ]
 

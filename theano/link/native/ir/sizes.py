@@ -270,7 +270,8 @@ class Sizes:
         return result
 
 
-# TN_MOST_BYTES of prelude.inc
+# what multiplies sizes in prelude.inc, and its TN_MOST_BYTES
+BYTES = "TN_BYTES"
 MOST_BYTES = 2**48
 
 
@@ -291,7 +292,7 @@ def bytes_of(shape: Iterable[Size], itemsize: int) -> Size:
     if not names:
         return 0 if 0 in known else least
     factor = [] if 0 not in known else [0]
-    return Call("TN_BYTES", (least, *factor, *names))
+    return Call(BYTES, (least, *factor, *names))
 
 
 def _representative(same: dict[Size, Size], size: Size) -> Size:

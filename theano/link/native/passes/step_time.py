@@ -11,12 +11,13 @@ from theano.link.native.statements.base import Statement
 
 def nanoseconds(statements: Iterable[Statement], sizes: Sizes) -> str:
     """The time of a step as a C expression of its sizes."""
-    terms = []
+    # those of the same sizes together: repeated statements are most of a long program
+    terms: dict[tuple[str, ...], float] = {}
     for statement in statements:
         for work in statement.nanoseconds():
-            factors = [str(size) for size in map(sizes.find, work.shape) if size != 1]
-            terms.append(" * ".join([f"{work.each:.3g}", *factors]))
-    return " + ".join(terms) or "0.0"
+            factors = tuple(str(size) for size in map(sizes.find, work.shape) if size != 1)
+            terms[factors] = terms.get(factors, 0.0) + work.each
+    return " + ".join(" * ".join([f"{each:.4g}", *of]) for of, each in terms.items()) or "0.0"
 
 
 def known_nanoseconds(statements: Iterable[Statement], sizes: Sizes) -> float | None:
