@@ -132,7 +132,10 @@ def grad(
     Raises
     ------
     TypeError
-        If the cost is no scalar variable, or ``wrt`` is no variable, or holds what is none.
+        If the cost is no scalar variable, or ``wrt`` is no variable, or holds what is none, or
+        ``known_grads`` is no dictionary.
+    ValueError
+        If ``consider_constant`` is one variable.
     DisconnectedInputError
         If the cost does not depend on a variable, which the message names.
     NotImplementedError
@@ -142,6 +145,7 @@ def grad(
     for variable in _listed(wrt):
         if not isinstance(variable, Variable):
             raise TypeError(f"grad: expected wrt to be variables, got {variable!r}")
+    _check_starts(consider_constant, known_grads)
 
     def derive(
         disconnected_inputs: str,
@@ -180,6 +184,20 @@ def grad(
             " gradient, such as a shape or an index. Leave it out of wrt, or pass"
             f" disconnected_inputs='ignore' for a gradient of zeros.\n{str(error).strip()}"
         ) from None
+
+
+def _check_starts(consider_constant: Any, known_grads: Any = None) -> None:
+    """Check where a gradient starts, and what it does not go through."""
+    if isinstance(consider_constant, Variable):
+        raise ValueError(
+            f"grad: expected consider_constant to be a list of variables, got {consider_constant};"
+            f" write consider_constant=[{consider_constant}]"
+        )
+    if known_grads is not None and not isinstance(known_grads, Mapping):
+        raise TypeError(
+            "grad: expected known_grads to be a dictionary of gradients by variables, got"
+            f" {known_grads!r}"
+        )
 
 
 def _check_cost(cost: Any) -> None:
@@ -239,6 +257,7 @@ def jacobian(
     Variable, or list or tuple of variables, as ``wrt`` is
         An element's gradient in each row.
     """
+    _check_starts(consider_constant)
     return _on_our_loops(_jacobian(expression, wrt, consider_constant, disconnected_inputs))
 
 
@@ -263,6 +282,7 @@ def hessian(
     -------
     Variable, or list or tuple of variables, as ``wrt`` is
     """
+    _check_starts(consider_constant)
     return _on_our_loops(_hessian(cost, wrt, consider_constant, disconnected_inputs))
 
 
@@ -391,6 +411,7 @@ def Lop(
     """
     from theano.scan_module.gradient.transposed_gradients import apart
 
+    _check_starts(consider_constant)
     return pullback(
         apart(f) if isinstance(f, list | tuple) else f,
         wrt,

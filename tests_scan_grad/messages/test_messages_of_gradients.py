@@ -35,6 +35,27 @@ def wrt_is_a_name():
     theano.grad(x.sum(), "x")
 
 
+@mistakes.add(ValueError, "a list of variables, got a; write consider_constant=[a]")
+def one_variable_as_constant():
+    a = (2 * x).copy(name="a")
+    theano.grad((a * x).sum(), x, consider_constant=a)
+
+
+@mistakes.add(ValueError, "a list of variables, got y; write consider_constant=[y]")
+def one_variable_as_constant_of_a_jacobian():
+    theano.gradient.jacobian(x * y, x, consider_constant=y)
+
+
+@mistakes.add(ValueError, "a list of variables, got y; write consider_constant=[y]")
+def one_variable_as_constant_of_a_product():
+    theano.gradient.Lop(x * y, x, x, consider_constant=y)
+
+
+@mistakes.add(TypeError, "known_grads to be a dictionary of gradients by variables, got [(y, x)]")
+def known_gradients_in_a_list():
+    theano.grad(None, x, known_grads=[(y, x)])
+
+
 @mistakes.add(
     DisconnectedInputError, "the cost does not depend on y", "disconnected_inputs='ignore'"
 )

@@ -14,6 +14,10 @@ from theano.scan_module.call.given import listed, taps_of
 from theano.scan_module.call.step_results import loop_name
 from theano.scan_module.step.sparse_matrices import check_not_sparse
 
+# The keys under which a dictionary holds its array, by the argument of `scan`
+_ARRAYS_OF_DICTIONARIES = dict(sequences="input", outputs_info="initial")
+_MAY_BE_MISSING = ("outputs_info", "n_steps")
+
 
 def check_sequences(sequences: Any, name: str | None) -> None:
     """Check that sequences can be iterated over.
@@ -30,16 +34,11 @@ def check_sequences(sequences: Any, name: str | None) -> None:
     TypeError
         If a sequence is a sparse matrix, or taps are not whole numbers.
     KeyError
-        If a dictionary has no ``input``.
+        If a dictionary has no ``input``, or other keys than that and ``taps``.
     """
     for position, entry in enumerate(listed(sequences)):
-        if isinstance(entry, dict) and "input" not in entry:
-            given = ", ".join(map(repr, entry))
-            raise KeyError(
-                f"{loop_name(name)}: sequence {position} is a dictionary with the keys {given}; its"
-                " array belongs under 'input', and what is read around each element under 'taps'"
-            )
         if isinstance(entry, dict):
+            _check_keys_of_sequence(entry, f"{loop_name(name)}: sequence {position}")
             _taps(entry, f"{loop_name(name)}: sequence {position}")
         array = entry.get("input") if isinstance(entry, dict) else entry
         check_not_sparse(array, f"{loop_name(name)}: sequence {position}")
@@ -49,6 +48,17 @@ def check_sequences(sequences: Any, name: str | None) -> None:
                 f"{loop_name(name)}: sequence {position} ({variable}) is a number, and has nothing"
                 " to iterate over; what is the same in every step belongs in non_sequences"
             )
+
+
+def _check_keys_of_sequence(entry: dict, title: str) -> None:
+    known = ("input", "taps")
+    others = [str(key) for key in entry if key not in known]
+    if others or entry.get("input") is None:
+        raise KeyError(
+            f"{title} is a dictionary with the keys {list(entry)}; its array belongs under 'input',"
+            " and what is read around each element under 'taps'"
+            f"{did_you_mean(others[0], known) if others else ''}"
+        )
 
 
 def with_rows_checked(outputs_info: Any, name: str | None) -> Any:
@@ -153,13 +163,22 @@ def check_arrays(given: dict[str, Any], name: str | None) -> None:
     """
     for argument, entries in given.items():
         for entry in listed(entries):
-            value = entry.get("input", entry.get("initial")) if isinstance(entry, dict) else entry
+            key = _ARRAYS_OF_DICTIONARIES.get(argument) if isinstance(entry, dict) else None
+            value = entry.get(key) if key else entry
             try:
+                if value is None and not key and argument not in _MAY_BE_MISSING:
+                    raise NotImplementedError
                 _tensor(value)
-            except NotImplementedError:
+            except (NotImplementedError, TypeError):
                 raise TypeError(
-                    f"{loop_name(name)}: expected variables or arrays in {argument}, got {value!r}"
+                    f"{loop_name(name)}: expected variables or arrays in {argument}, got {entry!r}"
+                    f"{_instead_of(value)}"
                 ) from None
+
+
+def _instead_of(value: Any) -> str:
+    """What to say of a value that is written otherwise."""
+    return f"; T.constant({value}) is a truth value" if isinstance(value, bool) else ""
 
 
 def _tensor(given: Any) -> Variable | None:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from inspect import signature
 from typing import Any
 
+from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Variable
 from pytensor.tensor.basic import as_tensor_variable
 from pytensor.tensor.type import TensorType
@@ -47,12 +48,18 @@ def checked(fn: Callable, outputs_info: Any, name: str | None) -> Callable:
             )
         result = fn(*arguments)
         try:
-            _, outputs, _ = get_updates_and_outputs(result)
+            _, outputs, updates = get_updates_and_outputs(result)
         except ValueError:
             last = result[-1] if isinstance(result, list | tuple) and len(result) else None
             raise ValueError(
                 f"{title} returned {_shown(result)}; {WHAT_STEPS_RETURN}.{_without_until(last)}"
             ) from None
+        for key in updates:
+            if not isinstance(key, SharedVariable):
+                raise TypeError(
+                    f"{title} returned {_shown(result)}, in which a pair or a dictionary is of"
+                    f" updates, and {key} is no shared variable; {WHAT_STEPS_RETURN}"
+                )
         if expected and len(outputs) != expected:
             surplus = outputs[-1] if len(outputs) == expected + 1 else None
             raise ValueError(
