@@ -21,6 +21,11 @@ def step_of(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> Function
     return FunctionGraph(inputs, outputs, clone=False)
 
 
+def step_shared_with(graph: FunctionGraph) -> FunctionGraph:
+    """The step of another loop for one that is equal to it; PyTensor compiles a step in place."""
+    return graph.clone()
+
+
 def unfrozen_step(graph: FunctionGraph) -> FunctionGraph:
     """The step of a loop of PyTensor's as one of ours."""
     return graph

@@ -35,13 +35,19 @@ from theano.data_classes import dataclass
 
 if sys.version_info >= (3, 12):
     from theano.pytensor_base.since_3_3.lines_of_steps import KEEPING_LINES, MergeWithLines
-    from theano.pytensor_base.since_3_3.steps import FrozenWhenAsked, step_of, unfrozen_step
+    from theano.pytensor_base.since_3_3.steps import (
+        FrozenWhenAsked,
+        step_of,
+        step_shared_with,
+        unfrozen_step,
+    )
 else:
     from theano.pytensor_base.before_3_3.steps import (
         KEEPING_LINES,
         FrozenWhenAsked,
         MergeWithLines,
         step_of,
+        step_shared_with,
         unfrozen_step,
     )
 

@@ -65,6 +65,11 @@ def step_of(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> Function
     return StepGraph(inputs, outputs, clone=False)
 
 
+def step_shared_with(graph: FunctionGraph) -> FunctionGraph:
+    """The step of another loop for one that is equal to it; functions of steps copy theirs."""
+    return graph
+
+
 def unfrozen_step(graph: FunctionGraph | FrozenFunctionGraph) -> FunctionGraph:
     """The step of a loop of PyTensor's as one of ours."""
     if isinstance(graph, StepGraph):

@@ -9,7 +9,7 @@ step ``t`` reads ``buffer[t + offset]`` and writes ``buffer[t + offset]``, offse
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from collections.abc import Sequence as AbstractSequence
 from dataclasses import field, replace
 from typing import Any
@@ -19,6 +19,7 @@ from pytensor.graph.traversal import graph_inputs
 
 from theano.data_classes import dataclass
 from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
+from theano.scan_module.loop.equal_loops import Made, once_for_equal_steps
 from theano.scan_module.loop.result_copy import apart_from, without_copy
 from theano.scan_module.loop.roles import (
     MIT_MOT,
@@ -225,6 +226,37 @@ class Loop:
         """The same loop whose step computes ``inner_outputs`` from the same inner inputs."""
         return self.with_step(self.inner_inputs, inner_outputs)
 
+    def with_values_read(
+        self, values: AbstractSequence[Variable]
+    ) -> tuple[Loop, dict[Variable, Variable]]:
+        """The same loop whose step reads values that it computed, and what it reads for each.
+
+        Whoever asks makes these inputs of the step. Loops of equal steps read the same variables.
+        """
+        outputs = self.inner_outputs
+
+        def read() -> tuple[dict[Variable, Variable], list[Variable]]:
+            places = {value: fresh_like(value) for value in values}
+            return places, copied(outputs, places)
+
+        places, edited = self.once(("values read", tuple(values)), read)
+        return self.with_inner_outputs(edited), places
+
+    def once(self, what: Hashable, make: Callable[[], Made]) -> Made:
+        """What is made of the step alone: where it is in normal form, once for equal steps.
+
+        Parameters
+        ----------
+        what
+            Which of the things that are made of this step.
+        make
+            Makes it; nobody changes what it returns.
+        """
+        if not self.is_normal:
+            return make()
+        key = what, self.roles, tuple(self.inner_inputs), tuple(self.inner_outputs)
+        return once_for_equal_steps(key, make)
+
     def with_step_copied(self) -> Loop:
         """The same loop, whose step is in variables of its own."""
         inputs = self.inner_inputs
@@ -253,24 +285,18 @@ class Loop:
 
     def build(self, op_class: type[PyTensorScan]) -> BuiltLoop:
         """Make a node; the op clones the step, so this loop stays as it is."""
-        settings = self.settings
-        updated = {tap.inner for s in self.states if s.kind == MIT_MOT for tap in s.reads}
         step = self.inner_inputs, self.inner_outputs
-        op = op_class(
-            step[0],
-            [apart_from(updated, output) for output in step[1]],
-            self.roles.info(),
-            mode=settings.mode,
-            truncate_gradient=settings.truncate_gradient,
-            name=settings.name,
-            profile=settings.profile,
-            allow_gc=settings.allow_gc,
-            strict=settings.strict,
-        )
+        op = self.once(("op", op_class), lambda: self._op(op_class))
         if self.is_normal:
+            op = op.of_equal_step(**vars(self.settings))
             vars(op)[NORMAL_STEP] = step
         node = op.make_node(*self.outer_inputs)
         return BuiltLoop.of(node, self)
+
+    def _op(self, op_class: type[PyTensorScan]) -> Any:
+        updated = {tap.inner for s in self.states if s.kind == MIT_MOT for tap in s.reads}
+        outputs = [apart_from(updated, output) for output in self.inner_outputs]
+        return op_class(self.inner_inputs, outputs, self.roles.info(), **vars(self.settings))
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any
 
 from pytensor.graph.basic import Apply, Variable
 
-from theano.pytensor_base.graphs.scan import FrozenWhenAsked
+from theano.pytensor_base.graphs.scan import FrozenWhenAsked, step_shared_with
 from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
 
 # Theano's name -> the field of `info`
@@ -53,6 +54,13 @@ class ScanAttributes(FrozenWhenAsked):
         Which argument of the step belongs to which argument of the node, by the name of the
         mapping, such as ``inner_inp_from_outer_inp``.
     """
+
+    def of_equal_step(self, name: str | None, **settings: Any) -> ScanAttributes:
+        """A loop of the same step, with a name and settings of its own."""
+        made = copy(self)
+        made.fgraph = step_shared_with(self.fgraph)
+        vars(made).update(settings, name=name or "scan_fn")
+        return made
 
     @property
     def inputs(self) -> Sequence[Variable]:

@@ -6,6 +6,7 @@ from pytensor.graph.fg import FunctionGraph
 
 from theano.pytensor_base.graphs.rewriting import GraphRewriter
 from theano.pytensor_base.graphs.scan import Scan
+from theano.scan_module.loop.equal_loops import forget_equal_steps
 from theano.scan_module.step.normal_form import forget_normal_form
 
 
@@ -16,6 +17,7 @@ class ForgetNormalForms(GraphRewriter):
 
     def apply(self, graph: FunctionGraph) -> None:
         """Forget the normal form of each loop of the graph."""
+        forget_equal_steps()
         for node in graph.apply_nodes:
             if isinstance(node.op, Scan):
                 forget_normal_form(node)

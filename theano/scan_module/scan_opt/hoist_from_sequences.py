@@ -16,9 +16,8 @@ from dataclasses import replace
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 
-from theano.scan_module.loop.arguments import Loop, Sequence, Trace, fresh_like
+from theano.scan_module.loop.arguments import Loop, Sequence, Trace
 from theano.scan_module.loop.roles import Roles
-from theano.scan_module.loop.step_copy import copied
 from theano.scan_module.report.describe import describe
 from theano.scan_module.report.headings import HOISTED
 from theano.scan_module.scan_opt.loop_rewriter import Checked, Finding, LoopRewriter
@@ -112,8 +111,6 @@ def hoist_traces(loop: Loop, all_steps: AllSteps) -> dict[Trace, Variable]:
 
 def with_sequences(loop: Loop, values: dict[Variable, Variable]) -> Loop:
     """The loop with values of its step read from new sequences."""
-    fresh = {variable: fresh_like(variable) for variable in values}
-    new_outputs = copied(loop.inner_outputs, fresh)
+    edited, fresh = loop.with_values_read(list(values))
     sequences = tuple(Sequence(value, fresh[variable]) for variable, value in values.items())
-    edited = loop.with_inner_outputs(new_outputs)
     return replace(edited, sequences=(*edited.sequences, *sequences))

@@ -23,8 +23,7 @@ from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.subtensor import Subtensor
 from pytensor.tensor.type import TensorType, integer_dtypes
 
-from theano.scan_module.loop.arguments import Invariant, Loop, Trace, fresh_like
-from theano.scan_module.loop.step_copy import copied
+from theano.scan_module.loop.arguments import Invariant, Loop, Trace
 from theano.scan_module.report.describe import describe
 from theano.scan_module.report.headings import HOISTED
 from theano.scan_module.scan_opt.loop_rewriter import Checked, Finding, LoopRewriter
@@ -83,8 +82,7 @@ def repeated_traces(loop: Loop, step: StepAnalysis) -> dict[Trace, Variable]:
 
 def with_invariants(loop: Loop, step: StepAnalysis, values: list[Variable]) -> Loop:
     """The loop with values of its step passed to it."""
-    fresh = {value: fresh_like(value) for value in values}
-    edited = loop.with_inner_outputs(copied(loop.inner_outputs, fresh))
+    edited, fresh = loop.with_values_read(values)
     invariants = tuple(
         Invariant(value.type.filter_variable(step.outer_value(value)), fresh[value])
         for value in values

@@ -6,7 +6,7 @@ Left alone, such a use would make the gradient of a loop save or compute a value
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from pytensor.graph.basic import Apply, Variable
@@ -23,6 +23,8 @@ from theano.scan_module.loop.step_copy import copied
 from theano.schedule.allocated import allocated
 from theano.schedule.lazy_shapes import LazyShapeFeature
 
+# of a value that enters a step
+Axis = tuple[Variable, int]
 Rule = Callable[[Apply, tuple[Variable, ...]], Variable]
 
 
@@ -108,54 +110,77 @@ def with_shapes_from_outside(loop: Loop) -> Loop:
     """The loop with shapes of what enters its step passed to it as invariants.
 
     A step that only needs the length of a row of a sequence need not read the sequence, and a
-    reader of the step sees at once that the length is the same in every step.
+    reader of the step sees at once that the length is the same in every step. Loops of equal steps
+    are given the lengths by the same variables.
     """
-    lengths = _LengthsFromOutside(loop)
-    replacements: dict[Variable, Variable] = {}
-    for node in io_toposort(loop.inner_inputs, loop.inner_outputs):
-        if not isinstance(node.op, Shape | Shape_i) or node.inputs[0] not in lengths.outer:
-            continue
-        old = node.outputs[0]
-        if isinstance(node.op, Shape_i):
-            replacements[old] = lengths.of(node.inputs[0], node.op.i)
-        elif ndim := node.inputs[0].type.ndim:
-            shape = stack([lengths.of(node.inputs[0], axis) for axis in range(ndim)])
-            replacements[old] = old.type.filter_variable(shape)
-    if not replacements:
+    outputs = loop.inner_outputs
+    asking = loop.once("asks for lengths", lambda: _asking(loop.inner_inputs, outputs))
+    if not asking:
         return loop
-    edited = loop.with_inner_outputs(copied(loop.inner_outputs, replacements))
-    return replace(edited, invariants=(*edited.invariants, *lengths.invariants))
+    outside = _lengths_outside(loop, _axes_asked_for(asking))
+    kinds = tuple(length.type for length in outside.values())
+    places, edited_outputs = loop.once(
+        ("is given lengths", kinds),
+        lambda: _given_lengths(outputs, asking, {axis: v.type() for axis, v in outside.items()}),
+    )
+    edited = loop.with_inner_outputs(edited_outputs)
+    given = (Invariant(outside[axis], places[axis]) for axis in outside)
+    return replace(edited, invariants=(*edited.invariants, *given))
 
 
-class _LengthsFromOutside:
-    """Lengths of what enters a step, each passed to it as an invariant that is made once.
+def _asking(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> list[Apply]:
+    """The nodes of a step that ask for the shape of what enters it."""
+    entering = set(inputs)
+    return [
+        node
+        for node in io_toposort(inputs, outputs)
+        if isinstance(node.op, Shape_i)
+        and node.inputs[0] in entering
+        or isinstance(node.op, Shape)
+        and node.inputs[0] in entering
+        and node.inputs[0].type.ndim
+    ]
 
-    Attributes
-    ----------
-    outer
-        What enters a step: the lengths of it outside.
-    invariants
-        The lengths that were asked for and are no numbers.
-    """
 
-    def __init__(self, loop: Loop):
-        rows = {entry.inner: entry.outer for entry in loop.sequences}
-        rows |= {tap.inner: state.outer for state in loop.states for tap in state.reads}
-        whole = {entry.inner: entry.outer for entry in loop.invariants}
-        whole |= {entry.inner_input: entry.outer for entry in loop.untraced}
-        # the first axis of what has rows is that of the steps
-        self.outer = {inner: (outer, 1) for inner, outer in rows.items()}
-        self.outer |= {inner: (outer, 0) for inner, outer in whole.items()}
-        self.invariants: list[Invariant] = []
-        self._made: dict[tuple[Variable, int], Variable] = {}
+def _axes_asked_for(asking: Iterable[Apply]) -> list[Axis]:
+    """The axes whose lengths are asked for and are not known."""
+    axes: dict[Axis, None] = {}
+    for node in asking:
+        value = node.inputs[0]
+        of_node = [node.op.i] if isinstance(node.op, Shape_i) else range(value.type.ndim)
+        axes |= {(value, axis): None for axis in of_node if value.type.shape[axis] is None}
+    return list(axes)
 
-    def of(self, inner: Variable, axis: int) -> Variable:
-        """The length of a value of the step along an axis."""
-        if inner.type.shape[axis] is not None:
-            return constant(inner.type.shape[axis], dtype="int64")
-        if (inner, axis) not in self._made:
-            outer, first = self.outer[inner]
-            length = length_along(outer, axis + first)
-            self._made[inner, axis] = length.type()
-            self.invariants.append(Invariant(length, self._made[inner, axis]))
-        return self._made[inner, axis]
+
+def _lengths_outside(loop: Loop, axes: Iterable[Axis]) -> dict[Axis, Variable]:
+    """The lengths outside of what enters a step."""
+    rows = {entry.inner: entry.outer for entry in loop.sequences}
+    rows |= {tap.inner: state.outer for state in loop.states for tap in state.reads}
+    whole = {entry.inner: entry.outer for entry in loop.invariants}
+    whole |= {entry.inner_input: entry.outer for entry in loop.untraced}
+    # the first axis of what has rows is that of the steps
+    outer = {inner: (of, 1) for inner, of in rows.items()}
+    outer |= {inner: (of, 0) for inner, of in whole.items()}
+    return {
+        (inner, axis): length_along(outer[inner][0], axis + outer[inner][1]) for inner, axis in axes
+    }
+
+
+def _given_lengths(
+    outputs: Iterable[Variable], asking: Iterable[Apply], places: dict[Axis, Variable]
+) -> tuple[dict[Axis, Variable], list[Variable]]:
+    """What a step computes where it reads lengths that are not known from these places."""
+
+    def length(value: Variable, axis: int) -> Variable:
+        known = value.type.shape[axis]
+        return places[value, axis] if known is None else constant(known, dtype="int64")
+
+    replacements: dict[Variable, Variable] = {}
+    for node in asking:
+        [value], [old] = node.inputs, node.outputs
+        if isinstance(node.op, Shape_i):
+            replacements[old] = length(value, node.op.i)
+        else:
+            shape = stack([length(value, axis) for axis in range(value.type.ndim)])
+            replacements[old] = old.type.filter_variable(shape)
+    return places, copied(outputs, replacements)

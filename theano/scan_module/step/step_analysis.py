@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import field
 
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.traversal import io_toposort, toposort
@@ -10,6 +11,7 @@ from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.math import Dot
 from pytensor.tensor.shape import Shape_i
 
+from theano.data_classes import dataclass
 from theano.scan_module.loop.arguments import Loop, Sequence
 from theano.scan_module.step.fixed_shapes import FixedShapes
 from theano.tensor.nnet.correlation.filtering import Filtering
@@ -32,21 +34,14 @@ class StepAnalysis:
         self.invariant_inputs = {entry.inner for entry in loop.invariants}
         self.varying_inputs = set(loop.inner_inputs) - self.invariant_inputs
         self.state_inputs = self.varying_inputs - {entry.inner for entry in loop.sequences}
-        self._varying: dict[Variable, bool] = {}
         self._outer_values = {entry.inner: entry.outer for entry in loop.invariants}
-        self._shapes = FixedShapes(loop)
-        self._terms_of: dict[Variable, SignedTerms] = {}
-        self._sums: dict[SignedTerms, Variable] = {}
+        found = loop.once("facts", lambda: _found_in_step(loop))
+        self._shapes, self._varying = found.shapes, found.varying
+        self._reached, self._bits = found.reached, found.bits
+        self._sums, self._terms_of = found.sums, found.terms_of
         # what `sum_terms` found: whether a value holds a product
         self.with_product: dict[Variable, bool] = {}
-        # the inputs of the step that a value is computed from, as bits
-        self._bits = {leaf: 1 << k for k, leaf in enumerate(loop.inner_inputs)}
         self._bits_of_states = sum(self._bits[leaf] for leaf in self.state_inputs)
-        self._reached: dict[Variable, int] = dict(self._bits)
-        for node in io_toposort(loop.inner_inputs, loop.inner_outputs):
-            varies = any(self.varies(argument) for argument in node.inputs)
-            for output in node.outputs:
-                self._varying[output] = varies
 
     def varies(self, variable: Variable) -> bool:
         """Whether the value can differ between steps."""
@@ -145,6 +140,38 @@ class StepAnalysis:
             self._terms_of[total] = terms
             self._sums[terms] = total
         return self._sums[terms]
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """What was found out about the values of a step so far, which is the same in equal steps.
+
+    Attributes
+    ----------
+    varying
+        Whether a value can differ between steps.
+    bits, reached
+        The inputs of the step, and those that a value is computed from, as bits.
+    sums, terms_of
+        Sums that were made of terms, and the terms of each.
+    """
+
+    shapes: FixedShapes
+    varying: dict[Variable, bool]
+    bits: dict[Variable, int]
+    reached: dict[Variable, int]
+    sums: dict[SignedTerms, Variable] = field(default_factory=dict)
+    terms_of: dict[Variable, SignedTerms] = field(default_factory=dict)
+
+
+def _found_in_step(loop: Loop) -> _Found:
+    invariants = {entry.inner for entry in loop.invariants}
+    varying = {leaf: leaf not in invariants for leaf in loop.inner_inputs}
+    for node in io_toposort(loop.inner_inputs, loop.inner_outputs):
+        varies = any(varying.get(argument, False) for argument in node.inputs)
+        varying.update(dict.fromkeys(node.outputs, varies))
+    bits = {leaf: 1 << k for k, leaf in enumerate(loop.inner_inputs)}
+    return _Found(FixedShapes(loop), varying, bits, dict(bits))
 
 
 def product_of(variable: Variable) -> tuple[Variable, Variable] | None:
