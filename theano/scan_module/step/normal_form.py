@@ -16,7 +16,7 @@ from theano.pytensor_base.graphs.rewriting import MergeOptimizer
 from theano.scan_module.loop.arguments import NORMAL_STEP, Loop, loop_of, take_apart
 from theano.scan_module.step.shape_only_uses import with_shapes_from_outside
 from theano.scan_module.step.unread_results import drop_unread_results
-from theano.schedule.rewrites.transposed_products import TransposedProducts
+from theano.schedule.rewrites.matrices.transposed_products import TransposedProducts
 
 
 def normal_form(node: Apply) -> Loop:
