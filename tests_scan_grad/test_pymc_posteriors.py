@@ -14,7 +14,7 @@ import pytensor.tensor as pt  # noqa: E402
 from scipy.stats import norm  # noqa: E402
 
 import theano.pymc  # noqa: E402
-from tests_scan_grad.timing import pymc_models  # noqa: E402
+from tests_scan_grad.timing.programs import pymc_models  # noqa: E402
 
 DAYS = 200
 ERRORS = 3

@@ -21,7 +21,7 @@ import theano
 from theano.link.native import linker
 from theano.schedule import equilibrium
 from theano.schedule.disk import stored_graphs
-from tests_scan_grad.timing import compile_networks, network_programs
+from tests_scan_grad.timing.programs import compile_networks, network_programs
 
 stored_graphs.SECONDS_WORTH_STORING = 0
 rounds = []

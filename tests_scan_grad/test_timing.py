@@ -21,20 +21,14 @@ from pytensor.tensor.linalg.decomposition.cholesky import Cholesky
 from pytensor.tensor.math import Dot
 
 import theano
-from tests_scan_grad.timing import (
-    agreement,
-    gatedrnn,
-    graph_library,
-    machine,
-    measure,
-    peers,
-    recurrent,
-    registry,
-)
 from tests_scan_grad.timing.__main__ import main
 from tests_scan_grad.timing.experiment import Disagreement, Problem, Program, TimingError
-from tests_scan_grad.timing.loop_profile import LoopProfile, is_product, loop_profile
-from tests_scan_grad.timing.report import absences, disturbance
+from tests_scan_grad.timing.experiments import gatedrnn, registry
+from tests_scan_grad.timing.measuring import agreement, machine, measure
+from tests_scan_grad.timing.measuring.loop_profile import LoopProfile, is_product, loop_profile
+from tests_scan_grad.timing.peers import packages
+from tests_scan_grad.timing.programs import graph_library, recurrent
+from tests_scan_grad.timing.reports.report import absences, disturbance
 from tests_scan_grad.timing.run import run_experiment, run_problem
 from theano.pytensor_base.operations.tensor import (
     BatchedDot,
@@ -186,7 +180,7 @@ def test_a_bad_request_ends_with_a_message_before_anything_runs(arguments, parts
 def without_torch(monkeypatch):
     """Let it seem that PyTorch is not installed."""
     monkeypatch.setattr(
-        peers.importlib.util, "find_spec", lambda name: None if name == "torch" else name
+        packages.importlib.util, "find_spec", lambda name: None if name == "torch" else name
     )
 
 
@@ -197,7 +191,7 @@ def test_a_missing_peer_that_is_asked_for_is_named_with_what_to_install(without_
 
 
 def test_a_missing_peer_that_is_not_asked_for_is_reported(without_torch):
-    assert peers.chosen(gatedrnn.EXPERIMENT, None) == ("jax", "cvm", "pytensor")
+    assert packages.chosen(gatedrnn.EXPERIMENT, None) == ("jax", "cvm", "pytensor")
     small = replace(gatedrnn.EXPERIMENT.sizes, batch=2, steps=3, dim=4)
     experiment = replace(gatedrnn.EXPERIMENT, dissected=False)
     found = run_experiment(experiment, small, [], 1)
@@ -445,6 +439,7 @@ def test_training_steps_agree_with_the_peers_that_are_installed(experiment, name
 
 
 def test_every_training_step_is_there_in_pytorch():
-    from tests_scan_grad.timing import step_networks, step_torch
+    from tests_scan_grad.timing.peers import torch_steps
+    from tests_scan_grad.timing.programs import step_networks
 
-    assert list(step_torch.MODULES) == list(step_networks.NETWORKS)
+    assert list(torch_steps.MODULES) == list(step_networks.NETWORKS)

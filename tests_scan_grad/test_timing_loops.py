@@ -9,21 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests_scan_grad.timing import (
-    agreement,
-    denormals,
-    first_call,
-    loops,
-    loops_report,
-    measure,
-    scalar_loops,
-)
 from tests_scan_grad.timing.__main__ import main
-from tests_scan_grad.timing.differentiable_loop import NATIVE, problems
 from tests_scan_grad.timing.experiment import Problem, Program, Sizes
-from tests_scan_grad.timing.report import absences
+from tests_scan_grad.timing.experiments import loops
+from tests_scan_grad.timing.measuring import agreement, first_call, measure
+from tests_scan_grad.timing.measuring.time_limit import TimeExceeded, time_limit
+from tests_scan_grad.timing.programs import denormals, scalar_loops
+from tests_scan_grad.timing.programs.differentiable_loop import NATIVE, problems
+from tests_scan_grad.timing.reports import loops_report
+from tests_scan_grad.timing.reports.report import absences
 from tests_scan_grad.timing.run import run_problem
-from tests_scan_grad.timing.time_limit import TimeExceeded, time_limit
 
 TINY = Sizes(batch=2, steps=3, dim=4, dtype="float32")
 # Numba is left to the command itself: it takes half a minute for each program.

@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from tests_scan_grad.timing import registers
 from tests_scan_grad.timing.__main__ import main
-from tests_scan_grad.timing.product_blocks import ENGINES, Shape
-from tests_scan_grad.timing.products import ROWS, rates
+from tests_scan_grad.timing.experiments.products import ROWS, rates
+from tests_scan_grad.timing.measuring import registers
+from tests_scan_grad.timing.measuring.product_blocks import ENGINES, Shape
 from theano.link.native.runtime.build import find_compiler
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")

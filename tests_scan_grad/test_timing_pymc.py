@@ -5,9 +5,9 @@ from importlib.util import find_spec
 
 import pytest
 
-from tests_scan_grad.timing import measure
 from tests_scan_grad.timing.__main__ import main
-from tests_scan_grad.timing.pymc import ROWS
+from tests_scan_grad.timing.experiments.pymc import ROWS
+from tests_scan_grad.timing.measuring import measure
 
 
 @pytest.mark.skipif(find_spec("pymc") is not None, reason="PyMC is installed")
@@ -18,7 +18,7 @@ def test_without_pymc_it_says_what_to_install(capsys):
 
 def test_every_model_is_a_row():
     pytest.importorskip("pymc", reason="needs the extra [pymc]")
-    from tests_scan_grad.timing.pymc_models import MODELS
+    from tests_scan_grad.timing.programs.pymc_models import MODELS
 
     assert list(MODELS) == list(ROWS)
 
@@ -39,8 +39,8 @@ def test_a_model_is_timed_from_python_from_c_and_to_its_first_call(tmp_path, mon
 def test_what_jax_answers_has_been_computed():
     pytest.importorskip("jax", reason="is a peer")
     pytest.importorskip("pymc", reason="needs the extra [pymc]")
-    from tests_scan_grad.timing.pymc_models import MODELS
-    from tests_scan_grad.timing.pymc_programs import ENGINES, points_of
+    from tests_scan_grad.timing.programs.pymc_models import MODELS
+    from tests_scan_grad.timing.programs.pymc_programs import ENGINES, points_of
 
     model = MODELS["markov-3"]()
     density = ENGINES["jax"](model)

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import theano
-
-from . import peers, registry
-from .experiment import Disagreement, Experiment, Sizes, TimingError
-from .plot import plot, require_matplotlib
-from .report import report
-from .run import LIMIT_SECONDS, run_experiment
+from tests_scan_grad.timing.experiment import Disagreement, Experiment, Sizes, TimingError
+from tests_scan_grad.timing.experiments import registry
+from tests_scan_grad.timing.peers import packages
+from tests_scan_grad.timing.reports.plot import plot, require_matplotlib
+from tests_scan_grad.timing.reports.report import report
+from tests_scan_grad.timing.run import LIMIT_SECONDS, run_experiment
 
 DEFAULT_REPEATS = 7
 QUICK_REPEATS = 2
@@ -108,7 +108,7 @@ def run(asked: argparse.Namespace) -> None:
     experiment = registry.experiment_named(asked.name)
     check_request(experiment, asked)
     sizes = wanted_sizes(experiment, asked)
-    chosen = peers.chosen(experiment, asked.peers)
+    chosen = packages.chosen(experiment, asked.peers)
     # what is timed here are calls in the long run; how soon there is one is timed in other processes
     theano.config.native.quick = False
     repeats = asked.repeats or (QUICK_REPEATS if asked.quick else DEFAULT_REPEATS)

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from . import agreement, machine, measure
-from .experiment import Experiment, Problem, Program, Sizes
-from .loop_profile import loop_profile
-from .own_process import costs_in_own_process
-from .peers import INSTALL, PACKAGES, installed
-from .time_limit import TimeExceeded, time_limit
+from tests_scan_grad.timing.experiment import Experiment, Problem, Program, Sizes
+from tests_scan_grad.timing.measuring import agreement, machine, measure
+from tests_scan_grad.timing.measuring.loop_profile import loop_profile
+from tests_scan_grad.timing.measuring.own_process import costs_in_own_process
+from tests_scan_grad.timing.measuring.time_limit import TimeExceeded, time_limit
+from tests_scan_grad.timing.peers.packages import INSTALL, PACKAGES, installed
 
 # How long a peer may take to be ready, its first call included.
 LIMIT_SECONDS = 120.0

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from tests_scan_grad.fresh_process import run_python
-from tests_scan_grad.timing import device_floors, measure
 from tests_scan_grad.timing.__main__ import main
+from tests_scan_grad.timing.measuring import device_floors, measure
 
 jax = pytest.importorskip("jax")
 

@@ -49,7 +49,7 @@ from theano.pytensor_base.graphs.rewriting import RewriteDatabaseQuery
 from theano.schedule.arranged import arranged
 from theano.schedule.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb
 from theano.schedule.disk.stored_graphs import StoredGraphs
-from theano.schedule.rewrites.left_out import (
+from theano.schedule.rewrites.of_pytensor.left_out import (
     DONE_BY_NATIVE,
     OF_INNER_GRAPHS,
     SLOW_WITHOUT_BLAS,

@@ -9,7 +9,7 @@ from theano.pytensor_base.functions.compiling import OPT_MERGE, OPT_NONE, asked_
 from theano.pytensor_base.graphs.rewriting import GraphRewriter, RewriteDatabaseQuery
 from theano.schedule.arranged import arranged
 from theano.schedule.database import FAST_COMPILE_TAG, FAST_RUN_TAG
-from theano.schedule.rewrites.left_out import FROM_EVERY_MODE, OF_INNER_GRAPHS
+from theano.schedule.rewrites.of_pytensor.left_out import FROM_EVERY_MODE, OF_INNER_GRAPHS
 
 
 def _query(

@@ -15,7 +15,7 @@ from theano.pytensor_base.graphs.rewriting import GraphRewriter, RewriteDatabase
 from theano.pytensor_base.graphs.scan import Scan
 from theano.schedule import arranged
 from theano.schedule.database import FAST_RUN_TAG, STEPS_TAG, optdb
-from theano.schedule.rewrites.left_out import FROM_EVERY_MODE
+from theano.schedule.rewrites.of_pytensor.left_out import FROM_EVERY_MODE
 
 _REWRITES = RewriteDatabaseQuery(
     include=["fast_run", FAST_RUN_TAG, STEPS_TAG],

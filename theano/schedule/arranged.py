@@ -29,7 +29,7 @@ from theano.pytensor_base.operations.tensor_rewrites import ShapeOptimizer, topo
 from theano.schedule.endless import InTurn, Walk
 from theano.schedule.equilibrium import Equilibrium
 from theano.schedule.lazy_shapes import AttachLazyShapes
-from theano.schedule.rewrites.instead import INSTEAD
+from theano.schedule.rewrites.of_pytensor.instead import INSTEAD
 from theano.schedule.seconds import SecondsByRewrite
 
 

@@ -7,17 +7,17 @@ from pytensor.compile.mode import optdb as _pytensor_optdb
 from theano.pytensor_base.graphs.rewriting import in2out
 from theano.schedule.layered_database import LayeredDB
 from theano.schedule.lines_kept import LinesKept
-from theano.schedule.rewrites.casts_by_numpy import cast_by_numpy
-from theano.schedule.rewrites.choices_at_once import choice_at_once
-from theano.schedule.rewrites.few_operands import few_operands
-from theano.schedule.rewrites.joined_parts import JoinedParts
+from theano.schedule.rewrites.elements.casts_by_numpy import cast_by_numpy
+from theano.schedule.rewrites.elements.choices_at_once import choice_at_once
+from theano.schedule.rewrites.elements.few_operands import few_operands
+from theano.schedule.rewrites.elements.views_last import views_last
+from theano.schedule.rewrites.in_place.parts_in_place import PartsInPlace
+from theano.schedule.rewrites.in_place.results_in_place import ResultsInPlace
 from theano.schedule.rewrites.known_choices import known_choice
+from theano.schedule.rewrites.matrices.structured_matrices import StructuredProducts
+from theano.schedule.rewrites.matrices.transposed_products import TransposedProducts
 from theano.schedule.rewrites.operators_as_graphs import operators_as_graphs
-from theano.schedule.rewrites.parts_in_place import PartsInPlace
-from theano.schedule.rewrites.results_in_place import ResultsInPlace
-from theano.schedule.rewrites.structured_matrices import StructuredProducts
-from theano.schedule.rewrites.transposed_products import TransposedProducts
-from theano.schedule.rewrites.views_last import views_last
+from theano.schedule.rewrites.parts.joined_parts import JoinedParts
 
 __all__ = ["FAST_COMPILE_TAG", "FAST_RUN_TAG", "STEPS_TAG", "optdb", "register_for_tags"]
 

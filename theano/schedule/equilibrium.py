@@ -25,8 +25,8 @@ from theano.pytensor_base.graphs.rewriting import (
 )
 from theano.schedule.endless import most_uses, say_without_end
 from theano.schedule.may_apply import NodeQuestion, graph_question, node_question
-from theano.schedule.rewrites.constants_by_own_code import LAST_INSTEAD
-from theano.schedule.rewrites.instead import INSTEAD
+from theano.schedule.rewrites.elements.constants_by_own_code import LAST_INSTEAD
+from theano.schedule.rewrites.of_pytensor.instead import INSTEAD
 from theano.schedule.seconds import SecondsByRewrite
 
 # How far from a change a rewrite of one node looks: it matches patterns of its operands ...

@@ -33,9 +33,9 @@ from theano.pytensor_base.operations.tensor_rewrites import (
     topological_second_sink,
 )
 from theano.schedule.canonical_sums import question_of_form
-from theano.schedule.rewrites.constants_by_own_code import FOLD_CONSTANTS
-from theano.schedule.rewrites.guarded import Guarded
-from theano.schedule.rewrites.products_with_zeros import product_with_zeros
+from theano.schedule.rewrites.elements.constants_by_own_code import FOLD_CONSTANTS
+from theano.schedule.rewrites.matrices.products_with_zeros import product_with_zeros
+from theano.schedule.rewrites.of_pytensor.guarded import Guarded
 
 # a larger constant may be zero for all that is asked
 NUMBERS_LOOKED_AT = 1000

@@ -37,7 +37,7 @@ from theano.link.native.run.virtual_machine import NativeMachine, Unit
 from theano.link.native.runtime.build import BuildError, find_compiler
 from theano.link.native.runtime.load import NoCompiler
 from theano.pytensor_base.functions.linking import Container, VMLinker, map_storage
-from theano.schedule.rewrites.left_out import DONE_BY_NATIVE
+from theano.schedule.rewrites.of_pytensor.left_out import DONE_BY_NATIVE
 
 
 class NativeLinker(VMLinker):

@@ -20,7 +20,7 @@ from theano.scan_module.loop.arguments import NORMAL_STEP, Loop, loop_of, take_a
 from theano.scan_module.loop.equal_loops import once_for_equal_steps
 from theano.scan_module.step.shape_only_uses import with_shapes_from_outside
 from theano.scan_module.step.unread_results import drop_unread_results
-from theano.schedule.rewrites.transposed_products import TransposedProducts
+from theano.schedule.rewrites.matrices.transposed_products import TransposedProducts
 
 
 def normal_form(node: Apply) -> Loop:

@@ -1,0 +1,1 @@
+"""What is timed, an experiment a file: `registry` names them."""

@@ -1,0 +1,1 @@
+"""How a time is taken, and what it depends on."""

@@ -1,0 +1,1 @@
+"""Other libraries: which there are, and the same programs in each."""

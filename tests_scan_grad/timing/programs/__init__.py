@@ -1,0 +1,1 @@
+"""The programs that are timed, written for every library."""

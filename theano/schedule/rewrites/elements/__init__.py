@@ -1,0 +1,1 @@
+"""Element-wise work and what is chosen element by element."""

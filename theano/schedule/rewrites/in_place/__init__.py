@@ -1,0 +1,1 @@
+"""Results in the memory of what they are computed from."""

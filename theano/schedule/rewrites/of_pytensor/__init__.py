@@ -1,0 +1,1 @@
+"""PyTensor's rewrites: which run, under what condition, and what runs instead."""

@@ -1,0 +1,206 @@
+"""PyTensor's rewrites of nodes, and what runs where they would.
+
+Some are replaced by rewrites of ours, some run only where they are right. What each did wrong is in
+``doc/inside_pytensor_rewrites.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from pytensor.tensor.math import add, mul, neg, reciprocal, sub, true_div
+
+from theano.pytensor_base.graphs.rewriting import NodeRewriter
+from theano.pytensor_base.graphs.scan import KEEPING_LINES
+from theano.pytensor_base.operations.tensor_rewrites import (
+    basic,
+    blas,
+    decomposition,
+    elemwise,
+    inverse,
+    local_log_add_exp,
+    local_log_sqrt,
+    local_log_sum_exp,
+    math,
+    products,
+    shape,
+    solvers,
+    subtensor,
+    subtensor_lift,
+    summary,
+    svd_of_diag,
+    uncanonicalize,
+)
+from theano.schedule.rewrites import told_lengths
+from theano.schedule.rewrites.elements import fused_maps
+from theano.schedule.rewrites.matrices import tridiagonal_factors
+from theano.schedule.rewrites.matrices.merged_axes import MergedAxes
+from theano.schedule.rewrites.matrices.products_with_zeros import product_with_zeros
+from theano.schedule.rewrites.matrices.scaled_products import scaled_product
+from theano.schedule.rewrites.of_pytensor import matrices_without_result as matrices
+from theano.schedule.rewrites.of_pytensor import where_parts_are_right as parts
+from theano.schedule.rewrites.of_pytensor import where_right as where
+from theano.schedule.rewrites.of_pytensor.errors_of_lengths import WithErrorOfLengths
+from theano.schedule.rewrites.of_pytensor.guarded import Guarded
+from theano.schedule.rewrites.parts.rows_of_length_one import row_of_length_one
+from theano.schedule.rewrites.parts.rows_read_back import rows_read_back
+from theano.schedule.rewrites.parts.sums_with_writes import sum_with_write
+from theano.schedule.rewrites.second_to_alloc import second_to_alloc
+
+
+def _guarded(
+    condition: where.Condition | None, rewriters: Collection[NodeRewriter], asked_last: bool = False
+) -> dict[NodeRewriter, NodeRewriter]:
+    return {rewriter: Guarded(rewriter, condition, asked_last=asked_last) for rewriter in rewriters}
+
+
+# rewrites that compute in the dtype of an operand what had a wider one
+_OF_ONE_DTYPE = (
+    math.local_1msigmoid,
+    math.local_add_neg_to_sub,
+    math.local_div_exp_to_mul_exp,
+    math.local_div_switch_sink,
+    math.local_expm1,
+    math.local_erf_minus_one,
+    math.local_erf_neg_minus_one,
+    math.local_exp_log,
+    math.local_exp_over_1_plus_exp,
+    math.local_log1p,
+    math.local_log1p_plusminus_exp,
+    local_log_add_exp,
+    local_log_sqrt,
+    local_log_sum_exp,
+    math.local_mul_exp_to_exp_add,
+    math.local_mul_pow_to_pow_add,
+    math.local_mul_switch_sink,
+    math.local_one_minus_erf,
+    math.local_one_minus_erfc,
+    math.local_one_plus_erf,
+    math.local_sigm_times_exp,
+    math.local_sub_neg_to_add,
+    math.log1msigm_to_softplus,
+    math.log1p_neg_sigmoid,
+    math.logdiffexp_to_log1mexpdiff,
+    math.logmexpm1_to_log1mexp,
+    math.logsigm_to_softplus,
+    math.local_block_diag_dot_to_dot_block_diag,
+    products.det_of_blockdiag,
+    products.det_of_kronecker,
+)
+
+# rewrites that are wrong of integers that wrap, or of complex numbers
+_OF_ONE_FLOAT_DTYPE = (
+    math.local_abs_lift,
+    math.local_abs_merge,
+    math.local_sqrt_sqr,
+    uncanonicalize.local_max_to_min,
+)
+
+# rewrites that give another dtype, which is cast
+_OF_ANOTHER_DTYPE = (
+    decomposition.eigh_of_diag,
+    svd_of_diag,
+    math.local_log_erfc,
+    math.local_useless_conj,
+    summary.local_log_prod_to_sum_log,
+)
+
+# PyTensor's rewrite of nodes -> what takes its place
+INSTEAD: dict[NodeRewriter, NodeRewriter] = {
+    **{
+        rewriter: Guarded(rewriter, accepts=parts.what_is_written_fits)
+        for rewriter in (subtensor.local_useless_inc_subtensor, subtensor.local_useless_slice)
+    },
+    **{
+        rewriter: WithErrorOfLengths(rewriter)
+        for rewriter in (basic.local_merge_alloc, subtensor.local_useless_inc_subtensor_alloc)
+    },
+    basic.local_second_to_alloc: second_to_alloc,
+    blas.local_dot22_to_dot22scalar: scaled_product,
+    math.local_0_dot_x: product_with_zeros,
+    subtensor.local_add_of_sparse_write: sum_with_write,
+    subtensor.local_read_of_write_same_indices: rows_read_back,
+    **KEEPING_LINES,
+    uncanonicalize.local_dimshuffle_subtensor: row_of_length_one,
+    math.local_add_canonizer: Guarded(
+        math.local_add_canonizer,
+        where.nested_in_one_dtype({add, sub, neg}),
+        where.sum_of_its_dtype,
+    ),
+    math.local_mul_canonizer: Guarded(
+        math.local_mul_canonizer,
+        where.nested_in_one_dtype({mul, true_div, reciprocal}),
+        where.product_of_its_dtype,
+    ),
+    **_guarded(where.nested_in_one_dtype({neg, mul}), [math.local_mul_specialize]),
+    **_guarded(where.nested_in_one_dtype({add, mul}), [elemwise.flatten_nested_add_mul]),
+    inverse.inv_to_solve: matrices.WithErrors(
+        inverse.inv_to_solve, matrices.solution_where_inverse_exists
+    ),
+    inverse.inv_of_diag_to_diag_reciprocal: matrices.WithErrors(
+        inverse.inv_of_diag_to_diag_reciprocal,
+        matrices.checked_reciprocals,
+        matrices.of_an_inverse,
+    ),
+    decomposition.cholesky_of_diag: matrices.WithErrors(
+        decomposition.cholesky_of_diag, matrices.defined_roots, matrices.of_real_numbers
+    ),
+    decomposition.cholesky_ldotlt: matrices.WithErrors(
+        decomposition.cholesky_ldotlt, matrices.with_positive_diagonal, matrices.of_real_numbers
+    ),
+    summary.det_of_matrix_factorized_elsewhere: Guarded(
+        summary.det_of_matrix_factorized_elsewhere,
+        accepts=matrices.without_factors_that_may_not_be,
+    ),
+    **_guarded(tridiagonal_factors.of_enough_rows, [solvers.reuse_decomposition_multiple_solves]),
+    solvers.scan_split_non_sequence_decomposition_and_solve: Guarded(
+        solvers.scan_split_non_sequence_decomposition_and_solve,
+        accepts=tridiagonal_factors.factors_in_step_are_of_enough_rows,
+    ),
+    **_guarded(matrices.of_pseudo_inverses, [inverse.inv_of_inv]),
+    **_guarded(matrices.of_what_has_factors, [inverse.lift_linalg_of_expanded_matrices]),
+    **_guarded(where.of_one_dtype, _OF_ONE_DTYPE, asked_last=True),
+    **_guarded(where.of_one_dtype, [math.local_greedy_distributor]),
+    **_guarded(where.of_one_float_dtype, _OF_ONE_FLOAT_DTYPE),
+    **_guarded(None, _OF_ANOTHER_DTYPE),
+    **_guarded(where.of_integers_or_true_quotient, [math.local_div_by_one]),
+    **_guarded(
+        where.power_of_its_dtype, [math.local_pow_specialize, math.local_pow_to_nested_squaring]
+    ),
+    **_guarded(where.of_determinants_that_fit, [summary.slogdet_specialization]),
+    **_guarded(told_lengths.agree_with_those_before, [shape.local_merge_consecutive_specify_shape]),
+    **_guarded(where.of_signed_numbers, [math.local_neg_to_mul]),
+    **_guarded(where.adds_up_as_by_default, [math.local_reduce_broadcastable]),
+    **_guarded(
+        where.part_of_what_adds_up_as_by_default, [subtensor_lift.local_subtensor_of_reduce]
+    ),
+    **_guarded(where.reductions_of_one_kind, [math.local_reduce_chain]),
+    **_guarded(fused_maps.have_unused_parts, [elemwise.local_useless_composite_outputs]),
+    **_guarded(where.a_product_of_two_new_axes, [math.local_sumsqr2dot]),
+    math.local_batched_matmul_to_core_matmul_with_reshape: MergedAxes(
+        math.local_batched_matmul_to_core_matmul_with_reshape
+    ),
+    **_guarded(where.of_a_column_and_a_row, [math.local_dot_to_mul]),
+    **_guarded(where.filled_to_the_shape_of_another, [basic.local_elemwise_alloc]),
+    **_guarded(where.lengths_are_its_own, [shape.local_useless_reshape]),
+    **_guarded(where.summed_and_scaled_up, [math.local_sum_prod_of_mul_or_div]),
+    **_guarded(where.of_one_dtype_nearby, [math.local_sum_of_neg_to_neg_of_sum]),
+    **_guarded(parts.every_place_in_order, [subtensor.local_adv_idx_to_slice]),
+    **_guarded(parts.places_exist, [subtensor_lift.local_subtensor_of_alloc]),
+    **_guarded(
+        parts.places_in_axes_of_length_one_exist,
+        [
+            subtensor_lift.local_subtensor_of_batch_dims,
+            subtensor_lift.local_subtensor_of_expand_dims,
+        ],
+    ),
+    **_guarded(where.all_lengths_are_told, [subtensor_lift.local_subtensor_SpecifyShape_lift]),
+    **_guarded(
+        parts.known_indices_are_wide,
+        [subtensor.local_subtensor_merge_slice, subtensor.local_subtensor_merge_integer],
+    ),
+    **_guarded(parts.joined_slices_begin_before_they_end, [subtensor.local_join_subtensors]),
+    **_guarded(parts.stops_are_signed, [subtensor.local_useless_subtensor]),
+    **_guarded(parts.writes_slices, [subtensor.local_incsubtensor_of_zeros]),
+    **_guarded(parts.writes_of_one_dtype, [subtensor.local_write_of_write_same_indices]),
+}

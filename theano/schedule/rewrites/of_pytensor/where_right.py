@@ -1,0 +1,318 @@
+"""When rewrites of PyTensor's are right that are not right of all that they match."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+import numpy as np
+from pytensor.graph.basic import Apply, Constant, Variable
+from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.op import Op
+from pytensor.scalar.basic import Cast
+from pytensor.tensor.basic import Alloc
+from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
+from pytensor.tensor.math import Sum, mul, neg, true_div
+from pytensor.tensor.shape import Shape
+
+from theano.pytensor_base.operations.tensor_rewrites import (
+    LOGARITHMS_OF_STACKS,
+    is_length_of,
+    lengths_in,
+)
+from theano.schedule.rewrites.elements.dtypes_beneath import LEVELS, dtypes_beneath
+
+Condition = Callable[[FunctionGraph, Apply], bool]
+
+
+def of_one_dtype(graph: FunctionGraph, node: Apply) -> bool:
+    """Whether all that is computed, and all from which it is, has the dtype of the result.
+
+    Else a result may be computed with fewer digits, or in integers that wrap where it did not.
+    """
+    return _of_one_dtype(graph, node, LEVELS)
+
+
+def of_one_dtype_nearby(graph: FunctionGraph, node: Apply) -> bool:
+    """The same of the products and sums that are the operands, and of what these are made of."""
+    return _of_one_dtype(graph, node, 0)
+
+
+def of_one_float_dtype(graph: FunctionGraph, node: Apply) -> bool:
+    """The same, of a dtype in which numbers do not wrap and absolute values are its own."""
+    return _is_float(node) and of_one_dtype(graph, node)
+
+
+def _of_one_dtype(graph: FunctionGraph, node: Apply, levels: int) -> bool:
+    return dtypes_beneath(graph, node, levels) <= {node.outputs[0].type.dtype}
+
+
+def _is_float(node: Apply) -> bool:
+    return node.outputs[0].type.dtype.startswith("float")
+
+
+def power_of_its_dtype(graph: FunctionGraph, node: Apply) -> bool:
+    """Whether the powers of the base are of the result's dtype: narrower integers would wrap."""
+    return node.inputs[0].type.dtype == node.outputs[0].type.dtype  # type: ignore[attr-defined]
+
+
+def of_determinants_that_fit(graph: FunctionGraph, node: Apply) -> bool:
+    """Whether an operator gives the logarithm of a determinant, or of a stack of them."""
+    return LOGARITHMS_OF_STACKS or node.outputs[0].type.ndim == 0
+
+
+def of_signed_numbers(graph: FunctionGraph, node: Apply) -> bool:
+    """Whether -1 can be written in the dtype of the result."""
+    return np.dtype(node.outputs[0].type.dtype).kind in "ifc"
+
+
+def is_elementwise(op: Op, kinds: Collection[type]) -> bool:
+    """Whether it applies a scalar operation of one of these classes to arrays."""
+    return isinstance(op, Elemwise) and type(op.scalar_op) in kinds
+
+
+def nested_in_one_dtype(ops: Collection[Elemwise]) -> Condition:
+    """Whether the sums in a sum (products in a product) have its dtype, and so its overflow.
+
+    Nor has a sum a boolean term, which alone may be left of it, and has no negation.
+    """
+
+    # an operation of one of these classes costs less to find than an equal operation
+    kinds = frozenset(type(op.scalar_op) for op in ops)
+
+    def holds(graph: FunctionGraph, node: Apply) -> bool:
+        dtype = node.outputs[0].type.dtype
+        # a sum of sums that share terms has as many paths as a tree, and far fewer variables
+        waiting, seen = list(node.inputs), set()
+        while waiting:
+            variable: Any = waiting.pop()
+            if variable in seen:
+                continue
+            seen.add(variable)
+            owner = variable.owner
+            if neg in ops and variable.type.dtype == "bool":
+                return False
+            if owner is None:
+                continue
+            if isinstance(owner.op, DimShuffle):
+                waiting.extend(owner.inputs)
+            elif is_elementwise(owner.op, kinds):
+                if variable.type.dtype != dtype:
+                    return False
+                waiting.extend(owner.inputs)
+        return True
+
+    return holds
+
+
+def of_integers_or_true_quotient(graph: FunctionGraph, node: Apply) -> bool:
+    """Whether a quotient by one is what is divided: that of floating numbers is rounded."""
+    return node.op == true_div or node.outputs[0].type.dtype.startswith(("int", "uint"))
+
+
+def sum_of_its_dtype(graph: FunctionGraph, node: Apply, made: list[Variable]) -> bool:
+    """Whether a sum is computed in its dtype, from constants that are finite if they were."""
+    before = _constants(node.outputs)
+    finite = all(np.isfinite(data).all() for data in _constants(made))
+    return (
+        (finite or not all(np.isfinite(data).all() for data in before))
+        and _keeps_large_integers(before, made)
+        and not _is_cast(graph, made)
+    )
+
+
+def product_of_its_dtype(graph: FunctionGraph, node: Apply, made: list[Variable]) -> bool:
+    """The same of a product, whose constants do not become zero, either."""
+    before = _constants(node.outputs)
+    return (
+        (all(map(_in_range, _constants(made))) or not all(map(_in_range, before)))
+        and _keeps_large_integers(before, made)
+        and not _is_cast(graph, made)
+    )
+
+
+def _in_range(data: np.ndarray) -> bool:
+    """Whether numbers are neither infinite nor zero nor, if they are floating, almost zero."""
+    if data.dtype.kind not in "fc":
+        return bool(data.all())
+    return bool((np.isfinite(data) & (abs(data) > np.finfo(data.dtype).tiny)).all())
+
+
+def _keeps_large_integers(before: list[np.ndarray], made: list[Variable]) -> bool:
+    """Whether nothing was computed from integers that the double numbers have not."""
+    exact = all(data.dtype.kind not in "iu" or abs(data.item()) <= 2**53 for data in before)
+    known = {data.item() for data in before} if not exact else set()
+    return exact or all(data.item() in known for data in _constants(made))
+
+
+def _is_cast(graph: FunctionGraph, made: list[Variable]) -> bool:
+    """Whether something that was computed anew, perhaps in a narrower dtype, is cast."""
+    old = graph.variables
+    return any(
+        isinstance(owner.op, Elemwise)
+        and isinstance(owner.op.scalar_op, Cast)
+        and owner.inputs[0] not in old
+        and not isinstance(owner.inputs[0], Constant)
+        for owner in (v.owner for v in _nearby(made, old))
+        if owner is not None
+    )
+
+
+def _constants(variables: list[Variable]) -> list[np.ndarray]:
+    return [
+        v.data
+        for v in _nearby(variables)
+        if isinstance(v, Constant) and isinstance(v.data, np.ndarray) and v.data.size == 1
+    ]
+
+
+def _nearby(
+    variables: list[Variable], beyond: Collection[Variable] = (), levels: int = 8
+) -> set[Variable]:
+    """Variables, and what they are computed from by few levels of element-wise work, each once.
+
+    Parameters
+    ----------
+    beyond
+        Where to go no further.
+    """
+    found, reached = set(variables), set(variables)
+    for _ in range(levels):
+        reached = {
+            v
+            for owner in (variable.owner for variable in reached if variable not in beyond)
+            if owner is not None and isinstance(owner.op, Elemwise | DimShuffle | Alloc)
+            for v in owner.inputs
+        } - found
+        found |= reached
+    return {v for v in found if v not in beyond}
+
+
+# ---- reductions ----
+
+
+def reductions_of_one_kind(graph: FunctionGraph, node: Apply) -> bool:
+    """Whether a reduction and the one that it reduces have and add up in the same dtypes."""
+    inner = node.inputs[0].owner
+    if inner is None or not isinstance(inner.op, CAReduce):
+        return True
+    kinds = [
+        (
+            each.outputs[0].type.dtype,
+            getattr(each.op, "acc_dtype", None) or each.outputs[0].type.dtype,
+        )
+        for each in (node, inner)
+    ]
+    return kinds[0] == kinds[1]
+
+
+def adds_up_as_by_default(graph: FunctionGraph, node: Apply) -> bool:
+    """Whether a reduction has the dtypes that it has if none is asked for."""
+    op: Any = node.op
+    if not hasattr(op, "acc_dtype"):
+        return True
+    scalar_op = (op.scalar_op,) if type(op) is CAReduce else ()
+    default = type(op)(*scalar_op, axis=op.axis).make_node(*node.inputs)
+    kinds = [(each.outputs[0].type.dtype, each.op.acc_dtype) for each in (node, default)]
+    return kinds[0] == kinds[1]
+
+
+def part_of_what_adds_up_as_by_default(graph: FunctionGraph, node: Apply) -> bool:
+    """The same of a reduction by an operation of its own class, of which a part is read."""
+    reduction = node.inputs[0].owner
+    if reduction is None or not isinstance(reduction.op, CAReduce):
+        return True
+    return type(reduction.op) is not CAReduce and adds_up_as_by_default(graph, reduction)
+
+
+def summed_and_scaled_up(graph: FunctionGraph, node: Apply) -> bool:
+    """Whether what is summed was scaled by numbers that make it no smaller: -1, for instance.
+
+    What is scaled down afterwards may overflow in the sum; powers of a factor, as many as a product
+    has values, overflow and vanish.
+    """
+    scaled = node.inputs[0].owner
+    if not isinstance(node.op, Sum) or scaled is None or scaled.op != mul:
+        return False
+    if not _is_float(node) or not of_one_dtype_nearby(graph, node):
+        return False
+    factors = [v for v in scaled.inputs if all(v.type.broadcastable)]
+    return bool(factors) and all(_is_no_less_than_one(v) for v in factors)
+
+
+def _is_no_less_than_one(factor: Variable) -> bool:
+    return isinstance(factor, Constant) and bool((1 <= np.abs(factor.data)).all())
+
+
+def a_product_of_two_new_axes(graph: FunctionGraph, node: Apply) -> bool:
+    """Whether what is squared and summed is a product of two arrays whose axes were moved."""
+    squared = node.inputs[0].owner
+    product = squared.inputs[0].owner if squared is not None and squared.inputs else None
+    return product is not None and all(
+        v.owner is not None and isinstance(v.owner.op, DimShuffle) for v in product.inputs
+    )
+
+
+def of_a_column_and_a_row(graph: FunctionGraph, node: Apply) -> bool:
+    """Whether two matrices are known to have no more than one column and one row.
+
+    Else a product of matrices that do not fit has another error than products have.
+    """
+    left, right = (variable.type for variable in node.inputs)
+    return bool(left.shape[-1] == 1 and right.shape[-2] == 1)
+
+
+# ---- parts of arrays ----
+
+
+def all_lengths_are_told(graph: FunctionGraph, node: Apply) -> bool:
+    """Whether the shape that is told of what is read has no unknown length."""
+    told = node.inputs[0].owner
+    return told is None or all(hasattr(length.type, "dtype") for length in told.inputs[1:])
+
+
+def filled_to_the_shape_of_another(graph: FunctionGraph, node: Apply) -> bool:
+    """Whether what is filled is known to have the shape of what it is computed with."""
+    result: Any = node.outputs[0]
+    filled = [v for v in node.inputs if v.owner is not None and isinstance(v.owner.op, Alloc)]
+    others = [v for v in node.inputs if v not in filled]
+    shapes = getattr(graph, "shape_feature", None)
+    for axis in range(result.type.ndim):
+        wide = [v for v in filled if not v.type.broadcastable[axis]]
+        fixed = [v for v in others if not v.type.broadcastable[axis]]
+        for v in wide:
+            against = fixed or wide
+            if not any(same_length(shapes, v, axis, other, axis) for other in against):
+                return False
+    return True
+
+
+def same_length(shapes: Any, x: Any, axis_of_x: int, y: Any, axis_of_y: int) -> bool:
+    """Whether an axis of one array is known to be as long as an axis of another."""
+    lengths = x.type.shape[axis_of_x], y.type.shape[axis_of_y]
+    if (x is y and axis_of_x == axis_of_y) or (None not in lengths and lengths[0] == lengths[1]):
+        return True
+    return shapes is not None and shapes.same_shape(x, y, axis_of_x, axis_of_y)
+
+
+def lengths_are_its_own(graph: FunctionGraph, node: Apply) -> bool:
+    """Whether an array is given the lengths that it has; one of them may be -1.
+
+    That one length is another is an error only if the array has elements.
+    """
+    array: Any
+    lengths: Any
+    array, lengths = node.inputs
+    if array.type.ndim != node.outputs[0].type.ndim or array.type.ndim == 1:
+        return True
+    if lengths.owner is not None and isinstance(lengths.owner.op, Shape):
+        return lengths.owner.inputs[0] is array
+    shapes = getattr(graph, "shape_feature", None)
+    others = [
+        (axis, length)
+        for axis, length in enumerate(lengths_in(lengths))
+        if not (isinstance(length, Constant) and length.data == -1)
+    ]
+    return len(others) >= array.type.ndim - 1 and all(
+        is_length_of(length, array, axis, shape_feature=shapes) for axis, length in others
+    )

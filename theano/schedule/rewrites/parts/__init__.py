@@ -1,0 +1,1 @@
+"""Parts of arrays that are read, written and joined."""
