@@ -5,6 +5,7 @@ import pytensor.tensor as pt
 
 import theano
 from tests_scan_grad.rewrites.making import Maker, recipe
+from theano.compile.rebroadcast import unbroadcast
 
 FAMILY = "loops"
 TYPES = ("float64", "float32")
@@ -70,6 +71,20 @@ def loops_that_are_given_equal_lengths(m: Maker):
         [x],
         [pt.zeros((2,), x.type.dtype)],
         lengths,
+    )
+    return [outputs]
+
+
+@recipe(FAMILY, "invariants_fit", "remember_lengths")
+def invariants_that_turn_out_to_be_rows(m: Maker):
+    x = m.array((1, 2), TYPES)
+    w = m.array((2,), x.type.dtype)
+    row = unbroadcast(w.dimshuffle("x", 0), 0)
+    outputs, _ = theano.scan(
+        lambda h, row, twice: pt.tanh(h * twice + m.one_of(row, row * w)),
+        outputs_info=[x],
+        non_sequences=[m.one_of(row, pt.exp(row)), pt.constant(np.array(2, x.type.dtype))],
+        n_steps=2,
     )
     return [outputs]
 
