@@ -75,7 +75,7 @@ def loops_that_are_given_equal_lengths(m: Maker):
     return [outputs]
 
 
-@recipe(FAMILY, "invariants_fit", "remember_lengths")
+@recipe(FAMILY, "HoistInvariants", "scan_inline_invariant_constants", "remember_lengths")
 def invariants_that_turn_out_to_be_rows(m: Maker):
     x = m.array((1, 2), TYPES)
     w = m.array((2,), x.type.dtype)
@@ -83,7 +83,7 @@ def invariants_that_turn_out_to_be_rows(m: Maker):
     outputs, _ = theano.scan(
         lambda h, row, twice: pt.tanh(h * twice + m.one_of(row, row * w)),
         outputs_info=[x],
-        non_sequences=[m.one_of(row, pt.exp(row)), pt.constant(np.array(2, x.type.dtype))],
+        non_sequences=[m.one_of(row, 2 * row * w[0] * 3), pt.constant(np.array(2, x.type.dtype))],
         n_steps=2,
     )
     return [outputs]

@@ -10,7 +10,6 @@ from theano.scan_module.scan_opt.element_of_part import local_subtensor_merge_el
 from theano.scan_module.scan_opt.forget_normal_forms import ForgetNormalForms
 from theano.scan_module.scan_opt.hoist_from_sequences import HoistFromSequences
 from theano.scan_module.scan_opt.hoist_invariants import HoistInvariants
-from theano.scan_module.scan_opt.invariants_fit import invariants_fit
 from theano.scan_module.scan_opt.kept_rows.fewer_steps import FewerSteps
 from theano.scan_module.scan_opt.kept_rows.shorten_outputs import ShortenOutputs
 from theano.scan_module.scan_opt.kept_rows.shorten_traces import ShortenTraces
@@ -87,7 +86,6 @@ for _name, _rewriter, _position, _tags in REWRITES:
 optdb["canonicalize"].register(
     "local_subtensor_merge_element", local_subtensor_merge_element, FAST_RUN_TAG, FAST_COMPILE_TAG
 )
-optdb["canonicalize"].register("invariants_fit", invariants_fit, FAST_RUN_TAG, FAST_COMPILE_TAG)
 optdb["specialize"].register(
     "local_subtensor_merge_element", local_subtensor_merge_element, FAST_RUN_TAG
 )
