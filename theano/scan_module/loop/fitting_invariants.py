@@ -6,13 +6,14 @@ no such value for a place whose type does not say so.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from pytensor.graph.basic import Variable
 from pytensor.tensor.type import TensorType
 
 from theano.compile.rebroadcast import unbroadcast
+from theano.scan_module.loop.state_types import loose_axes
 
 
 def with_fitting_invariants(op: Any, inputs: Sequence[Variable]) -> list[Variable]:
@@ -27,20 +28,14 @@ def with_fitting_invariants(op: Any, inputs: Sequence[Variable]) -> list[Variabl
     """
     places = op.inner_non_seqs(op.inner_inputs)
     others = len(inputs) - len(places)
-    return [*inputs[:others], *_fitting(places, inputs[others:])]
-
-
-def _fitting(places: Iterable[Variable], invariants: Iterable[Variable]) -> list[Variable]:
-    return [_told_less(*pair) for pair in zip(places, invariants, strict=True)]
+    invariants = map(_told_less, places, inputs[others:])
+    return [*inputs[:others], *invariants]
 
 
 def _told_less(place: Variable, invariant: Variable) -> Variable:
     """An invariant without the lengths of 1 that its place in the step is not told."""
     types = place.type, getattr(invariant, "type", None)
-    if not all(isinstance(kind, TensorType) for kind in types):
+    if not all(isinstance(kind, TensorType) for kind in types) or place.ndim != invariant.ndim:
         return invariant
-    flags = [kind.broadcastable for kind in types]  # type: ignore[union-attr]
-    if len(flags[0]) != len(flags[1]):
-        return invariant
-    axes = [axis for axis, (inner, outer) in enumerate(zip(*flags, strict=True)) if outer > inner]
+    axes = loose_axes(invariant, place)
     return unbroadcast(invariant, *axes) if axes else invariant

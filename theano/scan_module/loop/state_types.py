@@ -44,14 +44,14 @@ def with_states_told_by_both(loop: Loop) -> Loop:
 
 
 def loose_axes(value: Variable, row: Variable) -> list[int]:
-    """The axes of a state's memory that are told to have length 1, and those of its rows are not.
+    """The axes of what a loop is given that are told to have length 1, and in its step are not.
 
     Parameters
     ----------
     value
-        First rows of a state, or all of them; the last axes are those of a row.
+        First rows of a state, or all of them, whose last axes are those of a row; or an invariant.
     row
-        A value of the state in a step.
+        The value in a step.
     """
     lead = value.type.ndim - row.type.ndim
     return [lead + axis for axis in _ones(value, lead) - _ones(row)]
