@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,9 @@ import pytest
 import theano
 import theano.link.native
 import theano.tensor as T
+from theano.pytensor_base.graphs.scan import Scan
 from theano.scan_module.loop import op_of_step
+from theano.scan_module.scan_opt import steps_rewritten_once
 from theano.scan_module.step import normal_form, step_analysis
 
 
@@ -150,3 +153,34 @@ def test_a_profile_tells_equal_loops_apart():
     f = two_layers(profile=theano.ProfileStats(atexit_print=False))
     f(np.ones((2, 3)), np.eye(3), np.eye(3))
     assert sorted(loop.name for loop in theano.link.native.profile(f).loops) == ["lower", "upper"]
+
+
+def test_the_steps_of_equal_layers_are_rewritten_once_in_fast_compile(monkeypatch):
+    def rewritten(layers: int) -> int:
+        with monkeypatch.context() as patch:
+            made = counted(patch, steps_rewritten_once, "copy_of_graph_inside")
+            gradients_of_layers(layers, mode="FAST_COMPILE")
+            return len(made)
+
+    few, many = rewritten(4), rewritten(8)
+    assert few == many > 0
+
+
+def tags(mode) -> set[str]:
+    """Of the rewrites that a mode chooses."""
+    return set(mode.provided_optimizer.include)
+
+
+def test_steps_that_were_rewritten_once_are_only_linked_and_copies_are_rewritten():
+    f = gradients_of_layers(2, mode="FAST_COMPILE")
+    loops = [node.op for node in f.maker.fgraph.apply_nodes if isinstance(node.op, Scan)]
+    assert loops
+    for loop in loops:
+        assert loop.mode is theano.compile.mode.FAST_COMPILE
+        assert tags(loop.fn.maker.mode) == tags(theano.compile.mode.Mode("py", None))
+        assert tags(loop.clone().fn.maker.mode) == tags(theano.compile.mode.FAST_COMPILE)
+    given = [np.ones((5, 2, 3)), np.eye(3) / 2, np.eye(3) / 3]
+    wanted = gradients_of_layers(2)(*given)
+    for made in (f, pickle.loads(pickle.dumps(f)), f.copy()):
+        for got, expected in zip(made(*given), wanted, strict=True):
+            np.testing.assert_allclose(got, expected)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from functools import cached_property
 from typing import Any
 
+from pytensor.compile.mode import get_mode
 from pytensor.graph.basic import Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.rewriting.basic import NodeRewriter
@@ -37,6 +39,30 @@ class FrozenWhenAsked(Scan):
     @cached_property
     def _frozen_fgraph(self) -> Any:  # type: ignore[override]
         return self.fgraph.freeze()  # type: ignore[attr-defined]
+
+    # the step that its mode has rewritten already; a copy around another step is rewritten anew
+    _rewritten_step: FunctionGraph | None = None
+
+    def around_rewritten(self, step: FunctionGraph) -> FrozenWhenAsked:
+        """A copy around the step as the mode of the loop rewrites it, which remains to be linked."""
+        made = copy(self)
+        made._fn = None
+        made.fgraph = made._rewritten_step = step
+        vars(made).pop("_frozen_fgraph", None)
+        return made
+
+    @property
+    def fn(self) -> Any:
+        """The function of the step, made when it is first asked for."""
+        if getattr(self, "_fn", None) is None and self.fgraph is self._rewritten_step:
+            # what compiles it asks for the mode, and has no other way to be told not to rewrite
+            mode = self.mode
+            self.mode = get_mode(mode).clone(optimizer=None)
+            try:
+                return super().fn
+            finally:
+                self.mode = mode
+        return super().fn
 
     def clone(self) -> FrozenWhenAsked:
         """A copy with a step of its own, which is not compiled."""

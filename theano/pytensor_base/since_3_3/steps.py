@@ -103,6 +103,16 @@ class FrozenWhenAsked(Scan):
     def __hash__(self) -> int:
         return hash(self._compared)
 
+    # the step that its mode has rewritten already; a copy around another step is rewritten anew
+    _rewritten_step: FunctionGraph | None = None
+
+    def around_rewritten(self, step: FunctionGraph) -> FrozenWhenAsked:
+        """A copy around the step as the mode of the loop rewrites it, which remains to be linked."""
+        made = copy(self)
+        made._fn = None
+        made.fgraph = made._rewritten_step = step
+        return made
+
     def clone(self) -> FrozenWhenAsked:
         """A copy with a step of its own, which is not compiled."""
         made = copy(self)
@@ -136,8 +146,10 @@ class FrozenWhenAsked(Scan):
             return Mode("cvm", "fast_run")
         if self.mode == "FAST_COMPILE":
             return Mode(VMLinker(use_cloop=False, c_thunks=False), "fast_compile")
-        return get_mode(self.mode).clone(
+        mode = get_mode(self.mode)
+        return mode.clone(
             link_kwargs={"allow_gc": self.allow_gc},
+            optimizer=None if self.fgraph is self._rewritten_step else mode.provided_optimizer,
             message=f"{self.name or 'Scan'} sub profile",
         )
 

@@ -33,7 +33,7 @@ from theano.scan_module.scan_opt.push_out_dot_accumulate import PushOutDotAccumu
 from theano.scan_module.scan_opt.push_out_traced_products import PushOutTracedProducts
 from theano.scan_module.scan_opt.record_loops import RecordLoops
 from theano.scan_module.scan_opt.results_apart import ResultsApart
-from theano.scan_module.scan_opt.steps_of_mode import StepsOfMode
+from theano.scan_module.scan_opt.steps_rewritten_once import StepsRewrittenOnce
 from theano.scan_module.scan_opt.unify_forward_loops import UnifyForwardLoops
 from theano.schedule.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb, register_for_tags
 from theano.schedule.step_modes import step_modes
@@ -49,7 +49,7 @@ __all__ = [
     "ScanSaveMem",
 ]
 
-_QUICK_STEPS = StepsOfMode("steps_for_fast_compile", lambda: step_modes().quick)
+_QUICK_STEPS = StepsRewrittenOnce("steps_for_fast_compile", lambda: step_modes().quick)
 
 # name, rewriter, position, tags. PyTensor's own rewrites of loops run from 0.05 on.
 REWRITES = (

@@ -35,14 +35,20 @@ class StepsOfMode(GraphRewriter):
 
     def apply(self, graph: FunctionGraph) -> None:
         """Replace the loops of a graph by loops that differ in their mode."""
+        make = self.making()
         for node in list(loops_of(graph)):
             if node.op.mode is step_modes().default():
-                made = Apply(self._op(node.op), node.inputs, [v.clone() for v in node.outputs])
+                made = Apply(make(node.op), node.inputs, [v.clone() for v in node.outputs])
                 graph.replace_all(
                     list(zip(node.outputs, made.outputs, strict=True)), reason=self.name
                 )
 
-    def _op(self, op: PyTensorScan) -> PyTensorScan:
+    def making(self) -> Callable[[PyTensorScan], PyTensorScan]:
+        """What makes the loops that take the place of those of a graph."""
+        return self.of_mode
+
+    def of_mode(self, op: PyTensorScan) -> PyTensorScan:
+        """The same loop with the mode, as have those inside its step."""
         made = op.clone()
         made.mode = self.mode()
         self.apply(made.fgraph)  # type: ignore[attr-defined]

@@ -6,18 +6,16 @@ makes of a step in normal form is in normal form.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import replace
 
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.blockwise import Blockwise
 
-from theano.pytensor_base.graphs.graph import frozen_graph_inside
 from theano.pytensor_base.graphs.rewriting import MergeOptimizer
-from theano.pytensor_base.graphs.scan import Scan
 from theano.scan_module.loop.arguments import NORMAL_STEP, Loop, loop_of, take_apart
 from theano.scan_module.loop.equal_loops import once_for_equal_steps
+from theano.scan_module.step.equal_steps import what_decides
 from theano.scan_module.step.shape_only_uses import with_shapes_from_outside
 from theano.scan_module.step.unread_results import drop_unread_results
 from theano.schedule.rewrites.matrices.transposed_products import TransposedProducts
@@ -38,17 +36,11 @@ def normal_form(node: Apply) -> Loop:
     """
     kept = vars(node.op)
     if NORMAL_STEP not in kept:
-        kept[NORMAL_STEP] = once_for_equal_steps(_what_decides(node.op), lambda: _made_of(node))
+        kept[NORMAL_STEP] = once_for_equal_steps(
+            ("normal form", what_decides(node.op)), lambda: _made_of(node)
+        )
     loop = replace(loop_of(node, *kept[NORMAL_STEP]), is_normal=True)
     return with_shapes_from_outside(loop)
-
-
-def _what_decides(op: Scan) -> Hashable:
-    """The step with the lines and the names of its values, which errors and reports tell."""
-    values = [v for node in op.fgraph.toposort() for v in node.outputs]  # type: ignore[attr-defined]
-    lines = tuple(repr(getattr(value.tag, "trace", None)) for value in values)
-    names = tuple(value.name for value in (*op.inner_inputs, *values))
-    return "normal form", op.info, frozen_graph_inside(op), lines, names
 
 
 def _made_of(node: Apply) -> tuple[list[Variable], list[Variable]]:
