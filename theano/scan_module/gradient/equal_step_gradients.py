@@ -17,6 +17,7 @@ from theano.scan_module.gradient.equal_gradients import what_decides_gradient
 from theano.scan_module.gradient.step_gradient import StepGradient, differentiate_step, is_connected
 from theano.scan_module.loop.arguments import Loop, fresh_like
 from theano.scan_module.loop.step_copy import copied
+from theano.scan_module.step.equal_steps import lines_of_values
 from theano.scan_module.step.loop_shapes import forget_the_first
 
 # how many are remembered, those of the last loops
@@ -48,13 +49,10 @@ def gradient_of_step(op: Scan, loop: Loop, output_cotangents: list[Variable]) ->
 
 
 def _what_decides(op: Scan, output_cotangents: list[Variable]) -> Hashable:
-    nodes = op.fgraph.toposort()
-    lines = tuple(
-        repr(getattr(value.tag, "trace", None)) for node in nodes for value in node.outputs
-    )
     connected = tuple(is_connected(cotangent) for cotangent in output_cotangents)
+    nodes = op.fgraph.toposort()
     attributes = tuple(what_decides_gradient(node.op) for node in nodes)
-    return op.info, frozen_graph_inside(op), connected, lines, attributes
+    return op.info, frozen_graph_inside(op), connected, lines_of_values(nodes), attributes
 
 
 def _in_variables_of(loop: Loop, known: StepGradient) -> StepGradient:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
+
+from pytensor.graph.basic import Apply
 
 from theano.pytensor_base.graphs.graph import frozen_graph_inside
 from theano.pytensor_base.graphs.scan import Scan
 
 
+def lines_of_values(nodes: Iterable[Apply]) -> Hashable:
+    """Where what nodes compute was written, in the order of the nodes."""
+    return tuple(repr(getattr(v.tag, "trace", None)) for node in nodes for v in node.outputs)
+
+
 def what_decides(op: Scan) -> Hashable:
     """The step with the lines and the names of its values, which errors and reports tell."""
-    values = [v for node in op.fgraph.toposort() for v in node.outputs]  # type: ignore[attr-defined]
-    lines = tuple(repr(getattr(value.tag, "trace", None)) for value in values)
+    nodes = op.fgraph.toposort()  # type: ignore[attr-defined]
+    values = (v for node in nodes for v in node.outputs)
     names = tuple(value.name for value in (*op.inner_inputs, *values))
-    return op.info, frozen_graph_inside(op), lines, names
+    return op.info, frozen_graph_inside(op), lines_of_values(nodes), names
