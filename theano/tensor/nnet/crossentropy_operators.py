@@ -48,11 +48,11 @@ class CrossentropySoftmaxArgmax1HotWithBias(RowOperator):
 
     def build_inner_graph(self, x, b, y_idx):
         scores = x + b
-        centred = scores - scores.max(axis=1, keepdims=True)
-        weights = pt.exp(centred)
+        highest = scores.max(axis=1, keepdims=True)
+        weights = pt.exp(scores - highest)
         total = weights.sum(axis=1, keepdims=True)
-        # The logarithm is of one number for each row.
-        cost = pt.log(total[:, 0]) - centred[_elements(centred, y_idx)]
+        # The logarithm, and what it is compared with, are one number for each row.
+        cost = pt.log(total[:, 0]) - (scores[_elements(scores, y_idx)] - highest[:, 0])
         best = pt.argmax(scores, axis=1).astype(y_idx.dtype)
         return [cost, weights / total, best]
 

@@ -14,6 +14,7 @@ from theano.link.native.passes.column_products import split_products
 from theano.link.native.passes.reduced_maps import reduce_in_maps
 from theano.link.native.passes.share_memory import share_memory
 from theano.link.native.passes.stored import choose_strides, mark_stored
+from theano.link.native.passes.unread import leave_out_unread
 from theano.link.native.passes.verify import verify
 
 
@@ -26,6 +27,7 @@ class Pass:
 
 
 PASSES = (
+    Pass(leave_out_unread, (Loop, Segment)),
     Pass(split_products, (Loop,)),
     Pass(reduce_in_maps, (Loop, Segment)),
     Pass(share_memory, (Loop, Segment)),
