@@ -52,7 +52,8 @@ class CrossentropySoftmaxArgmax1HotWithBias(RowOperator):
         weights = pt.exp(scores - highest)
         total = weights.sum(axis=1, keepdims=True)
         # The logarithm, and what it is compared with, are one number for each row.
-        cost = pt.log(total[:, 0]) - (scores[_elements(scores, y_idx)] - highest[:, 0])
+        chosen = _elements(x, y_idx)
+        cost = pt.log(total[:, 0]) - (x[chosen] + b[chosen[1]] - highest[:, 0])
         best = pt.argmax(scores, axis=1).astype(y_idx.dtype)
         return [cost, weights / total, best]
 

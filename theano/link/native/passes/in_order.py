@@ -11,7 +11,9 @@ from theano.link.native.graph.updates_in_place import overwrite_inputs
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.passes.column_products import split_products
+from theano.link.native.passes.join_rows import join_rows
 from theano.link.native.passes.reduced_maps import reduce_in_maps
+from theano.link.native.passes.results_in_operands import results_in_operands
 from theano.link.native.passes.share_memory import share_memory
 from theano.link.native.passes.stored import choose_strides, mark_stored
 from theano.link.native.passes.unread import leave_out_unread
@@ -34,6 +36,8 @@ PASSES = (
     Pass(overwrite_inputs, (Segment,)),
     Pass(mark_stored, (Loop, Segment)),
     Pass(choose_strides, (Loop, Segment)),
+    Pass(join_rows, (Segment,)),
+    Pass(results_in_operands, (Segment,)),
 )
 
 

@@ -42,7 +42,8 @@ def _computed(
             values[variable] = _constant(step, variable)
         return values[variable]
 
-    for inner in io_toposort(graph_inputs, outputs):
+    # PyTensor begins with what the last of some results is computed from
+    for inner in io_toposort(graph_inputs, outputs[::-1]):
         results = lowering_of(inner.op)(step, inner, [operand(x) for x in inner.inputs])
         values.update(zip(inner.outputs, results, strict=True))
     return [operand(variable) for variable in outputs]

@@ -1,0 +1,197 @@
+"""Passes over rows that follow one another are done row by row, where one reads what another makes.
+
+Check: maps and reductions of arrays with the same first dimension, of which none reads a row that
+another one writes under another number, and no detour from one to another. Transformation: they
+become one statement; what stands between them and can be done before is done before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import field
+from math import prod
+
+from theano.data_classes import dataclass
+from theano.link.native.ir.ir import Buffer, Size, View
+from theano.link.native.ir.sizes import Sizes
+from theano.link.native.lowering.segment import Segment
+from theano.link.native.statements.base import Statement
+from theano.link.native.statements.map import Map
+from theano.link.native.statements.map_reduce import MapReduce
+from theano.link.native.statements.reduce import Reduce
+from theano.link.native.statements.row_by_row import RowByRow
+
+# Elements that lie in the second cache anyway, and rows of which each thread should have some.
+FEWEST_ELEMENTS = 2**15
+FEWEST_ROWS = 16
+# How many statements after the first of a group are looked at: long programs have thousands.
+LOOKS_AHEAD = 24
+
+
+def join_rows(segment: Segment) -> None:
+    """Join passes over the rows of large arrays outside loops; positions change."""
+    step = segment.step
+    overwriting = {output.buffer for output in segment.outputs if output.overwrites is not None}
+    position = 0
+    while position < len(step.statements):
+        near = step.statements[position : position + LOOKS_AHEAD]
+        group = _group(near, step.sizes, overwriting)
+        if len(group.members) > 1:
+            joined = RowByRow(group.members, _largest(group.members))
+            step.origins[joined] = step.origins.get(group.members[0])
+            ordered = [*group.before, joined, *group.after]
+            step.statements[position : position + group.length] = ordered
+            position += len(group.before)
+        position += 1
+
+
+@dataclass
+class _Group:
+    """Statements that are done row by row.
+
+    Attributes
+    ----------
+    before, after
+        What stands between them, by whether it can be done before the first of them.
+    length
+        How many statements these are together, from the first to the last of the group.
+    """
+
+    members: list[Statement] = field(default_factory=list)
+    before: list[Statement] = field(default_factory=list)
+    after: list[Statement] = field(default_factory=list)
+    length: int = 0
+
+
+def _group(statements: list[Statement], sizes: Sizes, overwriting: set[Buffer]) -> _Group:
+    """The group of the first of some statements; without members if it is not done row by row."""
+    group = _Group()
+    members, rest = statements[:1], statements[1:]
+    rows = _rows(members[0], sizes)
+    if rows is None or not any(_may_follow(members, one, rows, sizes) for one in rest):
+        return group
+    before: list[Statement] = []
+    after: list[Statement] = []
+    for k, statement in enumerate(rest, 1):
+        if _written(statement) & overwriting:
+            # from where on nothing may fail
+            break
+        follows = _may_follow(members, statement, rows, sizes)
+        depends = _depends(statement, members)
+        if (
+            (follows or depends and _rows(statement, sizes) == rows)
+            and _keep_to_rows([*members, statement], rows, sizes, overwriting)
+            and not _depends(statement, after)
+        ):
+            members.append(statement)
+            if follows:
+                # what else depends on the group belongs to it only where it leads back
+                group = _Group(list(members), list(before), list(after), k + 1)
+        elif depends or _depends(statement, after):
+            after.append(statement)
+        else:
+            before.append(statement)
+    return group
+
+
+def _depends(statement: Statement, earlier: Iterable[Statement]) -> bool:
+    """Whether a statement has to stay behind one of those before it."""
+    return any(_cannot_change_places(one, statement) for one in earlier)
+
+
+def _cannot_change_places(one: Statement, other: Statement) -> bool:
+    """Whether one needs what the other does, or both may raise an error, of which the first counts."""
+    written, others = _written(one), _written(other)
+    return bool(
+        written & _touched(other)
+        or others & _touched(one)
+        or one.numbers_defined() & other.numbers_read()
+        or (one.errors() and other.errors())
+        or (one.called and other.called)
+    )
+
+
+def _written(statement: Statement) -> set[Buffer]:
+    return {buffer.root() for buffer in statement.written()}
+
+
+def _touched(statement: Statement) -> set[Buffer]:
+    return {view.buffer.root() for view in statement.views()} | _written(statement)
+
+
+def _shape(statement: Statement) -> tuple[Size, ...]:
+    return statement.source.shape if isinstance(statement, Reduce) else statement.shape  # type: ignore[attr-defined]
+
+
+def _largest(members: Iterable[Statement]) -> tuple[Size, ...]:
+    return max(map(_shape, members), key=len)
+
+
+def _may_follow(members: list[Statement], statement: Statement, rows: Size, sizes: Sizes) -> bool:
+    """Whether a statement has the rows of a group, and goes on with what is in the cache."""
+    return _rows(statement, sizes) == rows and _pass_something_on(members, statement)
+
+
+def _rows(statement: Statement, sizes: Sizes) -> Size | None:
+    """The rows of a map or a reduction of large arrays that can be done row by row."""
+    if not isinstance(statement, Map | Reduce):
+        return None
+    reduction = statement.reduction if isinstance(statement, MapReduce) else statement
+    if isinstance(reduction, Reduce):
+        if not isinstance(reduction.target, View) or 0 in reduction.axes:
+            return None
+    shape = [sizes.find(size) for size in _shape(statement)]
+    if not shape or isinstance(shape[0], int) and shape[0] < FEWEST_ROWS:
+        return None
+    known = [size for size in shape if isinstance(size, int)]
+    are_few = len(known) == len(shape) and prod(known) < FEWEST_ELEMENTS
+    return None if are_few else shape[0]
+
+
+def _pass_something_on(members: list[Statement], statement: Statement) -> bool:
+    """Whether it reads what members of a group read or write, more than one element of a row."""
+    mine = {view.buffer.root() for view in _views(statement) if _is_wide(view)}
+    return any(
+        view.buffer.root() in mine for one in members for view in _views(one) if _is_wide(view)
+    )
+
+
+def _is_wide(view: View) -> bool:
+    return any(
+        axis is not None and size != 1
+        for axis, size in zip(view.axes, view.shape, strict=True)
+        if axis
+    )
+
+
+def _views(statement: Statement) -> list[View]:
+    return [*statement.views(), *(View.of(buffer) for buffer in statement.written())]
+
+
+def _keep_to_rows(
+    members: list[Statement], rows: Size, sizes: Sizes, overwriting: set[Buffer]
+) -> bool:
+    """Whether each touches, of what any of them writes, only rows under its own numbers."""
+    written = {buffer.root() for one in members for buffer in one.written()}
+    if written & overwriting or any(root.role == "invariant" for root in written):
+        return False
+    return all(
+        _by_rows(view, rows, sizes)
+        for one in members
+        for view in _views(one)
+        if view.buffer.root() in written
+    )
+
+
+def _by_rows(view: View, rows: Size, sizes: Sizes) -> bool:
+    """Whether the first dimension of a view runs along the rows of the memory that it is of."""
+    while True:
+        if not view.axes or view.axes[0] != 0 or view.steps[0] != 1 or view.start[0] != 0:
+            return False
+        if 0 in view.axes[1:] or sizes.find(view.buffer.shape[0]) != rows:
+            return False
+        if view.buffer.source is not None:
+            return False
+        if view.buffer.place is None:
+            return True
+        view = view.buffer.place
