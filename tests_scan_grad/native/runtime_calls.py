@@ -168,6 +168,11 @@ def run_in_pool(threads: int, work: Callable[[int, int], None]) -> None:
     _call("tn_pool_run", threads, _WORK(lambda _, thread, of: work(thread, of)), None)
 
 
+def share_in_pool(threads: int, work: Callable[[int, int], None]) -> None:
+    """Call ``work(part, parts)`` once for each part, on whichever thread is free first."""
+    _call("tn_pool_share", threads, _WORK(lambda _, part, of: work(part, of)), None)
+
+
 def max_threads() -> int:
     """Threads that a run may use."""
     return _call("tn_max_threads", result=ctypes.c_int)

@@ -109,10 +109,26 @@ static void take_turns(void *context, int thread, int threads)
     }
 }
 
+/* Each part counts in a place of its own, some longer than others. */
+static void count_part(void *context, int part, int parts)
+{
+    struct turns *turns = context;
+    for (volatile int k = 0; k < 1000 * (part % 3); k++)
+        ;
+    turns->count[part]++;
+    if (part == 0)
+        turns->rounds = parts;
+}
+
 static void *many_runs(void *unused)
 {
     (void)unused;
     for (int run = 0; run < 200; run++) {
+        struct turns shared = {.rounds = 0};
+        tn_pool_share(run % 4 + 1, count_part, &shared);
+        for (int part = 0; part < 64; part++)
+            if (shared.count[part] != (part < shared.rounds))
+                return "wrong";
         struct turns turns = {.rounds = 5};
         tn_pool_run(run % 4 + 1, take_turns, &turns);
         if (turns.wrong || turns.count[0] != 5)

@@ -94,7 +94,7 @@ class OptimizedLater:
         """After a fork: nobody looks, and the compiler that runs is the parent's."""
         if self._looking.locked():
             # these steps stay where the parent's other thread left them, and never go on
-            self._steps, self._looking = None, threading.Lock()
+            self._steps, self._looking, self._next_look = None, threading.Lock(), 0.0
         self.stop()
 
     def _give_up(self, why: Exception) -> None:

@@ -69,6 +69,7 @@ RUNTIME_FUNCTIONS = (
     "tn_flush_denormals_end",
     "tn_threads_for",
     "tn_pool_run",
+    "tn_pool_share",
     "tn_barrier",
     "tn_look_up",
     "tn_stand_aside",

@@ -38,19 +38,19 @@ int tn_threads_of_multiply_adds(double multiply_adds)
     return work >= threads ? threads : work < 2 ? 1 : (int)work;
 }
 
-/* How many of `threads` share the columns; the rest share the rows. Chosen so that the parts are
- * nearly square, since a part reads its rows of A and its columns of B. */
-static int column_parts(int64_t m, int64_t n, int threads)
+/* Into how many of `parts` the columns are cut; the rows are cut so that these are all. Chosen so that the
+ * parts are nearly square, since a part reads its rows of A and its columns of B. */
+static int column_parts(int64_t m, int64_t n, int parts)
 {
-    int best = threads;
+    int best = parts;
     double least = 0;
-    for (int parts = 1; parts <= threads; parts++) {
-        if (threads % parts)
+    for (int across = 1; across <= parts; across++) {
+        if (parts % across)
             continue;
-        double read = (double)m / (threads / parts) + (double)n / parts;
-        if (parts == 1 || read < least) {
+        double read = (double)m / (parts / across) + (double)n / across;
+        if (across == 1 || read < least) {
             least = read;
-            best = parts;
+            best = across;
         }
     }
     return best;

@@ -14,24 +14,33 @@
 #include <unistd.h>
 
 enum {
-    MOST_THREADS = 256,
     /* A waiting thread spins this often, then yields this often, then sleeps. */
     SPINS = 1000,
     YIELDS = 300,
+    /* Into how many parts the work of a thread is cut where others have the processors, too. */
+    FINE_PARTS = 4,
 };
+/* Nanoseconds for which work is cut so after threads waited for one that had no processor. */
+#define FINE_FOR 100000000
+
+/* A run in one word, so that a worker which has no part in it learns so without reading what the next run
+ * may be writing: how many threads, whether they take parts, which are small, and the count of runs. A
+ * part that was taken is marked by the run's word with TAKEN. */
+enum { THREADS = 511, SHARED = 512, FINE = 1024, TAKEN = 2048, NEXT = 4096 };
 
 /* What is written by different threads lies on different cache lines. */
 static struct {
     /* 1 while a run uses the workers. */
     _Alignas(64) atomic_int busy;
-    /* A count of runs above the number of threads of the last: one word, so that a worker which
-     * has no part in a run learns so without reading what the next run may be writing. */
-    _Alignas(64) atomic_uint run;
+    _Alignas(64) _Atomic(uint64_t) run;
     void (*work)(void *context, int thread, int threads);
     void *context;
     /* Whether the main thread, which handles signals, waits for the run. */
     int for_main_thread;
+    /* Threads of a run, or parts of one that are to be taken, that are not done. */
     _Alignas(64) atomic_int running;
+    /* Of which run each part is, and whether it was taken. */
+    _Alignas(64) _Atomic(uint64_t) parts[TN_MOST_THREADS * FINE_PARTS];
     _Alignas(64) atomic_int arrived;
     _Alignas(64) atomic_uint phase;
     _Alignas(64) atomic_int sleepers;
@@ -39,24 +48,17 @@ static struct {
     pthread_cond_t wake;
     atomic_int workers;
     /* Of the workers: their handles; guarded by the mutex, who sleeps, and who is woken elsewhere. */
-    pthread_t handles[MOST_THREADS];
-    char asleep[MOST_THREADS], moved[MOST_THREADS];
+    pthread_t handles[TN_MOST_THREADS];
+    char asleep[TN_MOST_THREADS], moved[TN_MOST_THREADS];
 #if defined(__linux__)
     cpu_set_t allowed;
 #endif
 } pool = {.mutex = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
 
-/* Nanoseconds: what a thread must have to do in a phase to be worth meeting, and what a run must
- * last to be worth waking a thread. */
-#define LEAST_WORK 4000.0
-#define WORTH_WAKING 20000.0
-static _Atomic(double) least_work = LEAST_WORK;
-
 /* Nanoseconds that threads waited at barriers for others that had no processor, in this process. */
 static _Atomic(int64_t) waited;
 
-/* 0: not set, or not yet looked up. */
-static atomic_int threads_set, threads_default;
+static _Atomic(int64_t) fine_until;
 
 /* Whether this thread runs work of the pool now. */
 static _Thread_local int inside;
@@ -104,9 +106,9 @@ static void wake_workers(void)
 }
 
 /* Sleep until there is another run. */
-static unsigned sleep_until_run(int worker, unsigned seen)
+static uint64_t sleep_until_run(int worker, uint64_t seen)
 {
-    unsigned run;
+    uint64_t run;
     pthread_mutex_lock(&pool.mutex);
     /* The caller stores the run, then looks for sleepers; the order here is the other way round. */
     atomic_fetch_add(&pool.sleepers, 1);
@@ -128,10 +130,10 @@ static unsigned sleep_until_run(int worker, unsigned seen)
     return run;
 }
 
-static unsigned next_run(int worker, unsigned seen)
+static uint64_t next_run(int worker, uint64_t seen)
 {
     for (int turn = 0;; turn++) {
-        unsigned run = atomic_load(&pool.run);
+        uint64_t run = atomic_load(&pool.run);
         if (run != seen)
             return run;
         if (!keep_waiting(turn))
@@ -141,8 +143,37 @@ static unsigned next_run(int worker, unsigned seen)
 
 struct start {
     int thread;
-    unsigned seen;
+    uint64_t seen;
 };
+
+/* ---- Parts that are taken. ---- */
+
+static int parts_of(uint64_t run) { return (int)(run & THREADS) * (run & FINE ? FINE_PARTS : 1); }
+
+/* Do a part of a run unless another thread has taken it. Of a run that is over, none can be taken; and none
+ * is over while a part is being done. Returns whether it was done. */
+static int do_part(uint64_t run, int part)
+{
+    uint64_t offered = run;
+    if (!atomic_compare_exchange_strong(&pool.parts[part], &offered, run | TAKEN))
+        return 0;
+    pool.work(pool.context, part, parts_of(run));
+    atomic_fetch_sub_explicit(&pool.running, 1, memory_order_release);
+    return 1;
+}
+
+/* Do the parts meant for a thread from the first on, then those for the others from the last on. Returns
+ * how many were done. */
+static int do_parts(uint64_t run, int thread)
+{
+    int threads = (int)(run & THREADS), each = parts_of(run) / threads, done = 0;
+    for (int k = 0; k < each; k++)
+        done += do_part(run, thread * each + k);
+    for (int d = 1; d < threads; d++)
+        for (int k = each - 1; k >= 0; k--)
+            done += do_part(run, (thread + d) % threads * each + k);
+    return done;
+}
 
 static void *worker(void *argument)
 {
@@ -153,8 +184,10 @@ static void *worker(void *argument)
     tn_flush_denormals_end(0);
     for (;;) {
         start.seen = next_run(start.thread - 1, start.seen);
-        int threads = (int)(start.seen % (MOST_THREADS * 2));
-        if (start.thread < threads) {
+        int threads = (int)(start.seen & THREADS);
+        if (start.thread < threads && start.seen & SHARED) {
+            do_parts(start.seen, start.thread);
+        } else if (start.thread < threads) {
             pool.work(pool.context, start.thread, threads);
             atomic_fetch_sub_explicit(&pool.running, 1, memory_order_release);
         }
@@ -207,35 +240,75 @@ static int start_workers(int wanted)
     return pool.workers < wanted ? pool.workers : wanted;
 }
 
+/* How many threads a run gets, of which the caller is one. With one, the pool is left alone. */
+static int begin(int threads)
+{
+    int most = tn_max_threads(), idle = 0;
+    if (threads > most)
+        threads = most;
+    if (threads <= 1 || inside || !atomic_compare_exchange_strong(&pool.busy, &idle, 1))
+        return 1;
+    threads = start_workers(threads - 1) + 1;
+    if (threads <= 1)
+        atomic_store(&pool.busy, 0);
+    else
+        inside = 1;
+    return threads;
+}
+
+/* Offer work to the workers; returns the word of the run. */
+static uint64_t offer(uint64_t kind, int count, void (*work)(void *context, int thread, int threads),
+                      void *context)
+{
+    uint64_t run = (atomic_load(&pool.run) / NEXT + 1) * NEXT + kind;
+    pool.work = work;
+    pool.context = context;
+    pool.for_main_thread = tn_is_main_thread();
+    atomic_store(&pool.running, count);
+    for (int part = 0; kind & SHARED && part < count; part++)
+        atomic_store_explicit(&pool.parts[part], run, memory_order_relaxed);
+    atomic_store(&pool.run, run);
+    if (atomic_load(&pool.sleepers))
+        wake_workers();
+    return run;
+}
+
+static void end(void)
+{
+    for (int turn = 0; atomic_load_explicit(&pool.running, memory_order_acquire); turn++)
+        keep_waiting(turn);
+    inside = 0;
+    atomic_store(&pool.busy, 0);
+}
+
 void tn_pool_run(int threads, void (*work)(void *context, int thread, int threads),
                  void *context)
 {
-    int most = tn_max_threads();
-    if (threads > most)
-        threads = most;
-    int idle = 0;
-    if (threads <= 1 || inside || !atomic_compare_exchange_strong(&pool.busy, &idle, 1)) {
+    threads = begin(threads);
+    if (threads > 1)
+        offer((uint64_t)threads, threads - 1, work, context);
+    work(context, 0, threads);
+    if (threads > 1)
+        end();
+}
+
+void tn_pool_share(int threads, void (*work)(void *context, int part, int parts), void *context)
+{
+    threads = begin(threads);
+    if (threads <= 1) {
         work(context, 0, 1);
         return;
     }
-    threads = start_workers(threads - 1) + 1;
-    inside = 1;
-    if (threads > 1) {
-        pool.work = work;
-        pool.context = context;
-        pool.for_main_thread = tn_is_main_thread();
-        atomic_store(&pool.running, threads - 1);
-        unsigned count = atomic_load(&pool.run) / (MOST_THREADS * 2) + 1;
-        atomic_store(&pool.run, count * (MOST_THREADS * 2) + (unsigned)threads);
-        if (atomic_load(&pool.sleepers))
-            wake_workers();
-    }
-    work(context, 0, threads);
-    if (threads > 1)
-        for (int turn = 0; atomic_load_explicit(&pool.running, memory_order_acquire); turn++)
-            keep_waiting(turn);
-    inside = 0;
-    atomic_store(&pool.busy, 0);
+    int64_t since = tn_now();
+    int fine = since < atomic_load_explicit(&fine_until, memory_order_relaxed);
+    uint64_t kind = (uint64_t)threads | SHARED | (fine ? FINE : 0);
+    int parts = parts_of(kind), mine = do_parts(offer(kind, parts, work, context), 0);
+    int64_t done = tn_now();
+    end();
+    /* Another thread was late, or did not come. */
+    int64_t over = tn_now();
+    if (4 * (over - done) > over - since || mine * threads > parts + threads / 2)
+        atomic_store_explicit(&fine_until, over + FINE_FOR, memory_order_relaxed);
 }
 
 int tn_set_alone(int alone)
@@ -277,77 +350,5 @@ int64_t tn_now(void)
 }
 
 int64_t tn_waited(void) { return atomic_load_explicit(&waited, memory_order_relaxed); }
-
-#if defined(__linux__)
-/* Processors that the control group of this process pays for, or 0: no limit. */
-static int processors_paid(void)
-{
-    double quota, period;
-    FILE *file = fopen("/sys/fs/cgroup/cpu.max", "r");
-    if (!file)
-        return 0;
-    int found = fscanf(file, "%lf %lf", &quota, &period);
-    fclose(file);
-    return found == 2 && period > 0 ? (int)(quota / period + 0.999) : 0;
-}
-#endif
-
-static int processors(void)
-{
-    int count = 0;
-#if defined(__linux__)
-    cpu_set_t allowed;
-    if (!sched_getaffinity(0, sizeof allowed, &allowed))
-        count = CPU_COUNT(&allowed);
-    int paid = processors_paid();
-    if (paid > 0 && paid < count)
-        count = paid;
-#endif
-    return count > 0 ? count : (int)sysconf(_SC_NPROCESSORS_ONLN);
-}
-
-static int bounded(long threads)
-{
-    return threads < 1 ? 1 : threads > MOST_THREADS ? MOST_THREADS : (int)threads;
-}
-
-int tn_max_threads(void)
-{
-    int threads = atomic_load_explicit(&threads_set, memory_order_relaxed);
-    if (threads > 0)
-        return threads;
-    threads = atomic_load_explicit(&threads_default, memory_order_relaxed);
-    if (threads > 0)
-        return threads;
-    const char *text = getenv("OMP_NUM_THREADS");
-    long asked = text ? strtol(text, NULL, 10) : 0;
-    threads = bounded(asked > 0 ? asked : processors());
-    atomic_store_explicit(&threads_default, threads, memory_order_relaxed);
-    return threads;
-}
-
-void tn_set_threads(int threads)
-{
-    atomic_store_explicit(&threads_set, threads > 0 ? bounded(threads) : 0, memory_order_relaxed);
-}
-
-int tn_threads_for(double nanoseconds, int64_t phases)
-{
-    int most = tn_max_threads();
-    double each = atomic_load_explicit(&least_work, memory_order_relaxed);
-    if (each <= 0)
-        return most;
-    double all = nanoseconds * (double)phases;
-    if (all < WORTH_WAKING || all < (double)tn_crowded_for())
-        return 1;
-    double threads = nanoseconds / each;
-    return threads >= most ? most : threads < 2 ? 1 : (int)threads;
-}
-
-void tn_set_least_work(double nanoseconds)
-{
-    atomic_store_explicit(&least_work, nanoseconds < 0 ? LEAST_WORK : nanoseconds,
-                          memory_order_relaxed);
-}
 
 int tn_pool_workers(void) { return pool.workers; }

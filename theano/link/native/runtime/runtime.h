@@ -128,12 +128,19 @@ TN_DECLARE_ACTIVATION(softplus)
 
 /* ---- Threads. ---- */
 
+enum { TN_MOST_THREADS = 256 };
+
 /* Calls work(context, thread, threads) once for each thread in [0, threads) and returns when
  * all are done; thread 0 is the caller. `threads` as work sees it is what it got, which may be
  * less than what was asked for: at most tn_max_threads(), and 1 where the pool is busy, where
  * the caller is itself such a thread, or where the system gives no thread. */
 void tn_pool_run(int threads, void (*work)(void *context, int thread, int threads),
                  void *context);
+/* Calls work(context, part, parts) once for each part in [0, parts) and returns when all are done. Threads
+ * take parts as they come, and the caller takes those that nobody else has begun: where other programs, or
+ * another library's threads, have the processors, it does not wait for a thread that has none. So no part
+ * may wait for another. There are as many parts as threads, or some times as many. */
+void tn_pool_share(int threads, void (*work)(void *context, int part, int parts), void *context);
 /* Inside work: waits until all `threads` threads of this run are here. */
 void tn_barrier(int threads);
 /* Threads that a run may use: tn_set_threads, else OMP_NUM_THREADS, else the number of
