@@ -7,7 +7,7 @@ become one statement; what stands between them and can be done before is done be
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 from math import prod
 
@@ -32,15 +32,17 @@ def join_rows(segment: Segment) -> None:
     """Join passes over the rows of large arrays outside loops; positions change."""
     step = segment.step
     overwriting = {output.buffer for output in segment.outputs if output.overwrites is not None}
+    rows = {one: _rows_of(one, step.sizes) for one in step.statements}
     position = 0
     while position < len(step.statements):
         near = step.statements[position : position + LOOKS_AHEAD]
-        group = _group(near, step.sizes, overwriting)
+        group = _group(near, rows, step.sizes, overwriting)
         if len(group.members) > 1:
             joined = RowByRow(group.members, _largest(group.members))
             step.origins[joined] = step.origins.get(group.members[0])
             ordered = [*group.before, joined, *group.after]
             step.statements[position : position + group.length] = ordered
+            rows[joined] = None
             position += len(group.before)
         position += 1
 
@@ -63,12 +65,43 @@ class _Group:
     length: int = 0
 
 
-def _group(statements: list[Statement], sizes: Sizes, overwriting: set[Buffer]) -> _Group:
+@dataclass(frozen=True)
+class _Rows:
+    """What a statement does row by row.
+
+    Attributes
+    ----------
+    count
+        How many rows.
+    arrays
+        The memory of which it reads or writes more than one element of a row.
+    """
+
+    count: Size
+    arrays: frozenset[Buffer]
+
+    def go_on_with(self, earlier: _Rows | None) -> bool:
+        """Whether these are the rows of another statement, of which something is in the cache."""
+        return (
+            earlier is not None
+            and self.count == earlier.count
+            and not self.arrays.isdisjoint(earlier.arrays)
+        )
+
+
+def _group(
+    statements: list[Statement],
+    rows: Mapping[Statement, _Rows | None],
+    sizes: Sizes,
+    overwriting: set[Buffer],
+) -> _Group:
     """The group of the first of some statements; without members if it is not done row by row."""
     group = _Group()
     members, rest = statements[:1], statements[1:]
-    rows = _rows(members[0], sizes)
-    if rows is None or not any(_may_follow(members, one, rows, sizes) for one in rest):
+    mine = rows[members[0]]
+    if mine is None or not any(
+        of is not None and of.go_on_with(mine) for of in map(rows.get, rest)
+    ):
         return group
     before: list[Statement] = []
     after: list[Statement] = []
@@ -76,11 +109,12 @@ def _group(statements: list[Statement], sizes: Sizes, overwriting: set[Buffer]) 
         if _written(statement) & overwriting:
             # from where on nothing may fail
             break
-        follows = _may_follow(members, statement, rows, sizes)
+        of = rows[statement]
+        follows = of is not None and any(of.go_on_with(rows[one]) for one in members)
         depends = _depends(statement, members)
         if (
-            (follows or depends and _rows(statement, sizes) == rows)
-            and _keep_to_rows([*members, statement], rows, sizes, overwriting)
+            (follows or depends and of is not None and of.count == mine.count)
+            and _keep_to_rows([*members, statement], mine.count, sizes, overwriting)
             and not _depends(statement, after)
         ):
             members.append(statement)
@@ -127,12 +161,7 @@ def _largest(members: Iterable[Statement]) -> tuple[Size, ...]:
     return max(map(_shape, members), key=len)
 
 
-def _may_follow(members: list[Statement], statement: Statement, rows: Size, sizes: Sizes) -> bool:
-    """Whether a statement has the rows of a group, and goes on with what is in the cache."""
-    return _rows(statement, sizes) == rows and _pass_something_on(members, statement)
-
-
-def _rows(statement: Statement, sizes: Sizes) -> Size | None:
+def _rows_of(statement: Statement, sizes: Sizes) -> _Rows | None:
     """The rows of a map or a reduction of large arrays that can be done row by row."""
     if not isinstance(statement, Map | Reduce):
         return None
@@ -144,16 +173,10 @@ def _rows(statement: Statement, sizes: Sizes) -> Size | None:
     if not shape or isinstance(shape[0], int) and shape[0] < FEWEST_ROWS:
         return None
     known = [size for size in shape if isinstance(size, int)]
-    are_few = len(known) == len(shape) and prod(known) < FEWEST_ELEMENTS
-    return None if are_few else shape[0]
-
-
-def _pass_something_on(members: list[Statement], statement: Statement) -> bool:
-    """Whether it reads what members of a group read or write, more than one element of a row."""
-    mine = {view.buffer.root() for view in _views(statement) if _is_wide(view)}
-    return any(
-        view.buffer.root() in mine for one in members for view in _views(one) if _is_wide(view)
-    )
+    if len(known) == len(shape) and prod(known) < FEWEST_ELEMENTS:
+        return None
+    wide = frozenset(view.buffer.root() for view in _views(statement) if _is_wide(view))
+    return _Rows(shape[0], wide)
 
 
 def _is_wide(view: View) -> bool:
