@@ -18,6 +18,7 @@ from theano.compile import mode as mode_module
 from theano.compile.debugmode import BadThunkOutput, InvalidValueError
 from theano.compile.monitormode import detect_nan
 from theano.link.native import NativeLinker
+from theano.pytensor_base.functions.linking import VMLinker
 
 ONES = np.ones((2, 3))
 
@@ -27,18 +28,48 @@ def x():
     return T.matrix("x", dtype="float64")
 
 
+# modes in which Python runs operations
+BY_PYTHON = {
+    "FAST_COMPILE": lambda: "FAST_COMPILE",
+    "py": lambda: theano.Mode(linker="py"),
+    "vm": lambda: theano.Mode(VMLinker(use_cloop=False, c_thunks=False)),
+    "NanGuardMode": lambda: "NanGuardMode",
+    "MonitorMode": MonitorMode,
+    "DebugMode": lambda: DebugMode(check_c_code=False),
+}
+
+
+# DebugMode also runs what the rewrites replaced
+@pytest.mark.parametrize("mode", sorted(BY_PYTHON.keys() - {"DebugMode"}))
 @pytest.mark.parametrize("operands", [31, 32, 100])
 @pytest.mark.parametrize("dtype", ["float32", "int8"])
-def test_fast_compile_adds_and_multiplies_any_number_of_operands(operands, dtype):
+def test_python_adds_and_multiplies_any_number_of_operands(operands, dtype, mode):
     given = [T.TensorType(dtype, (None,))() for _ in range(operands)]
     total, product = given[0], given[0]
     for operand in given[1:]:
         total, product = total + operand, product * operand
-    f = theano.function(given, [total, product], mode="FAST_COMPILE")
+    f = theano.function(given, [total, product], mode=BY_PYTHON[mode]())
     values = np.random.default_rng(0).choice([-1, 1, 1], (operands, 3)).astype(dtype)
     for result, expected in zip(f(*values), (values.sum(0), values.prod(0)), strict=True):
         assert result.dtype == dtype
         np.testing.assert_array_equal(result, expected)
+
+
+@pytest.mark.parametrize("mode", BY_PYTHON)
+def test_python_computes_an_expression_of_any_number_of_operands(mode):
+    given = [T.dvector() for _ in range(40)]
+    total = given[0]
+    for operand in given[1:]:
+        total = total * T.tanh(operand) + operand
+    h, _ = theano.scan(lambda u: u * total, sequences=given[0])
+    f = theano.function(given, [total, h], mode=BY_PYTHON[mode]())
+    values = np.random.default_rng(0).normal(size=(40, 3))
+    expected = values[0]
+    for value in values[1:]:
+        expected = expected * np.tanh(value) + value
+    results = f(*values)
+    np.testing.assert_allclose(results[0], expected)
+    np.testing.assert_allclose(results[1], np.outer(values[0], expected))
 
 
 def test_fast_compile_looks_for_no_blas():

@@ -312,6 +312,32 @@ def test_small_numbers_are_shared_constants():
     assert shared.data == 2.0 and T.constant(np.array(2.0)) is shared
 
 
+def test_type_of_a_variable_equals_the_class_that_theano_names():
+    """As GroundHog's decoder asks, to tell variables from layers."""
+    x, w = T.matrix(), theano.shared(np.ones((2, 2)))
+    seen = []
+
+    def step(h, w):
+        seen.append(h.__class__ == T.TensorVariable)
+        return T.dot(h, w)
+
+    theano.scan(step, outputs_info=x, non_sequences=w.astype(x.dtype), n_steps=2)
+    assert seen
+    assert all(seen)
+    assert T.exp(x).__class__ == T.TensorVariable
+    assert type(x) in {T.TensorVariable, T.TensorConstant}
+    assert w.__class__ == T.sharedvar.TensorSharedVariable != T.TensorVariable
+    assert T.constant(1.0).__class__ == T.TensorConstant != T.TensorVariable
+
+    class Own(T.TensorVariable):
+        pass
+
+    assert x.__class__ != Own != T.TensorVariable
+    assert isinstance(x, T.TensorVariable)
+    assert not isinstance(x, Own)
+    assert isinstance(Own(x.type), T.TensorVariable)
+
+
 def test_a_tensor_variable_is_made_of_its_type():
     x = T.TensorVariable(T.dvector, name="x")
     assert x.owner is None and isinstance(T.dvector(), T.TensorVariable)

@@ -184,6 +184,24 @@ def test_what_a_switch_does_not_choose_is_no_error():
     np.testing.assert_allclose(gradient, [0, 1, 1 + np.log(2)])
 
 
+def test_a_constant_that_rewrites_or_users_offer_is_no_error_unless_it_is_chosen():
+    length = T.sqrt(T.sqr(x).sum())
+    for result, value in (
+        (T.sqr(length), 5),
+        (T.exp(T.log(x)).sum(), 3),
+        (T.switch(x > 0, x, np.nan).sum(), 3),
+        (theano.scan(lambda u: T.sqr(T.sqrt(u)), sequences=x)[0].sum(), 3),
+    ):
+        f = theano.function([x], result, mode=EACH)
+        np.testing.assert_allclose(f([1.0, 2.0]), value)
+        if result.owner.inputs[0] is not length:
+            with pytest.raises(AssertionError, match="NaN detected"):
+                f([1.0, -2.0])
+    chosen = theano.function([x], [x, T.constant(np.nan)], mode=EACH)
+    with pytest.raises(AssertionError, match="NaN detected"):
+        chosen([1.0])
+
+
 def test_variables_that_are_not_to_be_checked():
     checked, exempt = T.vector("checked"), T.vector("exempt")
     exempt.tag.nan_guard_mode_check = False

@@ -27,6 +27,7 @@ from theano.pytensor_base.functions.debug_mode import DebugMode as PyTensorDebug
 from theano.pytensor_base.functions.debug_mode import DebugModeMaker as PyTensorMaker
 from theano.pytensor_base.graphs.scan import Scan
 from theano.schedule.database import optdb
+from theano.schedule.rewrites.of_pytensor.left_out import SLOW_IN_PYTHON
 from theano.users_lines import lines_in_words, nearest_line
 
 __all__ = [
@@ -92,6 +93,8 @@ class DebugMode(PyTensorDebugMode):
         if hasattr(query, "excluding"):
             # It makes operators whose Python implementation is wrong, and Python is run here.
             query = query.excluding("local_careduce_fusion")
+            if not given(check_c_code, flags.check_c and bool(config.cxx)):
+                query = query.excluding(*SLOW_IN_PYTHON)
         super().__init__(
             query,
             given(stability_patience, flags.patience),

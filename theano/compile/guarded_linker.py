@@ -14,7 +14,7 @@ from copy import copy
 from typing import Any
 
 import numpy as np
-from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.scalar.basic import Switch
 from pytensor.tensor.basic import AllocEmpty
@@ -68,7 +68,7 @@ class _Guard:
     """Looks at the values of a graph."""
 
     def __init__(self, graph: FunctionGraph, wrongs: Wrongs):
-        self.wrongs = wrongs
+        self.graph, self.wrongs = graph, wrongs
         self.inside_maps = {
             variable
             for node in graph.apply_nodes
@@ -93,6 +93,9 @@ class _Guard:
     def of_input(self, variable: Variable, value: Any) -> None:
         """Look at an input of the graph, a shared variable or a constant."""
         if not getattr(variable.tag, "nan_guard_mode_check", True):
+            return
+        if isinstance(variable, Constant) and _only_choices_read(self.graph, variable):
+            # such as the NaN that a rewrite gives for the square of a square root of what is negative
             return
         found = self.wrongs.names(value)
         if found:
@@ -137,6 +140,14 @@ class _Guard:
 def _only_maps_read(graph: FunctionGraph, variable: Variable) -> bool:
     readers = graph.clients[variable]
     return bool(readers) and all(isinstance(node.op, Elemwise) for node, _ in readers)
+
+
+def _only_choices_read(graph: FunctionGraph, variable: Variable) -> bool:
+    """Whether all that reads a variable may choose another, and is looked at itself."""
+    return all(
+        isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, Switch) and operand > 0
+        for node, operand in graph.clients[variable]
+    )
 
 
 def _is_written_in_part(node: Apply) -> bool:

@@ -27,6 +27,7 @@ from theano.compile.optimizers import (
     OPT_O3,
     OPT_STABILIZE,
     OPT_UNSAFE,
+    for_python,
     predefined_optimizers,
     register_optimizer,
     resolve_optimizer,
@@ -44,7 +45,7 @@ from theano.pytensor_base.functions.compiling import (
     asked_rewrites,
     local_useless,
 )
-from theano.pytensor_base.functions.linking import JITLinker, Linker, VMLinker
+from theano.pytensor_base.functions.linking import JITLinker, Linker, PerformLinker, VMLinker
 from theano.pytensor_base.graphs.rewriting import RewriteDatabaseQuery
 from theano.schedule.arranged import arranged
 from theano.schedule.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb
@@ -52,6 +53,7 @@ from theano.schedule.disk.stored_graphs import StoredGraphs
 from theano.schedule.rewrites.of_pytensor.left_out import (
     DONE_BY_NATIVE,
     OF_INNER_GRAPHS,
+    SLOW_IN_PYTHON,
     SLOW_WITHOUT_BLAS,
     Tags,
     not_asked_for,
@@ -95,13 +97,20 @@ __all__ = [
 
 def _unneeded(linker: Linker) -> Tags:
     """The rewrites whose work an engine does by itself, or does slower than without them."""
+    if _by_python(linker):
+        # Python's products need no BLAS for C, which PyTensor would look for with a compiler.
+        return SLOW_IN_PYTHON
     if type(linker) is not VMLinker:
         return getattr(linker, "does_itself", {})
-    if not (linker.c_thunks or linker.use_cloop):
-        # Python's products need no BLAS for C, which PyTensor would look for with a compiler.
-        return {}
     with no_blas_remarks():
         return {} if pytensor_config.blas__ldflags else SLOW_WITHOUT_BLAS
+
+
+def _by_python(linker: Linker) -> bool:
+    """Whether each operation runs by its ``perform``."""
+    if type(linker) is VMLinker:
+        return not (linker.c_thunks or linker.use_cloop)
+    return isinstance(linker, PerformLinker)
 
 
 def folder_of_graphs() -> Path:
@@ -158,6 +167,8 @@ class Mode(PyTensorMode):
         if not isinstance(query, RewriteDatabaseQuery):
             return super().optimizer
         query = query.excluding(*not_asked_for(query, _unneeded(self.linker)))
+        if _by_python(self.linker):
+            query = for_python(query)
         if not isinstance(self.linker, JITLinker):
             query = query.excluding(*OF_INNER_GRAPHS)
         rewriter = arranged(self.optdb.query(query))

@@ -38,7 +38,7 @@ class NanGuardMode(PyTensorNanGuardMode):
     Notes
     -----
     Values that element-wise operations hand to each other are not checked: a logarithm of 0 that a
-    switch does not choose is no error. All values of a call are kept until the next one.
+    switch does not choose is no error, nor is a constant. All values of a call are kept until the next one.
     """
 
     def __init__(

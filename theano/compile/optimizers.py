@@ -8,7 +8,7 @@ from theano.configdefaults import config
 from theano.pytensor_base.functions.compiling import OPT_MERGE, OPT_NONE, asked_rewrites
 from theano.pytensor_base.graphs.rewriting import GraphRewriter, RewriteDatabaseQuery
 from theano.schedule.arranged import arranged
-from theano.schedule.database import FAST_COMPILE_TAG, FAST_RUN_TAG
+from theano.schedule.database import FAST_COMPILE_TAG, FAST_RUN_TAG, FEW_OPERANDS
 from theano.schedule.rewrites.of_pytensor.left_out import FROM_EVERY_MODE, OF_INNER_GRAPHS
 
 
@@ -82,4 +82,9 @@ def rewriter_of(mode: Any, without: Iterable[str] = ()) -> GraphRewriter:
     asked = asked_rewrites(mode)
     if not isinstance(asked, RewriteDatabaseQuery):
         return asked
-    return arranged(mode.optdb.query(asked.excluding(*OF_INNER_GRAPHS, *without)))
+    return arranged(mode.optdb.query(for_python(asked).excluding(*OF_INNER_GRAPHS, *without)))
+
+
+def for_python(asked: RewriteDatabaseQuery) -> RewriteDatabaseQuery:
+    """The query for operations that Python runs, if it asks for any rewrite."""
+    return asked.including(FEW_OPERANDS) if asked.include else asked

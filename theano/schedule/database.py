@@ -19,13 +19,22 @@ from theano.schedule.rewrites.matrices.transposed_products import TransposedProd
 from theano.schedule.rewrites.operators_as_graphs import operators_as_graphs
 from theano.schedule.rewrites.parts.joined_parts import JoinedParts
 
-__all__ = ["FAST_COMPILE_TAG", "FAST_RUN_TAG", "STEPS_TAG", "optdb", "register_for_tags"]
+__all__ = [
+    "FAST_COMPILE_TAG",
+    "FAST_RUN_TAG",
+    "FEW_OPERANDS",
+    "STEPS_TAG",
+    "optdb",
+    "register_for_tags",
+]
 
 # PyTensor's modes ask for neither.
 FAST_RUN_TAG = "theano_fast_run"
 FAST_COMPILE_TAG = "theano_fast_compile"
 # what makes the steps of loops fit an engine, after the rewrites of a mode
 STEPS_TAG = "theano_steps"
+# what Python needs, whatever the mode: NumPy takes no more than 32 operands
+FEW_OPERANDS = "few_operands"
 
 # What users register here, PyTensor's own modes do not see.
 optdb = LayeredDB(_pytensor_optdb)
@@ -75,6 +84,6 @@ optdb.register(
 )
 # after all that knows operators by their names, before what makes the nodes fit Python
 optdb.register("operators_as_graphs", in2out(operators_as_graphs), FAST_COMPILE_TAG, position=47.9)
-# after all that gathers operands
-optdb.register("few_operands", in2out(few_operands), FAST_COMPILE_TAG, position=48)
+# after all that gathers operands (48), before what joins operators (49)
+optdb.register(FEW_OPERANDS, in2out(few_operands), FAST_COMPILE_TAG, position=48.05)
 optdb.register("cast_by_numpy", in2out(cast_by_numpy), FAST_COMPILE_TAG, position=48.1)

@@ -10,9 +10,26 @@ from theano.pytensor_base.operations.tensor import TensorOperators as _tensor_py
 from theano.tensor.as_tensor import AsTensorError
 
 
+class _EqualToPyTensors(type(variable.TensorVariable)):  # type: ignore[misc]
+    """Of `TensorVariable`, which equals PyTensor's class: programs compare ``type(x)`` with it."""
+
+    def __eq__(cls, other):
+        if cls is other:
+            return True
+        return cls is TensorVariable and other is variable.TensorVariable
+
+    def __hash__(cls):
+        # asked while the class is made, before it has its name here
+        if cls.__module__ == __name__:
+            return hash(variable.TensorVariable)
+        return super().__hash__()
+
+
 @including_instances_of(variable.TensorVariable)
-class TensorVariable(variable.TensorVariable):
+class TensorVariable(variable.TensorVariable, metaclass=_EqualToPyTensors):
     """A variable that stands for a tensor.
+
+    Results of operators are of PyTensor's class, which equals this one; it is not the same.
 
     Parameters
     ----------

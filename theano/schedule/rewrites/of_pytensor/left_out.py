@@ -65,6 +65,7 @@ _GEMM: Tags = {
     "gemm_optimizer": frozenset({"gemm_optimizer", "GemmOptimizer", "BlasOpt"}),
     "local_gemm_to_gemv": frozenset({"local_gemm_to_gemv", "BlasOpt"}),
 }
+_FUSION: Tags = {"elemwise_fusion": frozenset({"elemwise_fusion", "fusion"})}
 DONE_BY_NATIVE: Tags = {
     **_GEMM,
     "InplaceBlasOpt": frozenset({"InplaceBlasOpt", "blas_opt_inplace", "inplace"}),
@@ -74,7 +75,7 @@ DONE_BY_NATIVE: Tags = {
     "local_inplace_setsubtensor": frozenset({"local_inplace_setsubtensor", "inplace"}),
     "scan_make_inplace": frozenset({"scan_make_inplace", "inplace"}),
     "add_mul_fusion": frozenset({"add_mul_fusion", "fusion"}),
-    "elemwise_fusion": frozenset({"elemwise_fusion", "fusion"}),
+    **_FUSION,
     # asks at the first difference which BLAS there is: PyTensor runs the C++ compiler seven times
     "local_usmm": frozenset({"local_usmm"}),
 }
@@ -85,6 +86,10 @@ SLOW_WITHOUT_BLAS: Tags = {
     **_GEMM,
     "local_dot22_to_dot22scalar": frozenset({"local_dot22_to_dot22scalar", "BlasOpt"}),
 }
+
+
+# Without C code what is fused runs element by element, and not at all with more than 32 operands.
+SLOW_IN_PYTHON: Tags = _FUSION
 
 
 def not_asked_for(query: RewriteDatabaseQuery, unneeded: Tags) -> list[str]:
