@@ -43,7 +43,12 @@ _FEW = 256
 def inlined(step: Step, node, inputs: list[Value]) -> list[Value]:
     """The operations inside, one after the other."""
     graph = node.op.fgraph
-    return _computed(step, graph.inputs, graph.outputs, inputs)
+    known = {
+        inside: variable
+        for inside, variable in zip(graph.inputs, node.inputs, strict=True)
+        if isinstance(variable, Constant)
+    }
+    return _computed(step, graph.inputs, graph.outputs, inputs, known)
 
 
 def inlined_on_stacks(step: Step, node, inputs: list[Value]) -> list[Value]:
@@ -51,14 +56,18 @@ def inlined_on_stacks(step: Step, node, inputs: list[Value]) -> list[Value]:
     graph = copy_of_graph_inside(node.op.core_op)
     stacks = [variable.type() for variable in node.inputs]
     given = dict(zip(graph.inputs, stacks, strict=True))
-    return _computed(step, stacks, vectorize_graph(graph.outputs, given), inputs)
+    return _computed(step, stacks, vectorize_graph(graph.outputs, given), inputs, {})
 
 
 def _computed(
-    step: Step, graph_inputs: Sequence[Variable], outputs: Any, inputs: Sequence[Value]
+    step: Step,
+    graph_inputs: Sequence[Variable],
+    outputs: Any,
+    inputs: Sequence[Value],
+    known: dict[Variable, Constant],
 ) -> list[Value]:
+    # known: those of the inputs that are constants, and then what is computed of constants
     values = dict(zip(graph_inputs, inputs, strict=True))
-    known: dict[Variable, Constant] = {}
 
     def operand(variable: Variable) -> Value:
         if variable not in values:
@@ -79,9 +88,9 @@ def _whole_numbers(node: Apply, known: Mapping[Variable, Constant]) -> Constant 
     operands = [known.get(variable, variable) for variable in node.inputs]
     if not isinstance(node.op, _OF_SIZES) or np.dtype(node.outputs[0].type.dtype).kind not in "iu":
         return None
-    if not all(isinstance(x, Constant) and np.size(x.data) <= _FEW for x in operands):
+    values = [x.data for x in operands if isinstance(x, Constant) and np.size(x.data) <= _FEW]
+    if len(values) < len(operands):
         return None
-    values = [operand.data for operand in operands]
     if isinstance(node.op, Alloc) and prod(map(int, values[1:])) > _FEW:
         return None
     storage: list[list[Any]] = [[None]]
