@@ -6,6 +6,7 @@ import numpy as np
 from pytensor.compile.ops import DeepCopyOp
 from pytensor.graph.basic import Constant
 from pytensor.scalar.basic import Cast, Composite, Pow, ScalarOp, get_scalar_type
+from pytensor.scalar.loop import ScalarLoop
 from pytensor.tensor.basic import ScalarFromTensor, TensorFromScalar
 from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from pytensor.tensor.extra_ops import CpuContiguous
@@ -13,6 +14,7 @@ from pytensor.tensor.extra_ops import CpuContiguous
 from theano.link.native.ir.ir import CannotLower, Numbers, Scalar, Spread, Value, View
 from theano.link.native.ir.scalar_expressions import Expression, expression_of, power_of
 from theano.link.native.ir.scalar_types import FLOATS, has_c_type
+from theano.link.native.lowering.operations.scalar_loops import computed_in_loops
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.reduce import Reduce
@@ -64,6 +66,8 @@ def on_numbers(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 def apply_scalar_op(step: Step, op, inputs: list[Value], node, flags) -> list[Value]:
     """Apply a scalar operation, or all that a Composite consists of."""
+    if isinstance(op, ScalarLoop):
+        return computed_in_loops(step, op, inputs, flags)
     if not isinstance(op, Composite):
         dtypes = [variable.type.dtype for variable in node.inputs]
         output = node.outputs[0].type.dtype
