@@ -168,6 +168,28 @@ def test_some_variables_may_be_kept():
     assert "persistence" in compiled.shapes and "scale" not in compiled.shapes
 
 
+def test_densities_with_bessel_functions_are_native():
+    """Of angles, of distances, of differences of counts, and of a periodic Gaussian process."""
+    angles = np.random.default_rng(0).uniform(-3, 3, 20)
+    with pm.Model() as model:
+        wide = pm.HalfNormal("wide", 5)
+        pm.VonMises("angles", pm.Normal("mean"), wide, observed=angles)
+        pm.Rice("distances", nu=wide, sigma=1.5, observed=np.abs(angles))
+        kernel = pm.gp.cov.Periodic(1, period=3.0, ls=wide)
+        process = pm.gp.HSGPPeriodic(m=6, scale=1.0, cov_func=kernel)
+        pm.Normal("seen", process.prior("f", X=angles[:, None]), observed=angles)
+    density = theano.pymc.logp_dlogp(model)
+    assert not report(density.function).calls
+    theirs = model.compile_logp(mode="FAST_COMPILE"), model.compile_dlogp(mode="FAST_COMPILE")
+    random = np.random.default_rng(1)
+    for _ in range(4):
+        point = random.normal(size=density.points.count)
+        value, gradient = density(point)
+        named = density.points.by_name(point)
+        np.testing.assert_allclose(value, theirs[0](named), rtol=1e-10)
+        np.testing.assert_allclose(gradient, theirs[1](named), rtol=1e-8, atol=1e-10)
+
+
 def own_loop(noise=pt.exp, **kwargs):
     """A distribution that is a loop of the user's, whose conditions lie in the step."""
 

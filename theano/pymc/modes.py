@@ -8,6 +8,7 @@ from pytensor.graph.fg import FunctionGraph
 
 from theano.compile.mode import Mode
 from theano.pymc.conditions_of_steps import ConditionsOfSteps
+from theano.pymc.functions_in_c import know_functions
 from theano.pytensor_base.graphs.rewriting import GraphRewriter
 
 
@@ -52,4 +53,5 @@ def with_conditions(mode: Any, name: str) -> Mode:
     return Mode(mode.linker, _RewritesOf(mode).including(name))
 
 
+know_functions()
 mode = _mode_to_take_apart()
