@@ -19,6 +19,7 @@ nutpie = pytest.importorskip("nutpie", reason="needs the extra [pymc]")
 
 import pytensor  # noqa: E402
 import pytensor.tensor as pt  # noqa: E402
+from pymc.pytensorf import collect_default_updates  # noqa: E402
 from pytensor.scan.op import Scan as PyTensorScan  # noqa: E402
 
 import theano.pymc  # noqa: E402
@@ -165,6 +166,67 @@ def test_other_data_is_bound_without_compiling():
 def test_some_variables_may_be_kept():
     compiled = theano.pymc.compile_model(volatility(), var_names=["persistence"])
     assert "persistence" in compiled.shapes and "scale" not in compiled.shapes
+
+
+def test_densities_with_bessel_functions_are_native():
+    """Of angles, of distances, of differences of counts, and of a periodic Gaussian process."""
+    angles = np.random.default_rng(0).uniform(-3, 3, 20)
+    with pm.Model() as model:
+        wide = pm.HalfNormal("wide", 5)
+        pm.VonMises("angles", pm.Normal("mean"), wide, observed=angles)
+        pm.Rice("distances", nu=wide, sigma=1.5, observed=np.abs(angles))
+        kernel = pm.gp.cov.Periodic(1, period=3.0, ls=wide)
+        process = pm.gp.HSGPPeriodic(m=6, scale=1.0, cov_func=kernel)
+        pm.Normal("seen", process.prior("f", X=angles[:, None]), observed=angles)
+    density = theano.pymc.logp_dlogp(model)
+    assert not report(density.function).calls
+    theirs = model.compile_logp(mode="FAST_COMPILE"), model.compile_dlogp(mode="FAST_COMPILE")
+    random = np.random.default_rng(1)
+    for _ in range(4):
+        point = random.normal(size=density.points.count)
+        value, gradient = density(point)
+        named = density.points.by_name(point)
+        np.testing.assert_allclose(value, theirs[0](named), rtol=1e-10)
+        np.testing.assert_allclose(gradient, theirs[1](named), rtol=1e-8, atol=1e-10)
+
+
+def own_loop(noise=pt.exp, **kwargs):
+    """A distribution that is a loop of the user's, whose conditions lie in the step."""
+
+    def walk(scale, size):
+        def step(before, scale):
+            drawn = pm.Normal.dist(before / 2, scale)
+            return drawn, collect_default_updates([drawn])
+
+        start = [pt.zeros(())]
+        given = {"outputs_info": start, "non_sequences": [scale], "n_steps": 5, "strict": True}
+        return pytensor.scan(step, **given)[0]
+
+    with pm.Model(**kwargs) as model:
+        pm.CustomDist("walk", noise(pm.Normal("s")), dist=walk, observed=np.ones(5))
+    return model
+
+
+def test_conditions_in_steps_are_met_as_they_are_outside():
+    """That a scale is zero is no error but a density of -inf."""
+    model = own_loop()
+    functions = [
+        model.compile_logp(mode=theano.pymc.mode),
+        lambda point: theano.pymc.logp_dlogp(model)(point)[0],
+    ]
+    expected = model.compile_logp(mode="FAST_COMPILE")
+    for function in functions:
+        for value in (0.0, -800.0):
+            point = {"s": np.array(value)}
+            np.testing.assert_allclose(function(point), expected(point))
+
+
+def test_conditions_in_steps_that_are_not_asked():
+    model = own_loop(noise=pt.neg, check_bounds=False)
+    with model:
+        function = model.compile_logp(mode=theano.pymc.mode)
+        assert np.isnan(function({"s": np.array(1.0)}))
+    assert np.isnan(theano.pymc.logp_dlogp(model)({"s": np.array(1.0)})[0])
 
 
 def test_functions_of_pymc_run_on_the_engine_in_the_mode():

@@ -10,6 +10,7 @@ pytest.importorskip("nutpie", reason="needs the extra [pymc]")
 pmd = pytest.importorskip("pymc.dims", reason="needs pymc.dims")
 
 import nutpie  # noqa: E402
+import pytensor.tensor as pt  # noqa: E402
 
 import theano.pymc  # noqa: E402
 from theano.link.native import report  # noqa: E402
@@ -51,3 +52,25 @@ def test_nutpie_samples_them():
     trace = nutpie.sample(other, draws=5, tune=5, chains=1, seed=1, progress_bar=False)
     effect = trace.posterior["effect"].values
     np.testing.assert_allclose(trace.posterior["mean"].values[..., 0], effect.sum(-1))
+
+
+def test_functions_of_pymc_read_them_in_c():
+    model = channels()
+    values = [*model.value_vars]
+    outputs = [model.logp(), model.dlogp()]
+    found = model.compile_fn(outputs, inputs=values, mode=theano.pymc.mode, point_fn=False)
+    assert not report(found).calls
+    expected = model.compile_fn(outputs, inputs=values, mode="FAST_COMPILE", point_fn=False)
+    random = np.random.default_rng(2)
+    for _ in range(2):
+        point = [random.standard_normal(shape) for shape in ((3,), ())]
+        for ours, theirs in zip(found(*point), expected(*point), strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-10)
+
+
+def test_results_with_named_axes_are_arrays():
+    x = pmd.as_xtensor(SPENT, dims=("day", "channel"))
+    y = pt.dscalar("y")
+    f = pm.compile([y], [(x * pmd.as_xtensor(y)).sum("day"), y + 1], mode=theano.pymc.mode)
+    np.testing.assert_allclose(f(2.0)[0], 2 * SPENT.sum(0))
+    assert not report(f).calls

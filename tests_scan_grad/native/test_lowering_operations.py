@@ -296,6 +296,32 @@ def test_operations_that_are_graphs():
     check([a, b], inner(pt.tanh(a), b), [numbers(2, 3), numbers(3)])
 
 
+@pytest.mark.parametrize("mode", ["constant", "edge", "mean", "linear_ramp"])
+def test_sizes_that_constants_inside_a_graph_give(mode):
+    """The widths lie in a table inside the operation, from which its sizes are computed."""
+    x = of(None, None)
+    widths = [(1, 0), (0, 2)]
+    padded = pt.pad(x, widths, mode=mode)
+    native = native_function([x], [padded, pytensor.grad(padded.sum(), x)])
+    for value in numbers(3, 4), numbers(5, 3):
+        found, gradient = native(value)
+        np.testing.assert_allclose(found, np.pad(value, widths, mode=mode))
+        np.testing.assert_allclose((gradient * value).sum(), found.sum())
+
+
+def test_loops_on_numbers():
+    """Derivatives of the incomplete gamma and beta functions by their parameters are such loops."""
+    a, x, b = of(None), of(None), pt.dscalar("b")
+    outputs = [
+        pytensor.grad(pt.gammainc(a, x).sum(), a),
+        pytensor.grad(pt.gammaincc(b, x[0]), b),
+        *pytensor.grad(pt.betainc(a, b, pt.sigmoid(x)).sum(), [a, b]),
+    ]
+    check([a, x, b], outputs, [np.array([0.5, 3.0]), np.array([0.1, 4.0]), 2.5])
+    empty = pytensor.grad(pt.gammainc(a, x).sum(), a)
+    assert native_function([a, x], [empty])(np.empty(0), np.empty(0))[0].shape == (0,)
+
+
 def test_all_kinds_of_operands_of_an_element_wise_operation():
     x, row, one = of(None, None), pt.drow("row"), pt.dscalar("one")
     outputs = [

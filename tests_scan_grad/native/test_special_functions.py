@@ -143,6 +143,18 @@ def test_units_where_scipy_is_not_right(name):
     assert away.max() <= (8 if "inc" in name else UNITS), away
 
 
+def test_scaled_bessel_functions_of_whole_orders():
+    orders = np.r_[np.arange(-3, 60), 200, 1000, 9999, 10001, 30000][:, None]
+    x = np.r_[0, over_scales(1e-3, 1e4)[:200], 1e5, 3e6, -0.5, -7.0, -300.0][None]
+    n, y = pt.lcol(), pt.drow()
+    found = theano.function([n, y], pt.ive(n, y))(orders, x)
+    # SciPy's gives up where the result is small
+    expected = scipy.special.ive(orders.astype(float), x)
+    np.testing.assert_allclose(found[:-5], expected[:-5], rtol=3e-13, atol=1e-290)
+    np.testing.assert_allclose(found, expected, rtol=3e-12, atol=1e-290)
+    assert np.isnan(theano.function([n, y], pt.ive(n, y))([[2]], [[np.nan]])).all()
+
+
 def test_incomplete_functions_far_out():
     r = np.random.default_rng(3)
     a, b = (np.exp(r.uniform(np.log(1e-6), np.log(1e4), 20000)) for _ in range(2))

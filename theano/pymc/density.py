@@ -15,6 +15,7 @@ from theano.configparser import change_flags
 from theano.gradient import grad
 from theano.link.native import NotNativeError, c_function
 from theano.link.native.runtime.load import symbol
+from theano.pymc.modes import with_conditions
 from theano.pymc.points import Points, joined
 from theano.scan_module.adopt import adopt
 
@@ -183,5 +184,8 @@ def compiled(model: Any, points: Points, values: list[Variable], mode: Any = Non
     # samplers call it through a pointer: what a function does better later does not reach them
     with change_flags({"native.quick": False}):
         return function(
-            [points.vector], values, mode=base.including(conditions), on_unused_input="ignore"
+            [points.vector],
+            values,
+            mode=with_conditions(base, conditions),
+            on_unused_input="ignore",
         )

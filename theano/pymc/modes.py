@@ -7,6 +7,8 @@ from typing import Any
 from pytensor.graph.fg import FunctionGraph
 
 from theano.compile.mode import Mode
+from theano.pymc.conditions_of_steps import ConditionsOfSteps
+from theano.pymc.functions_in_c import know_functions
 from theano.pytensor_base.graphs.rewriting import GraphRewriter
 
 
@@ -17,17 +19,18 @@ class _RewritesOf(GraphRewriter):
     answer it, which knows nothing of this package's rewrites. This is a query that answers itself.
     """
 
-    def __init__(self, mode: Mode):
+    def __init__(self, mode: Mode, tags: tuple[str, ...] = ()):
         super().__init__()
-        self.mode = mode
+        self.mode, self.tags = mode, tags
 
     def including(self, *tags: str) -> _RewritesOf:
         """The same with more rewrites."""
-        return _RewritesOf(self.mode.including(*tags))
+        return _RewritesOf(self.mode.including(*tags), (*self.tags, *tags))
 
     def excluding(self, *tags: str) -> _RewritesOf:
         """The same with fewer rewrites."""
-        return _RewritesOf(self.mode.excluding(*tags))
+        kept = tuple(tag for tag in self.tags if tag not in tags)
+        return _RewritesOf(self.mode.excluding(*tags), kept)
 
     def add_requirements(self, fgraph: FunctionGraph) -> None:
         """What the rewrites ask of a graph."""
@@ -35,6 +38,7 @@ class _RewritesOf(GraphRewriter):
 
     def apply(self, fgraph: FunctionGraph, *arguments: Any, **settings: Any) -> Any:
         """Rewrite a graph as `theano.function` does in the mode."""
+        ConditionsOfSteps(self.tags).apply(fgraph)
         return self.mode.optimizer.apply(fgraph, *arguments, **settings)
 
 
@@ -44,4 +48,10 @@ def _mode_to_take_apart() -> Mode:
     return made
 
 
+def with_conditions(mode: Any, name: str) -> Mode:
+    """A mode that also rewrites the conditions of distributions by the rewrite of this name."""
+    return Mode(mode.linker, _RewritesOf(mode).including(name))
+
+
+know_functions()
 mode = _mode_to_take_apart()

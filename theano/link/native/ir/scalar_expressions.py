@@ -195,6 +195,7 @@ TABLE: dict[type, _Form] = {
     scalar_math.J1: _function("j1"),
     scalar_math.I0: _special("i0"),
     scalar_math.I1: _special("i1"),
+    scalar_math.Ive: _Form("whole order", "tn_ive_{s}({0}, {1})", None, True, "special_functions"),
     scalar_math.Sigmoid: _Form(
         "float", "(1 / (1 + __builtin_exp{f}(-{0})))", "tn_v_sigmoid_{s}({0})", True
     ),
@@ -219,6 +220,11 @@ _HALF_POWERS = {
 def power_of(expression: Expression, exponent: Any) -> Expression:
     """A power of numbers with a fraction, whose exponent is known, with a form on vectors if it has one."""
     return replace(expression, vector=_HALF_POWERS.get(float(exponent)))
+
+
+def has_function(kind: type, name: str) -> None:
+    """Say that a scalar operation of another package computes a function of special_functions.inc."""
+    TABLE[kind] = _special(name)
 
 
 def expression_of(op: Any, inputs: Sequence[str], output: str) -> Expression:
@@ -299,6 +305,12 @@ def _float(name, template, vector, inputs, output):
     return Expression(name, template, vector, output, output)
 
 
+def _whole_order(name, template, vector, inputs, output):
+    if inputs[0] in FLOATS:
+        raise CannotLower(f"the scalar operation {name} of an order that may be a fraction")
+    return _float(name, template, vector, inputs, output)
+
+
 def _power(name, template, vector, inputs, output):
     if output in FLOATS:
         return Expression(name, "__builtin_pow{f}({0}, {1})", None, output, output, function=True)
@@ -341,6 +353,7 @@ _RULES = {
     "common": _common,
     "switch": _switch,
     "float": _float,
+    "whole order": _whole_order,
     "power": _power,
     "floor division": _floor_division,
     "remainder": _remainder,

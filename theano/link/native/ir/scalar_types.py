@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 from pytensor.graph.type import Type
 from pytensor.scalar.basic import ScalarType
@@ -26,7 +28,14 @@ SUFFIX = {"float32": "f32", "float64": "f64"}
 
 def has_c_type(kind: Type) -> bool:
     """Whether the values of a type are numbers, or plain arrays of them, that C knows."""
-    return isinstance(kind, DenseTensorType | ScalarType) and kind.dtype in C_TYPES
+    plain = isinstance(kind, DenseTensorType | ScalarType) or _has_named_axes(kind)
+    return plain and kind.dtype in C_TYPES  # type: ignore[attr-defined]
+
+
+def _has_named_axes(kind: Type) -> bool:
+    """Whether it is a type of ``pytensor.xtensor``, whose values are arrays without the names."""
+    module = sys.modules.get("pytensor.xtensor.type")
+    return module is not None and isinstance(kind, module.XTensorType)
 
 
 def literal(value: object, dtype: str) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from pytensor.compile.ops import DeepCopyOp
-from pytensor.graph.basic import Constant
+from pytensor.graph.basic import Constant, Variable
 from pytensor.scalar.basic import Cast, Composite, Pow, ScalarOp, get_scalar_type
+from pytensor.scalar.loop import ScalarLoop
+from pytensor.scalar.math import Ive
 from pytensor.tensor.basic import ScalarFromTensor, TensorFromScalar
 from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from pytensor.tensor.extra_ops import CpuContiguous
@@ -13,6 +15,7 @@ from pytensor.tensor.extra_ops import CpuContiguous
 from theano.link.native.ir.ir import CannotLower, Numbers, Scalar, Spread, Value, View
 from theano.link.native.ir.scalar_expressions import Expression, expression_of, power_of
 from theano.link.native.ir.scalar_types import FLOATS, has_c_type
+from theano.link.native.lowering.operations.scalar_loops import computed_in_loops
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.reduce import Reduce
@@ -64,9 +67,13 @@ def on_numbers(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 def apply_scalar_op(step: Step, op, inputs: list[Value], node, flags) -> list[Value]:
     """Apply a scalar operation, or all that a Composite consists of."""
+    if isinstance(op, ScalarLoop):
+        return computed_in_loops(step, op, inputs, flags)
     if not isinstance(op, Composite):
         dtypes = [variable.type.dtype for variable in node.inputs]
         output = node.outputs[0].type.dtype
+        if isinstance(op, Ive) and _are_whole(node.inputs[0]):
+            dtypes[0] = "int64"
         expression = expression_of(op, dtypes, output)
         if isinstance(op, Pow) and output not in FLOATS:
             _check_exponent(step, inputs[1])
@@ -91,6 +98,11 @@ def apply_scalar_op(step: Step, op, inputs: list[Value], node, flags) -> list[Va
         else values[output]
         for output in op.fgraph.outputs
     ]
+
+
+def _are_whole(orders: Variable) -> bool:
+    """Whether all numbers of a constant are whole, whatever its type."""
+    return isinstance(orders, Constant) and bool((np.trunc(orders.data) == orders.data).all())
 
 
 _NOT_NEGATIVE = Expression("not negative", "{0} >= 0", None, None, "bool")
