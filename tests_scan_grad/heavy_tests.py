@@ -5,16 +5,16 @@ They run with ``--heavy``, as continuous integration does, and are skipped else.
 
 HEAVY = (
     # many fresh processes, one after another
-    "test_caches.py::test_killed_processes_leave_nothing_behind",
-    "test_pymc_models.py::test_a_killed_sampler_leaves_its_caches_whole",
+    "disk/test_caches.py::test_killed_processes_leave_nothing_behind",
+    "pymc/test_models.py::test_a_killed_sampler_leaves_its_caches_whole",
     "test_commands.py::test_the_cache_is_listed_cleared_and_purged",
     "test_commands.py::test_nose_runs_tests_by_pytest",
-    "test_stored_graphs.py::test_the_next_process_reads_the_same_graph[lstm-2]",
+    "disk/test_stored_graphs.py::test_the_next_process_reads_the_same_graph[lstm-2]",
     "native/test_long_lives.py::test_two_processes_compile_the_same_function_at_once",
     "native/test_sizes.py::",
     "gpuarray/test_two_processes.py::",
     # many draws, half of them with Numba's densities
-    "test_pymc_posteriors.py::",
+    "pymc/test_posteriors.py::",
     # many compilations
     "test_differential.py::test_more_programs",
     "test_compilation.py::test_graphs_of_dead_functions_are_collected_once_they_are_many",

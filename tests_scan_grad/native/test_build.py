@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests_scan_grad.damaged_files import put
+from tests_scan_grad.disk.damaged_files import put
 from theano.link.native.build import compiler, libraries, objects
 from theano.link.native.build.libraries import build_of
 from theano.link.native.build.objects import compile_ahead, object_files

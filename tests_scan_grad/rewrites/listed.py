@@ -36,7 +36,9 @@ def modes() -> dict[str, Any]:
     return {
         "FAST_RUN": predefined_modes["FAST_RUN"].excluding(*NOT_OF_GRAPHS),
         "FAST_COMPILE": predefined_modes["FAST_COMPILE"].excluding(*NOT_OF_GRAPHS),
-        "FAST_RUN in Python": Mode("py", OPT_FAST_RUN).excluding(*NOT_OF_GRAPHS),
+        "FAST_RUN in Python": Mode("py", OPT_FAST_RUN)
+        .including("fusion")
+        .excluding(*NOT_OF_GRAPHS),
     }
 
 

@@ -1,7 +1,7 @@
 """Questions whether a rewrite can do anything, that cost less than the rewrite's own answer.
 
 Nine of ten visits of a rewrite to a node end without a change. The answer yes is allowed to be
-wrong; no is not, which `tests_scan_grad/test_may_apply.py` asks the rewrites themselves.
+wrong; no is not, which `tests_scan_grad/schedule/test_may_apply.py` asks the rewrites themselves.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ import sys
 from pytensor.scalar.basic import (
     _scalar_py_operators as ScalarOperators,  # the methods and operators of numbers
 )
+from pytensor.scalar.loop import ScalarLoop
 
 # what PyTensor 3.3 computes by several others
 if sys.version_info >= (3, 12):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 from pytensor.graph.type import Type
 from pytensor.scalar.basic import ScalarType
 from pytensor.tensor.type import DenseTensorType
+
+from theano.pytensor_base.operations.named_axes import has_named_axes
 
 C_TYPES = {
     "bool": "unsigned char",
@@ -28,14 +28,8 @@ SUFFIX = {"float32": "f32", "float64": "f64"}
 
 def has_c_type(kind: Type) -> bool:
     """Whether the values of a type are numbers, or plain arrays of them, that C knows."""
-    plain = isinstance(kind, DenseTensorType | ScalarType) or _has_named_axes(kind)
+    plain = isinstance(kind, DenseTensorType | ScalarType) or has_named_axes(kind)
     return plain and kind.dtype in C_TYPES  # type: ignore[attr-defined]
-
-
-def _has_named_axes(kind: Type) -> bool:
-    """Whether it is a type of ``pytensor.xtensor``, whose values are arrays without the names."""
-    module = sys.modules.get("pytensor.xtensor.type")
-    return module is not None and isinstance(kind, module.XTensorType)
 
 
 def literal(value: object, dtype: str) -> str:

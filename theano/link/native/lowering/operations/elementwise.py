@@ -6,7 +6,6 @@ import numpy as np
 from pytensor.compile.ops import DeepCopyOp
 from pytensor.graph.basic import Constant, Variable
 from pytensor.scalar.basic import Cast, Composite, Pow, ScalarOp, get_scalar_type
-from pytensor.scalar.loop import ScalarLoop
 from pytensor.scalar.math import Ive
 from pytensor.tensor.basic import ScalarFromTensor, TensorFromScalar
 from pytensor.tensor.elemwise import DimShuffle, Elemwise
@@ -20,6 +19,7 @@ from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.reduce import Reduce
 from theano.pytensor_base.functions.compiling import TypeCastingOp
+from theano.pytensor_base.operations.scalar import ScalarLoop
 
 
 @lowers(Elemwise)

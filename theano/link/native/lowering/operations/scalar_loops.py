@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pytensor.graph.basic import Constant, Variable
-from pytensor.scalar.loop import ScalarLoop
 
 from theano.link.native.ir.ir import Scalar, Value, View
 from theano.link.native.ir.scalar_expressions import expression_of
@@ -16,6 +15,7 @@ from theano.link.native.statements.base import Work
 from theano.link.native.statements.kernel import Array, Kernel
 from theano.link.native.text.expressions import scalar_text
 from theano.link.native.text.looks import declared, unless_empty
+from theano.pytensor_base.operations.scalar import ScalarLoop
 
 # series converge after some tens of steps
 _STEPS = 50

@@ -100,7 +100,7 @@ def test_is_reached_by_its_package():
 
 COMPILED_AGAIN = """
 import theano.pymc
-from tests_scan_grad.test_pymc_models import volatility
+from tests_scan_grad.pymc.test_models import volatility
 from theano.schedule import equilibrium
 from theano.schedule.disk import stored_graphs
 
@@ -361,7 +361,7 @@ LONG = SHORT | {"draws": 10_000_000}
 
 SAMPLED = """
 import sys, nutpie, theano.pymc
-from tests_scan_grad.test_pymc_models import LONG, SHORT, volatility
+from tests_scan_grad.pymc.test_models import LONG, SHORT, volatility
 compiled = theano.pymc.compile_model(volatility())
 print("compiled", flush=True)
 trace = nutpie.sample(compiled, **(LONG if "long" in sys.argv else SHORT))

@@ -1,58 +1,23 @@
-"""The schedule: PyTensor's rewrites, run with fewer visits and fewer shapes, to the same end."""
+"""Shapes are worked out when a rewrite asks for them, and are those that PyTensor works out."""
 
 import sys
 from collections import Counter
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from pytensor.graph.basic import equal_computations
-from pytensor.graph.features import Feature, ReplaceValidate
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.rewriting.basic import (
-    EquilibriumGraphRewriter,
-    GraphRewriter,
-    MergeOptimizer,
-    in2out,
-    node_rewriter,
-)
-from pytensor.graph.utils import InconsistencyError
+from pytensor.graph.rewriting.basic import in2out
 from pytensor.tensor import basic as tensor_basic
 from pytensor.tensor.rewriting.basic import local_second_to_alloc
-from pytensor.tensor.rewriting.shape import ShapeFeature, ShapeOptimizer
+from pytensor.tensor.rewriting.shape import ShapeFeature
 
 import theano
 import theano.tensor as T
-from tests_scan_grad import networks
-from tests_scan_grad.loop_counts import theano_scan
-from theano.pytensor_base.operations.tensor_rewrites import ShapesWhenAsked
-from theano.scan_module.report.scan_report import scan_report
-from theano.scan_module.scan_op import Scan
 from theano.scan_module.step import loop_shapes
-from theano.schedule.equilibrium import Equilibrium
 from theano.schedule.lazy_shapes import LazyShapeFeature
 from theano.schedule.rewrites.second_to_alloc import second_to_alloc
 from theano.tensor.shared_randomstreams import RandomStreams
-
-
-class AttachShapes(GraphRewriter):
-    """Gives a graph its shapes as PyTensor works them out, all of them at once."""
-
-    def apply(self, fgraph):
-        fgraph.attach_feature(ShapesWhenAsked())
-
-
-class PyTensorsSchedule(theano.Mode):
-    """The same rewrites, run by PyTensor's classes."""
-
-    @property
-    def optimizer(self):
-        chosen = self.optdb.query(self._optimizer)
-        chosen.data = [
-            AttachShapes() if isinstance(rewriter, ShapeOptimizer) else rewriter
-            for rewriter in chosen.data
-        ]
-        return chosen
 
 
 class Sized(theano.Op):
@@ -84,61 +49,6 @@ class Unsized(theano.Op):
 
     def perform(self, node, inputs, output_storage):
         output_storage[0][0] = inputs[0].copy()
-
-
-GOLDEN = [
-    networks.gated_rnn,
-    networks.lstm,
-    networks.plain_rnn,
-    networks.bidirectional,
-    networks.stacked,
-    networks.attention,
-    networks.tied_weights,
-]
-
-
-def by_both_schedules(inputs, outputs):
-    return [
-        theano.function(inputs, outputs, mode=mode("py", "fast_run"))
-        for mode in (theano.Mode, PyTensorsSchedule)
-    ]
-
-
-def report_without_lengths(function):
-    """What became of the loops; a length that types do not tell is written in one of many ways."""
-    report = scan_report(function)
-    loops = [replace(loop, bytes_before=None, bytes_after=None) for loop in report.loops]
-    return replace(report, loops=loops)
-
-
-@pytest.mark.parametrize("build", GOLDEN, ids=lambda build: build.__name__)
-def test_golden_networks_become_what_pytensors_schedule_makes_of_them(build):
-    network = build(theano_scan)
-    outputs = [network.cost, *theano.grad(network.cost, network.weights)]
-    ours, theirs = by_both_schedules(network.inputs, outputs)
-    assert report_without_lengths(ours) == report_without_lengths(theirs)
-    assert operations(ours) == operations(theirs)
-    for got, expected in zip(ours(*network.values), theirs(*network.values), strict=True):
-        np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-12)
-
-
-@pytest.mark.parametrize("build", GOLDEN, ids=lambda build: build.__name__)
-def test_golden_networks_of_known_lengths_are_reported_alike(build):
-    network = build(theano_scan)
-    outputs = [network.cost, *theano.grad(network.cost, network.weights)]
-    known = [
-        T.TensorType(variable.dtype, shape=np.shape(value))(variable.name)
-        for variable, value in zip(network.inputs, network.values, strict=True)
-    ]
-    outputs = theano.clone(outputs, replace=dict(zip(network.inputs, known, strict=True)))
-    ours, theirs = map(scan_report, by_both_schedules(known, outputs))
-    assert ours == theirs
-    assert all(isinstance(loop.bytes_after, int) for loop in ours.loops)
-
-
-def operations(function):
-    """How often each operation is in a function's graph; loops by what is in their steps."""
-    return Counter(str(node.op) for node in function.maker.fgraph.apply_nodes)
 
 
 def test_shapes_that_nobody_reads_are_not_worked_out():
@@ -344,121 +254,6 @@ def test_shapes_of_equal_steps_are_inferred_once(monkeypatch):
         f = theano.function([x], layer(layer(x, first), second).shape, mode="FAST_COMPILE")
         assert list(f(np.ones((4, 3)))) == [4, 3 * first * second]
         assert len(inferred) == count
-
-
-def counting_rewriter(visits):
-    """Takes one exp off the end of a chain of exps under a tanh, one a sweep."""
-
-    @node_rewriter(None)
-    def shorten(fgraph, node):
-        visits[node.op] += 1
-        if node.op == T.tanh and node.inputs[0].owner and node.inputs[0].owner.op == T.exp:
-            return [T.tanh(node.inputs[0].owner.inputs[0])]
-        return None
-
-    return shorten
-
-
-def equilibria(visits):
-    rewriters = [counting_rewriter(visits)]
-    theirs = EquilibriumGraphRewriter(
-        rewriters, max_use_ratio=10.0, cleanup_rewriters=[MergeOptimizer()]
-    )
-    theirs.name = "equilibrium"
-    return theirs, Equilibrium(theirs)
-
-
-def test_later_sweeps_visit_what_changed():
-    length, others = 30, 200
-    visits = []
-    for which in (0, 1):
-        x = y = T.vector("x")
-        for _ in range(length):
-            y = T.exp(y)
-        unrelated = x
-        for _ in range(others):
-            unrelated = T.sin(unrelated)
-        graph = FunctionGraph([x], [T.tanh(y), unrelated], clone=False)
-        counted = Counter()
-        equilibria(counted)[which].rewrite(graph)
-        assert graph.outputs[0].owner.inputs[0] is x
-        visits.append(counted)
-    theirs, ours = visits
-    assert theirs[T.sin] > length * others
-    assert ours[T.sin] == others
-
-
-def test_a_rewrite_without_end_is_said(monkeypatch):
-    @node_rewriter([T.exp, T.sin])
-    def there_and_back(fgraph, node):
-        return [(T.sin if node.op == T.exp else T.exp)(node.inputs[0])]
-
-    theirs = EquilibriumGraphRewriter([there_and_back], max_use_ratio=10.0)
-    theirs.name = "endless"
-    x = T.vector("x")
-    graph = FunctionGraph([x], [T.exp(x)], clone=False)
-    with pytest.raises(AssertionError, match="endless: .*there_and_back.* were applied"):
-        with theano.change_flags(on_opt_error="raise"):
-            Equilibrium(theirs).rewrite(graph)
-
-
-class NoSine(Feature):
-    """Refuses a graph that has a sine."""
-
-    def on_validate(self, fgraph):
-        if any(node.op == T.sin for node in fgraph.apply_nodes):
-            raise InconsistencyError("a sine")
-
-
-def test_a_rewrite_whose_result_is_refused_is_not_tried_for_ever():
-    tries = Counter()
-
-    @node_rewriter([T.exp, T.cosh])
-    def to_sine(fgraph, node):
-        tries[node.op] += 1
-        assert tries.total() < 100, "there is no end"
-        return [T.sin(node.inputs[0])]
-
-    x = T.vector("x")
-    graph = FunctionGraph([x], [T.tanh(T.exp(T.cosh(x)))], clone=False)
-    graph.attach_feature(ReplaceValidate())
-    graph.attach_feature(NoSine())
-    theirs = EquilibriumGraphRewriter(
-        [to_sine], failure_callback=EquilibriumGraphRewriter.warn_inplace, max_use_ratio=10.0
-    )
-    Equilibrium(theirs).rewrite(graph)
-    assert tries == {T.exp: 1, T.cosh: 1}
-    assert [node.op for node in graph.toposort()] == [T.cosh, T.exp, T.tanh]
-
-
-def modes_of_steps(graph):
-    """The modes of a graph's loops and of the loops inside them."""
-    loops = [node.op for node in graph.apply_nodes if isinstance(node.op, Scan)]
-    return [mode for op in loops for mode in (op.mode, *modes_of_steps(op.fgraph))]
-
-
-@pytest.mark.parametrize("named", [None, "FAST_RUN"])
-def test_fast_compile_compiles_steps_fast_unless_they_name_a_mode(named):
-    x = T.matrix("x")
-
-    def row_sums(row):
-        sums, _ = theano.scan(
-            lambda x_t, s: s + x_t, sequences=[row], outputs_info=[T.zeros_like(row[0])], mode=named
-        )
-        return sums[-1]
-
-    totals, _ = theano.scan(row_sums, sequences=[x], mode=named)
-    outputs = [totals, theano.grad((totals**2).sum(), x)]
-    modes = {
-        name: theano.function([x], outputs, mode=name) for name in ("FAST_COMPILE", "FAST_RUN")
-    }
-    found = modes_of_steps(modes["FAST_COMPILE"].maker.fgraph)
-    assert len(found) >= 3
-    is_fast = [mode is theano.compile.mode.FAST_COMPILE for mode in found]
-    assert all(is_fast) if named is None else not any(is_fast)
-    value = np.arange(6.0).reshape(2, 3)
-    for got, expected in zip(*(f(value) for f in modes.values()), strict=True):
-        np.testing.assert_allclose(got, expected)
 
 
 def test_lengths_of_operands_are_compared_by_what_computes_only():

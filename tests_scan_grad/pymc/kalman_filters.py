@@ -1,6 +1,6 @@
 """A Kalman filter's log likelihood and its gradient, by `grad` and by an adjoint written by hand.
 
-``python -m tests_scan_grad.kalman_filters`` times the two in turn.
+``python -m tests_scan_grad.pymc.kalman_filters`` times the two in turn.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ import pytest
 
 import theano
 import theano.tensor as T
-from tests_scan_grad.damaged_files import ANOTHER_USER, Calls, put
+from tests_scan_grad.disk.damaged_files import ANOTHER_USER, Calls, put
 from tests_scan_grad.fresh_process import ROOT, run_python
 from theano.link.native import report
 from theano.link.native.build import libraries as build
@@ -254,7 +254,7 @@ def test_a_loop_that_is_compiled_behind_all_else_is_not_waited_for(cache, tmp_pa
 
 
 def run_tool(name: str, count: int, folder: Path) -> str:
-    code = f"import theano; from tests_scan_grad.{name} import main; raise SystemExit(main({count}, 0))"
+    code = f"import theano; from tests_scan_grad.disk.{name} import main; raise SystemExit(main({count}, 0))"
     done = run_python(code, THEANO_FLAGS=f"base_compiledir={folder}")
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

@@ -1,6 +1,6 @@
 """Kill processes that compile, and have many compile the same at once: results stay right.
 
-    THEANO_FLAGS=base_compiledir=NEW_FOLDER python -m tests_scan_grad.cache_kills COUNT SEED
+    THEANO_FLAGS=base_compiledir=NEW_FOLDER python -m tests_scan_grad.disk.cache_kills COUNT SEED
 
 Each round starts a process that compiles a program, and kills it at a random moment. After
 some of them the same program is compiled by a process that is not killed. In the end one more process
@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tests_scan_grad.cache_programs import (
+from tests_scan_grad.disk.cache_programs import (
     FOLDERS,
     answer,
     equal,

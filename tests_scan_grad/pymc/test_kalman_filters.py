@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests_scan_grad.kalman_filters import WAYS, compiled, values_of
+from tests_scan_grad.pymc.kalman_filters import WAYS, compiled, values_of
 from theano.link.native import report
 from theano.scan_module import scan_report
 

@@ -1,6 +1,6 @@
 """Damage files of a full cache, one way after the other, and compile the same programs again.
 
-    THEANO_FLAGS=base_compiledir=NEW_FOLDER python -m tests_scan_grad.cache_corruption COUNT SEED
+    THEANO_FLAGS=base_compiledir=NEW_FOLDER python -m tests_scan_grad.disk.cache_corruption COUNT SEED
 
 Each round damages one to six files, compiles a program with the cache that is left, calls it, and
 compares with what an empty cache gave. It prints what was wrong, and how often each damage was tried.
@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tests_scan_grad.cache_programs import FOLDERS, PROGRAMS, equal, in_child, new_cache
-from tests_scan_grad.damaged_files import DAMAGES
+from tests_scan_grad.disk.cache_programs import FOLDERS, PROGRAMS, equal, in_child, new_cache
+from tests_scan_grad.disk.damaged_files import DAMAGES
 from theano.schedule.disk.building_folders import PREFIX
 
 

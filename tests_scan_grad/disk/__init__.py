@@ -1,0 +1,1 @@
+"""What lies in the caches on disk."""

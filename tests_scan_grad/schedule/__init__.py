@@ -1,0 +1,1 @@
+"""The schedule: which of PyTensor's rewrites run, and how."""
