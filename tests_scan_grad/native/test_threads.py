@@ -27,6 +27,8 @@ from theano.link.native.lowering.lowered_loops import loops_of_their_own
 from theano.link.native.runtime import build
 
 STEPS, BATCH, WIDE = 5, 3, 150
+# so many rows are shared out in the place of columns
+MANY_ROWS = 43
 
 
 @pytest.fixture(autouse=True)
@@ -61,7 +63,8 @@ def parts(x, h, index, w, u):
 
 
 def states(x, h, index, w, u):
-    return pt.tanh(pt.dot(pt.dot(h, h.T), x) + pt.dot(x.T, h)[:BATCH] + h.max(axis=0))
+    products = pt.dot(pt.dot(h, h.T), x) + pt.dot(x.T, h)[: h.type.shape[0]]
+    return pt.tanh(products / h.type.shape[0] + h.max(axis=0))
 
 
 STEP_FUNCTIONS = {
@@ -69,11 +72,11 @@ STEP_FUNCTIONS = {
 }
 
 
-def loop_of(step, dtype, steps=STEPS):
+def loop_of(step, dtype, steps=STEPS, batch=BATCH):
     """The inputs and outputs of a loop of this step, and its gradient where there is one."""
-    x = pt.tensor("x", dtype=dtype, shape=(steps, BATCH, WIDE))
-    index = pt.tensor("index", dtype="int64", shape=(steps, BATCH))
-    start = pt.tensor("start", dtype=dtype, shape=(BATCH, WIDE))
+    x = pt.tensor("x", dtype=dtype, shape=(steps, batch, WIDE))
+    index = pt.tensor("index", dtype="int64", shape=(steps, batch))
+    start = pt.tensor("start", dtype=dtype, shape=(batch, WIDE))
     w, u = (pt.tensor(name, dtype=dtype, shape=(WIDE, WIDE)) for name in "wu")
     (y,) = scan(
         lambda x, index, h, w, u: step(x, h, index, w, u),
@@ -88,25 +91,26 @@ def loop_of(step, dtype, steps=STEPS):
     return inputs, [y, *pytensor.grad((y**2).sum(), wrt, disconnected_inputs="ignore")]
 
 
-def values_of(dtype, steps=STEPS):
+def values_of(dtype, steps=STEPS, batch=BATCH):
     scale = WIDE**-0.5
-    index = np.random.default_rng(1).integers(-BATCH, BATCH, size=(steps, BATCH))
+    index = np.random.default_rng(1).integers(-BATCH, BATCH, size=(steps, batch))
     return [
-        numbers(steps, BATCH, WIDE, dtype=dtype),
+        numbers(steps, batch, WIDE, dtype=dtype),
         index,
-        numbers(BATCH, WIDE, seed=2, dtype=dtype),
+        numbers(batch, WIDE, seed=2, dtype=dtype),
         numbers(WIDE, WIDE, seed=3, dtype=dtype) * np.asarray(scale, dtype),
         numbers(WIDE, WIDE, seed=4, dtype=dtype) * np.asarray(scale, dtype),
     ]
 
 
+@pytest.mark.parametrize("batch", [BATCH, MANY_ROWS])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("name", STEP_FUNCTIONS)
-def test_results_do_not_depend_on_the_number_of_threads(name, dtype):
-    inputs, outputs = loop_of(STEP_FUNCTIONS[name], dtype)
+def test_results_do_not_depend_on_the_number_of_threads(name, dtype, batch):
+    inputs, outputs = loop_of(STEP_FUNCTIONS[name], dtype, batch=batch)
     function = pytensor.function(inputs, outputs, mode=native_mode(), on_unused_input="ignore")
     assert not [str(loop) for loop in report(function).loops if loop.reason]
-    values = values_of(dtype)
+    values = values_of(dtype, batch=batch)
     runtime_calls.set_threads(1)
     expected = function(*values)
     python = pytensor.function(inputs, outputs, mode=python_mode(), on_unused_input="ignore")
@@ -121,13 +125,14 @@ def test_results_do_not_depend_on_the_number_of_threads(name, dtype):
 LONG = 1500
 
 
-@pytest.mark.parametrize("threads", [2, 3])
+@pytest.mark.parametrize("threads, batch", [(2, BATCH), (3, BATCH), (2, MANY_ROWS)])
 @pytest.mark.parametrize("seconds", [3600, 0.002], ids=["to-the-end", "for-a-while"])
 @pytest.mark.parametrize("name", STEP_FUNCTIONS)
-def test_threads_that_stand_aside_change_nothing(name, seconds, threads):
-    inputs, outputs = loop_of(STEP_FUNCTIONS[name], "float32", LONG)
+def test_threads_that_stand_aside_change_nothing(name, seconds, threads, batch):
+    steps = LONG * BATCH // batch
+    inputs, outputs = loop_of(STEP_FUNCTIONS[name], "float32", steps, batch)
     function = pytensor.function(inputs, outputs, mode=native_mode(), on_unused_input="ignore")
-    values = values_of("float32", LONG)
+    values = values_of("float32", steps, batch)
     runtime_calls.set_threads(1)
     expected = function(*values)
     runtime_calls.set_threads(threads)
@@ -185,9 +190,9 @@ def test_more_threads_than_processors():
     np.testing.assert_array_equal(function(*values), alone)
 
 
-def loops_of(name, dtype):
+def loops_of(name, dtype, batch):
     """The loops of a function, lowered as the linker does it."""
-    inputs, outputs = loop_of(STEP_FUNCTIONS[name], dtype)
+    inputs, outputs = loop_of(STEP_FUNCTIONS[name], dtype, batch=batch)
     function = pytensor.function(inputs, outputs, mode=native_mode(), on_unused_input="ignore")
     nodes = [node for node in function.maker.fgraph.toposort() if isinstance(node.op, Scan)]
     lower_loop = loops_of_their_own()
@@ -247,12 +252,49 @@ def sanitized(with_sanitizers, request, tmp_path_factory) -> list[str]:
     return [*command, *(str(folder / source.with_suffix(".o").name) for source in sources)]
 
 
-@pytest.mark.parametrize("name", ["gated", "softmax", "rows", "parts"])
-def test_loops_under_sanitizers(tmp_path, name, sanitized):
+@pytest.mark.parametrize("batch", [BATCH, MANY_ROWS])
+@pytest.mark.parametrize("name", ["gated", "joined_gates", "softmax", "rows", "parts", "states"])
+def test_loops_under_sanitizers(tmp_path, name, sanitized, batch):
     program, made = Path(__file__).with_name("loop_program.c"), tmp_path / "program"
-    for loop in loops_of(name, "float32"):
+    for loop in loops_of(name, "float32", batch):
         (tmp_path / "loop.inc").write_text(program_of(loop))
         parts = [f"-I{tmp_path}", str(program), "-o", str(made), "-lm"]
         subprocess.run([*sanitized, *parts], check=True)
         done = subprocess.run([str(made)], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
+
+
+def products_by(rows, columns, inner, threads):
+    """Whether threads share the rows of a product in the place of the columns."""
+    return runtime_calls.by_rows("float32", rows, columns, inner, 4 * inner * columns, threads)
+
+
+def test_rows_are_shared_where_each_thread_has_enough():
+    assert not products_by(64, 512, 512, 1)
+    assert products_by(64, 512, 512, 2)
+    # what each reads comes from a cache that all share
+    assert not products_by(16, 512, 1024, 2)
+    assert not products_by(14, 128, 128, 2)
+    assert not products_by(1, 128, 128, 2)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_rows_that_are_shared_have_the_sums_of_all(family, dtype):
+    random = np.random.default_rng(7)
+    shared = 0
+    for rows in range(16, 60):
+        for columns, inner in ((64, 64), (150, 150), (96, 700), (3, 40)):
+            a, b = (random.normal(size=s).astype(dtype) for s in ((rows, inner), (inner, columns)))
+            packed = runtime_calls.pack(b)
+            whole = np.empty((rows, columns), dtype)
+            runtime_calls.multiply_packed(a, packed, whole, 0)
+            for threads in (2, 3):
+                if not runtime_calls.by_rows(dtype, rows, columns, inner, b.nbytes, threads):
+                    continue
+                shared += 1
+                for thread in range(threads):
+                    top, bottom = rows * thread // threads, rows * (thread + 1) // threads
+                    part = np.empty((bottom - top, columns), dtype)
+                    runtime_calls.multiply_packed(a[top:bottom], packed, part, 0)
+                    np.testing.assert_array_equal(part, whole[top:bottom])
+    assert shared

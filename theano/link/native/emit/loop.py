@@ -11,15 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+import numpy as np
+
 from theano.data_classes import dataclass
 from theano.link.native.emit.c_text import Line, comment
 from theano.link.native.emit.counters import CLOCK, Counters
-from theano.link.native.emit.memory import Memory
+from theano.link.native.emit.memory import Memory, elements
 from theano.link.native.emit.prologue import prologue
 from theano.link.native.emit.rows import Rows
-from theano.link.native.emit.statements import emit_statements
+from theano.link.native.emit.statements import emit_statements, meeting
 from theano.link.native.ir.ir import FIRST_ARRAY, Argument, Buffer, Scalar
-from theano.link.native.ir.scalar_types import C_TYPES
+from theano.link.native.ir.scalar_types import C_TYPES, SUFFIX
 from theano.link.native.ir.sharing import Alone, Sharing
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.ir.symbolic import Size
@@ -65,6 +67,8 @@ RUNTIME_FUNCTIONS = (
     "tn_ctc_f64",
     "tn_panel_width_f32",
     "tn_panel_width_f64",
+    "tn_by_rows_f32",
+    "tn_by_rows_f64",
     "tn_flush_denormals_begin",
     "tn_flush_denormals_end",
     "tn_threads_for",
@@ -234,7 +238,7 @@ class _Emitter:
             "}",
             *self._go_on_alone_or_together(),
             "}",
-            *(["TN_MEET"] if self.sharing and 0 in self.sharing.barriers else []),
+            *(meeting(self.sharing, 0) if self.sharing else []),
             *self.rows.pointers(),
             *emit_statements(self.step, self.sharing, self.counters, self.functions),
             *self.rows.number_writes(),
@@ -249,10 +253,7 @@ class _Emitter:
             return lambda name: ["tn_watch own, *const watch = &own;"]
         phases = max(1, len(self.sharing.barriers))
         takes = nanoseconds(self.step.statements, self.sizes)
-        ranges = []
-        for (size, unit), k in self.sharing.ranges.items():
-            first, end = _share(size, unit)
-            ranges += [f"int64_t first{k} = {first};", f"int64_t end{k} = {end};"]
+        ranges = self._ranges("int64_t ", "int ")
         return lambda name: [
             "tn_watch own;",
             "if (!threads) {",
@@ -297,12 +298,35 @@ class _Emitter:
 
     def _ranges_anew(self) -> list[str]:
         """What a thread works on, where the number of threads has changed."""
+        return [*self._ranges(), *self.memory.panels_anew()]
+
+    def _ranges(self, declared: str = "", choice: str = "") -> list[str]:
+        """The bounds of what a thread does."""
         assert self.sharing is not None
-        lines = []
-        for (size, unit), k in self.sharing.ranges.items():
+        lines, rows = [], self.sharing.rows
+        if rows is not None:
+            first, end = _share(rows, "1")
+            lines += [
+                f"{choice}by_rows = {self._is_by_rows(rows)};",
+                f"{declared}top = by_rows ? {first} : 0;",
+                f"{declared}bottom = by_rows ? {end} : {rows};",
+            ]
+        for (size, unit, either), k in self.sharing.ranges.items():
             first, end = _share(size, unit)
-            lines.append(f"first{k} = {first}, end{k} = {end};")
-        return [*lines, *self.memory.panels_anew()]
+            if either:
+                first, end = f"by_rows ? 0 : {first}", f"by_rows ? {size} : {end}"
+            lines += [f"{declared}first{k} = {first};", f"{declared}end{k} = {end};"]
+        return lines
+
+    def _is_by_rows(self, rows: Size) -> str:
+        """Whether threads share rows, which each product has to allow, in C."""
+        views, find = self.step.packed, self.sizes.find
+        each = [f"{np.dtype(v.dtype).itemsize} * {elements(self.step, v.shape)}" for v in views]
+        asked = dict.fromkeys((SUFFIX[v.dtype], find(v.shape[1]), find(v.shape[0])) for v in views)
+        return " && ".join(
+            f"runtime->by_rows_{suffix}({rows}, {n}, {k}, {' + '.join(each)}, threads)"
+            for suffix, n, k in asked
+        )
 
     def _pointers(self) -> list[str]:
         lines = ["const tn_runtime *const runtime = arrays[0];"]

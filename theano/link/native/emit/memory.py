@@ -106,17 +106,21 @@ class Memory:
         return f"if (bytes < 0) return {len(self.step.sizes.checks)};"
 
     def packing(self) -> list[str]:
-        """Statements that pack invariant operands: each thread the panels that it multiplies by."""
+        """Statements that pack invariant operands: each thread its part of the panels."""
         lines = []
         for k, view in enumerate(self.step.packed):
             place, suffix = place_of(view, self.step.sizes), SUFFIX[view.dtype]
             row, column = (stride.text for stride in place.strides)
             first, end = self._panels(view)
+            size = self.step.sizes.find(view.shape[1])
+            mine = (
+                f"{first}, {end}" if self.sharing is None else self._panels_of_thread(size, suffix)
+            )
             lines += [
                 f"int64_t packed{k}_first = {first};",
                 f"int64_t packed{k}_end = {end};",
                 f"runtime->pack_panels_{suffix}({place.pointer}, {row}, {column}, "
-                f"{view.shape[0]}, {view.shape[1]}, packed{k}, packed{k}_first, packed{k}_end);",
+                f"{view.shape[0]}, {view.shape[1]}, packed{k}, {mine});",
             ]
         return lines
 
@@ -133,10 +137,27 @@ class Memory:
         suffix = SUFFIX[view.dtype]
         first, end = "0", str(view.shape[1])
         if self.sharing is not None:
-            share = self.sharing.share(1, self.step.sizes.find(view.shape[1]), suffix)
+            columns = self.step.sizes.find(view.shape[1])
+            share = self.sharing.columns(self._rows_of_products(view), columns, suffix)
             first, end = share.first, share.end
         width = f"runtime->panel_width_{suffix}()"
         return f"{first} / {width}", f"({end} + {width} - 1) / {width}"
+
+    def _rows_of_products(self, view: View) -> Size:
+        """How many rows the products by a packed operand have."""
+        k = next(k for k, one in enumerate(self.step.packed) if one is view)
+        products = [one for one in self.step.statements if one.packed_operand() == k]
+        rows = {self.step.sizes.find(one.values_written()[0].shape[0]) for one in products}
+        return rows.pop() if len(rows) == 1 else -1
+
+    @staticmethod
+    def _panels_of_thread(columns: Size, suffix: str) -> str:
+        """The panels that a thread packs, whatever it multiplies by."""
+        width = f"runtime->panel_width_{suffix}()"
+        first, end = (
+            f"tn_share({columns}, {width}, {k}, threads)" for k in ("thread", "thread + 1")
+        )
+        return f"{first} / {width}, ({end} + {width} - 1) / {width}"
 
 
 def elements(step: Step, shape: tuple[Size, ...]) -> str:

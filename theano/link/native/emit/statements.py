@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from theano.link.native.emit.c_text import comment
 from theano.link.native.emit.counters import Counters
@@ -29,14 +29,24 @@ def emit_statements(
         if sharing is None:
             lines += emit_statement(step, statement, functions)
         else:
-            if position and position in sharing.barriers:
-                lines += [MEET, *(counters.waiting(step) if counters else [])]
+            if position:
+                lines += meeting(sharing, position, counters.waiting(step) if counters else [])
             lines += emit_statement(step, statement, functions, sharing.ways[position])
         if counters:
             lines += counters.after(step, position)
-    if sharing is not None and step.statements and len(step.statements) in sharing.barriers:
-        lines.append(MEET)
+    if sharing is not None and step.statements:
+        lines += meeting(sharing, len(step.statements))
     return lines
+
+
+def meeting(sharing: Sharing, position: int, then: Sequence[str] = ()) -> list[str]:
+    """The barrier before a statement, if there is one, and what follows it."""
+    by_columns, by_rows = position in sharing.barriers, position in sharing.barriers_by_rows
+    if not by_columns and not by_rows:
+        return []
+    if sharing.rows is None or by_columns and by_rows:
+        return [MEET, *then]
+    return [f"if ({'by_rows' if by_rows else '!by_rows'}) {{", MEET, *then, "}"]
 
 
 def emit_statement(

@@ -43,6 +43,20 @@ class OuterRange(Share):
 
 
 @dataclass(frozen=True)
+class Rectangle(Share):
+    """A range of columns of all rows, or all columns of a range of rows: what is chosen when the loop is called.
+
+    Attributes
+    ----------
+    top, bottom
+        The bounds of the rows in C.
+    """
+
+    top: str = "top"
+    bottom: str = "bottom"
+
+
+@dataclass(frozen=True)
 class Alone:
     """The step has one thread, and why."""
 
@@ -60,21 +74,35 @@ class Sharing:
 
     Attributes
     ----------
+    rows
+        How many rows the arrays have that threads may share by rows in the place of columns.
     ways
         By the position of the statement.
     barriers
         Positions of statements before which all threads meet; the number of statements stands
         for the end of the step.
+    barriers_by_rows
+        The same where rows are shared.
     """
 
+    rows: Size | None = None
     ways: list[Way] = field(default_factory=list)
-    ranges: dict[tuple[Size, str], int] = field(default_factory=dict)
+    # by the size, the unit, and whether a range is of a `Rectangle`
+    ranges: dict[tuple[Size, str, bool], int] = field(default_factory=dict)
     barriers: set[int] = field(default_factory=set)
+    barriers_by_rows: set[int] = field(default_factory=set)
 
     def share(self, dimension: int, size: Size, unit: str) -> Share:
         """A range along a dimension, the same wherever the size and the unit are."""
-        number = self.ranges.setdefault((size, unit), len(self.ranges))
+        number = self.ranges.setdefault((size, unit, False), len(self.ranges))
         return Share(dimension, size, unit, f"first{number}", f"end{number}")
+
+    def columns(self, rows: Size, size: Size, unit: str) -> Share:
+        """A range of the columns of an array of two dimensions, or of its rows if it has those in common."""
+        if rows != self.rows:
+            return self.share(1, size, unit)
+        number = self.ranges.setdefault((size, unit, True), len(self.ranges))
+        return Rectangle(1, size, unit, f"first{number}", f"end{number}")
 
     def by_elements(self, sizes: Sizes, shape: tuple[Size, ...], dtype: str) -> Way:
         """A range along the last dimension but one of three, so that a thread's lie together.
@@ -84,6 +112,8 @@ class Sharing:
         """
         found = [sizes.find(size) for size in shape]
         wide = [d for d, size in enumerate(found) if size != 1]
+        if len(found) == 2 and wide[-1:] == [1]:
+            return self.columns(found[0], found[1], SUFFIX.get(dtype, "f32"))
         if len(wide) < 3:
             return self.by_columns(sizes, shape, dtype)
         return self.share(wide[-2], found[wide[-2]], "1")

@@ -15,14 +15,17 @@ from typing import Any
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Buffer, Size, View
-from theano.link.native.ir.sharing import ONE, Alone, Share, Sharing, Way
+from theano.link.native.ir.sharing import ONE, Alone, Rectangle, Share, Sharing, Way
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.ir.symbolic import sum_of
 from theano.link.native.passes.step_time import known_nanoseconds
 from theano.link.native.statements.base import Statement
+from theano.link.native.statements.gemm import Gemm
 
 # nanoseconds of a step, far below what the runtime shares among threads (LEAST_WORK of pool.c)
 WORTH_SHARING = 500.0
+# rows of which each of two threads has so many that its products are as fast as by columns
+FEWEST_ROWS = 16
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ def shared_work(
     takes = known_nanoseconds(statements, sizes)
     if takes is not None and takes < WORTH_SHARING:
         return Alone("its step takes less time than it takes to share it")
-    result = Sharing()
+    result = Sharing(_rows_in_common(statements, sizes))
     for statement in statements:
         way = statement.way(result, sizes)
         if isinstance(way, Alone):
@@ -63,15 +66,34 @@ def shared_work(
     if not result.ranges:
         return Alone("nothing in it has more than one element")
     tracker = _Tracker(sizes, rows)
-    accesses = [
-        tracker.accesses(statement, way)
-        for statement, way in zip(statements, result.ways, strict=True)
-    ]
-    accesses[:0] = [[Access(role.memory, role, None, (), False) for role in numbers_read]]
-    accesses.append([Access(role.memory, role, ONE, (), True) for role in numbers_written])
+    read = [Access(role.memory, role, None, (), False) for role in numbers_read]
+    written = [Access(role.memory, role, ONE, (), True) for role in numbers_written]
     laps = 3 + max([role.round or 0 for role in rows.values()], default=0)
-    result.barriers = {max(position - 1, 0) for position in _barriers(accesses, sizes, laps)}
+
+    def barriers(ways: list[Way]) -> set[int]:
+        touched = zip(statements, ways, strict=True)
+        accesses = [read, *(tracker.accesses(*pair) for pair in touched), written]
+        return {max(position - 1, 0) for position in _barriers(accesses, sizes, laps)}
+
+    result.barriers = barriers(result.ways)
+    if result.rows is not None:
+        result.barriers_by_rows = barriers([_by_rows(way, result.rows) for way in result.ways])
     return result
+
+
+def _rows_in_common(statements: list[Statement], sizes: Sizes) -> Size | None:
+    """The rows that all products by packed matrices have, which threads may share; None if there are none."""
+    products = [one for one in statements if isinstance(one, Gemm) and one.packed is not None]
+    rows = {sizes.find(product.out.shape[0]) for product in products}
+    if len(rows) != 1:
+        return None
+    (count,) = rows
+    return None if isinstance(count, int) and count < FEWEST_ROWS else count
+
+
+def _by_rows(way: Way, rows: Size) -> Way:
+    """What a thread does of a statement where rows are shared."""
+    return Share(0, rows, "1", "top", "bottom") if isinstance(way, Rectangle) else way
 
 
 # ---- what statements touch ----

@@ -8,6 +8,12 @@
 #define DOTS_BETWEEN_LOOKS 4194304
 /* Numbers of B up to which it is read as it lies in memory, if it can be, by any number of rows. */
 #define NUMBERS_IN_PLACE 4096
+/* Rows of a thread for which it may read all of B, and twice as many where B comes from a cache that all
+ * processors share. */
+#define FEWEST_ROWS 8
+#define BYTES_OF_A_CORE 1048576
+/* From so many vectors of sums on, a tile has one sum for each element (gemm_tile.inc). */
+#define SUMS_ALONE 8
 
 /* One work memory a thread, which is freed with the thread. */
 static pthread_key_t memory_key;

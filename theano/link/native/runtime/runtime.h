@@ -27,6 +27,11 @@ int tn_select_kernels(const char *name);
  * to a whole vector. A buffer aligned to 64 bytes is read fastest. */
 int64_t tn_panel_width_f32(void);
 int64_t tn_panel_width_f64(void);
+/* Whether threads do well to share the m rows of a product by a packed matrix, each with all its columns,
+ * in the place of the columns, where they multiply by matrices of so many bytes in turn: if each has rows
+ * enough for what it reads, and the order of all sums stays. */
+int tn_by_rows_f32(int64_t m, int64_t n, int64_t k, int64_t bytes, int threads);
+int tn_by_rows_f64(int64_t m, int64_t n, int64_t k, int64_t bytes, int threads);
 /* Bytes of the packed operand; -1 where they do not fit 64 bits. */
 int64_t tn_packed_size_f32(int64_t k, int64_t n);
 int64_t tn_packed_size_f64(int64_t k, int64_t n);

@@ -5,7 +5,7 @@ from __future__ import annotations
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import CannotLower, View
 from theano.link.native.ir.scalar_types import SUFFIX
-from theano.link.native.ir.sharing import Share, Sharing, Way
+from theano.link.native.ir.sharing import Rectangle, Share, Sharing, Way
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.ir.symbolic import Size
 from theano.link.native.statements.base import AsFunction, Statement, Touch, Work
@@ -45,7 +45,11 @@ class Gemm(Statement):
     def way(self, sharing: Sharing, sizes: Sizes) -> Way:
         if sizes.find(self.out.shape[1]) == 1:
             return sharing.share(0, sizes.find(self.out.shape[0]), "1")
-        return sharing.share(1, sizes.find(self.out.shape[1]), SUFFIX[self.out.dtype])
+        rows, columns = map(sizes.find, self.out.shape)
+        if self.packed is None:
+            # how it is computed depends on how many rows there are
+            return sharing.share(1, columns, SUFFIX[self.out.dtype])
+        return sharing.columns(rows, columns, SUFFIX[self.out.dtype])
 
     def touches(self, share: Share | None) -> list[Touch]:
         d = None if share is None else share.dimension
@@ -74,6 +78,9 @@ class Gemm(Statement):
         if share is not None and by_rows:
             first_of_a = f"{first_of_a} + {share.first} * ({row_of_a})"
             c, rows = f"{c} + {share.first} * ({c_stride})", f"{share.end} - {share.first}"
+        elif isinstance(share, Rectangle):
+            first_of_a = f"{first_of_a} + {share.top} * ({row_of_a})"
+            c, rows = f"{c} + {share.top} * ({c_stride})", f"{share.bottom} - {share.top}"
         left = f"{first_of_a}, {row_of_a}, {column_of_a}"
         if self.packed is not None:
             # of one column, there is one panel

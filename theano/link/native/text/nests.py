@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from theano.link.native.ir.ir import Size, View
 from theano.link.native.ir.layout import Place, Product, collapsed, marks, place_of
 from theano.link.native.ir.scalar_types import C_TYPES
-from theano.link.native.ir.sharing import OuterRange, Share
+from theano.link.native.ir.sharing import OuterRange, Rectangle, Share
 from theano.link.native.ir.symbolic import Name
 from theano.link.native.text.looks import declared, going_on, in_blocks, unless_empty
 from theano.link.native.text.writer import Writer
@@ -75,6 +75,7 @@ def nest(
     lines = ["{"]
     first: str = "0"
     end: Size | str = extents[-1]
+    rows = (share.top, share.bottom) if isinstance(share, Rectangle) else None
     if isinstance(share, OuterRange):
         unit = ELEMENTS_TOGETHER if len(extents) == 1 else 1
         lines += range_of_thread(extents[0], unit)
@@ -87,16 +88,21 @@ def nest(
         if joined:
             # One thread alone takes the elements of all rows in one go.
             extents, strides = operands.collapsed(shape, apart=True)
+            top, bottom = rows or ("0", str(extents[-2]))
             lines += [
-                f"const int64_t rows = threads > 1 ? {extents[-2]} : 1;",
+                *([f"const int64_t from = threads > 1 ? {top} : 0;"] if rows else []),
+                f"const int64_t rows = threads > 1 ? {bottom} : 1;",
                 f"const int64_t first = threads > 1 ? {first} : 0;",
                 f"const int64_t end = threads > 1 ? {end} : {whole};",
             ]
             extents[-2], first, end = Name("rows"), "first", "end"
+            rows = ("from", "rows") if rows else None
     lines += declared(looks)
     bounds: list[tuple[str, Size | str]] = [("0", extent) for extent in extents]
     if isinstance(share, OuterRange):
         bounds[0] = "first", "end"
+    elif rows is not None:
+        bounds[0] = rows
     return [*lines, *_loops(operands, bounds, (first, end), strides, inner, looks), "}"]
 
 
