@@ -190,7 +190,7 @@ def test_more_threads_than_processors():
     np.testing.assert_array_equal(function(*values), alone)
 
 
-def loops_of(name, dtype, batch):
+def loops_of(name, dtype, batch=BATCH):
     """The loops of a function, lowered as the linker does it."""
     inputs, outputs = loop_of(STEP_FUNCTIONS[name], dtype, batch=batch)
     function = pytensor.function(inputs, outputs, mode=native_mode(), on_unused_input="ignore")
