@@ -137,18 +137,10 @@ class Memory:
         suffix = SUFFIX[view.dtype]
         first, end = "0", str(view.shape[1])
         if self.sharing is not None:
-            columns = self.step.sizes.find(view.shape[1])
-            share = self.sharing.columns(self._rows_of_products(view), columns, suffix)
+            share = self.sharing.packed_columns(self.step.sizes.find(view.shape[1]), suffix)
             first, end = share.first, share.end
         width = f"runtime->panel_width_{suffix}()"
         return f"{first} / {width}", f"({end} + {width} - 1) / {width}"
-
-    def _rows_of_products(self, view: View) -> Size:
-        """How many rows the products by a packed operand have."""
-        k = next(k for k, one in enumerate(self.step.packed) if one is view)
-        products = [one for one in self.step.statements if one.packed_operand() == k]
-        rows = {self.step.sizes.find(one.values_written()[0].shape[0]) for one in products}
-        return rows.pop() if len(rows) == 1 else -1
 
     @staticmethod
     def _panels_of_thread(columns: Size, suffix: str) -> str:

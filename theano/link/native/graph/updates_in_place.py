@@ -109,7 +109,7 @@ def _with_what_depends(
     written: set[Buffer] = set()
     numbers: set[str] = set()
     for statement in statements:
-        mine, changed = _touched(statement), _written(statement)
+        mine, changed = statement.memory_touched(), statement.memory_written()
         depends = mine & written or changed & read or numbers & statement.numbers_read()
         if depends or statement in begins:
             moved.append(statement)
@@ -117,14 +117,6 @@ def _with_what_depends(
             written |= changed
             numbers |= statement.numbers_defined()
     return moved
-
-
-def _touched(statement: Statement) -> set[Buffer]:
-    return {view.buffer.root() for view in statement.views()} | _written(statement)
-
-
-def _written(statement: Statement) -> set[Buffer]:
-    return {buffer.root() for buffer in statement.written()}
 
 
 def _can_be_checked_before(statement: Statement, moved: Sequence[Statement]) -> bool:
@@ -135,7 +127,7 @@ def _can_be_checked_before(statement: Statement, moved: Sequence[Statement]) -> 
     if checks is None:
         return False
     indices = {view.buffer.root() for view in checks.looks_at}
-    return not any(indices & _written(other) for other in moved)
+    return not any(indices & other.memory_written() for other in moved)
 
 
 def _apart(statement: Statement) -> tuple[list[Statement], Statement]:

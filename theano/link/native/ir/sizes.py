@@ -103,6 +103,12 @@ class Sizes:
         """The representative of all sizes that are known to be the same."""
         return _representative(self._same, size)
 
+    def known_below(self, shape: Iterable[Size], elements: int) -> bool:
+        """Whether a shape is known, and has fewer elements than so many."""
+        found = [self.find(size) for size in shape]
+        known = [size for size in found if isinstance(size, int)]
+        return len(known) == len(found) and math.prod(known) < elements
+
     def equal(self, a: Size, b: Size, why: str) -> Size:
         """State that two sizes are the same, with a check where that is not certain."""
         first, second = _representative(self._checked, a), _representative(self._checked, b)

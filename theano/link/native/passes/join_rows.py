@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import field
-from math import prod
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Buffer, Size, View
@@ -106,7 +105,7 @@ def _group(
     before: list[Statement] = []
     after: list[Statement] = []
     for k, statement in enumerate(rest, 1):
-        if _written(statement) & overwriting:
+        if statement.memory_written() & overwriting:
             # from where on nothing may fail
             break
         of = rows[statement]
@@ -135,22 +134,14 @@ def _depends(statement: Statement, earlier: Iterable[Statement]) -> bool:
 
 def _cannot_change_places(one: Statement, other: Statement) -> bool:
     """Whether one needs what the other does, or both may raise an error, of which the first counts."""
-    written, others = _written(one), _written(other)
+    written, others = one.memory_written(), other.memory_written()
     return bool(
-        written & _touched(other)
-        or others & _touched(one)
+        written & other.memory_touched()
+        or others & one.memory_touched()
         or one.numbers_defined() & other.numbers_read()
         or (one.errors() and other.errors())
         or (one.called and other.called)
     )
-
-
-def _written(statement: Statement) -> set[Buffer]:
-    return {buffer.root() for buffer in statement.written()}
-
-
-def _touched(statement: Statement) -> set[Buffer]:
-    return {view.buffer.root() for view in statement.views()} | _written(statement)
 
 
 def _shape(statement: Statement) -> tuple[Size, ...]:
@@ -172,8 +163,7 @@ def _rows_of(statement: Statement, sizes: Sizes) -> _Rows | None:
     shape = [sizes.find(size) for size in _shape(statement)]
     if not shape or isinstance(shape[0], int) and shape[0] < FEWEST_ROWS:
         return None
-    known = [size for size in shape if isinstance(size, int)]
-    if len(known) == len(shape) and prod(known) < FEWEST_ELEMENTS:
+    if sizes.known_below(shape, FEWEST_ELEMENTS):
         return None
     wide = frozenset(view.buffer.root() for view in _views(statement) if _is_wide(view))
     return _Rows(shape[0], wide)

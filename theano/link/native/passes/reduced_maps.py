@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from math import prod
-
 from theano.link.native.ir.ir import Buffer, Scalar
-from theano.link.native.ir.sizes import Sizes
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.statements.base import Statement
@@ -36,7 +33,11 @@ def reduce_in_maps(lowered: Loop | Segment) -> None:
         of = made_by.get(summed) if summed is not None else None
         if summed is None or of is None or of in joined or not statement.source.whole:
             continue
-        if _are_few(of, sizes) or _parts_threads(of) and not _is_shared(lowered, statement):
+        if (
+            sizes.known_below(of.shape, FEW)
+            or _parts_threads(of)
+            and not _is_shared(lowered, statement)
+        ):
             continue
         if _moves_past_uses(step.statements, of, statement):
             continue
@@ -51,11 +52,6 @@ def reduce_in_maps(lowered: Loop | Segment) -> None:
         for statement in step.statements
         if statement not in gone
     ]
-
-
-def _are_few(of: Map, sizes: Sizes) -> bool:
-    shape = [sizes.find(size) for size in of.shape]
-    return all(isinstance(size, int) for size in shape) and prod(shape) < FEW  # type: ignore[arg-type]
 
 
 def _parts_threads(of: Map) -> bool:

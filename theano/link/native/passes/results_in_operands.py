@@ -8,18 +8,14 @@ computed where the result will be.
 
 from __future__ import annotations
 
-from math import prod
-
 from theano.link.native.ir.ir import Buffer, View
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.lowering.segment import Segment
+from theano.link.native.passes.reduced_maps import FEW
 from theano.link.native.passes.share_memory import last_uses
 from theano.link.native.statements.base import Statement
 from theano.link.native.statements.map import Map
 from theano.link.native.statements.row_by_row import RowByRow
-
-# Elements that are in the first cache in any case.
-FEW = 4096
 
 
 def results_in_operands(segment: Segment) -> None:
@@ -74,15 +70,12 @@ def _is_new(result: Buffer, first: dict[Buffer, int], position: int) -> bool:
 
 def _may_be_placed(operand: Buffer, result: Buffer, sizes: Sizes) -> bool:
     """Whether an operand is a large temporary with memory of its own, and like the result."""
-    shape = [sizes.find(size) for size in operand.shape]
-    known = [size for size in shape if isinstance(size, int)]
-    if len(known) == len(shape) and prod(known) < FEW:
-        return False
     return (
-        operand.role == "temporary"
+        not sizes.known_below(operand.shape, FEW)
+        and operand.role == "temporary"
         and operand.root() is operand
         and operand.dtype == result.dtype
-        and shape == [*map(sizes.find, result.shape)]
+        and [*map(sizes.find, operand.shape)] == [*map(sizes.find, result.shape)]
     )
 
 

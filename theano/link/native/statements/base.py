@@ -137,6 +137,14 @@ class Statement(ABC):
         """The buffers that it writes, or may."""
         return [one.buffer for one in self.values_written() if isinstance(one, View)]
 
+    def memory_written(self) -> set[Buffer]:
+        """The buffers whose memory it writes, or may."""
+        return {buffer.root() for buffer in self.written()}
+
+    def memory_touched(self) -> set[Buffer]:
+        """The buffers whose memory it reads or writes."""
+        return {view.buffer.root() for view in self.views()} | self.memory_written()
+
     def numbers_defined(self) -> set[str]:
         """The names of the numbers that it defines."""
         return {one.expression for one in self.values_written() if isinstance(one, Scalar)}
