@@ -42,19 +42,25 @@ class RowNorms(GpuKernelBase, theano.Op):
 def row_norms(op, node, inputs, context):
     """Give blocks of rows to the kernel, each with all columns."""
     import jax
+    import jax.numpy as jnp
     from jax.experimental import pallas
 
     (x,) = inputs
-    block = pallas.BlockSpec((min(ROWS, x.shape[0]), x.shape[1]), lambda i: (i, 0))
-    return pallas.pallas_call(
+    rows, columns = x.shape
+    # Pallas wants whole blocks, on GPUs with powers of two as sizes: zeros fill them
+    blocks, width = -(-rows // ROWS), 1 << (columns - 1).bit_length()
+    filled = jnp.pad(x, ((0, blocks * ROWS - rows), (0, width - columns)))
+    block = pallas.BlockSpec((ROWS, width), lambda i: (i, 0))
+    normed = pallas.pallas_call(
         _kernel,
-        out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype),
-        grid=(-(-x.shape[0] // ROWS),),
+        out_shape=jax.ShapeDtypeStruct(filled.shape, x.dtype),
+        grid=(blocks,),
         in_specs=[block],
         out_specs=block,
         # a CPU has no compiler for kernels: there JAX runs them block by block
-        interpret=jax.default_backend() == "cpu",
-    )(x)
+        interpret=context.platform == "cpu",
+    )(filled)
+    return normed[:rows, :columns]
 
 
 def _kernel(x, y):

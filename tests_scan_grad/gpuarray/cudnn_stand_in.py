@@ -110,10 +110,12 @@ def check_each_pass_is_one_kernel():
         outputs = block.apply(*symbols)
         forward = theano.function(symbols, outputs, mode="XLA")
         both = theano.function(symbols, outputs_and_gradients(outputs, symbols), mode="XLA")
-        for f, expected in ((forward, [1, 0]), (both, [1, 1])):
+        # arrays of several dimensions, whose order in memory is the kernel's: x, h, c, y, last h and c
+        for f, expected, pinned in ((forward, [1, 0], 6), (both, [1, 1], 16)):
             found, text = kernels(f, values)
             assert list(found.values()) == expected, found
             assert "stablehlo.while" not in text
+            assert text.count("@LayoutConstraint(") == pinned
 
 
 def check_kernels_agree_with_loops():
@@ -132,6 +134,22 @@ def check_kernels_agree_with_loops():
         for found in (jax.jit(on_gpu(through_kernels))(*values), on_cpu):
             for one, other in zip(found, expected, strict=True):
                 np.testing.assert_allclose(one, other, rtol=2e-5, atol=1e-6)
+
+
+def check_without_steps_the_last_states_are_the_first():
+    for direction in ("unidirectional", "bidirectional"):
+        block = block_of(direction=direction)
+        symbols = variables("float32")
+        w, x, h, c = values_of(block, "float32")
+        f = theano.function(
+            symbols, outputs_and_gradients(block.apply(*symbols), symbols), mode="XLA"
+        )
+        y, last, memory, dw, dx, dh, dc = f(w, x[:0], h, c)
+        assert y.shape == (0, SIZE[0], HIDDEN * block.layout.num_directions)
+        assert dx.shape == (0, *SIZE) and not dw.any() and not dh.any()
+        np.testing.assert_array_equal(last, h)
+        np.testing.assert_array_equal(memory, c)
+        np.testing.assert_allclose(dc, 2 * c)
 
 
 def check_gradients_of_gradients_are_loops():

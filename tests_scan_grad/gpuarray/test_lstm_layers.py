@@ -9,7 +9,7 @@ from tests_scan_grad.gpuarray.checks import complaints, names_of
 from tests_scan_grad.gpuarray.lstm_stacks import LAYERS, SIZE, values_of, variables
 from theano.gpuarray.dnn import RNNBlock
 
-pytest.importorskip("jax")
+jax = pytest.importorskip("jax")
 
 DIRECTIONS = ("unidirectional", "bidirectional")
 
@@ -17,7 +17,6 @@ DIRECTIONS = ("unidirectional", "bidirectional")
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_our_parameters_are_those_of_jax(direction):
     """Its reference computes, from our vector unchanged, what our loops do, and its gradient."""
-    import jax
     from jax.experimental import rnn
 
     block = RNNBlock("float64", 4, LAYERS, "lstm", direction_mode=direction)
@@ -45,7 +44,8 @@ def test_our_parameters_are_those_of_jax(direction):
 
 def test_without_cudnn_layers_are_loops():
     w, x, h, c = variables("float32")
-    outputs = RNNBlock("float32", 4, LAYERS, "lstm").apply(w, x, h, c)
+    with theano.change_flags({"dnn.enabled": "False"}):
+        outputs = RNNBlock("float32", 4, LAYERS, "lstm").apply(w, x, h, c)
     f = theano.function([w, x, h, c], outputs, mode="XLA")
     kinds = [type(node.op).__name__ for node in f.maker.fgraph.toposort()]
     assert kinds.count("Scan") == LAYERS
@@ -58,3 +58,9 @@ NAMES = names_of("cudnn_stand_in")
 @pytest.mark.parametrize("name", NAMES)
 def test_with_a_library_in_the_place_of_cudnn(name):
     assert complaints("cudnn_stand_in", "dnn.enabled=no_check")[name] == ""
+
+
+@pytest.mark.skipif(jax.default_backend() != "gpu", reason="there is no GPU")
+@pytest.mark.parametrize("name", names_of("cudnn_on_a_gpu"))
+def test_on_a_gpu(name):
+    assert complaints("cudnn_on_a_gpu", "device=cuda")[name] == ""

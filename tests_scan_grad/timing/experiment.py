@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-TOLERANCE = {"float32": 1e-4, "float64": 1e-10}
+TOLERANCE = {"float32": 1e-4, "float64": 1e-10, "tf32": 1e-2}
 
 
 class TimingError(Exception):
@@ -91,7 +91,8 @@ class Problem:
         This project's programs, and others'. Both map a name to a function that makes the
         program ready. The first method is what all others are compared with.
     dtype
-        What the results are computed in, and so how far they may be apart.
+        What the results are computed in, 'tf32' where products of float32 are, and so how far they
+        may be apart.
     unlike
         Names of programs that do comparable work with other results, which are not compared.
     steps

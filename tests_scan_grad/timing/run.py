@@ -122,6 +122,9 @@ def run_problem(
     results.clear()
     with machine.OtherWork() as other:
         samples = measure.interleaved(programs, repeats)
+    # the table comes at the end: a run that is cut off must not lose what it found
+    found = (f"{name} {1000 * min(seconds):.3g} ms" for name, seconds in samples.items())
+    say(f"{problem.label}: {', '.join(found)}")
     return {
         "label": problem.label,
         "dtype": problem.dtype,

@@ -12,7 +12,7 @@ import theano.tensor as T
 from tests_scan_grad.networks import STEPS, gated_rnn, lstm
 from tests_scan_grad.xla.loop_programs import compiled_texts, computations, loop_bodies
 
-pytest.importorskip("jax")
+jax = pytest.importorskip("jax")
 
 # Shapes of traces, whatever the order of their dimensions.
 TRACE = rf"f64\[({STEPS}|{STEPS + 1}),\d+,\d+\]"
@@ -50,7 +50,8 @@ def test_products_of_the_gradient_of_weights_are_outside_the_loops():
     inside = [line for body in loop_bodies(text) for line in body if contracting_rows.search(line)]
     assert not inside
     outside = [line for line in text.splitlines() if contracting_rows.search(line)]
-    assert len(outside) == 3
+    # on GPUs XLA makes one of the two that share an operand
+    assert len(outside) == (2 if jax.default_backend() == "gpu" else 3)
 
 
 def test_a_loop_of_which_only_the_last_value_is_read_keeps_no_trace():

@@ -26,13 +26,19 @@ def to_numpy(results) -> list[np.ndarray]:
     return [np.asarray(result) for result in results]
 
 
-def compiled(function: Callable, arrays: Sequence[np.ndarray], device: str = "cpu") -> Program:
-    """Compile a function of these arrays, ahead of its first call, on a device of JAX's."""
+def compiled(
+    function: Callable, arrays: Sequence[np.ndarray], device: str = "cpu", tf32: bool = False
+) -> Program:
+    """Compile a function of these arrays, ahead of its first call, on a device of JAX's.
+
+    A GPU computes products of float32 in full, unless it may with 10 bits of mantissa.
+    """
     import jax
 
     place = jax.local_devices(backend=device)[0]
     # JAX computes in float32 unless it is asked not to; float64 runs need float64.
-    with jax.enable_x64(True):
+    precision = "tensorfloat32" if tf32 else "highest"
+    with jax.enable_x64(True), jax.default_matmul_precision(precision):
         start = time.perf_counter()
         values = [jax.device_put(array, place) for array in arrays]
         program = jax.jit(function).lower(*values).compile()
@@ -58,6 +64,7 @@ def loop_gradient(
     positions: Sequence[int],
     with_cost: bool = False,
     device: str = "cpu",
+    tf32: bool = False,
 ) -> Program:
     """Return a program for a cost's gradient by the arrays at these positions."""
     import jax
@@ -68,7 +75,7 @@ def loop_gradient(
         value, gradients = derived(*values)
         return [value, *gradients] if with_cost else gradients
 
-    return compiled(function, list(arrays.values()), device)
+    return compiled(function, list(arrays.values()), device, tf32)
 
 
 def product(arrays: dict[str, np.ndarray]) -> Program:

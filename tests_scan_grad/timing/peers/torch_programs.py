@@ -55,10 +55,12 @@ def loop_gradient(
     positions: Sequence[int],
     with_cost: bool = False,
     device: str = "cpu",
+    tf32: bool = False,
 ) -> Program:
     """Return a program for a cost's gradient by the arrays at these positions."""
     import torch
 
+    allow_tf32(tf32)
     library = operations()
     tensors = [torch.from_numpy(array).to(device) for array in arrays.values()]
     parameters = [tensors[position].requires_grad_(True) for position in positions]
@@ -80,6 +82,14 @@ def finish(device: str) -> None:
         torch.cuda.synchronize()
 
 
+def allow_tf32(allowed: bool) -> None:
+    """Let GPUs compute products of float32 with 10 bits of mantissa, or in full, from now on."""
+    import torch
+
+    torch.backends.cuda.matmul.allow_tf32 = allowed
+    torch.backends.cudnn.allow_tf32 = allowed
+
+
 def compiled_step_cost(cell: Any, scan: Callable, library: Any, *arguments: Any) -> Any:
     """Return the sum of a cell's last state, by a loop whose step is compiled."""
     import torch
@@ -97,7 +107,9 @@ def compiled_step(step: Callable, compile_function: Callable) -> Callable:
     return compile_function(step)
 
 
-def gru(arrays: dict[str, np.ndarray], differentiate: bool, device: str = "cpu") -> Program:
+def gru(
+    arrays: dict[str, np.ndarray], differentiate: bool, device: str = "cpu", tf32: bool = False
+) -> Program:
     """Return a program for ``torch.nn.GRU`` on the sequence ``x``: a cell of its own.
 
     Its reset gate follows the product, so its results are not a gated RNN's; and the
@@ -105,6 +117,7 @@ def gru(arrays: dict[str, np.ndarray], differentiate: bool, device: str = "cpu")
     """
     import torch
 
+    allow_tf32(tf32)
     x, h0 = (torch.from_numpy(arrays[name]).to(device) for name in ("x", "h0"))
     h0 = h0[None]
     dim = h0.shape[-1]
@@ -120,6 +133,41 @@ def gru(arrays: dict[str, np.ndarray], differentiate: bool, device: str = "cpu")
         return [cost, *gradients]
 
     return Program(call=call, to_numpy=to_numpy)
+
+
+def lstm(arrays: dict[str, np.ndarray], layers: int, device: str, tf32: bool) -> Program:
+    """Return a program for the gradient of ``torch.nn.LSTM`` by its parameters.
+
+    They are given, and their gradient returned, as one vector in cuDNN's layout: the matrices of
+    all layers, then their biases. The cost is the sum of the squared outputs.
+    """
+    import torch
+
+    allow_tf32(tf32)
+    w, x, h0, c0 = (torch.from_numpy(arrays[name]).to(device) for name in ("w", "x", "h0", "c0"))
+    module = torch.nn.LSTM(x.shape[2], h0.shape[2], layers, dtype=x.dtype, device=device)
+    names = [
+        f"{kind}_{of}_l{k}"
+        for kind in ("weight", "bias")
+        for k in range(layers)
+        for of in ("ih", "hh")
+    ]
+    parameters = [getattr(module, name) for name in names]
+    with torch.no_grad():
+        parts = torch.split(w, [parameter.numel() for parameter in parameters])
+        for parameter, part in zip(parameters, parts, strict=True):
+            parameter.copy_(part.view_as(parameter))
+
+    def call():
+        y, _ = module(x, (h0, c0))
+        found = torch.autograd.grad((y * y).sum(), parameters)
+        finish(device)
+        return found
+
+    def in_one(found):
+        return to_numpy([torch.cat([gradient.reshape(-1) for gradient in found])])
+
+    return Program(call=call, to_numpy=in_one)
 
 
 def product(arrays: dict[str, np.ndarray]) -> Program:

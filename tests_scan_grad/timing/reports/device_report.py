@@ -8,10 +8,6 @@ from typing import Any
 from tests_scan_grad.timing.reports.report import aligned, milliseconds, ratio
 
 NO_GPU = "There is no GPU here: JAX and PyTorch ran on the CPU, the engine on xla:cpu."
-COMMAND_BUFFERS = (
-    "XLA's command buffers for loops, against the plain loop: run again with "
-    "XLA_FLAGS=--xla_gpu_enable_command_buffer=+WHILE"
-)
 
 
 def line(problem: dict[str, Any], names: Sequence[str]) -> list[str]:
@@ -53,7 +49,6 @@ def body(run: dict[str, Any]) -> list[str]:
         "gru: torch.nn.GRU, another cell, with the projection of its input; not compared.",
         "floor: ms of the products alone, and of moving each array once, at the rates of a large",
         "product and of a large copy on this device.",
-        *([COMMAND_BUFFERS] if gpu else []),
         *(
             ["A quick run: its loops are short, its figures a try."]
             if run["sizes"]["quick"]

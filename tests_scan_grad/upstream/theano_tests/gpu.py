@@ -1,4 +1,4 @@
-"""Theano's tests for GPUs that run here: on the XLA engine, with ``xla:cpu`` as the device.
+"""Theano's tests for GPUs that run here: on the XLA engine, on a GPU or with ``xla:cpu`` as one.
 
 No record of Theano 1.0.5 says which of them pass, for want of a GPU that it runs on. What fails is
 in the lists of expected failures, of tests that ask for libgpuarray's operators and arrays most of
@@ -12,7 +12,7 @@ from tests_scan_grad.upstream.fetch import source_distribution
 from tests_scan_grad.upstream.run import Outcome
 from tests_scan_grad.upstream.theano_tests.run import VERSION, is_test, run_module
 
-FLAGS = "init_gpu_device=xla:cpu,linker=xla,print_active_device=False"
+FLAGS = "linker=xla,print_active_device=False"
 
 # What is run in each test run, with --heavy, and on request. The others cannot be imported, as they
 # are tests of CUDA's kernels, or, `test_abstractconv`, have too many tests.
@@ -52,10 +52,13 @@ def fetched_with_gpu() -> Path:
 
 def run_gpu_module(module: str, deselected: Sequence[str] = ()) -> dict[str, Outcome]:
     """Run the tests of a module for GPUs."""
+    import jax
+
+    device = "cuda" if jax.default_backend() == "gpu" else "xla:cpu"
     return run_module(
         module,
         deselected=deselected,
         folder=fetched_with_gpu(),
-        flags=FLAGS,
+        flags=f"init_gpu_device={device},{FLAGS}",
         plugins=["tests_scan_grad.upstream.theano_tests.gpu_names"],
     )

@@ -1,7 +1,8 @@
 """How the engine of devices runs LSTM layers: by cuDNN on a GPU, by loops elsewhere.
 
 JAX's functions for cuDNN take arrays whose first dimension is the batch, and the parameters in the
-layout of `theano.gpuarray.dnn.layout`, which is cuDNN's.
+layout of `theano.gpuarray.dnn.layout`, which is cuDNN's. They do not tell XLA in which order the
+kernels read dimensions, so it is told here.
 """
 
 from __future__ import annotations
@@ -19,33 +20,60 @@ _BATCH = Rows(1)
 
 @lowers(LSTMLayers)
 def forward(op, node, inputs, context):
+    if not _steps(inputs):
+        return _without_steps(op.stack, *_arrays(inputs))
     if not _has_kernel(inputs, context):
         return interpret(op.fgraph, inputs, context)
     from jax.experimental import rnn
 
     w, x, h, c = _arrays(inputs)
     settings = _settings(op.stack, x.shape[2], context)
-    (y, *last), kept = rnn.lstm_fwd(_batch_first(x), h, c, w, _lengths(x), **settings)
+    given = _in_rows(_batch_first(x), h, c)
+    results, kept = rnn.lstm_fwd(*given, w, _lengths(x), **settings)
+    y, *last = _in_rows(*results)
     return [_batch_first(y), *last, kept[-1]]
 
 
 @lowers(LSTMGradient)
 def backward(op, node, inputs, context):
+    if not _steps(inputs):
+        return _gradient_without_steps(*_arrays(inputs))
     if not _has_kernel(inputs, context):
         return interpret(op.fgraph, inputs, context)
     from jax.experimental import rnn
 
     w, x, h, c, y, reserve, dy, *d_last = _arrays(inputs)
-    kept = (_batch_first(x), h, c, w, _lengths(x), _batch_first(y), reserve)
+    given = _in_rows(_batch_first(x), h, c)
+    (y,) = _in_rows(_batch_first(y))
+    directions = _in_rows(_batch_first(dy), *d_last)
     settings = _settings(op.stack, x.shape[2], context)
-    dx, dh, dc, dw, _ = rnn.lstm_bwd(
-        *settings.values(), residuals=kept, gradients=(_batch_first(dy), *d_last)
-    )
+    kept = (*given, w, _lengths(x), y, reserve)
+    *found, dw, _ = rnn.lstm_bwd(*settings.values(), residuals=kept, gradients=tuple(directions))
+    dx, dh, dc = _in_rows(*found)
     return [dw, _batch_first(dx), dh, dc]
 
 
+def _steps(inputs: list[Any]) -> int:
+    return inputs[1].shape[0]
+
+
+def _without_steps(stack: Stack, w: Any, x: Any, h: Any, c: Any) -> list[Any]:
+    """No outputs, and the first states as the last: loops read these from traces, of no rows."""
+    width = stack.hidden_size * (2 if stack.bidirectional else 1)
+    import jax.numpy as jnp
+
+    return [jnp.zeros((0, x.shape[1], width), x.dtype), h, c, w[:0]]
+
+
+def _gradient_without_steps(w: Any, x: Any, *others: Any) -> list[Any]:
+    *_, dh, dc = others
+    import jax.numpy as jnp
+
+    return [jnp.zeros_like(w), x, dh, dc]
+
+
 def _has_kernel(inputs: list[Any], context: Any) -> bool:
-    # cuDNN refuses sequences without steps, and batches without rows
+    # cuDNN refuses batches without rows
     return context.platform == "gpu" and 0 not in inputs[1].shape
 
 
@@ -74,6 +102,16 @@ def _settings(stack: Stack, width: int, context: Any) -> dict[str, Any]:
 def _batch_first(array: Any) -> Any:
     """Exchange steps and batch; twice is nothing."""
     return array.swapaxes(0, 1)
+
+
+def _in_rows(*arrays: Any) -> list[Any]:
+    """The arrays as the kernels take and give them: the last dimension side by side in memory.
+
+    A call that says nothing of it gets what XLA finds cheapest, a transposed one as it lies.
+    """
+    from jax.experimental.layout import Layout, with_layout_constraint
+
+    return [with_layout_constraint(a, Layout(tuple(range(a.ndim)))) for a in arrays]
 
 
 def _lengths(x: Any) -> Any:

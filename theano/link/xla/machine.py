@@ -139,8 +139,9 @@ def _named_memory_errors(values: DeviceValues) -> Iterator[None]:
     """Raise MemoryError, as Python does, where the device has no more memory."""
     try:
         yield
-    except RuntimeError as error:
-        if "RESOURCE_EXHAUSTED" not in str(error):
+    except (RuntimeError, MemoryError) as error:
+        # XLA tells of it, or, where its own search for programs runs out of memory, C++ does
+        if isinstance(error, RuntimeError) and "RESOURCE_EXHAUSTED" not in str(error):
             raise
         raise MemoryError(
             f"{values.device_name(None)} has not enough memory for this call: {error} "
