@@ -190,6 +190,16 @@ def set_threads(threads: int) -> None:
     _call("tn_set_threads", threads)
 
 
+def threads_for(nanoseconds: float, phases: int) -> int:
+    """How many threads are worth sharing so many phases, each of which takes one thread so long."""
+    return _call("tn_threads_for", ctypes.c_double(nanoseconds), _size(phases), result=ctypes.c_int)
+
+
+def meeting_time(threads: int, may_measure: bool) -> int:
+    """Nanoseconds that so many threads take to meet; -1 where it is not known."""
+    return _call("tn_meeting_time", threads, int(may_measure), result=ctypes.c_int64)
+
+
 def set_least_work(nanoseconds: float) -> None:
     """Let threads share a phase of a loop if each has so much to do; below 0: the default."""
     _call("tn_set_least_work", ctypes.c_double(nanoseconds))

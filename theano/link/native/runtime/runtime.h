@@ -153,6 +153,9 @@ void tn_barrier(int threads);
 int tn_max_threads(void);
 /* 0 or less: back to the default. */
 void tn_set_threads(int threads);
+/* Nanoseconds that so many threads take to meet, as it was a moment ago; below 0 where that is not known and may
+ * not be measured, or the threads are busy. */
+int64_t tn_meeting_time(int threads, int may_measure);
 /* How many threads are worth sharing a phase of work that takes one thread so long, where that many
  * phases follow one another: each has enough to do to be worth meeting the others at its end. */
 int tn_threads_for(double nanoseconds, int64_t phases);
