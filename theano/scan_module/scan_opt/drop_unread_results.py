@@ -6,8 +6,8 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 
 from theano.scan_module.loop.arguments import Loop
-from theano.scan_module.scan_opt.loop_rewriter import Checked, LoopRewriter
 from theano.scan_module.scan_op import Scan
+from theano.scan_module.scan_opt.loop_rewriter import Checked, LoopRewriter
 from theano.scan_module.step.normal_form import normal_form
 from theano.scan_module.step.unread_results import without_unread_results
 
