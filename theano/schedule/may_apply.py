@@ -127,7 +127,7 @@ def _elements_may_be_numbers(array: Variable) -> bool:
 def _has_constants_only(fgraph: FunctionGraph) -> bool:
     """Whether there is a node that reads nothing but constants, and may be folded."""
     return any(
-        all(isinstance(variable, Constant) for variable in node.inputs)
+        all(v.owner is None and isinstance(v, Constant) for v in node.inputs)
         and node.op.do_constant_folding(fgraph, node)
         for node in fgraph.apply_nodes
     )
