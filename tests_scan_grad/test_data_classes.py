@@ -4,6 +4,7 @@ import copy
 import dataclasses
 import inspect
 import pickle
+import re
 from dataclasses import FrozenInstanceError, field
 
 import pytest
@@ -145,6 +146,41 @@ def test_initializer_is_written_at_the_first_object():
     Point(1)
     assert Point.__init__ is not first
     assert list(inspect.signature(Point).parameters) == ["x", "y", "seen"]
+
+
+def test_initializers_of_classes_with_as_many_fields_share_no_name():
+    @dataclass(frozen=True)
+    class Parent:
+        """Whose names another class has, too."""
+
+        first: int
+        made: list = field(default_factory=list)
+
+    @dataclass(frozen=True)
+    class Other:
+        """With as many."""
+
+        second: str
+        other: dict = field(default_factory=dict)
+
+    assert Parent(1).made == [] and Other("a").other == {}
+    assert vars(Parent(first=2, made=[3])) == {"first": 2, "made": [3]}
+    assert vars(Other(other={1: 2}, second="b")) == {"second": "b", "other": {1: 2}}
+    assert Other.__init__.__qualname__ == f"{Other.__qualname__}.__init__"
+    with pytest.raises(TypeError, match=re.escape(f"{Parent.__qualname__}.__init__")):
+        Parent(second=1)
+
+
+def test_field_without_default_after_one_with_a_default():
+    @dataclass
+    class Wrong:
+        """Which Python's decorator would refuse."""
+
+        first: int = 1
+        second: int
+
+    with pytest.raises(TypeError, match=r"Wrong\.second has no default"):
+        Wrong(1, 2)
 
 
 def test_package_has_one_kind_of_them():

@@ -2,20 +2,27 @@
 
 Python compiles the text of six methods for each class when it is imported, which was a third of what
 the import of this package's engine took. Here the classes share all but the initializer, and that
-is compiled when the first object is made.
+is made when the first object is, of one code for all classes with as many fields.
 """
 
 import dataclasses
+import sys
 from collections.abc import Callable
 from dataclasses import MISSING, Field, FrozenInstanceError
+from functools import cache
 from operator import attrgetter
 from reprlib import recursive_repr
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dataclasses import dataclass
 
 __all__ = ["dataclass"]
+
+# An object that is frozen is written past its class. To write into its dictionary takes half the time,
+# and before Python 3.13 makes reading from it slower.
+FIELDS_IN_DICT = sys.version_info >= (3, 13)
 
 
 def _with_fields(cls: type, eq: bool, frozen: bool) -> type:
@@ -100,33 +107,60 @@ def _first_init(cls: Any, frozen: bool) -> Callable:
 
 
 def _init_of(cls: Any, frozen: bool) -> Callable:
+    """The initializer of a class: the one of all classes with such fields, with other names in it."""
+    names: dict[str, str] = {}
     known: dict[str, Any] = {"_set": object.__setattr__, "_MISSING": MISSING}
-    parameters, lines = ["self"], []
+    defaults: list[Any] = []
+    # of each field, whether it is a parameter, and whether something makes it where none is given
+    kinds: list[tuple[bool, bool]] = []
     for field in dataclasses.fields(cls):
-        name = field.name
-        value = name
-        if field.default_factory is not MISSING:
-            known[f"_factory_{name}"] = field.default_factory
-            value = f"_factory_{name}()"
-            if field.init:
-                parameters.append(f"{name}=_MISSING")
-                value = f"{value} if {name} is _MISSING else {name}"
-        elif not field.init:
+        made = field.default_factory is not MISSING
+        if not (made or field.init):
             # it is the attribute of the class, or set after all others
             continue
-        elif field.default is not MISSING:
-            known[f"_default_{name}"] = field.default
-            parameters.append(f"{name}=_default_{name}")
+        k = len(kinds)
+        names[f"_{k}"] = field.name
+        kinds.append((field.init, made))
+        if made:
+            known[f"_factory_{k}"] = field.default_factory
+        if field.init and (made or field.default is not MISSING):
+            defaults.append(MISSING if made else field.default)
+        elif defaults and field.init:
+            raise TypeError(f"{cls.__name__}.{field.name} has no default, and follows one that has")
+    code = _code_of_init(frozen, tuple(kinds), hasattr(cls, "__post_init__"))
+    own = code.replace(
+        co_varnames=tuple(names.get(name, name) for name in code.co_varnames),
+        co_names=tuple(names.get(name, name) for name in code.co_names),
+        co_consts=tuple(names.get(each, each) for each in code.co_consts),
+        co_qualname=f"{cls.__qualname__}.__init__",
+    )
+    return FunctionType(own, known, "__init__", tuple(defaults))
+
+
+@cache
+def _code_of_init(frozen: bool, kinds: tuple[tuple[bool, bool], ...], more: bool) -> CodeType:
+    """The code of an initializer whose fields have numbers; `more` is what comes after it.
+
+    To compile one takes longer than to put other names into a few.
+    """
+    parameters, lines = ["self"], []
+    if frozen and FIELDS_IN_DICT and kinds:
+        lines.append("_fields = self.__dict__")
+    for k, (given, made) in enumerate(kinds):
+        value = f"_factory_{k}()" if made else f"_{k}"
+        if given:
+            parameters.append(f"_{k}")
+            value = f"{value} if _{k} is _MISSING else _{k}" if made else value
+        if frozen and FIELDS_IN_DICT:
+            lines.append(f"_fields['_{k}'] = {value}")
         else:
-            parameters.append(name)
-        lines.append(f"_set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
-    if hasattr(cls, "__post_init__"):
+            lines.append(f"_set(self, '_{k}', {value})" if frozen else f"self._{k} = {value}")
+    if more:
         lines.append("self.__post_init__()")
     text = f"def __init__({', '.join(parameters)}):\n " + "\n ".join(lines or ["pass"])
-    exec(text, known)
-    made = known["__init__"]
-    made.__qualname__ = f"{cls.__qualname__}.__init__"
-    return made
+    found: dict[str, Any] = {}
+    exec(text, found)
+    return found["__init__"].__code__
 
 
 if not TYPE_CHECKING:

@@ -156,6 +156,27 @@ def test_a_path_with_spaces(cache, tmp_path, monkeypatch):
     assert cumulative(0.8125) == (True, [])
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="libraries are linked lean on Linux only")
+@pytest.mark.parametrize(
+    "refuses",
+    [
+        'echo "no such option" >&2; exit 1',
+        # what it makes asks for a function that nothing has
+        'echo "int lacks(void); int asks(void) { return lacks(); }" > "$0.c"; '
+        '{real} "$@" -Wl,-z,now -fPIC "$0.c"; exit',
+    ],
+    ids=["refuses", "lacks"],
+)
+def test_a_compiler_that_needs_its_own_libraries(cache, tmp_path, monkeypatch, refuses):
+    log = f'case "$*" in *-nodefaultlibs*) echo lean >> "$0.log"; {refuses};; esac; '
+    wrapper = script(tmp_path, log + 'exec {real} "$@"')
+    monkeypatch.setenv("CC", str(wrapper))
+    with theano.config.change_flags(**{"native.quick": True}):
+        assert cumulative(0.8125) == cumulative(0.9375) == (True, [])
+    # it is tried once
+    assert Path(f"{wrapper}.log").read_text() == "lean\n"
+
+
 @pytest.mark.parametrize("command", ["no-such-compiler", "'unbalanced", ""])
 def test_a_command_that_is_none(monkeypatch, command):
     monkeypatch.setenv("CC", command)

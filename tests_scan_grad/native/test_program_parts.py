@@ -87,3 +87,19 @@ def test_a_short_segment_is_one_optimized_function():
     text = source(theano.function([x], T.exp(x) + 1, mode="NATIVE"))
     assert re.search(r"^int64_t segment0\(", text, re.M)
     assert not re.search(r"^#if TN_IN_PART|^TN_ONCE int64_t", text, re.M)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_text_has_the_functions_of_vectors_that_it_calls(dtype):
+    x = T.matrix("x", dtype)
+    f = theano.function([x], [T.tanh(x), x.max(axis=1)], mode="NATIVE")
+    text, suffix = source(f), dtype.replace("float", "f")
+    other = {"f32": "f64", "f64": "f32"}[suffix]
+    for called in (f"tn_v_tanh_{suffix}(", f"TN_REDUCTION(maximum, -__builtin_inf(), {suffix}"):
+        assert called in text
+    assert "TN_REDUCTION(add" not in text
+    assert f"TN_REDUCTION(maximum, -__builtin_inf(), {other}" not in text
+    assert ("tn_v_tanh_f64(" in text) == (dtype == "float64")
+    value = np.arange(40, dtype=dtype).reshape(2, 20) / 20
+    np.testing.assert_allclose(f(value)[0], np.tanh(value), rtol=1e-6)
+    np.testing.assert_array_equal(f(value)[1], value.max(axis=1))

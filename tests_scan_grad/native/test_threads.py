@@ -217,12 +217,13 @@ def program_of(loop: Loop) -> str:
             sizes[first + 1 + len(strides) : first + 1 + 2 * len(strides)] = strides
         kinds.append(np.dtype(argument.dtype).char)
         counts.append(rows * row)
-    preamble = c_text.preamble([loop.step])
+    lines = emit_loop(loop).lines(loop.step.name)
+    preamble = c_text.preamble([loop.step], "\n".join(lines))
     assert sizes[FIRST_SIZE:]
     return "\n".join(
         [
             *preamble,
-            *emit_loop(loop).lines(loop.step.name),
+            *lines,
             f"#define LOOP {loop.step.name}",
             f"enum {{ ARRAYS = {len(counts)} }};",
             f"static const int64_t NUMBERS[] = {{{', '.join(map(str, sizes))}}};",

@@ -139,6 +139,31 @@ def test_no_choice_is_made_between_lengths_of_arrays():
     assert not any("switch" in length for length in lengths(feature, product))
 
 
+@pytest.mark.parametrize("dtype", ["int64", "int8"])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_lengths_of_parts_are_those_of_numpy(axis, dtype):
+    x, first = T.dmatrix("x"), T.scalar("first", dtype)
+    parts = T.split(x, T.stack([first, T.constant(2, dtype=dtype)]), 2, axis)
+    feature = LazyShapeFeature()
+    FunctionGraph([x, first], parts, clone=False, features=[feature])
+    told = [length for part in parts for length in feature.lengths_of(part)]
+    assert all(length.type.dtype == "int64" for length in told)
+    assert not any("Subtensor" in name for part in parts for name in lengths(feature, part))
+    value = np.zeros((5, 5))
+    expected = [length for part in np.split(value, [3], axis) for length in part.shape]
+    assert [int(length) for length in theano.function([x, first], told)(value, 3)] == expected
+
+
+def test_gradient_of_what_was_joined_adds_to_no_zeros():
+    x = T.dtensor3("x")
+    joined = T.concatenate([T.tanh(x)[::1], x[::-1]], 2)
+    f = theano.function([x], theano.grad((joined**3).sum(), x))
+    assert not any(isinstance(n.op, T.IncSubtensor | T.Alloc) for n in f.maker.fgraph.apply_nodes)
+    value = np.arange(6.0).reshape(3, 2, 1)
+    expected = 3 * np.tanh(value) ** 2 * (1 - np.tanh(value) ** 2) + 3 * value**2
+    np.testing.assert_allclose(f(value), expected, rtol=1e-12)
+
+
 def test_the_rows_that_a_loop_wrote_are_as_many_as_its_steps():
     steps, rows = T.lscalar("steps"), T.dmatrix("rows")
     memory = T.set_subtensor(T.AllocEmpty("float64")(rows.shape[0] + 2, 3)[:2], T.zeros((2, 3)))

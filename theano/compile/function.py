@@ -8,6 +8,7 @@ from typing import Any
 from pytensor.compile.io import Out
 from pytensor.compile.mode import Mode as PyTensorMode
 from pytensor.graph.basic import Variable
+from pytensor.graph.traversal import ancestors
 
 from theano import deep_graphs
 from theano.compile.compile_errors import explain_compile_error
@@ -154,14 +155,12 @@ def function(
                 rebuild_strict=rebuild_strict,
                 allow_input_downcast=allow_input_downcast,
             )
+            results = _variables_of(cloned_outputs)
             if accept_inplace:
-                given: list = (
-                    cloned_outputs if isinstance(cloned_outputs, list) else [cloned_outputs]
-                )
-                mark_overwritten(
-                    [spec.variable for spec in specs],
-                    [getattr(result, "variable", result) for result in given],
-                )
+                mark_overwritten([spec.variable for spec in specs], results)
+            if _all_are_used(specs, results):
+                # PyTensor looks each up in a list of all variables
+                on_unused_input = "ignore"
             with no_test_values(), no_blas_remarks(), kept_whole(specs, mode):
                 maker = mode.function_maker(
                     specs,
@@ -230,6 +229,20 @@ def _split_dict(outputs):
             raise AssertionError(f"The keys of a dict of outputs must be strings, not {key!r}")
     keys = sorted(outputs)
     return keys, [outputs[key] for key in keys]
+
+
+def _variables_of(outputs: Any) -> list:
+    given = outputs if isinstance(outputs, list) else [outputs]
+    return [getattr(result, "variable", result) for result in given]
+
+
+def _all_are_used(specs: Sequence, results: list) -> bool:
+    """Whether each input is read, or is a shared variable that is updated."""
+    updates: list = [spec.update for spec in specs if spec.update is not None]
+    inputs = [spec.variable for spec in specs]
+    computed = [v for v in (*results, *updates) if isinstance(v, Variable)]
+    used: set[Variable] = set(ancestors(computed, blockers=inputs))
+    return all(spec.update is not None or spec.variable in used for spec in specs)
 
 
 def _function_class(specs, output_keys):

@@ -7,15 +7,16 @@ wrong; no is not, which `tests_scan_grad/schedule/test_may_apply.py` asks the re
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.scalar.basic import Second
-from pytensor.tensor.basic import Alloc, Join
+from pytensor.tensor.basic import Alloc, Join, MakeVector, Split
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.math import Dot, add, mul, neg, reciprocal, sub, true_div
-from pytensor.tensor.shape import Reshape
+from pytensor.tensor.shape import Reshape, Shape, Shape_i, SpecifyShape
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
 from theano.pytensor_base.graphs.rewriting import (
@@ -106,8 +107,18 @@ def _may_be_number(variable: Variable, depth: int = 10) -> bool:
         read = node.inputs[1:] if isinstance(node.op.scalar_op, Second) else node.inputs
         return all(_may_be_number(operand, depth - 1) for operand in read)
     if isinstance(node.op, Subtensor):
-        return variable.type.ndim == 0
+        return variable.type.ndim == 0 and _elements_may_be_numbers(node.inputs[0])
+    if isinstance(node.op, Shape_i):
+        array: Any = node.inputs[0]
+        return isinstance(array, Constant) or array.type.shape[node.op.i] is not None
     return not isinstance(node.op, _NEVER_A_NUMBER)
+
+
+def _elements_may_be_numbers(array: Variable) -> bool:
+    """Whether an array is a constant, or put together from its elements, or lengths."""
+    return isinstance(array, Constant) or (
+        array.owner is not None and isinstance(array.owner.op, Join | MakeVector | Shape)
+    )
 
 
 # ---- graphs ----
@@ -116,7 +127,7 @@ def _may_be_number(variable: Variable, depth: int = 10) -> bool:
 def _has_constants_only(fgraph: FunctionGraph) -> bool:
     """Whether there is a node that reads nothing but constants, and may be folded."""
     return any(
-        all(isinstance(variable, Constant) for variable in node.inputs)
+        all(v.owner is None and isinstance(v, Constant) for v in node.inputs)
         and node.op.do_constant_folding(fgraph, node)
         for node in fgraph.apply_nodes
     )
@@ -138,7 +149,7 @@ def _is_filled(node: Apply | None) -> bool:
     )
 
 
-_NEVER_A_NUMBER = (CAReduce, Dot, IncSubtensor, Join, Reshape, Scan)
+_NEVER_A_NUMBER = (CAReduce, Dot, IncSubtensor, Join, Reshape, Scan, SpecifyShape, Split)
 
 _product_may_change = question_of_form(mul, true_div, reciprocal, 1)
 

@@ -14,7 +14,7 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.features import AlreadyThere
 from pytensor.graph.fg import FunctionGraph
 from pytensor.raise_op import CheckAndRaise
-from pytensor.tensor.basic import constant
+from pytensor.tensor.basic import Split, constant
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.rewriting.shape import ShapeFeature
 from pytensor.tensor.shape import Reshape, Shape_i
@@ -23,6 +23,7 @@ from pytensor.tensor.subtensor import Subtensor
 from theano.pytensor_base.graphs.reshaped_lengths import shape_of_reshape
 from theano.pytensor_base.graphs.shape_sources import has_the_shape_of
 from theano.pytensor_base.graphs.slice_lengths import shape_of_slices
+from theano.pytensor_base.graphs.split_lengths import shapes_of_split
 
 
 class ShapesOnDemand(dict):
@@ -56,6 +57,10 @@ class UncheckedLengths(ShapeFeature):
             shape = shape_of_slices(node, self.get_shape)
         elif isinstance(node.op, Reshape):
             shape = shape_of_reshape(node, self.get_shape, lambda length: length)
+        elif isinstance(node.op, Split):
+            parts = shapes_of_split(node, self.get_shape, lambda length: length)
+            if parts is not None:
+                return parts
         if shape is not None:
             return [shape]
         shapes = super().get_node_infer_shape(node)

@@ -45,6 +45,10 @@ HISTORY = "imported_by"
 NO_HISTORY: deque[str] = deque(maxlen=0)
 
 
+# (tag, "__dict__") -> what it says, to read and to change; PyTensor's own way is a function in Python
+read_tag: Any = object.__getattribute__
+
+
 def features_of(graph: FunctionGraph) -> list[Feature]:
     """The features attached to a graph, in the order in which they came."""
     return list(graph._features)
@@ -57,7 +61,7 @@ def without_history(nodes: Iterable[Apply]) -> None:
     each graph that takes one adds to it.
     """
     for node in nodes:
-        vars(node.tag)[HISTORY] = NO_HISTORY
+        read_tag(node.tag, "__dict__")[HISTORY] = NO_HISTORY
 
 
 def protected_inputs(graph: FunctionGraph) -> Collection[Variable] | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from pytensor.configdefaults import config
 from pytensor.graph.basic import Apply, Constant, Variable
-from pytensor.tensor.basic import constant
+from pytensor.tensor.basic import Split, constant
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.rewriting.shape import ShapeFeature
 from pytensor.tensor.shape import Reshape, Shape
@@ -15,6 +15,7 @@ from pytensor.tensor.subtensor import Subtensor, get_idx_list
 
 from theano.pytensor_base.graphs.reshaped_lengths import shape_of_reshape
 from theano.pytensor_base.graphs.slice_lengths import shape_of_slices, sum_of_lengths, terms_of
+from theano.pytensor_base.graphs.split_lengths import shapes_of_split
 
 
 class ShapesWhenAsked(ShapeFeature):
@@ -62,6 +63,10 @@ class ShapesWhenAsked(ShapeFeature):
             shape = shape_of_slices(node, length_of)
         elif isinstance(node.op, Reshape):
             shape = shape_of_reshape(node, length_of, lambda length: self._read(length, node))
+        elif isinstance(node.op, Split):
+            parts = shapes_of_split(node, length_of, lambda length: self._read(length, node))
+            if parts is not None:
+                return tuple(parts)
         if shape is not None:
             return (shape,) * len(node.outputs)
         shapes = super()._compute_node_shapes(node, recursive)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from pytensor.graph.basic import Apply, Variable
-from pytensor.graph.traversal import ancestors, graph_inputs
+from pytensor.graph.traversal import ancestors
 
 from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
 from theano.scan_module.gradient.cotangent_states import accumulator, cotangent_states
@@ -176,12 +176,11 @@ def _results(
             rows = reversed_rows(rows_of(at_hand[variable], found.run))
             read.append(found.sequence(placeholders[variable], rows))
     outputs = copied(backward.inner_outputs, placeholders)
-    used = set(graph_inputs(outputs))
-    sequences = (*backward.sequences, *read)
     edited = replace(
         backward.with_inner_outputs(outputs),
-        sequences=tuple(entry for entry in sequences if entry.inner in used),
+        sequences=(*backward.sequences, *read),
         invariants=tuple(used_invariants),
     )
-    built = with_shapes_from_outside(edited).build(op_class)
+    # of some values only the shapes were read
+    built = with_shapes_from_outside(edited).without_unused_inputs().build(op_class)
     return dict(zip(backward.results, built.outputs.values(), strict=True))

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.traversal import toposort
 
-from theano.pytensor_base.graphs.graph import without_history
+from theano.pytensor_base.graphs.graph import read_tag, without_history
 
 
 def copied(
@@ -32,7 +32,7 @@ def copied(
     for node in toposort(outputs, blockers=known):
         arguments = [known.get(variable, variable) for variable in node.inputs]
         made = Apply(node.op, arguments, [_like(variable) for variable in node.outputs])
-        vars(made.tag).update(vars(node.tag))
+        read_tag(made.tag, "__dict__").update(read_tag(node.tag, "__dict__"))
         without_history([made])
         known.update(zip(node.outputs, made.outputs, strict=True))
     return [known.get(variable, variable) for variable in outputs]
@@ -40,5 +40,5 @@ def copied(
 
 def _like(variable: Variable) -> Variable:
     made = type(variable)(variable.type, None, None, name=variable.name)
-    vars(made.tag).update(vars(variable.tag))
+    read_tag(made.tag, "__dict__").update(read_tag(variable.tag, "__dict__"))
     return made

@@ -6,6 +6,7 @@ Theano's modes ask for.
 
 from __future__ import annotations
 
+from theano.scan_module.scan_opt.drop_unread_results import DropUnreadResults
 from theano.scan_module.scan_opt.element_of_part import local_subtensor_merge_element
 from theano.scan_module.scan_opt.forget_normal_forms import ForgetNormalForms
 from theano.scan_module.scan_opt.hoist_from_sequences import HoistFromSequences
@@ -55,6 +56,7 @@ _QUICK_STEPS = StepsRewrittenOnce("steps_for_fast_compile", lambda: step_modes()
 REWRITES = (
     ("unify_forward_loops", UnifyForwardLoops(), -0.5, (FAST_RUN_TAG, FAST_COMPILE_TAG)),
     ("record_loops", RecordLoops(), -0.49, (FAST_RUN_TAG, FAST_COMPILE_TAG)),
+    ("drop_unread_results", DropUnreadResults(), 0.045, (FAST_RUN_TAG,)),
     # PyTensor's cleaning has made loops anew; ours tell their shapes at less cost
     ("cleaned_loops_are_ours", LoopsAreOurs(), 0.051, (FAST_RUN_TAG,)),
     ("HoistInvariants", HoistInvariants(), 0.052, (FAST_RUN_TAG,)),

@@ -8,7 +8,7 @@ takes its place. Nothing else knows the rewrite, but the list that says when it 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
@@ -24,9 +24,14 @@ from theano.users_lines import copy_lines
 
 def loops_of(graph: FunctionGraph) -> Iterator[Apply]:
     """The nodes of the graph that are loops, each before those that read it."""
-    kinds = {type(node.op) for node in graph.apply_nodes}
-    if any(issubclass(kind, PyTensorScan) for kind in kinds):
-        yield from (node for node in graph.toposort() if isinstance(node.op, PyTensorScan))
+    found = _loops_among(graph.apply_nodes)
+    yield from found if len(found) < 2 else _loops_among(graph.toposort())
+
+
+def _loops_among(nodes: Collection[Apply]) -> list[Apply]:
+    # to ask an abstract class of each operation whether it is an instance takes three times as long
+    loops = {kind for kind in {type(node.op) for node in nodes} if issubclass(kind, PyTensorScan)}
+    return [node for node in nodes if type(node.op) in loops] if loops else []
 
 
 @dataclass(frozen=True)
@@ -103,8 +108,7 @@ class LoopRewriter(GraphRewriter):
     def _in_order(self, graph: FunctionGraph) -> list[Apply]:
         if not self.readers_first:
             return list(loops_of(graph))
-        nodes = apply_ancestors(graph.outputs)
-        return [node for node in nodes if isinstance(node.op, PyTensorScan)]
+        return _loops_among(list(apply_ancestors(graph.outputs)))
 
     def _rewrite(self, graph: FunctionGraph, node: Apply) -> None:
         checked = self.check(graph, node)

@@ -1,7 +1,8 @@
 """Loops of a step without the results that nobody reads.
 
-What such a result begins in would leave the step as memory for all its steps: the gradient by a
-matrix, in a Jacobian by a vector.
+What such a result begins in would leave a step as memory for all its steps: the gradient by a
+matrix, in a Jacobian by a vector. A gradient computes what a sequence gets, whether or not it is
+asked for; PyTensor drops that, too, in three times the time.
 """
 
 from __future__ import annotations
@@ -24,18 +25,23 @@ def drop_unread_results(graph: FunctionGraph) -> None:
 
 
 def _drop_unread_results_of(graph: FunctionGraph, node: Apply) -> None:
-    loop = take_apart(node)
+    shorter = without_unread_results(take_apart(node), graph)
+    if shorter is not None:
+        built = shorter.build(type(node.op))
+        graph.replace_all(list(built.replacements().items()), reason="drop_unread_results")
+
+
+def without_unread_results(loop: Loop, graph: FunctionGraph) -> Loop | None:
+    """The same loop with those results that a graph or its step reads; None if these are all."""
     kept = _read_results(loop, [entry for entry in loop.results if graph.clients[entry.output]])
-    if len(kept) == len(node.outputs):
-        return
-    shorter = replace(
+    if len(kept) == len(loop.results):
+        return None
+    return replace(
         loop,
         states=tuple(state for state in loop.states if state in kept),
         traces=tuple(trace for trace in loop.traces if trace in kept),
         untraced=tuple(entry for entry in loop.untraced if entry in kept),
-    )
-    built = shorter.without_unused_inputs().build(type(node.op))
-    graph.replace_all(list(built.replacements().items()), reason="drop_unread_results")
+    ).without_unused_inputs()
 
 
 def _read_results(loop: Loop, read: list) -> set[State | Trace | Untraced]:

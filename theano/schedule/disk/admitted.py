@@ -68,6 +68,9 @@ def is_admitted(value: Any) -> bool:
     return value in _BUILTINS or issubclass(value, PurePath)
 
 
+_CODE = frozenset({type, FunctionType, np.ufunc})
+
+
 class Pickler(pickle.Pickler):
     """Writes what `Unpickler` reads, and refuses the rest."""
 
@@ -76,7 +79,8 @@ class Pickler(pickle.Pickler):
 
     def reducer_override(self, value: Any) -> Any:
         """Refuse code that is not admitted."""
-        if isinstance(value, type | FunctionType | np.ufunc) and not is_admitted(value):
+        bases = type(value).__mro__
+        if not _CODE.isdisjoint(bases) and not is_admitted(value):
             raise pickle.PicklingError(f"{value!r} is not admitted")
         return NotImplemented
 

@@ -94,7 +94,7 @@ class _NamePickler(GraphPickler):
 
     def reducer_override(self, value: Any) -> Any:
         written = super().reducer_override(value)
-        if written is not NotImplemented or not isinstance(value, Variable):
+        if written is not NotImplemented or Variable not in type(value).__mro__:
             return written
         written = value.__reduce_ex__(5)
         if isinstance(written, str) or len(written) < 3 or not isinstance(written[2], dict):

@@ -7,7 +7,7 @@ then runs on another core. A loop that changes all the same is compiled as any o
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pytensor.configdefaults import config
@@ -52,13 +52,14 @@ class CompileAhead(GraphRewriter):
         loops = [node for node in nodes if isinstance(node.op, Scan) and not why_not(node)]
         if self.alone:
             loops = _needed_one_after_the_other(nodes, loops)
-        if loops:
-            compile_ahead(_codes(loops), first_tier())
+        # the compiler has a core while the next loop is lowered
+        for code in _codes(loops):
+            compile_ahead([code], first_tier())
 
 
-def _codes(nodes: Iterable[Apply]) -> list[LoopCode]:
-    """The C functions of loops and of the loops in them, each once."""
-    found: dict[str, LoopCode] = {}
+def _codes(nodes: Iterable[Apply]) -> Iterator[LoopCode]:
+    """Yield the C functions of loops and of the loops in them, each once."""
+    found: set[str] = set()
     for node in nodes:
         try:
             loop = shared_loop(node.op, argument_names(node), "")
@@ -66,8 +67,9 @@ def _codes(nodes: Iterable[Apply]) -> list[LoopCode]:
             continue
         for each in [*loops_of(loop.step), loop]:
             code = loop_code(each)
-            found.setdefault(code.name, code)
-    return list(found.values())
+            if code.name not in found:
+                found.add(code.name)
+                yield code
 
 
 def _needed_one_after_the_other(nodes: Iterable[Apply], loops: list[Apply]) -> list[Apply]:

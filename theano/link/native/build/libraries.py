@@ -11,6 +11,7 @@ import _ctypes
 import ctypes
 import functools
 import os
+import sys
 import weakref
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
@@ -20,11 +21,17 @@ from theano.data_classes import dataclass
 from theano.link.native.build import compiler
 from theano.link.native.build.compiler import Run
 from theano.link.native.build.objects import object_files, start_missing
-from theano.link.native.build.tiers import Tier
+from theano.link.native.build.tiers import QUICK, Tier
 from theano.link.native.emit.program_text import ProgramText
 from theano.link.native.ir.ir import CannotLower
+from theano.link.native.runtime.build import Command
 from theano.link.native.runtime.load import cache_folder, in_cache_or_elsewhere, open_library
 from theano.schedule.disk.sealed_files import is_sealed, put_sealed
+
+# The C library is in the process, and nothing here begins or ends with a library: without them the
+# linker takes a third of the time. The compiler's own functions are linked, as the process may not
+# have them.
+LEAN = ("-nostartfiles", "-nodefaultlibs", "-lgcc")
 
 
 @dataclass(frozen=True)
@@ -74,11 +81,19 @@ class Build:
             raise
         return runs
 
-    def start_link(self, folder: Path, parts: Sequence[Run], loops: Sequence[Path]) -> Run:
-        """Start to make a library of parts and of the loops' object files."""
+    def start_link(
+        self, folder: Path, parts: Sequence[Run], loops: Sequence[Path], lean: bool
+    ) -> Run:
+        """Start to make a library of parts and of the loops' object files.
+
+        Parameters
+        ----------
+        lean
+            Whether to leave out what the process has, which the linker would look through.
+        """
         files = [*(run.made for run in parts), *loops]
         flags = [*self.tier.flags_of_program(self.code), *map(str, files)]
-        return compiler.run(folder, self.name, flags)
+        return compiler.run(folder, self.name, [*flags, *LEAN] if lean else flags)
 
     def keep(self, run: Run, folder: Path) -> ctypes.CDLL:
         """Wait for a library, load it, and put it into the folder if that is possible."""
@@ -178,23 +193,39 @@ def compiling(
             if made is not None:
                 made.keep(folder)
         loaded = None
-        # an object that was kept may be no object, or not the one that its name says
-        for anew in (False, True):
+        lean_fails = False
+        for lean, anew in _ways_to_link(build.tier):
             loops = object_files(build.code.loops, folder, build.tier, anew)
-            runs.append(build.start_link(folder, parts, loops))
+            runs.append(build.start_link(folder, parts, loops, lean))
             yield from _while_any_runs(runs[-1:] if behind else ())
             try:
                 loaded = build.keep(runs[-1], folder)
                 break
             except CannotLower:
+                lean_fails |= lean
                 if anew:
                     raise
+        if lean_fails:
+            _cannot_link_lean.add(compiler.compiler())
         yield loaded
     finally:
         # a child process has no part in what its parent runs
         if os.getpid() == process:
             for run in runs:
                 run.stop()
+
+
+# compilers whose lean libraries could not be made or loaded where others could
+_cannot_link_lean: set[Command] = set()
+
+
+def _ways_to_link(tier: Tier) -> Iterator[tuple[bool, bool]]:
+    """Yield how to link, until it works: whether lean, and whether with loops compiled anew."""
+    if tier is QUICK and sys.platform == "linux" and compiler.compiler() not in _cannot_link_lean:
+        yield True, False
+    yield False, False
+    # an object that was kept may be no object, or not the one that its name says
+    yield False, True
 
 
 def _while_any_runs(runs: Sequence[Run]) -> Iterator[None]:

@@ -25,7 +25,7 @@ from theano.pytensor_base.operations.tensor_rewrites import (
 @node_rewriter(None)
 def fold_constants(graph: FunctionGraph, node: Apply) -> list[Variable] | None | bool:
     """What is computed from constants -> constants."""
-    if not all(isinstance(variable, Constant) for variable in node.inputs):
+    if not all(v.owner is None and isinstance(v, Constant) for v in node.inputs):
         return None
     if isinstance(node.op, Elemwise) and node.op.do_constant_folding(graph, node):
         computed = _by_own_code(node)

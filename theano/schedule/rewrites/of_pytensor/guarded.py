@@ -36,6 +36,8 @@ class Guarded(NodeRewriter):
     asked_last
         Whether ``holds`` is asked when the rewrite gave something. Most nodes match nothing, so
         that is faster; right if the rewrite fails on no node of which ``holds`` is false.
+    remembers
+        Whether a node that was refused is not asked for again, as long as it reads the same.
     """
 
     def __init__(
@@ -44,10 +46,12 @@ class Guarded(NodeRewriter):
         holds: Condition | None = None,
         accepts: Outcome | None = None,
         asked_last: bool = False,
+        remembers: bool = False,
     ):
         super().__init__()
         self.rewriter, self.holds, self.accepts = rewriter, holds, accepts
         self.asked_last = asked_last
+        self.remembers = remembers or accepts is not None
         # node -> its inputs when what was given for it was refused: each sweep would ask again
         self._refused: WeakKeyDictionary[Apply, list[Variable]] = WeakKeyDictionary()
         self.name = getattr(rewriter, "name", None) or rewriter.__name__  # type: ignore[attr-defined]
@@ -66,9 +70,10 @@ class Guarded(NodeRewriter):
         """What the rewrite gives, if it may be asked; False or None if not."""
         if enforce_tracks and not self._is_asked(node.op):
             return None
-        if not (self.asked_last or self._holds(fgraph, node)):
+        if self.remembers and self._refused.get(node) == node.inputs:
             return None
-        if self.accepts is not None and self._refused.get(node) == node.inputs:
+        if not (self.asked_last or self._holds(fgraph, node)):
+            self._refuse(node)
             return None
         replaced: Any = self.rewriter.transform(
             fgraph, node, enforce_tracks=enforce_tracks, **kwargs
@@ -84,9 +89,13 @@ class Guarded(NodeRewriter):
             return {old: _in_dtype_of(old, new) for old, new in replaced.items()}
         made = [_in_dtype_of(old, new) for old, new in zip(node.outputs, replaced, strict=True)]
         if self.accepts is not None and not self.accepts(fgraph, node, made):
-            self._refused[node] = list(node.inputs)
+            self._refuse(node)
             return None
         return made
+
+    def _refuse(self, node: Apply) -> None:
+        if self.remembers:
+            self._refused[node] = list(node.inputs)
 
     def _holds(self, fgraph: FunctionGraph, node: Apply) -> bool:
         return self.holds is None or self.holds(fgraph, node)

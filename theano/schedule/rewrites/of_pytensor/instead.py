@@ -107,10 +107,12 @@ _OF_ANOTHER_DTYPE = (
 
 # PyTensor's rewrite of nodes -> what takes its place
 INSTEAD: dict[NodeRewriter, NodeRewriter] = {
-    **{
-        rewriter: Guarded(rewriter, accepts=parts.what_is_written_fits)
-        for rewriter in (subtensor.local_useless_inc_subtensor, subtensor.local_useless_slice)
-    },
+    subtensor.local_useless_inc_subtensor: Guarded(
+        subtensor.local_useless_inc_subtensor, parts.whole_writes_fit, remembers=True
+    ),
+    subtensor.local_useless_slice: Guarded(
+        subtensor.local_useless_slice, accepts=parts.what_is_written_fits
+    ),
     **{
         rewriter: WithErrorOfLengths(rewriter)
         for rewriter in (basic.local_merge_alloc, subtensor.local_useless_inc_subtensor_alloc)

@@ -150,6 +150,18 @@ def writes_of_one_dtype(graph: FunctionGraph, node: Apply) -> bool:
     return all(getattr(v.type, "dtype", dtype) == dtype for v in values)
 
 
+def whole_writes_fit(graph: FunctionGraph, node: Apply) -> bool:
+    """Whether values written to all places are known to be as many; others are not looked at.
+
+    PyTensor makes an array of so many first, and asks afterwards.
+    """
+    whole = all(
+        isinstance(index, slice) and index.start is None and index.stop is None
+        for index in unflatten_index_variables(node.inputs[2:], node.op.idx_list)  # type: ignore[attr-defined]
+    )
+    return not whole or _as_many(graph, node)
+
+
 def what_is_written_fits(graph: FunctionGraph, node: Apply, made: list[Variable]) -> bool:
     """Whether values written to all places, where they become the result, are known to be as many.
 
@@ -157,6 +169,10 @@ def what_is_written_fits(graph: FunctionGraph, node: Apply, made: list[Variable]
     """
     if not isinstance(node.op, _WRITES) or isinstance(made[0].owner_op, _WRITES):
         return True
+    return _as_many(graph, node)
+
+
+def _as_many(graph: FunctionGraph, node: Apply) -> bool:
     array: Any
     values: Any
     array, values = node.inputs[:2]
