@@ -39,6 +39,7 @@ from theano.compile.mode import get_default_mode, get_mode
 from theano.configdefaults import config
 from theano.deep_graphs import with_room_for_deep_graphs
 from theano.garbage import rare_collections
+from theano.gof.test_values import tests_only_results
 from theano.gradient_lines import with_lines
 from theano.pytensor_base.functions.compiling import as_list_or_tuple, mode_not_slow
 from theano.shaped_gradients import GradClip, GradScale, grad_clip, grad_scale
@@ -237,6 +238,7 @@ def _of_complex_numbers(error: TypeError) -> TypeError:
     )
 
 
+@tests_only_results
 def jacobian(
     expression: Variable,
     wrt: Variables,
@@ -261,6 +263,7 @@ def jacobian(
     return _on_our_loops(_jacobian(expression, wrt, consider_constant, disconnected_inputs))
 
 
+@tests_only_results
 def hessian(
     cost: Variable,
     wrt: Variables,
