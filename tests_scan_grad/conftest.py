@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, Phase, settings
 
 import theano
 from tests_scan_grad.heavy_tests import HEAVY
+from theano.pytensor_base.functions.c_code import COp
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -97,6 +98,21 @@ def with_sanitizers(request: pytest.FixtureRequest) -> None:
     """Skip what compiles with sanitizers, where it is not asked for."""
     if not request.config.getoption("--sanitizers"):
         pytest.skip("--sanitizers runs it")
+
+
+@pytest.fixture
+def compilations(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The operations whose C PyTensor compiles, or reads from its cache, during a test."""
+    seen = []
+    make = COp.make_c_thunk
+
+    def noted(op, *arguments):
+        thunk = make(op, *arguments)
+        seen.append(str(op))
+        return thunk
+
+    monkeypatch.setattr(COp, "make_c_thunk", noted)
+    return seen
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -62,3 +62,48 @@ def test_pytensor_is_hooked_only_while_the_flag_is_on(x):
     with theano.change_flags(compute_test_value="warn"):
         assert Op.__call__ is not before
     assert Op.__call__ is before
+
+
+OF_GRAPHS = {
+    "softmax": lambda x: T.nnet.softmax(x).sum(axis=0),
+    "logsoftmax": T.nnet.logsoftmax,
+    "crossentropy": lambda x: T.nnet.categorical_crossentropy(T.nnet.softmax(x), T.arange(2)),
+    "logsumexp": T.logsumexp,
+    "batch normalisation": lambda x: T.nnet.bn.batch_normalization_train(x, T.ones(3), T.zeros(3))[
+        0
+    ],
+}
+
+
+@pytest.mark.parametrize("name", OF_GRAPHS)
+def test_operators_of_graphs_and_their_gradients_have_test_values(with_test_values, x, name):
+    x.tag.test_value = np.array([[1.0, 2.0, -1.0], [0.5, 0.0, 3.0]])
+    y = OF_GRAPHS[name](x)
+    slope = theano.grad((y**2).sum(), x)
+    values = theano.function([x], [y, slope])(x.tag.test_value)
+    np.testing.assert_allclose(y.tag.test_value, values[0])
+    np.testing.assert_allclose(slope.tag.test_value, values[1], rtol=1e-10, atol=1e-10)
+
+
+def test_jacobian_and_hessian_have_test_values(with_test_values):
+    v = T.dvector("v")
+    v.tag.test_value = np.array([1.0, 2.0])
+    rows = theano.gradient.jacobian(v**2, v)
+    (curvature,) = theano.gradient.hessian((v**3).sum(), [v])
+    np.testing.assert_allclose(rows.tag.test_value, np.diag([2.0, 4.0]))
+    np.testing.assert_allclose(curvature.tag.test_value, np.diag([6.0, 12.0]))
+
+
+def test_nothing_is_compiled_for_test_values(with_test_values, x, compilations):
+    x.tag.test_value = ONES
+    w = theano.shared(np.eye(3))
+    states, _ = theano.scan(
+        lambda row, h: T.nnet.softmax((T.tanh(T.dot(h, w)) + row).dimshuffle("x", 0))[0],
+        sequences=x,
+        outputs_info=T.zeros(3),
+    )
+    cost = T.nnet.relu(states).sum() + T.cumsum(x).sum() + T.gammaln(x + 1).sum()
+    theano.grad(cost, w)
+    theano.OpFromGraph([x], [T.exp(x) * w[0, 0]])(x)
+    assert cost.tag.test_value.shape == ()
+    assert not compilations

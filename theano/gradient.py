@@ -39,6 +39,8 @@ from theano.compile.mode import get_default_mode, get_mode
 from theano.configdefaults import config
 from theano.deep_graphs import with_room_for_deep_graphs
 from theano.garbage import rare_collections
+from theano.gof.own_gradients import use_own_gradients
+from theano.gof.test_values import tests_only_results
 from theano.gradient_lines import with_lines
 from theano.pytensor_base.functions.compiling import as_list_or_tuple, mode_not_slow
 from theano.shaped_gradients import GradClip, GradScale, grad_clip, grad_scale
@@ -146,6 +148,7 @@ def grad(
         if not isinstance(variable, Variable):
             raise TypeError(f"grad: expected wrt to be variables, got {variable!r}")
     _check_starts(consider_constant, known_grads)
+    use_own_gradients([cost, *(known_grads or ())])
 
     def derive(
         disconnected_inputs: str,
@@ -237,6 +240,7 @@ def _of_complex_numbers(error: TypeError) -> TypeError:
     )
 
 
+@tests_only_results
 def jacobian(
     expression: Variable,
     wrt: Variables,
@@ -258,9 +262,11 @@ def jacobian(
         An element's gradient in each row.
     """
     _check_starts(consider_constant)
+    use_own_gradients(_listed(expression))
     return _on_our_loops(_jacobian(expression, wrt, consider_constant, disconnected_inputs))
 
 
+@tests_only_results
 def hessian(
     cost: Variable,
     wrt: Variables,
@@ -283,6 +289,7 @@ def hessian(
     Variable, or list or tuple of variables, as ``wrt`` is
     """
     _check_starts(consider_constant)
+    use_own_gradients([cost])
     return _on_our_loops(_hessian(cost, wrt, consider_constant, disconnected_inputs))
 
 
@@ -344,6 +351,7 @@ def Rop(
     from theano.scan_module.gradient.tangents import tangents_of
     from theano.scan_module.gradient.transposed_gradients import tangents_by_transposition
 
+    use_own_gradients(_listed(f))
     options = {
         "disconnected_outputs": disconnected_outputs,
         "return_disconnected": return_disconnected,
@@ -412,6 +420,7 @@ def Lop(
     from theano.scan_module.gradient.transposed_gradients import apart
 
     _check_starts(consider_constant)
+    use_own_gradients(_listed(f))
     return pullback(
         apart(f) if isinstance(f, list | tuple) else f,
         wrt,
@@ -441,7 +450,13 @@ def verify_grad(fun: Callable, pt: Sequence, *args: Any, mode: Any = None, **kwa
     GradientError
         They differ by more than the tolerances.
     """
-    _verify_grad(fun, pt, *args, mode=get_mode(mode), **kwargs)
+
+    def with_own_gradients(*inputs: Variable) -> Any:
+        result = fun(*inputs)
+        use_own_gradients([result])
+        return result
+
+    _verify_grad(with_own_gradients, pt, *args, mode=get_mode(mode), **kwargs)
 
 
 # What it raises, also as an attribute of it

@@ -35,6 +35,7 @@ from theano.compile.optimizers import (
 from theano.configdefaults import config
 from theano.flags.blas_messages import no_blas_remarks
 from theano.gof.rewrite_names import with_new_names
+from theano.gof.test_values import use_runner
 from theano.pytensor_base.functions.compiling import (
     OPT_MERGE,
     OPT_NONE,
@@ -393,3 +394,13 @@ def get_step_mode(mode: str | PyTensorMode | None) -> PyTensorMode:
 
 
 use_step_modes(StepModes(of_step=get_step_mode, default=get_default_mode, quick=FAST_COMPILE))
+
+
+def _run_once(node: Any, storage: Any, computed: Any) -> None:
+    # imported here: it needs an engine
+    from theano.compile.run_once import run_once
+
+    run_once(node, storage, computed)
+
+
+use_runner(_run_once)

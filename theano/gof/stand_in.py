@@ -1,5 +1,6 @@
 """Classes with Theano's arguments that make the instances of PyTensor's classes."""
 
+from types import new_class
 from typing import Any
 
 
@@ -15,7 +16,14 @@ class StandIn(type):
 
     passed_on: tuple[str, ...] = ()
 
-    def __new__(mcs, name: str, bases: tuple, namespace: dict, made: type):
+    def __new__(mcs, name: str, bases: tuple, namespace: dict, made: type | None = None):
+        if made is None:
+            # a class that a user derives from it is one of the other class
+            return new_class(
+                name,
+                tuple(base.made if isinstance(base, StandIn) else base for base in bases),
+                exec_body=lambda body: body.update(namespace),
+            )
         return super().__new__(mcs, name, bases, namespace)
 
     def __init__(cls, name: str, bases: tuple, namespace: dict, made: type):

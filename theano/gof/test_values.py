@@ -1,6 +1,7 @@
 """compute_test_value: while the flag is on, every new variable gets a value to check shapes by.
 
-PyTensor has no such thing, so the flag wraps `Op.__call__` while it is on, and only then.
+PyTensor has no such thing, so the flag wraps `Op.__call__` while it is on, and only then; and what
+writes the graph inside an operator, whose inputs have no values.
 """
 
 import contextlib
@@ -16,6 +17,7 @@ from pytensor.graph.traversal import io_toposort
 from pytensor.scalar.basic import ScalarOp
 
 from theano.configdefaults import config
+from theano.pytensor_base.functions.compiling import WRITERS_OF_GRAPHS_INSIDE
 from theano.pytensor_base.graphs.graph import copy_of_node
 
 __all__ = [
@@ -25,9 +27,11 @@ __all__ = [
     "no_test_values",
     "test_values_of_user_code",
     "tests_only_results",
+    "use_runner",
 ]
 
 _original_call = Op.__call__
+_original_writers = {(owner, name): vars(owner)[name] for owner, name in WRITERS_OF_GRAPHS_INSIDE}
 _paused = 0
 
 
@@ -84,10 +88,19 @@ def compute_test_value(node: Apply) -> None:
         storage[variable], computed[variable] = [value], [True]
     for variable in copied.outputs:
         storage[variable], computed[variable] = [None], [False]
-    thunk = copied.op.make_thunk(copied, storage, computed, no_recycling=[])
-    thunk()
+    [run] = _runners
+    run(copied, storage, computed)
     for variable, computed_variable in zip(node.outputs, copied.outputs, strict=True):
         variable.tag.test_value = storage[computed_variable][0]
+
+
+Runner = Callable[[Apply, dict[Variable, list], dict[Variable, list]], None]
+_runners: list[Runner] = []
+
+
+def use_runner(run: Runner) -> None:
+    """Say what computes a node, of the values in its storage: whoever defines modes does."""
+    _runners[:] = [run]
 
 
 @contextlib.contextmanager
@@ -127,20 +140,21 @@ def compute_missing_test_values(variables: Iterable[Variable]) -> None:
             _test(node)
 
 
-def tests_only_results(build: Callable[..., list[Variable]]) -> Callable[..., list[Variable]]:
+def tests_only_results(build: Callable) -> Callable:
     """A function that builds variables, of which only what leads to its results is tested.
 
     Parameters
     ----------
     build : callable
-        Returns a list of variables. On the way it may make variables that have no value yet.
+        Returns a variable, or a list or tuple of them. On the way it may make variables that have
+        no value yet.
     """
 
     @functools.wraps(build)
     def tested(*args, **kwargs):
         with no_test_values():
             results = build(*args, **kwargs)
-        compute_missing_test_values(results)
+        compute_missing_test_values(results if isinstance(results, list | tuple) else [results])
         return results
 
     return tested
@@ -153,6 +167,17 @@ def _call_and_test(op, *inputs, **kwargs):
     if not _paused and variables and getattr(variables[0], "owner", None) is not None:
         _test(variables[0].owner)
     return result
+
+
+def _untested(write: Callable) -> Callable:
+    """What writes a graph inside an operator, whose inputs have no values."""
+
+    @functools.wraps(write)
+    def written(*args, **kwargs):
+        with no_test_values():
+            return write(*args, **kwargs)
+
+    return written
 
 
 def _test(node: Apply) -> None:
@@ -185,6 +210,8 @@ def _hook(action: str) -> None:
     wanted = _original_call if action == "off" else _call_and_test
     if Op.__call__ is not wanted:
         setattr(Op, "__call__", wanted)  # noqa: B010 -- mypy forbids the plain assignment
+        for (owner, name), original in _original_writers.items():
+            setattr(owner, name, original if action == "off" else _untested(original))
 
 
 config.watch("compute_test_value", _hook)

@@ -8,6 +8,7 @@ from pytensor.graph.basic import Apply, Variable
 
 from theano.configdefaults import config
 from theano.gof.test_values import tests_only_results
+from theano.pytensor_base.functions.compiling import freeing_what_runs
 from theano.pytensor_base.functions.linking import WrapLinker
 from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
 from theano.pytensor_base.graphs.scan import ScanInfo, function_of_step, unfrozen_step
@@ -93,7 +94,9 @@ class Scan(ScanAttributes):
     def fn(self):
         """The function of a step, where PyTensor's machine runs the loop."""
         compiled = function_of_step(self)
-        return with_own_profile(super().fn) if compiled is None else compiled
+        if compiled is not None:
+            return compiled
+        return freeing_what_runs(with_own_profile(super().fn))
 
     def make_thunk(self, node, storage_map, compute_map, no_recycling, impl=None):
         """What runs a node in PyTensor's machine."""

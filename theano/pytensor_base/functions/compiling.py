@@ -15,6 +15,8 @@ from pytensor.compile.aliasing import (
     insert_deepcopy,  # adds copies of outputs that are inputs or each other
     view_tree_set,  # adds to a set all that views a variable
 )
+from pytensor.compile.builders import OpFromGraph as OpFromGraphOfPyTensor
+from pytensor.compile.builders import SymbolicOp
 from pytensor.compile.compiledir import (
     basecompiledir_ls,  # the five that a command line offers of the folder of compiled C
     basecompiledir_purge,
@@ -77,8 +79,20 @@ else:
     from theano.pytensor_base.before_3_3.symbolic import NODE_BY_NODE
 
 
+# what writes the graph inside an operator, and those of its derivatives: class and method
+WRITERS_OF_GRAPHS_INSIDE = (
+    (SymbolicOp, "__init__"),
+    (OpFromGraphOfPyTensor, "_build_and_cache_lop_op"),
+    (OpFromGraphOfPyTensor, "_build_and_cache_rop_op"),
+)
+
+
 class CheckedFunction(Function):
     """A compiled function of which a subclass checks the arguments before they are used."""
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        freeing_what_runs(self)
 
     def check_arguments(self, args: Any, kwargs: Any) -> None:
         """Store the arguments of a call in their containers; raise an error if they do not fit."""
@@ -87,6 +101,20 @@ class CheckedFunction(Function):
     def _validate_inputs(self, args: Any, kwargs: Any) -> None:
         # called first by `Function.__call__`, unless `trust_input`
         self.check_arguments(args, kwargs)
+
+
+def freeing_what_runs(function: Any) -> Any:
+    """A function whose `free` asks only for graphs inside operators that run as these.
+
+    It would compile the others, which an engine runs as part of its code, to free what they hold.
+    """
+    nodes = getattr(function.vm, "nodes", None)
+    if nodes is not None:
+        run = set(nodes)
+        function._nodes_with_inner_function = [
+            node for node in function._nodes_with_inner_function if node in run
+        ]
+    return function
 
 
 def containers_by_key(function: Function) -> Mapping[Any, Any]:

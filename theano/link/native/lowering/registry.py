@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any
 
 from pytensor.scalar.basic import ScalarOp
@@ -40,6 +40,16 @@ def lowers(*operators: type) -> Callable[[Lowering], Lowering]:
 
 # What says what an operator computes
 _COMPUTATIONS = ("perform", "c_code", "make_thunk")
+
+
+def computing_class(op: Any, known: Container[type]) -> type | None:
+    """The class of these that says what an operator computes, its own or one it derives from."""
+    for kind in type(op).__mro__:
+        if kind in known:
+            return kind
+        if any(name in vars(kind) for name in _COMPUTATIONS):
+            return None
+    return None
 
 
 def lowering_of(op: Any) -> Lowering:

@@ -20,6 +20,11 @@ from theano.pytensor_base.functions.c_code import C_ONLY
 from theano.pytensor_base.operations.tensor import check_repeated_lengths
 
 
+def make_thunk_for_one_call(node: Apply, storage_map: Any, compute_map: Any, compiler: bool) -> Any:
+    """What runs a node once: nothing is compiled that Python can do as well."""
+    return make_thunk(node, storage_map, compute_map, compiler and needs_c(node.op))
+
+
 def make_thunk(node: Apply, storage_map: Any, compute_map: Any, compiler: bool) -> Any:
     """What runs a node: its ``perform``, or its C code where that is the user's or Python slow."""
     if has_own_code(node.op) and not compiler:
@@ -130,7 +135,7 @@ def _taken_apart(node: Apply, storage_map: Any, compute_map: Any) -> Any:
 def slow_in_python(node: Apply) -> bool:
     """Whether C code was written for a node, or ``perform`` is missing or element by element."""
     op = node.op
-    if _needs_c(op):
+    if needs_c(op):
         return True
     if isinstance(op, Elemwise):
         known = getattr(op.scalar_op, "nfunc_spec", None) or _of_whole_arrays(node)
@@ -138,7 +143,8 @@ def slow_in_python(node: Apply) -> bool:
     return False
 
 
-def _needs_c(op: Any) -> bool:
+def needs_c(op: Any) -> bool:
+    """Whether the user wrote C code for an operation, or it has no ``perform``."""
     return has_own_code(op) or isinstance(op, C_ONLY)
 
 
@@ -154,8 +160,7 @@ def replay(
     def run() -> None:
         if not thunks:
             thunks.extend(
-                make_thunk(node, storage_map, compute_map, compiler and _needs_c(node.op))
-                for node in nodes
+                make_thunk_for_one_call(node, storage_map, compute_map, compiler) for node in nodes
             )
         for node, thunk in zip(nodes, thunks, strict=True):
             try:

@@ -31,7 +31,7 @@ from theano.link.native.ir.symbolic import compared
 from theano.link.native.lowering.operations.elementwise import cast
 from theano.link.native.lowering.operations.kernels import indices, looks_of, loops
 from theano.link.native.lowering.operations.matrices.stacks import stack_shape, stretched
-from theano.link.native.lowering.registry import lowers
+from theano.link.native.lowering.registry import computing_class, lowers
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.base import Work
 from theano.link.native.statements.costs import MULTIPLY_ADD
@@ -145,8 +145,8 @@ ROUTINES: Mapping[type, Callable[[Any], Routine]] = {
 
 def routine_of(op: Any) -> Routine | None:
     """What computes an operation on one matrix, if the runtime has it."""
-    make = ROUTINES.get(type(op))
-    return None if make is None else make(op)
+    kind = computing_class(op, ROUTINES)
+    return None if kind is None else ROUTINES[kind](op)
 
 
 @lowers(*ROUTINES)
