@@ -24,6 +24,7 @@ OPERATORS_OF = {
     ".operations.images.neighbours": "Images2Neibs Images2NeibsGrad",
     ".operations.images.pooling": "AveragePoolGrad DownsampleFactorMaxGradGrad MaxPoolGrad Pool",
     ".operations.indexing": "AdvancedIncSubtensor1 AdvancedSubtensor1 IncSubtensor Subtensor",
+    ".operations.lazy_choices": "LazyChoice",
     ".operations.masks": "Nonzero",
     ".operations.matrices.batched_products": "BatchedDot",
     ".operations.matrices.block_diagonal": "BlockDiagonal",
