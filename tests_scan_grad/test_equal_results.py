@@ -12,7 +12,8 @@ MODES = ["FAST_RUN", "FAST_COMPILE"]
 # steps of two states that begin alike, and how many states and traces are left in FAST_RUN
 STEPS = {
     "equal": (lambda a, b: [a + 1, b + 1, 3 * a, 3 * b], 1, 1),
-    "equal crosswise": (lambda a, b: [b + 1, a + 1, 3 * a, 3 * b], 2, 1),
+    "equal crosswise": (lambda a, b: [b + 1, a + 1, 3 * a, 3 * b], 1, 1),
+    "of the second alone": (lambda a, b: [a + 1, b + 1, a, 3 * b], 1, 2),
     "alike at first": (lambda a, b: [a + 1, b + 2, 3 * a, 3 * b], 2, 2),
     "alike at first, crosswise": (lambda a, b: [b + 1, a + 2, 3 * a, 3 * b], 2, 2),
 }
@@ -76,3 +77,21 @@ def test_cotangents_that_begin_alike():
     slope = theano.function([x, w], gradient)
     near = (slope(values[0], 0.7 + 1e-6) - slope(values[0], 0.7 - 1e-6)) / 2e-6
     np.testing.assert_allclose(f(*values)[1], near, rtol=1e-6)
+
+
+@pytest.mark.parametrize("save", ["auto", "all", "none"])
+def test_the_greatest_of_a_state_is_found_in_the_same_copy_of_it(save):
+    """The Rop has a forward loop of its own; a gradient asks where a value is the greatest."""
+    h0, w = T.dmatrices("h0", "w")
+    with theano.change_flags({"scan.save": save}):
+        h, _ = theano.scan(
+            lambda h, w: T.tanh(h + w * h.max(axis=1)), outputs_info=h0, non_sequences=w, n_steps=4
+        )
+        cost = T.sqr(h[-1]).sum()
+        results = [*theano.grad(cost, [h0, w]), theano.Rop(cost, h0, T.cos(h0))]
+    values = [np.random.default_rng(seed).normal(size=(3, 3)) for seed in range(2)]
+    expected = theano.function([h0, w], results, mode=theano.Mode("py", None))(*values)
+    f = theano.function([h0, w], results)
+    for ours, theirs in zip(f(*values), expected, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-10)
+    assert all(len(loop.op.info.sit_sot_in_slices) <= 2 for loop in loops(f))

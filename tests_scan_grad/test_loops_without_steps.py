@@ -62,3 +62,15 @@ def test_a_length_that_only_a_step_tells_is_zero(mode):
     function = theano.function([n], rows, mode=mode)
     assert function([])[:, :, :0].shape[0] == 0
     assert function([4]).shape == (1, 1, 3)
+
+
+@pytest.mark.parametrize("mode", ["FAST_COMPILE", "FAST_RUN", theano.Mode("py", None)])
+@pytest.mark.parametrize("n_steps", [None, 0, "n"])
+def test_a_shared_variable_that_no_step_changes_keeps_its_value(n_steps, mode):
+    x, n, counted = T.dvector("x"), T.lscalar("n"), theano.shared(np.array([3.0, 4.0]))
+    rows, updates = theano.scan(
+        lambda x: (x, {counted: counted * 2}), x, n_steps=n if n_steps == "n" else n_steps
+    )
+    f = theano.function([x, n], rows, updates=updates, mode=mode, on_unused_input="ignore")
+    assert f(np.zeros(0), 0).shape == (0,)
+    np.testing.assert_array_equal(counted.get_value(), [3, 4])

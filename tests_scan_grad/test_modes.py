@@ -1,24 +1,19 @@
-"""Modes: their names, the flags that shape them, the engine they choose, and the debugging ones."""
+"""Modes: their names, the flags that shape them, the engine they choose, and their rewrites."""
 
 import pickle
-import warnings
 
 import numpy as np
 import pytest
 from pytensor.compile.mode import Mode as PyTensorMode
 from pytensor.scalar.basic import Add, Composite, Mul
 from pytensor.tensor.blas import Gemm
-from pytensor.tensor.type import TensorType as PyTensorTensorType
 
 import theano
 import theano.tensor as T
 from tests_scan_grad.fresh_process import printed_by
-from theano.compile import DebugMode, MonitorMode, NanGuardMode, get_default_mode, get_mode, linkers
+from theano.compile import DebugMode, get_default_mode, get_mode, linkers
 from theano.compile import mode as mode_module
-from theano.compile.debugmode import BadThunkOutput, InvalidValueError
-from theano.compile.monitormode import detect_nan
 from theano.link.native import NativeLinker
-from theano.pytensor_base.functions.linking import VMLinker
 
 ONES = np.ones((2, 3))
 
@@ -26,50 +21,6 @@ ONES = np.ones((2, 3))
 @pytest.fixture
 def x():
     return T.matrix("x", dtype="float64")
-
-
-# modes in which Python runs operations
-BY_PYTHON = {
-    "FAST_COMPILE": lambda: "FAST_COMPILE",
-    "py": lambda: theano.Mode(linker="py"),
-    "vm": lambda: theano.Mode(VMLinker(use_cloop=False, c_thunks=False)),
-    "NanGuardMode": lambda: "NanGuardMode",
-    "MonitorMode": MonitorMode,
-    "DebugMode": lambda: DebugMode(check_c_code=False),
-}
-
-
-# DebugMode also runs what the rewrites replaced
-@pytest.mark.parametrize("mode", sorted(BY_PYTHON.keys() - {"DebugMode"}))
-@pytest.mark.parametrize("operands", [31, 32, 100])
-@pytest.mark.parametrize("dtype", ["float32", "int8"])
-def test_python_adds_and_multiplies_any_number_of_operands(operands, dtype, mode):
-    given = [T.TensorType(dtype, (None,))() for _ in range(operands)]
-    total, product = given[0], given[0]
-    for operand in given[1:]:
-        total, product = total + operand, product * operand
-    f = theano.function(given, [total, product], mode=BY_PYTHON[mode]())
-    values = np.random.default_rng(0).choice([-1, 1, 1], (operands, 3)).astype(dtype)
-    for result, expected in zip(f(*values), (values.sum(0), values.prod(0)), strict=True):
-        assert result.dtype == dtype
-        np.testing.assert_array_equal(result, expected)
-
-
-@pytest.mark.parametrize("mode", BY_PYTHON)
-def test_python_computes_an_expression_of_any_number_of_operands(mode):
-    given = [T.dvector() for _ in range(40)]
-    total = given[0]
-    for operand in given[1:]:
-        total = total * T.tanh(operand) + operand
-    h, _ = theano.scan(lambda u: u * total, sequences=given[0])
-    f = theano.function(given, [total, h], mode=BY_PYTHON[mode]())
-    values = np.random.default_rng(0).normal(size=(40, 3))
-    expected = values[0]
-    for value in values[1:]:
-        expected = expected * np.tanh(value) + value
-    results = f(*values)
-    np.testing.assert_allclose(results[0], expected)
-    np.testing.assert_allclose(results[1], np.outer(values[0], expected))
 
 
 def test_fast_compile_looks_for_no_blas():
@@ -308,151 +259,11 @@ def test_registered_linker_and_optimizer(x):
         del mode_module.predefined_optimizers["optimizer of this test"]
 
 
-NO_COMPILER = """
-import warnings
-import theano, theano.tensor as T
-x = T.vector("x")
-with warnings.catch_warnings(record=True) as seen:
-    warnings.simplefilter("always")
-    for _ in range(2):
-        f = theano.function([x], T.exp(x).sum(), mode=theano.Mode(LINKER))
-print(f([0.0, 0.0]), f.maker.linker.use_cloop)
-print([str(w.message) for w in seen if "compiler" in str(w.message)])
-print([w.filename for w in seen if "compiler" in str(w.message)])
-"""
-
-
-def test_without_a_compiler_python_runs_with_one_warning():
-    code = NO_COMPILER.replace("LINKER", "'pytensor_cvm'")
-    value, messages, files = printed_by(code, THEANO_FLAGS="cxx=")
-    assert value == "2.0 False"
-    assert messages.count("No C++ compiler was found") == 1
-    assert "'pytensor_vm' runs in place of 'pytensor_cvm'" in messages
-    assert files == "['<string>']"
-
-
-def test_without_a_c_compiler_the_default_runs_with_one_warning():
-    code = NO_COMPILER.replace("LINKER", "None")
-    value, messages, files = printed_by(code, THEANO_FLAGS="cxx=", CC="no-such-compiler")
-    assert value == "2.0 False"
-    assert messages.count("No C compiler was found") == 1
-    assert "Python runs in place of 'native'" in messages
-    assert files == "['<string>']"
-
-
-@pytest.mark.parametrize("name", ["cvm", "c|py_nogc"])
-def test_without_a_c_compiler_theanos_names_run_python_with_one_warning(name):
-    code = NO_COMPILER.replace("LINKER", repr(name))
-    value, messages, _ = printed_by(code, THEANO_FLAGS="cxx=", CC="no-such-compiler")
-    assert value == "2.0 False"
-    assert messages.count("No C compiler was found") == 1
-    assert f"Python runs in place of {name!r}" in messages
-
-
-def test_without_pythons_headers_python_runs(monkeypatch, x):
-    monkeypatch.setattr(linkers, "_warned_of_no_compiler", set())
-    monkeypatch.setattr(linkers.sysconfig, "get_path", lambda name: "/nowhere")
-    with pytest.warns(UserWarning, match="Python's C headers are missing.*/nowhere"):
-        f = theano.function([x], T.exp(x).sum(), mode=theano.Mode("pytensor_cvm"))
-    assert not f.maker.linker.use_cloop and not f.maker.linker.c_thunks
-    np.testing.assert_allclose(f(np.full((2, 2), 3.0)), 4 * np.exp(3))
-
-
 def test_diagonals_of_an_expression_keep_their_order():
     x = T.dtensor3("x")
     value = np.arange(27.0).reshape(3, 3, 3)
     f = theano.function([x], T.diagonal(x + 1, axis1=0, axis2=1), mode="FAST_RUN")
     np.testing.assert_array_equal(f(value), np.diagonal(value + 1, axis1=0, axis2=1))
-
-
-# The debugging modes.
-
-
-def test_debug_mode_finds_an_operator_that_lies(x):
-    calls = []
-
-    @theano.as_op(itypes=[T.dmatrix], otypes=[T.dmatrix])
-    def unsteady(value):
-        calls.append(1)
-        return value + len(calls)
-
-    mode = DebugMode(check_preallocated_output=["initial", "previous", "c_contiguous"])
-    with pytest.raises(BadThunkOutput):
-        theano.function([x], unsteady(x), mode=mode)(ONES)
-
-
-def test_debug_mode_reads_its_flags_when_it_is_made():
-    flags = {"DebugMode.patience": 3, "DebugMode.check_finite": False, "DebugMode.check_c": False}
-    with theano.change_flags(flags):
-        mode = DebugMode()
-    assert (mode.stability_patience, mode.check_isfinite, mode.check_c_code) == (3, False, False)
-    assert DebugMode(stability_patience=1).stability_patience == 1
-
-
-@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
-def test_debug_mode_refuses_what_is_not_finite(x):
-    f = theano.function([x], T.log(x), mode=DebugMode())
-    assert f(ONES).sum() == 0
-    for wrong in (-ONES, ONES * np.inf):
-        with pytest.raises(InvalidValueError):
-            f(wrong)
-    assert "is_valid_value" not in vars(PyTensorTensorType)
-    lenient = theano.function([x], T.log(x), mode=DebugMode(check_isfinite=False))
-    assert np.isnan(lenient(-ONES)).all()
-
-
-@pytest.mark.filterwarnings("ignore:All-NaN slice:RuntimeWarning")
-def test_nan_guard_mode(x):
-    nan = theano.function([x], T.log(x), mode="NanGuardMode")
-    assert nan(ONES).sum() == 0
-    with pytest.raises(AssertionError, match="NaN detected"):
-        nan(-ONES)
-    with pytest.raises(AssertionError, match="Inf detected"):
-        nan(0 * ONES)
-    lenient = NanGuardMode(nan_is_error=True, inf_is_error=False, big_is_error=False)
-    for mode in (lenient, lenient.excluding("fusion")):
-        f = theano.function([x], T.log(x), mode=mode)
-        assert np.isinf(f(0 * ONES)).all()
-        with pytest.raises(AssertionError, match="NaN detected"):
-            f(-ONES)
-    with theano.change_flags({"NanGuardMode.nan_is_error": False}):
-        assert np.isnan(theano.function([x], T.log(x), mode="NanGuardMode")(-ONES)).all()
-
-
-def test_nan_guard_mode_ignores_memory_that_a_loop_has_not_written_yet():
-    x, h0, w = T.matrix("x"), T.vector("h0"), theano.shared(0.5 * np.eye(4))
-    h, _ = theano.scan(lambda x_t, h: T.tanh(x_t + T.dot(h, w)), sequences=x, outputs_info=h0)
-    f = theano.function([x, h0], [h[-1], theano.grad(h[-1].sum(), w)], mode="NanGuardMode")
-    for _ in range(5):
-        # freed memory of these sizes is what the loops get
-        for rows in (1, 2, 5, 6):
-            np.full((rows, 4), np.nan)
-        f(np.ones((5, 4)), np.ones(4))
-    with pytest.raises(AssertionError, match="NaN detected"):
-        f(np.full((5, 4), np.nan), np.ones(4))
-
-
-def test_monitor_mode_sees_every_node(x):
-    seen = []
-
-    def before(i, node, fn):
-        seen.append((i, str(node.op), fn.inputs[0][0].shape))
-
-    mode = MonitorMode(pre_func=before, optimizer="fast_compile").excluding("fusion")
-    theano.function([x], T.exp(x).sum(), mode=mode)(ONES)
-    assert [i for i, _, _ in seen] == [0, 1]
-    assert seen[0][2] == (2, 3)
-
-
-def test_detect_nan_prints_the_node(capsys, x):
-    f = theano.function([x], T.log(x), mode=MonitorMode(post_func=detect_nan))
-    f(ONES)
-    assert capsys.readouterr().out == ""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        f(-ONES)
-    printed = capsys.readouterr().out
-    assert "NaN detected" in printed and "Elemwise{log,no_inplace} [id A]" in printed
 
 
 def test_fast_run_by_name_includes_what_the_engine_has_no_need_of():

@@ -287,6 +287,10 @@ def test_sparse_names_come_from_pytensor():
 
     x = theano.sparse.csr_matrix("x")
     assert x.format == "csr"
+    assert isinstance(x.type, theano.sparse.SparseType)
+    assert theano.sparse.SparseType("csr", "float32")().type.dtype == "float32"
+    assert "int8" in theano.sparse.SparseType.dtype_set
+    assert "float16" not in theano.sparse.SparseType.dtype_set
     with pytest.raises(AttributeError, match=r"theano\.sparse"):
         _ = theano.sparse.nothing
 

@@ -122,6 +122,41 @@ def test_parts_of_matrices_as_they_lie(lower, n):
         check([a, b], [x, linalg.cholesky(part @ part.T)], [triangular(n), numbers(n, 7)])
 
 
+# loops, and LAPACK: tall, square, wide
+SHAPES = ((1, 1), (5, 2), (4, 4), (3, 7), (200, 3), (40, 19), (30, 30), (18, 50))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("mode", ["reduced", "complete", "r"])
+def test_orthogonal_factors(mode, dtype):
+    a = of(None, None, dtype=dtype)
+    check([a], listed(linalg.qr(a, mode=mode)), *([numbers(*s, dtype=dtype)] for s in SHAPES))
+
+
+@pytest.mark.parametrize("mode", ["reduced", "complete", "r"])
+def test_orthogonal_factors_of_stacks_and_parts(mode):
+    a, b = of(None, None, None), of(3, 2)
+    outputs = [*listed(linalg.qr(a[:, ::-1, ::2], mode=mode)), *listed(linalg.qr(b.T, mode=mode))]
+    check([a, b], outputs, *([numbers(2, *s), numbers(3, 2)] for s in SHAPES))
+
+
+@pytest.mark.parametrize("mode", ["reduced", "complete", "r"])
+def test_orthogonal_factors_of_what_is_empty_zero_or_out_of_range(mode):
+    a = of(None, None)
+    f = theano.function([a], listed(linalg.qr(a, mode=mode)))
+    assert not report(f).calls
+    for n, m in ((0, 3), (3, 0), (0, 0)):
+        *q, r = f(np.ones((n, m)))
+        assert r.shape == (0 if mode == "reduced" else n, m)
+        assert all(np.array_equal(one, np.eye(n)[:, : len(r)]) for one in q)
+    for scale in (0, 1e-300, 1e300):
+        for shape in ((3, 2), (2, 3), (40, 30)):
+            *q, r = f(scale * numbers(*shape))
+            *_, expected = f(numbers(*shape))
+            np.testing.assert_allclose(r, expected * scale, rtol=1e-9, atol=1e-312)
+    assert all(np.isnan(one).any() for one in f(np.full((3, 2), np.nan)))
+
+
 @pytest.mark.parametrize("name", ["cholesky", "inverse", "determinant", "LU factors"])
 def test_stacks_of_matrices(name):
     a = of(None, None, None, None)

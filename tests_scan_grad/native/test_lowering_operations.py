@@ -298,7 +298,9 @@ def test_operations_that_are_graphs():
     check([a, b], inner(pt.tanh(a), b), [numbers(2, 3), numbers(3)])
 
 
-@pytest.mark.parametrize("mode", ["constant", "edge", "mean", "linear_ramp"])
+@pytest.mark.parametrize(
+    "mode", ["constant", "edge", "mean", "linear_ramp", "reflect", "symmetric", "wrap"]
+)
 def test_sizes_that_constants_inside_a_graph_give(mode):
     """The widths lie in a table inside the operation, from which its sizes are computed."""
     x = of(None, None)
@@ -308,7 +310,11 @@ def test_sizes_that_constants_inside_a_graph_give(mode):
     for value in numbers(3, 4), numbers(5, 3):
         found, gradient = native(value)
         np.testing.assert_allclose(found, np.pad(value, widths, mode=mode))
-        if mode != "edge" or sys.version_info >= (3, 12):
+        if mode in ("reflect", "symmetric", "wrap"):
+            change = 1e-6 * numbers(*value.shape)
+            above, below = (native(value + k * change)[0].sum() for k in (1, -1))
+            np.testing.assert_allclose((gradient * change).sum(), (above - below) / 2, rtol=1e-6)
+        elif mode != "edge" or sys.version_info >= (3, 12):
             # PyTensor 3.0 gives the gradient of edges that are repeated another shape
             np.testing.assert_allclose((gradient * value).sum(), found.sum())
 

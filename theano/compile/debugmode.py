@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 from pytensor.graph.basic import Constant
+from pytensor.graph.op import Op
+from pytensor.graph.traversal import io_toposort
 from pytensor.tensor.type import TensorType
 
 from theano.compile.call_errors import lines_about
@@ -13,6 +15,7 @@ from theano.compile.optimizers import resolve_optimizer, rewriter_of
 from theano.compile.wrong_steps import where_it_began
 from theano.compile.wrong_values import Wrongs, summary
 from theano.configdefaults import config
+from theano.pytensor_base.functions.c_code import COp
 from theano.pytensor_base.functions.debug_mode import (
     BadDestroyMap,
     BadOptimization,
@@ -27,6 +30,7 @@ from theano.pytensor_base.functions.debug_mode import DebugMode as PyTensorDebug
 from theano.pytensor_base.functions.debug_mode import DebugModeMaker as PyTensorMaker
 from theano.pytensor_base.graphs.scan import Scan
 from theano.schedule.database import optdb
+from theano.schedule.rewrites.elements.few_operands import has_too_many_operands
 from theano.schedule.rewrites.of_pytensor.left_out import SLOW_IN_PYTHON
 from theano.users_lines import lines_in_words, nearest_line
 
@@ -39,7 +43,11 @@ __all__ = [
     "DebugModeError",
     "InvalidValueError",
     "StochasticOrder",
+    "default_make_thunk",
 ]
+
+# A program that has `make_thunk` of its own compares with these whether an operator has another.
+default_make_thunk = [Op.make_thunk, COp.make_thunk]
 
 
 class DebugMode(PyTensorDebugMode):
@@ -123,6 +131,8 @@ class DebugFunctionMaker(PyTensorMaker):
 
     def create(self, *args, **kwargs):
         _forget_what_was_taken_back(self.fgraph)
+        if not self.mode.check_c_code:
+            _forget_what_python_cannot_run(self.fgraph)
         function = super().create(*args, **kwargs)
         function.vm = _finding_infinities(function.vm)
         return function
@@ -138,6 +148,20 @@ def _forget_what_was_taken_back(graph: Any) -> None:
     for why in [] if tracker is None else tracker.reasons.values():
         # each entry: reason | old variable | text of both graphs
         why[:] = [entry for entry in why if not str(entry[0]).startswith("('Revert'")]
+
+
+def _forget_what_python_cannot_run(graph: Any) -> None:
+    """Have nothing run that was replaced because it has more operands than NumPy's functions take."""
+    tracker = getattr(graph, "equivalence_tracker", None)
+    if tracker is None:
+        return
+    without: set[Any] = set()
+    for node in io_toposort(graph.inputs, tracker.all_variables_ever):
+        if has_too_many_operands(node) or not without.isdisjoint(node.inputs):
+            without.update(node.outputs)
+    tracker.all_variables_ever = [v for v in tracker.all_variables_ever if v not in without]
+    for why in tracker.reasons.values():
+        why[:] = [entry for entry in why if entry[1] not in without]
 
 
 def _finding_infinities(run: Callable) -> Callable:

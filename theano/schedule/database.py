@@ -9,7 +9,7 @@ from theano.schedule.layered_database import LayeredDB
 from theano.schedule.lines_kept import LinesKept
 from theano.schedule.rewrites.elements.casts_by_numpy import cast_by_numpy
 from theano.schedule.rewrites.elements.choices_at_once import choice_at_once
-from theano.schedule.rewrites.elements.few_operands import few_operands
+from theano.schedule.rewrites.elements.few_operands import few_fused_operands, few_operands
 from theano.schedule.rewrites.elements.views_last import views_last
 from theano.schedule.rewrites.in_place.parts_in_place import PartsInPlace
 from theano.schedule.rewrites.in_place.results_in_place import ResultsInPlace
@@ -34,7 +34,7 @@ FAST_COMPILE_TAG = "theano_fast_compile"
 # what makes the steps of loops fit an engine, after the rewrites of a mode
 STEPS_TAG = "theano_steps"
 # what Python needs, whatever the mode: NumPy takes no more than 32 operands
-FEW_OPERANDS = "few_operands"
+FEW_OPERANDS = "theano_few_operands"
 
 # What users register here, PyTensor's own modes do not see.
 optdb = LayeredDB(_pytensor_optdb)
@@ -85,5 +85,7 @@ optdb.register(
 # after all that knows operators by their names, before what makes the nodes fit Python
 optdb.register("operators_as_graphs", in2out(operators_as_graphs), FAST_COMPILE_TAG, position=47.9)
 # after all that gathers operands (48), before what joins operators (49)
-optdb.register(FEW_OPERANDS, in2out(few_operands), FAST_COMPILE_TAG, position=48.05)
+optdb.register("few_operands", in2out(few_operands), FAST_COMPILE_TAG, FEW_OPERANDS, position=48.05)
+# after what joins operators
+optdb.register("few_fused_operands", in2out(few_fused_operands), FEW_OPERANDS, position=49.6)
 optdb.register("cast_by_numpy", in2out(cast_by_numpy), FAST_COMPILE_TAG, position=48.1)

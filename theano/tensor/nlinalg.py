@@ -4,7 +4,7 @@
 from functools import reduce
 from typing import Any
 
-from pytensor.tensor.basic import ExtractDiag, alloc_diag, diag, trace
+from pytensor.tensor.basic import ExtractDiag, alloc_diag, as_tensor_variable, diag, trace
 from pytensor.tensor.basic import diagonal as extract_diag
 from pytensor.tensor.linalg import (
     SVD,
@@ -26,12 +26,13 @@ from pytensor.tensor.linalg import (
 )
 from pytensor.tensor.linalg import Lstsq as _PyTensorLstsq
 from pytensor.tensor.linalg import eigh as _eigh
-from pytensor.tensor.linalg import qr as _qr
 from pytensor.tensor.math import dot as _dot
+from pytensor.tensor.math import minimum
 
 from theano.gof.stand_in import StandIn
 from theano.tensor.linalg_gradients import EighGrad, _zero_disconnected
 from theano.tensor.old_operators import AllocDiag
+from theano.tensor.orthogonal_factors import orthogonal_factors
 
 eig = Eig()
 
@@ -61,6 +62,10 @@ def qr(a: Any, mode: str = "reduced"):
     ----------
     a : matrix of shape (M, N)
     mode : {'reduced', 'complete', 'r'}
-        The factors' shapes: (M, K) and (K, N) with K = min(M, N), or (M, M) and (M, N).
+        The factors' shapes: (M, K) and (K, N) with K = min(M, N), or (M, M) and (M, N); where only
+        R is returned, (K, N).
     """
-    return _qr(a, mode={"reduced": "economic", "complete": "full"}.get(mode, mode))
+    a = as_tensor_variable(a)
+    if mode == "r":
+        return orthogonal_factors(a, "r")[..., : minimum(a.shape[-2], a.shape[-1]), :]
+    return orthogonal_factors(a, {"reduced": "economic", "complete": "full"}.get(mode, mode))

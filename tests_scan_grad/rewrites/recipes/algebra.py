@@ -216,6 +216,7 @@ def signs_and_roots(m: Maker):
     "flatten_nested_add_mul",
     "constant_fold_branches_of_add_mul",
     "few_operands",
+    "few_fused_operands",
 )
 def nested_sums_and_products(m: Maker):
     x = m.array(2, MIXED)

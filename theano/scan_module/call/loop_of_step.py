@@ -200,8 +200,9 @@ def _rows(built: BuiltLoop, entry: Entry) -> Variable:
 
 
 def _last(built: BuiltLoop, entry: Entry) -> Variable:
-    rows = _rows(built, entry)
-    return rows if isinstance(entry, Untraced) else rows[-1]
+    """The last value of a state; of a loop without steps, the one that it began with."""
+    output = built.outputs[entry]
+    return output if isinstance(entry, Untraced) else output[-1]
 
 
 def _same_step(loop: Loop, other: Loop) -> bool:

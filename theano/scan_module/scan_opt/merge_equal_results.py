@@ -7,18 +7,25 @@ same places, and what the step gives them is equal as long as such states are: t
 partition that the step keeps (Hopcroft 1971, for automata). PyTensor takes all that begin alike to
 be equal, whatever the step gives them.
 It is legal because equal results are equal; what nobody reads any more leaves the loop elsewhere.
+
+What a step computes of such a state it computes of the first one. Two copies of a state may differ
+in the last digit, as they are computed in another order of operations: the gradient of a maximum,
+which asks where a value of one copy equals the greatest of another, would be lost.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from dataclasses import replace
 
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.traversal import graph_inputs
 
-from theano.pytensor_base.graphs.rewriting import dfs_rewriter, node_rewriter
+from theano.pytensor_base.graphs.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
 from theano.pytensor_base.graphs.scan import Scan
 from theano.scan_module.loop.arguments import Loop, State, take_apart
+from theano.scan_module.loop.step_copy import copied
 from theano.scan_module.step.equal_values import NumberedValues
 
 
@@ -29,6 +36,8 @@ def merge_equal_results(graph: FunctionGraph, node: Apply) -> dict[Variable, Var
         return None
     loop = take_apart(node)
     classes = _equal_states(loop)
+    if any(_is_read_elsewhere(loop, classes, state) for _, *others in classes for state in others):
+        return _of_first_states(loop, node, classes)
     merged = [(member.output, first.output) for first, *others in classes for member in others]
     merged += _equal_traces(loop, classes)
     return {
@@ -36,6 +45,48 @@ def merge_equal_results(graph: FunctionGraph, node: Apply) -> dict[Variable, Var
         for output, first in merged
         if output is not None and first is not None and graph.clients.get(output)
     } or None
+
+
+def _is_read_elsewhere(loop: Loop, classes: list[list[State]], state: State) -> bool:
+    """Whether something reads a state in the step but what it becomes itself, and states equal to it."""
+    own = {tap.inner for tap in state.reads}
+    group = next(group for group in classes if state in group)
+    of_group = [tap.inner for member in group for tap in member.writes]
+    outputs = [output for output in loop.inner_outputs if output not in of_group]
+    return not own.isdisjoint(graph_inputs(outputs))
+
+
+def _of_first_states(
+    loop: Loop, node: Apply, classes: list[list[State]]
+) -> dict[Variable, Variable]:
+    """The results of a loop without the states that are equal to others."""
+    first_of = {state: group[0] for group in classes for state in group}
+    places = {
+        own: first
+        for own, first in _first_for_each(loop, classes).items()
+        if own.type == first.type
+    }
+    kept = loop.with_inner_outputs(copied(loop.inner_outputs, places))
+    # the same states in the same order, now given what the first of each are
+    now = dict(zip(loop.ordered_states(), kept.ordered_states(), strict=True))
+    firsts = {now[group[0]] for group in classes}
+    built = replace(
+        kept, states=tuple(state for state in kept.ordered_states() if state in firsts)
+    ).build(type(node.op))
+    results = {
+        state.output: built.outputs[now[first]]
+        for state, first in first_of.items()
+        if state.output is not None
+    }
+    for entry, output in built.outputs.items():
+        if entry.output is not None:
+            results.setdefault(entry.output, output)
+    for output, first_output in _equal_traces(loop, classes):
+        if output is not None and first_output is not None:
+            results[output] = results[first_output]
+    for old, new in results.items():
+        copy_stack_trace(old, new)
+    return results
 
 
 def _may_have_equal_results(node: Apply) -> bool:
@@ -46,7 +97,10 @@ def _may_have_equal_results(node: Apply) -> bool:
 
 def _equal_states(loop: Loop) -> list[list[State]]:
     """The states, each with those that are equal to it in every step."""
-    classes = _grouped(loop.states, lambda state: (state.outer, state.taps))
+    classes = _grouped(
+        loop.states,
+        lambda state: (state.outer, state.taps, tuple(tap.inner.type for tap in state.reads)),
+    )
     while True:
         numbered = NumberedValues(_first_for_each(loop, classes))
         split = [part for group in classes for part in _split(group, numbered)]

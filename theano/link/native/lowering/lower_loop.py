@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from pytensor.graph.basic import Variable
 
+from theano.link.native.graph.lazy_choices import OneStep, with_lazy_choices
 from theano.link.native.ir.ir import (
     CannotLower,
     Value,
@@ -36,10 +37,11 @@ def lower_scan(
     CannotLower
         With the first reason found.
     """
-    graph = prepared(op)
+    graph = with_lazy_choices(prepared(op))
 
     def lowered(known: Sizes | None) -> Loop:
         step = Step(name, known, lower_loop=lower_loop)
+        step.packs = not isinstance(op, OneStep)
         loop = Loop(op.name or "scan", step, [], [])
         arguments = LoopArguments(loop, op, outer_names)
         step.constant_array = arguments.constant_array

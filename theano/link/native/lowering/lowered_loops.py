@@ -34,7 +34,7 @@ def shared_loop(op: Scan, outer_names: Sequence[str | None], called: str) -> Loo
     called
         As what it is called, which does not matter here.
     """
-    loop = _lowered(_EqualLoop(EqualSteps(op), op.info, outer_names))
+    loop = _lowered(_EqualLoop(EqualSteps(op), op.info, type(op), outer_names))
     return replace(loop, name=op.name or "scan")
 
 
@@ -54,6 +54,7 @@ def loops_of_their_own() -> LowerLoop:
 class _EqualLoop:
     step: EqualSteps
     info: Any
+    kind: type
     outer_names: Sequence[str | None] = field(compare=False)
 
 

@@ -24,12 +24,13 @@ OPERATORS_OF = {
     ".operations.images.neighbours": "Images2Neibs Images2NeibsGrad",
     ".operations.images.pooling": "AveragePoolGrad DownsampleFactorMaxGradGrad MaxPoolGrad Pool",
     ".operations.indexing": "AdvancedIncSubtensor1 AdvancedSubtensor1 IncSubtensor Subtensor",
+    ".operations.lazy_choices": "LazyChoice",
     ".operations.masks": "Nonzero",
     ".operations.matrices.batched_products": "BatchedDot",
     ".operations.matrices.block_diagonal": "BlockDiagonal",
     ".operations.matrices.blockwise": "Blockwise",
     ".operations.matrices.linear_algebra": """
-        Cholesky CholeskySolve Det Eigh LUFactor MatrixInverse PivotToPermutations SLogDet Schur
+        Cholesky CholeskySolve Det Eigh LUFactor MatrixInverse PivotToPermutations QR SLogDet Schur
         Solve SolveOrNaN SolveTriangular TRSYL
     """,
     ".operations.matrices.products": "CGemv CGer Dot Dot22 Dot22Scalar Gemm Gemv Ger",

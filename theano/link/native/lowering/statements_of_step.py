@@ -19,9 +19,11 @@ from theano.link.native.ir.ir import (
     Value,
     View,
 )
-from theano.link.native.ir.scalar_types import literal
+from theano.link.native.ir.prologue import Applied
+from theano.link.native.ir.scalar_types import C_TYPES, literal
 from theano.link.native.ir.sizes import Sizes, bytes_of
 from theano.link.native.statements.base import Statement
+from theano.link.native.statements.numbers import Assign
 
 
 class StatementsOfStep:
@@ -32,7 +34,9 @@ class StatementsOfStep:
     name
         The name of the C function.
     repeats
-        Whether the statements run again and again, so that preparing operands pays.
+        Whether the statements run again and again.
+    packs
+        Whether preparing operands before pays.
     loops
         The loops that statements call.
     lower_loop
@@ -63,7 +67,7 @@ class StatementsOfStep:
         repeats: bool = True,
         lower_loop: Callable[..., Any] | None = None,
     ) -> None:
-        self.name, self.repeats = name, repeats
+        self.name, self.repeats, self.packs = name, repeats, repeats
         self.constant_array: Callable[[np.ndarray], View]
         self.sizes = Sizes(known)
         self.loops: list[Any] = []
@@ -109,6 +113,8 @@ class StatementsOfStep:
 
     def size(self, value: Value, what: str) -> Size:
         """A number as a size; CannotLower if it may differ between steps."""
+        if isinstance(value, Scalar):
+            value = self.settled(value) or value
         if not isinstance(value, Scalar) or not value.invariant:
             raise CannotLower(f"{what} that may differ between steps")
         if value.literal is not None:
@@ -116,6 +122,29 @@ class StatementsOfStep:
                 raise CannotLower(f"{what} that does not fit 64 bits")
             return int(value.literal)
         return self.sizes.name(value.signed)
+
+    def settled(self, number: Scalar) -> Scalar | None:
+        """A number as one that is known before the loop, if it is, whatever a step chooses.
+
+        Of a choice between two sizes both must be the same: then what is chosen has one shape.
+        """
+        if number.invariant:
+            return number
+        position = self._numbers_defined_at.get(number.expression)
+        made_by = None if position is None else self.statements[position]
+        if not isinstance(made_by, Assign) or number.dtype != "int64":
+            return None
+        chosen = made_by.operation.name == "Switch"
+        operands = made_by.operands[1:] if chosen else made_by.operands
+        known = [one for operand in operands if (one := self.settled(operand)) is not None]
+        if len(known) < len(operands):
+            return None
+        if chosen:
+            first, second = (self.size(one, "a size that a step chooses") for one in known)
+            return self.of_size(self.sizes.equal(first, second, "sizes that a step chooses from"))
+        names, dtypes = tuple(one.expression for one in known), tuple(one.dtype for one in known)
+        name = self.sizes.define(C_TYPES["int64"], Applied(made_by.operation, names, dtypes))
+        return Scalar(name, "int64", invariant=True)
 
     def of_size(self, size: Size) -> Scalar:
         """A size as a number."""
@@ -153,4 +182,4 @@ class StatementsOfStep:
 
     def packable(self, view: View) -> bool:
         """Whether a product may have this operand packed once, before the loop."""
-        return self.repeats and self.invariant(view)
+        return self.packs and self.invariant(view)

@@ -10,7 +10,18 @@ from types import ModuleType
 from theano.link.native.runtime.load import library
 
 # in the order of TN_LAPACK in runtime.h
-_FUNCTIONS = ("potrf", "trsm", "gesv", "posv", "getrf", "syevr", "gees", "trsyl")
+_FUNCTIONS = (
+    "potrf",
+    "trsm",
+    "gesv",
+    "posv",
+    "getrf",
+    "syevr",
+    "gees",
+    "trsyl",
+    "geqrf",
+    "orgqr",
+)
 _OF_BLAS = ("trsm",)
 _PRECISIONS = ("s", "d")
 

@@ -43,11 +43,13 @@ static int64_t least(int64_t a, int64_t b)
 #define TN_REAL float
 #define TN_NAME(x) x##_f32
 #include "linear_algebra.inc"
+#include "reflections.inc"
 #undef TN_REAL
 #undef TN_NAME
 
 #define TN_REAL double
 #define TN_NAME(x) x##_f64
 #include "linear_algebra.inc"
+#include "reflections.inc"
 #undef TN_REAL
 #undef TN_NAME

@@ -249,7 +249,11 @@ void tn_take_interrupt(void **exception);
                           int *sdim, real *wr, real *wi, real *vs, int *ldvs, real *work,          \
                           int *lwork, int *bwork, int *info);                                      \
     void (*trsyl_##suffix)(char *trana, char *tranb, int *isgn, int *m, int *n, real *a, int *lda, \
-                           real *b, int *ldb, real *c, int *ldc, real *scale, int *info);
+                           real *b, int *ldb, real *c, int *ldc, real *scale, int *info);          \
+    void (*geqrf_##suffix)(int *m, int *n, real *a, int *lda, real *tau, real *work, int *lwork,   \
+                           int *info);                                                             \
+    void (*orgqr_##suffix)(int *m, int *n, int *k, real *a, int *lda, real *tau, real *work,       \
+                           int *lwork, int *info);
 struct tn_lapack {
     TN_LAPACK(float, f32)
     TN_LAPACK(double, f64)
@@ -269,10 +273,13 @@ void tn_find_lapack_by(void (*find)(void));
  * tn_determinant gives the sign of the determinant and the logarithm of its size. tn_schur gives the
  * triangle with blocks of two on its diagonal, and the orthogonal matrix, of a real Schur form;
  * tn_solve_sylvester solves a x + x b = c, c of n rows and m columns, where a and b are such triangles.
+ * tn_qr gives the factors of a matrix of n rows and m columns, q with n columns where it is complete, else
+ * as many as a has rows or columns, whichever are fewer, and r with as many rows; tn_qr_triangle gives r
+ * alone, with n rows.
  *
  * work holds n (n + m) elements for tn_solve, n n for tn_lu, tn_inverse and tn_determinant,
- * n (2 n + 40) for tn_eigh and tn_schur, n n + m m + n m for tn_solve_sylvester; pivots n numbers,
- * those of tn_eigh 12 n. */
+ * n (2 n + 40) for tn_eigh and tn_schur, n n + m m + n m for tn_solve_sylvester, n m + 65 (n + m) for
+ * tn_qr and tn_qr_triangle, and n n more where q is complete; pivots n numbers, those of tn_eigh 12 n. */
 enum { TN_GENERAL, TN_POSITIVE, TN_SYMMETRIC, TN_TRIDIAGONAL, TN_BANDED };
 #define TN_LINEAR_ALGEBRA(real, suffix)                                                            \
     void tn_cholesky_##suffix(int64_t n, const real *a, int64_t row_stride,                        \
@@ -303,7 +310,11 @@ enum { TN_GENERAL, TN_POSITIVE, TN_SYMMETRIC, TN_TRIDIAGONAL, TN_BANDED };
     void tn_solve_sylvester_##suffix(                                                              \
         int64_t n, int64_t m, const real *a, int64_t row_stride, int64_t column_stride,            \
         const real *b, int64_t b_row_stride, int64_t b_column_stride, const real *c,               \
-        int64_t c_row_stride, int64_t c_column_stride, real *out, real *work);
+        int64_t c_row_stride, int64_t c_column_stride, real *out, real *work);                     \
+    void tn_qr_##suffix(int64_t n, int64_t m, const real *a, int64_t row_stride,                   \
+                        int64_t column_stride, int64_t complete, real *q, real *r, real *work);    \
+    void tn_qr_triangle_##suffix(int64_t n, int64_t m, const real *a, int64_t row_stride,          \
+                                 int64_t column_stride, real *r, real *work);
 TN_LINEAR_ALGEBRA(float, f32)
 TN_LINEAR_ALGEBRA(double, f64)
 

@@ -16,6 +16,14 @@ from theano.link.native.text.writer import Writer
 WRITTEN_KINDS = ("mit_mot", "ring", "trace", "untraced")
 
 
+@dataclass(frozen=True)
+class When:
+    """A condition of a step, and whether it has to hold."""
+
+    condition: Scalar
+    holds: bool
+
+
 @dataclass(eq=False)
 class CallLoop(Statement):
     """Run a loop that is a C function of its own.
@@ -34,6 +42,8 @@ class CallLoop(Statement):
         What the errors of the loop begin at among those of the caller.
     takes
         How long all steps of the loop take on one thread, in sizes of the caller.
+    when
+        On which condition it runs; None: always.
     """
 
     loop: Any
@@ -42,6 +52,7 @@ class CallLoop(Statement):
     work: Buffer
     first_error: int
     takes: list[Work]
+    when: When | None = None
 
     as_function = AsFunction.NEVER
     leaves_work = True
@@ -54,7 +65,8 @@ class CallLoop(Statement):
 
     def values_read(self) -> list[Operand]:
         pairs = zip(self.loop.arguments, self.operands, strict=True)
-        return [operand for argument, operand in pairs if argument.kind != "trace"]
+        read: list[Operand] = [operand for argument, operand in pairs if argument.kind != "trace"]
+        return read if self.when is None else [*read, self.when.condition]
 
     def values_written(self) -> list[Operand]:
         views = [operand for operand in self.operands if isinstance(operand, View)]
@@ -95,7 +107,7 @@ class CallLoop(Statement):
         loop, prefix = self.loop, self.prefix
         names = (f"{prefix}_{what}" for what in ("numbers", "arrays", "result"))
         numbers, arrays, result = map(writer.rename, names)
-        lines = ["{", f"{arrays}[1] = {writer.rename(self.work.name)};"]
+        lines = [self._if(writer), f"{arrays}[1] = {writer.rename(self.work.name)};"]
         for k, (argument, operand) in enumerate(zip(loop.arguments, self.operands, strict=True)):
             at = f"{arrays}[{FIRST_ARRAY + k}]"
             if isinstance(operand, Scalar):
@@ -115,8 +127,13 @@ class CallLoop(Statement):
             *lines,
             f"{numbers}[0] = 1;",
             f"status = {writer.function(loop.step.name)}({numbers}, {arrays}, {result});",
-            "}",
             f"if (status) {{ result[0] = {result}[0]; "
             "status = status > 0 ? TN_REFUSED : status == TN_INTERRUPTED ? status "
             f": status - {self.first_error}; goto end; }}",
+            "}",
         ]
+
+    def _if(self, writer: Writer) -> str:
+        if self.when is None:
+            return "{"
+        return f"if ({'' if self.when.holds else '!'}({writer.number(self.when.condition)})) {{"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from theano.link.native.ir.ir import (
@@ -26,6 +27,7 @@ from theano.link.native.ir.symbolic import (
     Choice,
     Item,
     Name,
+    Symbolic,
     both,
     compared,
     difference,
@@ -35,7 +37,7 @@ from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.base import Work
-from theano.link.native.statements.call_loop import WRITTEN_KINDS, CallLoop
+from theano.link.native.statements.call_loop import WRITTEN_KINDS, CallLoop, When
 from theano.link.native.statements.copy import Copy
 from theano.pytensor_base.graphs.scan import FrozenWhenAsked, Scan
 from theano.scan_module.loop.roles import Roles, given_to
@@ -51,23 +53,14 @@ def scan(step: Step, node, inputs: list[Value]) -> list[Value]:
     parts = roles.outer_inputs(inputs)
     steps = step.size(parts.n_steps, "a number of steps of a loop inside")
     step.sizes.check(compared(steps, ">=", 0), "a number of steps that is not negative")
-    prefix = f"l{len(step.loops)}"
-    assert step.lower_loop is not None
-    loop = step.lower_loop(op, argument_names(node), f"{step.name}_{prefix}")
-    step.loops.append(loop)
-    call = _Call(step, loop, prefix, steps)
+    call = LoopCall.of(step, op, argument_names(node), steps)
     for argument, value in zip(call.of_kind("sequence"), parts.sequences, strict=True):
         call.bind(argument, _in_rows(step, value, steps))
     for argument, value in zip(call.of_kind("mit_mot", "ring"), parts.states, strict=True):
         call.bind(argument, call.state(argument, value))
     for argument, value in zip(call.of_kind("untraced"), parts.untraced, strict=True):
         call.bind(argument, View.of(_copied(step, value)))
-    given = iter(parts.invariants)
-    for argument in call.of_kind("invariant"):
-        if argument.constant is not None:
-            call.bind(argument, step.constant_array(argument.constant))
-        else:
-            call.bind(argument, call.invariant(argument, next(given)))
+    call.bind_invariants(parts.invariants)
     call.plan(parts.trace_lengths)
     call.append()
     if roles.may_stop:
@@ -101,8 +94,28 @@ def _in_rows(step: Step, value: Value, steps: Size) -> View:
     return View.of(step.copied(view))
 
 
-class _Call:
-    """The variables and statements of one call."""
+class LoopCall:
+    """The variables and statements of one call.
+
+    Attributes
+    ----------
+    when
+        The condition on which it is made; None: in each step.
+    guard
+        The same where it is known before the loop: else the loop is not asked about sizes either.
+    """
+
+    when: When | None = None
+    guard: Symbolic | None = None
+
+    @classmethod
+    def of(cls, step: Step, op: Scan, names: Sequence[str | None], steps: Size) -> LoopCall:
+        """The next call of a step, whose loop is lowered now."""
+        prefix = f"l{len(step.loops)}"
+        assert step.lower_loop is not None
+        loop = step.lower_loop(op, names, f"{step.name}_{prefix}")
+        step.loops.append(loop)
+        return cls(step, loop, prefix, steps)
 
     def __init__(self, step: Step, loop: Loop, prefix: str, steps: Size):
         self.step, self.loop, self.prefix, self.steps = step, loop, prefix, steps
@@ -116,6 +129,14 @@ class _Call:
 
     def bind(self, argument: Argument, value: View | Scalar) -> None:
         self.bound[id(argument)] = value
+
+    def bind_invariants(self, values: Sequence[Value]) -> None:
+        given = iter(values)
+        for argument in self.of_kind("invariant"):
+            if argument.constant is not None:
+                self.bind(argument, self.step.constant_array(argument.constant))
+            else:
+                self.bind(argument, self.invariant(argument, next(given)))
 
     def state(self, argument: Argument, value: Value) -> View:
         """A new buffer with the initial rows of a state."""
@@ -153,34 +174,49 @@ class _Call:
         return view if in_order or argument.free_strides else View.of(step.copied(view))
 
     def plan(self, lengths: list[Value]) -> None:
+        """Have the loop say what it needs, and make the memory of its traces."""
+        rows = [self.step.size(one, "a length of a trace of a loop inside") for one in lengths]
+        self.ask(rows)
+        for count, (trace, shape) in zip(rows, self.traces_with_shapes(), strict=True):
+            self.bind(trace, View.of(self.step.temporary(trace.dtype, [count, *shape])))
+
+    def ask(self, rows: Sequence[Size]) -> None:
         """Have the loop check the sizes and say what it needs, in the caller's prologue."""
         step, loop, prefix, sizes = self.step, self.loop, self.prefix, self.step.sizes
         traces = self.of_kind("trace")
-        count = FIRST_RESULT + sum(len(a.shape) for a in traces)
+        results = FIRST_RESULT + sum(len(a.shape) for a in traces)
         arrays = FIRST_ARRAY + len(loop.arguments)
-        begin = BeginCall(prefix, loop.name, loop.number_count, arrays, count, self.steps)
+        begin = BeginCall(prefix, loop.name, loop.number_count, arrays, results, self.steps)
         sizes.entries.append(begin)
-        for trace, length in zip(traces, lengths, strict=True):
-            rows = step.size(length, "a length of a trace of a loop inside")
+        for trace, count in zip(traces, rows, strict=True):
             # PyTensor keeps no row of a loop without steps, however many were asked for.
-            some, steps = compared(rows, ">", 0), compared(self.steps, ">", 0)
+            some, steps = compared(count, ">", 0), compared(self.steps, ">", 0)
             sizes.check(compared(some, "==", steps), "rows where there are steps")
-            self._number(trace.first_size, rows)
+            self._number(trace.first_size, count)
         for argument in loop.arguments:
             if argument.kind != "trace":
                 self._sizes_of(argument)
         self._show_numbers()
         passed = tuple(Name(f"{prefix}_{what}") for what in ("numbers", "arrays", "result"))
-        sizes.check(compared(Call(loop.step.name, passed), "==", 0), loop.name)
-        result = f"{prefix}_result"
-        self.work = step.temporary("int8", (sizes.name(Item(result, 1)),))
-        position = FIRST_RESULT
-        for trace, length in zip(traces, lengths, strict=True):
-            shape: list[Size] = [step.size(length, "a length of a trace")]
+        fits: Symbolic = compared(Call(loop.step.name, passed), "==", 0)
+        sizes.check(fits if self.guard is None else Choice(self.guard, fits, 1), loop.name)
+        self.work = step.temporary("int8", (self._answer(1),))
+
+    def _answer(self, position: int) -> Size:
+        """A size that the loop answered, if it was asked."""
+        item: Symbolic = Item(f"{self.prefix}_result", position)
+        return self.step.sizes.name(item if self.guard is None else Choice(self.guard, item, 0))
+
+    def traces_with_shapes(self) -> list[tuple[Argument, list[Size]]]:
+        """The traces, and the shapes of their rows as the loop answered them."""
+        found, position = [], FIRST_RESULT
+        for trace in self.of_kind("trace"):
+            shape: list[Size] = []
             for size in trace.shape:
-                shape.append(size if isinstance(size, int) else sizes.name(Item(result, position)))
+                shape.append(size if isinstance(size, int) else self._answer(position))
                 position += 1
-            self.bound[id(trace)] = View.of(step.temporary(trace.dtype, shape))
+            found.append((trace, shape))
+        return found
 
     def _number(self, position: int, size: Size) -> None:
         self.step.sizes.entries.append(PassNumber(self.prefix, position, size))
@@ -227,8 +263,8 @@ class _Call:
                 items = self.lists[id(argument)]
                 names = tuple(step.sizes.define(kind, item.symbol) for item in items)
                 step.sizes.entries.append(ShowList(self.prefix, at, kind, names))
-            elif isinstance(value, Scalar) and value.invariant:
-                kept = step.sizes.define(C_TYPES[value.dtype], value.symbol)
+            elif isinstance(value, Scalar) and (known := step.settled(value)) is not None:
+                kept = step.sizes.define(C_TYPES[known.dtype], known.symbol)
                 step.sizes.entries.append(ShowArray(self.prefix, at, number=kept))
             elif isinstance(value, View) and step.invariant(value):
                 first = first_element(value, step.sizes)
@@ -241,7 +277,8 @@ class _Call:
         first_error = len(step.errors)
         for error in loop.step.errors:
             text = f"{error.text} in the loop {loop.name}"
-            step.errors.append(StepError(error.kind, text, in_loop=True))
+            inside = error if self.when else StepError(error.kind, text, in_loop=True)
+            step.errors.append(inside)
         operands = [self.bound[id(argument)] for argument in loop.arguments]
         written = [
             operand.buffer
@@ -249,7 +286,7 @@ class _Call:
             if isinstance(operand, View) and argument.kind in WRITTEN_KINDS
         ]
         takes = [self._all_steps(work) for s in loop.step.statements for work in s.nanoseconds()]
-        call = CallLoop(loop, self.prefix, operands, self.work, first_error, takes)
+        call = CallLoop(loop, self.prefix, operands, self.work, first_error, takes, self.when)
         for buffer in written:
             # the loop writes its rows one after the other, without gaps
             buffer.packed = True

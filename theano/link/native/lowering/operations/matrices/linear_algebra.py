@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from pytensor.tensor.linalg import (
+    QR,
     Cholesky,
     CholeskySolve,
     Det,
@@ -27,7 +28,7 @@ from pytensor.tensor.linalg import (
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Buffer, CannotLower, Size, Value, View
 from theano.link.native.ir.scalar_types import FLOATS, SUFFIX
-from theano.link.native.ir.symbolic import compared
+from theano.link.native.ir.symbolic import compared, minimum
 from theano.link.native.lowering.operations.elementwise import cast
 from theano.link.native.lowering.operations.kernels import indices, looks_of, loops
 from theano.link.native.lowering.operations.matrices.stacks import stack_shape, stretched
@@ -38,6 +39,7 @@ from theano.link.native.statements.costs import MULTIPLY_ADD
 from theano.link.native.statements.kernel import Array, Kernel
 from theano.link.native.text.looks import declared, look_after, unless_empty
 from theano.pytensor_base.operations.tensor import TRSYL
+from theano.tensor.orthogonal_factors import QR as OurQR
 from theano.tensor.solved_systems import SolveOrNaN
 
 # LAPACK counts in C's int
@@ -55,7 +57,8 @@ class Routine:
     flags
         Numbers that it is given after the matrix.
     results
-        Of each result the sizes, by letters: ``n`` rows, ``m`` right sides.
+        Of each result the sizes, by letters: ``n`` rows, ``m`` right sides, or columns of a matrix
+        that need not be square, ``k`` the fewer of the two.
     operands
         Of each operand the same; the last may be a vector.
     work
@@ -76,6 +79,10 @@ class Routine:
     whole_numbers: int = 0
     failure: str | None = None
     after: Callable[..., list[str]] | None = None
+
+    @property
+    def two_sizes(self) -> bool:
+        return any("m" in letters for letters in self.operands)
 
 
 # as runtime.h counts them
@@ -102,6 +109,17 @@ def _schur(op: Schur) -> Routine:
     if op.output != "real" or op.sort is not None:
         raise CannotLower("a Schur form of complex numbers, or in an order")
     return Routine("schur", (), ("nn", "nn"), work=(("n", "n"), ("n", "n"), (40, "n")))
+
+
+def _qr(op: QR) -> Routine:
+    if op.pivoting or op.mode == "raw":
+        raise CannotLower("factors Q and R that are raw, or of columns in another order")
+    work: tuple[tuple[str | int, ...], ...] = (("n", "m"), (65, "n"), (65, "m"))
+    if op.mode == "r":
+        return Routine("qr_triangle", (), ("nm",), ("nm",), work)
+    if op.mode == "full":
+        return Routine("qr", (1,), ("nn", "nm"), ("nm",), (("n", "n"), *work))
+    return Routine("qr", (0,), ("nk", "km"), ("nm",), work)
 
 
 def _of_sign_and_logarithm(sign: str, logarithm: str) -> list[str]:
@@ -132,6 +150,8 @@ ROUTINES: Mapping[type, Callable[[Any], Routine]] = {
         whole_numbers=12,
         failure="Eigenvalues did not converge",
     ),
+    QR: _qr,
+    OurQR: _qr,
     Schur: _schur,
     TRSYL: lambda op: Routine(
         "solve_sylvester",
@@ -199,7 +219,10 @@ def _sizes(step: Step, routine: Routine, cores: Sequence[tuple[Size, ...]]) -> d
     for size in (n, m):
         if not isinstance(size, int):
             step.sizes.check(compared(size, "<=", _MOST_ROWS), "rows that LAPACK can count")
-    return {"n": n, "m": m}
+    sizes = {"n": n, "m": m}
+    if any("k" in letters for letters in routine.results):
+        sizes["k"] = step.sizes.name(minimum(n, m))
+    return sizes
 
 
 _SQUARE = "rows and columns of a square matrix"
@@ -230,7 +253,7 @@ class _Call:
         """The statement that calls it."""
         writes = [View.of(buffer) for buffer in (*results, *self.work)]
         n, m = self.sizes["n"], self.sizes["m"]
-        terms = (*results[0].shape[: len(self.names)], n, n, n if len(operands) == 1 else m)
+        terms = (*results[0].shape[: len(self.names)], n, n, m if self.routine.two_sizes else n)
         failure = self.routine.failure
         return Kernel(
             writes,
@@ -261,7 +284,7 @@ class _Call:
             n, m, *fails = (each for each in rest if not isinstance(each, Array))
             arguments = [
                 n,
-                *([m] if len(operands) > 1 else []),
+                *([m] if routine.two_sizes else []),
                 given(operands[0]),
                 *map(str, routine.flags),
                 *map(given, operands[1:]),
@@ -272,7 +295,7 @@ class _Call:
             body = [f"if (!{call}) {{ {fails[0]} }}"] if fails else [f"{call};"]
             if routine.after is not None:
                 body += routine.after(*(array.at(*names) for array in made))
-            body += look_after(f"{n} * {n} * {n if len(operands) == 1 else m}", self.looks)
+            body += look_after(f"{n} * {n} * {m if routine.two_sizes else n}", self.looks)
             stack = made[0].shape[: len(names)]
             return [
                 *declared(self.looks),
