@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from textwrap import fill
 
@@ -83,11 +83,16 @@ def _activations_with(kept: tuple[str, ...]) -> str:
 def _called_vectors(text: str) -> str:
     """What is for vectors, without the lines that make functions that a text does not call."""
     lines = _content(_LIBRARIES["vectors"]).split("\n")
-    return "\n".join(line for line in lines if _is_called(_made_by(line), text))
+    # a long text is looked through once for each kind, not for each name
+    called = functools.cache(lambda beginning: beginning in text)
+    return "\n".join(
+        line for line in lines if not (made := _made_by(line)) or _is_called(made, text, called)
+    )
 
 
-def _is_called(names: Sequence[str], text: str) -> bool:
-    return not names or any(name in text for name in names)
+def _is_called(names: Sequence[str], text: str, called: Callable[[str], bool]) -> bool:
+    kind = "_".join(names[0].split("_")[:2])
+    return called(f"{kind}_") and any(name in text for name in names)
 
 
 @functools.cache

@@ -36,6 +36,7 @@ def mutable_inputs(
     updates: Any = fgraph.update_mapping or {}
     states = {fgraph.inputs[k]: fgraph.outputs[result] for result, k in updates.items()}
     found: dict[Variable, Variable | None] = {}
+    nodes = set(nodes)
     for variable in fgraph.inputs:
         # the graph of a step has no entry for an input that it does not read
         if variable not in fgraph.clients:
