@@ -278,3 +278,15 @@ def updates_by_chance(choose, mode):
         known.append(new)
         outputs.append([new.sum(), some(), table[i].sum(axis=0)][choose.integers(3)])
     return theano.function([i], outputs, updates=updates, mode=mode), tables
+
+
+def test_inputs_that_share_memory_are_not_overwritten_before_they_are_read():
+    memory = np.arange(4.0)
+    forward = theano.shared(memory, borrow=True)
+    backward = theano.shared(memory[::-1], borrow=True)
+    again = theano.shared(memory, borrow=True)
+    f = theano.function([], [], updates=[(forward, 2 * forward + backward + again)])
+    f()
+    np.testing.assert_array_equal(forward.get_value(), [3.0, 5.0, 7.0, 9.0])
+    np.testing.assert_array_equal(backward.get_value(), [3.0, 2.0, 1.0, 0.0])
+    np.testing.assert_array_equal(again.get_value(), [0.0, 1.0, 2.0, 3.0])

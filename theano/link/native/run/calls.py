@@ -300,6 +300,7 @@ class NativeSegment:
         The next value of a state takes the place of its value, which is kept for the next call.
         """
         position = FIRST_RESULT
+        memory = _Memory(arrays)
         for k, (cell, dtype, rank) in enumerate(
             zip(self.outputs, self._dtypes, self._ranks, strict=True)
         ):
@@ -307,7 +308,7 @@ class NativeSegment:
             position += rank
             cell[0] = None
             taken = self._overwrites[k]
-            if overwrite and taken is not None and self._may_fill(k, taken, arrays, shape):
+            if overwrite and taken is not None and self._may_fill(k, arrays[taken], memory, shape):
                 cell[0] = arrays[taken]
                 continue
             array = self._kept[k]
@@ -320,17 +321,13 @@ class NativeSegment:
             elif _is_whole(state[0], dtype):
                 self._kept[k] = state[0]
 
-    def _may_fill(self, k: int, taken: int, arrays: list, shape: tuple[int, ...]) -> bool:
+    def _may_fill(self, k: int, array: Any, memory: _Memory, shape: tuple[int, ...]) -> bool:
         """Whether an output may take the memory of an input."""
-        array = arrays[taken]
         if not array.flags.writeable:
             return False
         if not self.segment.outputs[k].element_by_element:
             return True
-        others = [other for position, other in enumerate(arrays) if position != taken]
-        return array.shape == shape and not any(
-            isinstance(other, np.ndarray) and np.may_share_memory(array, other) for other in others
-        )
+        return array.shape == shape and not memory.is_shared(array)
 
     def _cut_outputs(self) -> None:
         position = FIRST_RESULT
@@ -338,6 +335,26 @@ class NativeSegment:
             if rank and self._result[position] < len(cell[0]):
                 cell[0] = cell[0][: self._result[position]]
             position += rank
+
+
+class _Memory:
+    """Which inputs of a call share memory; most own theirs, and need not be compared in pairs."""
+
+    def __init__(self, arrays: list):
+        self._arrays = arrays
+        self._views: list | None = None
+        self._identities: list[int] = []
+
+    def is_shared(self, array: np.ndarray) -> bool:
+        """Whether an input may share memory with another one."""
+        if self._views is None:
+            self._identities = [*map(id, self._arrays)]
+            self._arrays = [a for a in self._arrays if isinstance(a, np.ndarray)]
+            self._views = [a for a in self._arrays if not a.flags.owndata]
+        others = self._views if array.flags.owndata else self._arrays
+        return self._identities.count(id(array)) > 1 or any(
+            other is not array and np.may_share_memory(array, other) for other in others
+        )
 
 
 def _is_whole(value: Any, dtype: np.dtype) -> bool:
