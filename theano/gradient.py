@@ -337,7 +337,8 @@ def Rop(
     Raises
     ------
     DisconnectedInputError
-        An `f` does not depend on `wrt`, and `disconnected_outputs` is ``'raise'``.
+        An `f` that no operator computes is none of `wrt`, and `disconnected_outputs` is
+        ``'raise'``. The product of one that is computed of other variables is zero.
     ValueError
         An operator between them has no derivative.
 
@@ -366,6 +367,9 @@ def Rop(
     try:
         results = tangents_of(*given, **options)
     except NotImplementedError:
+        if all(value.owner is not None or value in given[1] for value in given[0]):
+            # as by the operators' rules, which make zeros of those that do not depend on `wrt`
+            options = {"disconnected_outputs": "ignore", "return_disconnected": "zero"}
         try:
             results = tangents_by_transposition(*given, **options)
         except NullTypeGradError as error:
