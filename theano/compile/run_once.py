@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pytensor.compile.builders import OpFromGraph
 from pytensor.graph.basic import Apply, Constant, Variable
-from pytensor.scan.op import Scan
 
 from theano.configdefaults import config
 from theano.link.native.run.one_by_one import make_thunk_for_one_call, needs_c
 from theano.pytensor_base.graphs.graph import copy_of_graph_inside
+from theano.pytensor_base.graphs.scan import Scan
 from theano.schedule.step_modes import step_modes
 
 
