@@ -20,6 +20,7 @@ FILES = {
     "tests_scan_grad/native/test_lowering_operations.py": "not large",
     "tests_scan_grad/native/test_lowering_products.py": "",
     "tests_scan_grad/native/test_linear_algebra.py": "",
+    "tests_scan_grad/native/test_choices_in_steps.py": "",
     "tests_scan_grad/native/test_convolve1d.py": "",
     "tests_scan_grad/native/test_sylvester.py": "",
     "tests_scan_grad/native/test_correlations.py": "",
