@@ -24,8 +24,7 @@ LAYERS = [
         tensor.nnet.correlation tensor.nnet.ctc_operator tensor.nnet.neighbours_operators
         tensor.signal.pooling
         sandbox.mrg31k3p sandbox.mrg_truncated sandbox.mrg_uniform sandbox.multinomial
-        tensor.orthogonal_factors tensor.random_function tensor.random_samplers
-        tensor.random_state_words tensor.solved_systems""",
+        tensor.random_function tensor.random_samplers tensor.random_state_words tensor.solved_systems""",
     ),
     ("loops", "scan_module"),
     ("engines", "link"),

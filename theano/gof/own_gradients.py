@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from pytensor.gradient import DisconnectedType, disconnected_type
 from pytensor.graph.basic import Variable
 from pytensor.graph.op import HasInnerGraph
 from pytensor.graph.op import Op as PyTensorOp
@@ -40,7 +39,7 @@ def use_own_gradients(variables: Iterable[Any]) -> None:
             if kind not in _seen:
                 _seen.add(kind)
                 _adopt(kind, "pullback", ("grad", "L_op"), _pullback)
-                _adopt(kind, "pushforward", ("R_op",), _pushforward)
+                _adopt(kind, "pushforward", ("R_op",), PureOp.pushforward)
         if isinstance(op, HasInnerGraph):
             use_own_gradients(op.inner_outputs)
 
@@ -64,13 +63,7 @@ def _pullback(self, inputs, outputs, cotangents):
     """What the nearer of `L_op` and `grad` gives; `L_op` of a base may know no `grad`."""
     for base in type(self).__mro__:
         if "L_op" in vars(base):
-            return list(self.L_op(inputs, outputs, cotangents))
+            return PureOp.pullback(self, inputs, outputs, cotangents)
         if "grad" in vars(base):
             return list(self.grad(inputs, cotangents))
     raise NotImplementedError(f"{self} has no gradient")
-
-
-def _pushforward(self, inputs, outputs, tangents):
-    """What `R_op` gives, with None where nothing is connected."""
-    points = [None if isinstance(t.type, DisconnectedType) else t for t in tangents]
-    return [disconnected_type() if r is None else r for r in self.R_op(inputs, points)]

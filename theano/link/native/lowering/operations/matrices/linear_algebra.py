@@ -39,7 +39,6 @@ from theano.link.native.statements.costs import MULTIPLY_ADD
 from theano.link.native.statements.kernel import Array, Kernel
 from theano.link.native.text.looks import declared, look_after, unless_empty
 from theano.pytensor_base.operations.tensor import TRSYL
-from theano.tensor.orthogonal_factors import QR as OurQR
 from theano.tensor.solved_systems import SolveOrNaN
 
 # LAPACK counts in C's int
@@ -151,7 +150,6 @@ ROUTINES: Mapping[type, Callable[[Any], Routine]] = {
         failure="Eigenvalues did not converge",
     ),
     QR: _qr,
-    OurQR: _qr,
     Schur: _schur,
     TRSYL: lambda op: Routine(
         "solve_sylvester",
