@@ -59,16 +59,16 @@ def _steps(inputs: list[Any]) -> int:
 
 def _without_steps(stack: Stack, w: Any, x: Any, h: Any, c: Any) -> list[Any]:
     """No outputs, and the first states as the last: loops read these from traces, of no rows."""
-    width = stack.hidden_size * (2 if stack.bidirectional else 1)
     import jax.numpy as jnp
 
+    width = stack.hidden_size * (2 if stack.bidirectional else 1)
     return [jnp.zeros((0, x.shape[1], width), x.dtype), h, c, w[:0]]
 
 
 def _gradient_without_steps(w: Any, x: Any, *others: Any) -> list[Any]:
-    *_, dh, dc = others
     import jax.numpy as jnp
 
+    *_, dh, dc = others
     return [jnp.zeros_like(w), x, dh, dc]
 
 
