@@ -9,12 +9,13 @@
 /* How B lies: in packed panels; row after row, to be read there; anyhow, to be packed panel by panel. */
 enum { TN_PACKED, TN_IN_PLACE, TN_COPIED };
 
-/* Steps of a block of A and of B, and of one where B is read in place or there is no work memory. */
-enum { TN_BLOCK_STEPS = 384, TN_FEW_STEPS = 64 };
+/* Steps of a block of A and of B, of one where B is read in place or there is no work memory, and of one of
+ * a correlation. The more there are, the less often C is read and written. */
+enum { TN_BLOCK_STEPS = 512, TN_FEW_STEPS = 64, TN_CORRELATION_STEPS = 384 };
 /* Bytes of the panels of B that are packed together and used by all rows of A: they come from the last
  * cache, and the more there are, the less often A is packed. Bytes of them and of a block of A, in any
  * family; a correlation uses less, which stays in the second-level cache. */
-enum { TN_GROUP_BYTES = 1572864, TN_WORK_BYTES = 1794048, TN_CORRELATION_BYTES = 1007616 };
+enum { TN_GROUP_BYTES = 1572864, TN_WORK_BYTES = 1867776, TN_CORRELATION_BYTES = 1007616 };
 /* Multiply-adds between looks at whether a signal came: about a millisecond. */
 #define TN_BETWEEN_LOOKS 1e8
 
