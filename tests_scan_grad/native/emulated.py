@@ -53,7 +53,7 @@ class Library:
         self._folder = tempfile.TemporaryDirectory(prefix="emulated-")
         folder = Path(self._folder.name)
         (folder / "functions.inc").write_text("".join(f"FUNCTION({name})\n" for name in NAMES))
-        sources = [str(path) for path in sorted(build.SOURCES.glob("*.c"))]
+        sources = [str(path) for path in build.c_files()]
         command = [COMPILER, *build.FLAGS, '-DTN_SOURCES=""', "-c", *sources]
         subprocess.run(command, cwd=folder, check=True)
         self.objects = [str(path) for path in sorted(folder.glob("*.o"))]

@@ -101,7 +101,7 @@ def test_clang_compiles_activations(flags, level, tmp_path):
         pytest.skip("clang is not installed")
     text = tmp_path / "text.c"
     text.write_text(
-        '#include "activations.inc"\n'
+        '#include "kernels/activations.inc"\n'
         "void run(tn_f32v *x, tn_f64v *y) { *x = tn_v_tanh_f32(*x), *y = tn_v_exp_f64(*y); }\n"
     )
     command = ["clang", *flags, level, "-Werror", f"-I{build.SOURCES}", "-c", str(text)]

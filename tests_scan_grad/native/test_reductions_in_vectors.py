@@ -58,7 +58,7 @@ def library(request, tmp_path_factory):
     compiler = find_compiler()
     if compiler is None:
         pytest.skip("no C compiler")
-    names = ["prelude.inc", "../runtime/activations.inc", "vectors.inc"]
+    names = ["prelude.inc", "../runtime/kernels/activations.inc", "vectors.inc"]
     texts = [(c_text.HERE / name).read_text() for name in names]
     texts += [
         FUNCTION.format(name=name, suffix=suffix, real=REALS[suffix][0])

@@ -351,7 +351,7 @@ def test_program_under_sanitizers(with_sanitizers, tmp_path, sanitizers, argumen
     if lacks or subprocess.run([str(made)], capture_output=True).returncode:
         pytest.skip(f"{compiler} cannot link or run -fsanitize={sanitizers}")
     program = Path(__file__).with_name("runtime_program.c")
-    sources = [str(path) for path in sorted(build.SOURCES.glob("*.c"))]
+    sources = [str(path) for path in build.c_files()]
     command += [f"-I{build.SOURCES}", *linked, str(program), *sources, "-lm"]
     subprocess.run(command, check=True)
     done = subprocess.run([str(made), *arguments], capture_output=True, text=True)

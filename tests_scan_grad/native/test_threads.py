@@ -248,7 +248,7 @@ def sanitized(with_sanitizers, request, tmp_path_factory) -> list[str]:
     lacks = subprocess.run([*command, "-o", made, trivial], capture_output=True).returncode
     if lacks or subprocess.run([made], capture_output=True).returncode:
         pytest.skip(f"{compiler} cannot link or run -fsanitize={request.param}")
-    sources = sorted(build.SOURCES.glob("*.c"))
+    sources = build.c_files()
     subprocess.run([*command, "-c", *map(str, sources)], cwd=folder, check=True)
     return [*command, *(str(folder / source.with_suffix(".o").name) for source in sources)]
 

@@ -16,7 +16,7 @@ HERE = Path(__file__).parent
 _ALWAYS = ("prelude.inc", "once_a_call.inc")
 # file beside the prelude -> where it is; each after those that it needs
 _LIBRARIES = {
-    "activations": "../runtime/activations.inc",
+    "activations": "../runtime/kernels/activations.inc",
     "vectors": "vectors.inc",
     "special_functions": "special_functions.inc",
     "incomplete_functions": "incomplete_functions.inc",

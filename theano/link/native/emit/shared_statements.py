@@ -18,7 +18,7 @@ from theano.link.native.passes.step_time import known_nanoseconds, nanoseconds
 from theano.link.native.statements.base import Statement
 from theano.link.native.text.nests import ELEMENTS_TOGETHER, range_of_thread
 
-# nanoseconds of a statement: what the runtime shares takes longer (WORTH_WAKING of pool.c)
+# nanoseconds of a statement: what the runtime shares takes longer (WORTH_WAKING of threads.c)
 WORTH_SHARING = 20_000.0
 
 

@@ -22,7 +22,7 @@ from theano.link.native.passes.step_time import known_nanoseconds
 from theano.link.native.statements.base import Statement
 from theano.link.native.statements.gemm import Gemm
 
-# nanoseconds of a step, far below what the runtime shares among threads (LEAST_WORK of pool.c)
+# nanoseconds of a step, far below what the runtime shares among threads (LEAST_WORK of threads.c)
 WORTH_SHARING = 500.0
 # rows of which each of two threads has so many that its products are as fast as by columns
 FEWEST_ROWS = 16

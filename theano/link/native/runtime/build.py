@@ -56,13 +56,19 @@ def _commands(asked: str) -> list[Command]:
     return [(asked,), *([words] if words else [])]
 
 
+def c_files() -> list[Path]:
+    """What is compiled."""
+    return sorted(SOURCES.rglob("*.c"))
+
+
 @cache
 def hash_of_sources() -> str:
     """A hash of what is compiled, and how."""
     digest = hashlib.sha256(" ".join((platform.machine(), *FLAGS)).encode())
-    for path in sorted(SOURCES.iterdir()):
+    for path in sorted(SOURCES.rglob("*")):
         if path.suffix in (".c", ".h", ".inc"):
-            digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+            name = path.relative_to(SOURCES).as_posix()
+            digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:20]
 
 
@@ -89,7 +95,7 @@ def compile_library(compiler: Command, made: Path, flags: tuple[str, ...] = FLAG
     OSError
         If there is no room, or the compiler cannot be started.
     """
-    sources = sorted(SOURCES.glob("*.c"))
+    sources = c_files()
     objects = [made.with_name(source.stem + ".o") for source in sources]
     # which sources a library was made of: the loader looks
     flags = (*flags, f'-DTN_SOURCES="{hash_of_sources()}"')

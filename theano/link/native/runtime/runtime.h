@@ -177,8 +177,6 @@ void tn_set_crowded(int64_t nanoseconds);
 
 /* Worker threads alive in this process. */
 int tn_pool_workers(void);
-/* Whether this thread is a worker in a run of the main thread's. */
-int tn_serves_main_thread(void);
 
 /* ---- Calls that have nothing to do with Python: see tn_function.h. ---- */
 
@@ -188,6 +186,9 @@ int tn_set_alone(int alone);
 int tn_set_apart(int apart);
 
 /* ---- Signals. ---- */
+
+/* Nanoseconds between questions to Python, at least: each takes its lock. */
+#define TN_PATIENCE 20000000
 
 /* What a loop remembers of its looks at the clock; shared by its threads. */
 #ifndef TN_WATCH
@@ -212,7 +213,12 @@ void tn_dismiss(tn_watch *watch);
  * that the call computes after it is then of no use: `tn_stopping`, an int32_t, is 1 until the
  * exception is taken. */
 int tn_stops(void);
+extern _Atomic(int32_t) tn_stopping;
 int tn_is_main_thread(void);
+/* Whether a handler raised an exception in the main thread; it is kept for tn_take_interrupt. */
+int tn_interrupted(void);
+/* Says whether this thread, a worker, does work of the main thread's. */
+void tn_work_for_main_thread(int works);
 /* From commit to committed, no signal ends the main thread's call: it writes what is kept between
  * calls. Commit answers whether one has ended it before. */
 int64_t tn_commit(void);

@@ -1,6 +1,6 @@
 """Factors of matrices, solutions of linear systems and of Sylvester's, determinants and eigenvectors.
 
-The runtime computes them (``runtime/linear_algebra.c``), in single and double precision.
+The runtime computes them (``runtime/linear_algebra/linear_algebra.c``), in single and double precision.
 """
 
 from __future__ import annotations

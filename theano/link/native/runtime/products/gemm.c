@@ -1,5 +1,5 @@
 /* Products of matrices as they lie in memory: packed block by block, shared out over the pool. */
-#include "kernels.h"
+#include "../kernels/kernels.h"
 
 #include <pthread.h>
 #include <stdlib.h>

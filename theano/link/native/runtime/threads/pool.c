@@ -2,7 +2,7 @@
 #if defined(__linux__)
 #define _GNU_SOURCE
 #endif
-#include "runtime.h"
+#include "../runtime.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -62,8 +62,6 @@ static _Atomic(int64_t) fine_until;
 
 /* Whether this thread runs work of the pool now. */
 static _Thread_local int inside;
-/* Whether it is one of the pool's own. */
-static _Thread_local int is_worker;
 
 static void relax(void)
 {
@@ -179,12 +177,13 @@ static void *worker(void *argument)
 {
     struct start start = *(struct start *)argument;
     free(argument);
-    inside = is_worker = 1;
+    inside = 1;
     /* A new thread inherits its maker's mode. */
     tn_flush_denormals_end(0);
     for (;;) {
         start.seen = next_run(start.thread - 1, start.seen);
         int threads = (int)(start.seen & THREADS);
+        tn_work_for_main_thread(pool.for_main_thread);
         if (start.thread < threads && start.seen & SHARED) {
             do_parts(start.seen, start.thread);
         } else if (start.thread < threads) {
@@ -205,7 +204,8 @@ static void forget_workers(void)
     pool.mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     pool.wake = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     pool.workers = 0;
-    inside = is_worker = 0;
+    inside = 0;
+    tn_work_for_main_thread(0);
 }
 
 /* From when the library is loaded: another thread may fork while the first run begins. */
@@ -318,8 +318,6 @@ int tn_set_alone(int alone)
     return before;
 }
 
-int tn_serves_main_thread(void) { return is_worker && pool.for_main_thread; }
-
 /* Counts phases, which stands for the sense that a sense-reversing barrier keeps a thread. Only one
  * run has several threads at a time, so one barrier serves all. */
 void tn_barrier(int threads)
@@ -340,13 +338,6 @@ void tn_barrier(int threads)
     }
     if (since)
         atomic_fetch_add_explicit(&waited, tn_now() - since, memory_order_relaxed);
-}
-
-int64_t tn_now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
 int64_t tn_waited(void) { return atomic_load_explicit(&waited, memory_order_relaxed); }

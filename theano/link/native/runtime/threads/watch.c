@@ -1,107 +1,18 @@
 /* Long loops and products look up now and then: whether a signal came, and whether the threads of a
  * loop have processors. Those that have none stand aside until the first calls them back. */
-#include "runtime.h"
+#include "../runtime.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* Nanoseconds between looks at the clock; the least between questions to Python, each of which takes
- * its lock; and the least after which the use of several threads is judged. */
+/* Nanoseconds between looks at the clock, and the least after which the use of several threads is judged. */
 #define BLOCK 10e6
-#define PATIENCE 20000000
 #define JUDGE_AFTER 2000000
 /* How many times as long a block may be as the one before. */
 #define GROWTH 16
 
 /* What stands where the step is to be at which threads come back. */
 enum { NOT_YET = -2, NEVER = -1 };
-
-static struct tn_python python;
-static _Atomic(int) ready;
-static void *pending[3];
-
-/* Whether the call that the main thread is in is to end, because a signal's handler raised. */
-_Atomic(int32_t) tn_stopping;
-/* Whether that call writes what must be written as a whole, and is not to end now. */
-static int held;
-
-void tn_set_python(const struct tn_python *functions)
-{
-    python = *functions;
-    atomic_store(&ready, 1);
-}
-
-void tn_take_interrupt(void **exception)
-{
-    for (int k = 0; k < 3; k++) {
-        exception[k] = pending[k];
-        pending[k] = 0;
-    }
-    tn_stopping = 0;
-}
-
-/* Whether this thread is in a call that has nothing to do with Python. */
-static _Thread_local int is_apart;
-
-int tn_set_apart(int apart)
-{
-    int before = is_apart;
-    is_apart = apart;
-    return before;
-}
-
-int tn_is_main_thread(void)
-{
-    return !is_apart && atomic_load(&ready) && (uintptr_t)pthread_self() == python.main_thread;
-}
-
-/* Whether a signal's handler raised an exception; it is kept for tn_take_interrupt. */
-static int interrupted(void)
-{
-    if (!tn_is_main_thread() || held)
-        return 0;
-    if (tn_stopping)
-        return 1;
-    int state = python.ensure();
-    int raised = python.check_signals() != 0;
-    if (raised)
-        python.fetch(&pending[0], &pending[1], &pending[2]);
-    python.release(state);
-    return raised;
-}
-
-int tn_stops(void)
-{
-    if (!tn_is_main_thread())
-        return tn_stopping && tn_serves_main_thread();
-    if (tn_stopping && !held)
-        return 1;
-    /* of all work of the main thread, which may be many things that each take less */
-    static int64_t asked;
-    if (tn_now() - asked < PATIENCE)
-        return 0;
-    int stops = interrupted();
-    if (stops)
-        tn_stopping = 1;
-    asked = tn_now();
-    return stops;
-}
-
-int64_t tn_commit(void)
-{
-    if (!tn_is_main_thread())
-        return 0;
-    if (tn_stopping)
-        return 1;
-    held = 1;
-    return 0;
-}
-
-void tn_committed(void)
-{
-    if (tn_is_main_thread())
-        held = 0;
-}
 
 /* Whether the threads were of use since this was asked last. */
 static int are_of_use(tn_watch *watch, int64_t time, int threads)
@@ -173,14 +84,14 @@ static int64_t next_look(tn_watch *watch, int64_t step, int threads)
 {
     int64_t time = tn_now();
     /* a step was left in the middle, or what the loop is given was */
-    if (tn_stopping && interrupted())
+    if (tn_stopping && tn_interrupted())
         return TN_STOP;
     if (step == 0) {
         *watch = (tn_watch){time, time, time, tn_waited(), 2, 0, NOT_YET, {0}};
         return threads > 1 && tn_crowded_for() ? go_on_alone(watch) : 2;
     }
-    if (time - watch->asked >= PATIENCE) {
-        if (interrupted())
+    if (time - watch->asked >= TN_PATIENCE) {
+        if (tn_interrupted())
             return TN_STOP;
         watch->asked = time = tn_now();
     }

@@ -7,7 +7,7 @@
 #ifndef TN_WINDOWS_H
 #define TN_WINDOWS_H
 
-#include "runtime.h"
+#include "../runtime.h"
 
 /* From low to high, both included, along each axis. */
 typedef struct {

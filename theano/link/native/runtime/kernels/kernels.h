@@ -2,7 +2,7 @@
 #ifndef TN_KERNELS_H
 #define TN_KERNELS_H
 
-#include "runtime.h"
+#include "../runtime.h"
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* Whether other programs, or other libraries' threads, have the processors: one thread of a loop then
  * does more than several that wait for one another. */
-#include "runtime.h"
+#include "../runtime.h"
 
 #include <stdatomic.h>
 

@@ -1,5 +1,5 @@
 /* Correlations and their gradients as kernels compute them, shared out over the pool. */
-#include "kernels.h"
+#include "../kernels/kernels.h"
 #include "windows.h"
 
 #include <pthread.h>

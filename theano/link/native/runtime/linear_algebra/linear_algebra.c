@@ -4,7 +4,7 @@
  * LAPACK's matrices lie column after column. A triangle that lies row after row is its transpose there,
  * so that "upper" and "lower" are exchanged in its calls.
  */
-#include "runtime.h"
+#include "../runtime.h"
 
 #include <limits.h>
 #include <math.h>
