@@ -6,7 +6,6 @@ import pytensor.tensor as pt
 from pytensor.graph.basic import Apply
 from pytensor.tensor.variable import TensorVariable
 
-
 # how PyTensor says that an array of the elements is one of objects, of text or of dates
 _NO_NUMBERS = "Unsupported dtype for TensorType"
 
