@@ -138,6 +138,7 @@ def test_an_update_that_is_no_value_of_the_variable(value, came):
     [
         pytest.param("text", "'text', which is str", id="text"),
         pytest.param(None, "None, which is NoneType", id="None"),
+        pytest.param([[1.0, 2.0]], "1.0, 2.0.*which is list", id="list"),
         pytest.param(np.array(["a"]), r"dtype <U1 and shape \(1,\)", id="array"),
     ],
 )

@@ -88,8 +88,12 @@ def given_pairs(givens: Any) -> dict[Variable, Any]:
 
 
 def _is_no_tensor(value: Any) -> bool:
-    text = isinstance(value, np.ndarray) and value.dtype.kind not in "biufc"
-    return value is None or isinstance(value, str | bytes | Mapping) or callable(value) or text
+    """Whether a tensor cannot be replaced by a value: lists, text, arrays of objects."""
+    if isinstance(value, Variable | bool | int | float | complex):
+        return False
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind not in "biufc"
+    return not hasattr(value, "dtype")
 
 
 def of_other_dtype(givens: Mapping[Variable, Any]) -> str:
