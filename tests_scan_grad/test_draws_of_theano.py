@@ -196,3 +196,37 @@ def test_an_update_that_needs_what_the_step_does_not_read_stays_outside():
     assert not updates
     f = theano.function([x], stacked)
     np.testing.assert_array_equal([f([1.0]), f([1.0])], [[1, 1, 1], [1.5, 1.5, 1.5]])
+
+
+@pytest.mark.parametrize("passed", [True, False])
+@pytest.mark.parametrize("streams", sorted(STREAMS))
+def test_the_only_step_of_a_loop_moves_the_generators_that_are_read(streams, passed):
+    """Contrastive divergence with one step: an evaluation that reads the first draw alone."""
+    drawing, expected = STREAMS[streams](17), STREAMS[streams](17)
+    [first, second], updates = theano.scan(
+        lambda h: [h + drawing.uniform((2,)), drawing.uniform((3,))],
+        outputs_info=[T.zeros((2,)), None],
+        n_steps=1,
+    )
+    assert not updates
+    evaluate = theano.function([], first, updates=updates if passed else None)
+    draw_second = theano.function([], second, updates=updates if passed else None)
+    wanted = [theano.function([], expected.uniform((n,))) for n in (2, 3)]
+    for _ in range(2):
+        np.testing.assert_array_equal(evaluate()[0], wanted[0]())
+    np.testing.assert_array_equal(draw_second()[0], wanted[1]())
+
+
+def test_a_loop_moves_the_generator_of_the_only_step_of_a_loop_inside():
+    inner = MRG_RandomStreams(17)
+
+    def step(h):
+        values, updates = theano.scan(lambda: inner.uniform((2,)), n_steps=1)
+        return h + values[0], updates
+
+    rows, updates = theano.scan(step, outputs_info=T.zeros((2,)), n_steps=3)
+    found = theano.function([], rows, updates=updates)
+    draw = theano.function([], MRG_RandomStreams(17).uniform((2,)))
+    for _ in range(2):
+        expected = np.cumsum([draw() for _ in range(3)], axis=0)
+        np.testing.assert_allclose(found(), expected, rtol=1e-12)

@@ -116,3 +116,37 @@ def test_error_that_holds_more_than_a_string_gets_a_note(x):
         theano.function([x], fail(x))(ONES)
     assert caught.value.args == ("reason", 3)
     assert "shape (2, 3)" in "".join(caught.value.__notes__)
+
+
+@pytest.mark.parametrize(
+    ("value", "came"),
+    [
+        pytest.param(np.zeros(3), r"array of dtype float64 and shape \(3,\)", id="array"),
+        pytest.param(None, "None is NoneType", id="None"),
+        pytest.param("text", "text is str", id="text"),
+    ],
+)
+def test_an_update_that_is_no_value_of_the_variable(value, came):
+    """TypeError, as in Theano 1.0.5, which says of arrays nothing but that they have no type."""
+    w = theano.shared(np.ones((3, 3)), name="w")
+    with pytest.raises(TypeError, match="An update must have the same type.* w is .*" + came):
+        theano.function([], [], updates=[(w, value)])
+
+
+@pytest.mark.parametrize(
+    ("value", "came"),
+    [
+        pytest.param("text", "'text', which is str", id="text"),
+        pytest.param(None, "None, which is NoneType", id="None"),
+        pytest.param([[1.0, 2.0]], "1.0, 2.0.*which is list", id="list"),
+        pytest.param(np.array(["a"]), r"dtype <U1 and shape \(1,\)", id="array"),
+    ],
+)
+def test_a_tensor_is_replaced_by_a_tensor(x, value, came):
+    with pytest.raises(TypeError, match="givens: x is .*" + came):
+        theano.function([], x.sum(), givens={x: value})
+
+
+def test_numbers_replace_a_tensor(x):
+    f = theano.function([], x.sum(), givens={x: np.ones((2, 3))})
+    assert f() == 6

@@ -367,3 +367,20 @@ def test_solving_with_a_cholesky_factor_is_triangular_and_still_checks_the_facto
     np.testing.assert_allclose(f(square, [1.0, 2.0]), np.linalg.solve(expected, [1.0, 2.0]))
     with pytest.raises(np.linalg.LinAlgError, match="not positive definite"):
         f(-square, [1.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        pytest.param(lambda x: [(x, x + 1)], id="pairs"),
+        pytest.param(lambda x: [None], id="list"),
+        pytest.param(lambda x: np.array(["text"]), id="text"),
+        pytest.param(lambda x: {"x": x}, id="dict"),
+    ],
+)
+def test_what_is_no_tensor_is_named(value):
+    """Among others the updates of a program, to which a variable was added."""
+    given = value(T.dscalar("x"))
+    with pytest.raises(T.AsTensorError, match="Cannot convert") as error:
+        T.as_tensor_variable(given)
+    assert repr(given) in str(error.value)

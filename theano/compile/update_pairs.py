@@ -67,6 +67,8 @@ def given_pairs(givens: Any) -> dict[Variable, Any]:
     ------
     AssertionError
         If a variable is replaced by two others.
+    TypeError
+        If a tensor is replaced by what is none.
     """
     pairs: Iterable = givens.items() if isinstance(givens, Mapping) else givens or []
     found: dict[Variable, Any] = {}
@@ -76,8 +78,22 @@ def given_pairs(givens: Any) -> dict[Variable, Any]:
                 f"givens: {variable} is to be replaced by {_named(found[variable])}, and by"
                 f" {_named(value)}"
             )
+        if isinstance(getattr(variable, "type", None), TensorType) and _is_no_tensor(value):
+            raise TypeError(
+                f"givens: {variable} is {variable.type}, and is to be replaced by {value!r},"
+                f" which is {_kind_of(value)}: expected a variable or an array of numbers"
+            )
         found[variable] = value
     return {variable: _known(value) for variable, value in found.items()}
+
+
+def _is_no_tensor(value: Any) -> bool:
+    """Whether a tensor cannot be replaced by a value: lists, text, arrays of objects."""
+    if isinstance(value, Variable | bool | int | float | complex):
+        return False
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind not in "biufc"
+    return not hasattr(value, "dtype")
 
 
 def of_other_dtype(givens: Mapping[Variable, Any]) -> str:
@@ -128,13 +144,21 @@ def _of_its_lengths(stored: SharedVariable, new: Any) -> Any:
 def _check_type(shared: SharedVariable, value: Any) -> None:
     try:
         shared.type.filter_variable(value, allow_convert=True)
-    except TypeError:
+    except (TypeError, ValueError):
+        # PyTensor speaks of the shapes alone where the value is an array
         raise TypeError(
             "An update must have the same type as the original shared variable, but"
             f" {shared.name or 'one without a name'} is {shared.type}, and its new value"
-            f" {_named(value)} is {getattr(value, 'type', type(value).__name__)}."
+            f" {_named(value)} is {_kind_of(value)}."
             f"{_remedy(shared.type, getattr(value, 'type', None))}"
         ) from None
+
+
+def _kind_of(value: Any) -> str:
+    """The type of a variable, what an array holds, the class of anything else."""
+    if isinstance(value, np.ndarray):
+        return f"an array of dtype {value.dtype} and shape {value.shape}"
+    return str(getattr(value, "type", type(value).__name__))
 
 
 def _named(value: Any) -> str:

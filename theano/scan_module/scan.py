@@ -130,7 +130,7 @@ def scan(
     outputs_info = with_rows_checked(outputs_info, name)
     given = Given.of(sequences, outputs_info, non_sequences)
     warn_of_last_values(given, name)
-    fn = with_default_updates(with_test_values(checked(fn, outputs_info, name), given))
+    fn = with_test_values(checked(fn, outputs_info, name), given)
     step = WrittenStep()
     with _no_remarks(), rare_collections(), clearer_errors(step, outputs_info, name):
         if constant_steps(n_steps) == 1:
@@ -164,7 +164,10 @@ def _no_remarks() -> Iterator[None]:
 def _results_of_one_step(
     fn: Callable, given: Given, step: WrittenStep, backwards: bool
 ) -> tuple[list[Variable], dict[Any, Variable]]:
-    """What a loop that is known to have one step gives: the step, without a loop around it."""
+    """What a loop that is known to have one step gives: the step, without a loop around it.
+
+    Default updates stay with their shared variables: functions make those that they read.
+    """
 
     def arguments() -> list[Variable]:
         return given.arguments_of_one_step(backwards)
@@ -188,7 +191,7 @@ def _results_of_loop(
     """What a loop gives."""
     with no_test_values():
         arguments = [*traced_as_one(given.arguments, []), *given.invariants]
-    step.call(fn, arguments)
+    step.call(with_default_updates(fn), arguments)
     step.leave_updates_to_loop()
     changed: list[Any] = []
 

@@ -6,6 +6,9 @@ import pytensor.tensor as pt
 from pytensor.graph.basic import Apply
 from pytensor.tensor.variable import TensorVariable
 
+# how PyTensor says that an array of the elements is one of objects, of text or of dates
+_NO_NUMBERS = "Unsupported dtype for TensorType"
+
 
 class AsTensorError(TypeError):
     """Something cannot be made a tensor variable."""
@@ -44,6 +47,13 @@ def as_tensor_variable(
         return pt.as_tensor_variable(x, name=name, ndim=ndim, **kwargs)
     except NotImplementedError:
         raise AsTensorError(f"Cannot convert {x!r} of {type(x)} to a tensor variable") from None
+    except TypeError as error:
+        if not str(error).startswith(_NO_NUMBERS):
+            raise
+        reason = "its elements are expected to be numbers or tensors"
+        raise AsTensorError(
+            f"Cannot convert {x!r} of {type(x)} to a tensor variable: {reason}"
+        ) from None
 
 
 as_tensor = as_tensor_variable

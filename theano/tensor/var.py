@@ -2,12 +2,11 @@
 # ruff: noqa: F401 -- this file re-exports
 
 from pytensor.tensor import variable
-from pytensor.tensor.basic import as_tensor_variable
 from pytensor.tensor.variable import TensorConstant, TensorConstantSignature
 
 from theano.gof.instances import including_instances_of
 from theano.pytensor_base.operations.tensor import TensorOperators as _tensor_py_operators
-from theano.tensor.as_tensor import AsTensorError
+from theano.tensor.as_tensor import AsTensorError, as_tensor_variable
 
 
 class _EqualToPyTensors(type(variable.TensorVariable)):  # type: ignore[misc]
