@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -140,6 +141,7 @@ class NativeLinker(VMLinker):
         found = stored.read() if counters is None else None
         program = found or make_program(fgraph, order, counters)
 
+        @functools.cache
         def write() -> None:
             stored.write(program if found is None and counters is None else None)
 
@@ -147,9 +149,11 @@ class NativeLinker(VMLinker):
             write()
             return program, None
         try:
-            _require_runtime()
-            return program, loaded_program(program.code, write, counters is not None)
+            return program, loaded_program(
+                program.code, _require_runtime, write, counters is not None
+            )
         except CannotLower as reason:
+            write()
             warn_of_compiler(str(reason))
             parts = [Part((node,), False) for node in order]
             reasons = {node: str(reason) for node in order}
