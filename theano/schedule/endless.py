@@ -10,9 +10,10 @@ from typing import Any
 from pytensor.configdefaults import config
 from pytensor.graph.basic import Apply
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.traversal import apply_ancestors, toposort
+from pytensor.graph.traversal import apply_ancestors
 
 from theano.pytensor_base.graphs.graph import Feature
+from theano.pytensor_base.graphs.order import order_of
 from theano.pytensor_base.graphs.rewrites_by_operation import RewritesByOperation
 from theano.pytensor_base.graphs.rewriting import SequentialNodeRewriter, WalkingGraphRewriter
 
@@ -109,7 +110,7 @@ class Walk(WalkingGraphRewriter):
         return None
 
     def _visit(self, fgraph: FunctionGraph, start_from: Any) -> None:
-        order = apply_ancestors(start_from) if self.order == "dfs" else toposort(start_from)
+        order = apply_ancestors(start_from) if self.order == "dfs" else order_of(start_from)
         queue = deque(node for node in order if self.asked_for(node.op))
         take = queue.pop if self.order == "out_to_in" else queue.popleft
         new_nodes = _NewNodes(queue, self.asked_for)

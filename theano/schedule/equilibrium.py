@@ -17,6 +17,7 @@ from pytensor.graph.basic import Apply
 from pytensor.graph.fg import FunctionGraph, Output
 
 from theano.pytensor_base.graphs.graph import Feature
+from theano.pytensor_base.graphs.order import in_order
 from theano.pytensor_base.graphs.rewrites_by_operation import RewritesByOperation
 from theano.pytensor_base.graphs.rewriting import (
     EquilibriumGraphRewriter,
@@ -152,7 +153,7 @@ class _Run:
 
     def next_nodes(self, every_node: bool) -> deque[Apply]:
         """The nodes of a sweep, inputs of the graph first."""
-        order = self.fgraph.toposort()
+        order = in_order(self.fgraph)
         self.largest = max(self.largest, len(order))
         changed = self.changes.take()
         if every_node:

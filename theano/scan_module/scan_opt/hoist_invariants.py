@@ -12,7 +12,7 @@ from dataclasses import replace
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.op import HasInnerGraph
-from pytensor.graph.traversal import ancestors, io_toposort
+from pytensor.graph.traversal import ancestors
 from pytensor.raise_op import CheckAndRaise
 from pytensor.tensor.basic import (
     Alloc,
@@ -23,6 +23,7 @@ from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.subtensor import Subtensor
 from pytensor.tensor.type import TensorType, integer_dtypes
 
+from theano.pytensor_base.graphs.order import order_of
 from theano.scan_module.loop.arguments import Invariant, Loop, Trace
 from theano.scan_module.report.describe import describe
 from theano.scan_module.report.headings import HOISTED
@@ -97,7 +98,7 @@ def invariant_values(loop: Loop, step: StepAnalysis) -> list[Variable]:
     are read. Engines then know these, and that number.
     """
     read: dict[Variable, None] = {}
-    for node in io_toposort(loop.inner_inputs, loop.inner_outputs):
+    for node in order_of(loop.inner_outputs):
         if any(step.varies(output) for output in node.outputs):
             for value in node.inputs:
                 lengths = None if isinstance(node.op, HasInnerGraph) else _lengths_of(value)

@@ -20,6 +20,7 @@ from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.shape import SpecifyShape
 
 from theano.data_classes import dataclass
+from theano.pytensor_base.graphs.order import in_order
 from theano.pytensor_base.graphs.rewriting import copy_stack_trace
 from theano.scan_module.loop.arguments import Invariant, Loop
 from theano.scan_module.report.describe import describe
@@ -103,7 +104,7 @@ def _mergeable(variable: Variable, step: StepAnalysis) -> bool:
 def find_shared_operands(inner: FunctionGraph, step: StepAnalysis) -> list[SharedOperand]:
     """Groups of products that share their varying operand."""
     groups: dict[Variable, list[Variable]] = {}
-    for node in inner.toposort():
+    for node in in_order(inner):
         for variable in node.outputs:
             if product_of(variable) is not None and _mergeable(variable, step):
                 groups.setdefault(node.inputs[0], []).append(variable)
@@ -119,7 +120,7 @@ def find_sums(inner: FunctionGraph, step: StepAnalysis) -> list[SumOfProducts]:
     """Sums of products that nothing else reads."""
     found: list[SumOfProducts] = []
     taken: set[Variable] = set()
-    for node in reversed(inner.toposort()):
+    for node in reversed(in_order(inner)):
         total = node.outputs[0]
         if not _is_sum(node) or total in taken:
             continue

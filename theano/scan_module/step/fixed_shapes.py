@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.traversal import toposort
 from pytensor.tensor.shape import Reshape, Shape, Shape_i
 from pytensor.tensor.type import TensorType
 
+from theano.pytensor_base.graphs.order import order_of
 from theano.scan_module.loop.arguments import Loop
 from theano.scan_module.step.operation_kinds import is_sized_by_operands
 from theano.schedule.lazy_shapes import LazyShapeFeature
@@ -24,7 +24,7 @@ def sized_by_inputs(values: Iterable[Variable]) -> set[Variable]:
         They and all that they are computed from are looked at, without inferring a shape.
     """
     sized: set[Variable] = set()
-    for node in toposort(list(values)):
+    for node in order_of(values):
         if is_sized_by_operands(node) and all(v.owner is None or v in sized for v in node.inputs):
             sized.update(node.outputs)
     return sized

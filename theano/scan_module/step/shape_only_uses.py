@@ -11,12 +11,12 @@ from dataclasses import replace
 
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.traversal import io_toposort
 from pytensor.scalar.basic import Second
 from pytensor.tensor.basic import constant, stack
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.shape import Shape, Shape_i
 
+from theano.pytensor_base.graphs.order import in_order, order_of
 from theano.pytensor_base.graphs.shapes import length_along
 from theano.scan_module.loop.arguments import Invariant, Loop
 from theano.scan_module.loop.step_copy import copied
@@ -91,7 +91,7 @@ def _uses(graph: FunctionGraph) -> list[tuple[Apply, Rule]]:
     """The nodes that read only the shape of a computed value."""
     return [
         (node, rule)
-        for node in graph.toposort()
+        for node in in_order(graph)
         if (rule := _rule_for(node)) is not None and node.inputs[0].owner is not None
     ]
 
@@ -133,7 +133,7 @@ def _asking(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> list[App
     entering = set(inputs)
     return [
         node
-        for node in io_toposort(inputs, outputs)
+        for node in order_of(outputs, entering)
         if isinstance(node.op, Shape_i)
         and node.inputs[0] in entering
         or isinstance(node.op, Shape)

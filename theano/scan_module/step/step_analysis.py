@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import field
 
 from pytensor.graph.basic import Apply, Variable
-from pytensor.graph.traversal import io_toposort, toposort
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.math import Dot
 from pytensor.tensor.shape import Shape_i
 
 from theano.data_classes import dataclass
+from theano.pytensor_base.graphs.order import order_of
 from theano.scan_module.loop.arguments import Loop, Sequence
 from theano.scan_module.step.fixed_shapes import FixedShapes
 from theano.tensor.nnet.correlation.filtering import Filtering
@@ -80,7 +80,7 @@ class StepAnalysis:
 
         Only the step's own nodes are made again; the outer graph is read as it is.
         """
-        for node in io_toposort(list(self._outer_values), [variable]):
+        for node in order_of([variable], self._outer_values):
             if variable in self._outer_values:
                 break
             arguments = [self._outer_values.get(a, a) for a in node.inputs]
@@ -98,12 +98,12 @@ class StepAnalysis:
         whole = {entry.inner_input: entry.outer for entry in loop.untraced}
         shape = list(self._shapes.shape(variable))
         replacements = dict(self._outer_values)
-        for node in io_toposort(loop.inner_inputs, shape):
+        for node in order_of(shape, set(loop.inner_inputs)):
             if isinstance(node.op, Shape_i) and node.inputs[0] in rows:
                 replacements[node.outputs[0]] = rows[node.inputs[0]].shape[node.op.i + 1]
             elif isinstance(node.op, Shape_i) and node.inputs[0] in whole:
                 replacements[node.outputs[0]] = whole[node.inputs[0]].shape[node.op.i]
-        for node in io_toposort(list(replacements), shape):
+        for node in order_of(shape, replacements):
             arguments = [replacements.get(a, a) for a in node.inputs]
             outputs = node.clone_with_new_inputs(arguments).outputs
             replacements.update(zip(node.outputs, outputs, strict=True))
@@ -111,7 +111,7 @@ class StepAnalysis:
 
     def _inputs_of(self, variable: Variable) -> int:
         """The inputs of the step that a value is computed from, as bits."""
-        for node in toposort([variable], blockers=self._reached):
+        for node in order_of([variable], self._reached):
             found = 0
             for argument in node.inputs:
                 found |= self._reached.get(argument, 0)
@@ -123,7 +123,7 @@ class StepAnalysis:
 
     def _learn_what_varies(self, variable: Variable) -> None:
         """Of a value that is no node of the step, such as a length."""
-        for node in toposort([variable], blockers=self._varying):
+        for node in order_of([variable], self._varying):
             varies = any(self.varies(argument) for argument in node.inputs)
             self._varying.update(dict.fromkeys(node.outputs, varies))
 
@@ -167,7 +167,7 @@ class _Found:
 def _found_in_step(loop: Loop) -> _Found:
     invariants = {entry.inner for entry in loop.invariants}
     varying = {leaf: leaf not in invariants for leaf in loop.inner_inputs}
-    for node in io_toposort(loop.inner_inputs, loop.inner_outputs):
+    for node in order_of(loop.inner_outputs):
         varies = any(varying.get(argument, False) for argument in node.inputs)
         varying.update(dict.fromkeys(node.outputs, varies))
     bits = {leaf: 1 << k for k, leaf in enumerate(loop.inner_inputs)}

@@ -30,6 +30,7 @@ from pytensor.tensor.variable import TensorVariable
 from theano.configparser import config as own_config
 from theano.pytensor_base.functions.configuration import names_of_flags, value_of_flag
 from theano.pytensor_base.graphs.graph import Scratchpad, features_of
+from theano.pytensor_base.graphs.order import in_order
 from theano.pytensor_base.graphs.rewriting import (
     EquilibriumGraphRewriter,
     RewriteDatabaseQuery,
@@ -71,7 +72,7 @@ def name_of(fgraph: FunctionGraph, rewriter: SequentialGraphRewriter) -> str:
     file = io.BytesIO()
     pickler = _NamePickler(file, fgraph.inputs)
     inputs = [(variable.type, variable.name) for variable in fgraph.inputs]
-    graph = _as_data(fgraph.inputs, fgraph.toposort(), fgraph.outputs, {})
+    graph = _as_data(fgraph.inputs, in_order(fgraph), fgraph.outputs, {})
     pickler.dump([about, inputs, graph])
     return hashlib.sha256(file.getbuffer()).hexdigest()[:32]
 
@@ -86,7 +87,7 @@ class _NamePickler(GraphPickler):
         """What is written of a loop's step."""
         types: dict[Any, int] = {}
         places = [_told(variable, types) for variable in graph.inputs]
-        return places, *_as_data(graph.inputs, graph.toposort(), graph.outputs, types)
+        return places, *_as_data(graph.inputs, in_order(graph), graph.outputs, types)
 
     def refuse(self, value: Any) -> Any:
         """Nothing: what a graph is called is not read."""

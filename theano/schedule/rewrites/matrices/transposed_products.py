@@ -13,6 +13,7 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.math import Dot
 
+from theano.pytensor_base.graphs.order import in_order
 from theano.pytensor_base.graphs.rewriting import GraphRewriter, copy_stack_trace
 
 
@@ -25,7 +26,7 @@ class TransposedProducts(GraphRewriter):
         """Make of each product a transpose that is the transpose of an earlier one."""
         products: dict[tuple[Variable, bool, Variable, bool], Variable] = {}
         replacements: list[tuple[Variable, Variable]] = []
-        for node in graph.toposort():
+        for node in in_order(graph):
             if not isinstance(node.op, Dot):
                 continue
             product = node.outputs[0]

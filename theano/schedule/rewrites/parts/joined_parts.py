@@ -20,6 +20,7 @@ from pytensor.tensor.subtensor import IncSubtensor
 
 from theano.data_classes import dataclass
 from theano.pytensor_base.graphs.graph import ReplaceValidate
+from theano.pytensor_base.graphs.order import in_order
 from theano.pytensor_base.graphs.rewriting import GraphRewriter, copy_stack_trace
 from theano.pytensor_base.operations.tensor import get_idx_list
 from theano.schedule.allocated import allocated
@@ -62,7 +63,7 @@ class JoinedParts(GraphRewriter):
 
     def apply(self, fgraph: FunctionGraph) -> None:
         """Replace the sums, each as a whole."""
-        for node in reversed(fgraph.toposort()):
+        for node in reversed(in_order(fgraph)):
             if node in fgraph.apply_nodes and _is_sum(node):
                 self._join(fgraph, node)
 
