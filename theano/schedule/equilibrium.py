@@ -17,6 +17,7 @@ from pytensor.graph.basic import Apply
 from pytensor.graph.fg import FunctionGraph, Output
 
 from theano.pytensor_base.graphs.graph import Feature
+from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.order import in_order
 from theano.pytensor_base.graphs.rewrites_by_operation import RewritesByOperation
 from theano.pytensor_base.graphs.rewriting import (
@@ -67,7 +68,7 @@ class Changes(Feature):
             self.count -= 1
             return
         self.count += 1
-        if not isinstance(node.op, Output):
+        if not is_a(node.op, Output):
             self.nodes[node] = None
         elif new_variable.owner is not None:
             self.nodes[new_variable.owner] = None

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 
+from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.order import in_order
 from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
 from theano.scan_module.gradient.equal_gradients import MergeBeforeGradients, what_decides_gradient
@@ -51,7 +52,7 @@ def unify_forward_loops(graph: FunctionGraph) -> int:
     """Replace the loops of each family over the same inputs by one; returns how many went."""
     families: dict[tuple, list[Apply]] = {}
     for node in in_order(graph):
-        if isinstance(node.op, PyTensorScan) and _traces_every_step(node):
+        if is_a(node.op, PyTensorScan) and _traces_every_step(node):
             families.setdefault(_key(node), []).append(node)
     removed = 0
     for nodes in families.values():

@@ -20,6 +20,7 @@ from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.shape import SpecifyShape
 
 from theano.data_classes import dataclass
+from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.order import in_order
 from theano.pytensor_base.graphs.rewriting import copy_stack_trace
 from theano.scan_module.loop.arguments import Invariant, Loop
@@ -84,7 +85,7 @@ def _looked_at(loop: Loop) -> tuple[StepAnalysis, FunctionGraph]:
 
 def without_shape_check(variable: Variable) -> Variable:
     """What a value is, apart from a statement of its shape."""
-    while variable.owner is not None and isinstance(variable.owner.op, SpecifyShape):
+    while variable.owner is not None and is_a(variable.owner.op, SpecifyShape):
         variable = variable.owner.inputs[0]
     return variable
 
@@ -149,7 +150,7 @@ def _is_added_as_it_is(term: Variable, total: Variable) -> bool:
 
 
 def _is_sum(node: Apply) -> bool:
-    return isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, Add)
+    return is_a(node.op, Elemwise) and is_a(node.op.scalar_op, Add)
 
 
 def _single_use_terms(

@@ -9,6 +9,7 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.shape import Reshape, Shape, Shape_i
 from pytensor.tensor.type import TensorType
 
+from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.order import order_of
 from theano.scan_module.loop.arguments import Loop
 from theano.scan_module.step.operation_kinds import is_sized_by_operands
@@ -65,7 +66,7 @@ class FixedShapes:
 
     def _is_reshaped_alike(self, node: Apply | None) -> bool:
         """Whether it gives an array of one shape another one, the same in every step."""
-        if node is None or not isinstance(node.op, Reshape):
+        if node is None or not is_a(node.op, Reshape):
             return False
         array, lengths = node.inputs
         return self._is_fixed(lengths) and self.includes(array)
@@ -84,7 +85,7 @@ class FixedShapes:
         seen = set()
         while pending:
             variable = pending.pop()
-            if variable in seen or variable in self._invariants or isinstance(variable, Constant):
+            if variable in seen or variable in self._invariants or is_a(variable, Constant):
                 continue
             seen.add(variable)
             node = variable.owner

@@ -18,6 +18,7 @@ from pytensor.tensor.shape import Shape_i
 
 from theano.data_classes import dataclass
 from theano.pytensor_base.graphs.graph import frozen_graph_inside
+from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.not_negative import symbol_of_length
 from theano.pytensor_base.graphs.order import order_of
 from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
@@ -99,7 +100,7 @@ def _pattern(shapes: Iterable[Shape]) -> tuple[Pattern, tuple[Variable, ...]]:
         if shape is None
         else tuple(
             ("constant", int(length.data))
-            if isinstance(length, Constant)
+            if is_a(length, Constant)
             else ("symbol", different.setdefault(length, len(different)))
             for length in shape
         )
@@ -184,7 +185,7 @@ def _without_reads(
         known: dict[Variable, Variable] = {}
         for node, shape in zip(asking, shapes_of([n.inputs[0] for n in asking]), strict=True):
             if shape is not None:
-                one_axis = isinstance(node.op, Shape_i)
+                one_axis = is_a(node.op, Shape_i)
                 known[node.outputs[0]] = shape[node.op.i] if one_axis else pt.stack(list(shape))
         length = clone_replace(length, {old: new for old, new in known.items() if old is not new})
     return length

@@ -11,6 +11,7 @@ from pytensor.tensor.math import Dot
 from pytensor.tensor.shape import Shape_i
 
 from theano.data_classes import dataclass
+from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.order import order_of
 from theano.scan_module.loop.arguments import Loop, Sequence
 from theano.scan_module.step.fixed_shapes import FixedShapes
@@ -99,9 +100,9 @@ class StepAnalysis:
         shape = list(self._shapes.shape(variable))
         replacements = dict(self._outer_values)
         for node in order_of(shape, set(loop.inner_inputs)):
-            if isinstance(node.op, Shape_i) and node.inputs[0] in rows:
+            if is_a(node.op, Shape_i) and node.inputs[0] in rows:
                 replacements[node.outputs[0]] = rows[node.inputs[0]].shape[node.op.i + 1]
-            elif isinstance(node.op, Shape_i) and node.inputs[0] in whole:
+            elif is_a(node.op, Shape_i) and node.inputs[0] in whole:
                 replacements[node.outputs[0]] = whole[node.inputs[0]].shape[node.op.i]
         for node in order_of(shape, replacements):
             arguments = [replacements.get(a, a) for a in node.inputs]
@@ -177,18 +178,18 @@ def _found_in_step(loop: Loop) -> _Found:
 def product_of(variable: Variable) -> tuple[Variable, Variable] | None:
     """The operands, if the variable is a product of two matrices."""
     node = variable.owner
-    return tuple(node.inputs) if node is not None and isinstance(node.op, Dot) else None
+    return tuple(node.inputs) if node is not None and is_a(node.op, Dot) else None
 
 
 def correlation_of(variable: Variable) -> Apply | None:
     """The node, if the variable is a correlation, a convolution, or a gradient of one."""
     node = variable.owner
-    return node if node is not None and isinstance(node.op, Filtering) else None
+    return node if node is not None and is_a(node.op, Filtering) else None
 
 
 def batched_product_of(variable: Variable) -> tuple[Variable, Variable] | None:
     """The operands, if the variable is a product of two stacks of matrices."""
     node = variable.owner
-    if node is None or not isinstance(node.op, Blockwise) or not isinstance(node.op.core_op, Dot):
+    if node is None or not is_a(node.op, Blockwise) or not is_a(node.op.core_op, Dot):
         return None
     return tuple(node.inputs)

@@ -30,6 +30,7 @@ from pytensor.tensor.variable import TensorVariable
 from theano.configparser import config as own_config
 from theano.pytensor_base.functions.configuration import names_of_flags, value_of_flag
 from theano.pytensor_base.graphs.graph import Scratchpad, features_of
+from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.order import in_order
 from theano.pytensor_base.graphs.rewriting import (
     EquilibriumGraphRewriter,
@@ -143,11 +144,11 @@ def _told_kind(variable: Variable) -> Any:
     if kind is TensorVariable:
         return None
     # the class of a step's places is made for each type
-    return variable.id if isinstance(variable, NominalVariable) else kind
+    return variable.id if is_a(variable, NominalVariable) else kind
 
 
 def _told_constant(variable: Variable, types: dict[Any, int]) -> Any:
-    if not isinstance(variable, Constant):
+    if not is_a(variable, Constant):
         return variable
     return *_told(variable, types), variable.data
 
@@ -171,7 +172,7 @@ def _labels(rewriter: Any, known: dict[int, list[str]]) -> list[str]:
     if found is None:
         found = known[id(rewriter)] = [_label(rewriter)]
         parts = [_labels(part, known) for part in _parts_in_order(rewriter)]
-        if isinstance(rewriter, EquilibriumGraphRewriter):
+        if is_a(rewriter, EquilibriumGraphRewriter):
             ruled = [_labels(p, known) for p in rewriter.node_tracker.get_rewriters()]
             parts += sorted(ruled, key=itemgetter(0))
         for part in parts:
@@ -184,20 +185,20 @@ def _label(rewriter: Rewriter) -> str:
     function = getattr(rewriter, "fn", None)
     if function is not None:
         check_known(function)
-    text = "" if isinstance(rewriter, SequentialGraphRewriter) else _ADDRESS.sub("", str(rewriter))
+    text = "" if is_a(rewriter, SequentialGraphRewriter) else _ADDRESS.sub("", str(rewriter))
     return f"{type(rewriter).__name__} {getattr(rewriter, 'name', '')} {text}"
 
 
 def _parts_in_order(rewriter: Any) -> list[Any]:
-    if isinstance(rewriter, SequentialGraphRewriter):
+    if is_a(rewriter, SequentialGraphRewriter):
         return list(rewriter.data)
-    if isinstance(rewriter, EquilibriumGraphRewriter):
+    if is_a(rewriter, EquilibriumGraphRewriter):
         return [
             *rewriter.global_rewriters,
             *rewriter.final_rewriters,
             *rewriter.cleanup_rewriters,
         ]
-    if isinstance(getattr(rewriter, "node_rewriter", None), Rewriter):
+    if is_a(getattr(rewriter, "node_rewriter", None), Rewriter):
         return [rewriter.node_rewriter]
     return list(getattr(rewriter, "rewrites", ()))
 

@@ -24,6 +24,7 @@ from theano.link.native.lowering.lowered_loops import shared_loop
 from theano.link.native.lowering.operations.scan import argument_names
 from theano.link.native.program import why_not
 from theano.link.native.runtime.build import find_compiler
+from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.order import in_order
 from theano.pytensor_base.graphs.rewriting import GraphRewriter
 from theano.pytensor_base.graphs.scan import Scan
@@ -50,7 +51,7 @@ class CompileAhead(GraphRewriter):
         if compiler.cores() == 1 or find_compiler() is None or config.profile:
             return
         nodes = in_order(fgraph)
-        loops = [node for node in nodes if isinstance(node.op, Scan) and not why_not(node)]
+        loops = [node for node in nodes if is_a(node.op, Scan) and not why_not(node)]
         if self.alone:
             loops = _needed_one_after_the_other(nodes, loops)
         # the compiler has a core while the next loop is lowered
