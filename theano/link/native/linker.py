@@ -145,13 +145,15 @@ class NativeLinker(VMLinker):
         def write() -> None:
             stored.write(program if found is None and counters is None else None)
 
+        def meanwhile() -> None:
+            _require_runtime()
+            write()
+
         if not any(program.segments):
             write()
             return program, None
         try:
-            return program, loaded_program(
-                program.code, _require_runtime, write, counters is not None
-            )
+            return program, loaded_program(program.code, meanwhile, counters is not None)
         except CannotLower as reason:
             write()
             warn_of_compiler(str(reason))

@@ -125,55 +125,37 @@ def build_of(code: ProgramText, tier: Tier) -> Build:
     return Build(code, tier, compiler.name_of(code.text, tier.flags_of_program(code)))
 
 
-def _nothing() -> None:
-    pass
-
-
-def library(
-    build: Build,
-    needed: Callable[[], None] = _nothing,
-    meanwhile: Callable[[], None] = _nothing,
-) -> ctypes.CDLL:
+def library(build: Build, meanwhile: Callable[[], None] = lambda: None) -> ctypes.CDLL:
     """The library of a program, compiled unless the cache holds it.
 
     Parameters
     ----------
-    needed
-        What else it takes to run the program; it is done once, while the compiler runs.
     meanwhile
-        What may wait for a core that is free; it is done once, in any case.
+        What there is to do while the compiler runs; it is done once, in any case.
 
     Raises
     ------
     CannotLower
         When there is no compiler, or it fails.
     """
-    first, second = functools.cache(needed), functools.cache(meanwhile)
+    once = functools.cache(meanwhile)
     loaded = build.kept()
     if loaded is None:
         try:
             loaded = in_cache_or_elsewhere(
-                cache_folder(), lambda folder: _compile(build, folder, first, second)
+                cache_folder(), lambda folder: _compile(build, folder, once)
             )
         except OSError as error:
             raise CannotLower(f"anything, because nothing can be compiled: {error}") from error
-    first()
-    second()
+    once()
     return loaded
 
 
-def _compile(
-    build: Build, folder: Path, needed: Callable[[], None], meanwhile: Callable[[], None]
-) -> ctypes.CDLL:
+def _compile(build: Build, folder: Path, meanwhile: Callable[[], None]) -> ctypes.CDLL:
     with closing(compiling(build, folder)) as steps:
         next(steps)
-        needed()
-        if build.in_one or build.tier.parts_of(build.code) < compiler.cores():
-            meanwhile()
-        while (loaded := next(steps)) is None:
-            # the linker needs one core
-            meanwhile()
-        return loaded
+        meanwhile()
+        return next(loaded for loaded in steps if loaded is not None)
 
 
 def compiling(
@@ -181,8 +163,8 @@ def compiling(
 ) -> Generator[ctypes.CDLL | None, None, None]:
     """Compile the parts of a program side by side, or all of it where that takes as long.
 
-    It goes on when it is asked for the next step: none while the compiler runs, or the linker, and
-    in the end the library. Who needs no more of it closes it.
+    It goes on when it is asked for the next step: none while the compiler runs, and in the end the
+    library. Who needs no more of it closes it.
 
     Parameters
     ----------
@@ -211,7 +193,6 @@ def compiling(
         for linker, anew in _ways_to_link(build.tier):
             loops = object_files(build.code.loops, folder, build.tier, anew)
             runs.append(build.start_link(folder, parts, loops, linker))
-            yield None
             yield from _while_any_runs(runs[-1:] if behind else ())
             try:
                 loaded = build.keep(runs[-1], folder)

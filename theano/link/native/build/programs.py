@@ -36,19 +36,14 @@ def first_tier() -> Tier:
 
 
 def loaded_program(
-    code: ProgramText,
-    needed: Callable[[], None],
-    meanwhile: Callable[[], None],
-    profiled: bool,
+    code: ProgramText, meanwhile: Callable[[], None], profiled: bool
 ) -> LoadedProgram:
     """A program that can be called.
 
     Parameters
     ----------
-    needed
-        What else it takes to run the program; it is done once, while the compiler runs.
     meanwhile
-        What may wait for a core that is free; it is done once, in any case.
+        What there is to do while the compiler runs; it is done once, in any case.
     profiled
         Whether its times will be told, so that it has to be optimized from the first call on.
 
@@ -60,11 +55,10 @@ def loaded_program(
     best = build_of(code, OPTIMIZED)
     long = bool(code.loops) or code.own_lines > LINES_WORTH_A_QUICK_BUILD
     if profiled or first_tier() is OPTIMIZED or not long:
-        return LoadedProgram(library(best, needed, meanwhile))
+        return LoadedProgram(library(best, meanwhile))
     kept = best.kept()
     if kept is not None:
-        needed()
         meanwhile()
         return LoadedProgram(kept)
     quick = build_of(code, QUICK)
-    return LoadedProgram(library(quick, needed, meanwhile), OptimizedLater(best))
+    return LoadedProgram(library(quick, meanwhile), OptimizedLater(best))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Collection
 from typing import Any
 
@@ -14,6 +15,7 @@ from pytensor.tensor.basic import Alloc
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.math import Sum, mul, neg, true_div
 from pytensor.tensor.shape import Shape
+from pytensor.tensor.type import TensorType
 
 from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.operations.tensor_rewrites import (
@@ -212,10 +214,18 @@ def adds_up_as_by_default(graph: FunctionGraph, node: Apply) -> bool:
     op: Any = node.op
     if not hasattr(op, "acc_dtype"):
         return True
-    scalar_op = (op.scalar_op,) if type(op) is CAReduce else ()
-    default = type(op)(*scalar_op, axis=op.axis).make_node(*node.inputs)
-    kinds = [(each.outputs[0].type.dtype, each.op.acc_dtype) for each in (node, default)]
-    return kinds[0] == kinds[1]
+    scalar_op = op.scalar_op if type(op) is CAReduce else None
+    kind: Any = type(op)
+    dtype, of_result = (variable.type.dtype for variable in (node.inputs[0], node.outputs[0]))  # type: ignore[attr-defined]
+    return (of_result, op.acc_dtype) == _dtypes_by_default(kind, scalar_op, dtype)
+
+
+@functools.cache
+def _dtypes_by_default(kind: Any, scalar_op: Any, dtype: str) -> tuple[str, str]:
+    """The dtypes of a reduction's result, and in which it adds up, if none is asked for."""
+    default = kind(*([] if scalar_op is None else [scalar_op]), axis=None)
+    node = default.make_node(TensorType(dtype, (None,))())
+    return node.outputs[0].type.dtype, node.op.acc_dtype
 
 
 def part_of_what_adds_up_as_by_default(graph: FunctionGraph, node: Apply) -> bool:
