@@ -24,12 +24,13 @@ from pytensor.compile.mode import Mode
 from pytensor.graph.basic import Apply, Constant, NominalVariable, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.type import Type
+from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.type import TensorType
 from pytensor.tensor.variable import TensorVariable
 
 from theano.configparser import config as own_config
 from theano.pytensor_base.functions.configuration import names_of_flags, value_of_flag
-from theano.pytensor_base.graphs.graph import Scratchpad, features_of
+from theano.pytensor_base.graphs.graph import Scratchpad, features_of, properties_of
 from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.order import in_order
 from theano.pytensor_base.graphs.rewriting import (
@@ -46,6 +47,9 @@ _NOT_OF_GRAPHS = (
     *("blas", "cxx", "gcc", "cmodule", "compile", "base_compiledir", "unpickle"),
     "cache_size",
 )
+
+# a larger constant is not copied once more
+LARGEST_TOLD = 1000
 
 _ADDRESS = re.compile(r" at 0x\w+")
 
@@ -128,7 +132,7 @@ def _as_data(
         for variable in node.outputs:
             numbers[id(variable)] = len(numbers)
             made.append(_told(variable, types))
-        told.append((node.op, read, made, _told_tag(node.tag)))
+        told.append((_told_op(node.op), read, made, _told_tag(node.tag)))
     results = [number_of(variable) for variable in outputs]
     return told, results, list(types)
 
@@ -150,7 +154,20 @@ def _told_kind(variable: Variable) -> Any:
 def _told_constant(variable: Variable, types: dict[Any, int]) -> Any:
     if not is_a(variable, Constant):
         return variable
-    return *_told(variable, types), variable.data
+    return *_told(variable, types), _told_data(variable.data)
+
+
+def _told_op(op: Any) -> Any:
+    """What tells an operation: of a frequent one what it is made with, which takes less than to pickle it."""
+    return ("DimShuffle", *properties_of(op).values()) if type(op) is DimShuffle else op
+
+
+def _told_data(data: Any) -> Any:
+    """What tells the value of a constant; to pickle an array takes some times as long as its bytes."""
+    plain = type(data) is np.ndarray and data.dtype.kind in "biufc" and data.flags.c_contiguous
+    if plain and data.size <= LARGEST_TOLD:
+        return "ndarray", data.dtype.str, data.shape, data.tobytes()
+    return data
 
 
 def _told_type(kind: Type) -> Any:
@@ -242,9 +259,11 @@ def _versions_of_packages() -> list[tuple[str, str]]:
 
 def _times_of_code(folder: str) -> Iterator[tuple[str, int]]:
     """Yield each file of code and when it was written; pathlib takes three times as long."""
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.is_dir():
-                yield from _times_of_code(entry.path)
-            elif entry.name.endswith((".py", ".inc")):
-                yield entry.path, entry.stat().st_mtime_ns
+    folders = [folder]
+    while folders:
+        with os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if entry.name.endswith((".py", ".inc")):
+                    yield entry.path, entry.stat().st_mtime_ns
+                elif entry.name != "__pycache__" and entry.is_dir():
+                    folders.append(entry.path)
