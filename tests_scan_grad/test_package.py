@@ -105,6 +105,19 @@ def test_import_leaves_to_their_first_use_what_few_programs_need():
     assert printed_by(code) == ["[False, False]"]
 
 
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="PyTensor 3.0 imports it itself")
+def test_what_python_runs_looks_for_no_machine_in_c():
+    code = (
+        "import sys, theano, theano.tensor as T\n"
+        "ran = []\n"
+        "sys.addaudithook(lambda event, args: event == 'subprocess.Popen' and ran.append(args[1]))\n"
+        "x = T.vector('x'); sums, _ = theano.scan(lambda v, s: v + s, [x], [T.zeros((), x.dtype)])\n"
+        "f = theano.function([x], [sums[-1], x * 2], mode='FAST_COMPILE')\n"
+        "print([float(f([1, 2, 4])[0]), 'setuptools' in sys.modules, ran])\n"
+    )
+    assert printed_by(code) == ["[7.0, False, []]"]
+
+
 def test_compilation_imports_nothing_but_lowerings_and_runs_nothing_but_the_c_compiler():
     code = (
         "import sys, theano, theano.tensor as T; theano.function([], [], mode='NATIVE')\n"

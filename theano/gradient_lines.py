@@ -14,9 +14,10 @@ from dataclasses import field
 
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.null_type import NullType
-from pytensor.graph.traversal import ancestors, toposort
+from pytensor.graph.traversal import ancestors
 
 from theano.data_classes import dataclass
+from theano.pytensor_base.graphs.order import order_of
 from theano.users_lines import OF_A_GRADIENT
 
 # The gradients by some variables `wrt`; None, or of a `NullType`, where there is none.
@@ -49,7 +50,7 @@ def with_lines(derive: Derive, outputs: Sequence[Variable], wrt: Sequence[Variab
 def _between(outputs: Sequence[Variable], wrt: Sequence[Variable]) -> list[Apply]:
     """The operations from `wrt` to the outputs, in order."""
     reached, nodes = set(wrt), []
-    for node in toposort(outputs):
+    for node in order_of(outputs):
         if reached.intersection(node.inputs):
             reached.update(node.outputs)
             nodes.append(node)
@@ -70,7 +71,7 @@ def _name_lines(
     cotangents: dict[Variable, list[Variable]],
 ) -> None:
     forward, order = set(ancestors(outputs)), {node: k for k, node in enumerate(nodes)}
-    new = [node for node in toposort(list(cotangents)) if forward.isdisjoint(node.outputs)]
+    new = [node for node in order_of(cotangents) if forward.isdisjoint(node.outputs)]
     read = {node: _Read() for node in new}
     for node in new:
         for v in node.inputs:

@@ -156,25 +156,35 @@ def test_a_path_with_spaces(cache, tmp_path, monkeypatch):
     assert cumulative(0.8125) == (True, [])
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="libraries are linked lean on Linux only")
+@pytest.mark.skipif(compiler.linker() is None, reason="no linker is called by its name")
 @pytest.mark.parametrize(
-    "refuses",
+    "makes",
     [
         'echo "no such option" >&2; exit 1',
-        # what it makes asks for a function that nothing has
+        'echo "not a library" > "$made"',
+        # it asks for a function that nothing has
         'echo "int lacks(void); int asks(void) { return lacks(); }" > "$0.c"; '
-        '{real} "$@" -Wl,-z,now -fPIC "$0.c"; exit',
+        '{real} -c -fPIC "$0.c" -o "$0.o"; ld "$@" -z now "$0.o"',
+        # it has nothing of what was compiled
+        'echo "int other;" | {real} -shared -x c - -o "$made"',
     ],
-    ids=["refuses", "lacks"],
+    ids=["refuses", "text", "lacks", "another"],
 )
-def test_a_compiler_that_needs_its_own_libraries(cache, tmp_path, monkeypatch, refuses):
-    log = f'case "$*" in *-nodefaultlibs*) echo lean >> "$0.log"; {refuses};; esac; '
-    wrapper = script(tmp_path, log + 'exec {real} "$@"')
-    monkeypatch.setenv("CC", str(wrapper))
+def test_where_the_linker_is_of_no_use_the_compiler_links(cache, tmp_path, monkeypatch, makes):
+    folder = tmp_path / "tools"
+    folder.mkdir()
+    linker = script(folder, f'echo linked >> "$0.log"; {makes}', "ld")
+    monkeypatch.setattr(compiler, "linker", lambda: str(linker))
     with theano.config.change_flags(**{"native.quick": True}):
         assert cumulative(0.8125) == cumulative(0.9375) == (True, [])
     # it is tried once
-    assert Path(f"{wrapper}.log").read_text() == "lean\n"
+    assert Path(f"{linker}.log").read_text() == "linked\n"
+
+
+def test_without_a_linker_the_compiler_links(cache, monkeypatch):
+    monkeypatch.setattr(compiler, "linker", lambda: None)
+    with theano.config.change_flags(**{"native.quick": True}):
+        assert cumulative(0.84375) == (True, [])
 
 
 @pytest.mark.parametrize("command", ["no-such-compiler", "'unbalanced", ""])

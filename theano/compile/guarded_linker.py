@@ -24,14 +24,14 @@ from pytensor.tensor.subtensor import IncSubtensor
 from theano.compile.wrong_values import Wrongs, WrongValueError, summary
 from theano.configdefaults import config
 from theano.link.native.run.one_by_one import slow_in_python
-from theano.pytensor_base.functions.linking import VMLinker
+from theano.pytensor_base.functions.python_machine import PythonVMLinker
 from theano.scan_module.report.describe import describe
 from theano.users_lines import line_of, lines_in_words
 
 _log = logging.getLogger("theano.compile.nanguardmode")
 
 
-class GuardedLinker(VMLinker):
+class GuardedLinker(PythonVMLinker):
     """PyTensor's machine, in which values that are wrong are an error.
 
     Parameters

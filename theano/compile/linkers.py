@@ -13,6 +13,7 @@ from theano.configparser import caller_stacklevel
 from theano.nearest_name import did_you_mean
 from theano.pytensor_base.functions.c_code import CLinker, OpWiseCLinker
 from theano.pytensor_base.functions.linking import Linker, PerformLinker, VMLinker
+from theano.pytensor_base.functions.python_machine import PythonVMLinker
 
 __all__ = ["make_linker", "no_warning_yet", "predefined_linkers", "register_linker", "unknown_name"]
 
@@ -26,10 +27,8 @@ predefined_linkers: dict[str, Callable[[], Linker]] = {
     "pytensor_c": CLinker,
     "pytensor_c|py": OpWiseCLinker,
     "pytensor_c|py_nogc": lambda: OpWiseCLinker(allow_gc=False),
-    "pytensor_vm": lambda: VMLinker(use_cloop=False, c_thunks=not _why_no_compiler()),
-    "pytensor_vm_nogc": lambda: VMLinker(
-        use_cloop=False, allow_gc=False, c_thunks=not _why_no_compiler()
-    ),
+    "pytensor_vm": lambda: PythonVMLinker(c_thunks=not _why_no_compiler()),
+    "pytensor_vm_nogc": lambda: PythonVMLinker(allow_gc=False, c_thunks=not _why_no_compiler()),
     "pytensor_cvm": lambda: VMLinker(use_cloop=True),
     "pytensor_cvm_nogc": lambda: VMLinker(use_cloop=True, allow_gc=False),
 }

@@ -47,6 +47,7 @@ from theano.pytensor_base.functions.compiling import (
     local_useless,
 )
 from theano.pytensor_base.functions.linking import JITLinker, Linker, PerformLinker, VMLinker
+from theano.pytensor_base.functions.python_machine import PythonVMLinker
 from theano.pytensor_base.graphs.rewriting import RewriteDatabaseQuery
 from theano.schedule.arranged import arranged
 from theano.schedule.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb
@@ -101,7 +102,7 @@ def _unneeded(linker: Linker) -> Tags:
     if _by_python(linker):
         # Python's products need no BLAS for C, which PyTensor would look for with a compiler.
         return SLOW_IN_PYTHON
-    if type(linker) is not VMLinker:
+    if type(linker) not in (VMLinker, PythonVMLinker):
         return getattr(linker, "does_itself", {})
     with no_blas_remarks():
         return {} if pytensor_config.blas__ldflags else SLOW_WITHOUT_BLAS
@@ -109,7 +110,7 @@ def _unneeded(linker: Linker) -> Tags:
 
 def _by_python(linker: Linker) -> bool:
     """Whether each operation runs by its ``perform``."""
-    if type(linker) is VMLinker:
+    if type(linker) is VMLinker or type(linker) is PythonVMLinker:
         return not (linker.c_thunks or linker.use_cloop)
     return isinstance(linker, PerformLinker)
 
@@ -224,7 +225,7 @@ named_modes: dict[str, Callable[[], PyTensorMode]] = {
     "Mode": Mode,
     # on a device if the flags ask for one
     "FAST_RUN": lambda: Mode("xla" if config.linker == "xla" else "native", OPT_FAST_RUN),
-    "FAST_COMPILE": lambda: Mode(VMLinker(use_cloop=False, c_thunks=False), OPT_FAST_COMPILE),
+    "FAST_COMPILE": lambda: Mode(PythonVMLinker(c_thunks=False), OPT_FAST_COMPILE),
     "NATIVE": lambda: Mode("native", OPT_FAST_RUN),
     "XLA": lambda: Mode("xla", OPT_FAST_RUN),
     "DebugMode": lambda: _debug_mode(config.optimizer),

@@ -16,6 +16,7 @@ from pytensor.graph.traversal import ancestors
 
 from theano.gof.op import PureOp
 from theano.gof.own_code import is_of_users
+from theano.pytensor_base.graphs.kinds import is_a
 
 # these ask for the methods by Theano's names
 _ASKING = (PureOp, PyTensorOp)
@@ -40,7 +41,7 @@ def use_own_gradients(variables: Iterable[Any]) -> None:
                 _seen.add(kind)
                 _adopt(kind, "pullback", ("grad", "L_op"), _pullback)
                 _adopt(kind, "pushforward", ("R_op",), PureOp.pushforward)
-        if isinstance(op, HasInnerGraph):
+        if is_a(op, HasInnerGraph):
             use_own_gradients(op.inner_outputs)
 
 

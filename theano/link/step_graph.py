@@ -11,6 +11,7 @@ from theano.pytensor_base.graphs.graph import (
     frozen_graph_inside,
     without_history,
 )
+from theano.pytensor_base.graphs.order import in_order
 from theano.pytensor_base.graphs.rewriting import GraphRewriter, RewriteDatabaseQuery
 from theano.pytensor_base.graphs.scan import Scan
 from theano.schedule import arranged
@@ -43,7 +44,7 @@ class EqualSteps:
         # interned by PyTensor, so that it is quickly compared
         frozen = frozen_graph_inside(op)
         graph: FunctionGraph = op.fgraph  # type: ignore[attr-defined, assignment]
-        self.lines = [getattr(node.outputs[0].tag, "trace", None) for node in graph.toposort()]
+        self.lines = [getattr(node.outputs[0].tag, "trace", None) for node in in_order(graph)]
         self.step = frozen
         self._hash = hash(frozen)
 

@@ -11,6 +11,7 @@ from pytensor.compile.mode import optdb as _pytensor_optdb
 from pytensor.graph.fg import FunctionGraph
 
 from theano.pytensor_base.graphs.graph import DestroyHandler, features_of
+from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.rewriting import (
     EquilibriumGraphRewriter,
     GraphRewriter,
@@ -42,7 +43,7 @@ class EquilibriumOfLoops(Equilibrium):
 
     def apply(self, fgraph: FunctionGraph, start_from=None) -> SecondsByRewrite:
         """Rewrite the graph if it has a loop."""
-        if not any(isinstance(node.op, Scan) for node in fgraph.apply_nodes):
+        if not any(is_a(node.op, Scan) for node in fgraph.apply_nodes):
             return SecondsByRewrite()
         return super().apply(fgraph)
 
@@ -134,7 +135,7 @@ def arranged(rewriter: GraphRewriter) -> GraphRewriter:
     >>> from pytensor.compile.mode import optdb
     >>> rewriter = arranged(optdb.query("+fast_run"))
     """
-    if isinstance(rewriter, SequentialGraphRewriter):
+    if is_a(rewriter, SequentialGraphRewriter):
         made = copy(rewriter)
         made.data = [arranged(part) for part in rewriter.data]
         return made

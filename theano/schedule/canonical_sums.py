@@ -15,6 +15,8 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.scalar.basic import Abs
 from pytensor.tensor.elemwise import DimShuffle, Elemwise
 
+from theano.pytensor_base.graphs.kinds import is_a
+
 # whole numbers beyond it are changed when PyTensor divides them by one
 LARGEST = 2.0**53
 # of more terms nothing is said: sums that share terms may have as many as there are paths to them
@@ -37,7 +39,7 @@ def question_of_form(
 
     def part_of_form(node: Apply | None) -> Elemwise | None:
         op = None if node is None else node.op
-        return kinds.get(type(op.scalar_op)) if isinstance(op, Elemwise) else None
+        return kinds.get(type(op.scalar_op)) if is_a(op, Elemwise) else None
 
     def may_change(fgraph: FunctionGraph, node: Apply) -> bool:
         if any(part_of_form(client) for client, _ in fgraph.clients[node.outputs[0]]):
@@ -84,16 +86,16 @@ def _taken_apart(
 
 
 def _before_reordering(variable: Any) -> Any:
-    while variable.owner is not None and isinstance(variable.owner.op, DimShuffle):
+    while variable.owner is not None and is_a(variable.owner.op, DimShuffle):
         variable = variable.owner.inputs[0]
     return variable
 
 
 def _may_be_simplified(above: list[Any], below: list[Any], result: Any, neutral: float) -> bool:
     """Whether constants may be put together, or something stands above and below."""
-    if any(isinstance(v, Constant) or _is_absolute(v) for v in below):
+    if any(is_a(v, Constant) or _is_absolute(v) for v in below):
         return True
-    constants = [k for k, v in enumerate(above) if isinstance(v, Constant)]
+    constants = [k for k, v in enumerate(above) if is_a(v, Constant)]
     if len(constants) > 1 or len(constants) == len(above):
         return True
     if constants and not (constants == [0] and _stays(above[0], result, neutral)):
@@ -103,7 +105,7 @@ def _may_be_simplified(above: list[Any], below: list[Any], result: Any, neutral:
 
 def _is_absolute(variable: Any) -> bool:
     node = variable.owner
-    return node is not None and isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, Abs)
+    return node is not None and is_a(node.op, Elemwise) and is_a(node.op.scalar_op, Abs)
 
 
 def _stays(constant: Any, result: Any, neutral: float) -> bool:

@@ -10,9 +10,10 @@ from typing import Any
 from pytensor.configdefaults import config
 from pytensor.graph.basic import Apply
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.traversal import apply_ancestors, toposort
+from pytensor.graph.traversal import apply_ancestors
 
 from theano.pytensor_base.graphs.graph import Feature
+from theano.pytensor_base.graphs.order import order_of
 from theano.pytensor_base.graphs.rewrites_by_operation import RewritesByOperation
 from theano.pytensor_base.graphs.rewriting import SequentialNodeRewriter, WalkingGraphRewriter
 
@@ -96,21 +97,28 @@ class Walk(WalkingGraphRewriter):
 
     def apply(self, fgraph: FunctionGraph, start_from: Any = None) -> Any:
         """Rewrite the graph."""
-        if not any(self.asked_for(node.op) for node in fgraph.apply_nodes):
+        asked_for = [node for node in fgraph.apply_nodes if self.asked_for(node.op)]
+        if not asked_for:
             return None
         at_first = len(fgraph.apply_nodes)
         walk = copy(self)
         walk.uses = Counter()
         walk.limit = most_uses(at_first, at_first * MOST_GROWTH, config.optdb__max_use_ratio)
         try:
-            walk._visit(fgraph, start_from or fgraph.outputs)
+            if start_from or len(asked_for) > 1:
+                asked_for = walk._in_order(start_from or fgraph.outputs)
+            walk._visit(fgraph, asked_for)
         except _WithoutEnd:
             say_without_end(self.name or "walk", walk.uses, at_first)
         return None
 
-    def _visit(self, fgraph: FunctionGraph, start_from: Any) -> None:
-        order = apply_ancestors(start_from) if self.order == "dfs" else toposort(start_from)
-        queue = deque(node for node in order if self.asked_for(node.op))
+    def _in_order(self, start_from: Any) -> list[Apply]:
+        """The nodes that the rewrite asks for."""
+        order = apply_ancestors(start_from) if self.order == "dfs" else order_of(start_from)
+        return [node for node in order if self.asked_for(node.op)]
+
+    def _visit(self, fgraph: FunctionGraph, nodes: list[Apply]) -> None:
+        queue = deque(nodes)
         take = queue.pop if self.order == "out_to_in" else queue.popleft
         new_nodes = _NewNodes(queue, self.asked_for)
         if not self.ignore_newtrees:

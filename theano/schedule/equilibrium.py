@@ -11,12 +11,15 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from time import perf_counter
+from typing import Any
 
 from pytensor.configdefaults import config
 from pytensor.graph.basic import Apply
 from pytensor.graph.fg import FunctionGraph, Output
 
 from theano.pytensor_base.graphs.graph import Feature
+from theano.pytensor_base.graphs.kinds import is_a
+from theano.pytensor_base.graphs.order import in_order
 from theano.pytensor_base.graphs.rewrites_by_operation import RewritesByOperation
 from theano.pytensor_base.graphs.rewriting import (
     EquilibriumGraphRewriter,
@@ -66,7 +69,7 @@ class Changes(Feature):
             self.count -= 1
             return
         self.count += 1
-        if not isinstance(node.op, Output):
+        if not is_a(node.op, Output):
             self.nodes[node] = None
         elif new_variable.owner is not None:
             self.nodes[new_variable.owner] = None
@@ -105,6 +108,26 @@ class Equilibrium(EquilibriumGraphRewriter):
         )
         self.node_tracker = RewritesByOperation.of(of.node_tracker)
         self.name = of.name
+        # by its identity a list of rewrites, which is kept, and `with_questions` of it: to look a
+        # rewrite up in a table hashes it in Python, for each node
+        self._asked: dict[int, tuple[Any, list[tuple[NodeRewriter, NodeQuestion | None]]]] = {}
+
+    def with_questions(
+        self, rewriters: list[NodeRewriter]
+    ) -> list[tuple[NodeRewriter, NodeQuestion | None]]:
+        """What takes the places of rewrites, each with what to ask before it is applied.
+
+        Parameters
+        ----------
+        rewriters
+            A list that the table of rewrites has given, which it gives again.
+        """
+        found = self._asked.get(id(rewriters))
+        if found is None:
+            instead = [INSTEAD.get(each, each) for each in rewriters]
+            pairs = [(each, node_question(each)) for each in instead]
+            found = self._asked[id(rewriters)] = (rewriters, pairs)
+        return found[1]
 
     def apply(self, fgraph: FunctionGraph, start_from=None) -> SecondsByRewrite:
         """Rewrite the graph; answers the seconds that each rewrite took."""
@@ -135,8 +158,6 @@ class _Run:
         self.largest = self.at_first = len(fgraph.apply_nodes)
         # which changes a whole-graph rewrite has seen
         self.seen: dict[GraphRewriter, int] = {}
-        # what to ask before a rewrite of nodes is applied
-        self.questions: dict[NodeRewriter, NodeQuestion | None] = {}
 
     def until_nothing_changes(self) -> SecondsByRewrite:
         every_node = True
@@ -152,7 +173,7 @@ class _Run:
 
     def next_nodes(self, every_node: bool) -> deque[Apply]:
         """The nodes of a sweep, inputs of the graph first."""
-        order = self.fgraph.toposort()
+        order = in_order(self.fgraph)
         self.largest = max(self.largest, len(order))
         changed = self.changes.take()
         if every_node:
@@ -169,9 +190,8 @@ class _Run:
             node = changes.current = queue.pop()
             if node not in fgraph.apply_nodes:
                 continue
-            for found in trackers(node.op):
-                node_rewriter = INSTEAD.get(found, found)
-                if not self.may_change_node(node_rewriter, node):
+            for node_rewriter, question in rewriter.with_questions(trackers(node.op)):
+                if question is not None and not question(fgraph, node):
                     continue
                 start = perf_counter() if self.timed else 0.0
                 done = rewriter.process_node(fgraph, node, node_rewriter, enforce_tracks=False)
@@ -187,13 +207,6 @@ class _Run:
                 if node not in fgraph.apply_nodes:
                     break
         changes.queue = changes.current = None
-
-    def may_change_node(self, rewriter: NodeRewriter, node: Apply) -> bool:
-        """Whether a rewrite may change a node."""
-        if rewriter not in self.questions:
-            self.questions[rewriter] = node_question(rewriter)
-        question = self.questions[rewriter]
-        return question is None or question(self.fgraph, node)
 
     def apply_whole(self, rewriters: Iterable[GraphRewriter]) -> None:
         """Apply rewrites of the whole graph, those that have not seen it as it is."""

@@ -19,6 +19,7 @@ from pytensor.tensor.math import Dot, add, mul, neg, reciprocal, sub, true_div
 from pytensor.tensor.shape import Reshape, Shape, Shape_i, SpecifyShape
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
+from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.rewriting import (
     GraphRewriter,
     NodeRewriter,
@@ -50,7 +51,7 @@ GraphQuestion = Callable[[FunctionGraph], bool]
 
 def node_question(rewriter: NodeRewriter) -> NodeQuestion | None:
     """Whether a rewrite may change a node; None where nothing is known."""
-    if isinstance(rewriter, Guarded):
+    if is_a(rewriter, Guarded):
         rewriter = rewriter.rewriter
     if type(rewriter) is PatternNodeRewriter:
         return pattern_question(rewriter)
@@ -69,7 +70,7 @@ def _has_a_sum(_: FunctionGraph, node: Apply) -> bool:
     """Whether a product has a sum among its factors, those of products in it among them."""
     for variable in node.inputs:
         owner = _before_reordering(variable)
-        if owner is None or not isinstance(owner.op, Elemwise):
+        if owner is None or not is_a(owner.op, Elemwise):
             continue
         if owner.op in _SUMS or (owner.op in _PRODUCTS and _has_a_sum(_, owner)):
             return True
@@ -77,7 +78,7 @@ def _has_a_sum(_: FunctionGraph, node: Apply) -> bool:
 
 
 def _before_reordering(variable: Variable) -> Apply | None:
-    while variable.owner is not None and isinstance(variable.owner.op, DimShuffle):
+    while variable.owner is not None and is_a(variable.owner.op, DimShuffle):
         variable = variable.owner.inputs[0]
     return variable.owner
 
@@ -85,7 +86,7 @@ def _before_reordering(variable: Variable) -> Apply | None:
 def _has_a_zero(_: FunctionGraph, node: Apply) -> bool:
     """Whether an operand may be zero, filled or computed from numbers."""
     return any(
-        _may_be_zero(variable) if isinstance(variable, Constant) else _may_be_number(variable)
+        _may_be_zero(variable) if is_a(variable, Constant) else _may_be_number(variable)
         for variable in node.inputs
     )
 
@@ -98,25 +99,25 @@ def _may_be_zero(constant: Constant) -> bool:
 def _may_be_number(variable: Variable, depth: int = 10) -> bool:
     node = variable.owner
     if node is None:
-        return isinstance(variable, Constant)
+        return is_a(variable, Constant)
     if depth == 0:
         return True
-    if isinstance(node.op, DimShuffle | Alloc):
+    if is_a(node.op, DimShuffle) or is_a(node.op, Alloc):
         return _may_be_number(node.inputs[0], depth - 1)
-    if isinstance(node.op, Elemwise):
-        read = node.inputs[1:] if isinstance(node.op.scalar_op, Second) else node.inputs
+    if is_a(node.op, Elemwise):
+        read = node.inputs[1:] if is_a(node.op.scalar_op, Second) else node.inputs
         return all(_may_be_number(operand, depth - 1) for operand in read)
-    if isinstance(node.op, Subtensor):
+    if is_a(node.op, Subtensor):
         return variable.type.ndim == 0 and _elements_may_be_numbers(node.inputs[0])
-    if isinstance(node.op, Shape_i):
+    if is_a(node.op, Shape_i):
         array: Any = node.inputs[0]
-        return isinstance(array, Constant) or array.type.shape[node.op.i] is not None
+        return is_a(array, Constant) or array.type.shape[node.op.i] is not None
     return not isinstance(node.op, _NEVER_A_NUMBER)
 
 
 def _elements_may_be_numbers(array: Variable) -> bool:
     """Whether an array is a constant, or put together from its elements, or lengths."""
-    return isinstance(array, Constant) or (
+    return is_a(array, Constant) or (
         array.owner is not None and isinstance(array.owner.op, Join | MakeVector | Shape)
     )
 
@@ -127,7 +128,7 @@ def _elements_may_be_numbers(array: Variable) -> bool:
 def _has_constants_only(fgraph: FunctionGraph) -> bool:
     """Whether there is a node that reads nothing but constants, and may be folded."""
     return any(
-        all(v.owner is None and isinstance(v, Constant) for v in node.inputs)
+        all(v.owner is None and is_a(v, Constant) for v in node.inputs)
         and node.op.do_constant_folding(fgraph, node)
         for node in fgraph.apply_nodes
     )
@@ -136,7 +137,7 @@ def _has_constants_only(fgraph: FunctionGraph) -> bool:
 def _reads_filled(fgraph: FunctionGraph) -> bool:
     """Whether element-wise work, other than filling, reads what was filled."""
     return any(
-        isinstance(node.op, Elemwise)
+        is_a(node.op, Elemwise)
         and not _is_filled(node)
         and any(_is_filled(variable.owner) for variable in node.inputs)
         for node in fgraph.apply_nodes
@@ -144,9 +145,7 @@ def _reads_filled(fgraph: FunctionGraph) -> bool:
 
 
 def _is_filled(node: Apply | None) -> bool:
-    return (
-        node is not None and isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, Second)
-    )
+    return node is not None and is_a(node.op, Elemwise) and is_a(node.op.scalar_op, Second)
 
 
 _NEVER_A_NUMBER = (CAReduce, Dot, IncSubtensor, Join, Reshape, Scan, SpecifyShape, Split)

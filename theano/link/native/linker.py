@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -140,16 +141,21 @@ class NativeLinker(VMLinker):
         found = stored.read() if counters is None else None
         program = found or make_program(fgraph, order, counters)
 
+        @functools.cache
         def write() -> None:
             stored.write(program if found is None and counters is None else None)
+
+        def meanwhile() -> None:
+            _require_runtime()
+            write()
 
         if not any(program.segments):
             write()
             return program, None
         try:
-            _require_runtime()
-            return program, loaded_program(program.code, write, counters is not None)
+            return program, loaded_program(program.code, meanwhile, counters is not None)
         except CannotLower as reason:
+            write()
             warn_of_compiler(str(reason))
             parts = [Part((node,), False) for node in order]
             reasons = {node: str(reason) for node in order}

@@ -27,6 +27,7 @@ from theano.link.native.lowering.segment import Segment, SegmentCall
 from theano.link.native.passes.mutable_inputs import compute_into_inputs, mutable_inputs
 from theano.pytensor_base.functions.c_code import CLinker, OpWiseCLinker
 from theano.pytensor_base.functions.linking import PerformLinker, VMLinker
+from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.scan import Scan
 from theano.pytensor_base.operations.tensor import IfElse
 
@@ -67,7 +68,7 @@ def make_program(
     for node in views_passed_on(fgraph):
         reasons[node] = "a view that becomes a shared variable's value: it is passed on as it is"
     first_of_segment: set[Apply] = set()
-    lazy = any(isinstance(node.op, IfElse) for node in order)
+    lazy = any(is_a(node.op, IfElse) for node in order)
     last = set() if lazy else written_last(fgraph, order)
     segments: dict[tuple[Apply, ...], Segment] = {}
     while True:
@@ -107,13 +108,13 @@ def why_not(node: Apply) -> str:
         return "an input or a constant that the caller borrows: it is passed on as it is"
     if overwrites_input(node):
         return "views of an input that is overwritten, and what overwrites them"
-    if isinstance(node.op, Scan) and _is_watched(node.op):
+    if is_a(node.op, Scan) and _is_watched(node.op):
         return f"a step that {node.op.mode} watches"
     for variable in [*node.inputs, *node.outputs]:
         dtype = getattr(variable.type, "dtype", None)
-        shapeless = isinstance(variable, Constant) and dtype is None
+        shapeless = is_a(variable, Constant) and dtype is None
         if not shapeless and not has_c_type(variable.type):
-            if isinstance(node.op, Scan):
+            if is_a(node.op, Scan):
                 return f"a loop with a variable of type {variable.type}"
             return f"a variable of type {variable.type}"
     return ""

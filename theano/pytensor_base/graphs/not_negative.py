@@ -10,6 +10,8 @@ from pytensor.tensor.shape import Shape, Shape_i
 from pytensor.tensor.subtensor import Subtensor
 from pytensor.tensor.type import lscalar
 
+from theano.pytensor_base.graphs.kinds import is_a
+
 # how many of the operands of an operation must not be negative for the result not to be
 _KEEP_THE_SIGN = {Add: all, IntDiv: all, Maximum: any, Minimum: all, Mul: all}
 _IS_LENGTH = "is_length"
@@ -24,19 +26,19 @@ def symbol_of_length() -> Variable:
 
 def is_not_negative(number: Variable) -> bool:
     """Whether it is known to be zero or more."""
-    if isinstance(number, Constant):
+    if is_a(number, Constant):
         return bool(number.data >= 0)
     node = number.owner
     if node is None:
         return hasattr(number.tag, _IS_LENGTH)
-    if isinstance(node.op, Elemwise):
+    if is_a(node.op, Elemwise):
         enough = _KEEP_THE_SIGN.get(type(node.op.scalar_op))
         return enough is not None and enough(map(is_not_negative, node.inputs))
-    if isinstance(node.op, Shape_i):
+    if is_a(node.op, Shape_i):
         return True
-    read = node.inputs[0].owner if isinstance(node.op, Subtensor) else None
+    read = node.inputs[0].owner if is_a(node.op, Subtensor) else None
     if read is None:
         return False
-    if isinstance(read.op, MakeVector):
+    if is_a(read.op, MakeVector):
         return all(map(is_not_negative, read.inputs))
-    return isinstance(read.op, Shape)
+    return is_a(read.op, Shape)

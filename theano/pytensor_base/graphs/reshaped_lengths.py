@@ -15,6 +15,7 @@ from pytensor.tensor.basic import MakeVector, constant
 from pytensor.tensor.math import int_div, maximum, mul
 from pytensor.tensor.subtensor import Subtensor, get_idx_list
 
+from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.not_negative import is_not_negative
 
 LengthOf = Callable[[Variable, int], Variable]
@@ -53,10 +54,10 @@ def shape_of_reshape(
 
 def _entries(asked_for: Variable) -> list[Variable] | None:
     """The lengths that a shape consists of, if it was put together from them."""
-    if isinstance(asked_for, Constant):
+    if is_a(asked_for, Constant):
         return [constant(int(length), dtype="int64") for length in asked_for.data]
     node = asked_for.owner
-    if node is None or not isinstance(node.op, MakeVector):
+    if node is None or not is_a(node.op, MakeVector):
         return None
     if any(getattr(length.type, "dtype", None) != "int64" for length in node.inputs):
         return None
@@ -66,17 +67,17 @@ def _entries(asked_for: Variable) -> list[Variable] | None:
 def entry_of_list(length: Variable) -> Variable:
     """A length itself, where it is read from a vector of lengths."""
     node = length.owner
-    if node is None or not isinstance(node.op, Subtensor):
+    if node is None or not is_a(node.op, Subtensor):
         return length
     entries, read = _entries(node.inputs[0]), get_idx_list(node.inputs, node.op.idx_list)
-    if entries is None or len(read) != 1 or not isinstance(read[0], Constant):
+    if entries is None or len(read) != 1 or not is_a(read[0], Constant):
         return length
     place = int(read[0].data)
     return entries[place] if -len(entries) <= place < len(entries) else length
 
 
 def _is_minus_one(length: Variable) -> bool:
-    return isinstance(length, Constant) and int(length.data) == -1
+    return is_a(length, Constant) and int(length.data) == -1
 
 
 def _quotient(total: list[Variable], given: list[Variable]) -> Variable:
@@ -86,14 +87,14 @@ def _quotient(total: list[Variable], given: list[Variable]) -> Variable:
     """
     above, below = list(total), []
     for length in given:
-        if isinstance(length, Constant) or length not in above:
+        if is_a(length, Constant) or length not in above:
             below.append(length)
         else:
             above.remove(length)
     dividend, divisor = _product(above), _product(below)
-    if isinstance(divisor, Constant):
+    if is_a(divisor, Constant):
         number = max(int(divisor.data), 1)
-        if isinstance(dividend, Constant):
+        if is_a(dividend, Constant):
             return constant(int(dividend.data) // number, dtype="int64")
         if number == 1:
             return dividend
@@ -106,8 +107,8 @@ def _quotient(total: list[Variable], given: list[Variable]) -> Variable:
 
 def _product(lengths: Sequence[Variable]) -> Variable:
     """A product in which the numbers are one."""
-    number = prod(int(length.data) for length in lengths if isinstance(length, Constant))
-    others = [length for length in lengths if not isinstance(length, Constant)]
+    number = prod(int(length.data) for length in lengths if is_a(length, Constant))
+    others = [length for length in lengths if not is_a(length, Constant)]
     if not others or number == 0:
         return constant(number, dtype="int64")
     if number != 1:

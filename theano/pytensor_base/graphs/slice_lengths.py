@@ -16,6 +16,7 @@ from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.math import add, maximum, minimum
 from pytensor.tensor.subtensor import get_idx_list
 
+from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.not_negative import is_not_negative
 
 LengthOf = Callable[[Variable, int], Variable]
@@ -69,8 +70,8 @@ def length_of_slice(
 
 def sum_of_lengths(terms: list[Variable]) -> Variable:
     """A sum in which the numbers are one."""
-    number = sum(int(term.data) for term in terms if isinstance(term, Constant))
-    others = [term for term in terms if not isinstance(term, Constant)]
+    number = sum(int(term.data) for term in terms if is_a(term, Constant))
+    others = [term for term in terms if not is_a(term, Constant)]
     if not others:
         return constant(number, dtype="int64")
     if number:
@@ -82,13 +83,13 @@ def sum_of_lengths(terms: list[Variable]) -> Variable:
 def terms_of(length: Variable) -> list[Variable]:
     """What a length is the sum of."""
     node = length.owner
-    if node is not None and isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, Add):
+    if node is not None and is_a(node.op, Elemwise) and is_a(node.op.scalar_op, Add):
         return list(node.inputs)
     return [length]
 
 
 def _number(bound: Any) -> Any:
-    if isinstance(bound, Constant):
+    if is_a(bound, Constant):
         return int(bound.data)
     return bound if bound is None or isinstance(bound, Variable) else int(bound)
 
@@ -96,7 +97,7 @@ def _number(bound: Any) -> Any:
 def _at_most(length: Variable, most: int) -> Variable:
     if most == 0:
         return constant(0, dtype="int64")
-    if isinstance(length, Constant):
+    if is_a(length, Constant):
         return constant(min(int(length.data), most), dtype="int64")
     limited: Variable = minimum(length, constant(most, dtype="int64"))
     return limited
@@ -106,11 +107,11 @@ def _without(length: Variable, number: int) -> Variable:
     """So many less, or none."""
     if number == 0:
         return length
-    if isinstance(length, Constant):
+    if is_a(length, Constant):
         return constant(max(int(length.data) - number, 0), dtype="int64")
     less = constant(-number, dtype="int64")
     terms = terms_of(length)
-    known = sum(int(term.data) for term in terms if isinstance(term, Constant))
+    known = sum(int(term.data) for term in terms if is_a(term, Constant))
     rest = sum_of_lengths([*terms, less])
     if known >= number and all(map(is_not_negative, terms)):
         return rest

@@ -13,6 +13,7 @@ from pytensor.tensor.rewriting.shape import ShapeFeature
 from pytensor.tensor.shape import Reshape, Shape
 from pytensor.tensor.subtensor import Subtensor, get_idx_list
 
+from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.reshaped_lengths import shape_of_reshape
 from theano.pytensor_base.graphs.slice_lengths import shape_of_slices, sum_of_lengths, terms_of
 from theano.pytensor_base.graphs.split_lengths import shapes_of_split
@@ -57,11 +58,11 @@ class ShapesWhenAsked(ShapeFeature):
         # the one place where an operator is asked
         length_of = self.get_shape if recursive else self._fresh_shape_i
         shape = None
-        if isinstance(node.op, Elemwise):
+        if is_a(node.op, Elemwise):
             shape = _of_elementwise(node, length_of)
-        elif isinstance(node.op, Subtensor):
+        elif is_a(node.op, Subtensor):
             shape = shape_of_slices(node, length_of)
-        elif isinstance(node.op, Reshape):
+        elif is_a(node.op, Reshape):
             shape = shape_of_reshape(node, length_of, lambda length: self._read(length, node))
         elif isinstance(node.op, Split):
             parts = shapes_of_split(node, length_of, lambda length: self._read(length, node))
@@ -124,10 +125,10 @@ def _of_elementwise(
     for axis in range(node.outputs[0].type.ndim):
         stretched = [v for v in node.inputs if v.type.shape[axis] != 1]
         lengths = [length_of(variable, axis) for variable in stretched]
-        constants = {int(v.data) for v in lengths if isinstance(v, Constant)} - {1}
+        constants = {int(v.data) for v in lengths if is_a(v, Constant)} - {1}
         if len(constants) > 1:
             return None
-        others = [length for length in lengths if not isinstance(length, Constant)]
+        others = [length for length in lengths if not is_a(length, Constant)]
         if constants or not others:
             shape.append(constant(max(constants, default=1), dtype="int64"))
         else:
@@ -146,13 +147,13 @@ def _may_be_length(variable: Variable) -> bool:
 def _read_from_shape(length: Variable) -> tuple[Variable, int] | None:
     """Whose length it is, and along which axis, where it is written ``x.shape[i]``."""
     node = length.owner
-    if node is None or not isinstance(node.op, Subtensor):
+    if node is None or not is_a(node.op, Subtensor):
         return None
     shape = node.inputs[0].owner
-    if shape is None or not isinstance(shape.op, Shape):
+    if shape is None or not is_a(shape.op, Shape):
         return None
     (axis,) = get_idx_list(node.inputs, node.op.idx_list)
-    if not isinstance(axis, Constant):
+    if not is_a(axis, Constant):
         return None
     [array] = shape.inputs
     return array, int(axis.data) % array.type.ndim

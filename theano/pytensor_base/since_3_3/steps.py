@@ -12,10 +12,12 @@ from functools import cached_property
 from typing import Any
 
 from pytensor.compile.mode import Mode, get_mode
-from pytensor.graph.basic import NominalVariable, Variable
+from pytensor.configdefaults import config
+from pytensor.graph.basic import Apply, NominalVariable, Variable
 from pytensor.graph.fg import FrozenFunctionGraph, FunctionGraph
-from pytensor.link.vm import VMLinker
 from pytensor.scan.op import Scan
+
+from theano.pytensor_base.functions.python_machine import PythonVMLinker
 
 
 class StepGraph(FunctionGraph):
@@ -145,7 +147,7 @@ class FrozenWhenAsked(Scan):
         if self.mode in (None, "FAST_RUN"):
             return Mode("cvm", "fast_run")
         if self.mode == "FAST_COMPILE":
-            return Mode(VMLinker(use_cloop=False, c_thunks=False), "fast_compile")
+            return Mode(PythonVMLinker(c_thunks=False), "fast_compile")
         mode = get_mode(self.mode)
         return mode.clone(
             link_kwargs={"allow_gc": self.allow_gc},
@@ -153,7 +155,38 @@ class FrozenWhenAsked(Scan):
             message=f"{self.name or 'Scan'} sub profile",
         )
 
-    def make_thunk(self, *arguments: Any, **settings: Any) -> Any:
+    def make_thunk(
+        self,
+        node: Apply,
+        storage_map: Any,
+        compute_map: Any,
+        no_recycling: Any,
+        impl: str | None = None,
+    ) -> Any:
         """What runs a node in PyTensor's machine; `fn` compiles the step, and no one else."""
         assert self.fn is not None
-        return super().make_thunk(*arguments, **settings)
+        if impl != "py":
+            return super().make_thunk(node, storage_map, compute_map, no_recycling, impl)
+        # PyTensor's imports setuptools before it asks who is to run the loop
+        self.validate_inner_graph()
+        return _python_thunk(self, node, storage_map, compute_map)
+
+
+def _python_thunk(op: Scan, node: Apply, storage_map: Any, compute_map: Any) -> Any:
+    """What has Python run a loop's node."""
+    given = [storage_map[variable] for variable in node.inputs]
+    made = [storage_map[variable] for variable in node.outputs]
+    frees = config.allow_gc and not op.allow_gc
+
+    def thunk() -> Any:
+        result = op.perform(node, [cell[0] for cell in given], made)
+        if compute_map is not None:
+            for variable in node.outputs:
+                compute_map[variable][0] = True
+        if frees:
+            op.fn.free()
+        return result
+
+    thunk.inputs, thunk.outputs = given, made  # type: ignore[attr-defined]
+    thunk.perform, thunk.lazy = op.perform, False  # type: ignore[attr-defined]
+    return thunk

@@ -18,6 +18,7 @@ from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from pytensor.tensor.math import ge, le
 from pytensor.tensor.subtensor import Subtensor
 
+from theano.pytensor_base.graphs.kinds import is_a
 from theano.scan_module.gradient.dependence import dependents
 from theano.scan_module.step.operation_kinds import is_cheap
 
@@ -45,7 +46,7 @@ def _operands_compared(node: Apply) -> Variable | None:
         return None
     for chosen, operand in (node.inputs, node.inputs[::-1]):
         choice = chosen.owner
-        if choice is None or not isinstance(choice.op, Elemwise) or operand not in choice.inputs:
+        if choice is None or not is_a(choice.op, Elemwise) or operand not in choice.inputs:
             continue
         compare = _WHERE_CHOSEN.get(type(choice.op.scalar_op))
         if compare is not None:
@@ -80,12 +81,12 @@ def choices(region: Iterable[Variable], kept: Collection[Variable]) -> set[Varia
 
 
 def _has_scalar_operation(node: Apply, scalar_operation: type) -> bool:
-    return isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, scalar_operation)
+    return is_a(node.op, Elemwise) and isinstance(node.op.scalar_op, scalar_operation)
 
 
 def _stays(variable: Variable, kept: Collection[Variable]) -> bool:
     """Whether a value is never computed again but read, perhaps in parts or transposed."""
-    while variable not in kept and not isinstance(variable, Constant):
+    while variable not in kept and not is_a(variable, Constant):
         if variable.owner is None or not is_cheap(variable.owner):
             return True
         if not isinstance(variable.owner.op, DimShuffle | Subtensor):
@@ -106,6 +107,6 @@ def _is_picked(part: Variable, whole: Variable) -> bool:
 
 def _viewed(variable: Variable) -> Variable:
     """What a value with dimensions moved or added was before."""
-    while variable.owner is not None and isinstance(variable.owner.op, DimShuffle):
+    while variable.owner is not None and is_a(variable.owner.op, DimShuffle):
         variable = variable.owner.inputs[0]
     return variable

@@ -7,13 +7,15 @@ from collections.abc import Collection, Iterable
 from pytensor.graph.basic import Constant, Variable
 from pytensor.tensor.shape import Shape, Shape_i
 
+from theano.pytensor_base.graphs.kinds import is_a
+
 
 def computed_from(inputs: Collection[Variable], variables: Iterable[Variable]) -> set[Variable]:
     """Those of the variables that follow from the inputs (and constants) alone."""
     result = set(inputs)
     for variable in in_order(variables):
         node = variable.owner
-        if isinstance(variable, Constant) or (
+        if is_a(variable, Constant) or (
             node is not None
             and (
                 all(argument in result for argument in node.inputs)

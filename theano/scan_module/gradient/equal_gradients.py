@@ -15,6 +15,7 @@ from pytensor.graph.basic import Apply
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.op import HasInnerGraph, Op
 
+from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.rewriting import MergeFeature, MergeOptimizer
 
 # the methods of an operation that say what its gradient is
@@ -61,10 +62,10 @@ def what_decides_gradient(op: Op) -> Hashable:
         if name in vars(op)
     )
     inner: tuple = ()
-    if isinstance(op, HasInnerGraph):
+    if is_a(op, HasInnerGraph):
         inner = tuple(what_decides_gradient(node.op) for node in op.fgraph.toposort())
     core = getattr(op, "core_op", None)
-    if isinstance(core, Op):
+    if is_a(core, Op):
         inner = (*inner, what_decides_gradient(core))
     return (own, inner) if own or any(inner) else ()
 

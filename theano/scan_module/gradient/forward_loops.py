@@ -13,6 +13,8 @@ from dataclasses import replace
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 
+from theano.pytensor_base.graphs.kinds import is_a
+from theano.pytensor_base.graphs.order import in_order
 from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
 from theano.scan_module.gradient.equal_gradients import MergeBeforeGradients, what_decides_gradient
 from theano.scan_module.loop.arguments import BuiltLoop, Loop, Trace, take_apart
@@ -49,8 +51,8 @@ def family_of(op: PyTensorScan) -> PyTensorScan:
 def unify_forward_loops(graph: FunctionGraph) -> int:
     """Replace the loops of each family over the same inputs by one; returns how many went."""
     families: dict[tuple, list[Apply]] = {}
-    for node in graph.toposort():
-        if isinstance(node.op, PyTensorScan) and _traces_every_step(node):
+    for node in in_order(graph):
+        if is_a(node.op, PyTensorScan) and _traces_every_step(node):
             families.setdefault(_key(node), []).append(node)
     removed = 0
     for nodes in families.values():

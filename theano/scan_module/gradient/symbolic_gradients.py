@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.replace import graph_replace
-from pytensor.graph.traversal import toposort
 from pytensor.tensor.math import Dot
 
+from theano.pytensor_base.graphs.order import order_of
 from theano.pytensor_base.operations.tensor import GRADIENT_RULES
 from theano.scan_module.gradient.rows_times_vector import rows_times_vector
 
@@ -35,7 +35,7 @@ def with_rules(outputs: Sequence[Variable]) -> tuple[list[Variable], dict[Variab
         Of each variable that was made the one that it stands for.
     """
     made: dict[Variable, Variable] = {}
-    for node in toposort(outputs):
+    for node in order_of(outputs):
         inputs = [made.get(variable, variable) for variable in node.inputs]
         rule = RULES.get(type(node.op))
         ruled = None if rule is None else rule(node, inputs)

@@ -11,10 +11,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from pytensor.graph.basic import Apply, Variable
-from pytensor.graph.traversal import toposort
 from pytensor.tensor.type import TensorType
 
 from theano.compile.rebroadcast import addbroadcast, unbroadcast
+from theano.pytensor_base.graphs.order import order_of
 from theano.scan_module.loop.arguments import Loop, State
 from theano.scan_module.loop.roles import MIT_SOT, SIT_SOT
 
@@ -105,7 +105,7 @@ def _with_forgotten(variable: Variable, axes: set[int]) -> Variable:
 def _rebuilt(outputs: list[Variable], replacements: dict[Variable, Variable]) -> list[Variable]:
     """Values of a step computed from variables of other types, by nodes that are made anew."""
     known = dict(replacements)
-    for node in toposort(outputs, blockers=known):
+    for node in order_of(outputs, known):
         if any(variable in known for variable in node.inputs):
             made = _made_again(node, [known.get(variable, variable) for variable in node.inputs])
             known.update(zip(node.outputs, made.outputs, strict=True))

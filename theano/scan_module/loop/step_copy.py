@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from pytensor.graph.basic import Apply, Variable
-from pytensor.graph.traversal import toposort
 
 from theano.pytensor_base.graphs.graph import read_tag, without_history
+from theano.pytensor_base.graphs.order import order_of
 
 
 def copied(
@@ -29,7 +29,7 @@ def copied(
     """
     outputs = list(outputs)
     known = dict(replacements)
-    for node in toposort(outputs, blockers=known):
+    for node in order_of(outputs, known):
         arguments = [known.get(variable, variable) for variable in node.inputs]
         made = Apply(node.op, arguments, [_like(variable) for variable in node.outputs])
         read_tag(made.tag, "__dict__").update(read_tag(node.tag, "__dict__"))

@@ -29,6 +29,7 @@ from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 from pytensor.tensor.type import TensorType
 
 from theano.pytensor_base.functions.compiling import TypeCastingOp
+from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
 from theano.pytensor_base.operations.axes import axis_apart
 from theano.pytensor_base.operations.tensor import (
@@ -93,9 +94,9 @@ def describe_product(node: Apply, names: Names | None = None) -> str:
     """A short expression for the product that a node computes, whatever else it computes."""
     names = names or {}
     left, right = (_operand(operand, names) for operand in operands_of(node))
-    if isinstance(node.op, Filtering):
+    if is_a(node.op, Filtering):
         return f"{_op_name(node.op)}({left}, {right})"
-    return f"outer({left}, {right})" if isinstance(node.op, Ger) else f"{left}.dot({right})"
+    return f"outer({left}, {right})" if is_a(node.op, Ger) else f"{left}.dot({right})"
 
 
 def operands_of(node: Apply) -> tuple[Variable, Variable]:
@@ -190,7 +191,7 @@ def _element_name(variable: Variable, names: Names) -> str:
 def _read_backwards_from(variable: Variable) -> int | None:
     """The place, counted from the end, of the first row of ``x[place::-1]``; None of others."""
     node = variable.owner
-    if node is None or variable.name or not isinstance(node.op, Subtensor):
+    if node is None or variable.name or not is_a(node.op, Subtensor):
         return None
     indices = get_idx_list(node.inputs, node.op.idx_list)
     if len(indices) != 1 or not isinstance(indices[0], slice) or _number(indices[0].step) != -1:
@@ -204,7 +205,7 @@ def _is_head(variable: Variable) -> bool:
     node = variable.owner
     # PyTensor names slices after what they are slices of
     named = variable.name is not None and not variable.name.endswith("]")
-    if node is None or named or not isinstance(node.op, Subtensor):
+    if node is None or named or not is_a(node.op, Subtensor):
         return False
     [first, *others] = get_idx_list(node.inputs, node.op.idx_list)
     if others or not isinstance(first, slice):
@@ -217,15 +218,15 @@ def _is_head(variable: Variable) -> bool:
 
 def _number(value) -> object:
     """The integer that a part of an index is, None if it is not known."""
-    while isinstance(value, Variable) and not isinstance(value, Constant):
+    while isinstance(value, Variable) and not is_a(value, Constant):
         if value.owner is None or not _is_conversion(value.owner.op):
             return None
         value = value.owner.inputs[0]
-    return int(value.data) if isinstance(value, Constant) else value
+    return int(value.data) if is_a(value, Constant) else value
 
 
 def _is_conversion(op) -> bool:
-    scalar_op = op.scalar_op if isinstance(op, Elemwise) else op
+    scalar_op = op.scalar_op if is_a(op, Elemwise) else op
     return isinstance(scalar_op, Cast | ScalarFromTensor | TensorFromScalar)
 
 
@@ -236,7 +237,7 @@ def _initial_name(state: State, position: int, names: Names) -> str:
         node = variable.owner
         if node is None:
             break
-        if isinstance(node.op, IncSubtensor) and node.op.set_instead_of_inc:
+        if is_a(node.op, IncSubtensor) and node.op.set_instead_of_inc:
             variable = node.inputs[1]
         elif isinstance(
             node.op, DimShuffle | Subtensor | SpecifyShape | CheckAndRaise | TypeCastingOp
@@ -254,9 +255,9 @@ def _expression(variable: Variable, names: Names, depth: int) -> tuple[str, int]
     if variable.name:
         # a sequence as scan names it, of which every element is read
         return variable.name.removesuffix("[0:]"), _ATOM
-    if isinstance(variable, Constant):
+    if is_a(variable, Constant):
         return _constant(variable), _ATOM
-    if isinstance(variable, NominalVariable):
+    if is_a(variable, NominalVariable):
         return f"input {variable.id}", _ATOM
     node = variable.owner
     if node is None:
@@ -361,7 +362,7 @@ def _product(node: Apply, variable: Variable, names: Names, depth: int) -> tuple
 
 
 def _blockwise(node: Apply, variable: Variable, names: Names, depth: int) -> tuple[str, int]:
-    if isinstance(node.op.core_op, Dot):
+    if is_a(node.op.core_op, Dot):
         return _product(node, variable, names, depth)
     return _call(_op_name(node.op.core_op), node.inputs, names, depth)
 

@@ -16,6 +16,7 @@ from pytensor.graph.fg import FunctionGraph
 
 from theano.data_classes import dataclass
 from theano.pytensor_base.graphs.graph import Feature, features_of, register_feature_callback
+from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
 from theano.scan_module.loop.arguments import Loop, Trace, take_apart
 from theano.scan_module.loop.roles import Roles
@@ -107,7 +108,7 @@ def origins_of(node: Apply) -> tuple[int, ...]:
 
 
 def _is_loop(variable: Variable) -> bool:
-    return variable.owner is not None and isinstance(variable.owner.op, PyTensorScan)
+    return variable.owner is not None and is_a(variable.owner.op, PyTensorScan)
 
 
 @dataclass(eq=False)
@@ -145,7 +146,7 @@ class LoopHistory(Feature):
     @register_feature_callback
     def on_import(self, graph: FunctionGraph, node: Apply, reason: object) -> None:
         """A loop that a rewrite of ours made gets the numbers of the loop that it rewrites."""
-        if isinstance(node.op, PyTensorScan) and not origins_of(node):
+        if is_a(node.op, PyTensorScan) and not origins_of(node):
             if self._visited is None:
                 self._unknown.add(node)
             else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pytensor.graph.fg import FunctionGraph
 
+from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.rewriting import GraphRewriter
 from theano.pytensor_base.graphs.scan import Scan
 from theano.scan_module.loop.equal_loops import forget_equal_steps
@@ -19,5 +20,5 @@ class ForgetNormalForms(GraphRewriter):
         """Forget the normal form of each loop of the graph."""
         forget_equal_steps()
         for node in graph.apply_nodes:
-            if isinstance(node.op, Scan):
+            if is_a(node.op, Scan):
                 forget_normal_form(node)

@@ -16,6 +16,7 @@ from dataclasses import replace
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 
+from theano.pytensor_base.graphs.order import in_order
 from theano.scan_module.loop.arguments import Loop, Sequence, Trace
 from theano.scan_module.loop.roles import Roles
 from theano.scan_module.report.describe import describe
@@ -84,7 +85,7 @@ def products_of_step(loop: Loop) -> list[Variable]:
     graph = FunctionGraph(loop.inner_inputs, loop.inner_outputs, clone=False)
     return [
         v
-        for node in graph.toposort()
+        for node in in_order(graph)
         for v in node.outputs
         if product_of(v) is not None or correlation_of(v) is not None
     ]

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.op import HasInnerGraph
-from pytensor.graph.traversal import ancestors, io_toposort
+from pytensor.graph.traversal import ancestors
 from pytensor.raise_op import CheckAndRaise
 from pytensor.tensor.basic import (
     Alloc,
@@ -23,6 +23,8 @@ from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.subtensor import Subtensor
 from pytensor.tensor.type import TensorType, integer_dtypes
 
+from theano.pytensor_base.graphs.kinds import is_a
+from theano.pytensor_base.graphs.order import order_of
 from theano.scan_module.loop.arguments import Invariant, Loop, Trace
 from theano.scan_module.report.describe import describe
 from theano.scan_module.report.headings import HOISTED
@@ -97,10 +99,10 @@ def invariant_values(loop: Loop, step: StepAnalysis) -> list[Variable]:
     are read. Engines then know these, and that number.
     """
     read: dict[Variable, None] = {}
-    for node in io_toposort(loop.inner_inputs, loop.inner_outputs):
+    for node in order_of(loop.inner_outputs):
         if any(step.varies(output) for output in node.outputs):
             for value in node.inputs:
-                lengths = None if isinstance(node.op, HasInnerGraph) else _lengths_of(value)
+                lengths = None if is_a(node.op, HasInnerGraph) else _lengths_of(value)
                 read.update(dict.fromkeys([value] if lengths is None else lengths))
     read.update(dict.fromkeys(loop.inner_outputs))
     return [value for value in read if _can_leave(value, step)]
@@ -111,7 +113,7 @@ def _lengths_of(value: Variable) -> list[Variable] | None:
     node = value.owner
     if node is None:
         return None
-    if isinstance(node.op, Alloc):
+    if is_a(node.op, Alloc):
         number = get_underlying_scalar_constant_value(node.inputs[0], raise_not_constant=False)
         return None if isinstance(number, Variable) else node.inputs[1:]
     return _items_of(value)
@@ -122,17 +124,15 @@ def _items_of(value: Variable) -> list[Variable] | None:
     node, kind = value.owner, value.type
     if node is None or not isinstance(kind, TensorType) or kind.dtype not in integer_dtypes:
         return None
-    is_item = isinstance(node.op, DimShuffle) and node.inputs[0].type.ndim == 0
-    if isinstance(node.op, MakeVector) or is_item:
+    is_item = is_a(node.op, DimShuffle) and node.inputs[0].type.ndim == 0
+    if is_a(node.op, MakeVector) or is_item:
         return node.inputs
-    is_part = isinstance(node.op, Subtensor) and all(
-        isinstance(v, Constant) for v in node.inputs[1:]
-    )
+    is_part = is_a(node.op, Subtensor) and all(is_a(v, Constant) for v in node.inputs[1:])
     return _items_of(node.inputs[0]) if is_part else None
 
 
 def _can_leave(value: Variable, step: StepAnalysis) -> bool:
-    if value.owner is None or isinstance(value, Constant) or step.varies(value):
+    if value.owner is None or is_a(value, Constant) or step.varies(value):
         return False
     behind = ancestors([value])
     # checks of shapes are statements about lengths, which are the same without a step

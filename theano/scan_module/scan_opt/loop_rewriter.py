@@ -15,6 +15,7 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.traversal import apply_ancestors
 
 from theano.data_classes import dataclass
+from theano.pytensor_base.graphs.order import in_order
 from theano.pytensor_base.graphs.rewriting import GraphRewriter, copy_stack_trace
 from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
 from theano.scan_module.report.loop_history import Decision, history_of, origins_of
@@ -25,12 +26,12 @@ from theano.users_lines import copy_lines
 def loops_of(graph: FunctionGraph) -> Iterator[Apply]:
     """The nodes of the graph that are loops, each before those that read it."""
     found = _loops_among(graph.apply_nodes)
-    yield from found if len(found) < 2 else _loops_among(graph.toposort())
+    yield from found if len(found) < 2 else _loops_among(in_order(graph))
 
 
 def _loops_among(nodes: Collection[Apply]) -> list[Apply]:
-    # to ask an abstract class of each operation whether it is an instance takes three times as long
-    loops = {kind for kind in {type(node.op) for node in nodes} if issubclass(kind, PyTensorScan)}
+    # to ask of each operation takes three times as long
+    loops = {kind for kind in {type(node.op) for node in nodes} if PyTensorScan in kind.__mro__}
     return [node for node in nodes if type(node.op) in loops] if loops else []
 
 

@@ -20,6 +20,8 @@ from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.shape import SpecifyShape
 
 from theano.data_classes import dataclass
+from theano.pytensor_base.graphs.kinds import is_a
+from theano.pytensor_base.graphs.order import in_order
 from theano.pytensor_base.graphs.rewriting import copy_stack_trace
 from theano.scan_module.loop.arguments import Invariant, Loop
 from theano.scan_module.report.describe import describe
@@ -83,7 +85,7 @@ def _looked_at(loop: Loop) -> tuple[StepAnalysis, FunctionGraph]:
 
 def without_shape_check(variable: Variable) -> Variable:
     """What a value is, apart from a statement of its shape."""
-    while variable.owner is not None and isinstance(variable.owner.op, SpecifyShape):
+    while variable.owner is not None and is_a(variable.owner.op, SpecifyShape):
         variable = variable.owner.inputs[0]
     return variable
 
@@ -103,7 +105,7 @@ def _mergeable(variable: Variable, step: StepAnalysis) -> bool:
 def find_shared_operands(inner: FunctionGraph, step: StepAnalysis) -> list[SharedOperand]:
     """Groups of products that share their varying operand."""
     groups: dict[Variable, list[Variable]] = {}
-    for node in inner.toposort():
+    for node in in_order(inner):
         for variable in node.outputs:
             if product_of(variable) is not None and _mergeable(variable, step):
                 groups.setdefault(node.inputs[0], []).append(variable)
@@ -119,7 +121,7 @@ def find_sums(inner: FunctionGraph, step: StepAnalysis) -> list[SumOfProducts]:
     """Sums of products that nothing else reads."""
     found: list[SumOfProducts] = []
     taken: set[Variable] = set()
-    for node in reversed(inner.toposort()):
+    for node in reversed(in_order(inner)):
         total = node.outputs[0]
         if not _is_sum(node) or total in taken:
             continue
@@ -148,7 +150,7 @@ def _is_added_as_it_is(term: Variable, total: Variable) -> bool:
 
 
 def _is_sum(node: Apply) -> bool:
-    return isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, Add)
+    return is_a(node.op, Elemwise) and is_a(node.op.scalar_op, Add)
 
 
 def _single_use_terms(

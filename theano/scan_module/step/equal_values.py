@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from pytensor.graph.basic import Constant, Variable
 from pytensor.graph.op import Op
-from pytensor.graph.traversal import toposort
 
 from theano.data_classes import dataclass
 from theano.pytensor_base.graphs.graph import HasInnerGraph
+from theano.pytensor_base.graphs.order import order_of
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class NumberedValues:
 
     def of(self, value: Variable) -> int:
         """The number of a value of the step."""
-        for node in toposort([value], blockers=self._known):
+        for node in order_of([value], self._known):
             inputs = tuple(self._of_input(variable) for variable in node.inputs)
             number = self._number((_comparable(node.op), inputs))
             for place, output in enumerate(node.outputs):

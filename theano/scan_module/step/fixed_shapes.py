@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.traversal import toposort
 from pytensor.tensor.shape import Reshape, Shape, Shape_i
 from pytensor.tensor.type import TensorType
 
+from theano.pytensor_base.graphs.kinds import is_a
+from theano.pytensor_base.graphs.order import order_of
 from theano.scan_module.loop.arguments import Loop
 from theano.scan_module.step.operation_kinds import is_sized_by_operands
 from theano.schedule.lazy_shapes import LazyShapeFeature
@@ -24,7 +25,7 @@ def sized_by_inputs(values: Iterable[Variable]) -> set[Variable]:
         They and all that they are computed from are looked at, without inferring a shape.
     """
     sized: set[Variable] = set()
-    for node in toposort(list(values)):
+    for node in order_of(values):
         if is_sized_by_operands(node) and all(v.owner is None or v in sized for v in node.inputs):
             sized.update(node.outputs)
     return sized
@@ -65,7 +66,7 @@ class FixedShapes:
 
     def _is_reshaped_alike(self, node: Apply | None) -> bool:
         """Whether it gives an array of one shape another one, the same in every step."""
-        if node is None or not isinstance(node.op, Reshape):
+        if node is None or not is_a(node.op, Reshape):
             return False
         array, lengths = node.inputs
         return self._is_fixed(lengths) and self.includes(array)
@@ -84,7 +85,7 @@ class FixedShapes:
         seen = set()
         while pending:
             variable = pending.pop()
-            if variable in seen or variable in self._invariants or isinstance(variable, Constant):
+            if variable in seen or variable in self._invariants or is_a(variable, Constant):
                 continue
             seen.add(variable)
             node = variable.owner

@@ -5,15 +5,16 @@ from __future__ import annotations
 from pytensor.graph.basic import Apply
 from pytensor.tensor.subtensor import AdvancedIncSubtensor, AdvancedSubtensor
 
+from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.operations.tensor import AdvancedIncSubtensor1, AdvancedSubtensor1
 
 
 def is_gather(node: Apply) -> bool:
     """Whether a node is ``source[indices]``, with integer indices of the first axis."""
-    if isinstance(node.op, AdvancedSubtensor1):
+    if is_a(node.op, AdvancedSubtensor1):
         return True
     return (
-        isinstance(node.op, AdvancedSubtensor)
+        is_a(node.op, AdvancedSubtensor)
         and tuple(node.op.idx_list) == (0,)
         and node.inputs[1].type.dtype != "bool"
     )
@@ -21,10 +22,10 @@ def is_gather(node: Apply) -> bool:
 
 def is_scatter(node: Apply) -> bool:
     """Whether a node adds rows to ``base[indices]``, with integer indices of the first axis."""
-    if isinstance(node.op, AdvancedIncSubtensor1):
+    if is_a(node.op, AdvancedIncSubtensor1):
         return not node.op.set_instead_of_inc
     return (
-        isinstance(node.op, AdvancedIncSubtensor)
+        is_a(node.op, AdvancedIncSubtensor)
         and tuple(node.op.idx_list) == (0,)
         and not node.op.set_instead_of_inc
         and not node.op.ignore_duplicates

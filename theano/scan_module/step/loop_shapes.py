@@ -12,13 +12,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pytensor import tensor as pt
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.replace import clone_replace
-from pytensor.graph.traversal import ancestors, toposort
+from pytensor.graph.traversal import ancestors
 from pytensor.tensor.shape import Shape as ShapeOp
 from pytensor.tensor.shape import Shape_i
 
 from theano.data_classes import dataclass
 from theano.pytensor_base.graphs.graph import frozen_graph_inside
+from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.not_negative import symbol_of_length
+from theano.pytensor_base.graphs.order import order_of
 from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
 from theano.pytensor_base.operations.tensor import broadcast_assert
 from theano.pytensor_base.operations.tensor_rewrites import infer_shape
@@ -98,7 +100,7 @@ def _pattern(shapes: Iterable[Shape]) -> tuple[Pattern, tuple[Variable, ...]]:
         if shape is None
         else tuple(
             ("constant", int(length.data))
-            if isinstance(length, Constant)
+            if is_a(length, Constant)
             else ("symbol", different.setdefault(length, len(different)))
             for length in shape
         )
@@ -183,7 +185,7 @@ def _without_reads(
         known: dict[Variable, Variable] = {}
         for node, shape in zip(asking, shapes_of([n.inputs[0] for n in asking]), strict=True):
             if shape is not None:
-                one_axis = isinstance(node.op, Shape_i)
+                one_axis = is_a(node.op, Shape_i)
                 known[node.outputs[0]] = shape[node.op.i] if one_axis else pt.stack(list(shape))
         length = clone_replace(length, {old: new for old, new in known.items() if old is not new})
     return length
@@ -213,7 +215,7 @@ def _lengths(
 
 def _substituted(length: Variable, known: dict[Variable, Variable]) -> Variable:
     if length not in known and length.owner is not None:
-        for node in toposort([length], blockers=known):
+        for node in order_of([length], known):
             inputs = [known.get(variable, variable) for variable in node.inputs]
             made = node.clone_with_new_inputs(inputs, strict=False)
             known.update(zip(node.outputs, made.outputs, strict=True))

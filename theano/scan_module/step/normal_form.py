@@ -12,6 +12,7 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.blockwise import Blockwise
 
+from theano.pytensor_base.graphs.order import in_order
 from theano.pytensor_base.graphs.rewriting import MergeOptimizer
 from theano.scan_module.loop.arguments import NORMAL_STEP, Loop, loop_of, take_apart
 from theano.scan_module.loop.equal_loops import once_for_equal_steps
@@ -56,7 +57,7 @@ def forget_normal_form(node: Apply) -> None:
 
 def _normalized(inputs: list[Variable], outputs: list[Variable]) -> list[Variable]:
     graph = FunctionGraph(inputs, outputs, clone=False)
-    for node in graph.toposort():
+    for node in in_order(graph):
         if isinstance(node.op, Blockwise) and node.op.batch_ndim(node) == 0:
             new_outputs = node.op.core_op.make_node(*node.inputs).outputs
             graph.replace_all(

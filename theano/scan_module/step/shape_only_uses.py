@@ -11,12 +11,13 @@ from dataclasses import replace
 
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.traversal import io_toposort
 from pytensor.scalar.basic import Second
 from pytensor.tensor.basic import constant, stack
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.shape import Shape, Shape_i
 
+from theano.pytensor_base.graphs.kinds import is_a
+from theano.pytensor_base.graphs.order import in_order, order_of
 from theano.pytensor_base.graphs.shapes import length_along
 from theano.scan_module.loop.arguments import Invariant, Loop
 from theano.scan_module.loop.step_copy import copied
@@ -43,8 +44,8 @@ def _shape_i(node: Apply, shape: tuple[Variable, ...]) -> Variable:
 
 def _rule_for(node: Apply) -> Rule | None:
     """How to compute a node from the shape of its first input alone, if that is enough."""
-    if isinstance(node.op, Elemwise):
-        fills = isinstance(node.op.scalar_op, Second)
+    if is_a(node.op, Elemwise):
+        fills = is_a(node.op.scalar_op, Second)
         same_rank = fills and node.inputs[0].type.ndim == node.outputs[0].type.ndim
         # alloc needs the second operand's shape to divide the first's; a broadcast first does not
         broadcast = fills and any(
@@ -54,9 +55,9 @@ def _rule_for(node: Apply) -> Rule | None:
             )
         )
         return _fill if same_rank and not broadcast else None
-    if isinstance(node.op, Shape) and node.inputs[0].type.ndim > 0:
+    if is_a(node.op, Shape) and node.inputs[0].type.ndim > 0:
         return _shape
-    if isinstance(node.op, Shape_i):
+    if is_a(node.op, Shape_i):
         return _shape_i
     return None
 
@@ -91,7 +92,7 @@ def _uses(graph: FunctionGraph) -> list[tuple[Apply, Rule]]:
     """The nodes that read only the shape of a computed value."""
     return [
         (node, rule)
-        for node in graph.toposort()
+        for node in in_order(graph)
         if (rule := _rule_for(node)) is not None and node.inputs[0].owner is not None
     ]
 
@@ -100,7 +101,7 @@ def _asks_for_itself(node: Apply, shape: tuple[Variable, ...]) -> bool:
     """Whether the shape that was inferred is nothing but the shape asked for."""
     return any(
         length.owner is not None
-        and isinstance(length.owner.op, Shape_i)
+        and is_a(length.owner.op, Shape_i)
         and length.owner.inputs[0] is node.inputs[0]
         for length in shape
     )
@@ -133,10 +134,10 @@ def _asking(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> list[App
     entering = set(inputs)
     return [
         node
-        for node in io_toposort(inputs, outputs)
-        if isinstance(node.op, Shape_i)
+        for node in order_of(outputs, entering)
+        if is_a(node.op, Shape_i)
         and node.inputs[0] in entering
-        or isinstance(node.op, Shape)
+        or is_a(node.op, Shape)
         and node.inputs[0] in entering
         and node.inputs[0].type.ndim
     ]
@@ -147,7 +148,7 @@ def _axes_asked_for(asking: Iterable[Apply]) -> list[Axis]:
     axes: dict[Axis, None] = {}
     for node in asking:
         value = node.inputs[0]
-        of_node = [node.op.i] if isinstance(node.op, Shape_i) else range(value.type.ndim)
+        of_node = [node.op.i] if is_a(node.op, Shape_i) else range(value.type.ndim)
         axes |= {(value, axis): None for axis in of_node if value.type.shape[axis] is None}
     return list(axes)
 
@@ -178,7 +179,7 @@ def _given_lengths(
     replacements: dict[Variable, Variable] = {}
     for node in asking:
         [value], [old] = node.inputs, node.outputs
-        if isinstance(node.op, Shape_i):
+        if is_a(node.op, Shape_i):
             replacements[old] = length(value, node.op.i)
         else:
             shape = stack([length(value, axis) for axis in range(value.type.ndim)])

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import field
 
 from pytensor.graph.basic import Apply, Variable
-from pytensor.graph.traversal import io_toposort, toposort
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.math import Dot
 from pytensor.tensor.shape import Shape_i
 
 from theano.data_classes import dataclass
+from theano.pytensor_base.graphs.kinds import is_a
+from theano.pytensor_base.graphs.order import order_of
 from theano.scan_module.loop.arguments import Loop, Sequence
 from theano.scan_module.step.fixed_shapes import FixedShapes
 from theano.tensor.nnet.correlation.filtering import Filtering
@@ -80,7 +81,7 @@ class StepAnalysis:
 
         Only the step's own nodes are made again; the outer graph is read as it is.
         """
-        for node in io_toposort(list(self._outer_values), [variable]):
+        for node in order_of([variable], self._outer_values):
             if variable in self._outer_values:
                 break
             arguments = [self._outer_values.get(a, a) for a in node.inputs]
@@ -98,12 +99,12 @@ class StepAnalysis:
         whole = {entry.inner_input: entry.outer for entry in loop.untraced}
         shape = list(self._shapes.shape(variable))
         replacements = dict(self._outer_values)
-        for node in io_toposort(loop.inner_inputs, shape):
-            if isinstance(node.op, Shape_i) and node.inputs[0] in rows:
+        for node in order_of(shape, set(loop.inner_inputs)):
+            if is_a(node.op, Shape_i) and node.inputs[0] in rows:
                 replacements[node.outputs[0]] = rows[node.inputs[0]].shape[node.op.i + 1]
-            elif isinstance(node.op, Shape_i) and node.inputs[0] in whole:
+            elif is_a(node.op, Shape_i) and node.inputs[0] in whole:
                 replacements[node.outputs[0]] = whole[node.inputs[0]].shape[node.op.i]
-        for node in io_toposort(list(replacements), shape):
+        for node in order_of(shape, replacements):
             arguments = [replacements.get(a, a) for a in node.inputs]
             outputs = node.clone_with_new_inputs(arguments).outputs
             replacements.update(zip(node.outputs, outputs, strict=True))
@@ -111,7 +112,7 @@ class StepAnalysis:
 
     def _inputs_of(self, variable: Variable) -> int:
         """The inputs of the step that a value is computed from, as bits."""
-        for node in toposort([variable], blockers=self._reached):
+        for node in order_of([variable], self._reached):
             found = 0
             for argument in node.inputs:
                 found |= self._reached.get(argument, 0)
@@ -123,7 +124,7 @@ class StepAnalysis:
 
     def _learn_what_varies(self, variable: Variable) -> None:
         """Of a value that is no node of the step, such as a length."""
-        for node in toposort([variable], blockers=self._varying):
+        for node in order_of([variable], self._varying):
             varies = any(self.varies(argument) for argument in node.inputs)
             self._varying.update(dict.fromkeys(node.outputs, varies))
 
@@ -167,7 +168,7 @@ class _Found:
 def _found_in_step(loop: Loop) -> _Found:
     invariants = {entry.inner for entry in loop.invariants}
     varying = {leaf: leaf not in invariants for leaf in loop.inner_inputs}
-    for node in io_toposort(loop.inner_inputs, loop.inner_outputs):
+    for node in order_of(loop.inner_outputs):
         varies = any(varying.get(argument, False) for argument in node.inputs)
         varying.update(dict.fromkeys(node.outputs, varies))
     bits = {leaf: 1 << k for k, leaf in enumerate(loop.inner_inputs)}
@@ -177,18 +178,18 @@ def _found_in_step(loop: Loop) -> _Found:
 def product_of(variable: Variable) -> tuple[Variable, Variable] | None:
     """The operands, if the variable is a product of two matrices."""
     node = variable.owner
-    return tuple(node.inputs) if node is not None and isinstance(node.op, Dot) else None
+    return tuple(node.inputs) if node is not None and is_a(node.op, Dot) else None
 
 
 def correlation_of(variable: Variable) -> Apply | None:
     """The node, if the variable is a correlation, a convolution, or a gradient of one."""
     node = variable.owner
-    return node if node is not None and isinstance(node.op, Filtering) else None
+    return node if node is not None and is_a(node.op, Filtering) else None
 
 
 def batched_product_of(variable: Variable) -> tuple[Variable, Variable] | None:
     """The operands, if the variable is a product of two stacks of matrices."""
     node = variable.owner
-    if node is None or not isinstance(node.op, Blockwise) or not isinstance(node.op.core_op, Dot):
+    if node is None or not is_a(node.op, Blockwise) or not is_a(node.op.core_op, Dot):
         return None
     return tuple(node.inputs)

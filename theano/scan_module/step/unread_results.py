@@ -13,13 +13,14 @@ from pytensor.graph.basic import Apply
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.traversal import graph_inputs
 
+from theano.pytensor_base.graphs.order import in_order
 from theano.pytensor_base.graphs.scan import Scan
 from theano.scan_module.loop.arguments import Loop, State, Trace, Untraced, take_apart
 
 
 def drop_unread_results(graph: FunctionGraph) -> None:
     """Make the loops of a graph without results that neither the graph nor their steps read."""
-    for node in reversed(graph.toposort()):
+    for node in reversed(in_order(graph)):
         if isinstance(node.op, Scan) and not all(map(graph.clients.get, node.outputs)):
             _drop_unread_results_of(graph, node)
 

@@ -24,12 +24,15 @@ from pytensor.compile.mode import Mode
 from pytensor.graph.basic import Apply, Constant, NominalVariable, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.type import Type
+from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.type import TensorType
 from pytensor.tensor.variable import TensorVariable
 
 from theano.configparser import config as own_config
 from theano.pytensor_base.functions.configuration import names_of_flags, value_of_flag
-from theano.pytensor_base.graphs.graph import Scratchpad, features_of
+from theano.pytensor_base.graphs.graph import Scratchpad, features_of, properties_of
+from theano.pytensor_base.graphs.kinds import is_a
+from theano.pytensor_base.graphs.order import in_order
 from theano.pytensor_base.graphs.rewriting import (
     EquilibriumGraphRewriter,
     RewriteDatabaseQuery,
@@ -44,6 +47,9 @@ _NOT_OF_GRAPHS = (
     *("blas", "cxx", "gcc", "cmodule", "compile", "base_compiledir", "unpickle"),
     "cache_size",
 )
+
+# a larger constant is not copied once more
+LARGEST_TOLD = 1000
 
 _ADDRESS = re.compile(r" at 0x\w+")
 
@@ -71,7 +77,7 @@ def name_of(fgraph: FunctionGraph, rewriter: SequentialGraphRewriter) -> str:
     file = io.BytesIO()
     pickler = _NamePickler(file, fgraph.inputs)
     inputs = [(variable.type, variable.name) for variable in fgraph.inputs]
-    graph = _as_data(fgraph.inputs, fgraph.toposort(), fgraph.outputs, {})
+    graph = _as_data(fgraph.inputs, in_order(fgraph), fgraph.outputs, {})
     pickler.dump([about, inputs, graph])
     return hashlib.sha256(file.getbuffer()).hexdigest()[:32]
 
@@ -86,7 +92,7 @@ class _NamePickler(GraphPickler):
         """What is written of a loop's step."""
         types: dict[Any, int] = {}
         places = [_told(variable, types) for variable in graph.inputs]
-        return places, *_as_data(graph.inputs, graph.toposort(), graph.outputs, types)
+        return places, *_as_data(graph.inputs, in_order(graph), graph.outputs, types)
 
     def refuse(self, value: Any) -> Any:
         """Nothing: what a graph is called is not read."""
@@ -126,7 +132,7 @@ def _as_data(
         for variable in node.outputs:
             numbers[id(variable)] = len(numbers)
             made.append(_told(variable, types))
-        told.append((node.op, read, made, _told_tag(node.tag)))
+        told.append((_told_op(node.op), read, made, _told_tag(node.tag)))
     results = [number_of(variable) for variable in outputs]
     return told, results, list(types)
 
@@ -142,13 +148,26 @@ def _told_kind(variable: Variable) -> Any:
     if kind is TensorVariable:
         return None
     # the class of a step's places is made for each type
-    return variable.id if isinstance(variable, NominalVariable) else kind
+    return variable.id if is_a(variable, NominalVariable) else kind
 
 
 def _told_constant(variable: Variable, types: dict[Any, int]) -> Any:
-    if not isinstance(variable, Constant):
+    if not is_a(variable, Constant):
         return variable
-    return *_told(variable, types), variable.data
+    return *_told(variable, types), _told_data(variable.data)
+
+
+def _told_op(op: Any) -> Any:
+    """What tells an operation: of a frequent one what it is made with, which takes less than to pickle it."""
+    return ("DimShuffle", *properties_of(op).values()) if type(op) is DimShuffle else op
+
+
+def _told_data(data: Any) -> Any:
+    """What tells the value of a constant; to pickle an array takes some times as long as its bytes."""
+    plain = type(data) is np.ndarray and data.dtype.kind in "biufc" and data.flags.c_contiguous
+    if plain and data.size <= LARGEST_TOLD:
+        return "ndarray", data.dtype.str, data.shape, data.tobytes()
+    return data
 
 
 def _told_type(kind: Type) -> Any:
@@ -170,7 +189,7 @@ def _labels(rewriter: Any, known: dict[int, list[str]]) -> list[str]:
     if found is None:
         found = known[id(rewriter)] = [_label(rewriter)]
         parts = [_labels(part, known) for part in _parts_in_order(rewriter)]
-        if isinstance(rewriter, EquilibriumGraphRewriter):
+        if is_a(rewriter, EquilibriumGraphRewriter):
             ruled = [_labels(p, known) for p in rewriter.node_tracker.get_rewriters()]
             parts += sorted(ruled, key=itemgetter(0))
         for part in parts:
@@ -183,20 +202,20 @@ def _label(rewriter: Rewriter) -> str:
     function = getattr(rewriter, "fn", None)
     if function is not None:
         check_known(function)
-    text = "" if isinstance(rewriter, SequentialGraphRewriter) else _ADDRESS.sub("", str(rewriter))
+    text = "" if is_a(rewriter, SequentialGraphRewriter) else _ADDRESS.sub("", str(rewriter))
     return f"{type(rewriter).__name__} {getattr(rewriter, 'name', '')} {text}"
 
 
 def _parts_in_order(rewriter: Any) -> list[Any]:
-    if isinstance(rewriter, SequentialGraphRewriter):
+    if is_a(rewriter, SequentialGraphRewriter):
         return list(rewriter.data)
-    if isinstance(rewriter, EquilibriumGraphRewriter):
+    if is_a(rewriter, EquilibriumGraphRewriter):
         return [
             *rewriter.global_rewriters,
             *rewriter.final_rewriters,
             *rewriter.cleanup_rewriters,
         ]
-    if isinstance(getattr(rewriter, "node_rewriter", None), Rewriter):
+    if is_a(getattr(rewriter, "node_rewriter", None), Rewriter):
         return [rewriter.node_rewriter]
     return list(getattr(rewriter, "rewrites", ()))
 
@@ -240,9 +259,11 @@ def _versions_of_packages() -> list[tuple[str, str]]:
 
 def _times_of_code(folder: str) -> Iterator[tuple[str, int]]:
     """Yield each file of code and when it was written; pathlib takes three times as long."""
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.is_dir():
-                yield from _times_of_code(entry.path)
-            elif entry.name.endswith((".py", ".inc")):
-                yield entry.path, entry.stat().st_mtime_ns
+    folders = [folder]
+    while folders:
+        with os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if entry.name.endswith((".py", ".inc")):
+                    yield entry.path, entry.stat().st_mtime_ns
+                elif entry.name != "__pycache__" and entry.is_dir():
+                    folders.append(entry.path)

@@ -20,6 +20,7 @@ from pytensor.tensor.type import TensorType
 from pytensor.tensor.variable import TensorConstant
 
 from theano.pytensor_base.graphs.graph import HISTORY, Scratchpad, read_tag
+from theano.pytensor_base.graphs.order import in_order
 from theano.pytensor_base.graphs.scan import step_of
 from theano.schedule.disk import admitted
 from theano.schedule.disk.admitted import PACKAGES
@@ -74,7 +75,7 @@ class GraphPickler(admitted.Pickler):
 
     def inner_graph(self, graph: FunctionGraph) -> tuple[Any, ...]:
         """What is written of a loop's step."""
-        return list(graph.inputs), graph.toposort(), list(graph.outputs)
+        return list(graph.inputs), in_order(graph), list(graph.outputs)
 
     def refuse(self, value: Any) -> Any:
         """Refuse what could not be read."""

@@ -19,10 +19,10 @@ from pytensor.compile.ops import DeepCopyOp, ViewOp
 from pytensor.configdefaults import config
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph, Output
-from pytensor.graph.traversal import toposort
 from pytensor.graph.type import Type
 
 from theano.pytensor_base.graphs.graph import AlreadyThere, DestroyHandler, Feature, features_of
+from theano.pytensor_base.graphs.order import order_of
 from theano.pytensor_base.graphs.rewriting import SequentialGraphRewriter
 from theano.schedule.disk.graph_names import name_of
 from theano.schedule.disk.graph_pickles import (
@@ -138,12 +138,12 @@ def _write(
     """Put the graph into a file, with the outputs that it had when it was rewritten."""
     features = _carried(fgraph)
     # what features remember comes first, in the order of computation, too
-    before = toposort([variable for feature in features for variable in feature.remembered()])
+    before = order_of([variable for feature in features for variable in feature.remembered()])
     handled = hasattr(fgraph, "destroyers")
     file = io.BytesIO()
     try:
-        order = list(toposort(outputs))
-        GraphPickler(file, inputs).dump([name, list(before), order, outputs, features, handled])
+        order = order_of(outputs)
+        GraphPickler(file, inputs).dump([name, before, order, outputs, features, handled])
         write_sealed(folder, name, file.getbuffer())
         return True
     except (*NOT_STORABLE, OSError) as why:
@@ -186,7 +186,7 @@ def _check_fits(fgraph: FunctionGraph, inputs: list[Variable], outputs: Any, fea
     types = [variable.type for variable in fgraph.outputs]
     if len(outputs) != len(types) or not all(map(_is_in_type, types, outputs)):
         raise NotStored("its results are of other types")
-    nodes = list(toposort(outputs))
+    nodes = order_of(outputs)
     read = {v for node in nodes for v in node.inputs} | set(outputs)
     made = {v for node in nodes for v in node.outputs}
     known = {*inputs, *made}

@@ -24,6 +24,8 @@ from theano.link.native.lowering.lowered_loops import shared_loop
 from theano.link.native.lowering.operations.scan import argument_names
 from theano.link.native.program import why_not
 from theano.link.native.runtime.build import find_compiler
+from theano.pytensor_base.graphs.kinds import is_a
+from theano.pytensor_base.graphs.order import in_order
 from theano.pytensor_base.graphs.rewriting import GraphRewriter
 from theano.pytensor_base.graphs.scan import Scan
 from theano.schedule.database import optdb
@@ -48,8 +50,8 @@ class CompileAhead(GraphRewriter):
         """Start the compiler, where there is a core for it."""
         if compiler.cores() == 1 or find_compiler() is None or config.profile:
             return
-        nodes = fgraph.toposort()
-        loops = [node for node in nodes if isinstance(node.op, Scan) and not why_not(node)]
+        nodes = in_order(fgraph)
+        loops = [node for node in nodes if is_a(node.op, Scan) and not why_not(node)]
         if self.alone:
             loops = _needed_one_after_the_other(nodes, loops)
         # the compiler has a core while the next loop is lowered

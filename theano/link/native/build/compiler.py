@@ -9,8 +9,9 @@ import platform
 import shutil
 import signal
 import subprocess
+import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -187,18 +188,40 @@ def run(
         If the folder cannot be written.
     """
     command = compiler()
+    nice = ["nice", "-n", "10"] if behind and shutil.which("nice") else []
+    # the assembler reads what the compiler writes while it writes it
+    arguments = [*nice, *command, "-pipe", *flags]
+
+    def sources(work: Path) -> list[str]:
+        if text is None:
+            return []
+        (work / "text.c").write_text(text)
+        return [str(work / "text.c")]
+
+    linked = [] if "-c" in flags else ["-shared", "-lm"]
+    return _run(folder, made, lambda work: [*arguments, *sources(work), *linked])
+
+
+def linker() -> str | None:
+    """The path of the system's linker; None where there is none that is called as GNU's."""
+    return shutil.which("ld") if sys.platform == "linux" else None
+
+
+def link(folder: Path, made: str, files: Sequence[Path], linker: str) -> Run:
+    """Start the linker on object files, without what the compiler would have it look through.
+
+    The C library is in the process, and nothing here begins or ends with a library.
+    """
+    arguments = [linker, "-shared", "-z", "noexecstack", *map(str, files)]
+    return _run(folder, made, lambda _: arguments)
+
+
+def _run(folder: Path, made: str, arguments_in: Callable[[Path], list[str]]) -> Run:
+    """Start a command that makes a file in a folder of its own."""
     work = make_building_folder(folder)
     try:
         target = work.path / made
-        sources = []
-        if text is not None:
-            (work.path / "text.c").write_text(text)
-            sources = [str(work.path / "text.c")]
-        linked = [] if "-c" in flags else ["-shared", "-lm"]
-        nice = ["nice", "-n", "10"] if behind and shutil.which("nice") else []
-        # the assembler reads what the compiler writes while it writes it
-        command = (*nice, *command, "-pipe")
-        arguments = [*command, *flags, *sources, *linked, "-o", str(target)]
+        arguments = [*arguments_in(work.path), "-o", str(target)]
         return Run(work, _start(arguments, work.path), target)
     except BaseException:
         work.remove()

@@ -11,7 +11,6 @@ import _ctypes
 import ctypes
 import functools
 import os
-import sys
 import weakref
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
@@ -27,11 +26,6 @@ from theano.link.native.ir.ir import CannotLower
 from theano.link.native.runtime.build import Command
 from theano.link.native.runtime.load import cache_folder, in_cache_or_elsewhere, open_library
 from theano.schedule.disk.sealed_files import is_sealed, put_sealed
-
-# The C library is in the process, and nothing here begins or ends with a library: without them the
-# linker takes a third of the time. The compiler's own functions are linked, as the process may not
-# have them.
-LEAN = ("-nostartfiles", "-nodefaultlibs", "-lgcc")
 
 
 @dataclass(frozen=True)
@@ -82,18 +76,20 @@ class Build:
         return runs
 
     def start_link(
-        self, folder: Path, parts: Sequence[Run], loops: Sequence[Path], lean: bool
+        self, folder: Path, parts: Sequence[Run], loops: Sequence[Path], linker: str | None
     ) -> Run:
         """Start to make a library of parts and of the loops' object files.
 
         Parameters
         ----------
-        lean
-            Whether to leave out what the process has, which the linker would look through.
+        linker
+            What makes it; None for the compiler, which adds its own functions and libraries.
         """
         files = [*(run.made for run in parts), *loops]
+        if linker is not None:
+            return compiler.link(folder, self.name, files, linker)
         flags = [*self.tier.flags_of_program(self.code), *map(str, files)]
-        return compiler.run(folder, self.name, [*flags, *LEAN] if lean else flags)
+        return compiler.run(folder, self.name, flags)
 
     def keep(self, run: Run, folder: Path) -> ctypes.CDLL:
         """Wait for a library, load it, and put it into the folder if that is possible."""
@@ -193,20 +189,20 @@ def compiling(
             if made is not None:
                 made.keep(folder)
         loaded = None
-        lean_fails = False
-        for lean, anew in _ways_to_link(build.tier):
+        failed = None
+        for linker, anew in _ways_to_link(build.tier):
             loops = object_files(build.code.loops, folder, build.tier, anew)
-            runs.append(build.start_link(folder, parts, loops, lean))
+            runs.append(build.start_link(folder, parts, loops, linker))
             yield from _while_any_runs(runs[-1:] if behind else ())
             try:
                 loaded = build.keep(runs[-1], folder)
                 break
             except CannotLower:
-                lean_fails |= lean
+                failed = failed or linker
                 if anew:
                     raise
-        if lean_fails:
-            _cannot_link_lean.add(compiler.compiler())
+        if failed is not None:
+            _cannot_link.add((failed, compiler.compiler()))
         yield loaded
     finally:
         # a child process has no part in what its parent runs
@@ -215,17 +211,19 @@ def compiling(
                 run.stop()
 
 
-# compilers whose lean libraries could not be made or loaded where others could
-_cannot_link_lean: set[Command] = set()
+# linkers, and compilers of whose objects they made nothing that could be loaded
+_cannot_link: set[tuple[str, Command]] = set()
 
 
-def _ways_to_link(tier: Tier) -> Iterator[tuple[bool, bool]]:
-    """Yield how to link, until it works: whether lean, and whether with loops compiled anew."""
-    if tier is QUICK and sys.platform == "linux" and compiler.compiler() not in _cannot_link_lean:
-        yield True, False
-    yield False, False
+def _ways_to_link(tier: Tier) -> Iterator[tuple[str | None, bool]]:
+    """Yield how to link, until it works: by which linker, and whether with loops compiled anew."""
+    # to have the compiler start the linker takes three times as long
+    linker = compiler.linker() if tier is QUICK else None
+    if linker is not None and (linker, compiler.compiler()) not in _cannot_link:
+        yield linker, False
+    yield None, False
     # an object that was kept may be no object, or not the one that its name says
-    yield False, True
+    yield None, True
 
 
 def _while_any_runs(runs: Sequence[Run]) -> Iterator[None]:

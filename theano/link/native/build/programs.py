@@ -60,4 +60,5 @@ def loaded_program(
     if kept is not None:
         meanwhile()
         return LoadedProgram(kept)
-    return LoadedProgram(library(build_of(code, QUICK), meanwhile), OptimizedLater(best))
+    quick = build_of(code, QUICK)
+    return LoadedProgram(library(quick, meanwhile), OptimizedLater(best))

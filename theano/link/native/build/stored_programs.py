@@ -16,12 +16,12 @@ from typing import Any
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.traversal import toposort
 
 from theano.link.native.graph.partition import Part
 from theano.link.native.lowering.segment import Passed, SegmentCall
 from theano.link.native.program import Program
 from theano.pytensor_base.graphs.graph import features_of, protected_inputs
+from theano.pytensor_base.graphs.order import order_of
 from theano.schedule.disk import admitted
 from theano.schedule.disk.sealed_files import read_sealed, write_sealed
 from theano.schedule.disk.stored_graphs import StoredAs
@@ -78,7 +78,7 @@ class _Places:
 
     def __init__(self, fgraph: FunctionGraph):
         self.fgraph = fgraph
-        self.nodes: list[Apply] = list(toposort(fgraph.outputs))
+        self.nodes: list[Apply] = order_of(fgraph.outputs)
         self.of_node = {node: k for k, node in enumerate(self.nodes)}
         self.of_input = {variable: k for k, variable in enumerate(fgraph.inputs)}
 

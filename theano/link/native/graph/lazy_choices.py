@@ -18,6 +18,7 @@ from pytensor.graph.op import Op
 
 from theano.data_classes import dataclass
 from theano.link.native.graph.partition import lazy_regions
+from theano.pytensor_base.graphs.order import in_order
 from theano.pytensor_base.operations.tensor import IfElse
 from theano.scan_module.loop.roles import Roles
 from theano.scan_module.scan_op import Scan
@@ -78,7 +79,7 @@ class LazyChoice(Op):
 
 def with_lazy_choices(graph: FunctionGraph) -> FunctionGraph:
     """The graph of a step, with such operations in the place of choices, if it has any."""
-    order = graph.toposort()
+    order = in_order(graph)
     choices = [node for node in order if isinstance(node.op, IfElse)]
     if not choices:
         return graph

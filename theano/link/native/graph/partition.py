@@ -13,6 +13,7 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph, Output
 
 from theano.data_classes import dataclass
+from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.scan import Scan
 from theano.pytensor_base.operations.tensor import IfElse
 from theano.scan_module.loop.roles import Roles
@@ -83,13 +84,13 @@ def _parts(order, stages, native, regions) -> list[Part]:
 
 def ends_segment(node: Apply) -> bool:
     """Whether the shapes of a node's results are known only after it ran."""
-    return isinstance(node.op, Scan) and Roles.of(node.op).may_stop
+    return is_a(node.op, Scan) and Roles.of(node.op).may_stop
 
 
 def lazy_regions(fgraph: FunctionGraph, order: Sequence[Apply]) -> dict[Apply, tuple]:
     """For each node the branches of IfElse that alone need it, from the outermost in."""
     regions: dict[Apply, tuple] = {}
-    lazy = any(isinstance(node.op, IfElse) for node in order)
+    lazy = any(is_a(node.op, IfElse) for node in order)
     for node in reversed(order):
         regions[node] = ()
         if lazy:
@@ -103,10 +104,10 @@ def lazy_regions(fgraph: FunctionGraph, order: Sequence[Apply]) -> dict[Apply, t
 
 
 def _region_of_use(use: Apply, position: int, regions: dict[Apply, tuple]) -> tuple:
-    if isinstance(use.op, Output):
+    if is_a(use.op, Output):
         return ()
     region = regions[use]
-    if isinstance(use.op, IfElse) and position > 0:
+    if is_a(use.op, IfElse) and position > 0:
         branch = position <= use.op.n_outs
         return (*region, (id(use), branch))
     return region

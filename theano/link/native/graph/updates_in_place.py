@@ -20,6 +20,7 @@ from theano.link.native.lowering.segment import Segment
 from theano.link.native.passes.share_memory import last_uses
 from theano.link.native.statements.base import Statement
 from theano.link.native.statements.copy import Copy
+from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.operations.tensor import view_roots
 
 
@@ -175,7 +176,7 @@ def written_last(fgraph: FunctionGraph, order: Sequence[Apply]) -> set[Apply]:
     found: set[Apply] = set()
     for node in reversed(order):
         uses = [use for v in node.outputs for use, _ in fgraph.clients[v]]
-        if shared_positions(node) and all(isinstance(u.op, Output) or u in found for u in uses):
+        if shared_positions(node) and all(is_a(u.op, Output) or u in found for u in uses):
             found.add(node)
     return found
 

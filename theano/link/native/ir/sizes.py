@@ -302,6 +302,9 @@ def bytes_of(shape: Iterable[Size], itemsize: int) -> Size:
 
 
 def _representative(same: dict[Size, Size], size: Size) -> Size:
-    while isinstance(size, Symbolic) and size in same:
-        size = same[size]
+    while isinstance(size, Symbolic):
+        found = same.get(size)
+        if found is None:
+            return size
+        size = found
     return size

@@ -19,6 +19,7 @@ from theano.link.native.lowering.nodes import Nodes
 from theano.link.native.lowering.step import Step
 from theano.link.native.passes.in_order import run_passes
 from theano.link.step_graph import prepared
+from theano.pytensor_base.graphs.order import in_order
 from theano.pytensor_base.graphs.scan import Scan
 
 
@@ -47,7 +48,7 @@ def lower_scan(
         step.constant_array = arguments.constant_array
         nodes = Nodes(step, _no_input)
         arguments.bind(graph.inputs, nodes.values)
-        for node in graph.toposort():
+        for node in in_order(graph):
             nodes.lower(node)
         results = [nodes.value(variable) for variable in graph.outputs]
         LoopResults(loop, arguments).bind(graph.outputs, results)

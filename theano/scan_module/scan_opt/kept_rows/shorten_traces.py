@@ -18,6 +18,7 @@ from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.subtensor import Subtensor
 
+from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
 from theano.pytensor_base.graphs.scan import scan_reduce_trace_rewrite
 from theano.pytensor_base.operations.tensor import get_idx_list
@@ -59,17 +60,17 @@ def _reads_other_rows(
 ) -> str | None:
     rows = _rows_there_are(node, output)
     for reader, position in graph.clients[output]:
-        if position != 0 or not isinstance(reader.op, Subtensor):
+        if position != 0 or not is_a(reader.op, Subtensor):
             continue
         index = get_idx_list(reader.inputs, reader.op.idx_list)[0]
         start, stop = (index.start, index.stop) if isinstance(index, slice) else (index, None)
-        if not isinstance(start, Constant):
+        if not is_a(start, Constant):
             continue
         if start.data >= 0:
-            if isinstance(stop, Constant) and 0 <= stop.data <= start.data:
+            if is_a(stop, Constant) and 0 <= stop.data <= start.data:
                 return f"{reader} reads no rows"
             continue
-        if stop is not None and not (isinstance(stop, Constant) and stop.data < 0):
+        if stop is not None and not (is_a(stop, Constant) and stop.data < 0):
             return f"{reader} reads from a place counted from the end to one from the start"
         if -start.data > rows:
             return f"{reader} reads more rows than there may be steps"
@@ -82,7 +83,7 @@ def _rows_there_are(node: Apply, output: Variable) -> float:
     n_steps = given.n_steps
     if output not in traces or given.trace_lengths[traces.index(output)] is not n_steps:
         return math.inf
-    return int(n_steps.data) if isinstance(n_steps, Constant) else 1
+    return int(n_steps.data) if is_a(n_steps, Constant) else 1
 
 
 def _reads(graph: FunctionGraph, variable: Variable) -> list[tuple[Apply, int | slice | None]]:
@@ -90,7 +91,7 @@ def _reads(graph: FunctionGraph, variable: Variable) -> list[tuple[Apply, int | 
     return [
         (reader, constant_index(reader.op.idx_list, reader.inputs))
         for reader, position in graph.clients[variable]
-        if position == 0 and isinstance(reader.op, Subtensor)
+        if position == 0 and is_a(reader.op, Subtensor)
     ]
 
 
@@ -130,7 +131,7 @@ class ShortenTraces(LoopRewriter):
 def _shortened(node: Apply, replacements: dict[Variable, Variable]) -> list[Variable]:
     """The outputs of a loop of which the loop in its place keeps fewer rows."""
     value = next(iter(replacements.values()))
-    while not isinstance(value.owner.op, PyTensorScan):
+    while not is_a(value.owner.op, PyTensorScan):
         value = value.owner.inputs[0]
     before, after, outputs = given_to(node), given_to(value.owner), given_by(node)
     rows = zip(

@@ -16,6 +16,7 @@ from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from pytensor.tensor.shape import Reshape, Shape, Shape_i
 from pytensor.tensor.subtensor import Subtensor
 
+from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
 from theano.pytensor_base.operations.tensor import get_idx_list
 from theano.scan_module.loop.arguments import Loop, Sequence
@@ -38,7 +39,7 @@ def all_rows(entry: Sequence, loop: Loop) -> Variable:
 def number_of_steps(loop: Loop) -> Variable:
     """The number of steps of a loop, which raises an IndexError where it is negative."""
     steps = loop.n_steps
-    if _is_length(steps) or isinstance(steps, Constant) and steps.data >= 0:
+    if _is_length(steps) or is_a(steps, Constant) and steps.data >= 0:
         return steps
     message = f"{loop.settings.name or 'scan'}: the number of steps is negative"
     return CheckAndRaise(IndexError, message)(steps, pt.ge(steps, 0))
@@ -46,7 +47,7 @@ def number_of_steps(loop: Loop) -> Variable:
 
 def has_rows(array: Variable, steps: Variable) -> bool:
     """Whether an array is known to have at least as many rows as a loop has steps."""
-    if isinstance(steps, Constant) and array.type.shape[0] is not None:
+    if is_a(steps, Constant) and array.type.shape[0] is not None:
         return bool(0 <= steps.data <= array.type.shape[0])
     if any(measured is array for measured in _lengths_not_below(steps)):
         return True
@@ -123,7 +124,7 @@ def _of_loop(node: Apply, steps: Variable) -> bool:
 
 def _is_output_of_loop(variable: Variable) -> bool:
     node = variable.owner
-    return node is not None and isinstance(node.op, PyTensorScan) and not Roles.of(node.op).may_stop
+    return node is not None and is_a(node.op, PyTensorScan) and not Roles.of(node.op).may_stop
 
 
 _RULES = (
@@ -139,7 +140,7 @@ _RULES = (
 def _is_at_least(number: Variable, steps: Variable) -> bool:
     """Whether a number is known not to be less than the number of steps."""
     number, steps = _as_given(number), _as_given(steps)
-    if isinstance(number, Constant) and isinstance(steps, Constant):
+    if is_a(number, Constant) and is_a(steps, Constant):
         return bool(number.data >= steps.data)
     if number is steps or number in _smaller_of(steps):
         return True
@@ -160,7 +161,7 @@ def _smaller_of(number: Variable) -> list[Variable]:
         value = _as_given(pending.pop())
         found.append(value)
         node = value.owner
-        smallest = node is not None and isinstance(node.op, Elemwise)
+        smallest = node is not None and is_a(node.op, Elemwise)
         if smallest and isinstance(node.op.scalar_op, ScalarMinimum):
             pending.extend(node.inputs)
     return found
@@ -169,11 +170,9 @@ def _smaller_of(number: Variable) -> list[Variable]:
 def _is_length(number: Variable) -> bool:
     """Whether a number is the length of an array, or the smallest of lengths."""
     node = _as_given(number).owner
-    if node is not None and isinstance(node.op, Elemwise):
+    if node is not None and is_a(node.op, Elemwise):
         if isinstance(node.op.scalar_op, ScalarMinimum):
-            return all(
-                _is_length(a) or isinstance(a, Constant) and a.data >= 0 for a in node.inputs
-            )
+            return all(_is_length(a) or is_a(a, Constant) and a.data >= 0 for a in node.inputs)
     return _measured(_as_given(number)) is not None
 
 
@@ -182,10 +181,10 @@ def _measured(number: Variable) -> Variable | None:
     node = number.owner
     if node is None:
         return None
-    if isinstance(node.op, Shape_i):
+    if is_a(node.op, Shape_i):
         return node.inputs[0] if node.op.i == 0 else None
     shape = node.inputs[0].owner
-    if isinstance(node.op, Subtensor) and shape is not None and isinstance(shape.op, Shape):
+    if is_a(node.op, Subtensor) and shape is not None and is_a(shape.op, Shape):
         return shape.inputs[0] if constant_index(node.op.idx_list, node.inputs) == 0 else None
     return None
 

@@ -13,6 +13,7 @@ from pytensor.tensor.math import Sum
 from pytensor.tensor.shape import Reshape, SpecifyShape
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
+from theano.pytensor_base.graphs.kinds import is_a
 from theano.scan_module.step.gathers import is_scatter
 from theano.scan_module.step.step_analysis import (
     StepAnalysis,
@@ -68,7 +69,7 @@ def _split(
 def _is_sum_in(variable: Variable, node: Apply) -> bool:
     """Whether a value is a sum or difference of values of its own shape."""
     return (
-        isinstance(node.op, Elemwise)
+        is_a(node.op, Elemwise)
         and isinstance(node.op.scalar_op, Add | Sub | Neg)
         and all(a.type.broadcastable == variable.type.broadcastable for a in node.inputs)
     )
@@ -87,7 +88,7 @@ def _holds_product(variable: Variable, step: StepAnalysis) -> bool:
         return False
     if product_of(variable) or batched_product_of(variable) or correlation_of(variable):
         return True
-    if is_scatter(node) or isinstance(node.op, Sum):
+    if is_scatter(node) or is_a(node.op, Sum):
         return True
     if _is_sum_in(variable, node):
         return any(holds_product(argument, step) for argument in node.inputs)
@@ -101,7 +102,7 @@ def linear_position(node: Apply, step: StepAnalysis) -> int | None:
     others_invariant = not any(step.varies(argument) for argument in node.inputs[1:])
     if isinstance(op, VIEWS) and others_invariant:
         return 0
-    if isinstance(op, IncSubtensor):
+    if is_a(op, IncSubtensor):
         addressed = not any(step.varies(argument) for argument in node.inputs[2:])
         # a value set into zeros is the same as one added to zeros
         base = node.inputs[0]
@@ -112,14 +113,14 @@ def linear_position(node: Apply, step: StepAnalysis) -> int | None:
 
 def scaled_position(node: Apply, step: StepAnalysis) -> int | None:
     """Which argument an element-wise node multiplies by what is invariant, or casts; or None."""
-    if not isinstance(node.op, Elemwise):
+    if not is_a(node.op, Elemwise):
         return None
     varying = [k for k, argument in enumerate(node.inputs) if step.varies(argument)]
     if len(varying) != 1:
         return None
     scalar_op = node.op.scalar_op
     divided = isinstance(scalar_op, TrueDiv) and varying == [0]
-    cast = isinstance(scalar_op, Cast) and _is_floating(node)
+    cast = is_a(scalar_op, Cast) and _is_floating(node)
     return varying[0] if isinstance(scalar_op, Mul) or divided or cast else None
 
 

@@ -15,6 +15,7 @@ from pytensor.tensor.elemwise import Elemwise
 
 from theano.gof.own_code import thunk_of_folding
 from theano.pytensor_base.graphs.graph import MethodNotDefined
+from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.rewriting import copy_stack_trace, in2out, node_rewriter
 from theano.pytensor_base.operations.tensor_rewrites import (
     constant_folding,
@@ -25,9 +26,9 @@ from theano.pytensor_base.operations.tensor_rewrites import (
 @node_rewriter(None)
 def fold_constants(graph: FunctionGraph, node: Apply) -> list[Variable] | None | bool:
     """What is computed from constants -> constants."""
-    if not all(v.owner is None and isinstance(v, Constant) for v in node.inputs):
+    if not all(v.owner is None and is_a(v, Constant) for v in node.inputs):
         return None
-    if isinstance(node.op, Elemwise) and node.op.do_constant_folding(graph, node):
+    if is_a(node.op, Elemwise) and node.op.do_constant_folding(graph, node):
         computed = _by_own_code(node)
         if computed is not None:
             return computed

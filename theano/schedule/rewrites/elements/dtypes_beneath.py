@@ -19,6 +19,7 @@ from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.math import add, mul, neg, reciprocal, sub, true_div
 
 from theano.pytensor_base.graphs.graph import Feature
+from theano.pytensor_base.graphs.kinds import is_a
 
 # how far the patterns of rewrites of element-wise work reach
 LEVELS = 3
@@ -107,7 +108,7 @@ class DtypesBeneath(Feature):
 
 
 def _operands(node: Apply) -> list[Variable]:
-    chooses = isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, Switch)
+    chooses = is_a(node.op, Elemwise) and is_a(node.op.scalar_op, Switch)
     return node.inputs[chooses:]
 
 
@@ -116,7 +117,7 @@ def _is_constant(variable: Variable) -> bool:
     if owner is not None and DimShuffle in type(owner.op).__mro__:
         variable = owner.inputs[0]
     # what is computed is no constant, which to ask an abstract class takes three times as long
-    return variable.owner is None and isinstance(variable, Constant)
+    return variable.owner is None and is_a(variable, Constant)
 
 
 def _maker(variable: Variable) -> Apply | None:
@@ -133,7 +134,7 @@ def _makers(node: Apply) -> Iterator[Apply]:
 def _readers(fgraph: FunctionGraph, node: Apply) -> Iterator[Apply]:
     for variable in node.outputs:
         for reader, _ in fgraph.clients.get(variable, ()):
-            if not isinstance(reader.op, Output):
+            if not is_a(reader.op, Output):
                 yield reader
 
 

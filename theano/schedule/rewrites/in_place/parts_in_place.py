@@ -11,6 +11,7 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.subtensor import IncSubtensor
 
 from theano.pytensor_base.graphs.graph import ReplaceValidate, protected_inputs
+from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.rewriting import GraphRewriter
 from theano.pytensor_base.operations.tensor import view_roots
 from theano.schedule.rewrites.in_place.replace_together import replace_together
@@ -34,7 +35,7 @@ class PartsInPlace(GraphRewriter):
         protected = {*(protected_inputs(fgraph) or ())}
         alone, shared = [], []
         for node in fgraph.toposort():
-            if not isinstance(node.op, IncSubtensor) or node.op.inplace:
+            if not is_a(node.op, IncSubtensor) or node.op.inplace:
                 continue
             roots = view_roots(node.inputs[0])
             if protected.intersection(roots):

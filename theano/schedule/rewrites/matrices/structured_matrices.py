@@ -11,6 +11,7 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.basic import AllocDiag, Eye
 from pytensor.tensor.blockwise import Blockwise
 
+from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.rewriting import GraphRewriter, out2in
 from theano.pytensor_base.names_in_messages import LINEAR_ALGEBRA
 from theano.pytensor_base.operations.tensor import SpecifyAssumptions
@@ -56,5 +57,5 @@ class StructuredProducts(GraphRewriter):
 
 
 def _makes_structure(op: object) -> bool:
-    op = op.core_op if isinstance(op, Blockwise) else op
+    op = op.core_op if is_a(op, Blockwise) else op
     return isinstance(op, _MAKERS) or type(op).__module__.startswith(LINEAR_ALGEBRA)

@@ -13,6 +13,8 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.math import Dot
 
+from theano.pytensor_base.graphs.kinds import is_a
+from theano.pytensor_base.graphs.order import in_order
 from theano.pytensor_base.graphs.rewriting import GraphRewriter, copy_stack_trace
 
 
@@ -25,8 +27,8 @@ class TransposedProducts(GraphRewriter):
         """Make of each product a transpose that is the transpose of an earlier one."""
         products: dict[tuple[Variable, bool, Variable, bool], Variable] = {}
         replacements: list[tuple[Variable, Variable]] = []
-        for node in graph.toposort():
-            if not isinstance(node.op, Dot):
+        for node in in_order(graph):
+            if not is_a(node.op, Dot):
                 continue
             product = node.outputs[0]
             (left, left_turned), (right, right_turned) = map(transposed_from, node.inputs)
@@ -49,6 +51,4 @@ def transposed_from(matrix: Variable) -> tuple[Variable, bool]:
 
 
 def _is_transpose(node: Apply | None) -> bool:
-    return (
-        node is not None and isinstance(node.op, DimShuffle) and tuple(node.op.new_order) == (1, 0)
-    )
+    return node is not None and is_a(node.op, DimShuffle) and tuple(node.op.new_order) == (1, 0)

@@ -10,6 +10,7 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.subtensor import AdvancedIncSubtensor, IncSubtensor, Subtensor
 
+from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.operations.axes import axis_apart
 from theano.pytensor_base.operations.tensor import unflatten_index_variables
 from theano.schedule.rewrites.of_pytensor.where_right import same_length
@@ -25,7 +26,7 @@ def _indices(node: Apply) -> list[Any]:
 
 def known_indices_are_wide(graph: FunctionGraph, node: Apply) -> bool:
     """Whether arithmetic on the numbers in an index is not that of few bits, which overflows."""
-    return all(v.type.dtype == "int64" for v in node.inputs[1:] if isinstance(v, Constant))
+    return all(v.type.dtype == "int64" for v in node.inputs[1:] if is_a(v, Constant))
 
 
 def places_exist(graph: FunctionGraph, node: Apply) -> bool:
@@ -34,7 +35,7 @@ def places_exist(graph: FunctionGraph, node: Apply) -> bool:
     for length, index in zip(source.type.shape, _indices(node), strict=False):
         if isinstance(index, slice):
             continue
-        data = np.asarray(index.data) if isinstance(index, Constant) else None
+        data = np.asarray(index.data) if is_a(index, Constant) else None
         if data is None or length is None:
             return False
         if data.dtype.kind in "iu" and data.size and not _within(data, length):
@@ -47,7 +48,7 @@ def every_place_in_order(graph: FunctionGraph, node: Apply) -> bool:
     source: Any = node.inputs[0]
     return all(
         isinstance(index, slice)
-        or (isinstance(index, Constant) and _counts_up_to(np.asarray(index.data), length))
+        or (is_a(index, Constant) and _counts_up_to(np.asarray(index.data), length))
         for length, index in zip(source.type.shape, _indices(node), strict=False)
     )
 
@@ -69,7 +70,7 @@ def places_in_axes_of_length_one_exist(graph: FunctionGraph, node: Apply) -> boo
     if owner is None:
         return True
     ndim = source.type.ndim
-    if isinstance(owner.op, DimShuffle):
+    if is_a(owner.op, DimShuffle):
         broadcast = list(source.type.broadcastable)
     else:
         broadcast = [any(_is_one(v, axis, ndim) for v in owner.inputs) for axis in range(ndim)]
@@ -87,8 +88,7 @@ def _is_one(variable: Any, axis: int, ndim: int) -> bool:
 
 def _single_places_exist(single: list[bool], indices: list[Any]) -> bool:
     return all(
-        isinstance(index, slice)
-        or (isinstance(index, Constant) and _within_one(np.asarray(index.data)))
+        isinstance(index, slice) or (is_a(index, Constant) and _within_one(np.asarray(index.data)))
         for one, index in zip(single, indices, strict=False)
         if one
     )
@@ -104,18 +104,18 @@ def joined_slices_begin_before_they_end(graph: FunctionGraph, node: Apply) -> bo
     ``join(0, x[a:b], x[b:c])`` is ``x[a:c]`` only where ``a <= b <= c``.
     """
     given, joined = axis_apart(node, node.inputs)
-    if isinstance(given, Variable) and not isinstance(given, Constant):
+    if isinstance(given, Variable) and not is_a(given, Constant):
         return False
-    axis = int(given.data) if isinstance(given, Constant) else given
+    axis = int(given.data) if is_a(given, Constant) else given
     parts = [v.owner for v in joined if v.owner is not None]
-    read = [_indices(part) for part in parts if isinstance(part.op, Subtensor)]
+    read = [_indices(part) for part in parts if is_a(part.op, Subtensor)]
     return all(_begins_before_it_ends(indices[axis]) for indices in read if axis < len(indices))
 
 
 def _begins_before_it_ends(index: Any) -> bool:
     if not isinstance(index, slice):
         return True
-    bounds = [int(v.data) if isinstance(v, Constant) else v for v in (index.start, index.stop)]
+    bounds = [int(v.data) if is_a(v, Constant) else v for v in (index.start, index.stop)]
     start, stop = bounds
     if start in (None, 0) or stop is None:
         return True

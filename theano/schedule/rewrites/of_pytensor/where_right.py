@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Collection
 from typing import Any
 
@@ -14,7 +15,9 @@ from pytensor.tensor.basic import Alloc
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.math import Sum, mul, neg, true_div
 from pytensor.tensor.shape import Shape
+from pytensor.tensor.type import TensorType
 
+from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.operations.tensor_rewrites import (
     LOGARITHMS_OF_STACKS,
     is_length_of,
@@ -68,7 +71,7 @@ def of_signed_numbers(graph: FunctionGraph, node: Apply) -> bool:
 
 def is_elementwise(op: Op, kinds: Collection[type]) -> bool:
     """Whether it applies a scalar operation of one of these classes to arrays."""
-    return isinstance(op, Elemwise) and type(op.scalar_op) in kinds
+    return is_a(op, Elemwise) and type(op.scalar_op) in kinds
 
 
 def nested_in_one_dtype(ops: Collection[Elemwise]) -> Condition:
@@ -94,7 +97,7 @@ def nested_in_one_dtype(ops: Collection[Elemwise]) -> Condition:
                 return False
             if owner is None:
                 continue
-            if isinstance(owner.op, DimShuffle):
+            if is_a(owner.op, DimShuffle):
                 waiting.extend(owner.inputs)
             elif is_elementwise(owner.op, kinds):
                 if variable.type.dtype != dtype:
@@ -149,10 +152,10 @@ def _is_cast(graph: FunctionGraph, made: list[Variable]) -> bool:
     """Whether something that was computed anew, perhaps in a narrower dtype, is cast."""
     old = graph.variables
     return any(
-        isinstance(owner.op, Elemwise)
-        and isinstance(owner.op.scalar_op, Cast)
+        is_a(owner.op, Elemwise)
+        and is_a(owner.op.scalar_op, Cast)
         and owner.inputs[0] not in old
-        and not isinstance(owner.inputs[0], Constant)
+        and not is_a(owner.inputs[0], Constant)
         for owner in (v.owner for v in _nearby(made, old))
         if owner is not None
     )
@@ -162,7 +165,7 @@ def _constants(variables: list[Variable]) -> list[np.ndarray]:
     return [
         v.data
         for v in _nearby(variables)
-        if isinstance(v, Constant) and isinstance(v.data, np.ndarray) and v.data.size == 1
+        if is_a(v, Constant) and isinstance(v.data, np.ndarray) and v.data.size == 1
     ]
 
 
@@ -194,7 +197,7 @@ def _nearby(
 def reductions_of_one_kind(graph: FunctionGraph, node: Apply) -> bool:
     """Whether a reduction and the one that it reduces have and add up in the same dtypes."""
     inner = node.inputs[0].owner
-    if inner is None or not isinstance(inner.op, CAReduce):
+    if inner is None or not is_a(inner.op, CAReduce):
         return True
     kinds = [
         (
@@ -211,16 +214,24 @@ def adds_up_as_by_default(graph: FunctionGraph, node: Apply) -> bool:
     op: Any = node.op
     if not hasattr(op, "acc_dtype"):
         return True
-    scalar_op = (op.scalar_op,) if type(op) is CAReduce else ()
-    default = type(op)(*scalar_op, axis=op.axis).make_node(*node.inputs)
-    kinds = [(each.outputs[0].type.dtype, each.op.acc_dtype) for each in (node, default)]
-    return kinds[0] == kinds[1]
+    scalar_op = op.scalar_op if type(op) is CAReduce else None
+    kind: Any = type(op)
+    dtype, of_result = (variable.type.dtype for variable in (node.inputs[0], node.outputs[0]))  # type: ignore[attr-defined]
+    return (of_result, op.acc_dtype) == _dtypes_by_default(kind, scalar_op, dtype)
+
+
+@functools.cache
+def _dtypes_by_default(kind: Any, scalar_op: Any, dtype: str) -> tuple[str, str]:
+    """The dtypes of a reduction's result, and in which it adds up, if none is asked for."""
+    default = kind(*([] if scalar_op is None else [scalar_op]), axis=None)
+    node = default.make_node(TensorType(dtype, (None,))())
+    return node.outputs[0].type.dtype, node.op.acc_dtype
 
 
 def part_of_what_adds_up_as_by_default(graph: FunctionGraph, node: Apply) -> bool:
     """The same of a reduction by an operation of its own class, of which a part is read."""
     reduction = node.inputs[0].owner
-    if reduction is None or not isinstance(reduction.op, CAReduce):
+    if reduction is None or not is_a(reduction.op, CAReduce):
         return True
     return type(reduction.op) is not CAReduce and adds_up_as_by_default(graph, reduction)
 
@@ -232,7 +243,7 @@ def summed_and_scaled_up(graph: FunctionGraph, node: Apply) -> bool:
     has values, overflow and vanish.
     """
     scaled = node.inputs[0].owner
-    if not isinstance(node.op, Sum) or scaled is None or scaled.op != mul:
+    if not is_a(node.op, Sum) or scaled is None or scaled.op != mul:
         return False
     if not _is_float(node) or not of_one_dtype_nearby(graph, node):
         return False
@@ -241,7 +252,7 @@ def summed_and_scaled_up(graph: FunctionGraph, node: Apply) -> bool:
 
 
 def _is_no_less_than_one(factor: Variable) -> bool:
-    return isinstance(factor, Constant) and bool((1 <= np.abs(factor.data)).all())
+    return is_a(factor, Constant) and bool((1 <= np.abs(factor.data)).all())
 
 
 def a_product_of_two_new_axes(graph: FunctionGraph, node: Apply) -> bool:
@@ -249,7 +260,7 @@ def a_product_of_two_new_axes(graph: FunctionGraph, node: Apply) -> bool:
     squared = node.inputs[0].owner
     product = squared.inputs[0].owner if squared is not None and squared.inputs else None
     return product is not None and all(
-        v.owner is not None and isinstance(v.owner.op, DimShuffle) for v in product.inputs
+        v.owner is not None and is_a(v.owner.op, DimShuffle) for v in product.inputs
     )
 
 
@@ -274,7 +285,7 @@ def all_lengths_are_told(graph: FunctionGraph, node: Apply) -> bool:
 def filled_to_the_shape_of_another(graph: FunctionGraph, node: Apply) -> bool:
     """Whether what is filled is known to have the shape of what it is computed with."""
     result: Any = node.outputs[0]
-    filled = [v for v in node.inputs if v.owner is not None and isinstance(v.owner.op, Alloc)]
+    filled = [v for v in node.inputs if v.owner is not None and is_a(v.owner.op, Alloc)]
     others = [v for v in node.inputs if v not in filled]
     shapes = getattr(graph, "shape_feature", None)
     for axis in range(result.type.ndim):
@@ -305,13 +316,13 @@ def lengths_are_its_own(graph: FunctionGraph, node: Apply) -> bool:
     array, lengths = node.inputs
     if array.type.ndim != node.outputs[0].type.ndim or array.type.ndim == 1:
         return True
-    if lengths.owner is not None and isinstance(lengths.owner.op, Shape):
+    if lengths.owner is not None and is_a(lengths.owner.op, Shape):
         return lengths.owner.inputs[0] is array
     shapes = getattr(graph, "shape_feature", None)
     others = [
         (axis, length)
         for axis, length in enumerate(lengths_in(lengths))
-        if not (isinstance(length, Constant) and length.data == -1)
+        if not (is_a(length, Constant) and length.data == -1)
     ]
     return len(others) >= array.type.ndim - 1 and all(
         is_length_of(length, array, axis, shape_feature=shapes) for axis, length in others

@@ -20,6 +20,8 @@ from pytensor.tensor.subtensor import IncSubtensor
 
 from theano.data_classes import dataclass
 from theano.pytensor_base.graphs.graph import ReplaceValidate
+from theano.pytensor_base.graphs.kinds import is_a
+from theano.pytensor_base.graphs.order import in_order
 from theano.pytensor_base.graphs.rewriting import GraphRewriter, copy_stack_trace
 from theano.pytensor_base.operations.tensor import get_idx_list
 from theano.schedule.allocated import allocated
@@ -62,7 +64,7 @@ class JoinedParts(GraphRewriter):
 
     def apply(self, fgraph: FunctionGraph) -> None:
         """Replace the sums, each as a whole."""
-        for node in reversed(fgraph.toposort()):
+        for node in reversed(in_order(fgraph)):
             if node in fgraph.apply_nodes and _is_sum(node):
                 self._join(fgraph, node)
 
@@ -84,8 +86,8 @@ class JoinedParts(GraphRewriter):
 def _is_sum(node: Apply) -> bool:
     """Whether a node adds arrays of one type, none of which is broadcast."""
     return (
-        isinstance(node.op, Elemwise)
-        and isinstance(node.op.scalar_op, Add)
+        is_a(node.op, Elemwise)
+        and is_a(node.op.scalar_op, Add)
         and all(
             v.type.dtype == node.outputs[0].type.dtype
             and v.type.broadcastable == node.outputs[0].type.broadcastable
@@ -111,7 +113,7 @@ def _terms(fgraph: FunctionGraph, total: Variable) -> list[Variable]:
 def _part(term: Variable, total: Variable) -> Part | None:
     """A term as a part along an axis of zeros; None if it is something else."""
     node = term.owner
-    if node is None or not isinstance(node.op, IncSubtensor) or not is_zero(node.inputs[0]):
+    if node is None or not is_a(node.op, IncSubtensor) or not is_zero(node.inputs[0]):
         return None
     value = node.inputs[1]
     if value.type.ndim != total.type.ndim or value.type.dtype != total.type.dtype:
@@ -135,7 +137,7 @@ def _part(term: Variable, total: Variable) -> Part | None:
 def _bounds(entry: slice) -> tuple[int, int | None] | None:
     """The bounds of a slice without a step, if they are constants counted from the first place."""
     given = [entry.start, entry.stop, entry.step]
-    numbers = [int(v.data) if isinstance(v, Constant) else v for v in given]
+    numbers = [int(v.data) if is_a(v, Constant) else v for v in given]
     if any(isinstance(v, Variable) for v in numbers) or numbers[2] not in (None, 1):
         return None
     start, stop = numbers[0] or 0, numbers[1]

@@ -16,6 +16,7 @@ from pytensor.tensor.math import add, variadic_add
 from pytensor.tensor.subtensor import AdvancedIncSubtensor, IncSubtensor
 
 from theano.pytensor_base.graphs.graph import properties_of
+from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.rewriting import copy_stack_trace, node_rewriter
 from theano.pytensor_base.operations.tensor import AdvancedIncSubtensor1
 from theano.pytensor_base.operations.tensor_rewrites import has_unique_indices
@@ -53,7 +54,7 @@ def _adds_to_zeros(write: Apply) -> bool:
     value = get_underlying_scalar_constant_value(base, elemwise=False, raise_not_constant=False)
     if isinstance(value, Variable) or value != 0:
         return False
-    if isinstance(write.op, IncSubtensor):
+    if is_a(write.op, IncSubtensor):
         return True
     return all(has_unique_indices(index) for index in indices)
 

@@ -19,6 +19,7 @@ from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.reduce import Reduce
 from theano.pytensor_base.functions.compiling import TypeCastingOp
+from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.operations.scalar import ScalarLoop
 
 
@@ -67,9 +68,9 @@ def on_numbers(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 def apply_scalar_op(step: Step, op, inputs: list[Value], node, flags) -> list[Value]:
     """Apply a scalar operation, or all that a Composite consists of."""
-    if isinstance(op, ScalarLoop):
+    if is_a(op, ScalarLoop):
         return computed_in_loops(step, op, inputs, flags)
-    if not isinstance(op, Composite):
+    if not is_a(op, Composite):
         dtypes = [variable.type.dtype for variable in node.inputs]
         output = node.outputs[0].type.dtype
         if isinstance(op, Ive) and _are_whole(node.inputs[0]):
@@ -86,23 +87,21 @@ def apply_scalar_op(step: Step, op, inputs: list[Value], node, flags) -> list[Va
     for inner in op.fgraph.toposort():
         operands = []
         for variable in inner.inputs:
-            if isinstance(variable, Constant):
+            if is_a(variable, Constant):
                 values[variable] = step.constant(variable.data, variable.type.dtype)
             operands.append(values[variable])
         values.update(
             zip(inner.outputs, apply_scalar_op(step, inner.op, operands, inner, None), strict=True)
         )
     return [
-        step.constant(output.data, output.type.dtype)
-        if isinstance(output, Constant)
-        else values[output]
+        step.constant(output.data, output.type.dtype) if is_a(output, Constant) else values[output]
         for output in op.fgraph.outputs
     ]
 
 
 def _are_whole(orders: Variable) -> bool:
     """Whether all numbers of a constant are whole, whatever its type."""
-    return isinstance(orders, Constant) and bool((np.trunc(orders.data) == orders.data).all())
+    return is_a(orders, Constant) and bool((np.trunc(orders.data) == orders.data).all())
 
 
 _NOT_NEGATIVE = Expression("not negative", "{0} >= 0", None, None, "bool")
