@@ -71,6 +71,16 @@ def test_rop_of_a_loop():
     np.testing.assert_allclose(result, total)
 
 
+def test_directions_may_be_told_of_lengths_that_a_loop_is_not_told():
+    x = T.matrix("x")
+    doubled, _ = theano.scan(lambda row: 2 * row, sequences=x)
+    direction = T.constant(np.ones((3, 1)))
+    known = theano.grad(None, x, known_grads={doubled: direction})
+    found = [theano.Rop(doubled, x, direction), theano.Lop(doubled, x, direction), known]
+    for value in theano.function([x], found)(np.ones((3, 1))):
+        np.testing.assert_array_equal(value, np.full((3, 1), 2.0))
+
+
 def test_rop_of_what_does_not_depend_on_the_variable():
     x, z, v = T.dvectors("x", "z", "v")
     for f in (z, [T.sort(x), z]):
