@@ -106,6 +106,13 @@ def test_the_tangent_of_a_product_has_a_gradient_by_its_factor():
     np.testing.assert_array_equal(theano.function([x, v], slope)([1, 2], [3, 4]), [0, 0])
 
 
+def test_rop_of_what_is_written_into_zeros():
+    x, v = T.vectors("x", "v")
+    written = T.inc_subtensor(T.zeros_like(x)[1:], x[1:] ** 2)
+    tangent = theano.function([x, v], theano.Rop(written, x, v))
+    np.testing.assert_allclose(tangent([1, -2, 3], [1, 1, 2]), [0, -4, 12])
+
+
 def test_directions_may_be_told_of_lengths_that_a_loop_is_not_told():
     x = T.matrix("x")
     doubled, _ = theano.scan(lambda row: 2 * row, sequences=x)

@@ -101,7 +101,11 @@ def _tangents(
                 for variable in node.inputs
             ]
             found = node.op.pushforward(node.inputs, node.outputs, tangents)
-            known.update(zip(node.outputs, found, strict=True))
+            of_some = isinstance(node.op, Elemwise) and not all(v in known for v in node.inputs)
+            for output, tangent in zip(node.outputs, found, strict=True):
+                # zeros like a variable are constant, though they are computed of it
+                if is_connected(tangent) or not of_some:
+                    known[output] = tangent
     return known
 
 
