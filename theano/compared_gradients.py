@@ -37,7 +37,8 @@ def verify_grad(fun: Callable, pt: Sequence, *args: Any, mode: Any = None, **kwa
         use_own_gradients([result])
         return result
 
-    _verify_grad(with_own_gradients, pt, *args, mode=get_mode(mode), **kwargs)
+    compare: Callable[..., None] = _verify_grad
+    compare(with_own_gradients, pt, *args, mode=get_mode(mode), **kwargs)
 
 
 # What it raises, also as an attribute of it
