@@ -71,6 +71,58 @@ def test_rop_of_a_loop():
     np.testing.assert_allclose(result, total)
 
 
+@pytest.mark.parametrize("mode", ["FAST_COMPILE", "FAST_RUN", theano.Mode("py", None)])
+@pytest.mark.parametrize("exponent", ["constant", "variable", "invariant", "state"])
+def test_rop_of_powers_of_negative_numbers(exponent, mode):
+    x, v, y = T.dvector("x"), T.dvector("v"), T.dscalar("y")
+    if exponent == "constant":
+        power = x**2
+    elif exponent == "variable":
+        power = x**y
+    elif exponent == "invariant":
+        power, _ = theano.scan(lambda u, y: u**y, sequences=x, non_sequences=y)
+    else:
+        (power, _), _ = theano.scan(lambda u, y: (u**y, y + 0), sequences=x, outputs_info=[None, y])
+    tangent = theano.Rop(power, x, v)
+    second = theano.grad(tangent.sum(), x)
+    f = theano.function([x, v, y], [tangent, second], mode=mode, on_unused_input="ignore")
+    found = f([-3.0, 2.0], [1.0, 0.5], 2.0)
+    np.testing.assert_allclose(found, [[-6.0, 2.0], [2.0, 1.0]])
+
+
+def test_rop_of_a_state_that_depends_on_no_variable_is_zero():
+    x, v, y = T.dvector("x"), T.dvector("v"), T.dscalar("y")
+    (_, state), _ = theano.scan(
+        lambda u, y: (u * y, 2 * y), sequences=x, outputs_info=[None, y], n_steps=2
+    )
+    tangent = theano.Rop(state, x, v)
+    f = theano.function([x, v, y], tangent, on_unused_input="ignore")
+    np.testing.assert_array_equal(f([1, 2], [1, 1], 3), [0, 0])
+
+
+def test_the_tangent_of_a_product_has_a_gradient_by_its_factor():
+    x, v = T.vectors("x", "v")
+    slope = theano.grad(theano.Rop(2 * x, x, v).sum(), x)
+    np.testing.assert_array_equal(theano.function([x, v], slope)([1, 2], [3, 4]), [0, 0])
+
+
+def test_rop_of_what_is_written_into_zeros():
+    x, v = T.vectors("x", "v")
+    written = T.inc_subtensor(T.zeros_like(x)[1:], x[1:] ** 2)
+    tangent = theano.function([x, v], theano.Rop(written, x, v))
+    np.testing.assert_allclose(tangent([1, -2, 3], [1, 1, 2]), [0, -4, 12])
+
+
+def test_directions_may_be_told_of_lengths_that_a_loop_is_not_told():
+    x = T.matrix("x")
+    doubled, _ = theano.scan(lambda row: 2 * row, sequences=x)
+    direction = T.constant(np.ones((3, 1)))
+    known = theano.grad(None, x, known_grads={doubled: direction})
+    found = [theano.Rop(doubled, x, direction), theano.Lop(doubled, x, direction), known]
+    for value in theano.function([x], found)(np.ones((3, 1))):
+        np.testing.assert_array_equal(value, np.full((3, 1), 2.0))
+
+
 def test_rop_of_what_does_not_depend_on_the_variable():
     x, z, v = T.dvectors("x", "z", "v")
     for f in (z, [T.sort(x), z]):

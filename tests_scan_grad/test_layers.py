@@ -31,7 +31,7 @@ LAYERS = [
     ("functions, modes and shared variables", "compile printing"),
     (
         "Theano's names of operations, and derivatives",
-        "gradient ifelse sandbox shaped_gradients sparse tensor",
+        "compared_gradients gradient ifelse sandbox shaped_gradients sparse tensor",
     ),
     (
         "what is built on all of them",

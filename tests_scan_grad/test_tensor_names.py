@@ -210,6 +210,18 @@ def test_products_and_indexing():
     np.testing.assert_array_equal(value_of(T.inc_subtensor(T.ones((3,))[[0, 0]], 2.0)), [5, 1, 1])
 
 
+@pytest.mark.parametrize("mode", ["FAST_RUN", "FAST_COMPILE"])
+@pytest.mark.parametrize("dtype", ["uint8", "uint16"])
+def test_signed_increments_of_unsigned_integers_wrap_around(dtype, mode):
+    x = T.vector(dtype=dtype)
+    increased = [T.inc_subtensor(x[1:], 1), T.inc_subtensor(x[[0, 2, 0]], -1)]
+    values = np.array([0, 255, 1], dtype)
+    one_more, less = theano.function([x], increased, mode=mode)(values)
+    np.testing.assert_array_equal(one_more, values + np.array([0, 1, 1], dtype))
+    np.testing.assert_array_equal(less, values - np.array([2, 0, 1], dtype))
+    assert one_more.dtype == less.dtype == dtype
+
+
 def test_extra_ops():
     np.testing.assert_array_equal(value_of(T.repeat(x=A, repeats=2, axis=1)), np.repeat(A, 2, 1))
     hot = value_of(T.extra_ops.to_one_hot(np.array([2, 0]), 3, dtype="int32"))

@@ -1,7 +1,7 @@
 """Theano 1.0's `theano.gradient`: symbolic derivatives, and ways to shape them."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -30,12 +30,12 @@ from pytensor.gradient import (
 from pytensor.gradient import grad as _grad
 from pytensor.gradient import hessian as _hessian
 from pytensor.gradient import jacobian as _jacobian
-from pytensor.gradient import verify_grad as _verify_grad
 from pytensor.graph.basic import Variable
 from pytensor.graph.null_type import NullType, null_type
 from pytensor.tensor.basic import as_tensor_variable
 
-from theano.compile.mode import get_default_mode, get_mode
+from theano.compared_gradients import verify_grad
+from theano.compile.mode import get_default_mode
 from theano.configdefaults import config
 from theano.deep_graphs import with_room_for_deep_graphs
 from theano.garbage import rare_collections
@@ -432,36 +432,3 @@ def Lop(
         consider_constant=consider_constant,
         disconnected_inputs=disconnected_inputs,
     )
-
-
-def verify_grad(fun: Callable, pt: Sequence, *args: Any, mode: Any = None, **kwargs: Any) -> None:
-    """Compare the gradient of a function with finite differences.
-
-    Parameters
-    ----------
-    fun : callable
-        A function of tensors that returns a tensor.
-    pt : list of ndarrays
-        The point.
-    *args, **kwargs
-        Those of PyTensor's `verify_grad`: `n_tests`, `rng` (which must be given), `eps`,
-        `out_type`, `abs_tol`, `rel_tol`, `cast_to_output_type`, `no_debug_ref`.
-    mode : mode, optional
-        How to compile; Theano's default mode if it is not given.
-
-    Raises
-    ------
-    GradientError
-        They differ by more than the tolerances.
-    """
-
-    def with_own_gradients(*inputs: Variable) -> Any:
-        result = fun(*inputs)
-        use_own_gradients([result])
-        return result
-
-    _verify_grad(with_own_gradients, pt, *args, mode=get_mode(mode), **kwargs)
-
-
-# What it raises, also as an attribute of it
-verify_grad.E_grad = GradientError  # type: ignore[attr-defined]

@@ -18,7 +18,7 @@ from theano.scan_module.gradient.connections import connection_pattern_of_loop
 from theano.scan_module.gradient.forward_loops import extend_loop
 from theano.scan_module.gradient.tangent_loop import loop_pushforward
 from theano.scan_module.loop.arguments import NORMAL_STEP, take_apart
-from theano.scan_module.loop.fitting_invariants import with_fitting_invariants
+from theano.scan_module.loop.fitting_inputs import with_fitting_inputs
 from theano.scan_module.loop.one_trace import with_one_trace
 from theano.scan_module.loop.op_of_step import layout, step_graph
 from theano.scan_module.loop.rows_without_steps import with_rows_of_no_steps
@@ -74,8 +74,8 @@ class Scan(ScanAttributes):
         vars(self).update(layout(info, self.fgraph.outputs))
 
     def make_node(self, *inputs: Variable) -> Apply:
-        """A loop of these inputs; invariants may have lengths of 1 that the step is not told."""
-        return super().make_node(*with_fitting_invariants(self, inputs))
+        """A loop of these inputs, which may have lengths of 1 that the step is not told."""
+        return super().make_node(*with_fitting_inputs(self, inputs))
 
     @classmethod
     def of_pytensor(cls, op: PyTensorScan) -> Scan:

@@ -3,6 +3,7 @@
 
 from typing import Any
 
+import numpy as np
 from pytensor.graph.basic import Variable
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor import subtensor as _of_pytensor
@@ -101,9 +102,12 @@ def inc_subtensor(
     ignore_duplicates : bool
         Whether an element that is indexed several times is changed once.
     """
+    y = _of_length_one_where(x, y)
+    if not set_instead_of_inc:
+        y = _as_unsigned_where(x, y)
     result = _of_pytensor.inc_subtensor(
         x,
-        _of_length_one_where(x, y),
+        y,
         inplace,
         set_instead_of_inc,
         tolerate_inplace_aliasing,
@@ -130,6 +134,15 @@ def _of_length_one_where(part: Variable, y: Any) -> Variable:
     if not new:
         return y
     return Rebroadcast(*((y.type.ndim - 1 - d, True) for d in new))(y)
+
+
+def _as_unsigned_where(part: Variable, y: Variable) -> Variable:
+    """Signed increments of unsigned integers as such, which wrap around alike.
+
+    NumPy, which adds where nothing is compiled, refuses them, a plain ``1`` among them.
+    """
+    kinds = np.dtype(part.type.dtype).kind, np.dtype(y.type.dtype).kind
+    return y.astype(part.type.dtype) if kinds == ("u", "i") else y
 
 
 def _make_hashable(result: Variable, part: Variable) -> None:

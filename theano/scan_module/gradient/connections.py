@@ -34,6 +34,9 @@ def connection_pattern_of_loop(op: Scan) -> Pattern:
     # the position of the input that each output goes on from; None where it is read by no step
     begun = [*given.states, *[None] * roles.traces, *given.untraced]
     carried = [(1 << place, k) for k, place in enumerate(begun) if place is not None]
+    for bit, state in carried:
+        # the buffer begins with what was given, whether or not a step reads it
+        found[state] |= bit
     changes = True
     while changes:
         changes = False

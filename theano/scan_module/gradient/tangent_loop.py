@@ -10,8 +10,10 @@ from dataclasses import replace
 from pytensor import tensor as pt
 from pytensor.gradient import disconnected_type
 from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.traversal import ancestors
 
 from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
+from theano.scan_module.gradient.dependence import dependents
 from theano.scan_module.gradient.step_gradient import is_connected, is_differentiable
 from theano.scan_module.gradient.tangents import tangents_of
 from theano.scan_module.loop.arguments import (
@@ -43,16 +45,19 @@ def loop_pushforward(
     """
     loop = take_apart(node)
     given = dict(zip(node.inputs, tangents, strict=True))
+    constant = _constant_places(loop, given)
     inner_tangents = {
         variable: fresh_like(variable)
         for variable in loop.inner_inputs
-        if is_differentiable(variable)
+        if is_differentiable(variable) and variable not in constant
     }
     beside, tangent_outputs = _tangent_loop(loop, given, inner_tangents)
     built = beside.build(op_class)
     return [
-        built.outputs[tangent_outputs[entry]] if entry in tangent_outputs else disconnected_type()
-        for entry in loop.results
+        built.outputs[tangent_outputs[entry]]
+        if entry in tangent_outputs
+        else _of_constant_output(output)
+        for entry, output in zip(loop.results, node.outputs, strict=True)
     ]
 
 
@@ -88,7 +93,7 @@ def _tangent_loop(
     )
     pairs: dict[State | Trace | Untraced, State | Trace] = {}
     for state in loop.ordered_states():
-        if is_differentiable(state.writes[0].inner):
+        if is_differentiable(state.writes[0].inner) and state.reads[0].inner in inner_tangents:
             pairs[state] = State(
                 _tangent_of(state.outer, given),
                 tuple(Tap(tap.offset, inner_tangents[tap.inner]) for tap in state.reads),
@@ -112,6 +117,29 @@ def _tangent_loop(
         ),
     )
     return beside, pairs
+
+
+def _constant_places(loop: Loop, given: dict[Variable, Variable]) -> set[Variable]:
+    """What the step reads that depends on nothing that a direction is given of."""
+
+    def is_given(entry: Sequence | State | Invariant) -> bool:
+        return is_connected(given[entry.outer])
+
+    moving = {entry.inner for entry in (*loop.sequences, *loop.invariants) if is_given(entry)}
+    values = list(ancestors([tap.inner for state in loop.states for tap in state.writes]))
+    joining = [state for state in loop.states if is_given(state)]
+    still = [state for state in loop.states if not is_given(state)]
+    while True:
+        moving.update(tap.inner for state in joining for tap in state.reads)
+        following = dependents(moving, values)
+        joining = [state for state in still if any(tap.inner in following for tap in state.writes)]
+        if not joining:
+            return {variable for variable in loop.inner_inputs if variable not in moving}
+        still = [state for state in still if state not in joining]
+
+
+def _of_constant_output(output: Variable) -> Variable:
+    return pt.zeros_like(output) if is_differentiable(output) else disconnected_type()
 
 
 def _tangent_of(outer: Variable, given: dict[Variable, Variable]) -> Variable:

@@ -3,6 +3,9 @@
 PyTensor's rules put the direction in the place of the operand. Where the operand is an integer
 that only depends on the variables by comparisons or rounding, an operation that adds up integers,
 or makes an array of them, is then made of floating numbers, which it refuses.
+
+PyTensor also gives a direction of zeros to what does not depend on the variables. The derivative of
+``x ** 2`` by the exponent, which is NaN where ``x`` is negative, is NaN times zero, too.
 """
 
 from __future__ import annotations
@@ -11,12 +14,17 @@ import copy
 from collections.abc import Sequence
 from typing import Any
 
-from pytensor.gradient import pushforward
+from pytensor.gradient import disconnected_type, pushforward
 from pytensor.graph.basic import Variable
+from pytensor.graph.op import Op
 from pytensor.graph.replace import clone_replace
 from pytensor.graph.traversal import toposort
+from pytensor.scalar.basic import Mul, TrueDiv
 from pytensor.tensor.elemwise import Elemwise
-from pytensor.tensor.type import discrete_dtypes
+from pytensor.tensor.type import continuous_dtypes, discrete_dtypes
+
+from theano.pytensor_base.graphs.scan import Scan
+from theano.scan_module.gradient.step_gradient import is_connected
 
 
 def tangents_of(
@@ -41,19 +49,85 @@ def tangents_of(
     """
     held = {variable: _placeholder(variable) for variable in _to_hold(values, wrt)}
     if not held:
-        return pushforward(
-            list(values), list(wrt), list(directions), use_op_pushforward=True, **options
-        )
+        return _pushforward(values, wrt, directions, options)
     variables = clone_replace([*values, *wrt], held)
-    found = pushforward(
-        variables[: len(values)],
-        variables[len(values) :],
-        list(directions),
+    found = _pushforward(variables[: len(values)], variables[len(values) :], directions, options)
+    back = {place: variable for variable, place in held.items()}
+    return [tangent if tangent is None else clone_replace(tangent, back) for tangent in found]
+
+
+def _pushforward(
+    values: Sequence[Variable],
+    wrt: Sequence[Variable],
+    directions: Sequence[Variable],
+    options: dict[str, str],
+) -> list[Any]:
+    """The directions of values, where PyTensor compares what is given and heeds the options."""
+    known = _tangents(values, dict(zip(wrt, directions, strict=False)))
+    places, found = [], {}
+    for value in values:
+        place = value if value.owner is None else value.type(name=str(value))
+        places.append(place)
+        tangent = known.get(value)
+        if tangent is None and value.owner is not None:
+            # of other variables
+            tangent = value.zeros_like()
+        if tangent is not None and is_connected(tangent):
+            found[place] = tangent
+    tangents = pushforward(
+        places,
+        [*wrt, *found],
+        [*directions, *found.values()],
         use_op_pushforward=True,
         **options,
     )
-    back = {place: variable for variable, place in held.items()}
-    return [tangent if tangent is None else clone_replace(tangent, back) for tangent in found]
+    return [
+        tangent if tangent is None or place in found else clone_replace(tangent, {place: value})
+        for tangent, place, value in zip(tangents, places, values, strict=True)
+    ]
+
+
+def _tangents(
+    values: Sequence[Variable], given: dict[Variable, Variable]
+) -> dict[Variable, Variable]:
+    """The tangents of what the values are computed of and that depends on given variables."""
+    known = dict(given)
+    for node in toposort(list(values), blockers=list(given)):
+        if any(variable in known for variable in node.inputs):
+            tangents = [
+                _fitting(variable, known[variable])
+                if variable in known
+                else _of_constant(variable, node.op)
+                for variable in node.inputs
+            ]
+            found = node.op.pushforward(node.inputs, node.outputs, tangents)
+            of_some = isinstance(node.op, Elemwise) and not all(v in known for v in node.inputs)
+            for output, tangent in zip(node.outputs, found, strict=True):
+                # zeros like a variable are constant, though they are computed of it
+                if is_connected(tangent) or not of_some:
+                    known[output] = tangent
+    return known
+
+
+def _of_constant(variable: Variable, op: Op) -> Variable:
+    """The tangent of what does not depend on the variables, which some operations can do without.
+
+    Of a product it stays, by which the tangent has a gradient by the other factor, of zeros.
+    """
+    if isinstance(op, Elemwise):
+        needed = isinstance(op.scalar_op, Mul | TrueDiv)
+    else:
+        needed = not isinstance(op, Scan)
+    zeros = getattr(variable, "zeros_like", None)
+    return disconnected_type() if zeros is None or not needed else zeros()
+
+
+def _fitting(variable: Variable, tangent: Variable) -> Variable:
+    """The tangent in the precision of a floating variable; that of an integer may be floating."""
+    dtype = getattr(variable.type, "dtype", None)
+    if dtype in continuous_dtypes and getattr(tangent.type, "dtype", dtype) != dtype:
+        return tangent.astype(dtype)
+    return tangent
 
 
 def _placeholder(variable: Variable) -> Variable:
