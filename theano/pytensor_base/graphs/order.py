@@ -14,8 +14,11 @@ from pytensor.graph.traversal import toposort_with_orderings
 
 
 def in_order(graph: FunctionGraph) -> list[Apply]:
-    """All nodes of a graph, each behind those that it reads; as ``graph.toposort()``."""
-    before = graph.orderings()
+    """All nodes of a graph, each behind those that it reads; as ``graph.toposort()``.
+
+    A frozen graph, of which nothing changes, has no orderings.
+    """
+    before = graph.orderings() if isinstance(graph, FunctionGraph) else None
     if before:
         # what overwrites an operand comes behind all that read it
         return list(toposort_with_orderings(graph.outputs, orderings=before))
