@@ -146,6 +146,27 @@ def test_reversed_strided_and_transposed_arguments():
     same(native(*turned), native(*values))
 
 
+def test_an_array_is_a_sequence_and_an_operand_of_products():
+    start, w = pt.dvector("start"), pt.dmatrix("w")
+
+    def along_rows(h, w):
+        def step(x, h, w):
+            return pt.tanh(x + pt.dot(h, w))
+
+        (rows,) = scan(step, sequences=[w], outputs_info=[h], non_sequences=[w])
+        return rows
+
+    once = [along_rows(start, w)]
+    inside = scan(
+        lambda h, w: along_rows(h, w)[-1], outputs_info=[start], non_sequences=[w], n_steps=2
+    )
+    values = [numbers(3), numbers(3, 3)]
+    spread = [values[0], np.repeat(values[1], 2, axis=1)[:, ::2]]
+    turned = [values[0][::-1], values[1].T]
+    for loop in (once, inside):
+        check([start, w], loop, values, spread, turned)
+
+
 STEPS = {
     "comparisons": lambda x, h: pt.switch(x > h, x, h) + pt.maximum(x, 0.5) * (x <= h),
     "powers": lambda x, h: pt.abs(x) ** 1.5 + h**2 / (1 + h**2),

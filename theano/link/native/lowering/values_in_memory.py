@@ -52,7 +52,8 @@ class ValuesInMemory(StatementsOfStep):
 
     def keep_order(self, view: View) -> View:
         """A view whose memory nobody will move to where it has other strides."""
-        view.buffer.packed = view.buffer.role == "temporary"
+        if view.buffer.role == "temporary":
+            view.buffer.packed = True
         return view
 
     def load(self, view: View) -> Scalar:

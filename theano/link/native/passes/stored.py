@@ -33,13 +33,13 @@ def choose_strides(lowered: Loop | Segment) -> None:
     buffers: dict[str, Buffer] = {}
     strict: set[str] = set()
     for statement in step.statements:
-        free = statement.free_views()
         for view in statement.views():
             root = view.buffer.root()
             if root.role == "invariant":
                 buffers[root.name] = root
-                if not (view.buffer is root and any(view is one for one in free)):
+                if view.buffer is not root:
                     strict.add(root.name)
+        strict.update(view.buffer.root().name for view in statement.strict_views())
     for view in step.packed:
         buffers[view.buffer.root().name] = view.buffer.root()
     for argument in lowered.passed:

@@ -121,8 +121,13 @@ class Statement(ABC):
         return []
 
     def free_views(self) -> list[View]:
-        """Those views that it reads with any strides; the others are in C order."""
+        """Those views that it reads with any strides."""
         return []
+
+    def strict_views(self) -> list[View]:
+        """Those views that it reads or writes in C order; it may read the same with any strides, too."""
+        free = {id(view) for view in self.free_views()}
+        return [view for view in self.views() if id(view) not in free]
 
     def views_without_gaps(self) -> list[View]:
         """Those views that it writes as if they were in C order, wherever their memory is."""

@@ -76,6 +76,11 @@ class CallLoop(Statement):
         pairs = zip(self.loop.arguments, self.operands, strict=True)
         return [view for a, view in pairs if a.free_strides and isinstance(view, View)]
 
+    def strict_views(self) -> list[View]:
+        pairs = zip(self.loop.arguments, self.operands, strict=True)
+        strict = [view for a, view in pairs if not a.free_strides and isinstance(view, View)]
+        return [*strict, View.of(self.work)]
+
     def views_without_gaps(self) -> list[View]:
         pairs = zip(self.loop.arguments, self.operands, strict=True)
         return [v for a, v in pairs if a.kind in WRITTEN_KINDS and isinstance(v, View)]

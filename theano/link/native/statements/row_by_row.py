@@ -67,6 +67,9 @@ class RowByRow(Statement):
     def free_views(self) -> list[View]:
         return [view for part in self.parts for view in part.free_views()]
 
+    def strict_views(self) -> list[View]:
+        return [view for part in self.parts for view in part.strict_views()]
+
     def sizes_that_agree(self) -> list[tuple[Size, Size]]:
         return [pair for part in self.parts for pair in part.sizes_that_agree()]
 
