@@ -24,7 +24,8 @@ LAYERS = [
         tensor.nnet.correlation tensor.nnet.ctc_operator tensor.nnet.neighbours_operators
         tensor.signal.pooling
         sandbox.mrg31k3p sandbox.mrg_truncated sandbox.mrg_uniform sandbox.multinomial
-        tensor.random_function tensor.random_samplers tensor.random_state_words tensor.solved_systems""",
+        tensor.numpy_draws.random_function tensor.numpy_draws.random_samplers
+        tensor.numpy_draws.random_state_words tensor.linear_algebra.solved_systems""",
     ),
     ("loops", "scan_module"),
     ("engines", "link"),

@@ -3,9 +3,10 @@
 from theano.flags.blas_messages import no_blas_remarks
 from theano.sandbox import mrg_uniform
 from theano.scan_module import scan_opt
-from theano.tensor import linalg_rewrites, random_function
+from theano.tensor.linear_algebra import rewrites as linalg_rewrites
 from theano.tensor.nnet import blocksparse, crossentropy_rewrites, sigm, softmax_rewrites
 from theano.tensor.nnet.abstract_conv import rewrites as convolution_rewrites
+from theano.tensor.numpy_draws import random_function
 
 __all__ = [
     "blocksparse",

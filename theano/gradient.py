@@ -39,7 +39,7 @@ from theano.compile.mode import get_default_mode
 from theano.configdefaults import config
 from theano.deep_graphs import with_room_for_deep_graphs
 from theano.garbage import rare_collections
-from theano.gof.own_gradients import use_own_gradients
+from theano.gof.own.gradients import use_own_gradients
 from theano.gof.test_values import tests_only_results
 from theano.gradient_lines import with_lines
 from theano.pytensor_base.functions.compiling import as_list_or_tuple, mode_not_slow

@@ -10,10 +10,10 @@ from pytensor.graph.op import Op
 from pytensor.graph.traversal import io_toposort
 from pytensor.tensor.type import TensorType
 
-from theano.compile.call_errors import lines_about
+from theano.compile.errors.call_errors import lines_about
+from theano.compile.errors.wrong_steps import where_it_began
+from theano.compile.errors.wrong_values import Wrongs, summary
 from theano.compile.optimizers import resolve_optimizer, rewriter_of
-from theano.compile.wrong_steps import where_it_began
-from theano.compile.wrong_values import Wrongs, summary
 from theano.configdefaults import config
 from theano.pytensor_base.functions.c_code import COp
 from theano.pytensor_base.functions.debug_mode import (

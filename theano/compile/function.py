@@ -11,7 +11,7 @@ from pytensor.graph.basic import Variable
 from pytensor.graph.traversal import ancestors
 
 from theano import deep_graphs
-from theano.compile.compile_errors import explain_compile_error
+from theano.compile.errors.compile_errors import explain_compile_error
 from theano.compile.function_module import Function, FunctionWithExtras
 from theano.compile.kept_whole import kept_whole
 from theano.compile.mode import get_mode

@@ -14,7 +14,7 @@ from pytensor.compile.ops import deep_copy_op
 from pytensor.tensor.basic import Eye
 from pytensor.tensor.type import TensorType
 
-from theano.compile.call_errors import (
+from theano.compile.errors.call_errors import (
     explain_bad_call,
     explain_failure,
     mark_explained,

@@ -21,7 +21,7 @@ from pytensor.tensor.basic import AllocEmpty
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.subtensor import IncSubtensor
 
-from theano.compile.wrong_values import Wrongs, WrongValueError, summary
+from theano.compile.errors.wrong_values import Wrongs, WrongValueError, summary
 from theano.configdefaults import config
 from theano.link.native.run.one_by_one import slow_in_python
 from theano.pytensor_base.functions.python_machine import PythonVMLinker

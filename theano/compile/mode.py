@@ -34,7 +34,7 @@ from theano.compile.optimizers import (
 )
 from theano.configdefaults import config
 from theano.flags.blas_messages import no_blas_remarks
-from theano.gof.rewrite_names import with_new_names
+from theano.gof.rewriters.rewrite_names import with_new_names
 from theano.gof.test_values import use_runner
 from theano.pytensor_base.functions.compiling import (
     OPT_MERGE,

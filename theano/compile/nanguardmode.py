@@ -1,8 +1,8 @@
 """NanGuardMode: stop at the first node that makes a NaN, an infinity or a huge value."""
 
+from theano.compile.errors.wrong_values import Wrongs
 from theano.compile.guarded_linker import GuardedLinker
 from theano.compile.optimizers import resolve_optimizer, rewriter_of
-from theano.compile.wrong_values import Wrongs
 from theano.configdefaults import config
 from theano.pytensor_base.functions.nan_guard_mode import NanGuardMode as PyTensorNanGuardMode
 from theano.pytensor_base.functions.nan_guard_mode import contains_inf, contains_nan

@@ -8,7 +8,7 @@ from pytensor.tensor.shape import Shape, Shape_i, shape, shape_i
 
 from theano.compile.rebroadcast import Rebroadcast
 from theano.compile.specify_shape import SpecifyShape, specify_shape
-from theano.gof.own_results import with_results_checked
+from theano.gof.own.results import with_results_checked
 from theano.pytensor_base.functions.compiling import FromFunctionOp as PyTensorFromFunctionOp
 from theano.pytensor_base.functions.compiling import (
     register_deep_copy_op_c_code,

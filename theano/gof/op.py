@@ -22,8 +22,8 @@ from theano.gof.debug_values import (
     missing_test_message,
 )
 from theano.gof.instances import including_instances_of
-from theano.gof.own_code import is_of_users, thunk_of_folding
-from theano.gof.own_results import with_results_checked
+from theano.gof.own.code import is_of_users, thunk_of_folding
+from theano.gof.own.results import with_results_checked
 from theano.pytensor_base.functions.c_code import COp as _PyTensorCOp
 from theano.pytensor_base.functions.c_code import ExternalCOp as _PyTensorExternalCOp
 from theano.pytensor_base.functions.c_code import OpenMPOp as _PyTensorOpenMPOp

@@ -8,7 +8,8 @@ from pytensor.graph.basic import Apply, Variable
 
 from theano.configdefaults import config
 from theano.gof.fg import FunctionGraph
-from theano.gof.graph_rewriters import (
+from theano.gof.op import Op
+from theano.gof.rewriters.graph_rewriters import (
     EquilibriumOptimizer,
     FromFunctionOptimizer,
     MergeOptimizer,
@@ -22,7 +23,7 @@ from theano.gof.graph_rewriters import (
     optimizer,
     out2in,
 )
-from theano.gof.local_rewriters import (
+from theano.gof.rewriters.local_rewriters import (
     FromFunctionLocalOptimizer,
     LocalOptGroup,
     LocalOptimizer,
@@ -31,8 +32,7 @@ from theano.gof.local_rewriters import (
     graph_around,
     local_optimizer,
 )
-from theano.gof.op import Op
-from theano.gof.pattern_rewriter import PatternSub
+from theano.gof.rewriters.pattern_rewriter import PatternSub
 from theano.gof.same_graph import is_same_graph_with_merge
 from theano.pytensor_base.graphs.graph import InconsistencyError
 from theano.pytensor_base.graphs.rewriting import (

@@ -1,12 +1,12 @@
 """Collections of rewrites that a query chooses from, with Theano 1.0's names and signatures."""
 
 from theano.gof import opt
-from theano.gof.graph_rewriters import (
+from theano.gof.rewriters.graph_rewriters import (
     EquilibriumOptimizer,
     SeqOptimizer,
     TopoOptimizer,
 )
-from theano.gof.local_rewriters import LocalOptGroup
+from theano.gof.rewriters.local_rewriters import LocalOptGroup
 from theano.pytensor_base.graphs import rewriting as of_pytensor
 
 __all__ = [

@@ -11,9 +11,9 @@ from typing import Any
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.op import Op
 
-from theano.gof.graph_rewriters import TopoOptimizer
-from theano.gof.local_rewriters import local_optimizer
 from theano.gof.optdb import EquilibriumDB, SequenceDB
+from theano.gof.rewriters.graph_rewriters import TopoOptimizer
+from theano.gof.rewriters.local_rewriters import local_optimizer
 from theano.gpuarray.basic_ops import (
     GpuFromHost,
     HostFromGpu,

@@ -91,7 +91,6 @@ from theano.pytensor_base.operations.tensor_casts import convert_to_uint32 as _c
 from theano.pytensor_base.operations.tensor_casts import convert_to_uint64 as _convert_to_uint64
 from theano.raise_op import assert_op
 from theano.tensor.as_tensor import as_tensor, as_tensor_variable
-from theano.tensor.batched import batched_dot, batched_tensordot
 from theano.tensor.constant_cache import constant, constant_cache
 from theano.tensor.constants import (
     EmptyConstantError,
@@ -101,8 +100,10 @@ from theano.tensor.constants import (
 from theano.tensor.elemwise import DimShuffle
 from theano.tensor.extra_ops import repeat
 from theano.tensor.extremes import argmax, argmin, max, max_and_argmax, min
-from theano.tensor.old_functions import chi2sf
-from theano.tensor.old_operators import (
+from theano.tensor.linear_algebra.batched import batched_dot, batched_tensordot
+from theano.tensor.linear_algebra.products import _dot
+from theano.tensor.old.functions import chi2sf
+from theano.tensor.old.operators import (
     AllocDiag,
     Default,
     MaxAndArgmax,
@@ -112,8 +113,7 @@ from theano.tensor.old_operators import (
     default,
     setdefault,
 )
-from theano.tensor.products import _dot
-from theano.tensor.shaping import concatenate, flatten, reshape, split, stack, tile, transpose
+from theano.tensor.old.shaping import concatenate, flatten, reshape, split, stack, tile, transpose
 from theano.tensor.type import *
 from theano.tensor.type import (
     Tensor,

@@ -7,7 +7,7 @@ from pytensor.graph.basic import Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.op import Op
 
-from theano.gof.local_rewriters import OfPyTensor
+from theano.gof.rewriters.local_rewriters import OfPyTensor
 from theano.pytensor_base.graphs.graph import InconsistencyError
 from theano.pytensor_base.operations.tensor import (
     BatchedDot,
@@ -42,7 +42,7 @@ from theano.pytensor_base.operations.tensor_rewrites import (
 from theano.pytensor_base.operations.tensor_rewrites import local_gemm_to_ger as _local_gemm_to_ger
 from theano.pytensor_base.operations.tensor_rewrites import local_inplace_ger as _local_inplace_ger
 from theano.pytensor_base.operations.tensor_rewrites import terms_of_sum as _terms_of_product
-from theano.tensor.batched import batched_dot, batched_tensordot
+from theano.tensor.linear_algebra.batched import batched_dot, batched_tensordot
 
 # Asked as Theano's rewrites were: ``rewrite.transform(node)``.
 local_dot22_to_dot22scalar = OfPyTensor(

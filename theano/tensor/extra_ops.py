@@ -21,8 +21,8 @@ from pytensor.tensor.extra_ops import (
 )
 from pytensor.tensor.variable import TensorVariable
 
-from theano.tensor.along_any_axis import CumOp, RepeatOp, Unique
-from theano.tensor.old_operators import DiffOp
+from theano.tensor.old.along_any_axis import CumOp, RepeatOp, Unique
+from theano.tensor.old.operators import DiffOp
 
 
 def repeat(x: Any, repeats: Any, axis: int | None = None) -> TensorVariable:

@@ -30,9 +30,9 @@ from pytensor.tensor.math import dot as _dot
 from pytensor.tensor.math import minimum
 
 from theano.gof.stand_in import StandIn
-from theano.tensor.linalg_gradients import EighGrad, _zero_disconnected
-from theano.tensor.old_operators import AllocDiag
-from theano.tensor.orthogonal_factors import orthogonal_factors
+from theano.tensor.linear_algebra.gradients import EighGrad, _zero_disconnected
+from theano.tensor.linear_algebra.orthogonal_factors import orthogonal_factors
+from theano.tensor.old.operators import AllocDiag
 
 eig = Eig()
 

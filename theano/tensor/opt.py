@@ -8,10 +8,10 @@ from pytensor.tensor.basic import MakeVector, make_vector
 from pytensor.tensor.exceptions import ShapeError
 from pytensor.tensor.shape import Shape, Shape_i
 
-from theano.gof.graph_rewriters import in2out, out2in
-from theano.gof.local_rewriters import LocalOptGroup, OfPyTensor
 from theano.gof.opt import copy_stack_trace
-from theano.gof.rewrite_names import NEW_NAMES
+from theano.gof.rewriters.graph_rewriters import in2out, out2in
+from theano.gof.rewriters.local_rewriters import LocalOptGroup, OfPyTensor
+from theano.gof.rewriters.rewrite_names import NEW_NAMES
 from theano.pytensor_base.graphs.rewriting import NodeRewriter
 from theano.pytensor_base.operations.tensor import get_canonical_form_slice
 from theano.pytensor_base.operations.tensor_rewrites import AlgebraicCanonizer as Canonizer

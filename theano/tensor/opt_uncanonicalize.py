@@ -1,7 +1,7 @@
 """Rewrites into what runs faster and is not canonical, by Theano 1.0's names."""
 # ruff: noqa: F401 -- this file re-exports
 
-from theano.gof.local_rewriters import OfPyTensor
+from theano.gof.rewriters.local_rewriters import OfPyTensor
 from theano.pytensor_base.operations.tensor_rewrites import uncanonicalize
 
 local_max_to_min = OfPyTensor(uncanonicalize.local_max_to_min, "local_max_to_min")

@@ -19,8 +19,12 @@ from pytensor.scalar.basic import upcast
 from pytensor.tensor.type import TensorType
 from pytensor.tensor.variable import TensorVariable
 
-from theano.tensor.random_function import RandomFunction, RandomStateType, random_state_type
-from theano.tensor.random_samplers import (
+from theano.tensor.numpy_draws.random_function import (
+    RandomFunction,
+    RandomStateType,
+    random_state_type,
+)
+from theano.tensor.numpy_draws.random_samplers import (
     choice_helper,
     multinomial_helper,
     permutation_helper,

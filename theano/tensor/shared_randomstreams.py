@@ -9,7 +9,10 @@ from pytensor.graph.basic import Variable
 from pytensor.tensor.variable import TensorVariable
 
 from theano.compile.sharedvalue import SharedVariable
-from theano.tensor.random_state import RandomStateSharedVariable, randomstate_constructor
+from theano.tensor.numpy_draws.random_state import (
+    RandomStateSharedVariable,
+    randomstate_constructor,
+)
 from theano.tensor.raw_random import RandomStreamsBase
 
 __all__ = ["RandomStateSharedVariable", "RandomStreams", "randomstate_constructor"]

@@ -20,9 +20,9 @@ from pytensor.tensor.type_other import NoneTypeT
 from pytensor.tensor.variable import TensorVariable
 
 from theano.gof.stand_in import StandIn
-from theano.tensor.checked_results import checked_factor, finite_solution
-from theano.tensor.linalg_gradients import CholeskyGrad, EigvalshGrad
-from theano.tensor.solved_systems import solution_or_nan
+from theano.tensor.linear_algebra.checked_results import checked_factor, finite_solution
+from theano.tensor.linear_algebra.gradients import CholeskyGrad, EigvalshGrad
+from theano.tensor.linear_algebra.solved_systems import solution_or_nan
 
 
 def solve(a: Any, b: Any, **options: Any) -> TensorVariable:

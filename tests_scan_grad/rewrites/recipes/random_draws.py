@@ -6,7 +6,7 @@ import pytensor.tensor as pt
 import theano
 from tests_scan_grad.rewrites.making import Maker, recipe
 from theano.tensor import raw_random
-from theano.tensor.random_function import random_state_type
+from theano.tensor.numpy_draws.random_function import random_state_type
 
 FAMILY = "random draws"
 

@@ -23,8 +23,8 @@ from theano.pytensor_base.graphs.scan import Scan
 from theano.scan_module.loop.arguments import Loop, take_apart
 from theano.scan_module.scan_opt.loop_rewriter import loops_of, replace_values
 from theano.schedule.database import optdb
-from theano.tensor.random_function import RandomFunction, RandomStateType
-from theano.tensor.random_state_words import (
+from theano.tensor.numpy_draws.random_function import RandomFunction, RandomStateType
+from theano.tensor.numpy_draws.random_state_words import (
     DrawFromWords,
     random_state_of_words,
     words_of_random_state,

@@ -8,7 +8,7 @@ from theano.flags.flag import caller_stacklevel
 from theano.pytensor_base.operations.tensor import RandomType
 from theano.scan_module.call.given import UNTRACED, Given
 from theano.scan_module.call.step_results import loop_name
-from theano.tensor.random_function import RandomStateType
+from theano.tensor.numpy_draws.random_function import RandomStateType
 
 # nobody asks for the states of all steps of a random generator
 _GENERATORS = (RandomType, RandomStateType)

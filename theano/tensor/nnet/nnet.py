@@ -7,7 +7,7 @@ import pytensor.tensor as pt
 from pytensor.tensor import special
 from pytensor.tensor.variable import TensorVariable
 
-from theano.tensor.batched import batched_dot
+from theano.tensor.linear_algebra.batched import batched_dot
 from theano.tensor.nnet.crossentropy_operators import (
     CrossentropyCategorical1Hot,
     CrossentropyCategorical1HotGrad,

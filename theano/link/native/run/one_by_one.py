@@ -13,7 +13,7 @@ from pytensor.scalar.math import Sigmoid, Softplus
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.type import TensorType
 
-from theano.gof.own_code import has_own_code, warn_that_own_code_does_not_run
+from theano.gof.own.code import has_own_code, warn_that_own_code_does_not_run
 from theano.link.native.graph.overwriting import overwrites_input
 from theano.link.native.run.virtual_machine import FailedNode
 from theano.pytensor_base.functions.c_code import C_ONLY

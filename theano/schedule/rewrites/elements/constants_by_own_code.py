@@ -13,7 +13,7 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.basic import constant
 from pytensor.tensor.elemwise import Elemwise
 
-from theano.gof.own_code import thunk_of_folding
+from theano.gof.own.code import thunk_of_folding
 from theano.pytensor_base.graphs.graph import MethodNotDefined
 from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.rewriting import copy_stack_trace, in2out, node_rewriter

@@ -26,14 +26,14 @@ from theano.link.native.lowering.operations.shapes import numbers_of
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.kernel import Array
-from theano.tensor.random_function import RandomFunction
-from theano.tensor.random_samplers import (
+from theano.tensor.numpy_draws.random_function import RandomFunction
+from theano.tensor.numpy_draws.random_samplers import (
     choice_helper,
     multinomial_helper,
     permutation_helper,
     random_integers_helper,
 )
-from theano.tensor.random_state_words import WORDS, DrawFromWords
+from theano.tensor.numpy_draws.random_state_words import WORDS, DrawFromWords
 
 _INTEGERS = tuple(dtype for dtype in C_TYPES if dtype not in FLOATS)
 _NUMBERS = tuple(C_TYPES)

@@ -39,7 +39,7 @@ from theano.link.native.statements.costs import MULTIPLY_ADD
 from theano.link.native.statements.kernel import Array, Kernel
 from theano.link.native.text.looks import declared, look_after, unless_empty
 from theano.pytensor_base.operations.tensor import TRSYL
-from theano.tensor.solved_systems import SolveOrNaN
+from theano.tensor.linear_algebra.solved_systems import SolveOrNaN
 
 # LAPACK counts in C's int
 _MOST_ROWS = 2**31 - 1

@@ -15,7 +15,7 @@ from pytensor.graph.op import Op as PyTensorOp
 from pytensor.graph.traversal import ancestors
 
 from theano.gof.op import PureOp
-from theano.gof.own_code import is_of_users
+from theano.gof.own.code import is_of_users
 from theano.pytensor_base.graphs.kinds import is_a
 
 # these ask for the methods by Theano's names

@@ -9,9 +9,9 @@ from typing import Any
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
 
-from theano.compile.failed_operations import FailedOperation, failed_operations
+from theano.compile.errors.failed_operations import FailedOperation, failed_operations
+from theano.compile.errors.wrong_values import WrongValueError
 from theano.compile.nanguardmode import NanGuardMode
-from theano.compile.wrong_values import WrongValueError
 
 
 def where_it_began(

@@ -12,7 +12,7 @@ from pytensor.tensor.variable import TensorVariable
 
 from theano.gof.op import Op
 from theano.gof.stand_in import StandIn
-from theano.tensor.shaping import tile
+from theano.tensor.old.shaping import tile
 
 __all__ = [
     "AllocDiag",

@@ -8,7 +8,7 @@ from typing import Any
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 
-from theano.compile.wrong_values import WrongValueError
+from theano.compile.errors.wrong_values import WrongValueError
 from theano.data_classes import dataclass
 from theano.pytensor_base.functions.linking import raise_with_op
 from theano.pytensor_base.graphs.scan import RunningSteps, Scan, running_steps

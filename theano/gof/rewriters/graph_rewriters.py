@@ -2,7 +2,7 @@
 
 from theano.gof.destroyhandler import DestroyHandler
 from theano.gof.instances import including_instances_of
-from theano.gof.local_rewriters import LocalOptGroup
+from theano.gof.rewriters.local_rewriters import LocalOptGroup
 from theano.gof.toolbox import BadOptimization, NodeFinder
 from theano.pytensor_base.graphs.rewriting import (
     EquilibriumGraphRewriter,

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from pytensor.raise_op import CheckAndRaise
 
-from theano.compile.hints import hints_for, lengths_that_differ
+from theano.compile.errors.hints import hints_for, lengths_that_differ
+from theano.compile.errors.wrong_values import WrongValueError
 from theano.compile.specify_shape import SpecifyShape, WrongShapeError
-from theano.compile.wrong_values import WrongValueError
 from theano.nearest_name import did_you_mean
 from theano.pytensor_base.functions.compiling import Function as PyTensorFunction
 from theano.pytensor_base.functions.compiling import containers_by_key
@@ -17,7 +17,7 @@ from theano.users_lines import lines_in_words, nearest_line
 from theano.values_in_words import described, shortened
 
 if TYPE_CHECKING:
-    from theano.compile.failed_operations import FailedOperation
+    from theano.compile.errors.failed_operations import FailedOperation
 
 __all__ = [
     "explain_bad_call",
@@ -121,7 +121,7 @@ def explain_failure(function: PyTensorFunction, error: Exception) -> Exception:
         The same error; of a wrong shape a WrongShapeError.
     """
     # Imported when first used: it knows loops.
-    from theano.compile.failed_operations import failed_operations
+    from theano.compile.errors.failed_operations import failed_operations
 
     failed = failed_operations(error, function.maker.fgraph)
     # An error of the arguments has been explained, and no operation has run.

@@ -6,7 +6,7 @@ import numpy as np
 from pytensor.graph.basic import Constant, Variable
 from pytensor.graph.op import Op
 
-from theano.gof.local_rewriters import LocalOptimizer
+from theano.gof.rewriters.local_rewriters import LocalOptimizer
 
 _NUMBERS = (int, float, np.number, np.ndarray)
 

@@ -8,7 +8,7 @@ from pytensor.graph.op import Op
 from pytensor.tensor.type import TensorType
 
 from theano.pytensor_base.graphs.shapes import shape_rule, shapes_by
-from theano.tensor.random_function import RandomFunction, random_state_type, state_from
+from theano.tensor.numpy_draws.random_function import RandomFunction, random_state_type, state_from
 
 __all__ = ["WORDS", "DrawFromWords", "random_state_of_words", "words_of_random_state", "words_type"]
 

@@ -1,0 +1,1 @@
+"""What errors of compiled functions say: where, why, and what to do."""

@@ -1,0 +1,1 @@
+"""Operations that users write: their C code, gradients and results."""

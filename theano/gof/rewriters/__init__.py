@@ -1,0 +1,1 @@
+"""Rewrites by Theano 1.0's names."""

@@ -1,0 +1,1 @@
+"""Draws from NumPy's `RandomState`, as `shared_randomstreams` makes them."""
