@@ -4,7 +4,7 @@
 from typing import Any
 
 import numpy as np
-from pytensor.graph.basic import Variable
+from pytensor.graph.basic import Constant, Variable
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor import subtensor as _of_pytensor
 from pytensor.tensor.subtensor import (
@@ -141,8 +141,12 @@ def _as_unsigned_where(part: Variable, y: Variable) -> Variable:
 
     NumPy, which adds where nothing is compiled, refuses them, a plain ``1`` among them.
     """
-    kinds = np.dtype(part.type.dtype).kind, np.dtype(y.type.dtype).kind
-    return y.astype(part.type.dtype) if kinds == ("u", "i") else y
+    dtype = np.dtype(part.type.dtype)
+    if (dtype.kind, np.dtype(y.type.dtype).kind) != ("u", "i"):
+        return y
+    # PyTensor 3.0 refuses to cast a negative number that it knows
+    known = isinstance(y, Constant)
+    return as_tensor_variable(y.data.astype(dtype)) if known else y.astype(dtype.name)
 
 
 def _make_hashable(result: Variable, part: Variable) -> None:
