@@ -89,7 +89,6 @@ _LAZY = {
     "fft": ".fft",
     "fourier": ".fourier",
     "io": ".io",
-    "linalg_rewrites": ".linalg_rewrites",
     "nnet": ".nnet",
     "opt": ".opt",
     "opt_uncanonicalize": ".opt_uncanonicalize",
