@@ -170,6 +170,15 @@ def test_gradient_is_cut(cut):
     np.testing.assert_allclose(compiled([x], gradient)(X), X**2)
 
 
+def test_what_is_cut_has_a_tangent_of_zeros():
+    x, v = T.dvectors("x", "v")
+    for value, tangent in ((zero_grad(x), 0 * V), (x * zero_grad(x**2), V * X**2)):
+        found = theano.Rop(value, x, v)
+        assert found.ndim == 1
+        function = theano.function([x, v], found, on_unused_input="ignore")
+        np.testing.assert_allclose(function(X, V), tangent)
+
+
 def test_grad_scale():
     x = T.dvector("x")
     gradient = theano.grad((grad_scale(x, -2.0) ** 2).sum(), x)

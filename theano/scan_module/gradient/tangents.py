@@ -105,7 +105,7 @@ def _tangents(
             for output, tangent in zip(node.outputs, found, strict=True):
                 # zeros like a variable are constant, though they are computed of it
                 if is_connected(tangent) or not of_some:
-                    known[output] = tangent
+                    known[output] = _as_large(output, tangent)
     return known
 
 
@@ -120,6 +120,14 @@ def _of_constant(variable: Variable, op: Op) -> Variable:
         needed = not isinstance(op, Scan)
     zeros = getattr(variable, "zeros_like", None)
     return disconnected_type() if zeros is None or not needed else zeros()
+
+
+def _as_large(variable: Variable, tangent: Variable) -> Variable:
+    """The tangent with the dimensions of a variable; that of `zero_grad` is one number."""
+    dimensions = getattr(variable.type, "ndim", 0)
+    if getattr(tangent.type, "ndim", dimensions) < dimensions:
+        return variable.zeros_like() + tangent  # type: ignore[attr-defined]
+    return tangent
 
 
 def _fitting(variable: Variable, tangent: Variable) -> Variable:
