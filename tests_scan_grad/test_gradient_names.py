@@ -135,6 +135,28 @@ def test_rop_of_what_does_not_depend_on_the_variable():
         np.testing.assert_array_equal(zero, np.zeros(4))
 
 
+class WithoutTangent(theano.Op):
+    """The same number; how it changes is not told."""
+
+    __props__ = ()
+
+    def make_node(self, x):
+        return theano.Apply(self, [x], [x.type()])
+
+    def perform(self, node, inputs, outputs):
+        outputs[0][0] = inputs[0]
+
+    def R_op(self, inputs, eval_points):
+        return [None]
+
+
+def test_rop_through_an_operation_without_one_is_an_error_also_of_other_variables():
+    x, y, v = T.dvectors("x", "y", "v")
+    for read in (x, y):
+        with pytest.raises(DisconnectedInputError):
+            theano.Rop(T.exp(WithoutTangent()(read)), x, v)
+
+
 def test_grad_of_what_does_not_depend_on_the_variable():
     x, z = T.dscalars("x", "z")
     with pytest.raises(DisconnectedInputError):

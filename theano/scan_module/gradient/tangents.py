@@ -70,8 +70,11 @@ def _pushforward(
         places.append(place)
         tangent = known.get(value)
         if tangent is None and value.owner is not None:
-            # of other variables
-            tangent = value.zeros_like()
+            # of other variables; an operation on the way that has no tangent is an error all the same
+            (told,) = pushforward(
+                [value], list(wrt), list(directions), use_op_pushforward=True, **options
+            )
+            tangent = value.zeros_like() if told is not None and is_connected(told) else None
         if tangent is not None and is_connected(tangent):
             found[place] = tangent
     tangents = pushforward(
