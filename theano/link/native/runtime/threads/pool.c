@@ -150,11 +150,13 @@ static int parts_of(uint64_t run) { return (int)(run & THREADS) * (run & FINE ? 
 
 /* Do a part of a run unless another thread has taken it. Of a run that is over, none can be taken; and none
  * is over while a part is being done. Returns whether it was done. */
-static int do_part(uint64_t run, int part)
+static int do_part(uint64_t run, int part, int thread)
 {
     uint64_t offered = run;
     if (!atomic_compare_exchange_strong(&pool.parts[part], &offered, run | TAKEN))
         return 0;
+    if (thread)
+        tn_work_for_main_thread(pool.for_main_thread);
     pool.work(pool.context, part, parts_of(run));
     atomic_fetch_sub_explicit(&pool.running, 1, memory_order_release);
     return 1;
@@ -166,10 +168,10 @@ static int do_parts(uint64_t run, int thread)
 {
     int threads = (int)(run & THREADS), each = parts_of(run) / threads, done = 0;
     for (int k = 0; k < each; k++)
-        done += do_part(run, thread * each + k);
+        done += do_part(run, thread * each + k, thread);
     for (int d = 1; d < threads; d++)
         for (int k = each - 1; k >= 0; k--)
-            done += do_part(run, (thread + d) % threads * each + k);
+            done += do_part(run, (thread + d) % threads * each + k, thread);
     return done;
 }
 
@@ -183,10 +185,10 @@ static void *worker(void *argument)
     for (;;) {
         start.seen = next_run(start.thread - 1, start.seen);
         int threads = (int)(start.seen & THREADS);
-        tn_work_for_main_thread(pool.for_main_thread);
         if (start.thread < threads && start.seen & SHARED) {
             do_parts(start.seen, start.thread);
         } else if (start.thread < threads) {
+            tn_work_for_main_thread(pool.for_main_thread);
             pool.work(pool.context, start.thread, threads);
             atomic_fetch_sub_explicit(&pool.running, 1, memory_order_release);
         }
