@@ -72,10 +72,6 @@ class CallLoop(Statement):
         views = [operand for operand in self.operands if isinstance(operand, View)]
         return [*views, View.of(self.work)]
 
-    def free_views(self) -> list[View]:
-        pairs = zip(self.loop.arguments, self.operands, strict=True)
-        return [view for a, view in pairs if a.free_strides and isinstance(view, View)]
-
     def strict_views(self) -> list[View]:
         pairs = zip(self.loop.arguments, self.operands, strict=True)
         strict = [view for a, view in pairs if not a.free_strides and isinstance(view, View)]

@@ -64,9 +64,6 @@ class RowByRow(Statement):
     def views(self) -> list[View]:
         return list({id(one): one for part in self.parts for one in part.views()}.values())
 
-    def free_views(self) -> list[View]:
-        return [view for part in self.parts for view in part.free_views()]
-
     def strict_views(self) -> list[View]:
         return [view for part in self.parts for view in part.strict_views()]
 
