@@ -1,7 +1,4 @@
 /* A clock that does not jump. */
-#if defined(__linux__)
-#define _GNU_SOURCE
-#endif
 #include "../runtime.h"
 
 #include <time.h>
