@@ -7,7 +7,7 @@ package's rewrites are registered. PyTensor's modes do not know our tags.
 from collections import UserDict
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from pytensor.compile.mode import Mode as PyTensorMode
 from pytensor.configdefaults import config as pytensor_config
@@ -102,15 +102,20 @@ def _unneeded(linker: Linker) -> Tags:
     if _by_python(linker):
         # Python's products need no BLAS for C, which PyTensor would look for with a compiler.
         return SLOW_IN_PYTHON
-    if type(linker) not in (VMLinker, PythonVMLinker):
+    if not _is_machine(linker):
         return getattr(linker, "does_itself", {})
     with no_blas_remarks():
         return {} if pytensor_config.blas__ldflags else SLOW_WITHOUT_BLAS
 
 
+def _is_machine(linker: Linker) -> TypeGuard[VMLinker]:
+    """Whether it is a machine of PyTensor's, and no engine that is derived from one."""
+    return type(linker) in (VMLinker, PythonVMLinker)
+
+
 def _by_python(linker: Linker) -> bool:
     """Whether each operation runs by its ``perform``."""
-    if type(linker) is VMLinker or type(linker) is PythonVMLinker:
+    if _is_machine(linker):
         return not (linker.c_thunks or linker.use_cloop)
     return isinstance(linker, PerformLinker)
 

@@ -13,6 +13,7 @@ from pytensor.tensor.variable import TensorConstant
 
 from theano.compile.rebroadcast import unbroadcast
 from theano.users_lines import users_line
+from theano.values_in_words import described
 
 __all__ = ["given_pairs", "of_other_dtype", "update_pairs"]
 
@@ -157,7 +158,7 @@ def _check_type(shared: SharedVariable, value: Any) -> None:
 def _kind_of(value: Any) -> str:
     """The type of a variable, what an array holds, the class of anything else."""
     if isinstance(value, np.ndarray):
-        return f"an array of dtype {value.dtype} and shape {value.shape}"
+        return described(value)
     return str(getattr(value, "type", type(value).__name__))
 
 
