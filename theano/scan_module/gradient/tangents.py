@@ -18,11 +18,11 @@ from pytensor.gradient import disconnected_type, pushforward
 from pytensor.graph.basic import Variable
 from pytensor.graph.op import Op
 from pytensor.graph.replace import clone_replace
-from pytensor.graph.traversal import toposort
 from pytensor.scalar.basic import Mul, TrueDiv
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.type import continuous_dtypes, discrete_dtypes
 
+from theano.pytensor_base.graphs.order import order_of
 from theano.pytensor_base.graphs.scan import Scan
 from theano.scan_module.gradient.step_gradient import is_connected
 
@@ -95,7 +95,7 @@ def _tangents(
 ) -> dict[Variable, Variable]:
     """The tangents of what the values are computed of and that depends on given variables."""
     known = dict(given)
-    for node in toposort(list(values), blockers=list(given)):
+    for node in order_of(values, given):
         if any(variable in known for variable in node.inputs):
             tangents = [
                 _fitting(variable, known[variable])
@@ -155,7 +155,7 @@ def _to_hold(values: Sequence[Variable], wrt: Sequence[Variable]) -> list[Variab
         return []
     found: dict[Variable, None] = {}
     own = {*values, *wrt}
-    for node in toposort(list(values), blockers=list(wrt)):
+    for node in order_of(values, set(wrt)):
         if not isinstance(node.op, Elemwise):
             found.update(dict.fromkeys(v for v in (*node.inputs, *node.outputs) if _is_discrete(v)))
     return [variable for variable in found if variable not in own]
