@@ -19,10 +19,10 @@ enum {
     YIELDS = 300,
     /* Into how many parts the work of a thread is cut where others have the processors, too. */
     FINE_PARTS = 4,
+    /* Runs that are cut so after one in which a thread came late. They are counted, not timed: short ones
+     * lose more by the parts' sizes than they gain, and what made one thread late is over soon. */
+    FINE_RUNS = 16,
 };
-/* Nanoseconds for which work is cut so after threads waited for one that had no processor. */
-#define FINE_FOR 100000000
-
 /* A run in one word, so that a worker which has no part in it learns so without reading what the next run
  * may be writing: how many threads, whether they take parts, which are small, and the count of runs. A
  * part that was taken is marked by the run's word with TAKEN. */
@@ -58,7 +58,8 @@ static struct {
 /* Nanoseconds that threads waited at barriers for others that had no processor, in this process. */
 static _Atomic(int64_t) waited;
 
-static _Atomic(int64_t) fine_until;
+/* Runs that are still cut finely. */
+static atomic_int fine_runs;
 
 /* Whether this thread runs work of the pool now. */
 static _Thread_local int inside;
@@ -302,15 +303,15 @@ void tn_pool_share(int threads, void (*work)(void *context, int part, int parts)
         return;
     }
     int64_t since = tn_now();
-    int fine = since < atomic_load_explicit(&fine_until, memory_order_relaxed);
+    int left = atomic_load_explicit(&fine_runs, memory_order_relaxed), fine = left > 0;
     uint64_t kind = (uint64_t)threads | SHARED | (fine ? FINE : 0);
     int parts = parts_of(kind), mine = do_parts(offer(kind, parts, work, context), 0);
     int64_t done = tn_now();
     end();
-    /* Another thread was late, or did not come. */
+    /* Another thread was late, or did not come. One fine part more than the others is nobody's fault. */
     int64_t over = tn_now();
-    if (4 * (over - done) > over - since || mine * threads > parts + threads / 2)
-        atomic_store_explicit(&fine_until, over + FINE_FOR, memory_order_relaxed);
+    int late = 4 * (over - done) > over - since || mine > parts / threads + fine;
+    atomic_store_explicit(&fine_runs, late ? FINE_RUNS : left - fine, memory_order_relaxed);
 }
 
 int tn_set_alone(int alone)
