@@ -79,11 +79,30 @@ def test_large_products_on_several_threads(family, threads, dtype, m, n, k):
             assert_product(result, a, b)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("m", [1, 2])
+def test_few_rows_times_a_matrix_that_begins_anywhere_in_a_line(family, threads, dtype, m):
+    random = np.random.default_rng(5)
+    room = random.normal(size=(50, 320)).astype(dtype)
+    a = random.normal(size=(m, 50)).astype(dtype)
+    for first in (0, 1, 4, 7, 15):
+        for n in (3, 16, 17, 100, 300):
+            results = []
+            for count in (1, 2):
+                threads(count)
+                results.append(np.full((m, n), np.nan, dtype))
+                runtime_calls.multiply(a, room[:, first : first + n], results[-1])
+            assert_product(results[0], a, room[:, first : first + n])
+            np.testing.assert_array_equal(results[1], results[0])
+
+
 # several blocks of steps, blocks of rows, and groups of panels; rows a power of two apart in memory
 IN_BLOCKS = [
     *[(300, 700, 800), (30, 40, 900), (13, 1100, 500), (157, 1024, 512), (400, 33, 400)],
     # more rows than pack panels anew, and more columns than a group has, in any family
     (450, 1100, 390),
+    # a second matrix that comes from memory
+    (60, 750, 2100),
 ]
 
 
