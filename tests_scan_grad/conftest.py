@@ -89,7 +89,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden",
         action="store_true",
-        help="write the files of tests_scan_grad/golden anew, to be read as a diff",
+        help="write the files of tests_scan_grad/loop_rewrites/golden anew, to be read as a diff",
     )
 
 

@@ -15,8 +15,8 @@ from pytensor.link.vm import VMLinker
 
 import theano
 import theano.tensor as T
-from tests_scan_grad.built_loops import BuiltLoop, build, numbers
-from tests_scan_grad.generated_loops import LoopDescription, describe
+from tests_scan_grad.generated.built_loops import BuiltLoop, build, numbers
+from tests_scan_grad.generated.generated_loops import LoopDescription, describe
 from theano.compile.mode import OPT_FAST_RUN, Mode
 
 RELATIVE_TOLERANCE = {"float64": 1e-9, "float32": 1e-5}

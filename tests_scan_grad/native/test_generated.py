@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
-from tests_scan_grad.generated_loops import FAMILIES, loops
+from tests_scan_grad.generated.generated_loops import FAMILIES, loops
 from tests_scan_grad.loop_runs import WRONG_REWRITES, check_against_python
 from theano.compile.mode import OPT_FAST_RUN, Mode
 from theano.link.native import NativeLinker

@@ -38,9 +38,9 @@ FILES = {
     "tests_scan_grad/native/test_neighbours.py": "not XLA",
     "tests_scan_grad/native/test_ctc.py": "not XLA",
     "tests_scan_grad/native/test_threads.py": "not sanitizers",
-    "tests_scan_grad/test_generated_loops.py": "not cover_every",
-    "tests_scan_grad/test_failed_calls.py": "FAST_RUN or in_place or interrupted",
-    "tests_scan_grad/test_turns.py": "FAST_RUN or held or forked",
+    "tests_scan_grad/generated/test_generated_loops.py": "not cover_every",
+    "tests_scan_grad/functions/test_failed_calls.py": "FAST_RUN or in_place or interrupted",
+    "tests_scan_grad/loops/test_turns.py": "FAST_RUN or held or forked",
 }
 
 # Without what the compiler's own process must not load, and with a little optimization.

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 
 import theano
-from tests_scan_grad.generated_loops import FAMILIES, loops
+from tests_scan_grad.generated.generated_loops import FAMILIES, loops
 from tests_scan_grad.loop_runs import WRONG_REWRITES, check_against_python
 from theano.compile.mode import get_mode
 

@@ -8,7 +8,7 @@ line that says what is relied upon. A name here is the one place to mend when a 
 moves, renames or changes a thing. ``graphs``, ``operations`` and ``functions`` hold what every
 release has, ``before_3_3`` and ``since_3_3`` what one of them lacks.
 
-`tests_scan_grad/test_layers.py` holds this over all files. This module imports nothing, since flags
+`tests_scan_grad/house/test_layers.py` holds this over all files. This module imports nothing, since flags
 must reach PyTensor before it is imported.
 """
 

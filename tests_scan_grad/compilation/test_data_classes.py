@@ -1,0 +1,192 @@
+"""Classes of data do as Python's do."""
+
+import copy
+import dataclasses
+import inspect
+import pickle
+import re
+from dataclasses import FrozenInstanceError, field
+
+import pytest
+
+from tests_scan_grad.house.imports import PACKAGE
+from theano.data_classes import dataclass
+
+# Each kind of class, made by Python's decorator and by this package's
+BOTH = pytest.mark.parametrize(
+    "made_by", [dataclasses.dataclass, dataclass], ids=["Python", "ours"]
+)
+
+# What needs Python's: slots, and a base class of another package that is frozen
+PYTHONS = {"compile/turns.py", "pymc/compiled_model.py"}
+
+
+def kinds(made_by):
+    @made_by(frozen=True)
+    class Point:
+        """A place."""
+
+        x: int
+        y: tuple = ()
+        seen: str = field(default="", compare=False)
+
+    @made_by(frozen=True)
+    class Named(Point):
+        """A place with a name."""
+
+        name: str = field(default="origin", repr=False)
+
+        def __post_init__(self):
+            assert isinstance(self.name, str)
+
+    @made_by
+    class Box:
+        """What changes."""
+
+        values: list = field(default_factory=list)
+        size: int = field(default=3, init=False)
+
+    @made_by(eq=False)
+    class Node:
+        """One that is equal to itself only."""
+
+        value: int
+
+    @made_by(frozen=True)
+    class Empty:
+        """Without fields."""
+
+    @made_by(frozen=True)
+    class Own:
+        """With methods of its own."""
+
+        value: int
+
+        def __eq__(self, other):
+            return isinstance(other, Own)
+
+        def __hash__(self):
+            return 7
+
+        def __repr__(self):
+            return "own"
+
+    return Point, Named, Box, Node, Empty, Own
+
+
+@BOTH
+def test_equality_and_hashes(made_by):
+    Point, Named, Box, Node, Empty, Own = kinds(made_by)
+    assert Point(1, (2,), "here") == Point(1, (2,), "there") != Point(1, (3,))
+    assert hash(Point(1, seen="here")) == hash(Point(1))
+    assert Point(1) != Named(1)
+    assert Named(1, name="a") != Named(1, name="b")
+    assert Box([1]) == Box([1]) != Box([2])
+    assert Box.__hash__ is None
+    assert Node(1) != Node(1)
+    assert len({Node(1), Node(1)}) == 2
+    assert Empty() == Empty()
+    assert len({Empty(), Empty()}) == 1
+    assert Own(1) == Own(2)
+    assert hash(Own(1)) == 7
+    assert repr(Own(1)) == "own"
+
+
+@BOTH
+def test_fields_and_defaults(made_by):
+    Point, Named, Box, *_ = kinds(made_by)
+    assert Box().values == []
+    assert Box().values is not Box().values
+    assert Box([1]).size == 3
+    assert [entry.name for entry in dataclasses.fields(Named)] == ["x", "y", "seen", "name"]
+    assert dataclasses.replace(Named(1, name="a"), x=2) == Named(2, name="a")
+    assert repr(Named(1)).endswith("Named(x=1, y=(), seen='')")
+    assert Point.__match_args__ == ("x", "y", "seen")
+    for wrong in ((), (1, 2, 3, 4), {"z": 1}):
+        with pytest.raises(TypeError, match="__init__"):
+            Point(**wrong) if isinstance(wrong, dict) else Point(*wrong)
+    with pytest.raises(AssertionError):
+        Named(1, name=2)
+
+
+@BOTH
+def test_frozen_fields_stay(made_by):
+    Point, Named, Box, *_ = kinds(made_by)
+    for one in (Point(1), Named(1)):
+        with pytest.raises(FrozenInstanceError):
+            one.x = 2
+        with pytest.raises(FrozenInstanceError):
+            one.new = 2
+        with pytest.raises(FrozenInstanceError):
+            del one.x
+    box = Box()
+    box.values = [1]
+    assert box.values == [1]
+
+
+@dataclass(frozen=True)
+class Pickled:
+    """What another process reads has not been made by its initializer."""
+
+    name: str
+    values: tuple = ()
+
+
+def test_copies_that_no_initializer_made():
+    one = Pickled("a", (1,))
+    assert pickle.loads(pickle.dumps(one)) == one == copy.deepcopy(one)
+    assert hash(copy.copy(one)) == hash(one)
+
+
+def test_initializer_is_written_at_the_first_object():
+    Point, Named, *_ = kinds(dataclass)
+    first = Point.__init__
+    Named(1)
+    assert Point.__init__ is first
+    Point(1)
+    assert Point.__init__ is not first
+    assert list(inspect.signature(Point).parameters) == ["x", "y", "seen"]
+
+
+def test_initializers_of_classes_with_as_many_fields_share_no_name():
+    @dataclass(frozen=True)
+    class Parent:
+        """Whose names another class has, too."""
+
+        first: int
+        made: list = field(default_factory=list)
+
+    @dataclass(frozen=True)
+    class Other:
+        """With as many."""
+
+        second: str
+        other: dict = field(default_factory=dict)
+
+    assert Parent(1).made == [] and Other("a").other == {}
+    assert vars(Parent(first=2, made=[3])) == {"first": 2, "made": [3]}
+    assert vars(Other(other={1: 2}, second="b")) == {"second": "b", "other": {1: 2}}
+    assert Other.__init__.__qualname__ == f"{Other.__qualname__}.__init__"
+    with pytest.raises(TypeError, match=re.escape(f"{Parent.__qualname__}.__init__")):
+        Parent(second=1)
+
+
+def test_field_without_default_after_one_with_a_default():
+    @dataclass
+    class Wrong:
+        """Which Python's decorator would refuse."""
+
+        first: int = 1
+        second: int
+
+    with pytest.raises(TypeError, match=r"Wrong\.second has no default"):
+        Wrong(1, 2)
+
+
+def test_package_has_one_kind_of_them():
+    users = {
+        str(path.relative_to(PACKAGE))
+        for path in PACKAGE.rglob("*.py")
+        if "from dataclasses import dataclass" in path.read_text()
+    }
+    assert users == PYTHONS | {"data_classes.py"}

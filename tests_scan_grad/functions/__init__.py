@@ -1,0 +1,1 @@
+"""Compiled functions: arguments, modes, flags, errors, and what calls leave behind."""

@@ -1,0 +1,1 @@
+"""Loops that are drawn at random, and what they agree with."""

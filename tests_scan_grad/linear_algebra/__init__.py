@@ -1,0 +1,1 @@
+"""Factors, inverses and determinants of matrices."""

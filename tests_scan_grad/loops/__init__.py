@@ -1,0 +1,1 @@
+"""Loops: what ``scan`` takes, what it returns, and what its states do."""

@@ -1,0 +1,1 @@
+"""README and the pages of ``doc/``, and the examples that they run."""

@@ -1,0 +1,1 @@
+"""What the package prints and draws: reports on loops, profiles, graphs."""
