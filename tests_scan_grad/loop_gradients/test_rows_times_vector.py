@@ -8,7 +8,7 @@ from pytensor.tensor.math import Dot
 
 import theano
 import theano.tensor as T
-from tests_scan_grad.native.lowering_checks import numbers
+from tests_scan_grad.native.lowering.lowering_checks import numbers
 from theano.scan_module.scan_op import Scan
 
 # of a state (3,), a tensor (2, 4, 3) and a vector (3,)

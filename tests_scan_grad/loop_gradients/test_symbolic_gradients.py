@@ -12,7 +12,7 @@ from pytensor.tensor.math import Max
 
 import theano
 import theano.tensor as T
-from tests_scan_grad.native.lowering_checks import numbers
+from tests_scan_grad.native.lowering.lowering_checks import numbers
 from theano.scan_module.scan_op import Scan
 
 STEPS = {

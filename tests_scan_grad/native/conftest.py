@@ -4,7 +4,7 @@ from zlib import crc32
 
 import pytest
 
-from tests_scan_grad.native import emulated, runtime_calls
+from tests_scan_grad.native.runtime import emulated, runtime_calls
 from theano.link.native.emit import segment
 
 EMULATED = "neon, emulated"

@@ -12,7 +12,7 @@ PROGRAM = """
 import multiprocessing, threading, time, warnings
 import numpy as np
 import theano, theano.tensor as T
-from tests_scan_grad.native import runtime_calls
+from tests_scan_grad.native.runtime import runtime_calls
 
 warnings.simplefilter("ignore")
 theano.config.cache_optimizations = False

@@ -15,7 +15,7 @@ import pytensor
 import pytensor.tensor as pt
 from tests_scan_grad.native.loops import native_mode, scan
 from theano.link.native import report
-from tests_scan_grad.native import runtime_calls
+from tests_scan_grad.native.runtime import runtime_calls
 
 runtime_calls.set_threads({threads})
 runtime_calls.set_least_work(0)
@@ -69,7 +69,7 @@ import signal, time
 import numpy as np
 import theano, theano.tensor as T
 from theano.link.native import report
-from tests_scan_grad.native import runtime_calls
+from tests_scan_grad.native.runtime import runtime_calls
 
 def interrupt(*_):
     raise KeyboardInterrupt
@@ -209,7 +209,7 @@ import signal
 import numpy as np
 import theano
 import theano.tensor as T
-from tests_scan_grad.native import runtime_calls
+from tests_scan_grad.native.runtime import runtime_calls
 
 runtime_calls.set_threads({threads})
 a, b = T.dmatrices("ab")

@@ -14,8 +14,8 @@ import pytest
 import theano
 import theano.tensor as T
 from tests_scan_grad.fresh_process import ROOT, printed_by
-from tests_scan_grad.native import runtime_calls
 from tests_scan_grad.native.gated_network import cost_of, gradient, values_of
+from tests_scan_grad.native.runtime import runtime_calls
 from theano import garbage
 from theano.link.native import report
 from theano.link.native.build import libraries as build

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests_scan_grad.native import emulated, runtime_calls
+from tests_scan_grad.native.runtime import emulated, runtime_calls
 from tests_scan_grad.native.test_threads import loops_of, program_of
 from theano.link.native.build.compiler import FLAGS
 from theano.link.native.runtime import build, load

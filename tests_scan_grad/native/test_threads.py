@@ -16,8 +16,8 @@ from pytensor.graph.traversal import ancestors
 from pytensor.scan.op import Scan
 
 import theano
-from tests_scan_grad.native import runtime_calls
 from tests_scan_grad.native.loops import native_mode, numbers, python_mode, same, scan
+from tests_scan_grad.native.runtime import runtime_calls
 from theano.link.native import report
 from theano.link.native.emit import c_text
 from theano.link.native.emit.loop import RUNTIME_FUNCTIONS, emit_loop

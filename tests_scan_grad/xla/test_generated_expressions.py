@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import theano
-from tests_scan_grad.native.generated_expressions import expressions
-from tests_scan_grad.native.test_lowering_generated import difference
+from tests_scan_grad.native.lowering.generated_expressions import expressions
+from tests_scan_grad.native.lowering.test_lowering_generated import difference
 
 pytest.importorskip("jax")
 

@@ -74,7 +74,7 @@ def in_jax(a: np.ndarray, b: np.ndarray) -> Callable[[], Any]:
 
 def native(a: np.ndarray, b: np.ndarray) -> Callable[[], Any]:
     """By this package's runtime, from memory."""
-    from tests_scan_grad.native import runtime_calls
+    from tests_scan_grad.native.runtime import runtime_calls
 
     out = np.empty((len(a), b.shape[1]), a.dtype)
     return with_arrays(runtime_calls.multiplication(a, b, out), out, a, b)
@@ -82,7 +82,7 @@ def native(a: np.ndarray, b: np.ndarray) -> Callable[[], Any]:
 
 def packed(a: np.ndarray, b: np.ndarray) -> Callable[[], Any]:
     """By this package's runtime, with the second matrix packed before, as in a loop."""
-    from tests_scan_grad.native import runtime_calls
+    from tests_scan_grad.native.runtime import runtime_calls
 
     matrix = runtime_calls.pack(b)
     out = np.empty((len(a), b.shape[1]), a.dtype)

@@ -6,14 +6,14 @@ import sys
 
 import pytest
 
-from tests_scan_grad.native import runtime_calls
+from tests_scan_grad.native.runtime import runtime_calls
 
 # nanoseconds of work of a thread in a phase: always worth meeting, and never
 ENOUGH, TOO_LITTLE = 4000, 700
 MANY = 10**6
 
 UNKNOWN = """
-from tests_scan_grad.native import runtime_calls
+from tests_scan_grad.native.runtime import runtime_calls
 runtime_calls.set_threads(2)
 print(runtime_calls.meeting_time(2, may_measure=False))
 print(runtime_calls.threads_for(3000, phases=10), runtime_calls.threads_for(8000, phases=10))

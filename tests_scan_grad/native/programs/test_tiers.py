@@ -184,7 +184,7 @@ def test_the_compiler_ends_with_the_function(folder, monkeypatch):
 FORK = """
 import os
 import numpy as np
-from tests_scan_grad.native.test_tiers import VALUE, call_until_optimized, network
+from tests_scan_grad.native.programs.test_tiers import VALUE, call_until_optimized, network
 from theano.link.native.build.compiler import Run
 function = network()
 is_done, Run.is_done = Run.is_done, lambda run: False
@@ -209,7 +209,7 @@ def test_a_child_process_leaves_its_parents_compiler_alone(tmp_path):
 
 def test_a_process_that_ends_leaves_nothing_behind(tmp_path):
     program = dedent("""
-        from tests_scan_grad.native.test_tiers import VALUE, network, waits
+        from tests_scan_grad.native.programs.test_tiers import VALUE, network, waits
         function = network()
         function(VALUE), function(VALUE)
         print(waits(function))

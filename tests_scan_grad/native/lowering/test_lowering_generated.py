@@ -7,9 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from pytensor.graph.traversal import ancestors
 
-from tests_scan_grad.native.evaluations import EVALUATORS, RELATIVE
-from tests_scan_grad.native.expressions import Expressions, Item
-from tests_scan_grad.native.generated_expressions import expressions
+from tests_scan_grad.native.lowering.evaluations import EVALUATORS, RELATIVE
+from tests_scan_grad.native.lowering.expressions import Expressions, Item
+from tests_scan_grad.native.lowering.generated_expressions import expressions
 
 EXAMPLES = 25
 

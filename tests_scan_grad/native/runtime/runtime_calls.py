@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tests_scan_grad.native.correlation_reference import Axis, Sizes
-from tests_scan_grad.native.emulated import Pointer
+from tests_scan_grad.native.runtime.correlation_reference import Axis, Sizes
+from tests_scan_grad.native.runtime.emulated import Pointer
 from theano.link.native.runtime.load import library
 
 ACTIVATIONS = ("exp", "expm1", "log", "log1p", "tanh", "sigmoid", "softplus")

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tests_scan_grad.native import runtime_calls
+from tests_scan_grad.native.runtime import runtime_calls
 from theano.link.native.runtime import build
 from theano.link.native.runtime.load import symbol
 

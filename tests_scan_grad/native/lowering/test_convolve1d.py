@@ -10,7 +10,7 @@ from pytensor.tensor.signal.conv import Convolve1d
 
 import theano
 import theano.tensor as T
-from tests_scan_grad.native.lowering_checks import check, numbers, of
+from tests_scan_grad.native.lowering.lowering_checks import check, numbers, of
 from theano.link.native import report
 
 LENGTHS = ((1, 1), (5, 1), (5, 3), (4, 4), (3, 7), (60, 9))

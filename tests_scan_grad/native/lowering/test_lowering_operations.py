@@ -16,14 +16,14 @@ from pytensor.tensor.elemwise import CAReduce
 from pytensor.tensor.extra_ops import CumOp, Unique
 from pytensor.tensor.math import Argmax, ProdWithoutZeros
 
-from tests_scan_grad.native.evaluations import (
+from tests_scan_grad.native.lowering.evaluations import (
     difference,
     native_function,
     native_loop,
     python_function,
     reference,
 )
-from tests_scan_grad.native.lowering_checks import check, numbers, of
+from tests_scan_grad.native.lowering.lowering_checks import check, numbers, of
 from theano.compile.rebroadcast import Rebroadcast
 
 

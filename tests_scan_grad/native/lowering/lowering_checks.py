@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytensor.tensor as pt
 
-from tests_scan_grad.native.evaluations import (
+from tests_scan_grad.native.lowering.evaluations import (
     EVALUATORS,
     difference,
     python_function,

@@ -11,9 +11,9 @@ import pytest
 from pytensor.scan.op import Scan
 
 import theano
-from tests_scan_grad.native import runtime_calls
 from tests_scan_grad.native.loops import both, check, native_mode, numbers, same, scan
-from tests_scan_grad.native.toy_kind import NANOSECONDS, MirroredRows, TimesMirrored
+from tests_scan_grad.native.lowering.toy_kind import NANOSECONDS, MirroredRows, TimesMirrored
+from tests_scan_grad.native.runtime import runtime_calls
 from theano.link.native import profile, source
 from theano.link.native.ir.ir import Buffer, View
 from theano.link.native.ir.sharing import Alone, Sharing

@@ -9,8 +9,8 @@ import pytensor
 import pytensor.tensor as pt
 import pytest
 
-from tests_scan_grad.native import runtime_calls
 from tests_scan_grad.native.loops import compiled, numbers, python_mode
+from tests_scan_grad.native.runtime import runtime_calls
 from theano.link.native import source
 from theano.link.native.statements.row_by_row import ELEMENTS
 

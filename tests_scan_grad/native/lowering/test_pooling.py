@@ -7,9 +7,9 @@ import pytest
 
 import theano
 import theano.tensor as T
-from tests_scan_grad.native import runtime_calls
-from tests_scan_grad.native.evaluations import EVALUATORS
-from tests_scan_grad.native.lowering_checks import check, numbers, of
+from tests_scan_grad.native.lowering.evaluations import EVALUATORS
+from tests_scan_grad.native.lowering.lowering_checks import check, numbers, of
+from tests_scan_grad.native.runtime import runtime_calls
 from theano.tensor.signal.pool import DownsampleFactorMaxGradGrad, Pool
 
 # name: shape of images, windows, their distance, what is put around, whether borders are left out

@@ -12,8 +12,8 @@ from pytensor.tensor.linalg import lu_factor, lu_solve
 from pytensor.tensor.linalg.solvers.tridiagonal import tridiagonal_lu_factor, tridiagonal_lu_solve
 
 import theano
-from tests_scan_grad.native.evaluations import python_function
-from tests_scan_grad.native.lowering_checks import check, numbers, of
+from tests_scan_grad.native.lowering.evaluations import python_function
+from tests_scan_grad.native.lowering.lowering_checks import check, numbers, of
 from theano.link.native import c_function, report
 
 # one number, small enough for loops, not a multiple of anything, for LAPACK and for BLAS

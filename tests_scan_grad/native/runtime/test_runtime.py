@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests_scan_grad.native import runtime_calls
+from tests_scan_grad.native.runtime import runtime_calls
 from theano.link.native.runtime import build, load
 
 ROUNDING = {"float32": 1e-5, "float64": 1e-13}
@@ -293,7 +293,7 @@ def test_a_forked_child_starts_its_own_workers(threads):
     program = """
 import os
 import numpy as np
-from tests_scan_grad.native import runtime_calls
+from tests_scan_grad.native.runtime import runtime_calls
 runtime_calls.set_threads(2)
 a = np.ones((200, 200), "float32")
 c = np.empty_like(a)
@@ -313,7 +313,7 @@ assert (c == 200).all()
 
 
 def test_number_of_threads_comes_from_the_environment():
-    program = "from tests_scan_grad.native import runtime_calls; print(runtime_calls.max_threads())"
+    program = "from tests_scan_grad.native.runtime import runtime_calls; print(runtime_calls.max_threads())"
     for text, expected in (("3", 3), ("1", 1)):
         environment = {**os.environ, "OMP_NUM_THREADS": text}
         done = subprocess.run(

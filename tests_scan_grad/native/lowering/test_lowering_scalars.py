@@ -13,7 +13,7 @@ import pytest
 from pytensor.scalar import basic
 from pytensor.tensor.elemwise import Elemwise
 
-from tests_scan_grad.native.evaluations import (
+from tests_scan_grad.native.lowering.evaluations import (
     difference,
     native_function,
     native_loop,

@@ -7,8 +7,8 @@ import pytensor
 import pytensor.tensor as pt
 import pytest
 
-from tests_scan_grad.native import runtime_calls
 from tests_scan_grad.native.loops import check, compiled, numbers
+from tests_scan_grad.native.runtime import runtime_calls
 from theano.link.native import source
 
 # where what is reduced is computed to, a row at a time

@@ -9,7 +9,7 @@ import pytest
 
 import theano
 import theano.tensor as T
-from tests_scan_grad.native import runtime_calls
+from tests_scan_grad.native.runtime import runtime_calls
 from theano.tensor.nnet.ctc import (
     ConnectionistTemporalClassification,
     ctc,

@@ -9,7 +9,7 @@ import scipy.linalg
 from pytensor.tensor import linalg
 
 import theano
-from tests_scan_grad.native.lowering_checks import check, numbers, of
+from tests_scan_grad.native.lowering.lowering_checks import check, numbers, of
 from theano.link.native import report
 
 # n rows and m columns of the solution

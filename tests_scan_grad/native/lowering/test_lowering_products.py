@@ -6,10 +6,10 @@ import numpy as np
 import pytensor.tensor as pt
 import pytest
 
-from tests_scan_grad.native.evaluations import (
+from tests_scan_grad.native.lowering.evaluations import (
     native_loop,
 )
-from tests_scan_grad.native.lowering_checks import LAYOUTS, check, numbers, of
+from tests_scan_grad.native.lowering.lowering_checks import LAYOUTS, check, numbers, of
 from theano.pytensor_base.operations.tensor import BatchedDot, Dot22, Dot22Scalar, Gemm, Gemv, Ger
 
 PRODUCTS = {

@@ -6,8 +6,8 @@ import numpy as np
 import pytensor.tensor as pt
 import pytest
 
-from tests_scan_grad.native import runtime_calls
 from tests_scan_grad.native.loops import compiled, numbers
+from tests_scan_grad.native.runtime import runtime_calls
 from theano.link.native import source
 
 pytestmark = pytest.mark.usefixtures("any_work")

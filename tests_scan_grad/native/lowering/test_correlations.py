@@ -7,9 +7,9 @@ import pytest
 
 import theano
 import theano.tensor as T
-from tests_scan_grad.native import runtime_calls
-from tests_scan_grad.native.evaluations import EVALUATORS, python_function
-from tests_scan_grad.native.lowering_checks import check, numbers, of
+from tests_scan_grad.native.lowering.evaluations import EVALUATORS, python_function
+from tests_scan_grad.native.lowering.lowering_checks import check, numbers, of
+from tests_scan_grad.native.runtime import runtime_calls
 from theano.link.native import report
 from theano.tensor.nnet.correlation.operators import Corr3dMM, CorrMM
 

@@ -9,9 +9,9 @@ import pytest
 
 import theano
 import theano.tensor as T
-from tests_scan_grad.native import runtime_calls
-from tests_scan_grad.native.evaluations import EVALUATORS
-from tests_scan_grad.native.lowering_checks import check, numbers, of
+from tests_scan_grad.native.lowering.evaluations import EVALUATORS
+from tests_scan_grad.native.lowering.lowering_checks import check, numbers, of
+from tests_scan_grad.native.runtime import runtime_calls
 from theano.tensor.nnet.neighbours import Images2Neibs, images2neibs
 from theano.tensor.nnet.neighbours_operators import Images2NeibsGrad
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from tests_scan_grad.native import correlation_reference as reference
-from tests_scan_grad.native import runtime_calls
-from tests_scan_grad.native.correlation_reference import Axis, Sizes
-from tests_scan_grad.native.runtime_calls import DIRECTIONS
+from tests_scan_grad.native.runtime import correlation_reference as reference
+from tests_scan_grad.native.runtime import runtime_calls
+from tests_scan_grad.native.runtime.correlation_reference import Axis, Sizes
+from tests_scan_grad.native.runtime.runtime_calls import DIRECTIONS
 
 ROUNDING = {"float32": 1e-5, "float64": 1e-13}
 

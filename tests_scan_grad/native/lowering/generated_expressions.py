@@ -12,7 +12,7 @@ import numpy as np
 import pytensor.tensor as pt
 from hypothesis import strategies as st
 
-from tests_scan_grad.native.expressions import Expressions, Item, performed
+from tests_scan_grad.native.lowering.expressions import Expressions, Item, performed
 
 FLOATS = ("float32", "float64")
 DTYPES = ("float64", "float32", "int64", "int8", "int32", "uint8", "bool")

@@ -7,7 +7,7 @@ import threading
 import numpy as np
 import pytest
 
-from tests_scan_grad.native import runtime_calls
+from tests_scan_grad.native.runtime import runtime_calls
 
 
 @pytest.fixture(autouse=True)

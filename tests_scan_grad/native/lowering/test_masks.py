@@ -8,13 +8,13 @@ import pytensor.tensor as pt
 import pytest
 
 import theano
-from tests_scan_grad.native.evaluations import (
+from tests_scan_grad.native.lowering.evaluations import (
     difference,
     native_function,
     python_function,
     reference,
 )
-from tests_scan_grad.native.lowering_checks import check, numbers, of
+from tests_scan_grad.native.lowering.lowering_checks import check, numbers, of
 from theano.link.native import c_function, report
 
 DTYPES = ("float64", "float32")

@@ -1,0 +1,1 @@
+"""Operations in C: each by the engine as by its own ``perform``."""

@@ -1,0 +1,1 @@
+"""C on its way: written in parts, compiled ahead and again, kept, and called."""

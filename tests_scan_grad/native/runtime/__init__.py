@@ -1,0 +1,1 @@
+"""The C runtime: products, correlations, activations, and the pool of threads."""
