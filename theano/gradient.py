@@ -32,6 +32,7 @@ from pytensor.gradient import hessian as _hessian
 from pytensor.gradient import jacobian as _jacobian
 from pytensor.graph.basic import Variable
 from pytensor.graph.null_type import NullType, null_type
+from pytensor.graph.traversal import ancestors
 from pytensor.tensor.basic import as_tensor_variable
 
 from theano.compared_gradients import verify_grad
@@ -42,6 +43,7 @@ from theano.garbage import rare_collections
 from theano.gof.own.gradients import use_own_gradients
 from theano.gof.test_values import tests_only_results
 from theano.gradient_lines import with_lines
+from theano.one_trace import traced_as_one
 from theano.pytensor_base.functions.compiling import as_list_or_tuple, mode_not_slow
 from theano.shaped_gradients import GradClip, GradScale, grad_clip, grad_scale
 from theano.users_lines import users_line
@@ -148,7 +150,9 @@ def grad(
         if not isinstance(variable, Variable):
             raise TypeError(f"grad: expected wrt to be variables, got {variable!r}")
     _check_starts(consider_constant, known_grads)
-    use_own_gradients([cost, *(known_grads or ())])
+    outputs = [v for v in (cost, *(known_grads or ())) if v is not None]
+    # the line of a user's own gradient says more than that of the call
+    trace_each = use_own_gradients(outputs)
 
     def derive(
         disconnected_inputs: str,
@@ -156,21 +160,23 @@ def grad(
         null_gradients: str = null_gradients,
         wrt: Variables = wrt,
     ) -> Any:
+        make = partial(
+            _grad,
+            cost,
+            _listed(wrt),
+            consider_constant,
+            disconnected_inputs,
+            add_names,
+            known_grads,
+            return_disconnected,
+            null_gradients,
+        )
         with rare_collections():
-            return _grad(
-                cost,
-                wrt,
-                consider_constant,
-                disconnected_inputs,
-                add_names,
-                known_grads,
-                return_disconnected,
-                null_gradients,
-            )
+            found = make() if trace_each else traced_as_one(make, _known(outputs, known_grads))
+        return as_list_or_tuple(isinstance(wrt, list), isinstance(wrt, tuple), found)
 
     try:
         if config.profile:
-            outputs = [v for v in (cost, *(known_grads or ())) if v is not None]
             derived = with_lines(partial(derive, "ignore", "none", "return"), outputs, _listed(wrt))
             if all(g is not None and not isinstance(g.type, NullType) for g in derived):
                 return as_list_or_tuple(isinstance(wrt, list), isinstance(wrt, tuple), derived)
@@ -187,6 +193,12 @@ def grad(
             " gradient, such as a shape or an index. Leave it out of wrt, or pass"
             f" disconnected_inputs='ignore' for a gradient of zeros.\n{str(error).strip()}"
         ) from None
+
+
+def _known(outputs: Sequence[Variable], known_grads: Mapping | None) -> set[Variable]:
+    """What is there before a gradient of these outputs is taken."""
+    starts = [v for v in (known_grads or {}).values() if isinstance(v, Variable)]
+    return set(ancestors([*outputs, *starts]))
 
 
 def _check_starts(consider_constant: Any, known_grads: Any = None) -> None:
