@@ -1,7 +1,7 @@
 """Theano 1.0's `theano.gradient`: symbolic derivatives, and ways to shape them."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -151,8 +151,6 @@ def grad(
             raise TypeError(f"grad: expected wrt to be variables, got {variable!r}")
     _check_starts(consider_constant, known_grads)
     outputs = [v for v in (cost, *(known_grads or ())) if v is not None]
-    # the line of a user's own gradient says more than that of the call
-    trace_each = use_own_gradients(outputs)
 
     def derive(
         disconnected_inputs: str,
@@ -172,7 +170,7 @@ def grad(
             null_gradients,
         )
         with rare_collections():
-            found = make() if trace_each else traced_as_one(make, _known(outputs, known_grads))
+            found = _traced(make, outputs, list((known_grads or {}).values()))
         return as_list_or_tuple(isinstance(wrt, list), isinstance(wrt, tuple), found)
 
     try:
@@ -195,10 +193,20 @@ def grad(
         ) from None
 
 
-def _known(outputs: Sequence[Variable], known_grads: Mapping | None) -> set[Variable]:
-    """What is there before a gradient of these outputs is taken."""
-    starts = [v for v in (known_grads or {}).values() if isinstance(v, Variable)]
-    return set(ancestors([*outputs, *starts]))
+def _traced(derive: Callable[[], Any], of: Variables, more: Variables = ()) -> Any:
+    """What is derived of some variables, and perhaps more that is given, with one line of the user's."""
+    if use_own_gradients(_listed(of)):
+        # the line of a user's own gradient says more than that of the call
+        return derive()
+    found: list[Any] = []
+
+    def made() -> list[Variable]:
+        found.append(derive())
+        return _listed(found[0])
+
+    given = [v for v in (*_listed(of), *_listed(more)) if isinstance(v, Variable)]
+    traced_as_one(made, set(ancestors(given)))
+    return found[0]
 
 
 def _check_starts(consider_constant: Any, known_grads: Any = None) -> None:
@@ -274,8 +282,8 @@ def jacobian(
         An element's gradient in each row.
     """
     _check_starts(consider_constant)
-    use_own_gradients(_listed(expression))
-    return _on_our_loops(_jacobian(expression, wrt, consider_constant, disconnected_inputs))
+    derive = partial(_jacobian, expression, wrt, consider_constant, disconnected_inputs)
+    return _on_our_loops(_traced(derive, expression))
 
 
 @tests_only_results
@@ -301,8 +309,8 @@ def hessian(
     Variable, or list or tuple of variables, as ``wrt`` is
     """
     _check_starts(consider_constant)
-    use_own_gradients([cost])
-    return _on_our_loops(_hessian(cost, wrt, consider_constant, disconnected_inputs))
+    derive = partial(_hessian, cost, wrt, consider_constant, disconnected_inputs)
+    return _on_our_loops(_traced(derive, cost))
 
 
 def _on_our_loops(results: Any) -> Any:
@@ -436,11 +444,12 @@ def Lop(
     from theano.scan_module.gradient.transposed_gradients import apart
 
     _check_starts(consider_constant)
-    use_own_gradients(_listed(f))
-    return pullback(
+    derive = partial(
+        pullback,
         apart(f) if isinstance(f, list | tuple) else f,
         wrt,
         eval_points,
         consider_constant=consider_constant,
         disconnected_inputs=disconnected_inputs,
     )
+    return _traced(derive, f, eval_points)
