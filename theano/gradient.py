@@ -1,7 +1,7 @@
 """Theano 1.0's `theano.gradient`: symbolic derivatives, and ways to shape them."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -32,6 +32,7 @@ from pytensor.gradient import hessian as _hessian
 from pytensor.gradient import jacobian as _jacobian
 from pytensor.graph.basic import Variable
 from pytensor.graph.null_type import NullType, null_type
+from pytensor.graph.traversal import ancestors
 from pytensor.tensor.basic import as_tensor_variable
 
 from theano.compared_gradients import verify_grad
@@ -42,6 +43,7 @@ from theano.garbage import rare_collections
 from theano.gof.own.gradients import use_own_gradients
 from theano.gof.test_values import tests_only_results
 from theano.gradient_lines import with_lines
+from theano.one_trace import traced_as_one
 from theano.pytensor_base.functions.compiling import as_list_or_tuple, mode_not_slow
 from theano.shaped_gradients import GradClip, GradScale, grad_clip, grad_scale
 from theano.users_lines import users_line
@@ -148,7 +150,7 @@ def grad(
         if not isinstance(variable, Variable):
             raise TypeError(f"grad: expected wrt to be variables, got {variable!r}")
     _check_starts(consider_constant, known_grads)
-    use_own_gradients([cost, *(known_grads or ())])
+    outputs = [v for v in (cost, *(known_grads or ())) if v is not None]
 
     def derive(
         disconnected_inputs: str,
@@ -156,21 +158,23 @@ def grad(
         null_gradients: str = null_gradients,
         wrt: Variables = wrt,
     ) -> Any:
+        make = partial(
+            _grad,
+            cost,
+            _listed(wrt),
+            consider_constant,
+            disconnected_inputs,
+            add_names,
+            known_grads,
+            return_disconnected,
+            null_gradients,
+        )
         with rare_collections():
-            return _grad(
-                cost,
-                wrt,
-                consider_constant,
-                disconnected_inputs,
-                add_names,
-                known_grads,
-                return_disconnected,
-                null_gradients,
-            )
+            found = _traced(make, outputs, list((known_grads or {}).values()))
+        return as_list_or_tuple(isinstance(wrt, list), isinstance(wrt, tuple), found)
 
     try:
         if config.profile:
-            outputs = [v for v in (cost, *(known_grads or ())) if v is not None]
             derived = with_lines(partial(derive, "ignore", "none", "return"), outputs, _listed(wrt))
             if all(g is not None and not isinstance(g.type, NullType) for g in derived):
                 return as_list_or_tuple(isinstance(wrt, list), isinstance(wrt, tuple), derived)
@@ -187,6 +191,22 @@ def grad(
             " gradient, such as a shape or an index. Leave it out of wrt, or pass"
             f" disconnected_inputs='ignore' for a gradient of zeros.\n{str(error).strip()}"
         ) from None
+
+
+def _traced(derive: Callable[[], Any], of: Variables, more: Variables = ()) -> Any:
+    """What is derived of some variables, and perhaps more that is given, with one line of the user's."""
+    if use_own_gradients(_listed(of)):
+        # the line of a user's own gradient says more than that of the call
+        return derive()
+    found: list[Any] = []
+
+    def made() -> list[Variable]:
+        found.append(derive())
+        return _listed(found[0])
+
+    given = [v for v in (*_listed(of), *_listed(more)) if isinstance(v, Variable)]
+    traced_as_one(made, set(ancestors(given)))
+    return found[0]
 
 
 def _check_starts(consider_constant: Any, known_grads: Any = None) -> None:
@@ -262,8 +282,8 @@ def jacobian(
         An element's gradient in each row.
     """
     _check_starts(consider_constant)
-    use_own_gradients(_listed(expression))
-    return _on_our_loops(_jacobian(expression, wrt, consider_constant, disconnected_inputs))
+    derive = partial(_jacobian, expression, wrt, consider_constant, disconnected_inputs)
+    return _on_our_loops(_traced(derive, expression))
 
 
 @tests_only_results
@@ -289,8 +309,8 @@ def hessian(
     Variable, or list or tuple of variables, as ``wrt`` is
     """
     _check_starts(consider_constant)
-    use_own_gradients([cost])
-    return _on_our_loops(_hessian(cost, wrt, consider_constant, disconnected_inputs))
+    derive = partial(_hessian, cost, wrt, consider_constant, disconnected_inputs)
+    return _on_our_loops(_traced(derive, cost))
 
 
 def _on_our_loops(results: Any) -> Any:
@@ -424,11 +444,12 @@ def Lop(
     from theano.scan_module.gradient.transposed_gradients import apart
 
     _check_starts(consider_constant)
-    use_own_gradients(_listed(f))
-    return pullback(
+    derive = partial(
+        pullback,
         apart(f) if isinstance(f, list | tuple) else f,
         wrt,
         eval_points,
         consider_constant=consider_constant,
         disconnected_inputs=disconnected_inputs,
     )
+    return _traced(derive, f, eval_points)

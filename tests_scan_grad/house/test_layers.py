@@ -11,7 +11,7 @@ LAYERS = [
     (
         "flags, and small things that know no graph",
         """compat configdefaults configparser deep_graphs flags garbage gradient_lines lazy_names log_handler misc
-        nearest_name platform_name updates users_lines users_modules values_in_words version""",
+        nearest_name one_trace platform_name updates users_lines users_modules values_in_words version""",
     ),
     (
         "graphs: names of their parts, rewriters, values for tests, how they are printed",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 
+import pytest
 from pytensor.graph.traversal import ancestors
 from pytensor.scan.op import Scan
 
@@ -35,3 +36,51 @@ def test_without_traces_there_is_none():
     assert not any(
         getattr(v.tag, "trace", None) for v in ancestors([gradient], blockers=[x]) if v.owner
     )
+
+
+@pytest.mark.parametrize(
+    "derive",
+    [
+        lambda cost, x: theano.grad(cost, x),
+        lambda cost, x: theano.Lop(cost, x, T.ones_like(cost)),
+        lambda cost, x: theano.gradient.hessian(cost, x),
+        lambda cost, x: theano.gradient.jacobian(cost, x),
+    ],
+    ids=["grad", "Lop", "hessian", "jacobian"],
+)
+def test_a_gradient_outside_of_loops_names_the_line_that_asked_however_deep_it_is(derive):
+    x, w = T.vector("x"), T.matrix("w")
+    h = x
+    for _ in range(20):
+        h = T.tanh(h.dot(w))
+    cost = h.sum()
+    forward = set(ancestors([cost]))
+    gradient = derive(cost, x)
+    asking = f"{__file__}:{inspect.getsourcelines(derive)[1]}"
+    made = {v.owner for v in ancestors([gradient], blockers=forward) if v.owner} - {
+        v.owner for v in forward
+    }
+    assert made and {users_line(node) for node in made} == {asking}
+
+
+class Halved(theano.Op):
+    """Half of an array; its gradient is written here."""
+
+    __props__ = ()
+
+    def make_node(self, x):
+        return theano.Apply(self, [x], [x.type()])
+
+    def perform(self, node, inputs, outputs):
+        outputs[0][0] = inputs[0] / 2
+
+    def grad(self, inputs, cotangents):
+        return [cotangents[0] * T.exp(inputs[0])]
+
+
+def test_a_gradient_that_a_user_wrote_names_the_line_in_it():
+    x = T.vector("x")
+    gradient = theano.grad(T.sqr(Halved()(x)).sum(), x)
+    (node,) = (v.owner for v in ancestors([gradient]) if v.owner and v.owner.op == T.exp)
+    lines, first = inspect.getsourcelines(Halved.grad)
+    assert users_line(node) == f"{__file__}:{first + len(lines) - 1}"

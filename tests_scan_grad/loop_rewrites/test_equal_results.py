@@ -95,3 +95,20 @@ def test_the_greatest_of_a_state_is_found_in_the_same_copy_of_it(save):
     for ours, theirs in zip(f(*values), expected, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-10)
     assert all(len(loop.op.info.sit_sot_in_slices) <= 2 for loop in loops(f))
+
+
+@pytest.mark.parametrize("mode", ["FAST_RUN", "FAST_COMPILE"])
+def test_constants_are_one_where_all_of_their_bits_are(mode):
+    x = T.dvector("x")
+    above, below = T.constant(np.array([0.0, 1.0])), T.constant(np.array([-0.0, 1.0]))
+    f = theano.function([x], [x / above, x / below], mode=mode)
+    with np.errstate(divide="ignore"):
+        first, second = f([1.0, 2.0])
+    assert first.tolist() == [np.inf, 2.0] and second.tolist() == [-np.inf, 2.0]
+
+
+def test_equal_constants_with_numbers_that_are_none_are_one():
+    x = T.dvector("x")
+    results = [T.exp(x + T.constant(np.array([np.nan, np.inf, 2.0]))) for _ in range(2)]
+    f = theano.function([x], results)
+    assert len([n for n in f.maker.fgraph.apply_nodes if "exp" in str(n.op).lower()]) == 1

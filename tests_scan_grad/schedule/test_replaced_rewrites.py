@@ -5,6 +5,7 @@ import pytest
 
 import theano
 import theano.tensor as T
+from theano.schedule.lazy_shapes import LazyShapeFeature
 from theano.tensor.elemwise import DimShuffle
 from theano.tensor.subtensor import IncSubtensor, Subtensor
 
@@ -215,3 +216,42 @@ def test_rows_that_are_set_and_read_back_must_be_there(mode):
             fn(given, values, places)
     with pytest.raises((AssertionError, ValueError)):
         fn(given, np.ones((2, 3)), [0, 1])
+
+
+@pytest.mark.parametrize("mode", ["FAST_RUN", "FAST_COMPILE"])
+def test_sums_of_gradients_begin_in_memory_whose_lengths_are_not_compared(mode, monkeypatch):
+    compared = []
+    same_shape = LazyShapeFeature.same_shape
+
+    def counted(self, x, y, *axes, **named):
+        compared.append((x, y))
+        return same_shape(self, x, y, *axes, **named)
+
+    monkeypatch.setattr(LazyShapeFeature, "same_shape", counted)
+    x, w, b = T.matrix("x"), T.matrix("w"), T.vector("b")
+    h, _ = theano.scan(
+        lambda v, h, w, b: T.tanh(v + h.dot(w) + b),
+        sequences=x,
+        outputs_info=T.zeros_like(x[0]),
+        non_sequences=[w, b],
+    )
+    gradients = theano.grad(h[-1].sum(), [w, b])
+    f = theano.function([x, w, b], gradients, mode=mode)
+    kinds = {type(node.op).__name__ for node in f.maker.fgraph.apply_nodes}
+    assert not kinds & {"CheckAndRaise", "Assert", "Alloc"}
+    filled = [y for _, y in compared if y.owner and isinstance(y.owner.op, T.Alloc)]
+    assert not filled
+    rng = np.random.default_rng(1)
+    values = [rng.normal(size=shape).astype(x.dtype) for shape in ((4, 3), (3, 3), (3,))]
+    reference = theano.function([x, w, b], gradients, mode=theano.Mode("py", None))
+    for got, expected in zip(f(*values), reference(*values), strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-5)
+
+
+def test_rows_that_are_filled_with_other_lengths_raise_as_before():
+    n, m = T.lscalars("n", "m")
+    memory = T.AllocEmpty("float64")(n, 3)
+    f = theano.function([n, m], T.set_subtensor(memory[:1], T.alloc(0.0, 1, m)))
+    assert f(2, 3)[0].tolist() == [0, 0, 0]
+    with pytest.raises(ValueError):
+        f(2, 4)

@@ -8,6 +8,7 @@ from pytensor.graph.basic import Apply, Variable
 
 from theano.configdefaults import config
 from theano.gof.test_values import tests_only_results
+from theano.one_trace import with_one_trace
 from theano.pytensor_base.functions.compiling import freeing_what_runs
 from theano.pytensor_base.functions.linking import WrapLinker
 from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
@@ -19,7 +20,6 @@ from theano.scan_module.gradient.forward_loops import extend_loop
 from theano.scan_module.gradient.tangent_loop import loop_pushforward
 from theano.scan_module.loop.arguments import NORMAL_STEP, take_apart
 from theano.scan_module.loop.fitting_inputs import with_fitting_inputs
-from theano.scan_module.loop.one_trace import with_one_trace
 from theano.scan_module.loop.op_of_step import layout, step_graph
 from theano.scan_module.loop.rows_without_steps import with_rows_of_no_steps
 from theano.scan_module.loop.scan_attributes import ScanAttributes

@@ -15,6 +15,7 @@ from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.rewriting import (
     EquilibriumGraphRewriter,
     GraphRewriter,
+    MergeOptimizer,
     NodeProcessingGraphRewriter,
     SequentialGraphRewriter,
     SequentialNodeRewriter,
@@ -30,6 +31,7 @@ from theano.pytensor_base.operations.tensor_rewrites import ShapeOptimizer, topo
 from theano.schedule.endless import InTurn, Walk
 from theano.schedule.equilibrium import Equilibrium
 from theano.schedule.lazy_shapes import AttachLazyShapes
+from theano.schedule.merged import Merge
 from theano.schedule.rewrites.of_pytensor.instead import INSTEAD
 from theano.schedule.seconds import SecondsByRewrite
 
@@ -95,6 +97,12 @@ def _merge_with_lines(of: ScanMerge) -> GraphRewriter:
     return made
 
 
+def _merge(of: MergeOptimizer) -> GraphRewriter:
+    made = Merge()
+    vars(made).update(vars(of))
+    return made
+
+
 def _simplify_lengths(graph: FunctionGraph) -> None:
     canonicalize(graph)
     topo_constant_folding.rewrite(graph)
@@ -104,6 +112,7 @@ def _simplify_lengths(graph: FunctionGraph) -> None:
 _INSTEAD: dict[type[GraphRewriter], Callable[[Any], GraphRewriter]] = {
     EquilibriumGraphRewriter: Equilibrium,
     ScanEquilibriumGraphRewriter: EquilibriumOfLoops,
+    MergeOptimizer: _merge,
     ScanMerge: _merge_with_lines,
     ShapeOptimizer: lambda _: AttachLazyShapes(_simplify_lengths),
 }

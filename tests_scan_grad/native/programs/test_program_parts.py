@@ -103,3 +103,25 @@ def test_a_text_has_the_functions_of_vectors_that_it_calls(dtype):
     value = np.arange(40, dtype=dtype).reshape(2, 20) / 20
     np.testing.assert_allclose(f(value)[0], np.tanh(value), rtol=1e-6)
     np.testing.assert_array_equal(f(value)[1], value.max(axis=1))
+
+
+@pytest.mark.parametrize("running, parts", [(0, 2), (1, 2), (2, 1), (5, 1)])
+def test_where_all_cores_compile_loops_a_program_has_one_part(
+    running, parts, empty_cache, short_parts, monkeypatch
+):
+    monkeypatch.setattr(compiler, "cores", lambda: 2)
+    monkeypatch.setattr(build, "running_ahead", lambda: running)
+    run, started = compiler.run, []
+
+    def counted(folder, made, flags, *rest):
+        if any(flag.startswith("-DTN_PART=") for flag in flags):
+            started.append(made)
+        return run(folder, made, flags, *rest)
+
+    monkeypatch.setattr(compiler, "run", counted)
+    inputs, outputs = long_program()
+    function = theano.function(inputs, outputs, mode="NATIVE")
+    assert len(started) == parts
+    values = np.random.default_rng(1).standard_normal((5, 3)), np.array([4, 0, 0, 2])
+    reference = theano.function(inputs, outputs, mode=theano.Mode("py", "fast_run"))
+    np.testing.assert_allclose(function(*values)[0], reference(*values)[0], rtol=1e-10)

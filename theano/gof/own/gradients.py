@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from pytensor.compile.builders import OpFromGraph
 from pytensor.graph.basic import Variable
 from pytensor.graph.op import HasInnerGraph
 from pytensor.graph.op import Op as PyTensorOp
@@ -21,28 +22,38 @@ from theano.pytensor_base.graphs.kinds import is_a
 # these ask for the methods by Theano's names
 _ASKING = (PureOp, PyTensorOp)
 
-_seen: set[type] = set()
+# whether a class of operators may run code of users for its gradient
+_by_users: dict[type, bool] = {}
 
 
-def use_own_gradients(variables: Iterable[Any]) -> None:
+def use_own_gradients(variables: Iterable[Any]) -> bool:
     """Have PyTensor find the gradients that users' operators in a graph define by Theano's names.
 
     Parameters
     ----------
     variables
         The graph's results; what is no variable is passed over.
+
+    Returns
+    -------
+    bool
+        Whether code of users may run for a gradient of the graph, other than for that of a loop's step.
     """
+    found = False
     for variable in ancestors([v for v in variables if isinstance(v, Variable)]):
         if variable.owner is None:
             continue
         op = variable.owner.op
         for kind in (type(op), type(getattr(op, "scalar_op", op))):
-            if kind not in _seen:
-                _seen.add(kind)
+            if kind not in _by_users:
+                # an operator of a graph may be given a gradient
+                _by_users[kind] = is_of_users(kind.__module__) or issubclass(kind, OpFromGraph)
                 _adopt(kind, "pullback", ("grad", "L_op"), _pullback)
                 _adopt(kind, "pushforward", ("R_op",), PureOp.pushforward)
+            found = found or _by_users[kind]
         if is_a(op, HasInnerGraph):
             use_own_gradients(op.inner_outputs)
+    return found
 
 
 def _adopt(kind: type, asked: str, own: tuple[str, ...], method: Any) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
+from pytensor.compile.aliasing import Supervisor
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.destroyhandler import (
     DestroyHandler,  # the feature that orders nodes which overwrite their inputs
@@ -52,6 +53,53 @@ read_tag: Any = object.__getattribute__
 def features_of(graph: FunctionGraph) -> list[Feature]:
     """The features attached to a graph, in the order in which they came."""
     return list(graph._features)
+
+
+# what these know of a graph they ask for when they need it
+_KEEPING_NOTHING = frozenset(
+    {ReplaceValidate, Supervisor, NoOutputFromInplace, PreserveVariableAttributes}
+)
+
+
+def replace_at_once(
+    graph: FunctionGraph, outputs: Sequence[Variable], nodes: Iterable[Apply]
+) -> bool:
+    """Have a graph compute other results of its inputs; answers whether that was possible.
+
+    PyTensor's replacement takes old nodes away one by one, and looks for the order of the new ones.
+    It is not possible where a feature is told of each node.
+
+    Parameters
+    ----------
+    graph
+        Its inputs stay.
+    outputs, nodes
+        The results, as many as it has, and the nodes that compute them, in order.
+    """
+    if not all(type(feature) in _KEEPING_NOTHING for feature in features_of(graph)):
+        return False
+    results = [graph.get_output_client(k)[0] for k in range(len(outputs))]
+    clients: dict[Variable, list[tuple[Apply, int]]] = {v: [] for v in graph.inputs}
+    for node in nodes:
+        for position, variable in enumerate(node.inputs):
+            clients.setdefault(variable, []).append((node, position))
+        for variable in node.outputs:
+            clients[variable] = []
+    before = list(graph.outputs)
+    for node, variable in zip(results, outputs, strict=True):
+        node.inputs[0] = variable
+        clients.setdefault(variable, []).append((node, 0))
+    graph.apply_nodes.clear()
+    graph.apply_nodes.update(nodes)
+    graph.variables.clear()
+    graph.variables.update(clients)
+    graph.clients.clear()
+    graph.clients.update(clients)
+    graph.outputs[:] = outputs
+    for node, old, new in zip(results, before, outputs, strict=True):
+        if old is not new:
+            graph.execute_callbacks("on_change_input", node, 0, old, new, reason="at once")
+    return True
 
 
 def without_history(nodes: Iterable[Apply]) -> None:

@@ -16,7 +16,8 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.op import HasInnerGraph, Op
 
 from theano.pytensor_base.graphs.kinds import is_a
-from theano.pytensor_base.graphs.rewriting import MergeFeature, MergeOptimizer
+from theano.pytensor_base.graphs.rewriting import MergeOptimizer
+from theano.schedule.merged import Merging
 
 # the methods of an operation that say what its gradient is
 _GRADIENT_METHODS = ("pullback", "pushforward", "L_op", "R_op", "grad", "connection_pattern")
@@ -31,7 +32,7 @@ class MergeBeforeGradients(MergeOptimizer):
             graph.attach_feature(_EqualGradients())
 
 
-class _EqualGradients(MergeFeature):
+class _EqualGradients(Merging):
     def process_node(self, graph: FunctionGraph, node: Apply) -> None:
         scheduled = len(self.scheduled)
         super().process_node(graph, node)

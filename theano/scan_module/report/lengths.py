@@ -13,9 +13,9 @@ from pytensor.scalar.basic import EQ, GE, GT, LE, LT, Maximum, Minimum, Switch
 from pytensor.tensor.basic import ScalarFromTensor, TensorFromScalar, constant, stack
 from pytensor.tensor.shape import Shape, Shape_i
 
-from theano.pytensor_base.graphs.rewriting import MergeOptimizer
 from theano.schedule.arranged import canonicalize
 from theano.schedule.lazy_shapes import LazyShapeFeature
+from theano.schedule.merged import Merge
 
 # A number, an expression of the arguments of the function, or None if neither can be had.
 Length = int | Variable | None
@@ -57,7 +57,7 @@ def simplified(lengths: Sequence[Variable]) -> list[Length]:
     canonicalize(graph)
     _replace(graph, _within)
     canonicalize(graph)
-    MergeOptimizer().rewrite(graph)
+    Merge().rewrite(graph)
     _replace(graph, _one_of_equals)
     return [as_number(without_checks(length)) for length in graph.outputs]
 

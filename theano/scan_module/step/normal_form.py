@@ -13,12 +13,12 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.blockwise import Blockwise
 
 from theano.pytensor_base.graphs.order import in_order
-from theano.pytensor_base.graphs.rewriting import MergeOptimizer
 from theano.scan_module.loop.arguments import NORMAL_STEP, Loop, loop_of, take_apart
 from theano.scan_module.loop.equal_loops import once_for_equal_steps
 from theano.scan_module.step.equal_steps import what_decides
 from theano.scan_module.step.shape_only_uses import with_shapes_from_outside
 from theano.scan_module.step.unread_results import drop_unread_results
+from theano.schedule.merged import Merge
 from theano.schedule.rewrites.matrices.transposed_products import TransposedProducts
 
 
@@ -67,7 +67,7 @@ def _normalized(inputs: list[Variable], outputs: list[Variable]) -> list[Variabl
                 ],
                 reason="unbatched_blockwise",
             )
-    MergeOptimizer().rewrite(graph)
+    Merge().rewrite(graph)
     drop_unread_results(graph)
     TransposedProducts().rewrite(graph)
     return list(graph.outputs)

@@ -21,7 +21,13 @@ from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph, Output
 from pytensor.graph.type import Type
 
-from theano.pytensor_base.graphs.graph import AlreadyThere, DestroyHandler, Feature, features_of
+from theano.pytensor_base.graphs.graph import (
+    AlreadyThere,
+    DestroyHandler,
+    Feature,
+    features_of,
+    replace_at_once,
+)
 from theano.pytensor_base.graphs.order import order_of
 from theano.pytensor_base.graphs.rewriting import SequentialGraphRewriter
 from theano.schedule.disk.graph_names import name_of
@@ -161,18 +167,15 @@ def _read(path: Path, fgraph: FunctionGraph, inputs: list[Variable]) -> bool:
     try:
         with config.change_flags(traceback__limit=0):
             name, _, _, outputs, features, handled = GraphUnpickler(file, inputs).load()
-        _check_fits(fgraph, inputs, outputs, features)
+        nodes = _checked_nodes(fgraph, inputs, outputs, features)
         if name != path.name:
             raise NotStored(f"it is the graph {name}")
     except Exception as why:
         # what it takes to read a graph was not there, such as a class that is defined later
         _log.warning("the graph in %s cannot be read: %s", path, why)
         return False
-    for old in list(dict.fromkeys(fgraph.outputs)):
-        for node, position in list(fgraph.clients[old]):
-            if isinstance(node.op, Output):
-                new = outputs[node.op.idx]
-                fgraph.change_node_input(node, position, new, reason="read from disk")
+    if not replace_at_once(fgraph, outputs, nodes):
+        _replace(fgraph, outputs)
     if handled:
         with contextlib.suppress(AlreadyThere):
             fgraph.attach_feature(DestroyHandler())
@@ -181,8 +184,18 @@ def _read(path: Path, fgraph: FunctionGraph, inputs: list[Variable]) -> bool:
     return True
 
 
-def _check_fits(fgraph: FunctionGraph, inputs: list[Variable], outputs: Any, features: Any) -> None:
-    """Whether what was read can be put in the place of a graph; NotStored where it cannot."""
+def _replace(fgraph: FunctionGraph, outputs: list[Variable]) -> None:
+    for old in list(dict.fromkeys(fgraph.outputs)):
+        for node, position in list(fgraph.clients[old]):
+            if isinstance(node.op, Output):
+                new = outputs[node.op.idx]
+                fgraph.change_node_input(node, position, new, reason="read from disk")
+
+
+def _checked_nodes(
+    fgraph: FunctionGraph, inputs: list[Variable], outputs: Any, features: Any
+) -> list[Apply]:
+    """The nodes of what was read, in order; NotStored where it can't be put in the graph's place."""
     types = [variable.type for variable in fgraph.outputs]
     if len(outputs) != len(types) or not all(map(_is_in_type, types, outputs)):
         raise NotStored("its results are of other types")
@@ -194,6 +207,7 @@ def _check_fits(fgraph: FunctionGraph, inputs: list[Variable], outputs: Any, fea
         raise NotStored("it reads what is not there")
     if not all(isinstance(feature, Feature) for feature in features):
         raise NotStored("what it remembers is unknown")
+    return nodes
 
 
 def _is_in_type(wanted: Type, variable: Any) -> bool:

@@ -19,7 +19,7 @@ from pathlib import Path
 from theano.data_classes import dataclass
 from theano.link.native.build import compiler
 from theano.link.native.build.compiler import Run
-from theano.link.native.build.objects import object_files, start_missing
+from theano.link.native.build.objects import object_files, running_ahead, start_missing
 from theano.link.native.build.tiers import QUICK, Tier
 from theano.link.native.emit.program_text import ProgramText
 from theano.link.native.ir.ir import CannotLower
@@ -61,6 +61,9 @@ class Build:
     def start_parts(self, folder: Path, behind: bool = False) -> list[Run]:
         """Start the compiler for the whole library, or for the parts that `start_link` joins."""
         flags, parts = self.tier.flags_of_program(self.code), self.tier.parts_of(self.code)
+        if not behind:
+            # one more has the compiler read the text again, while loops' compilers wait for a core
+            parts = max(1, min(parts, compiler.cores() + 1 - running_ahead()))
         if self.in_one:
             return [compiler.run(folder, self.name, flags, self._marked, behind)]
         runs: list[Run] = []

@@ -51,6 +51,11 @@ def compile_ahead(loops: Sequence[LoopCode], tier: Tier) -> None:
                 _running[path] = _start(code, path, tier, behind=True)
 
 
+def running_ahead() -> int:
+    """How many runs ahead have not ended."""
+    return sum(not run.is_done() for run in list(_running.values()))
+
+
 def object_files(
     loops: Sequence[LoopCode], folder: Path, tier: Tier, anew: bool = False
 ) -> list[Path]:

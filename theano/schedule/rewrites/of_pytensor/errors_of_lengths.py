@@ -11,8 +11,12 @@ from typing import Any
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.raise_op import Assert, CheckAndRaise
+from pytensor.tensor.basic import Alloc, AllocEmpty
+from pytensor.tensor.subtensor import IncSubtensor
 
+from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.rewriting import copy_stack_trace
+from theano.schedule.lengths import known_length
 from theano.schedule.rewrites.of_pytensor.guarded import Guarded
 
 
@@ -31,6 +35,37 @@ class WithErrorOfLengths(Guarded):
         checked = made.owner.clone_with_new_inputs(operands).outputs[0]
         copy_stack_trace(node.outputs, checked)
         return [checked]
+
+
+class FilledRows(WithErrorOfLengths):
+    """What fills rows is written itself, in the place of an array that is filled with it.
+
+    Where the array was given the lengths of the memory that it is written to, nothing has to be
+    asserted: the sums of a loop's gradients begin so, and PyTensor works out three shapes of each.
+    """
+
+    def transform(self, fgraph: FunctionGraph, node: Apply, *args: Any, **kwargs: Any) -> Any:
+        """What the rewrite gives, at once where the lengths are the same variables."""
+        if not _is_filled_to_fit(node):
+            return super().transform(fgraph, node, *args, **kwargs)
+        memory, rows, *index = node.inputs
+        written = node.op(memory, rows.owner.inputs[0], *index)  # type: ignore[union-attr]
+        copy_stack_trace(node.outputs, written)
+        return [written]
+
+
+def _is_filled_to_fit(node: Apply) -> bool:
+    """Whether a node writes one filled row, or that for all, to rows of memory as long as it."""
+    if not is_a(node.op, IncSubtensor):
+        return False
+    memory, rows = (v.owner for v in node.inputs[:2])
+    if rows is None or type(rows.op) is not Alloc or memory is None:
+        return False
+    index = node.op.idx_list  # type: ignore[attr-defined]
+    if type(memory.op) is not AllocEmpty or len(index) != 1 or not isinstance(index[0], slice):
+        return False
+    one, *lengths = rows.inputs[1:]
+    return known_length(one) == 1 and lengths == memory.inputs[1:]
 
 
 def _as_value_error(operand: Variable, fgraph: FunctionGraph) -> Any:

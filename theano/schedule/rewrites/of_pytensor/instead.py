@@ -40,7 +40,7 @@ from theano.schedule.rewrites.matrices.scaled_products import scaled_product
 from theano.schedule.rewrites.of_pytensor import matrices_without_result as matrices
 from theano.schedule.rewrites.of_pytensor import where_parts_are_right as parts
 from theano.schedule.rewrites.of_pytensor import where_right as where
-from theano.schedule.rewrites.of_pytensor.errors_of_lengths import WithErrorOfLengths
+from theano.schedule.rewrites.of_pytensor.errors_of_lengths import FilledRows, WithErrorOfLengths
 from theano.schedule.rewrites.of_pytensor.guarded import Guarded
 from theano.schedule.rewrites.parts.rows_of_length_one import row_of_length_one
 from theano.schedule.rewrites.parts.rows_read_back import rows_read_back
@@ -113,10 +113,10 @@ INSTEAD: dict[NodeRewriter, NodeRewriter] = {
     subtensor.local_useless_slice: Guarded(
         subtensor.local_useless_slice, accepts=parts.what_is_written_fits
     ),
-    **{
-        rewriter: WithErrorOfLengths(rewriter)
-        for rewriter in (basic.local_merge_alloc, subtensor.local_useless_inc_subtensor_alloc)
-    },
+    basic.local_merge_alloc: WithErrorOfLengths(basic.local_merge_alloc),
+    subtensor.local_useless_inc_subtensor_alloc: FilledRows(
+        subtensor.local_useless_inc_subtensor_alloc
+    ),
     basic.local_second_to_alloc: second_to_alloc,
     blas.local_dot22_to_dot22scalar: scaled_product,
     math.local_0_dot_x: product_with_zeros,

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import linecache
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import wraps
 from types import FrameType
 from typing import Any
 
 from pytensor.configdefaults import config
-from pytensor.graph.basic import Variable
+from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.op import HasInnerGraph, Op
 from pytensor.graph.traversal import ancestors
 
-from theano.pytensor_base.graphs.scan import Scan
+from theano.pytensor_base.graphs.kinds import is_a
 from theano.users_lines import OF_A_GRADIENT, PACKAGES
 
 
@@ -49,7 +50,7 @@ def with_one_trace(derive: Callable) -> Callable:
     return derived
 
 
-def traced_as_one(make: Callable[[], list], given: Sequence[Variable]) -> list:
+def traced_as_one(make: Callable[[], list], given: Collection[Variable]) -> list:
     """What a function makes of given variables, all of it with the trace of the user's call.
 
     Where PyTensor records the trace of a variable, the calls within this package take the places
@@ -58,7 +59,7 @@ def traced_as_one(make: Callable[[], list], given: Sequence[Variable]) -> list:
     Parameters
     ----------
     make
-        Returns a list of variables.
+        Returns a list of variables, and perhaps of None.
     given
         Where what it makes ends: these variables and what they are computed from are not marked.
     """
@@ -67,7 +68,7 @@ def traced_as_one(make: Callable[[], list], given: Sequence[Variable]) -> list:
     trace = [users_lines(config.traceback__limit)]
     with config.change_flags(traceback__limit=0):
         results = make()
-    _mark(ancestors(results, blockers=given), trace)
+    _mark(ancestors([v for v in results if v is not None], blockers=given), trace)
     return results
 
 
@@ -82,6 +83,23 @@ def _mark(variables: Iterable[Variable], trace: Any) -> None:
         variable.tag.trace = trace
         node = variable.owner
         if node is not None and not getattr(node.tag, "trace", None):
-            node.tag.trace = trace
-        if node is not None and isinstance(node.op, Scan):
-            _mark(node.op.fgraph.variables, trace)
+            _mark_node(node, trace)
+
+
+def _mark_node(node: Apply, trace: Any) -> None:
+    node.tag.trace = trace
+    for other in node.outputs:
+        # also what nothing reads: the first result says the node's line
+        if not getattr(other.tag, "trace", None):
+            other.tag.trace = trace
+    if _is_loop(node.op):
+        _mark(node.op.fgraph.variables, trace)  # type: ignore[attr-defined]
+
+
+def _is_loop(op: Op) -> bool:
+    if not is_a(op, HasInnerGraph):
+        return False
+    # Imported when first used: programs without loops need none of it.
+    from theano.pytensor_base.graphs.scan import Scan
+
+    return isinstance(op, Scan)
