@@ -1,4 +1,5 @@
-"""What `bool(variable)`, ``variable < other`` and `variable.eval()` are in modules that use Theano.
+"""What `bool(variable)`, ``variable < other``, `variable.eval()` and `variable.prod()` are in modules
+that use Theano.
 
 The one place where methods of PyTensor's are replaced. They do what PyTensor's do for everyone
 else; whose module calls decides, see `theano.users_modules`.
@@ -50,6 +51,15 @@ def _evaluated(
     return evaluate(variable, inputs_to_values, name, **kwargs)
 
 
+def _product(pytensor_prod: Callable, variable: Any, *args: Any, **kwargs: Any) -> Any:
+    if not uses_theano(sys._getframe(2)):
+        return pytensor_prod(variable, *args, **kwargs)
+    # the module of tensors imports that of functions, which needs this one
+    from theano.tensor.products_of_elements import prod
+
+    return prod(variable, *args, **kwargs)
+
+
 def _replaced(holder: type, name: str, answer: Callable) -> None:
     """Put a method in the place of PyTensor's, which it is given first."""
     method = vars(holder)[name]
@@ -70,4 +80,6 @@ def install() -> None:
     # Theano's scalars are true whatever made them
     for name in ("__lt__", "__le__", "__gt__", "__ge__"):
         _replaced(TensorOperators, name, _compared)
+    # whose gradient has one, too
+    _replaced(TensorOperators, "prod", _product)
     _replaced(Variable, "eval", _evaluated)
