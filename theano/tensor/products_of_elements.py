@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytensor.tensor as pt
-from pytensor.gradient import DisconnectedType
+from pytensor.gradient import DisconnectedType, disconnected_grad
 from pytensor.graph.basic import Variable
 from pytensor.tensor.math import Prod as _PyTensorProd
 from pytensor.tensor.math import makeKeepDims
@@ -39,7 +39,8 @@ class Prod(_PyTensorProd):
             return super().pullback(inputs, outputs, cotangents)
         axes = _axes(self, x)
         cotangent = pt.expand_dims(cotangent, axes)
-        is_zero = pt.eq(x, 0)
+        # in which the gradient of a comparison, zeros of floatX, would widen the second gradient
+        is_zero = disconnected_grad(pt.eq(x, 0))
         divisor = pt.switch(is_zero, pt.ones_like(x), x)
         quotient = cotangent * pt.expand_dims(self(x), axes) / divisor
         return [pt.switch(is_zero, cotangent * self._others_of_zeros(x), quotient)]
