@@ -41,6 +41,7 @@ from theano.deep_graphs import with_room_for_deep_graphs
 from theano.garbage import rare_collections
 from theano.gof.own.gradients import use_own_gradients
 from theano.gof.test_values import tests_only_results
+from theano.gradient_dtypes import narrow_gradients
 from theano.gradient_lines import with_lines
 from theano.pytensor_base.functions.compiling import as_list_or_tuple, mode_not_slow
 from theano.shaped_gradients import GradClip, GradScale, grad_clip, grad_scale
@@ -155,12 +156,13 @@ def grad(
         return_disconnected: str,
         null_gradients: str = null_gradients,
         wrt: Variables = wrt,
+        constant: Sequence[Variable] = (),
     ) -> Any:
         with rare_collections():
             return _grad(
                 cost,
                 wrt,
-                consider_constant,
+                [*(consider_constant or ()), *constant],
                 disconnected_inputs,
                 add_names,
                 known_grads,
@@ -168,13 +170,16 @@ def grad(
                 null_gradients,
             )
 
+    outputs = [v for v in (cost, *(known_grads or ())) if v is not None]
+    tolerant = partial(derive, "ignore", "none", "return")
     try:
-        if config.profile:
-            outputs = [v for v in (cost, *(known_grads or ())) if v is not None]
-            derived = with_lines(partial(derive, "ignore", "none", "return"), outputs, _listed(wrt))
-            if all(g is not None and not isinstance(g.type, NullType) for g in derived):
-                return as_list_or_tuple(isinstance(wrt, list), isinstance(wrt, tuple), derived)
-        return derive(disconnected_inputs, return_disconnected)
+        derived = with_lines(tolerant, outputs, _listed(wrt)) if config.profile else [None]
+        if any(g is None or isinstance(g.type, NullType) for g in derived):
+            derived = _listed(derive(disconnected_inputs, return_disconnected))
+        derived = narrow_gradients(
+            derived, _listed(wrt), outputs, lambda constant: _listed(tolerant(constant=constant))
+        )
+        return as_list_or_tuple(isinstance(wrt, list), isinstance(wrt, tuple), derived)
     except NotImplementedError as error:
         raise _without_gradient(error) from error
     except TypeError as error:
