@@ -252,6 +252,21 @@ def test_jacobian_and_hessian():
     np.testing.assert_allclose(h, np.diag(6 * X), atol=1e-12)
 
 
+@pytest.mark.parametrize("error", [AssertionError, ValueError, TypeError])
+def test_jacobian_and_hessian_refuse_other_dimensions(error):
+    x, m = T.dvector("x"), T.dmatrix("m")
+    with pytest.raises(error, match="hessian: expected wrt to be vectors, got m of Matrix"):
+        T.hessian(m.sum(), [m])
+    with pytest.raises(error, match="hessian: expected wrt to be vectors, got 3"):
+        T.hessian(x.sum(), 3)
+    with pytest.raises(error, match="hessian: expected a scalar as cost, got x"):
+        T.hessian(x, x)
+    with pytest.raises(error, match="jacobian: expected a vector or a scalar, got m"):
+        T.jacobian(m, x)
+    with pytest.raises(error, match="jacobian: expected a vector or a scalar, got None"):
+        T.jacobian(None, x)
+
+
 def test_gradients_that_an_operator_does_not_give():
     class Half(theano.Op):
         __props__ = ("missing",)

@@ -41,11 +41,16 @@ from theano.deep_graphs import with_room_for_deep_graphs
 from theano.garbage import rare_collections
 from theano.gof.own.gradients import use_own_gradients
 from theano.gof.test_values import tests_only_results
+from theano.gradient_arguments import (
+    WrongArgumentError,
+    check_cost,
+    check_starts,
+    check_vectors,
+)
 from theano.gradient_dtypes import narrow_gradients
 from theano.gradient_lines import with_lines
 from theano.pytensor_base.functions.compiling import as_list_or_tuple, mode_not_slow
 from theano.shaped_gradients import GradClip, GradScale, grad_clip, grad_scale
-from theano.users_lines import users_line
 
 __all__ = [
     "ConsiderConstant",
@@ -144,11 +149,11 @@ def grad(
     NotImplementedError
         If an operation on the way has no gradient.
     """
-    _check_cost(cost)
+    check_cost(cost)
     for variable in _listed(wrt):
         if not isinstance(variable, Variable):
             raise TypeError(f"grad: expected wrt to be variables, got {variable!r}")
-    _check_starts(consider_constant, known_grads)
+    check_starts(consider_constant, known_grads)
     use_own_gradients([cost, *(known_grads or ())])
 
     def derive(
@@ -192,34 +197,6 @@ def grad(
             " gradient, such as a shape or an index. Leave it out of wrt, or pass"
             f" disconnected_inputs='ignore' for a gradient of zeros.\n{str(error).strip()}"
         ) from None
-
-
-def _check_starts(consider_constant: Any, known_grads: Any = None) -> None:
-    """Check where a gradient starts, and what it does not go through."""
-    if isinstance(consider_constant, Variable):
-        raise ValueError(
-            f"grad: expected consider_constant to be a list of variables, got {consider_constant};"
-            f" write consider_constant=[{consider_constant}]"
-        )
-    if known_grads is not None and not isinstance(known_grads, Mapping):
-        raise TypeError(
-            "grad: expected known_grads to be a dictionary of gradients by variables, got"
-            f" {known_grads!r}"
-        )
-
-
-def _check_cost(cost: Any) -> None:
-    if cost is None:
-        return
-    if not isinstance(cost, Variable):
-        raise TypeError(f"grad: the cost must be a scalar variable, but is {cost!r}")
-    if getattr(cost.type, "ndim", 0) != 0:
-        line = users_line(cost.owner) if cost.owner else ""
-        raise TypeError(
-            f"grad: the cost must be a scalar, but {cost}{f' (created at {line})' if line else ''} is"
-            f" {cost.type}: take its sum() or mean(), or T.jacobian for the gradient of each element"
-            " (doc/gradients.md)"
-        )
 
 
 def _without_gradient(error: NotImplementedError) -> NotImplementedError:
@@ -266,7 +243,9 @@ def jacobian(
     Variable, or list or tuple of variables, as ``wrt`` is
         An element's gradient in each row.
     """
-    _check_starts(consider_constant)
+    check_starts(consider_constant)
+    if not isinstance(expression, Variable) or expression.type.ndim > 1:
+        raise WrongArgumentError(f"jacobian: expected a vector or a scalar, got {expression!r}")
     use_own_gradients(_listed(expression))
     return _on_our_loops(_jacobian(expression, wrt, consider_constant, disconnected_inputs))
 
@@ -293,7 +272,10 @@ def hessian(
     -------
     Variable, or list or tuple of variables, as ``wrt`` is
     """
-    _check_starts(consider_constant)
+    check_starts(consider_constant)
+    if not isinstance(cost, Variable) or cost.type.ndim != 0:
+        raise WrongArgumentError(f"hessian: expected a scalar as cost, got {cost!r}")
+    check_vectors("hessian", _listed(wrt))
     use_own_gradients([cost])
     return _on_our_loops(_hessian(cost, wrt, consider_constant, disconnected_inputs))
 
@@ -428,7 +410,7 @@ def Lop(
     """
     from theano.scan_module.gradient.transposed_gradients import apart
 
-    _check_starts(consider_constant)
+    check_starts(consider_constant)
     use_own_gradients(_listed(f))
     return pullback(
         apart(f) if isinstance(f, list | tuple) else f,

@@ -40,6 +40,7 @@ class Prod(_PyTensorProd):
         axes = _axes(self, x)
         cotangent = pt.expand_dims(cotangent, axes)
         # in which the gradient of a comparison, zeros of floatX, would widen the second gradient
+        # its gradient, zeros of floatX, would widen second gradients
         is_zero = disconnected_grad(pt.eq(x, 0))
         divisor = pt.switch(is_zero, pt.ones_like(x), x)
         quotient = cotangent * pt.expand_dims(self(x), axes) / divisor
