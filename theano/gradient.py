@@ -42,11 +42,17 @@ from theano.deep_graphs import with_room_for_deep_graphs
 from theano.garbage import rare_collections
 from theano.gof.own.gradients import use_own_gradients
 from theano.gof.test_values import tests_only_results
+from theano.gradient_arguments import (
+    WrongArgumentError,
+    check_cost,
+    check_starts,
+    check_vectors,
+)
+from theano.gradient_dtypes import narrow_gradients
 from theano.gradient_lines import with_lines
 from theano.one_trace import traced_as_one
 from theano.pytensor_base.functions.compiling import as_list_or_tuple, mode_not_slow
 from theano.shaped_gradients import GradClip, GradScale, grad_clip, grad_scale
-from theano.users_lines import users_line
 
 __all__ = [
     "ConsiderConstant",
@@ -145,11 +151,11 @@ def grad(
     NotImplementedError
         If an operation on the way has no gradient.
     """
-    _check_cost(cost)
+    check_cost(cost)
     for variable in _listed(wrt):
         if not isinstance(variable, Variable):
             raise TypeError(f"grad: expected wrt to be variables, got {variable!r}")
-    _check_starts(consider_constant, known_grads)
+    check_starts(consider_constant, known_grads)
     outputs = [v for v in (cost, *(known_grads or ())) if v is not None]
 
     def derive(
@@ -157,12 +163,13 @@ def grad(
         return_disconnected: str,
         null_gradients: str = null_gradients,
         wrt: Variables = wrt,
+        constant: Sequence[Variable] = (),
     ) -> Any:
         make = partial(
             _grad,
             cost,
             _listed(wrt),
-            consider_constant,
+            [*(consider_constant or ()), *constant],
             disconnected_inputs,
             add_names,
             known_grads,
@@ -170,15 +177,17 @@ def grad(
             null_gradients,
         )
         with rare_collections():
-            found = _traced(make, outputs, list((known_grads or {}).values()))
-        return as_list_or_tuple(isinstance(wrt, list), isinstance(wrt, tuple), found)
+            return _traced(make, outputs, list((known_grads or {}).values()))
 
+    tolerant = partial(derive, "ignore", "none", "return")
     try:
-        if config.profile:
-            derived = with_lines(partial(derive, "ignore", "none", "return"), outputs, _listed(wrt))
-            if all(g is not None and not isinstance(g.type, NullType) for g in derived):
-                return as_list_or_tuple(isinstance(wrt, list), isinstance(wrt, tuple), derived)
-        return derive(disconnected_inputs, return_disconnected)
+        derived = with_lines(tolerant, outputs, _listed(wrt)) if config.profile else [None]
+        if any(g is None or isinstance(g.type, NullType) for g in derived):
+            derived = _listed(derive(disconnected_inputs, return_disconnected))
+        derived = narrow_gradients(
+            derived, _listed(wrt), outputs, lambda constant: _listed(tolerant(constant=constant))
+        )
+        return as_list_or_tuple(isinstance(wrt, list), isinstance(wrt, tuple), derived)
     except NotImplementedError as error:
         raise _without_gradient(error) from error
     except TypeError as error:
@@ -207,34 +216,6 @@ def _traced(derive: Callable[[], Any], of: Variables, more: Variables = ()) -> A
     given = [v for v in (*_listed(of), *_listed(more)) if isinstance(v, Variable)]
     traced_as_one(made, set(ancestors(given)))
     return found[0]
-
-
-def _check_starts(consider_constant: Any, known_grads: Any = None) -> None:
-    """Check where a gradient starts, and what it does not go through."""
-    if isinstance(consider_constant, Variable):
-        raise ValueError(
-            f"grad: expected consider_constant to be a list of variables, got {consider_constant};"
-            f" write consider_constant=[{consider_constant}]"
-        )
-    if known_grads is not None and not isinstance(known_grads, Mapping):
-        raise TypeError(
-            "grad: expected known_grads to be a dictionary of gradients by variables, got"
-            f" {known_grads!r}"
-        )
-
-
-def _check_cost(cost: Any) -> None:
-    if cost is None:
-        return
-    if not isinstance(cost, Variable):
-        raise TypeError(f"grad: the cost must be a scalar variable, but is {cost!r}")
-    if getattr(cost.type, "ndim", 0) != 0:
-        line = users_line(cost.owner) if cost.owner else ""
-        raise TypeError(
-            f"grad: the cost must be a scalar, but {cost}{f' (created at {line})' if line else ''} is"
-            f" {cost.type}: take its sum() or mean(), or T.jacobian for the gradient of each element"
-            " (doc/gradients.md)"
-        )
 
 
 def _without_gradient(error: NotImplementedError) -> NotImplementedError:
@@ -281,7 +262,9 @@ def jacobian(
     Variable, or list or tuple of variables, as ``wrt`` is
         An element's gradient in each row.
     """
-    _check_starts(consider_constant)
+    check_starts(consider_constant)
+    if not isinstance(expression, Variable) or expression.type.ndim > 1:
+        raise WrongArgumentError(f"jacobian: expected a vector or a scalar, got {expression!r}")
     derive = partial(_jacobian, expression, wrt, consider_constant, disconnected_inputs)
     return _on_our_loops(_traced(derive, expression))
 
@@ -308,7 +291,10 @@ def hessian(
     -------
     Variable, or list or tuple of variables, as ``wrt`` is
     """
-    _check_starts(consider_constant)
+    check_starts(consider_constant)
+    if not isinstance(cost, Variable) or cost.type.ndim != 0:
+        raise WrongArgumentError(f"hessian: expected a scalar as cost, got {cost!r}")
+    check_vectors("hessian", _listed(wrt))
     derive = partial(_hessian, cost, wrt, consider_constant, disconnected_inputs)
     return _on_our_loops(_traced(derive, cost))
 
@@ -443,7 +429,7 @@ def Lop(
     """
     from theano.scan_module.gradient.transposed_gradients import apart
 
-    _check_starts(consider_constant)
+    check_starts(consider_constant)
     derive = partial(
         pullback,
         apart(f) if isinstance(f, list | tuple) else f,

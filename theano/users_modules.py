@@ -57,6 +57,11 @@ def uses_theano(frame: FrameType | None) -> bool:
     return _names_use_theano(names) if decided is None else decided
 
 
+def is_own(frame: FrameType) -> bool:
+    """Say whether the code that runs in a frame is this package's."""
+    return _root(frame.f_globals) == _PACKAGE
+
+
 def _root(names: dict[str, Any]) -> str:
     return str(names.get("__name__") or "").partition(".")[0]
 

@@ -62,6 +62,14 @@ def test_unknown_mode_names_the_nearest(x):
         pass
 
 
+@pytest.mark.parametrize("error", [KeyError, ValueError])
+@pytest.mark.parametrize("what", ["linker", "optimizer"])
+def test_unknown_names_are_errors_of_theano_too(what, error):
+    with pytest.raises(error) as caught:
+        theano.Mode(**{what: "cc"})
+    assert str(caught.value).startswith(f"No predefined {what} exists for 'cc'")
+
+
 def test_default_modes_ask_for_our_tag_and_pytensors_do_not():
     def tags(mode):
         return set(mode.provided_optimizer.include)

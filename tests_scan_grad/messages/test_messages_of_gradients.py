@@ -94,7 +94,7 @@ def direction_of_another_type():
     theano.Rop(2 * x, x, M)
 
 
-@mistakes.add((AssertionError, ValueError), "hessian expects a 0 dimensional variable")
+@mistakes.add((AssertionError, ValueError), "hessian: expected a scalar as cost, got")
 def hessian_of_a_vector():
     theano.gradient.hessian(2 * x, x)
 

@@ -252,6 +252,21 @@ def test_jacobian_and_hessian():
     np.testing.assert_allclose(h, np.diag(6 * X), atol=1e-12)
 
 
+@pytest.mark.parametrize("error", [AssertionError, ValueError, TypeError])
+def test_jacobian_and_hessian_refuse_other_dimensions(error):
+    x, m = T.dvector("x"), T.dmatrix("m")
+    with pytest.raises(error, match="hessian: expected wrt to be vectors, got m of Matrix"):
+        T.hessian(m.sum(), [m])
+    with pytest.raises(error, match="hessian: expected wrt to be vectors, got 3"):
+        T.hessian(x.sum(), 3)
+    with pytest.raises(error, match="hessian: expected a scalar as cost, got x"):
+        T.hessian(x, x)
+    with pytest.raises(error, match="jacobian: expected a vector or a scalar, got m"):
+        T.jacobian(m, x)
+    with pytest.raises(error, match="jacobian: expected a vector or a scalar, got None"):
+        T.jacobian(None, x)
+
+
 def test_gradients_that_an_operator_does_not_give():
     class Half(theano.Op):
         __props__ = ("missing",)
@@ -284,3 +299,34 @@ def test_verify_grad_finds_a_wrong_gradient():
 def test_grad_is_with_respect_to_variables(wrt):
     with pytest.raises(TypeError, match="grad: expected wrt to be variables"):
         theano.grad(T.dscalar("x") ** 2, wrt)
+
+
+@pytest.mark.parametrize("compare", [T.gt, T.le, T.eq, lambda x, y: T.isnan(x) + 0 * y])
+def test_comparisons_do_not_widen_gradients(compare):
+    """As an update of a float32 variable would refuse them, where floatX is float64."""
+    with theano.config.change_flags(floatX="float64"):
+        W = theano.shared(np.array([2.0, -1.0], "float32"))
+        cost = T.switch(compare(W, 0), 3 * W, W * W).sum()
+        gradients = theano.grad(cost, [W]) + [theano.grad(cost, W)]
+        assert [g.dtype for g in gradients] == ["float32"] * 2
+        f = theano.function([], cost, updates=[(W, W - np.float32(0.5) * gradients[0])])
+        f()
+        chosen = compare(np.array([2.0, -1.0]), 0).eval()
+        expected = np.where(chosen, [0.5, -2.5], [0.0, 0.0])
+        np.testing.assert_allclose(W.get_value(), expected)
+
+
+def test_gradients_by_what_is_only_compared_are_zeros():
+    with theano.config.change_flags(floatX="float64"):
+        x, y = T.fvectors("x", "y")
+        cost = T.switch(T.gt(y, x), x * x, x).sum()
+        by_x, by_y = theano.grad(cost, (x, y))
+        found = theano.function([x, y], [by_x, by_y])([3, 3], [4, 2])
+        assert by_x.dtype == "float32"
+        np.testing.assert_array_equal(found, [[6, 1], [0, 0]])
+
+
+def test_gradients_that_are_wide_for_another_reason_stay_so():
+    with theano.config.change_flags(floatX="float64"):
+        x, d = T.fvector("x"), T.dvector("d")
+        assert theano.grad(T.switch(T.gt(x, 0), x * d, 0).sum(), x).dtype == "float64"

@@ -396,3 +396,49 @@ def test_what_is_no_tensor_is_named(value):
     with pytest.raises(T.AsTensorError, match="Cannot convert") as error:
         T.as_tensor_variable(given)
     assert repr(given) in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        pytest.param(lambda x: T.repeat(x, 1.5), id="repeat"),
+        pytest.param(lambda x: T.repeat(x, [0.5, 1], axis=0), id="repeat each"),
+        pytest.param(lambda x: T.nlinalg.matrix_power(x, 1.5), id="matrix_power"),
+    ],
+)
+def test_fractions_of_repetitions_are_refused(use):
+    """They were cut off."""
+    with pytest.raises(TypeError, match="expected"):
+        use(T.dmatrix("x"))
+
+
+def test_repetitions_that_are_whole_numbers():
+    x = T.dmatrix("x")
+    value = np.array([[2.0, 1.0], [0.0, 3.0]])
+    for power in (3, np.int64(-2), 0):
+        found = T.nlinalg.matrix_power(x, power).eval({x: value})
+        np.testing.assert_allclose(found, np.linalg.matrix_power(value, power), atol=1e-12)
+    for repeats in (2, np.array([0, 2]), [T.constant(1), 2]):
+        expected = np.repeat(value, [1, 2] if isinstance(repeats, list) else repeats, axis=0)
+        np.testing.assert_allclose(T.repeat(x, repeats, axis=0).eval({x: value}), expected)
+
+
+def test_a_triangle_that_is_none_is_refused():
+    with pytest.raises(AssertionError, match="eigh: expected UPLO to be 'L' or 'U', got 'X'"):
+        T.nlinalg.eigh(T.dmatrix("x"), "X")
+
+
+@pytest.mark.parametrize("thing", [None, object(), "text", {}])
+@pytest.mark.parametrize(
+    "use",
+    [
+        pytest.param(lambda x: T.stack([T.dvector(), x]), id="stack"),
+        pytest.param(lambda x: T.concatenate([T.dvector(), x]), id="concatenate"),
+        pytest.param(lambda x: T.set_subtensor(T.dvector()[0], x), id="set_subtensor"),
+        pytest.param(lambda x: T.repeat(x, 2), id="repeat"),
+    ],
+)
+@pytest.mark.parametrize("error", [T.AsTensorError, TypeError])
+def test_what_is_no_tensor_is_theanos_error_in_functions(use, thing, error):
+    with pytest.raises(error, match="Cannot convert"):
+        use(thing)

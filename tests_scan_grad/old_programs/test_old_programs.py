@@ -1,6 +1,7 @@
 """Programs in the manner of 2012 to 2018, with the idioms of their time; numbers are Theano 1.0.5's."""
 
 import json
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -157,3 +158,48 @@ def test_weights_saved_by_position_are_loaded_by_another_process(tmp_path):
     np.testing.assert_allclose(json.loads(printed), value, rtol=1e-12)
     # what Theano 1.0.5 computes, which loads the file by the same walk
     np.testing.assert_allclose(value.sum(), LOADED_BY_THEANO, rtol=1e-10)
+
+
+COLUMN, ROW, VECTOR = T.col("c"), T.row("r"), T.vector("v")
+MATRIX, POSITION = T.matrix("m"), T.iscalar("i")
+ONES = T.TensorType("float64", (False, True, True))("t")
+
+
+# The patterns of lengths of 1 that Theano 1.0.5 gives; where it has an error, NumPy's.
+@pytest.mark.parametrize(
+    ("indexed", "pattern"),
+    [
+        pytest.param(lambda: COLUMN[:, None], (False, True), id="column"),
+        pytest.param(lambda: T.alloc(1.0, POSITION, 1)[:, None], (False, True), id="alloc"),
+        pytest.param(lambda: COLUMN[0, None], (True,), id="number"),
+        pytest.param(lambda: COLUMN[POSITION, None], (True,), id="variable"),
+        pytest.param(lambda: COLUMN[None, :2], (True, False), id="slice"),
+        pytest.param(lambda: ONES[:, None], (False, True), id="two dimensions"),
+        pytest.param(lambda: ONES[:, None, :], (False, True, True), id="one of two"),
+        pytest.param(lambda: COLUMN[:, None, :], (False, True, True), id="all named"),
+        pytest.param(lambda: COLUMN[:, :, None], (False, True, True), id="last"),
+        pytest.param(lambda: COLUMN[..., None], (False, True, True), id="ellipsis"),
+        pytest.param(lambda: VECTOR[:, None], (False, True), id="vector"),
+        pytest.param(lambda: ROW[:, None], (True, True, False), id="row"),
+        pytest.param(lambda: MATRIX[:, None], (False, True, False), id="matrix"),
+        pytest.param(lambda: MATRIX[None], (True, False, False), id="matrix, one axis"),
+    ],
+)
+def test_dimensions_of_length_one_that_an_index_with_new_axes_does_not_name(indexed, pattern):
+    assert indexed().type.broadcastable == pattern
+
+
+def test_a_mask_of_one_column_in_a_step_for_vectors():
+    """As the samplers of dl4mt, skip-thoughts and arctic-captions call their steps."""
+
+    def step(mask, x, h):
+        return mask[:, None] * T.tanh(x + h) + (1.0 - mask)[:, None] * h
+
+    x, h = T.matrices("x", "h")
+    sampled = step(T.alloc(1.0, x.shape[0], 1), x, h)
+    assert sampled.ndim == 2
+    found = sampled.eval({x: [[1.0, 2.0]], h: [[0.5, 0.5]]})
+    np.testing.assert_allclose(found, np.tanh([[1.5, 2.5]]))
+    by_pytensor = ModuleType("by_pytensor")
+    exec("import pytensor\ndef indexed(x): return x[:, None]", vars(by_pytensor))
+    assert by_pytensor.indexed(COLUMN).ndim == 3

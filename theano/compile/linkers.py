@@ -76,7 +76,7 @@ def make_linker(name: str) -> Linker:
         _warn_of_no_compiler(reason, name, instead)
         name = instead
     if name not in predefined_linkers:
-        raise ValueError(unknown_name("linker", name, predefined_linkers))
+        raise unknown_name("linker", name, predefined_linkers)
     return predefined_linkers[name]()
 
 
@@ -121,10 +121,17 @@ def register_linker(name: str, linker: Linker) -> None:
     predefined_linkers[name] = lambda: linker
 
 
-def unknown_name(what: str, name: object, known: Iterable[str]) -> str:
-    """Return the message that no linker, mode or optimizer of that name exists."""
+class UnknownNameError(ValueError, KeyError):
+    """No linker or optimizer has the name; a KeyError as in Theano, a ValueError as in PyTensor."""
+
+    # that of KeyError quotes the message
+    __str__ = ValueError.__str__
+
+
+def unknown_name(what: str, name: object, known: Iterable[str]) -> UnknownNameError:
+    """Return the error that no linker, mode or optimizer of that name exists."""
     known = list(dict.fromkeys(known))
-    return (
+    return UnknownNameError(
         f"No predefined {what} exists for {name!r}: there are {', '.join(known)}"
         f"{did_you_mean(str(name), known)}"
     )

@@ -348,7 +348,7 @@ def _check_name(mode: Any) -> None:
     if mode in ("ProfileMode", "PROFILE_MODE"):
         raise ValueError(f"{mode} is gone: the flag profile=True profiles functions of any mode")
     if mode not in named_modes:
-        raise ValueError(unknown_name("mode", mode, named_modes))
+        raise unknown_name("mode", mode, named_modes)
 
 
 def _check_flag(mode: Any) -> None:

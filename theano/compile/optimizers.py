@@ -65,7 +65,7 @@ def resolve_optimizer(optimizer: object) -> object:
     if optimizer is not None and not isinstance(optimizer, str):
         return optimizer
     if optimizer not in predefined_optimizers:
-        raise ValueError(unknown_name("optimizer", optimizer, map(str, predefined_optimizers)))
+        raise unknown_name("optimizer", optimizer, map(str, predefined_optimizers))
     return predefined_optimizers[optimizer]
 
 

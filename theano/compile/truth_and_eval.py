@@ -1,4 +1,5 @@
-"""What `bool(variable)`, ``variable < other`` and `variable.eval()` are in modules that use Theano.
+"""What `bool(variable)`, ``variable < other``, ``variable[:, None]``, `variable.eval()` and
+`variable.prod()` are in modules that use Theano.
 
 The one place where methods of PyTensor's are replaced. They do what PyTensor's do for everyone
 else; whose module calls decides, see `theano.users_modules`.
@@ -14,7 +15,7 @@ from pytensor.graph.basic import Variable
 from theano.compile.evaluate import evaluate
 from theano.pytensor_base.operations.scalar import ScalarOperators
 from theano.pytensor_base.operations.tensor import TensorOperators
-from theano.users_modules import uses_theano
+from theano.users_modules import is_own, uses_theano
 
 # Set on what an operator of order gives: ``a < b < c`` means ``(a < b) and (b < c)`` to Python.
 _ORDER = "_is_order"
@@ -50,6 +51,26 @@ def _evaluated(
     return evaluate(variable, inputs_to_values, name, **kwargs)
 
 
+def _product(pytensor_prod: Callable, variable: Any, *args: Any, **kwargs: Any) -> Any:
+    if not uses_theano(sys._getframe(2)):
+        return pytensor_prod(variable, *args, **kwargs)
+    # the module of tensors imports that of functions, which needs this one
+    from theano.tensor.products_of_elements import prod
+
+    return prod(variable, *args, **kwargs)
+
+
+def _indexed(pytensor_getitem: Callable, variable: Any, index: Any) -> Any:
+    if index is None or (isinstance(index, tuple) and any(entry is None for entry in index)):
+        caller = sys._getframe(2)
+        # this package indexes as NumPy does
+        if uses_theano(caller) and not is_own(caller):
+            from theano.tensor.old.new_axes import without_unnamed_axes
+
+            variable = without_unnamed_axes(variable, index)
+    return pytensor_getitem(variable, index)
+
+
 def _replaced(holder: type, name: str, answer: Callable) -> None:
     """Put a method in the place of PyTensor's, which it is given first."""
     method = vars(holder)[name]
@@ -70,4 +91,7 @@ def install() -> None:
     # Theano's scalars are true whatever made them
     for name in ("__lt__", "__le__", "__gt__", "__ge__"):
         _replaced(TensorOperators, name, _compared)
+    _replaced(TensorOperators, "__getitem__", _indexed)
+    # whose gradient has one, too
+    _replaced(TensorOperators, "prod", _product)
     _replaced(Variable, "eval", _evaluated)

@@ -114,6 +114,7 @@ from theano.tensor.old.operators import (
     setdefault,
 )
 from theano.tensor.old.shaping import concatenate, flatten, reshape, split, stack, tile, transpose
+from theano.tensor.products_of_elements import prod
 from theano.tensor.type import *
 from theano.tensor.type import (
     Tensor,

@@ -6,9 +6,10 @@ from typing import Literal
 
 from pytensor.tensor.elemwise import CAReduce, Elemwise, scalar_elemwise
 from pytensor.tensor.elemwise import DimShuffle as _PyTensorDimShuffle
-from pytensor.tensor.math import All, Any, Max, Min, Prod, ProdWithoutZeros, Sum
+from pytensor.tensor.math import All, Any, Max, Min, ProdWithoutZeros, Sum
 
 from theano.gof.stand_in import StandIn
+from theano.tensor.products_of_elements import Prod
 from theano.tensor.var import TensorConstant
 
 

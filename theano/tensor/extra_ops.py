@@ -19,15 +19,33 @@ from pytensor.tensor.extra_ops import (
     fill_diagonal_,
     fill_diagonal_offset_,
 )
+from pytensor.tensor.type import discrete_dtypes
 from pytensor.tensor.variable import TensorVariable
 
+from theano.tensor.as_tensor import as_tensor_variable
 from theano.tensor.old.along_any_axis import CumOp, RepeatOp, Unique
 from theano.tensor.old.operators import DiffOp
 
 
 def repeat(x: Any, repeats: Any, axis: int | None = None) -> TensorVariable:
-    """Repeat each element of `x` along `axis`, or of the flattened `x` without an axis."""
-    return pt.repeat(x, repeats, axis=axis)
+    """Repeat each element of `x` along `axis`, or of the flattened `x` without an axis.
+
+    Parameters
+    ----------
+    x : tensor
+    repeats : int or vector of int
+        How often: each, or each along the axis.
+    axis : int, optional
+
+    Raises
+    ------
+    TypeError
+        `repeats` are no integers.
+    """
+    repeats = pt.as_tensor_variable(repeats)
+    if repeats.type.dtype not in discrete_dtypes:
+        raise TypeError(f"repeat: expected integers as repeats, got {repeats} of {repeats.type}")
+    return pt.repeat(as_tensor_variable(x), repeats, axis=axis)
 
 
 def to_one_hot(y: Any, nb_class: Any, dtype: Any = None) -> TensorVariable:

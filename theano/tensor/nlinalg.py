@@ -2,6 +2,7 @@
 # ruff: noqa: F401 -- this file re-exports
 
 from functools import reduce
+from operator import index
 from typing import Any
 
 from pytensor.tensor.basic import ExtractDiag, alloc_diag, as_tensor_variable, diag, trace
@@ -17,7 +18,6 @@ from pytensor.tensor.linalg import (
     TensorSolve,
     det,
     matrix_inverse,
-    matrix_power,
     norm,
     pinv,
     svd,
@@ -26,6 +26,7 @@ from pytensor.tensor.linalg import (
 )
 from pytensor.tensor.linalg import Lstsq as _PyTensorLstsq
 from pytensor.tensor.linalg import eigh as _eigh
+from pytensor.tensor.linalg import matrix_power as _matrix_power
 from pytensor.tensor.math import dot as _dot
 from pytensor.tensor.math import minimum
 
@@ -51,8 +52,25 @@ def matrix_dot(*args: Any):
 
 
 def eigh(a: Any, UPLO: str = "L"):
-    """Return the eigenvalues and eigenvectors of a symmetric matrix."""
+    """Return the eigenvalues and eigenvectors of a symmetric matrix.
+
+    Parameters
+    ----------
+    a : matrix
+    UPLO : {'L', 'U'}
+        Which triangle of it is read.
+    """
+    if UPLO not in ("L", "U"):
+        raise AssertionError(f"eigh: expected UPLO to be 'L' or 'U', got {UPLO!r}")
     return _eigh(a, lower=UPLO == "L")
+
+
+def matrix_power(M: Any, n: int):
+    """Return a matrix multiplied by itself `n` times, its inverse where `n` is negative."""
+    try:
+        return _matrix_power(M, index(n))
+    except TypeError:
+        raise TypeError(f"matrix_power: expected a whole number, got {n!r}") from None
 
 
 def qr(a: Any, mode: str = "reduced"):

@@ -12,6 +12,7 @@ from pytensor.tensor.type import integer_dtypes
 from pytensor.tensor.variable import TensorVariable
 
 from theano.pytensor_base.operations import axes
+from theano.tensor.as_tensor import as_tensor_variable
 
 
 def stack(*tensors: Any, **kwargs: Any) -> TensorVariable:
@@ -63,7 +64,7 @@ def stack(*tensors: Any, **kwargs: Any) -> TensorVariable:
             DeprecationWarning,
             stacklevel=2,
         )
-    return pt.stack([pt.as_tensor_variable(tensor) for tensor in tensors], axis=axis)
+    return pt.stack([as_tensor_variable(tensor) for tensor in tensors], axis=axis)
 
 
 def flatten(x: Any, ndim: int | None = None, outdim: int | None = None) -> TensorVariable:
@@ -175,7 +176,7 @@ def concatenate(tensor_list: Sequence[Any], axis: Any = 0) -> TensorVariable:
             "concatenate: The 'tensors' argument must be a tuple or a list, make sure you did not "
             f"forget () or [] around them, got {tensor_list}"
         )
-    return axes.join(axis, *tensor_list)
+    return axes.join(axis, *map(as_tensor_variable, tensor_list))
 
 
 def split(x: Any, splits_size: Any, n_splits: int, axis: Any = 0):
