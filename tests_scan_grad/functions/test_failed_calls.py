@@ -290,3 +290,13 @@ def test_inputs_that_share_memory_are_not_overwritten_before_they_are_read():
     np.testing.assert_array_equal(forward.get_value(), [3.0, 5.0, 7.0, 9.0])
     np.testing.assert_array_equal(backward.get_value(), [3.0, 2.0, 1.0, 0.0])
     np.testing.assert_array_equal(again.get_value(), [0.0, 1.0, 2.0, 3.0])
+
+
+def test_parts_of_a_table_are_not_overwritten_while_its_own_memory_is_an_argument():
+    table, x = theano.shared(np.arange(6.0).reshape(3, 2)), T.matrix("x")
+    part = np.array([2, 0, 2])
+    f = theano.function([x], [], updates=[(table, T.inc_subtensor(table[part], x))])
+    expected = table.get_value()
+    np.add.at(expected, part, table.get_value())
+    f(table.get_value(borrow=True))
+    np.testing.assert_array_equal(table.get_value(), expected)

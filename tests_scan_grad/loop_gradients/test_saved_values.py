@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import theano
+import theano.sparse
+import theano.tensor as T
 from tests_scan_grad import networks
 from tests_scan_grad.loop_counts import loops, products, theano_scan
 from tests_scan_grad.loop_runs import ONLY_UNIFIED
@@ -54,3 +57,22 @@ def test_what_is_returned_is_not_saved_again(returned):
     # h is the state; the other three gates are traces, returned or saved
     assert forward.info.n_nit_sot == 3
     assert products_in(backward) == 6
+
+
+@pytest.mark.parametrize("save", ["auto", "all", "none"])
+def test_sparse_matrices_that_a_step_makes_are_not_saved(save):
+    x, h0 = T.matrix("x"), T.matrix("h0")
+
+    def step(h, x):
+        return T.tanh(theano.sparse.dot(theano.sparse.csr_from_dense(x * h), h))
+
+    with theano.config.change_flags(**{"scan.save": save}):
+        h, _ = theano.scan(step, outputs_info=h0, non_sequences=x, n_steps=3)
+        gradients = theano.grad(h.sum(), [x, h0])
+    unrolled = [h0]
+    for _ in range(3):
+        unrolled.append(step(unrolled[-1], x))
+    expected = theano.grad(sum(value.sum() for value in unrolled[1:]), [x, h0])
+    f = theano.function([x, h0], [*gradients, *expected])
+    found = f([[0.6, 0.1], [0.2, 0.5]], [[0.7, -0.3], [0.4, 0.9]])
+    np.testing.assert_allclose(found[:2], found[2:])

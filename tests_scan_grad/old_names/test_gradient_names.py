@@ -72,13 +72,15 @@ def test_rop_of_a_loop():
 
 
 @pytest.mark.parametrize("mode", ["FAST_COMPILE", "FAST_RUN", theano.Mode("py", None)])
-@pytest.mark.parametrize("exponent", ["constant", "variable", "invariant", "state"])
+@pytest.mark.parametrize("exponent", ["constant", "variable", "invariant", "state", "inside"])
 def test_rop_of_powers_of_negative_numbers(exponent, mode):
     x, v, y = T.dvector("x"), T.dvector("v"), T.dscalar("y")
     if exponent == "constant":
         power = x**2
     elif exponent == "variable":
         power = x**y
+    elif exponent == "inside":
+        power = theano.OpFromGraph([x, y], [x**2 * y])(x, y) / y
     elif exponent == "invariant":
         power, _ = theano.scan(lambda u, y: u**y, sequences=x, non_sequences=y)
     else:
@@ -88,6 +90,24 @@ def test_rop_of_powers_of_negative_numbers(exponent, mode):
     f = theano.function([x, v, y], [tangent, second], mode=mode, on_unused_input="ignore")
     found = f([-3.0, 2.0], [1.0, 0.5], 2.0)
     np.testing.assert_allclose(found, [[-6.0, 2.0], [2.0, 1.0]])
+
+
+@pytest.mark.parametrize("mode", ["FAST_COMPILE", "FAST_RUN", theano.Mode("py", None)])
+@pytest.mark.parametrize("looped", [False, True])
+def test_rop_of_what_is_normalised_by_an_operator_of_a_graph(looped, mode):
+    x, v = T.dmatrices("x", "v")
+
+    def normalised(gain):
+        return T.nnet.bn.batch_normalization_train(x, 1 + gain, 2 * gain)[0]
+
+    values = normalised(x[0])
+    if looped:
+        values, _ = theano.scan(lambda shift, x: normalised(x[0]) + shift, T.arange(2), [None], x)
+    cost = T.sin(values).sum()
+    tangent, expected = theano.Rop(cost, x, v), (theano.grad(cost, x) * v).sum()
+    f = theano.function([x, v], [tangent, expected], mode=mode)
+    found = f([[-1.0, 0.5], [0.3, -0.2], [0.7, 0.9]], [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    np.testing.assert_allclose(found[0], found[1])
 
 
 def test_rop_of_a_state_that_depends_on_no_variable_is_zero():

@@ -14,14 +14,17 @@ import copy
 from collections.abc import Sequence
 from typing import Any
 
+from pytensor.compile.builders import OpFromGraph
 from pytensor.gradient import disconnected_type, pushforward
-from pytensor.graph.basic import Variable
+from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.op import Op
 from pytensor.graph.replace import clone_replace
 from pytensor.scalar.basic import Mul, TrueDiv
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.type import continuous_dtypes, discrete_dtypes
 
+from theano.pytensor_base.graphs.graph import copy_of_graph_inside
+from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.order import order_of
 from theano.pytensor_base.graphs.scan import Scan
 from theano.scan_module.gradient.step_gradient import is_connected
@@ -103,13 +106,37 @@ def _tangents(
                 else _of_constant(variable, node.op)
                 for variable in node.inputs
             ]
-            found = node.op.pushforward(node.inputs, node.outputs, tangents)
+            found = _of_results(node, tangents)
             of_some = isinstance(node.op, Elemwise) and not all(v in known for v in node.inputs)
             for output, tangent in zip(node.outputs, found, strict=True):
                 # zeros like a variable are constant, though they are computed of it
                 if is_connected(tangent) or not of_some:
                     known[output] = _as_large(output, tangent)
     return known
+
+
+def _of_results(node: Apply, tangents: list[Variable]) -> list[Variable]:
+    """The tangents of what an operation computes."""
+    if not _is_graph(node.op):
+        return node.op.pushforward(node.inputs, node.outputs, tangents)
+    graph = copy_of_graph_inside(node.op)
+    along = {
+        place: place.type()
+        for place, tangent in zip(graph.inputs, tangents, strict=True)
+        if is_connected(tangent)
+    }
+    known = _tangents(graph.outputs, along)
+    found = [known.get(output, disconnected_type()) for output in graph.outputs]
+    given = dict(zip(graph.inputs, node.inputs, strict=True))
+    given |= {along[p]: t for p, t in zip(graph.inputs, tangents, strict=True) if p in along}
+    outside = iter(clone_replace([t for t in found if is_connected(t)], given))
+    return [next(outside) if is_connected(tangent) else tangent for tangent in found]
+
+
+def _is_graph(op: Op) -> bool:
+    """Whether an operator is a graph whose tangents nobody but the graph tells."""
+    own = is_a(op, OpFromGraph) and type(op).pushforward is OpFromGraph.pushforward
+    return own and op.pushforward_overrides is None  # type: ignore[attr-defined]
 
 
 def _of_constant(variable: Variable, op: Op) -> Variable:
@@ -120,7 +147,7 @@ def _of_constant(variable: Variable, op: Op) -> Variable:
     if isinstance(op, Elemwise):
         needed = isinstance(op.scalar_op, Mul | TrueDiv)
     else:
-        needed = not isinstance(op, Scan)
+        needed = not (isinstance(op, Scan) or _is_graph(op))
     zeros = getattr(variable, "zeros_like", None)
     return disconnected_type() if zeros is None or not needed else zeros()
 

@@ -13,6 +13,7 @@ from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.order import order_of
 from theano.scan_module.loop.arguments import Loop
 from theano.scan_module.step.operation_kinds import is_sized_by_operands
+from theano.scan_module.step.sparse_matrices import is_sparse
 from theano.schedule.lazy_shapes import LazyShapeFeature
 
 
@@ -46,7 +47,7 @@ class FixedShapes:
     """
 
     def __init__(self, loop: Loop, values: Iterable[Variable] = ()):
-        values = tuple(value for value in values if isinstance(value.type, TensorType))
+        values = tuple(v for v in values if isinstance(v.type, TensorType) and not is_sparse(v))
         self._inputs = loop.inner_inputs
         self._outputs = [*loop.inner_outputs, *values]
         self._sized = {*self._inputs, *sized_by_inputs(self._outputs)}
@@ -54,8 +55,11 @@ class FixedShapes:
         self._shapes: LazyShapeFeature | None = None
 
     def includes(self, value: Variable) -> bool:
-        """Whether the value has the same shape in every step, as far as can be told."""
-        if not isinstance(value.type, TensorType):
+        """Whether the value has the same shape in every step, as far as can be told.
+
+        That of a sparse matrix says nothing of how many elements it holds.
+        """
+        if not isinstance(value.type, TensorType) or is_sparse(value):
             return False
         if value in self._sized or None not in value.type.shape:
             return True

@@ -199,7 +199,8 @@ class _OverAxes(TensorSymbolicOp):
     inline = True
 
     def __init__(self, axes: tuple[int, ...] = (0,), **kwargs: Any):
-        super().__init__(axes=tuple(axes), **kwargs)
+        # not every graph reads epsilon and the factor of averages
+        super().__init__(axes=tuple(axes), **{"on_unused_input": "ignore", **kwargs})
 
 
 class AbstractBatchNormTrain(_OverAxes):

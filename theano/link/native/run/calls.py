@@ -325,9 +325,9 @@ class NativeSegment:
         """Whether an output may take the memory of an input."""
         if not array.flags.writeable:
             return False
-        if not self.segment.outputs[k].element_by_element:
-            return True
-        return array.shape == shape and not memory.is_shared(array)
+        # a copy of the whole input has its shape
+        same_shape = not self.segment.outputs[k].element_by_element or array.shape == shape
+        return same_shape and not memory.is_shared(array)
 
     def _cut_outputs(self) -> None:
         position = FIRST_RESULT

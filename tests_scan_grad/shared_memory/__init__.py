@@ -1,0 +1,1 @@
+"""Random functions that share variables, compared with NumPy."""
