@@ -32,7 +32,8 @@ LAYERS = [
     ("functions, modes and shared variables", "compile printing"),
     (
         "Theano's names of operations, and derivatives",
-        "compared_gradients gradient ifelse sandbox shaped_gradients sparse tensor",
+        """compared_gradients gradient gradient_arguments gradient_dtypes ifelse sandbox shaped_gradients sparse
+        tensor""",
     ),
     (
         "what is built on all of them",

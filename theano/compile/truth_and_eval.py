@@ -1,5 +1,5 @@
-"""What `bool(variable)`, ``variable < other``, ``variable[:, None]``, `variable.eval()` and
-`variable.prod()` are in modules that use Theano.
+"""What `bool(variable)`, ``variable < other``, ``variable[:, None]`` and `variable.eval()` are in
+modules that use Theano.
 
 The one place where methods of PyTensor's are replaced. They do what PyTensor's do for everyone
 else; whose module calls decides, see `theano.users_modules`.
@@ -51,15 +51,6 @@ def _evaluated(
     return evaluate(variable, inputs_to_values, name, **kwargs)
 
 
-def _product(pytensor_prod: Callable, variable: Any, *args: Any, **kwargs: Any) -> Any:
-    if not uses_theano(sys._getframe(2)):
-        return pytensor_prod(variable, *args, **kwargs)
-    # the module of tensors imports that of functions, which needs this one
-    from theano.tensor.products_of_elements import prod
-
-    return prod(variable, *args, **kwargs)
-
-
 def _indexed(pytensor_getitem: Callable, variable: Any, index: Any) -> Any:
     if index is None or (isinstance(index, tuple) and any(entry is None for entry in index)):
         caller = sys._getframe(2)
@@ -92,6 +83,4 @@ def install() -> None:
     for name in ("__lt__", "__le__", "__gt__", "__ge__"):
         _replaced(TensorOperators, name, _compared)
     _replaced(TensorOperators, "__getitem__", _indexed)
-    # whose gradient has one, too
-    _replaced(TensorOperators, "prod", _product)
     _replaced(Variable, "eval", _evaluated)
