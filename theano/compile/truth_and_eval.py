@@ -13,6 +13,7 @@ from typing import Any
 from pytensor.graph.basic import Variable
 
 from theano.compile.evaluate import evaluate
+from theano.compile.new_axes import without_unnamed_axes
 from theano.pytensor_base.operations.scalar import ScalarOperators
 from theano.pytensor_base.operations.tensor import TensorOperators
 from theano.users_modules import is_own, uses_theano
@@ -56,8 +57,6 @@ def _indexed(pytensor_getitem: Callable, variable: Any, index: Any) -> Any:
         caller = sys._getframe(2)
         # this package indexes as NumPy does
         if uses_theano(caller) and not is_own(caller):
-            from theano.tensor.old.new_axes import without_unnamed_axes
-
             variable = without_unnamed_axes(variable, index)
     return pytensor_getitem(variable, index)
 
