@@ -283,7 +283,7 @@ def jacobian(
     """
     _check_starts(consider_constant)
     derive = partial(_jacobian, expression, wrt, consider_constant, disconnected_inputs)
-    return _on_our_loops(_traced(derive, expression))
+    return _traced(lambda: _on_our_loops(derive()), expression)
 
 
 @tests_only_results
@@ -310,7 +310,7 @@ def hessian(
     """
     _check_starts(consider_constant)
     derive = partial(_hessian, cost, wrt, consider_constant, disconnected_inputs)
-    return _on_our_loops(_traced(derive, cost))
+    return _traced(lambda: _on_our_loops(derive()), cost)
 
 
 def _on_our_loops(results: Any) -> Any:
