@@ -266,7 +266,7 @@ def jacobian(
     if not isinstance(expression, Variable) or expression.type.ndim > 1:
         raise WrongArgumentError(f"jacobian: expected a vector or a scalar, got {expression!r}")
     derive = partial(_jacobian, expression, wrt, consider_constant, disconnected_inputs)
-    return _on_our_loops(_traced(derive, expression))
+    return _traced(lambda: _on_our_loops(derive()), expression)
 
 
 @tests_only_results
@@ -296,7 +296,7 @@ def hessian(
         raise WrongArgumentError(f"hessian: expected a scalar as cost, got {cost!r}")
     check_vectors("hessian", _listed(wrt))
     derive = partial(_hessian, cost, wrt, consider_constant, disconnected_inputs)
-    return _on_our_loops(_traced(derive, cost))
+    return _traced(lambda: _on_our_loops(derive()), cost)
 
 
 def _on_our_loops(results: Any) -> Any:

@@ -73,6 +73,7 @@ def test_of_networks(build, refused):
     theano.function(network.inputs, [cost, *changed], updates=updates)
     asked = {"local_greedy_distributor", "topo_constant_folding"}
     asked |= {"local_add_canonizer", "local_mul_canonizer"}
+    asked |= {"local_useless_elemwise", "local_useless_elemwise_comparison", "local_expm1"}
     # its work is another's in PyTensor 3.3, where nobody registers it
     asked |= {"local_mul_zero"} & names_in(optdb["canonicalize"])
     for name in asked:
@@ -91,6 +92,8 @@ UNARY = (
     T.erf,
     lambda x: 1 - x,
     lambda x: -1 + x,
+    lambda x: T.exp(x) - 1,
+    lambda x: -1 + T.exp(x),
     lambda x: 1 / x,
     lambda x: 3 * x,
     lambda x: x + np.int8(3),
@@ -117,6 +120,10 @@ BINARY = (
     lambda a, b: (a / b + 1) * b,
     lambda a, b: T.switch(T.gt(a, 0), a, b),
     lambda a, b: a * np.float64(0),
+    lambda a, b: T.maximum(a, a) + T.minimum(b, b.shape.sum()),
+    lambda a, b: T.switch(T.lt(a.shape.sum(), 0), a, b),
+    lambda a, b: T.switch(T.and_(T.eq(a, a), T.neq(b, a)), a, b),
+    lambda a, b: T.switch(T.or_(T.ge(a, a), T.le(b.shape.prod(), a)), a, b),
 )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
+from pytensor.scalar import basic as scalars
 from pytensor.scalar.basic import Second
 from pytensor.tensor.basic import Alloc, Join, MakeVector, Split
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
@@ -28,10 +29,12 @@ from theano.pytensor_base.graphs.rewriting import (
 )
 from theano.pytensor_base.graphs.scan import Scan
 from theano.pytensor_base.operations.tensor_rewrites import (
+    basic,
     local_add_canonizer,
     local_greedy_distributor,
     local_mul_canonizer,
     local_mul_zero,
+    math,
     topological_second_sink,
 )
 from theano.schedule.canonical_sums import question_of_form
@@ -122,6 +125,44 @@ def _elements_may_be_numbers(array: Variable) -> bool:
     )
 
 
+def _of_scalars(*kinds: type) -> NodeQuestion:
+    """The question whether element-wise work is of one of some kinds."""
+    known: dict[type, bool] = {}
+
+    def asked(_: FunctionGraph, node: Apply) -> bool:
+        scalar = node.op.scalar_op  # type: ignore[attr-defined]
+        kind = type(scalar)
+        if kind not in known:
+            known[kind] = any(is_a(scalar, each) for each in kinds)
+        return known[kind]
+
+    return asked
+
+
+_may_be_useless_of_two = _of_scalars(scalars.EQ, scalars.NEQ, scalars.XOR, scalars.AND, scalars.OR)
+_may_be_useless_of_one = _of_scalars(scalars.Mul, scalars.Add, scalars.Identity)
+_is_comparison = _of_scalars(
+    *(scalars.LT, scalars.GT, scalars.LE, scalars.GE, scalars.EQ),
+    *(scalars.ScalarMinimum, scalars.ScalarMaximum),
+)
+
+
+def _may_be_useless(fgraph: FunctionGraph, node: Apply) -> bool:
+    """Whether element-wise work may be its operand, or be known."""
+    if len(node.inputs) == 1:
+        return _may_be_useless_of_one(fgraph, node)
+    return len(node.inputs) == 2 and _may_be_useless_of_two(fgraph, node)
+
+
+def _reads_exponential(_: FunctionGraph, node: Apply) -> bool:
+    return any(
+        v.owner is not None
+        and is_a(v.owner.op, Elemwise)
+        and is_a(v.owner.op.scalar_op, scalars.Exp)
+        for v in node.inputs
+    )
+
+
 # ---- graphs ----
 
 
@@ -163,6 +204,9 @@ _OF_NODES: dict[NodeRewriter, NodeQuestion] = {
     local_greedy_distributor: _has_a_sum,
     local_mul_canonizer: _may_be_another_product,
     local_mul_zero: _has_a_zero,
+    basic.local_useless_elemwise: _may_be_useless,
+    math.local_expm1: _reads_exponential,
+    math.local_useless_elemwise_comparison: _is_comparison,
     product_with_zeros: _has_a_zero,
 }
 _OF_GRAPHS: dict[GraphRewriter, GraphQuestion] = {
