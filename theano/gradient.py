@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import partial, wraps
 from typing import Any
 
 from pytensor.compile.ops import ViewOp
@@ -20,8 +20,6 @@ from pytensor.gradient import (
     grad_not_implemented,
     grad_undefined,
     numeric_grad,
-    pullback,
-    subgraph_grad,
     undefined_grad,
     undefined_grad_,
     zero_grad,
@@ -30,6 +28,8 @@ from pytensor.gradient import (
 from pytensor.gradient import grad as _grad
 from pytensor.gradient import hessian as _hessian
 from pytensor.gradient import jacobian as _jacobian
+from pytensor.gradient import pullback as _pullback
+from pytensor.gradient import subgraph_grad as _subgraph_grad
 from pytensor.graph.basic import Variable
 from pytensor.graph.null_type import NullType, null_type
 from pytensor.graph.traversal import ancestors
@@ -387,6 +387,24 @@ def _listed(variables: Variables) -> list[Variable]:
     return list(variables) if isinstance(variables, list | tuple) else [variables]
 
 
+@wraps(_pullback)
+def pullback(f: Variables, *args: Any, **kwargs: Any) -> Any:
+    use_own_gradients(_listed(f))
+    return _pullback(f, *args, **kwargs)
+
+
+@wraps(_subgraph_grad)
+def subgraph_grad(
+    wrt: Variables,
+    end: Variables,
+    start: Mapping[Variable, Variable] | None = None,
+    cost: Variable | None = None,
+    details: bool = False,
+) -> Any:
+    use_own_gradients([cost, *(start or ())])
+    return _subgraph_grad(wrt, end, start, cost, details)
+
+
 @with_room_for_deep_graphs
 def Lop(
     f: Variables,
@@ -431,7 +449,7 @@ def Lop(
 
     check_starts(consider_constant)
     derive = partial(
-        pullback,
+        _pullback,
         apart(f) if isinstance(f, list | tuple) else f,
         wrt,
         eval_points,

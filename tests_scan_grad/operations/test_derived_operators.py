@@ -91,6 +91,10 @@ def test_other_derivatives():
     v = T.ones_like(x)
     point = {x: [1.0, 2.0]}
     np.testing.assert_allclose(theano.Lop(y, x, v).eval(point), [-2.0, -4.0])
+    np.testing.assert_allclose(theano.gradient.pullback(y, x, v).eval(point), [-2.0, -4.0])
+    for how in ({"cost": y.sum()}, {"start": {y: v}}):
+        ((gradient,), _) = theano.gradient.subgraph_grad([x], [x], **how)
+        np.testing.assert_allclose(gradient.eval(point), [-2.0, -4.0])
     np.testing.assert_allclose(theano.gradient.jacobian(y, x).eval(point), np.diag([-2.0, -4.0]))
     m = T.dmatrix("m")
     np.testing.assert_allclose(theano.Rop(Inverse()(m), m, m).eval({m: MATRIX}), 11 * MATRIX)
