@@ -11,7 +11,7 @@ import numpy as np
 import theano
 import theano.tensor as T
 from tests_scan_grad.random_steps.programs import Program, Taps
-from tests_scan_grad.random_steps.values import Applied, Value
+from tests_scan_grad.random_steps.values import Value
 from tests_scan_grad.random_steps.ways import Scanned, Unrolled, Way
 
 # of what a state's next value is made of
@@ -39,18 +39,6 @@ class Built:
     outputs: list
     reads: list
     cost: Any
-
-
-def result_type(applied: Applied) -> Any:
-    """The type of what an operation gives."""
-    dummies = [
-        T.TensorType(value.dtype, shape=tuple(1 if n == 1 else None for n in value.shape))()
-        for value in applied.operands
-    ]
-    ways = (Unrolled(),) if applied.has_loops else ()
-    result = T.as_tensor_variable(applied.build(*ways, *dummies))
-    assert result.ndim == len(applied.shape), applied
-    return result.type
 
 
 class Builder:

@@ -15,6 +15,7 @@ from tests_scan_grad.random_steps import (
     product_rules,
 )
 from tests_scan_grad.random_steps.values import Applied, Chooser, Rule, Value
+from tests_scan_grad.random_steps.ways import result_type
 
 RULES: tuple[Rule, ...] = (
     *elementwise_rules.RULES,
@@ -195,8 +196,6 @@ def _following(choose: random.Random, state: Taps, values: list[Value]) -> Follo
 
 
 def _instructions(chooser: Chooser, count: int) -> list[Instruction]:
-    from tests_scan_grad.random_steps.building import result_type
-
     found: list[Instruction] = []
     weights = [rule.weight for rule in RULES]
     for _ in range(TRIES):

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import theano
 import theano.tensor as T
+from tests_scan_grad.random_steps.values import Applied
 from theano.compile.builders import OpFromGraph
 
 
@@ -112,3 +113,15 @@ class Unrolled:
 
     def graph(self, body, inline, *operands):
         return body(*operands)
+
+
+def result_type(applied: Applied) -> Any:
+    """The type of what an operation gives."""
+    dummies = [
+        T.TensorType(value.dtype, shape=tuple(1 if n == 1 else None for n in value.shape))()
+        for value in applied.operands
+    ]
+    ways = (Unrolled(),) if applied.has_loops else ()
+    result = T.as_tensor_variable(applied.build(*ways, *dummies))
+    assert result.ndim == len(applied.shape), applied
+    return result.type
