@@ -63,3 +63,28 @@ def test_taps_are_refused():
     a = T.vector("a")
     with pytest.raises(RuntimeError, match="taps"):
         theano.scan_checkpoints(lambda b: b, None, {"initial": a, "taps": [-2]}, n_steps=4)
+
+
+@pytest.mark.parametrize("count", ["given", "by the shortest"])
+def test_sequences_may_be_longer_than_the_loop(count):
+    x, y = T.dvectors("x", "y")
+    options = {"n_steps": 4} if count == "given" else {}
+    kept, _ = theano.scan_checkpoints(
+        lambda a, b, h: 0.5 * h + a * b, [x, y], T.zeros(()), save_every_N=3, **options
+    )
+    f = theano.function([x, y], [kept, *theano.grad(kept[-1], [x, y])])
+    found, by_x, by_y = f(np.arange(1.0, 7.0), np.ones(4))
+    np.testing.assert_allclose(found, [4.25, 6.125])
+    np.testing.assert_allclose(by_x, [0.125, 0.25, 0.5, 1, 0, 0])
+    np.testing.assert_allclose(by_y, [0.125, 0.5, 1.5, 4])
+
+
+def test_sequences_shorter_than_n_steps_are_an_error():
+    x = T.dvector("x")
+    kept, _ = theano.scan_checkpoints(
+        lambda a, h: h + a, x, T.zeros(()), n_steps=7, save_every_N=3, name="sums"
+    )
+    f = theano.function([x], kept)
+    assert f(np.ones(7)).tolist() == [3, 6, 7]
+    with pytest.raises(AssertionError, match="scan_checkpoints 'sums': sequence 0"):
+        f(np.ones(5))

@@ -18,6 +18,7 @@ from tests_scan_grad import networks
 from tests_scan_grad.loop_counts import theano_scan
 from theano.pytensor_base.graphs.rewriting import names_in
 from theano.schedule import equilibrium, may_apply
+from theano.schedule.changes import Changes, attached
 from theano.tensor import nnet
 
 
@@ -46,7 +47,7 @@ def refused():
             answer = question(fgraph)
             if not answer:
                 counts[str(rewriter.name)] += 1
-                with equilibrium.changes_of(fgraph) as changes:
+                with attached(fgraph, Changes()) as changes:
                     rewriter.apply(fgraph)
                 assert changes.count == 0, f"{rewriter} changes the graph"
             return answer

@@ -142,7 +142,7 @@ class Compiler:
         built: dict[Value, Any] = dict(self.shared)
         for entry in described.inputs:
             kind, name = entry.value.kind, entry.value.name
-            built[entry.value] = T.TensorType("float64", (None,) * len(SHAPES[kind]))(name)
+            built[entry.value] = T.TensorType("float64", shape=(None,) * len(SHAPES[kind]))(name)
         inputs = [self._input(entry, built, states) for entry in described.inputs]
         outputs = [
             theano.Out(_built(value, built), borrow=borrowed)

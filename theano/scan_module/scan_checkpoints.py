@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 from pytensor import tensor as pt
 from pytensor.graph.basic import Variable
 
+from theano.raise_op import Assert
 from theano.scan_module.scan import scan
 from theano.scan_module.scan_op import Scan
 from theano.updates import OrderedUpdates
@@ -31,8 +33,8 @@ def scan_checkpoints(
     Parameters
     ----------
     fn, sequences, outputs_info, non_sequences, name, n_steps
-        As of `theano.scan`. Sequences are variables of the same length, which is ``n_steps``; a
-        state reads the value of the step before only.
+        As of `theano.scan`. Sequences are variables, of which ``n_steps`` rows are read; a state
+        reads the value of the step before only.
     save_every_N
         How many steps are taken between two that are kept.
     padding
@@ -69,7 +71,7 @@ def scan_checkpoints(
             " outputs_info has an entry with taps; use theano.scan"
         )
     sequences = [pt.as_tensor_variable(sequence) for sequence in sequences]
-    n_steps = pt.as_tensor_variable(sequences[0].shape[0] if n_steps is None else n_steps)
+    sequences, n_steps = _of_one_length(sequences, n_steps, name)
     segments = (n_steps + save_every_N - 1) // save_every_N
     if padding:
         sequences = [_padded(sequence, segments * save_every_N) for sequence in sequences]
@@ -109,6 +111,24 @@ def _as_list(entries: Any) -> list:
     if entries is None:
         return []
     return list(entries) if isinstance(entries, list | tuple) else [entries]
+
+
+def _of_one_length(
+    sequences: list[Variable], n_steps: Any, name: str
+) -> tuple[list[Variable], Variable]:
+    """The rows of the sequences that the steps read, and how many they are."""
+    lengths = [sequence.shape[0] for sequence in sequences]
+    if n_steps is None:
+        steps = reduce(pt.minimum, lengths)
+        return [s[:steps] for s in sequences] if len(sequences) > 1 else sequences, steps
+    steps = pt.as_tensor_variable(n_steps)
+    checked = [
+        Assert(f"scan_checkpoints {name!r}: sequence {k} has fewer than n_steps rows")(
+            sequence, pt.ge(length, steps)
+        )
+        for k, (sequence, length) in enumerate(zip(sequences, lengths, strict=True))
+    ]
+    return [sequence[:steps] for sequence in checked], steps
 
 
 def _padded(sequence: Variable, length: Variable) -> Variable:

@@ -12,10 +12,10 @@ from pytensor.graph.basic import Apply
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.traversal import apply_ancestors
 
-from theano.pytensor_base.graphs.graph import Feature
 from theano.pytensor_base.graphs.order import order_of
 from theano.pytensor_base.graphs.rewrites_by_operation import RewritesByOperation
 from theano.pytensor_base.graphs.rewriting import SequentialNodeRewriter, WalkingGraphRewriter
+from theano.schedule.changes import NewNodes, attached
 
 _log = logging.getLogger(__name__)
 
@@ -60,19 +60,6 @@ def say_without_end(where: Any, uses: Counter, at_first: int) -> None:
 
 class _WithoutEnd(Exception):
     """A rewrite was used too often."""
-
-
-class _NewNodes(Feature):
-    """Puts what comes into a graph into a queue, but the node that is being rewritten."""
-
-    def __init__(self, queue: deque[Apply], is_visited: Any):
-        self.queue, self.is_visited = queue, is_visited
-        self.current: Apply | None = None
-
-    def on_import(self, fgraph: FunctionGraph, node: Apply, reason: object) -> None:
-        """Note a node that came into the graph."""
-        if node is not self.current and self.is_visited(node.op):
-            self.queue.append(node)
 
 
 class Walk(WalkingGraphRewriter):
@@ -120,17 +107,13 @@ class Walk(WalkingGraphRewriter):
     def _visit(self, fgraph: FunctionGraph, nodes: list[Apply]) -> None:
         queue = deque(nodes)
         take = queue.pop if self.order == "out_to_in" else queue.popleft
-        new_nodes = _NewNodes(queue, self.asked_for)
-        if not self.ignore_newtrees:
-            fgraph.attach_feature(new_nodes)
-        try:
+        new_nodes = NewNodes(self.asked_for)
+        new_nodes.queue = None if self.ignore_newtrees else queue
+        with attached(fgraph, new_nodes):
             while queue:
                 node = new_nodes.current = take()
                 if node in fgraph.apply_nodes:
                     self.process_node(fgraph, node, enforce_tracks=False)
-        finally:
-            if not self.ignore_newtrees:
-                fgraph.remove_feature(new_nodes)
 
     def process_node(self, fgraph, node, node_rewriter=None, enforce_tracks=True):
         """Rewrite a node; the rewrites are those that the one of this walk consists of."""

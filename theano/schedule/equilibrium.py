@@ -8,17 +8,14 @@ length times the graph.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from time import perf_counter
 from typing import Any
 
 from pytensor.configdefaults import config
 from pytensor.graph.basic import Apply
-from pytensor.graph.fg import FunctionGraph, Output
+from pytensor.graph.fg import FunctionGraph
 
-from theano.pytensor_base.graphs.graph import Feature
-from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.order import in_order
 from theano.pytensor_base.graphs.rewrites_by_operation import RewritesByOperation
 from theano.pytensor_base.graphs.rewriting import (
@@ -26,6 +23,7 @@ from theano.pytensor_base.graphs.rewriting import (
     GraphRewriter,
     NodeRewriter,
 )
+from theano.schedule.changes import Changes, attached
 from theano.schedule.endless import most_uses, say_without_end
 from theano.schedule.may_apply import NodeQuestion, graph_question, node_question
 from theano.schedule.rewrites.elements.constants_by_own_code import LAST_INSTEAD
@@ -36,53 +34,6 @@ from theano.schedule.seconds import SecondsByRewrite
 LEVELS_OF_CLIENTS = 3
 # ... and some ask who else uses what the node computes.
 LEVELS_OF_OPERANDS = 1
-
-
-class Changes(Feature):
-    """The nodes of a graph that are new or have new inputs, until they are taken.
-
-    Attributes
-    ----------
-    count
-        How often an input of a node was changed and not changed back.
-    """
-
-    def __init__(self, queue: deque[Apply] | None = None):
-        self.nodes: dict[Apply, None] = {}
-        self.count = 0
-        # where new nodes are put, too, and the one node that is not
-        self.queue = queue
-        self.current: Apply | None = None
-
-    def on_import(self, fgraph: FunctionGraph, node: Apply, reason: object) -> None:
-        """Note a node that came into the graph."""
-        if _takes_back(reason):
-            return
-        self.nodes[node] = None
-        if self.queue is not None and node is not self.current:
-            self.queue.append(node)
-
-    def on_change_input(self, fgraph, node, i, variable, new_variable, reason=None) -> None:
-        """Note a node that now reads another variable."""
-        if _takes_back(reason):
-            # a replacement that was refused, and would be tried again for ever
-            self.count -= 1
-            return
-        self.count += 1
-        if not is_a(node.op, Output):
-            self.nodes[node] = None
-        elif new_variable.owner is not None:
-            self.nodes[new_variable.owner] = None
-
-    def take(self) -> list[Apply]:
-        """What changed since this was called last."""
-        taken, self.nodes = list(self.nodes), {}
-        return taken
-
-
-def _takes_back(reason: object) -> bool:
-    """Whether a change is one that PyTensor's history of a graph takes back."""
-    return isinstance(reason, tuple) and reason[:1] == ("Revert",)
 
 
 class Equilibrium(EquilibriumGraphRewriter):
@@ -131,19 +82,8 @@ class Equilibrium(EquilibriumGraphRewriter):
 
     def apply(self, fgraph: FunctionGraph, start_from=None) -> SecondsByRewrite:
         """Rewrite the graph; answers the seconds that each rewrite took."""
-        with changes_of(fgraph) as changes:
+        with attached(fgraph, Changes()) as changes:
             return _Run(self, fgraph, changes).until_nothing_changes()
-
-
-@contextmanager
-def changes_of(fgraph: FunctionGraph) -> Iterator[Changes]:
-    """Note what changes in a graph."""
-    changes = Changes()
-    fgraph.attach_feature(changes)
-    try:
-        yield changes
-    finally:
-        fgraph.remove_feature(changes)
 
 
 class _Run:

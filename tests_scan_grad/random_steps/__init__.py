@@ -1,0 +1,1 @@
+"""Random steps of many operations: scan beside the unrolled graph in Python, without rewrites."""
