@@ -1,8 +1,8 @@
 """Theano 1.0's `theano.gradient`: symbolic derivatives, and ways to shape them."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial, wraps
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from pytensor.compile.ops import ViewOp
@@ -28,31 +28,27 @@ from pytensor.gradient import (
 from pytensor.gradient import grad as _grad
 from pytensor.gradient import hessian as _hessian
 from pytensor.gradient import jacobian as _jacobian
-from pytensor.gradient import pullback as _pullback
-from pytensor.gradient import subgraph_grad as _subgraph_grad
 from pytensor.graph.basic import Variable
 from pytensor.graph.null_type import NullType, null_type
-from pytensor.graph.traversal import ancestors
-from pytensor.tensor.basic import as_tensor_variable
 
-from theano.compared_gradients import verify_grad
 from theano.compile.mode import get_default_mode
 from theano.configdefaults import config
 from theano.deep_graphs import with_room_for_deep_graphs
-from theano.garbage import rare_collections
-from theano.gof.own.gradients import use_own_gradients
-from theano.gof.test_values import tests_only_results
-from theano.gradient_arguments import (
+from theano.derivatives.arguments import (
     WrongArgumentError,
     check_cost,
     check_starts,
     check_vectors,
 )
-from theano.gradient_dtypes import narrow_gradients
-from theano.gradient_lines import with_lines
-from theano.one_trace import traced_as_one
+from theano.derivatives.compared import verify_grad
+from theano.derivatives.dtypes import narrow_gradients
+from theano.derivatives.jacobian_products import Lop, Rop, subgraph_grad
+from theano.derivatives.lines import with_lines
+from theano.derivatives.shaped import GradClip, GradScale, grad_clip, grad_scale
+from theano.derivatives.traced import Variables, listed, traced
+from theano.garbage import rare_collections
+from theano.gof.test_values import tests_only_results
 from theano.pytensor_base.functions.compiling import as_list_or_tuple, mode_not_slow
-from theano.shaped_gradients import GradClip, GradScale, grad_clip, grad_scale
 
 __all__ = [
     "ConsiderConstant",
@@ -99,8 +95,6 @@ format_as = as_list_or_tuple
 ConsiderConstant = ZeroGrad
 consider_constant = zero_grad
 consider_constant_ = zero_grad_
-
-Variables = Variable | Sequence[Variable]
 
 
 @with_room_for_deep_graphs
@@ -152,7 +146,7 @@ def grad(
         If an operation on the way has no gradient.
     """
     check_cost(cost)
-    for variable in _listed(wrt):
+    for variable in listed(wrt):
         if not isinstance(variable, Variable):
             raise TypeError(f"grad: expected wrt to be variables, got {variable!r}")
     check_starts(consider_constant, known_grads)
@@ -168,7 +162,7 @@ def grad(
         make = partial(
             _grad,
             cost,
-            _listed(wrt),
+            listed(wrt),
             [*(consider_constant or ()), *constant],
             disconnected_inputs,
             add_names,
@@ -177,15 +171,15 @@ def grad(
             null_gradients,
         )
         with rare_collections():
-            return _traced(make, outputs, list((known_grads or {}).values()))
+            return traced(make, outputs, list((known_grads or {}).values()))
 
     tolerant = partial(derive, "ignore", "none", "return")
     try:
-        derived = with_lines(tolerant, outputs, _listed(wrt)) if config.profile else [None]
+        derived = with_lines(tolerant, outputs, listed(wrt)) if config.profile else [None]
         if any(g is None or isinstance(g.type, NullType) for g in derived):
-            derived = _listed(derive(disconnected_inputs, return_disconnected))
+            derived = listed(derive(disconnected_inputs, return_disconnected))
         derived = narrow_gradients(
-            derived, _listed(wrt), outputs, lambda constant: _listed(tolerant(constant=constant))
+            derived, listed(wrt), outputs, lambda constant: listed(tolerant(constant=constant))
         )
         return as_list_or_tuple(isinstance(wrt, list), isinstance(wrt, tuple), derived)
     except NotImplementedError as error:
@@ -193,29 +187,13 @@ def grad(
     except TypeError as error:
         raise _of_complex_numbers(error) from error
     except DisconnectedInputError as error:
-        found = zip(_listed(wrt), _listed(derive("ignore", "none")), strict=True)
+        found = zip(listed(wrt), listed(derive("ignore", "none")), strict=True)
         names = ", ".join(str(variable) for variable, gradient in found if gradient is None)
         raise DisconnectedInputError(
             f"grad: the cost does not depend on {names}, or only through operations that have no"
             " gradient, such as a shape or an index. Leave it out of wrt, or pass"
             f" disconnected_inputs='ignore' for a gradient of zeros.\n{str(error).strip()}"
         ) from None
-
-
-def _traced(derive: Callable[[], Any], of: Variables, more: Variables = ()) -> Any:
-    """What is derived of some variables, and perhaps more that is given, with one line of the user's."""
-    if use_own_gradients(_listed(of)):
-        # the line of a user's own gradient says more than that of the call
-        return derive()
-    found: list[Any] = []
-
-    def made() -> list[Variable]:
-        found.append(derive())
-        return _listed(found[0])
-
-    given = [v for v in (*_listed(of), *_listed(more)) if isinstance(v, Variable)]
-    traced_as_one(made, set(ancestors(given)))
-    return found[0]
 
 
 def _without_gradient(error: NotImplementedError) -> NotImplementedError:
@@ -266,7 +244,7 @@ def jacobian(
     if not isinstance(expression, Variable) or expression.type.ndim > 1:
         raise WrongArgumentError(f"jacobian: expected a vector or a scalar, got {expression!r}")
     derive = partial(_jacobian, expression, wrt, consider_constant, disconnected_inputs)
-    return _traced(lambda: _on_our_loops(derive()), expression)
+    return traced(lambda: _on_our_loops(derive()), expression)
 
 
 @tests_only_results
@@ -294,9 +272,9 @@ def hessian(
     check_starts(consider_constant)
     if not isinstance(cost, Variable) or cost.type.ndim != 0:
         raise WrongArgumentError(f"hessian: expected a scalar as cost, got {cost!r}")
-    check_vectors("hessian", _listed(wrt))
+    check_vectors("hessian", listed(wrt))
     derive = partial(_hessian, cost, wrt, consider_constant, disconnected_inputs)
-    return _traced(lambda: _on_our_loops(derive()), cost)
+    return traced(lambda: _on_our_loops(derive()), cost)
 
 
 def _on_our_loops(results: Any) -> Any:
@@ -305,155 +283,5 @@ def _on_our_loops(results: Any) -> Any:
     from theano.scan_module.adopt import read_from_our_loop
 
     adopted: dict = {}
-    read = [read_from_our_loop(value, adopted, get_default_mode()) for value in _listed(results)]
+    read = [read_from_our_loop(value, adopted, get_default_mode()) for value in listed(results)]
     return as_list_or_tuple(isinstance(results, list), isinstance(results, tuple), read)
-
-
-@with_room_for_deep_graphs
-def Rop(
-    f: Variables,
-    wrt: Variables,
-    eval_points: Variables,
-    disconnected_outputs: str = "raise",
-    return_disconnected: str = "zero",
-):
-    """Multiply the Jacobian of `f` with respect to `wrt` by `eval_points`, from the right.
-
-    Each operator's own rule for forward differentiation is used. A graph with an operator
-    that has none is differentiated backward twice instead, which gives the same values.
-
-    Parameters
-    ----------
-    f : variable or list of variables
-        What is differentiated.
-    wrt : variable or list of variables
-        What it is differentiated with respect to.
-    eval_points : variable or list of variables
-        The direction: one for each of `wrt`, of the same shape.
-    disconnected_outputs : {'raise', 'warn', 'ignore'}
-        What to do about an `f` that does not depend on `wrt`.
-    return_disconnected : {'zero', 'none', 'disconnected'}
-        What to return for such an `f`.
-
-    Returns
-    -------
-    variable, list or tuple
-        One product for each of `f`, of its shape; a list or tuple where `f` is one.
-
-    Raises
-    ------
-    DisconnectedInputError
-        An `f` that no operator computes is none of `wrt`, and `disconnected_outputs` is
-        ``'raise'``. The product of one that is computed of other variables is zero.
-    ValueError
-        An operator between them has no derivative.
-
-    Examples
-    --------
-    >>> import theano, theano.tensor as T
-    >>> x, v = T.vectors("x", "v")
-    >>> float(theano.Rop((x**2).sum(), x, v).eval({x: [1.0, 2.0], v: [1.0, 1.0]}))
-    6.0
-    """
-    from theano.scan_module.gradient.tangents import tangents_of
-    from theano.scan_module.gradient.transposed_gradients import tangents_by_transposition
-
-    use_own_gradients(_listed(f))
-    options = {
-        "disconnected_outputs": disconnected_outputs,
-        "return_disconnected": return_disconnected,
-    }
-    given = [
-        [
-            v if v is None or isinstance(v, Variable) else as_tensor_variable(v)
-            for v in _listed(group)
-        ]
-        for group in (f, wrt, eval_points)
-    ]
-    try:
-        results = tangents_of(*given, **options)
-    except NotImplementedError:
-        if all(value.owner is not None or value in given[1] for value in given[0]):
-            # as by the operators' rules, which make zeros of those that do not depend on `wrt`
-            options = {"disconnected_outputs": "ignore", "return_disconnected": "zero"}
-        try:
-            results = tangents_by_transposition(*given, **options)
-        except NullTypeGradError as error:
-            raise ValueError(f"Rop: an operator has no derivative: {error}") from error
-    return as_list_or_tuple(isinstance(f, list), isinstance(f, tuple), results)
-
-
-def _listed(variables: Variables) -> list[Variable]:
-    return list(variables) if isinstance(variables, list | tuple) else [variables]
-
-
-@wraps(_pullback)
-def pullback(f: Variables, *args: Any, **kwargs: Any) -> Any:
-    use_own_gradients(_listed(f))
-    return _pullback(f, *args, **kwargs)
-
-
-@wraps(_subgraph_grad)
-def subgraph_grad(
-    wrt: Variables,
-    end: Variables,
-    start: Mapping[Variable, Variable] | None = None,
-    cost: Variable | None = None,
-    details: bool = False,
-) -> Any:
-    use_own_gradients([cost, *(start or ())])
-    return _subgraph_grad(wrt, end, start, cost, details)
-
-
-@with_room_for_deep_graphs
-def Lop(
-    f: Variables,
-    wrt: Variables,
-    eval_points: Variables,
-    consider_constant: Sequence[Variable] | None = None,
-    disconnected_inputs: str = "raise",
-):
-    """Multiply the Jacobian of `f` with respect to `wrt` by `eval_points`, from the left.
-
-    Parameters
-    ----------
-    f : variable or list of variables
-        What is differentiated.
-    wrt : variable or list of variables
-        What it is differentiated with respect to.
-    eval_points : variable or list of variables
-        The weights: one for each of `f`, of the same shape.
-    consider_constant : list of variables, optional
-        Variables through which nothing is differentiated.
-    disconnected_inputs : {'raise', 'warn', 'ignore'}
-        What to do about a `wrt` that no `f` depends on.
-
-    Returns
-    -------
-    variable, list or tuple
-        One product for each of `wrt`, of its shape; a list or tuple where `wrt` is one.
-
-    Raises
-    ------
-    DisconnectedInputError
-        No `f` depends on one of `wrt`, and `disconnected_inputs` is ``'raise'``.
-
-    Examples
-    --------
-    >>> import theano, theano.tensor as T
-    >>> x, v = T.vectors("x", "v")
-    >>> theano.Lop(x**2, x, v).eval({x: [1.0, 2.0], v: [1.0, 1.0]}).tolist()
-    [2.0, 4.0]
-    """
-    from theano.scan_module.gradient.transposed_gradients import apart
-
-    check_starts(consider_constant)
-    derive = partial(
-        _pullback,
-        apart(f) if isinstance(f, list | tuple) else f,
-        wrt,
-        eval_points,
-        consider_constant=consider_constant,
-        disconnected_inputs=disconnected_inputs,
-    )
-    return _traced(derive, f, eval_points)

@@ -36,7 +36,7 @@ class Place:
     line
         The user's line, ``file:line``; empty where that is not known.
     of_gradient
-        Whether it is not the line's own work, but that of its gradient (`gradient_lines`).
+        Whether it is not the line's own work, but that of its gradient (`derivatives.lines`).
     """
 
     line: str

@@ -10,7 +10,7 @@ LAYERS = [
     ("PyTensor's insides, and classes of data", "data_classes pytensor_base"),
     (
         "flags, and small things that know no graph",
-        """compat configdefaults configparser deep_graphs flags garbage gradient_lines lazy_names log_handler misc
+        """compat configdefaults configparser deep_graphs flags derivatives.arguments derivatives.lines garbage lazy_names log_handler misc
         nearest_name one_trace platform_name updates users_lines users_modules values_in_words version""",
     ),
     (
@@ -32,8 +32,7 @@ LAYERS = [
     ("functions, modes and shared variables", "compile printing"),
     (
         "Theano's names of operations, and derivatives",
-        """compared_gradients gradient gradient_arguments gradient_dtypes ifelse sandbox shaped_gradients sparse
-        tensor""",
+        "derivatives gradient ifelse sandbox sparse tensor",
     ),
     (
         "what is built on all of them",

@@ -8,7 +8,8 @@ import pytest
 MODULES = [
     "theano.gof.op",
     "theano.gpuarray.dnn.convolution_operators",
-    "theano.gradient",
+    "theano.derivatives.jacobian_products",
+    "theano.derivatives.shaped",
     "theano.sandbox.rng_mrg",
     "theano.tensor.linear_algebra.batched",
     "theano.tensor.extra_ops",

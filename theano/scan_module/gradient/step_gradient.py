@@ -11,7 +11,7 @@ from pytensor.graph.null_type import NullType
 from pytensor.tensor.type import continuous_dtypes
 
 from theano.data_classes import dataclass
-from theano.gradient_lines import with_lines
+from theano.derivatives.lines import with_lines
 from theano.pytensor_base.graphs.graph import features_of
 from theano.scan_module.gradient.chosen_operands import compare_operands
 from theano.scan_module.gradient.connections import connection_pattern

@@ -1,0 +1,1 @@
+"""What `theano.gradient` is made of."""
