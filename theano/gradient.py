@@ -42,7 +42,7 @@ from theano.derivatives.arguments import (
 )
 from theano.derivatives.compared import verify_grad
 from theano.derivatives.dtypes import narrow_gradients
-from theano.derivatives.jacobian_products import Lop, Rop, subgraph_grad
+from theano.derivatives.jacobian_products import Lop, Rop, pullback, subgraph_grad
 from theano.derivatives.lines import with_lines
 from theano.derivatives.shaped import GradClip, GradScale, grad_clip, grad_scale
 from theano.derivatives.traced import Variables, listed, traced
@@ -81,6 +81,7 @@ __all__ = [
     "mode_not_slow",
     "null_type",
     "numeric_grad",
+    "pullback",
     "subgraph_grad",
     "undefined_grad",
     "undefined_grad_",
