@@ -77,14 +77,28 @@ FLOATING_PAIRS: dict[str, Callable] = {
     "log-sum-exp": lambda x, y: T.log(T.exp(x) + T.exp(y)),
 }
 
+
+def _of_bits(operation: Callable) -> Callable:
+    """An operation on two arrays of one kind: PyTensor 3.0 takes no truth value beside a whole number."""
+
+    def build(x, y):
+        if x.dtype == "bool" and y.dtype != "bool":
+            x = T.cast(x, y.dtype)
+        if y.dtype == "bool" and x.dtype != "bool":
+            y = T.cast(y, x.dtype)
+        return operation(x, y)
+
+    return build
+
+
 # of two arrays of whole numbers or truth values that broadcast
 WHOLE_PAIRS: dict[str, Callable] = {
     "whole sum": lambda x, y: x + y,
     "whole product": lambda x, y: x * y,
     "whole maximum": T.maximum,
-    "xor": T.bitwise_xor,
-    "and": T.bitwise_and,
-    "or": T.bitwise_or,
+    "xor": _of_bits(T.bitwise_xor),
+    "and": _of_bits(T.bitwise_and),
+    "or": _of_bits(T.bitwise_or),
     "less": T.lt,
     "equal": T.eq,
     "whole quotient": lambda x, y: x // (T.cast(y if y.dtype == "bool" else y % 3 + 1, "int8") + 1),
