@@ -50,6 +50,14 @@ class UncheckedLengths(ShapeFeature):
     where only the shape is asked for.
     """
 
+    def get_shape(self, var: Variable, idx: int) -> Any:
+        """One length of a variable, of an input by itself where it was that of one that is gone."""
+        known = self.shape_of[var][idx].owner
+        if var.owner is None and known is not None and isinstance(known.op, Shape_i):
+            if known.inputs[0] not in self.fgraph.variables:
+                self.set_shape_i(var, idx, self.shape_ir(idx, var))
+        return super().get_shape(var, idx)
+
     def get_node_infer_shape(self, node: Apply) -> Any:
         """The shapes of what a node computes."""
         shape = None
