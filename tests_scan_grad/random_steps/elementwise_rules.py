@@ -102,7 +102,7 @@ WHOLE_PAIRS: dict[str, Callable] = {
     "less": T.lt,
     "equal": T.eq,
     "whole quotient": lambda x, y: x // (T.cast(y if y.dtype == "bool" else y % 3 + 1, "int8") + 1),
-    "remainder": lambda x, y: T.cast(x, "int32") % 3,
+    "remainder": lambda x, y: T.cast(x, "int32") % (abs(T.cast(y, "int32")) + 2),
     "true quotient": lambda x, y: x / (abs(T.cast(y, "int32")) + 1),
 }
 
