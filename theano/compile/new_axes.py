@@ -21,7 +21,7 @@ def without_unnamed_axes(variable: Any, index: Any) -> Any:
     ----------
     variable : TensorVariable
     index
-        What is between the brackets.
+        What is between the brackets, with a new axis at least.
 
     Returns
     -------
@@ -30,7 +30,7 @@ def without_unnamed_axes(variable: Any, index: Any) -> Any:
         holds an array: then all of them stay, as in NumPy.
     """
     entries = index if isinstance(index, tuple) else (index,)
-    if all(entry is not None for entry in entries) or not all(map(_is_basic, entries)):
+    if not all(map(_is_basic, entries)):
         return variable
     named = sum(entry is not None for entry in entries)
     if named >= variable.type.ndim or not all(variable.type.broadcastable[named:]):

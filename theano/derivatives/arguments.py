@@ -40,6 +40,7 @@ def check_starts(consider_constant: Any, known_grads: Any = None) -> None:
 
 
 def check_cost(cost: Any) -> None:
+    """Refuse what is no scalar as what is differentiated; None is given with `known_grads`."""
     if cost is None:
         return
     if not isinstance(cost, Variable):

@@ -15,6 +15,7 @@ Variables = Variable | Sequence[Variable]
 
 
 def listed(variables: Variables) -> list[Variable]:
+    """Variables as a list, of one too."""
     return list(variables) if isinstance(variables, list | tuple) else [variables]
 
 

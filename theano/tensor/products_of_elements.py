@@ -39,12 +39,12 @@ class Prod(_PyTensorProd):
             return super().pullback(inputs, outputs, cotangents)
         axes = _axes(self, x)
         cotangent = pt.expand_dims(cotangent, axes)
-        # in which the gradient of a comparison, zeros of floatX, would widen the second gradient
         # its gradient, zeros of floatX, would widen second gradients
         is_zero = disconnected_grad(pt.eq(x, 0))
         divisor = pt.switch(is_zero, pt.ones_like(x), x)
         quotient = cotangent * pt.expand_dims(self(x), axes) / divisor
-        return [pt.switch(is_zero, cotangent * self._others_of_zeros(x), quotient)]
+        others = OthersOfZeros(self.axis, self.dtype, self.acc_dtype)(x)
+        return [pt.switch(is_zero, cotangent * others, quotient)]
 
     def pushforward(self, inputs, outputs, tangents):
         """Return the sum of the products in which the tangent is in the place of an element."""
@@ -60,9 +60,6 @@ class Prod(_PyTensorProd):
         dtypes = {x.type.dtype, self.dtype or x.type.dtype, self.acc_dtype or x.type.dtype}
         real = all(dtype.startswith("float") for dtype in dtypes)
         return real and not self.no_zeros_in_input and bool(_axes(self, x))
-
-    def _others_of_zeros(self, x: Variable) -> TensorVariable:
-        return OthersOfZeros(self.axis, self.dtype, self.acc_dtype)(x)
 
 
 class OthersOfZeros(TensorSymbolicOp):
