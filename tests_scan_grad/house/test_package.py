@@ -178,6 +178,23 @@ print(theano.__file__, load.library()._name, load.library().tn_max_threads() > 0
 """
 
 
+def loading_the_runtime(folder, *paths):
+    """What a process prints that finds modules in these paths, with its cache in a folder."""
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join(map(str, paths)),
+        "PYTENSOR_FLAGS": f"base_compiledir={folder / 'cache'}",
+        "THEANO_FLAGS": "",
+        "THEANORC": os.devnull,
+    }
+    return subprocess.run(
+        [sys.executable, "-c", LOADS_THE_RUNTIME],
+        env=environment,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+    )
+
+
 def test_wheel_holds_the_compiled_runtime(wheel, tmp_path):
     libraries = [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".so")]
     if find_compiler() is None:
@@ -188,19 +205,7 @@ def test_wheel_holds_the_compiled_runtime(wheel, tmp_path):
     site = tmp_path / "site"
     zipfile.ZipFile(wheel).extractall(site)
     cache = tmp_path / "cache"
-    environment = os.environ | {
-        "PYTHONPATH": str(site),
-        "PYTENSOR_FLAGS": f"base_compiledir={cache}",
-        "THEANO_FLAGS": "",
-        "THEANORC": os.devnull,
-    }
-    done = subprocess.run(
-        [sys.executable, "-c", LOADS_THE_RUNTIME],
-        env=environment,
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-    )
+    done = loading_the_runtime(tmp_path, site)
     package = site / "theano" / "__init__.py"
     assert done.stdout.split() == [str(package), str(site / library), "True", "0.0"], done.stderr
     assert list(cache.rglob("runtime-*")) == []
@@ -212,19 +217,7 @@ def test_a_clone_takes_the_runtime_of_the_package_that_was_installed_from_it(whe
     zipfile.ZipFile(wheel).extractall(site)
     built = shutil.ignore_patterns("*.so", "__pycache__")
     shutil.copytree(os.path.join(ROOT, "theano"), clone / "theano", ignore=built)
-    environment = os.environ | {
-        "PYTHONPATH": os.pathsep.join([str(clone), str(site)]),
-        "PYTENSOR_FLAGS": f"base_compiledir={tmp_path / 'cache'}",
-        "THEANO_FLAGS": "",
-        "THEANORC": os.devnull,
-    }
-    done = subprocess.run(
-        [sys.executable, "-c", LOADS_THE_RUNTIME],
-        env=environment,
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-    )
+    done = loading_the_runtime(tmp_path, clone, site)
     package = clone / "theano" / "__init__.py"
     assert done.stdout.split() == [str(package), str(site / library), "True", "0.0"], done.stderr
 
