@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from tests_scan_grad.fresh_process import printed_by
 from theano.link.native import linker
 from theano.schedule import equilibrium
 from theano.schedule.disk import graph_pickles, sealed_files, stored_graphs
+from theano.schedule.disk.building_folders import remove_leftovers
 
 PROGRAM = """
 import json, os
@@ -200,6 +203,38 @@ def test_a_folder_stays_within_its_size_though_few_files_have_all_looked_at(tmp_
             sizes.append(sum(path.stat().st_size for path in tmp_path.iterdir()))
     assert 2**16 < sizes[-1] and max(sizes) <= 2**17
     assert 100 < len(looks) < 750
+
+
+@pytest.mark.parametrize(
+    "look", [lambda folder: sealed_files.keep_to_size(folder, 2**20), remove_leftovers]
+)
+def test_a_look_at_a_full_folder_takes_little_memory(look, tmp_path):
+    for number in range(4000):
+        (tmp_path / f"graph-{number:032x}").touch()
+    tracemalloc.start()
+    try:
+        look(tmp_path)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    # the memory of calls is measured while it happens beside them
+    assert most < 4000 * 64
+
+
+def test_what_was_used_last_stays(tmp_path):
+    names = [f"graph-{number}" for number in range(10)]
+    for number, name in enumerate(names):
+        (tmp_path / name).write_bytes(bytes(100))
+        os.utime(tmp_path / name, (number, number))
+    os.utime(tmp_path / "graph-0", (100, 100))
+
+    def left(most):
+        sealed_files.keep_to_size(tmp_path, most)
+        return sorted(path.name for path in tmp_path.iterdir())
+
+    assert left(1000) == names
+    assert left(550) == ["graph-0", *names[6:]]
+    assert left(0) == ["graph-0"]
 
 
 def test_without_the_flag_nothing_is_stored(folder, monkeypatch):

@@ -6,7 +6,11 @@ import contextlib
 import os
 import stat
 import zlib
+from array import array
+from collections.abc import Iterator
 from pathlib import Path
+
+import numpy as np
 
 from theano.configparser import config
 from theano.schedule.disk.building_folders import building_folder
@@ -67,20 +71,38 @@ def _is_time_to_look(name: str, size: int, most: float) -> bool:
 
 def keep_to_size(folder: Path, most: float) -> None:
     """Remove the files of a folder that were not used for longest, until it has no more bytes."""
-    found = []
-    with contextlib.suppress(OSError):
-        for entry in os.scandir(folder):
+    # numbers and no paths: this happens in the midst of calls, and a folder may have ten thousand
+    used, sizes = array("q"), array("q")
+    for _, about in _files_of(folder):
+        used.append(about.st_mtime_ns)
+        sizes.append(about.st_size)
+    last_of_removed = _last_of_removed(np.asarray(used), np.asarray(sizes), most)
+    if last_of_removed is None:
+        return
+    for path, about in _files_of(folder):
+        if about.st_mtime_ns <= last_of_removed:
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+
+
+def _files_of(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
             with contextlib.suppress(OSError):
                 about = entry.stat(follow_symlinks=False)
                 if stat.S_ISREG(about.st_mode):
-                    found.append((about.st_mtime_ns, about.st_size, entry.path))
-    total = sum(size for _, size, _ in found)
-    for _, size, path in sorted(found)[:-1]:
-        if total <= most:
-            break
-        total -= size
-        with contextlib.suppress(OSError):
-            os.unlink(path)
+                    yield entry.path, about
+
+
+def _last_of_removed(used: np.ndarray, sizes: np.ndarray, most: float) -> int | None:
+    """When the last of the files that must go was used, but for the file that was used last."""
+    excess = sizes.sum() - most
+    if excess <= 0 or len(used) < 2:
+        return None
+    oldest_first = np.argsort(used, kind="stable")
+    gained = np.cumsum(sizes[oldest_first])
+    last = min(int(np.searchsorted(gained, excess)), len(used) - 2)
+    return int(used[oldest_first[last]])
 
 
 def read_sealed(path: Path) -> bytes | None:

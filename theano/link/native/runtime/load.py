@@ -117,6 +117,13 @@ def _installed_folders() -> Iterator[Path]:
         yield Path(str(distribution.locate_file(str(here))))
 
 
+def _in_cache(cache: Path, compiler: Command | None) -> list[Path]:
+    """The compiler's library in the cache; without a compiler, each that is there."""
+    if compiler is None:
+        return sorted(cache.glob(library_name("*")))
+    return [cache / library_name(hash_of_compiler(compiler))]
+
+
 def _load(installed: Iterable[Path], cache: Path) -> ctypes.CDLL:
     compiler = find_compiler()
     # what was installed may come from another machine's compiler
@@ -126,8 +133,7 @@ def _load(installed: Iterable[Path], cache: Path) -> ctypes.CDLL:
                 return found
     try:
         if is_own_folder(cache):
-            made_by = "*" if compiler is None else hash_of_compiler(compiler)
-            for path in sorted(cache.glob(library_name(made_by))):
+            for path in _in_cache(cache, compiler):
                 if is_sealed(path) and (found := _opened(path)):
                     return found
         if compiler is not None:
