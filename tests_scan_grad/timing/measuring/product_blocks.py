@@ -74,30 +74,16 @@ def in_jax(a: np.ndarray, b: np.ndarray) -> Callable[[], Any]:
 
 def native(a: np.ndarray, b: np.ndarray) -> Callable[[], Any]:
     """By this package's runtime, from memory."""
-    from tests_scan_grad.native.runtime import runtime_calls
+    from tests_scan_grad.timing.measuring import product_calls
 
-    out = np.empty((len(a), b.shape[1]), a.dtype)
-    return with_arrays(runtime_calls.multiplication(a, b, out), out, a, b)
+    return product_calls.multiplication(a, b)
 
 
 def packed(a: np.ndarray, b: np.ndarray) -> Callable[[], Any]:
     """By this package's runtime, with the second matrix packed before, as in a loop."""
-    from tests_scan_grad.native.runtime import runtime_calls
+    from tests_scan_grad.timing.measuring import product_calls
 
-    matrix = runtime_calls.pack(b)
-    out = np.empty((len(a), b.shape[1]), a.dtype)
-    return with_arrays(runtime_calls.packed_multiplication(a, matrix, out), out, a, matrix)
-
-
-def with_arrays(call: Callable[[], None], out: np.ndarray, *read: np.ndarray) -> Callable[[], Any]:
-    """A call that returns its result, and keeps the arrays whose addresses it has."""
-
-    def function() -> np.ndarray:
-        call()
-        return out
-
-    function.reads = read  # type: ignore[attr-defined]
-    return function
+    return product_calls.packed_multiplication(a, b)
 
 
 ENGINES: Mapping[str, Callable[[np.ndarray, np.ndarray], Callable[[], Any]]] = {

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import ctypes
-import subprocess
-import tempfile
 import time
-from pathlib import Path
 
-from tests_scan_grad.timing.experiment import TimingError
+from tests_scan_grad.timing.measuring.c_code import C_TYPES, compiled
 
 # some milliseconds: shorter tries differ by a third
 TURNS = 1_000_000
-C_TYPES = {"float32": "float", "float64": "double"}
 
 PROGRAM = """
 #if defined(__AVX512F__)
@@ -51,7 +47,7 @@ def limit(dtype: str) -> float:
     TimingError
         If the C compiler of the native engine fails.
     """
-    library = _library(dtype)
+    library = compiled(PROGRAM, f"-DREAL={C_TYPES[dtype]}", "-march=native")
     library.sums_of_turn.restype = ctypes.c_long
     real = {"float32": ctypes.c_float, "float64": ctypes.c_double}[dtype]
     library.multiply_add.restype = real
@@ -62,20 +58,3 @@ def limit(dtype: str) -> float:
         library.multiply_add(*arguments)
         least = min(least, time.perf_counter() - start)
     return 2 * TURNS * library.sums_of_turn() / least
-
-
-def _library(dtype: str) -> ctypes.CDLL:
-    from theano.link.native.runtime.build import find_compiler
-
-    compiler = find_compiler()
-    if compiler is None:
-        raise TimingError("no C compiler: the limit of the processor cannot be measured")
-    with tempfile.TemporaryDirectory() as folder:
-        made = Path(folder) / "registers.so"
-        flags = ["-O3", "-march=native", "-ffp-contract=fast", "-fPIC", "-shared"]
-        given = ["-x", "c", "-", "-o", str(made)]
-        command = [*compiler, *flags, f"-DREAL={C_TYPES[dtype]}", *given]
-        done = subprocess.run(command, input=PROGRAM, text=True, capture_output=True, check=False)
-        if done.returncode:
-            raise TimingError(f"{' '.join(command)} failed:\n{done.stderr}")
-        return ctypes.CDLL(str(made))
