@@ -34,7 +34,7 @@ from theano.compile import (
     shared,
 )
 from theano.compile.sharedvalue import register_targets
-from theano.compile.truth_and_eval import install as _install_truth_and_eval
+from theano.compile.variables.truth_and_eval import install as _install_truth_and_eval
 from theano.gof import (
     Apply,
     CLinker,

@@ -4,8 +4,9 @@ from theano.flags.blas_messages import no_blas_remarks
 from theano.sandbox import mrg_uniform
 from theano.scan_module import scan_opt
 from theano.tensor.linear_algebra import rewrites as linalg_rewrites
-from theano.tensor.nnet import blocksparse, crossentropy_rewrites, sigm, softmax_rewrites
+from theano.tensor.nnet import blocksparse, sigm
 from theano.tensor.nnet.abstract_conv import rewrites as convolution_rewrites
+from theano.tensor.nnet.rows import crossentropy_rewrites, softmax_rewrites
 from theano.tensor.numpy_draws import random_function
 
 __all__ = [

@@ -34,7 +34,7 @@ from theano.flags.sources import (
     read_files,
     user_settings,
 )
-from theano.nearest_name import did_you_mean
+from theano.words.nearest_name import did_you_mean
 
 __all__ = [
     "THEANO_FLAGS_DICT",

@@ -11,8 +11,9 @@ from pytensor.tensor.blas import Gemm
 import theano
 import theano.tensor as T
 from tests_scan_grad.fresh_process import printed_by
-from theano.compile import DebugMode, get_default_mode, get_mode, linkers
+from theano.compile import DebugMode, get_default_mode, get_mode
 from theano.compile import mode as mode_module
+from theano.compile.choices import linkers
 from theano.link.native import NativeLinker
 
 ONES = np.ones((2, 3))

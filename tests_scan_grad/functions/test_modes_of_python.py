@@ -6,7 +6,8 @@ import pytest
 import theano
 import theano.tensor as T
 from tests_scan_grad.fresh_process import printed_by
-from theano.compile import DebugMode, MonitorMode, linkers
+from theano.compile import DebugMode, MonitorMode
+from theano.compile.choices import linkers
 from theano.pytensor_base.functions.linking import VMLinker
 
 

@@ -11,7 +11,7 @@ LAYERS = [
     (
         "flags, and small things that know no graph",
         """compat configdefaults configparser deep_graphs flags derivatives.arguments derivatives.lines garbage lazy_names log_handler misc
-        nearest_name one_trace platform_name updates users_lines users_modules values_in_words version""",
+        platform_name updates users_code version words""",
     ),
     (
         "graphs: names of their parts, rewriters, values for tests, how they are printed",
@@ -20,7 +20,7 @@ LAYERS = [
     ("which rewrites run, and how", "schedule"),
     (
         "operations of ours that loops, engines and rewrites know",
-        """compile.rebroadcast tensor.constants tensor.nnet.row_operator tensor.nnet.softmax_operators
+        """compile.rebroadcast tensor.constants tensor.nnet.rows.row_operator tensor.nnet.rows.softmax_operators
         tensor.nnet.correlation tensor.nnet.ctc_operator tensor.nnet.neighbours_operators
         tensor.signal.pooling
         sandbox.mrg31k3p sandbox.mrg_truncated sandbox.mrg_uniform sandbox.multinomial
@@ -94,6 +94,6 @@ def test_circles_are_found():
 
 def test_imports_inside_functions_are_seen():
     # `split_batch` loads the engine of devices when it is first asked for
-    assert "theano.link.xla" in imports()["theano.compile.split_batch"]
-    assert "theano.link.native" in imports()["theano.compile.linkers"]
+    assert "theano.link.xla" in imports()["theano.compile.choices.split_batch"]
+    assert "theano.link.native" in imports()["theano.compile.choices.linkers"]
     assert "theano.compile.debugmode" in imports()["theano.compile.mode"]

@@ -14,6 +14,16 @@ from theano.link.native.lowering.registry import LOWERINGS
 # Packages that need others which are optional
 OPTIONAL = ("theano.gpuarray", "theano.pymc", "theano.tests")
 
+# Modules of another release of PyTensor, of PyMC, and those that need other packages
+ELSEWHERE = (
+    "theano.pytensor_base.before_3_3",
+    "theano.pytensor_base.since_3_3",
+    "theano.pymc",
+    "theano.tests",
+    "theano.tensor.message_passing",
+    "theano.compat.six",
+)
+
 # Packages and modules that a program without loops, gradients and networks need not wait for
 LATER = """
     pytensor.sparse scipy numpy.f2py numpy.testing
@@ -53,6 +63,18 @@ def test_function_without_loops_imports_no_reports_of_them():
     assert (value, pages) == ("2.0", "[]")
     assert "elementwise" in lowerings
     assert "linear_algebra" not in lowerings
+
+
+def test_what_a_module_says_it_has_is_there():
+    pytest.importorskip("jax")
+    modules = [importlib.import_module(m) for m in syntax() if not m.startswith(ELSEWHERE)]
+    missing = [
+        f"{module.__name__}.{name}"
+        for module in modules
+        for name in getattr(module, "__all__", ())
+        if not hasattr(module, name)
+    ]
+    assert missing == []
 
 
 @pytest.mark.parametrize("name", packages_with_lazy_names())

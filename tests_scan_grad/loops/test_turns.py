@@ -11,8 +11,8 @@ import pytest
 
 import theano
 import theano.tensor as T
-from theano.compile import turns
-from theano.compile.turns import Claim, give_back, take
+from theano.compile.calls import turns
+from theano.compile.calls.turns import Claim, give_back, take
 from theano.gof import Apply, Op
 
 MODES = {"FAST_RUN": "FAST_RUN", "FAST_COMPILE": "FAST_COMPILE", "C": theano.Mode("pytensor_cvm")}

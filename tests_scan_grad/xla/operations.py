@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+import theano
 import theano.tensor as T
 
 
@@ -45,6 +46,11 @@ _ANY_REAL = (
 ).split()
 _BELOW_ONE = ("arcsin", "arccos", "arctanh", "log1p", "erfinv")
 _ABOVE_ZERO = ("log", "log2", "log10", "sqrt", "inv", "gamma", "gammaln", "psi", "tri_gamma", "j0")
+
+
+def _cost_and_gradient(cost_of: Callable[..., Any], rates: Any, *others: Any) -> list[Any]:
+    cost = cost_of(rates, *others)
+    return [cost, theano.grad(cost.sum(), rates)]
 
 
 def _function(name: str) -> Callable[..., Any]:
@@ -274,6 +280,15 @@ ROWS = [
         (*_X, np.array([1, 0, 3])),
     ),
     Case("relu", lambda x: [T.nnet.relu(x), T.nnet.elu(x), T.nnet.hard_sigmoid(x)], _X),
+    Case(
+        "connectionist temporal classification",
+        lambda rates, labels, lengths: _cost_and_gradient(T.nnet.ctc.ctc, rates, labels, lengths),
+        (
+            *_values((6, 2, 5), dtype="float32"),
+            np.array([[1, 2], [3, -1]], "int32"),
+            np.array([6, 5], "int32"),
+        ),
+    ),
     Case("binary crossentropy", lambda p: T.nnet.binary_crossentropy(p, 0.3), (np.abs(_UNIT[0]),)),
 ]
 

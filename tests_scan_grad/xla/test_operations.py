@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
+
 import numpy as np
 import pytest
 
 import theano
 import theano.tensor as T
+from tests_scan_grad.fresh_process import printed_by
 from tests_scan_grad.xla.operations import GROUPS, Case
 
 pytest.importorskip("jax")
@@ -22,6 +26,14 @@ def variables_of(values):
 
 def tolerance(dtype):
     return {"float32": 2e-6, "float64": 1e-12}.get(str(dtype), 0)
+
+
+def test_each_file_of_lowerings_is_imported_with_the_table():
+    name = "theano.link.xla.lowering"
+    folder = importlib.import_module(name).__path__
+    files = {module.name for module in pkgutil.walk_packages(folder, f"{name}.")}
+    (imported,) = printed_by(f"import sys, {name}; print(*sys.modules)")
+    assert files <= set(imported.split())
 
 
 @pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")

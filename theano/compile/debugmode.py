@@ -10,10 +10,10 @@ from pytensor.graph.op import Op
 from pytensor.graph.traversal import io_toposort
 from pytensor.tensor.type import TensorType
 
+from theano.compile.choices.optimizers import resolve_optimizer, rewriter_of
 from theano.compile.errors.call_errors import lines_about
 from theano.compile.errors.wrong_steps import where_it_began
 from theano.compile.errors.wrong_values import Wrongs, summary
-from theano.compile.optimizers import resolve_optimizer, rewriter_of
 from theano.configdefaults import config
 from theano.pytensor_base.functions.c_code import COp
 from theano.pytensor_base.functions.debug_mode import (
@@ -32,7 +32,7 @@ from theano.pytensor_base.graphs.scan import Scan
 from theano.schedule.database import optdb
 from theano.schedule.rewrites.elements.few_operands import has_too_many_operands
 from theano.schedule.rewrites.of_pytensor.left_out import SLOW_IN_PYTHON
-from theano.users_lines import lines_in_words, nearest_line
+from theano.users_code.lines import lines_in_words, nearest_line
 
 __all__ = [
     "BadDestroyMap",

@@ -11,12 +11,12 @@ from pytensor.graph.basic import Variable
 from pytensor.graph.traversal import ancestors
 
 from theano import deep_graphs
+from theano.compile.calls.kept_whole import kept_whole
+from theano.compile.choices.split_batch import split_mode
 from theano.compile.errors.compile_errors import explain_compile_error
 from theano.compile.function_module import Function, FunctionWithExtras
-from theano.compile.kept_whole import kept_whole
 from theano.compile.mode import get_mode
 from theano.compile.profiling import ProfileStats, profile_for
-from theano.compile.split_batch import split_mode
 from theano.compile.update_pairs import given_pairs, of_other_dtype, update_pairs
 from theano.deep_graphs import with_room_for_deep_graphs
 from theano.flags.blas_messages import no_blas_remarks

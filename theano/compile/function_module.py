@@ -14,6 +14,7 @@ from pytensor.compile.ops import deep_copy_op
 from pytensor.tensor.basic import Eye
 from pytensor.tensor.type import TensorType
 
+from theano.compile.calls.turns import Claim, give_back, reading, take, turn_of, writing
 from theano.compile.errors.call_errors import (
     explain_bad_call,
     explain_failure,
@@ -22,7 +23,6 @@ from theano.compile.errors.call_errors import (
     title,
 )
 from theano.compile.profiling import profile_for
-from theano.compile.turns import Claim, give_back, reading, take, turn_of, writing
 from theano.link.device_cells import bring_home, on_host, wait_for
 from theano.pytensor_base.functions.compiling import (
     AliasedMemoryError,

@@ -12,14 +12,14 @@ from typing import Any, TypeGuard
 from pytensor.compile.mode import Mode as PyTensorMode
 from pytensor.configdefaults import config as pytensor_config
 
-from theano.compile.linkers import (
+from theano.compile.choices.linkers import (
     make_linker,
     no_warning_yet,
     predefined_linkers,
     register_linker,
     unknown_name,
 )
-from theano.compile.optimizers import (
+from theano.compile.choices.optimizers import (
     OPT_FAST_COMPILE,
     OPT_FAST_RUN,
     OPT_FAST_RUN_STABLE,

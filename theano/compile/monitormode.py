@@ -1,6 +1,6 @@
 """MonitorMode: call the user's functions before and after each node."""
 
-from theano.compile.optimizers import resolve_optimizer, rewriter_of
+from theano.compile.choices.optimizers import resolve_optimizer, rewriter_of
 from theano.pytensor_base.functions.compiling import MonitorMode as PyTensorMonitorMode
 from theano.schedule.database import optdb
 

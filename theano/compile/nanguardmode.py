@@ -1,13 +1,13 @@
 """NanGuardMode: stop at the first node that makes a NaN, an infinity or a huge value."""
 
+from theano.compile.choices.guarded_linker import GuardedLinker
+from theano.compile.choices.optimizers import resolve_optimizer, rewriter_of
 from theano.compile.errors.wrong_values import Wrongs
-from theano.compile.guarded_linker import GuardedLinker
-from theano.compile.optimizers import resolve_optimizer, rewriter_of
 from theano.configdefaults import config
 from theano.pytensor_base.functions.nan_guard_mode import NanGuardMode as PyTensorNanGuardMode
 from theano.pytensor_base.functions.nan_guard_mode import contains_inf, contains_nan
 from theano.pytensor_base.graphs.rewriting import SequentialGraphRewriter
-from theano.scan_module.scan_opt.steps_of_mode import StepsOfMode
+from theano.scan_module.scan_opt.steps.steps_of_mode import StepsOfMode
 from theano.schedule.database import optdb
 
 __all__ = ["NanGuardMode", "contains_inf", "contains_nan"]

@@ -11,13 +11,13 @@ from pytensor.compile.sharedvalue import shared as pytensor_shared
 from pytensor.graph.basic import Apply
 from pytensor.tensor.sharedvar import TensorSharedVariable as PyTensorSharedVariable
 
-from theano.compile.turns import reading, turn_of, writing
+from theano.compile.calls.turns import reading, turn_of, writing
 from theano.gof.instances import including_instances_of
 from theano.link.device_cells import bring_home, copy_on_device, is_on_device, on_host
 from theano.pytensor_base.functions.c_code import generic
 from theano.pytensor_base.functions.compiling import default_update_of, set_default_update
 from theano.pytensor_base.functions.linking import Container
-from theano.values_in_words import described
+from theano.words.values_in_words import described
 
 __all__ = [
     "Container",

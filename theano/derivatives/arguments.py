@@ -7,7 +7,7 @@ from typing import Any
 
 from pytensor.graph.basic import Variable
 
-from theano.users_lines import users_line
+from theano.users_code.lines import users_line
 
 
 class WrongArgumentError(TypeError, ValueError, AssertionError):

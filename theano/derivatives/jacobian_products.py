@@ -65,8 +65,8 @@ def Rop(
     >>> float(theano.Rop((x**2).sum(), x, v).eval({x: [1.0, 2.0], v: [1.0, 1.0]}))
     6.0
     """
-    from theano.scan_module.gradient.tangents import tangents_of
-    from theano.scan_module.gradient.transposed_gradients import tangents_by_transposition
+    from theano.scan_module.gradient.tangent.tangents import tangents_of
+    from theano.scan_module.gradient.tangent.transposed_gradients import tangents_by_transposition
 
     use_own_gradients(listed(f))
     options = {
@@ -151,7 +151,7 @@ def Lop(
     >>> theano.Lop(x**2, x, v).eval({x: [1.0, 2.0], v: [1.0, 1.0]}).tolist()
     [2.0, 4.0]
     """
-    from theano.scan_module.gradient.transposed_gradients import apart
+    from theano.scan_module.gradient.tangent.transposed_gradients import apart
 
     check_starts(consider_constant)
     derive = partial(

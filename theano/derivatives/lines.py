@@ -3,7 +3,7 @@
 The operations of a gradient are made where the program calls ``theano.grad``, so that this would be
 the line of all of them. Those of a loop's step, and all of them while the flag ``profile`` is set,
 get the line of the operation that they differentiate; that they are of a gradient is kept beside it
-(`users_lines.Place`).
+(`theano.users_code.lines.Place`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pytensor.graph.traversal import ancestors
 
 from theano.data_classes import dataclass
 from theano.pytensor_base.graphs.order import order_of
-from theano.users_lines import OF_A_GRADIENT
+from theano.users_code.lines import OF_A_GRADIENT
 
 # The gradients by some variables `wrt`; None, or of a `NullType`, where there is none.
 Derive = Callable[..., Sequence[Variable | None]]

@@ -9,7 +9,7 @@ from pytensor.graph.basic import Variable
 from pytensor.graph.traversal import ancestors
 
 from theano.gof.own.gradients import use_own_gradients
-from theano.one_trace import traced_as_one
+from theano.users_code.one_trace import traced_as_one
 
 Variables = Variable | Sequence[Variable]
 

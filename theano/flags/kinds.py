@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from theano.data_classes import dataclass
-from theano.nearest_name import did_you_mean
+from theano.words.nearest_name import did_you_mean
 
 
 @dataclass(frozen=True)

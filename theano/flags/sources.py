@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from theano.flags.flag import Flag, TheanoConfigWarning, caller_stacklevel, check_value
-from theano.nearest_name import did_you_mean
+from theano.words.nearest_name import did_you_mean
 
 # What the user set of flags that are not known yet: `AddConfigVar` may make them known.
 THEANO_FLAGS_DICT: dict[str, str] = {}

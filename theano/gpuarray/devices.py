@@ -9,7 +9,7 @@ import numpy as np
 
 from theano.configdefaults import OLD_LINKERS, config
 from theano.gpuarray.contexts import Context, reg_context
-from theano.link.xla.device_names import find_device
+from theano.link.xla.device.names import find_device
 
 __all__ = ["init_dev", "start_from_flags", "use"]
 

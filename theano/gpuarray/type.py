@@ -11,8 +11,8 @@ from pytensor.tensor import as_tensor_variable as pytensor_as_tensor_variable
 from pytensor.tensor.type import TensorType
 from pytensor.tensor.variable import TensorConstantSignature
 
+from theano.compile.calls.turns import reading, turn_of, writing
 from theano.compile.sharedvalue import SharedVariable
-from theano.compile.turns import reading, turn_of, writing
 from theano.gpuarray.contexts import (
     Context,
     ContextNotDefined,

@@ -14,7 +14,7 @@ from theano.pytensor_base.graphs.scan import Scan
 from theano.scan_module.report.function_report import ScanReport
 from theano.scan_module.report.scan_report import report_of_graph
 from theano.scan_module.report.step_times import LoopTime, StatementTime, step_times
-from theano.users_lines import Place, nearest_line, nearest_place
+from theano.users_code.lines import Place, nearest_line, nearest_place
 
 SMALLEST_SHARE = 0.001
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from theano.profile.advice import advice_for
 from theano.profile.findings import SMALLEST_SHARE, Findings, share_of, source_of, statements_of
-from theano.users_lines import line_in_words, short_line
+from theano.users_code.lines import line_in_words, short_line
 
 MOST = 10
 WIDTH = 100

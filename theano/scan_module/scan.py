@@ -14,7 +14,6 @@ from pytensor.tensor.type import TensorType
 from theano.configdefaults import config
 from theano.garbage import rare_collections
 from theano.gof.test_values import compute_missing_test_values, no_test_values
-from theano.one_trace import traced_as_one
 from theano.scan_module.call.given import Given
 from theano.scan_module.call.given_arrays import check_arrays, check_sequences, with_rows_checked
 from theano.scan_module.call.last_values import warn_of_last_values
@@ -27,6 +26,7 @@ from theano.scan_module.call.written_step import WrittenStep
 from theano.scan_module.loop.arguments import LoopSettings
 from theano.schedule.step_modes import step_modes
 from theano.updates import OrderedUpdates
+from theano.users_code.one_trace import traced_as_one
 
 
 def scan(

@@ -8,7 +8,6 @@ from pytensor.graph.basic import Apply, Variable
 
 from theano.configdefaults import config
 from theano.gof.test_values import tests_only_results
-from theano.one_trace import with_one_trace
 from theano.pytensor_base.functions.compiling import freeing_what_runs
 from theano.pytensor_base.functions.linking import WrapLinker
 from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
@@ -17,7 +16,7 @@ from theano.pytensor_base.graphs.shapes import shape_rule
 from theano.scan_module.gradient.backward_loop import loop_pullback
 from theano.scan_module.gradient.connections import connection_pattern_of_loop
 from theano.scan_module.gradient.forward_loops import extend_loop
-from theano.scan_module.gradient.tangent_loop import loop_pushforward
+from theano.scan_module.gradient.tangent.tangent_loop import loop_pushforward
 from theano.scan_module.loop.arguments import NORMAL_STEP, take_apart
 from theano.scan_module.loop.fitting_inputs import with_fitting_inputs
 from theano.scan_module.loop.op_of_step import layout, step_graph
@@ -26,6 +25,7 @@ from theano.scan_module.loop.scan_attributes import ScanAttributes
 from theano.scan_module.loop.step_copy import copied
 from theano.scan_module.step.loop_shapes import REMEMBERED, output_shapes
 from theano.schedule.step_profiles import with_own_profile
+from theano.users_code.one_trace import with_one_trace
 
 __all__ = ["Scan"]
 

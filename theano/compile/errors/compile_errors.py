@@ -6,7 +6,7 @@ import traceback
 
 from pytensor.graph.basic import Apply
 
-from theano.users_lines import lines_in_words, nearest_line
+from theano.users_code.lines import lines_in_words, nearest_line
 
 # So many lines after the compiler's first error show the code.
 _LINES_OF_CODE = 2

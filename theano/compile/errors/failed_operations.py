@@ -15,7 +15,7 @@ from theano.pytensor_base.graphs.scan import RunningSteps, Scan, running_steps
 from theano.scan_module.gradient.backward_loop import GRADIENT_OF
 from theano.scan_module.loop.arguments import take_apart
 from theano.scan_module.report.describe import describe, input_names
-from theano.values_in_words import operation
+from theano.words.values_in_words import operation
 
 
 @dataclass(frozen=True)

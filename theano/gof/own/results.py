@@ -12,7 +12,7 @@ from pytensor.tensor.type import TensorType
 from pytensor.tensor.type_other import NoneTypeT
 
 from theano.pytensor_base.functions.c_code import Generic
-from theano.values_in_words import described
+from theano.words.values_in_words import described
 
 
 def with_results_checked(thunk: Callable, node: Apply) -> Callable:

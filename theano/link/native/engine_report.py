@@ -9,7 +9,7 @@ from typing import Any
 from theano.data_classes import dataclass
 from theano.link.native.program import Program
 from theano.pytensor_base.graphs.scan import Scan
-from theano.values_in_words import operation
+from theano.words.values_in_words import operation
 
 
 @dataclass(frozen=True)

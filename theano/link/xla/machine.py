@@ -14,8 +14,8 @@ from pytensor.graph.basic import Apply, Constant, Variable
 from theano.configdefaults import OFF, config
 from theano.link.xla.buckets import BucketedProgram
 from theano.link.xla.context import CannotLower, Context, is_traced
-from theano.link.xla.device_program import DeviceProgram
-from theano.link.xla.device_values import DeviceValues
+from theano.link.xla.device.program import DeviceProgram
+from theano.link.xla.device.values import DeviceValues
 from theano.link.xla.dtypes import require_dtypes
 from theano.link.xla.host import HostProgram
 from theano.link.xla.interpret import NodeFailed, compute

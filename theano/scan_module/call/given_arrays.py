@@ -8,11 +8,11 @@ from pytensor.graph.basic import Variable
 from pytensor.tensor.basic import as_tensor_variable
 from pytensor.tensor.type import TensorType
 
-from theano.nearest_name import did_you_mean
 from theano.raise_op import Check
 from theano.scan_module.call.given import listed, taps_of
 from theano.scan_module.call.step_results import loop_name
 from theano.scan_module.step.sparse_matrices import check_not_sparse
+from theano.words.nearest_name import did_you_mean
 
 # The keys under which a dictionary holds its array, by the argument of `scan`
 _ARRAYS_OF_DICTIONARIES = dict(sequences="input", outputs_info="initial")

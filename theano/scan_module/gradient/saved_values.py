@@ -22,9 +22,9 @@ from pytensor.tensor.subtensor import Subtensor
 from pytensor.tensor.type import TensorType
 
 from theano.data_classes import dataclass
-from theano.scan_module.gradient.chosen_operands import choices
 from theano.scan_module.gradient.dependence import computed_from, dependents, in_order
 from theano.scan_module.gradient.minimum_cut import behind_the_cut
+from theano.scan_module.gradient.rules.chosen_operands import choices
 from theano.scan_module.step.operation_kinds import is_cheap
 
 # Length assumed of a dimension whose length is not known before the loop runs.

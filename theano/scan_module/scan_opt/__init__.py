@@ -6,9 +6,12 @@ Theano's modes ask for.
 
 from __future__ import annotations
 
+from theano.scan_module.scan_opt.as_ours.loops_are_ours import LoopsAreOurs
+from theano.scan_module.scan_opt.as_ours.one_length_each import OneLengthEach
+from theano.scan_module.scan_opt.as_ours.pad_initial_values import PAD_INITIAL_VALUES
+from theano.scan_module.scan_opt.as_ours.results_apart import ResultsApart
 from theano.scan_module.scan_opt.drop_unread_results import DropUnreadResults
 from theano.scan_module.scan_opt.element_of_part import local_subtensor_merge_element
-from theano.scan_module.scan_opt.forget_normal_forms import ForgetNormalForms
 from theano.scan_module.scan_opt.hoist_from_sequences import HoistFromSequences
 from theano.scan_module.scan_opt.hoist_invariants import HoistInvariants
 from theano.scan_module.scan_opt.kept_rows.fewer_steps import FewerSteps
@@ -16,7 +19,6 @@ from theano.scan_module.scan_opt.kept_rows.shorten_outputs import ShortenOutputs
 from theano.scan_module.scan_opt.kept_rows.shorten_traces import ShortenTraces
 from theano.scan_module.scan_opt.kept_rows.shrink_cotangent_buffer import ShrinkCotangentBuffer
 from theano.scan_module.scan_opt.kept_rows.trim_empty_buffers import TRIM_EMPTY_BUFFERS
-from theano.scan_module.scan_opt.loops_are_ours import LoopsAreOurs
 from theano.scan_module.scan_opt.merge_dots import MergeDots
 from theano.scan_module.scan_opt.merge_equal_results import MERGE_EQUAL_RESULTS
 from theano.scan_module.scan_opt.old_names import (
@@ -28,13 +30,11 @@ from theano.scan_module.scan_opt.old_names import (
     ScanMerge,
     ScanSaveMem,
 )
-from theano.scan_module.scan_opt.one_length_each import OneLengthEach
-from theano.scan_module.scan_opt.pad_initial_values import PAD_INITIAL_VALUES
 from theano.scan_module.scan_opt.push_out_dot_accumulate import PushOutDotAccumulate
 from theano.scan_module.scan_opt.push_out_traced_products import PushOutTracedProducts
 from theano.scan_module.scan_opt.record_loops import RecordLoops
-from theano.scan_module.scan_opt.results_apart import ResultsApart
-from theano.scan_module.scan_opt.steps_rewritten_once import StepsRewrittenOnce
+from theano.scan_module.scan_opt.steps.forget_normal_forms import ForgetNormalForms
+from theano.scan_module.scan_opt.steps.steps_rewritten_once import StepsRewrittenOnce
 from theano.scan_module.scan_opt.unify_forward_loops import UnifyForwardLoops
 from theano.schedule.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb, register_for_tags
 from theano.schedule.step_modes import step_modes

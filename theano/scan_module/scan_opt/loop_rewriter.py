@@ -20,7 +20,7 @@ from theano.pytensor_base.graphs.rewriting import GraphRewriter, copy_stack_trac
 from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
 from theano.scan_module.report.loop_history import Decision, history_of, origins_of
 from theano.schedule.seconds import SecondsByLoop
-from theano.users_lines import copy_lines
+from theano.users_code.lines import copy_lines
 
 
 def loops_of(graph: FunctionGraph) -> Iterator[Apply]:

@@ -6,13 +6,13 @@ from pytensor.graph.fg import FunctionGraph
 
 from theano.pytensor_base.graphs.rewriting import GraphRewriter
 from theano.pytensor_base.graphs.scan import ScanInplaceOptimizer, ScanMerge
+from theano.scan_module.scan_opt.as_ours.pad_initial_values import PAD_INITIAL_VALUES
 from theano.scan_module.scan_opt.hoist_from_sequences import HoistFromSequences
 from theano.scan_module.scan_opt.hoist_invariants import HoistInvariants
 from theano.scan_module.scan_opt.kept_rows.fewer_steps import FewerSteps
 from theano.scan_module.scan_opt.kept_rows.shorten_outputs import ShortenOutputs
 from theano.scan_module.scan_opt.kept_rows.shorten_traces import ShortenTraces
 from theano.scan_module.scan_opt.kept_rows.trim_empty_buffers import TRIM_EMPTY_BUFFERS
-from theano.scan_module.scan_opt.pad_initial_values import PAD_INITIAL_VALUES
 from theano.scan_module.scan_opt.push_out_dot_accumulate import PushOutDotAccumulate
 from theano.scan_module.scan_opt.push_out_traced_products import PushOutTracedProducts
 

@@ -47,7 +47,7 @@ from theano.scan_module.step.normal_form import normal_form
 from theano.scan_module.step.step_analysis import StepAnalysis
 from theano.schedule.lengths import lengths_of
 from theano.schedule.zeros import is_zero
-from theano.users_lines import copy_lines
+from theano.users_code.lines import copy_lines
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from pytensor.tensor import special
 from pytensor.tensor.variable import TensorVariable
 
 from theano.tensor.linear_algebra.batched import batched_dot
-from theano.tensor.nnet.crossentropy_operators import (
+from theano.tensor.nnet.rows.crossentropy_operators import (
     CrossentropyCategorical1Hot,
     CrossentropyCategorical1HotGrad,
     CrossentropySoftmax1HotWithBiasDx,
@@ -18,16 +18,15 @@ from theano.tensor.nnet.crossentropy_operators import (
     crossentropy_softmax_1hot_with_bias_dx,
     crossentropy_softmax_argmax_1hot_with_bias,
 )
-from theano.tensor.nnet.prepended_columns import (
+from theano.tensor.nnet.rows.prepended_columns import (
     Prepend_scalar_constant_to_each_row,
     Prepend_scalar_to_each_row,
     prepend_0_to_each_row,
     prepend_1_to_each_row,
     prepend_scalar_to_each_row,
 )
-from theano.tensor.nnet.row_operator import as_matrix_of_floats
-from theano.tensor.nnet.sigm import as_float, sigmoid, softplus
-from theano.tensor.nnet.softmax_operators import (
+from theano.tensor.nnet.rows.row_operator import as_matrix_of_floats
+from theano.tensor.nnet.rows.softmax_operators import (
     LogSoftmax,
     Softmax,
     SoftmaxGrad,
@@ -37,6 +36,7 @@ from theano.tensor.nnet.softmax_operators import (
     softmax_op,
     softmax_with_bias,
 )
+from theano.tensor.nnet.sigm import as_float, sigmoid, softplus
 
 __all__ = [
     "binary_crossentropy",

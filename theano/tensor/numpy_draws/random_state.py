@@ -3,8 +3,8 @@
 import numpy as np
 from pytensor.compile.sharedvalue import SharedVariable
 
+from theano.compile.calls.turns import InTurns
 from theano.compile.sharedvalue import register_constructor
-from theano.compile.turns import InTurns
 from theano.tensor.numpy_draws.random_function import copied_state, random_state_type
 
 __all__ = ["RandomStateSharedVariable", "randomstate_constructor"]

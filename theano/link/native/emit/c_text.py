@@ -11,12 +11,12 @@ from textwrap import fill
 from theano.data_classes import dataclass
 from theano.link.native.lowering.step import Step
 
-HERE = Path(__file__).parent
+INCLUDED = Path(__file__).parent / "included"
 
 _ALWAYS = ("prelude.inc", "once_a_call.inc")
 # file beside the prelude -> where it is; each after those that it needs
 _LIBRARIES = {
-    "activations": "../runtime/kernels/activations.inc",
+    "activations": "../../runtime/kernels/activations.inc",
     "vectors": "vectors.inc",
     "special_functions": "special_functions.inc",
     "incomplete_functions": "incomplete_functions.inc",
@@ -108,7 +108,7 @@ def _made_by(line: str) -> tuple[str, ...]:
 
 @functools.cache
 def _content(path: str) -> str:
-    return (HERE / path).read_text()
+    return (INCLUDED / path).read_text()
 
 
 def indented(lines: Iterable[str]) -> list[str]:

@@ -22,7 +22,7 @@ from theano.data_classes import dataclass
 from theano.link.native.ir.ir import CannotLower
 from theano.link.native.ir.scalar_types import C_TYPES, FLOATS
 from theano.pytensor_base.operations.scalar import Angle, Deg2Rad, GammaL, GammaU, Rad2Deg
-from theano.values_in_words import operation
+from theano.words.values_in_words import operation
 
 
 @dataclass(frozen=True)

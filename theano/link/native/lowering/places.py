@@ -4,7 +4,7 @@ import importlib
 
 # for each module the names of its operators' classes
 OPERATORS_OF = {
-    ".operations.advanced_indexing": "AdvancedIncSubtensor AdvancedSubtensor",
+    ".operations.indexing.advanced_indexing": "AdvancedIncSubtensor AdvancedSubtensor",
     ".operations.convolution": "Convolve1d",
     ".operations.ctc": "ConnectionistTemporalClassification",
     ".operations.cumulative": "CumOp",
@@ -23,9 +23,9 @@ OPERATORS_OF = {
     """,
     ".operations.images.neighbours": "Images2Neibs Images2NeibsGrad",
     ".operations.images.pooling": "AveragePoolGrad DownsampleFactorMaxGradGrad MaxPoolGrad Pool",
-    ".operations.indexing": "AdvancedIncSubtensor1 AdvancedSubtensor1 IncSubtensor Subtensor",
+    ".operations.indexing.indexing": "AdvancedIncSubtensor1 AdvancedSubtensor1 IncSubtensor Subtensor",
     ".operations.lazy_choices": "LazyChoice",
-    ".operations.masks": "Nonzero",
+    ".operations.indexing.masks": "Nonzero",
     ".operations.matrices.batched_products": "BatchedDot",
     ".operations.matrices.block_diagonal": "BlockDiagonal",
     ".operations.matrices.blockwise": "Blockwise",

@@ -16,7 +16,7 @@ from theano.link.native.emit.counters import FIELDS, Counter, Counters
 from theano.link.native.lowering.segment import SegmentCall
 from theano.pytensor_base.functions.profiling import register_profiler_printer
 from theano.scan_module.report.step_times import LoopTime, StatementTime, use_step_times
-from theano.users_lines import Place, nearest_place
+from theano.users_code.lines import Place, nearest_place
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from theano.link.xla.buckets.patterns import (
 )
 from theano.link.xla.buckets.trace import BucketTrace
 from theano.link.xla.context import Context
-from theano.link.xla.device_program import DeviceProgram, Notes
+from theano.link.xla.device.program import DeviceProgram, Notes
 from theano.link.xla.interpret import NodeFailed
 from theano.link.xla.plan import Stage
 

@@ -15,13 +15,13 @@ from theano.link.device_cells import keep
 from theano.link.xla.context import CannotLower, Ragged, is_traced
 from theano.link.xla.data_parallel.parts import ALL, Rows
 from theano.link.xla.data_parallel.trace import AXIS, SplitTrace
-from theano.link.xla.device_names import SEVERAL_OF_THE_CPU, find_device
-from theano.link.xla.device_values import DeviceValues
+from theano.link.xla.device.names import SEVERAL_OF_THE_CPU, find_device
+from theano.link.xla.device.values import DeviceValues
 from theano.link.xla.interpret import NodeFailed
 from theano.link.xla.jax_library import require_jax
 from theano.link.xla.machine import Machine
 from theano.link.xla.plan import Plan, Stage
-from theano.users_lines import nearest_line
+from theano.users_code.lines import nearest_line
 
 
 @dataclass(frozen=True)

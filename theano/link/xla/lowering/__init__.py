@@ -3,20 +3,18 @@
 from theano.link.xla import loop
 from theano.link.xla.lowering import (
     advanced_indexing,
-    correlations,
+    ctc,
     elementwise,
     graphs,
     indexing,
     inverses,
-    neighbours,
-    pooling,
     products,
     random_draws,
     reductions,
     shapes,
     sorting,
-    windows,
 )
+from theano.link.xla.lowering.images import correlations, neighbours, pooling, windows
 from theano.link.xla.lowering.table import lowers, runs_on_host
 
 __all__ = [

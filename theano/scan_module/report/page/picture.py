@@ -29,7 +29,7 @@ from theano.scan_module.report.page.drawing import (
 )
 from theano.scan_module.report.step_products import StepProduct
 from theano.scan_module.report.text import name_and_place
-from theano.users_lines import short_line
+from theano.users_code.lines import short_line
 
 FRAME = 440.0
 GAP = 24.0

@@ -14,7 +14,7 @@ from pytensor.tensor.type import TensorType
 from theano.scan_module.step.operation_kinds import kind_of
 from theano.scan_module.step.step_analysis import StepAnalysis
 from theano.tensor.nnet.correlation.filtering import Filtering
-from theano.users_lines import copy_lines
+from theano.users_code.lines import copy_lines
 
 
 class AllSteps:

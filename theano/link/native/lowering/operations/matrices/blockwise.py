@@ -15,6 +15,7 @@ from pytensor.tensor.subtensor import AdvancedSubtensor
 from theano.link.native.ir.ir import CannotLower, Value
 from theano.link.native.lowering.operations.convolution import convolutions_of_stacks
 from theano.link.native.lowering.operations.graphs import inlined_on_stacks
+from theano.link.native.lowering.operations.indexing.picks_from_stacks import pick_from_each
 from theano.link.native.lowering.operations.matrices.batched_products import product_of_stacks
 from theano.link.native.lowering.operations.matrices.block_diagonal import block_diagonals
 from theano.link.native.lowering.operations.matrices.linear_algebra import (
@@ -26,7 +27,6 @@ from theano.link.native.lowering.operations.matrices.tridiagonal import (
     factors_of_stack,
     solutions_of_stack,
 )
-from theano.link.native.lowering.operations.picks_from_stacks import pick_from_each
 from theano.link.native.lowering.operations.sorting import sorted_along
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step

@@ -15,7 +15,7 @@ from pytensor.graph.traversal import ancestors
 from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
 from theano.scan_module.gradient.dependence import dependents
 from theano.scan_module.gradient.step_gradient import is_connected, is_differentiable
-from theano.scan_module.gradient.tangents import tangents_of
+from theano.scan_module.gradient.tangent.tangents import tangents_of
 from theano.scan_module.loop.arguments import (
     Invariant,
     Loop,

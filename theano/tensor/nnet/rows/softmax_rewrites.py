@@ -6,15 +6,15 @@ from pytensor.tensor import special
 from pytensor.tensor.math import Argmax
 
 from theano.pytensor_base.graphs.rewriting import copy_stack_trace, node_rewriter
-from theano.tensor.nnet.crossentropy_operators import CrossentropySoftmaxArgmax1HotWithBias
-from theano.tensor.nnet.softmax_operators import (
+from theano.tensor.nnet.rows.crossentropy_operators import CrossentropySoftmaxArgmax1HotWithBias
+from theano.tensor.nnet.rows.softmax_operators import (
     Softmax,
     SoftmaxGrad,
     SoftmaxWithBias,
     softmax_op,
     softmax_with_bias,
 )
-from theano.tensor.nnet.softmax_scores import is_constant, is_of_rows, split_bias
+from theano.tensor.nnet.rows.softmax_scores import is_constant, is_of_rows, split_bias
 from theano.tensor.rewrite_registration import register_canonicalize, register_specialize
 
 

@@ -15,21 +15,21 @@ from pytensor.tensor.variable import TensorVariable
 
 from theano.pytensor_base.graphs.rewriting import copy_stack_trace, node_rewriter
 from theano.pytensor_base.operations.tensor_rewrites import local_mul_canonizer
-from theano.tensor.nnet.crossentropy_operators import (
+from theano.tensor.nnet.rows.crossentropy_operators import (
     CrossentropyCategorical1Hot,
     CrossentropyCategorical1HotGrad,
     CrossentropySoftmax1HotWithBiasDx,
     crossentropy_softmax_1hot_with_bias_dx,
     crossentropy_softmax_argmax_1hot_with_bias,
 )
-from theano.tensor.nnet.softmax_operators import (
+from theano.tensor.nnet.rows.softmax_operators import (
     LogSoftmax,
     Softmax,
     SoftmaxGrad,
     SoftmaxWithBias,
     softmax_op,
 )
-from theano.tensor.nnet.softmax_scores import Scores, is_constant, is_of_rows, split_bias
+from theano.tensor.nnet.rows.softmax_scores import Scores, is_constant, is_of_rows, split_bias
 from theano.tensor.rewrite_registration import register_specialize
 
 

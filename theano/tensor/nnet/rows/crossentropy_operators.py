@@ -5,8 +5,8 @@ from pytensor.gradient import DisconnectedType, disconnected_type
 from pytensor.raise_op import CheckAndRaise
 from pytensor.tensor.variable import TensorVariable
 
-from theano.tensor.nnet.row_operator import RowOperator
-from theano.tensor.nnet.softmax_operators import softmax_grad
+from theano.tensor.nnet.rows.row_operator import RowOperator
+from theano.tensor.nnet.rows.softmax_operators import softmax_grad
 
 __all__ = [
     "CrossentropyCategorical1Hot",

@@ -26,7 +26,7 @@ from theano.configdefaults import config
 from theano.link.native.run.one_by_one import slow_in_python
 from theano.pytensor_base.functions.python_machine import PythonVMLinker
 from theano.scan_module.report.describe import describe
-from theano.users_lines import line_of, lines_in_words
+from theano.users_code.lines import line_of, lines_in_words
 
 _log = logging.getLogger("theano.compile.nanguardmode")
 

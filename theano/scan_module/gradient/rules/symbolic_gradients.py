@@ -10,7 +10,7 @@ from pytensor.tensor.math import Dot
 
 from theano.pytensor_base.graphs.order import order_of
 from theano.pytensor_base.operations.tensor import GRADIENT_RULES
-from theano.scan_module.gradient.rows_times_vector import rows_times_vector
+from theano.scan_module.gradient.rules.rows_times_vector import rows_times_vector
 
 # The class of an operator -> what a node of it, with these inputs, is to be differentiated as;
 # None where it is to be differentiated as it is.

@@ -15,7 +15,7 @@ from theano.pytensor_base.graphs.graph import copy_of_graph_inside
 from theano.pytensor_base.graphs.scan import FrozenWhenAsked, Scan, step_shared_with
 from theano.scan_module.loop.arguments import NORMAL_STEP
 from theano.scan_module.loop.op_of_step import step_graph
-from theano.scan_module.scan_opt.steps_of_mode import StepsOfMode
+from theano.scan_module.scan_opt.steps.steps_of_mode import StepsOfMode
 from theano.scan_module.step.equal_steps import what_decides
 
 

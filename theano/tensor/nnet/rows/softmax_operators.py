@@ -4,7 +4,7 @@ from typing import Any
 
 from pytensor.tensor import special
 
-from theano.tensor.nnet.row_operator import RowOperator, as_matrix_of_floats
+from theano.tensor.nnet.rows.row_operator import RowOperator, as_matrix_of_floats
 
 __all__ = [
     "LogSoftmax",

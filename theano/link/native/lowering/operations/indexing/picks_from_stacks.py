@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pytensor.graph.basic import Variable
 
 from theano.link.native.ir.ir import CannotLower, Scalar, Size, Value, View
-from theano.link.native.lowering.operations.advanced_indexing import for_each, picked_from
+from theano.link.native.lowering.operations.indexing.advanced_indexing import for_each, picked_from
+from theano.link.native.lowering.operations.indexing.masks import is_mask
 from theano.link.native.lowering.operations.kernels import indices, loops
-from theano.link.native.lowering.operations.masks import is_mask
 from theano.link.native.lowering.operations.matrices.stacks import stack_shape, stretched
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.base import Work

@@ -20,7 +20,7 @@ from pytensor.tensor.type import TensorType
 from theano.configdefaults import config
 from theano.link.device_cells import keep
 from theano.link.xla.context import Context, is_traced
-from theano.link.xla.device_names import find_device
+from theano.link.xla.device.names import find_device
 from theano.link.xla.jax_library import declared_precision, require_jax
 from theano.link.xla.places import device_of
 

@@ -11,7 +11,7 @@ from pytensor.tensor.basic import Nonzero
 from theano.link.native.ir.ir import CannotLower, Scalar, Size, Value, View
 from theano.link.native.ir.symbolic import Call, Name
 from theano.link.native.lowering.operations.elementwise import cast
-from theano.link.native.lowering.operations.indexing import aligned
+from theano.link.native.lowering.operations.indexing.indexing import aligned
 from theano.link.native.lowering.operations.kernels import indices, loops
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step

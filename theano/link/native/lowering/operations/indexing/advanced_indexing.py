@@ -9,20 +9,20 @@ from pytensor.tensor.subtensor import AdvancedIncSubtensor, AdvancedSubtensor
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import CannotLower, Scalar, Size, Value, View
 from theano.link.native.lowering.operations.elementwise import cast
-from theano.link.native.lowering.operations.indexing import (
+from theano.link.native.lowering.operations.indexing.indexing import (
     add_to_rows,
     aligned,
     indexed,
     take,
 )
-from theano.link.native.lowering.operations.kernels import indices, loops
-from theano.link.native.lowering.operations.masks import (
+from theano.link.native.lowering.operations.indexing.masks import (
     is_mask,
     positions,
     same_sizes,
     the_only_mask,
     update_where,
 )
+from theano.link.native.lowering.operations.kernels import indices, loops
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.base import Work

@@ -15,7 +15,7 @@ from pytensor.graph.op import HasInnerGraph, Op
 from pytensor.graph.traversal import ancestors
 
 from theano.pytensor_base.graphs.kinds import is_a
-from theano.users_lines import OF_A_GRADIENT, PACKAGES
+from theano.users_code.lines import OF_A_GRADIENT, PACKAGES
 
 
 def users_lines(limit: int) -> list[tuple[str, int, str, str]]:

@@ -2,7 +2,7 @@
 modules that use Theano.
 
 The one place where methods of PyTensor's are replaced. They do what PyTensor's do for everyone
-else; whose module calls decides, see `theano.users_modules`.
+else; whose module calls decides, see `theano.users_code.modules`.
 """
 
 import functools
@@ -12,11 +12,11 @@ from typing import Any
 
 from pytensor.graph.basic import Variable
 
-from theano.compile.evaluate import evaluate
-from theano.compile.new_axes import without_unnamed_axes
+from theano.compile.variables.evaluate import evaluate
+from theano.compile.variables.new_axes import without_unnamed_axes
 from theano.pytensor_base.operations.scalar import ScalarOperators
 from theano.pytensor_base.operations.tensor import TensorOperators
-from theano.users_modules import is_own, uses_theano
+from theano.users_code.modules import is_own, uses_theano
 
 # Set on what an operator of order gives: ``a < b < c`` means ``(a < b) and (b < c)`` to Python.
 _ORDER = "_is_order"

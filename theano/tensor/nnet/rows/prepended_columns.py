@@ -4,7 +4,7 @@ from typing import Any
 
 import pytensor.tensor as pt
 
-from theano.tensor.nnet.row_operator import RowOperator
+from theano.tensor.nnet.rows.row_operator import RowOperator
 
 __all__ = [
     "Prepend_scalar_constant_to_each_row",

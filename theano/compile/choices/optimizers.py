@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from theano.compile.linkers import unknown_name
+from theano.compile.choices.linkers import unknown_name
 from theano.configdefaults import config
 from theano.pytensor_base.functions.compiling import OPT_MERGE, OPT_NONE, asked_rewrites
 from theano.pytensor_base.graphs.rewriting import GraphRewriter, RewriteDatabaseQuery

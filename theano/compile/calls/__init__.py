@@ -1,0 +1,1 @@
+"""Calls of functions: threads that take turns, and what a call that fails leaves."""

@@ -1,0 +1,1 @@
+"""What a mode is chosen from, by names: linkers, and rewrites."""

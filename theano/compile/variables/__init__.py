@@ -1,0 +1,1 @@
+"""What variables do themselves: their truth, new axes, and `eval`."""

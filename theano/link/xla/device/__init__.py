@@ -1,0 +1,1 @@
+"""A device: its name, and the programs and values on it."""

@@ -1,0 +1,1 @@
+"""Loops that PyTensor's rewrites made or change: kept as the others rely on."""

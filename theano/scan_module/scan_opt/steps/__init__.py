@@ -1,0 +1,1 @@
+"""Steps of loops: how they are rewritten, and their normal forms."""
