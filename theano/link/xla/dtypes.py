@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 from pytensor.graph.basic import Variable
-from pytensor.tensor.type import TensorType
 
+from theano.link.xla.arrays import is_array
 from theano.link.xla.jax_library import declared_precision, require_jax
 
 
@@ -22,7 +22,7 @@ def require_dtypes(device: Any, variables: Iterable[Variable]) -> None:
         When it lacks the dtype of one of them.
     """
     for variable in variables:
-        if isinstance(variable.type, TensorType) and not has_dtype(device, variable.type.dtype):
+        if is_array(variable) and not has_dtype(device, variable.type.dtype):
             raise TypeError(
                 f"{device} has no values of dtype {variable.type.dtype}, which {variable} has; "
                 "cast it to another one, or compute it with device=cpu"

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.scalar.basic import ScalarType
-from pytensor.tensor.type import TensorType
 
+from theano.link.xla.arrays import is_array
 from theano.link.xla.branches import Place, choose, places_of
 from theano.link.xla.context import CannotLower, Context, Ragged, is_traced
 from theano.link.xla.lowering.table import rule_of
@@ -134,19 +134,21 @@ def performed(node: Apply, inputs: Sequence[Any]) -> list[Any]:
 
 
 def _as_given(value: Any, variable: Variable) -> Any:
-    if isinstance(variable.type, TensorType):
+    if is_array(variable):
         return np.asarray(value, dtype=variable.type.dtype)
     return value
 
 
 def _of_declared_type(value: Any, variable: Variable) -> Any:
-    if isinstance(value, Ragged) or not isinstance(variable.type, TensorType | ScalarType):
+    if isinstance(value, Ragged) or not (
+        is_array(variable) or isinstance(variable.type, ScalarType)
+    ):
         return value
     dtype = np.dtype(variable.type.dtype)
     if is_traced(value):
         value = value if value.dtype == dtype else value.astype(dtype)
-    elif isinstance(variable.type, TensorType):
+    elif is_array(variable):
         value = np.asarray(value, dtype=dtype)
-    if isinstance(variable.type, TensorType) and value.ndim != variable.type.ndim:
+    if is_array(variable) and value.ndim != variable.type.ndim:
         raise CannotLower(f"{value.ndim} dimensions where {variable.type} was declared")
     return value

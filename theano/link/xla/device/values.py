@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from pytensor.graph.basic import Constant, Variable
 from pytensor.scalar.basic import ScalarType
-from pytensor.tensor.type import TensorType
 
 from theano.configdefaults import config
 from theano.link.device_cells import keep
+from theano.link.xla.arrays import is_array
 from theano.link.xla.context import Context, is_traced
 from theano.link.xla.device.names import find_device
 from theano.link.xla.jax_library import declared_precision, require_jax
@@ -125,7 +125,7 @@ class DeviceValues:
                 value, fetched = np.array(value), True
                 # a number of a scalar's type is no array
                 value = value[()] if isinstance(variable.type, ScalarType) else value
-            elif isinstance(variable.type, TensorType):
+            elif is_array(variable):
                 value = np.asarray(value)
             self.storage_map[variable][0] = value
         if not fetched and self.device.platform == "cpu":

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from pytensor.graph.fg import FunctionGraph
-from pytensor.tensor.type import TensorType
 
 from theano.data_classes import dataclass
+from theano.link.xla.arrays import is_array
 from theano.link.xla.context import CannotLower, Context, Ragged, is_traced
 from theano.link.xla.interpret import NodeFailed, interpret
 from theano.link.xla.loop.invariants import read
@@ -83,7 +83,7 @@ def as_array(value: Any, variable: Any) -> Any:
     import jax.numpy as jnp
     from jax import lax
 
-    if not isinstance(variable.type, TensorType) or isinstance(value, Ragged):
+    if not is_array(variable) or isinstance(value, Ragged):
         raise CannotLower(f"a value of type {variable.type} in a loop")
     if is_traced(value):
         # never of a weak type, which the loop's state would not have

@@ -26,10 +26,10 @@ from typing import Any
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
 from pytensor.scalar.basic import ScalarType
-from pytensor.tensor.type import TensorType
 from pytensor.tensor.type_other import NoneTypeT, SliceType
 
 from theano.data_classes import dataclass
+from theano.link.xla.arrays import is_array
 from theano.link.xla.context import CannotLower, Context
 from theano.link.xla.jax_library import import_keeping_settings
 
@@ -108,14 +108,15 @@ def concrete_inputs(node: Apply) -> Collection[int]:
 def why_not(node: Apply) -> str | None:
     """Why a node cannot be part of an XLA program, or None if nothing speaks against it."""
     for variable in (*node.inputs, *node.outputs):
-        if not isinstance(variable.type, _TRACED_TYPES) and not hasattr(variable.type, "device"):
+        is_traced = is_array(variable) or isinstance(variable.type, _PARTS_OF_OPERANDS)
+        if not is_traced and not hasattr(variable.type, "device"):
             return f"a value of type {variable.type} stays on the host"
     rule = rule_of(node.op)
     return rule.why_not(node) if rule.why_not else None
 
 
-# None and slices are parts of indices.
-_TRACED_TYPES = (TensorType, ScalarType, NoneTypeT, SliceType)
+# beside arrays; None and slices are parts of indices
+_PARTS_OF_OPERANDS = (ScalarType, NoneTypeT, SliceType)
 
 
 def _jax_funcify() -> Any:
