@@ -20,7 +20,7 @@ LAYERS = [
     ("which rewrites run, and how", "schedule"),
     (
         "operations of ours that loops, engines and rewrites know",
-        """compile.rebroadcast tensor.constants tensor.nnet.rows.row_operator tensor.nnet.rows.softmax_operators
+        """compile.rebroadcast tensor.constants tensor.largest_elements tensor.nnet.rows.row_operator tensor.nnet.rows.softmax_operators
         tensor.nnet.correlation tensor.nnet.ctc_operator tensor.nnet.neighbours_operators
         tensor.signal.pooling
         sandbox.mrg31k3p sandbox.mrg_truncated sandbox.mrg_uniform sandbox.multinomial

@@ -10,6 +10,8 @@ import numpy as np
 
 import theano
 import theano.tensor as T
+from theano.tensor import fft
+from theano.tensor.nnet.ctc import ctc
 
 
 @dataclass(frozen=True)
@@ -42,15 +44,26 @@ _PAIRS = tuple(a.ravel() for a in np.meshgrid(_SPECIAL[0], _SPECIAL[0]))
 
 _ANY_REAL = (
     "neg sgn ceil floor trunc round exp exp2 expm1 sqr abs_ sin cos tan tanh sinh cosh arctan arcsinh "
-    "sigmoid softplus erf erfc isnan isinf deg2rad rad2deg"
+    "sigmoid softplus erf erfc erfcx isnan isinf deg2rad rad2deg"
 ).split()
 _BELOW_ONE = ("arcsin", "arccos", "arctanh", "log1p", "erfinv")
+_BETWEEN_ZERO_AND_TWO = (np.linspace(0.01, 1.99, 12),)
 _ABOVE_ZERO = ("log", "log2", "log10", "sqrt", "inv", "gamma", "gammaln", "psi", "tri_gamma", "j0")
 
 
 def _cost_and_gradient(cost_of: Callable[..., Any], rates: Any, *others: Any) -> list[Any]:
     cost = cost_of(rates, *others)
     return [cost, theano.grad(cost.sum(), rates)]
+
+
+def _largest(x: Any, count: int, axis: int = -1) -> list[Any]:
+    return list(T.topk_and_argtopk(x, count, axis=axis))
+
+
+def _transforms(x: Any, norm: str | None, is_odd: bool) -> list[Any]:
+    found = fft.rfft(x, norm)
+    back = fft.irfft(found, norm, is_odd)
+    return [found, back, *(theano.grad((y**2).sum(), x) for y in (found, fft.rfft(x)[:, 1:]))]
 
 
 def _function(name: str) -> Callable[..., Any]:
@@ -68,6 +81,7 @@ ELEMENTWISE = [
     *_named(_ANY_REAL, _X),
     *_named(_ANY_REAL, _SPECIAL, " of special values"),
     *_named(_BELOW_ONE, _UNIT),
+    *_named(("erfcinv",), _BETWEEN_ZERO_AND_TWO),
     *_named(_ABOVE_ZERO[:-1], _POSITIVE),
     *_named(
         ["sqr", "abs_", "sgn", "exp", "sqrt", "tanh", "neg"],
@@ -269,6 +283,22 @@ SHAPES = [
     Case("tri", lambda x: [T.tril(x), T.triu(x)], _X),
     Case("vector of numbers", lambda x: T.stack([x.sum(), x.max()]), _X),
     Case("sort", lambda x: [T.sort(x, axis=0), T.argsort(x), T.sort(x, axis=None)], _X),
+    Case(
+        "largest",
+        lambda x: [*_largest(x, 2), *_largest(x, -3, axis=0), *_largest(x, 4)],
+        (_values((3, 4))[0].round(2),),
+    ),
+    Case(
+        "largest of integers", lambda x: _largest(x, 3), (np.array([[5, -2, 9, 1], [0, 7, 3, 8]]),)
+    ),
+    Case(
+        "largest beside NaN", lambda x: _largest(x, 2)[0], (np.array([1.0, np.nan, 3.0, np.inf]),)
+    ),
+    Case("Fourier transforms", lambda x: _transforms(x, None, False), _values((2, 8))),
+    Case(
+        "Fourier transforms in planes", lambda x: _transforms(x, "ortho", True), _values((2, 6, 5))
+    ),
+    Case("Fourier transforms, float32", lambda x: fft.rfft(x), _values((3, 6), dtype="float32")),
     Case("specify shape", lambda x: T.specify_shape(x, (3, 4)) * 2, _X),
 ]
 
@@ -282,7 +312,7 @@ ROWS = [
     Case("relu", lambda x: [T.nnet.relu(x), T.nnet.elu(x), T.nnet.hard_sigmoid(x)], _X),
     Case(
         "connectionist temporal classification",
-        lambda rates, labels, lengths: _cost_and_gradient(T.nnet.ctc.ctc, rates, labels, lengths),
+        lambda rates, labels, lengths: _cost_and_gradient(ctc, rates, labels, lengths),
         (
             *_values((6, 2, 5), dtype="float32"),
             np.array([[1, 2], [3, -1]], "int32"),

@@ -69,6 +69,11 @@ def _unless_bool(name: str, of_bools: str) -> Function:
     return lambda x, y: _lax(of_bools if x.dtype == bool else name)(x, y)
 
 
+def _inverse_of_erfc(x: Any) -> Any:
+    # by the quantile of the normal distribution: JAX has it by its name since 0.11
+    return _special("ndtri")(x / 2) * -np.sqrt(x.dtype.type(0.5))
+
+
 def _is_integer(x: Any) -> bool:
     return bool(np.issubdtype(x.dtype, np.integer))
 
@@ -174,6 +179,8 @@ _IN_RESULTS_DTYPE: dict[type[sb.ScalarOp], Function] = {
     sm.Erf: _special("erf"),
     sm.Erfc: _special("erfc"),
     sm.Erfinv: _special("erfinv"),
+    sm.Erfcinv: _inverse_of_erfc,
+    sm.Erfcx: _special("erfcx"),
     sm.Gamma: _special("gamma"),
     sm.GammaLn: _special("gammaln"),
     sm.Psi: _special("digamma"),
