@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from pytensor.tensor import linalg
 
 import theano
 import theano.tensor as T
@@ -322,7 +323,109 @@ ROWS = [
     Case("binary crossentropy", lambda p: T.nnet.binary_crossentropy(p, 0.3), (np.abs(_UNIT[0]),)),
 ]
 
+_SQUARE = np.random.default_rng(7).normal(size=(4, 4)) + 3 * np.eye(4)
+_DEFINITE = _SQUARE @ _SQUARE.T
+_RIGHT = np.random.default_rng(8).normal(size=(4, 3))
+# what stands in the triangle that nobody reads
+_UNREAD = np.triu(np.ones((4, 4)), 1)
+
+
+def _triangle_cases(name: str, build: Callable[..., Any], *others: Any) -> list[Case]:
+    """An operation on a matrix of which the other triangle, then this one, is another's."""
+    return [
+        Case(f"{name}, lower", lambda x, *y: build(x, True, *y), (_DEFINITE + _UNREAD, *others)),
+        Case(f"{name}, upper", lambda x, *y: build(x, False, *y), (_DEFINITE + _UNREAD.T, *others)),
+    ]
+
+
+def _solve(form: str) -> Callable[..., Any]:
+    return lambda x, lower, right: linalg.solve(x, right, assume_a=form, lower=lower)
+
+
+MATRICES = [
+    *_triangle_cases("factor", lambda x, lower: linalg.cholesky(x, lower=lower)),
+    *_triangle_cases("eigenvalues", lambda x, lower: linalg.eigh(x, lower=lower)[0]),
+    *_triangle_cases("vectors", lambda x, lower: abs(linalg.eigh(x, lower=lower)[1])),
+    *_triangle_cases("solution of a symmetric system", _solve("sym"), _RIGHT),
+    *_triangle_cases("solution of a Hermitian system", _solve("her"), _RIGHT),
+    Case("no factor", linalg.cholesky, (-_DEFINITE,)),
+    Case("factors of a stack", linalg.cholesky, (np.stack([_DEFINITE, 2 * _DEFINITE]),)),
+    Case("solution", lambda x, b: linalg.solve(x, b), (_SQUARE, _RIGHT)),
+    Case(
+        "solution, one column", lambda x, b: linalg.solve(x, b, b_ndim=1), (_SQUARE, _RIGHT[:, 0])
+    ),
+    Case("no solution", lambda x: linalg.solve(x, x), (np.ones((3, 3)),)),
+    Case(
+        "solution of a definite system",
+        lambda x, b: linalg.solve(x, b, assume_a="pos"),
+        (_DEFINITE, _RIGHT),
+    ),
+    Case(
+        "solution of a system of three diagonals",
+        lambda x, b: linalg.solve(x, b, assume_a="tridiagonal"),
+        (np.diag(np.arange(4.0)) + np.eye(4, k=1) + 2 * np.eye(4, k=-1), _RIGHT),
+    ),
+    *[
+        Case(f"QR, {mode}", lambda x, mode=mode: T.nlinalg.qr(x, mode), _X)
+        for mode in ("reduced", "complete", "r")
+    ],
+    Case(
+        "QR with pivots",
+        lambda x: linalg.qr(x, mode="economic", pivoting=True),
+        _X,
+        on_host=True,
+    ),
+]
+
+POSITIONS = [
+    Case("diagonal", lambda x: T.fill_diagonal(x, 2.0), _X),
+    Case("diagonal of a tall matrix", lambda x: T.fill_diagonal(x, 2.0), _values((5, 3))),
+    Case("diagonal of a cube", lambda x: T.fill_diagonal(x, 2.0), _values((3, 3, 3))),
+    Case(
+        "diagonals",
+        lambda x, k: [T.fill_diagonal_offset(x, 2.0, offset) for offset in (k, -1, 2)],
+        (*_X, np.array(1)),
+    ),
+    *[
+        Case(
+            f"one number, {mode}, {order}",
+            lambda i, j, mode=mode, order=order: T.extra_ops.ravel_multi_index(
+                (i, j), (4, 5), mode=mode, order=order
+            ),
+            (np.array([0, 3, 2]), np.array([4, 1, 0]))
+            if mode == "raise"
+            else ([0, 7, -1], [4, -6, 9]),
+        )
+        for mode in ("raise", "wrap", "clip")
+        for order in "CF"
+    ],
+    *[
+        Case(
+            f"one for each dimension, {order}",
+            lambda i, order=order: T.extra_ops.unravel_index(i, (4, 5, 2), order=order),
+            (np.array([0, 39, 7, 22]),),
+        )
+        for order in "CF"
+    ],
+    *[
+        Case(
+            f"places in order, {side}",
+            lambda x, y, side=side: T.extra_ops.searchsorted(x, y, side=side),
+            (np.array([1.0, 2, 2, 4]), np.array([[0.0, 2, 9], [4, 2.5, np.nan]])),
+        )
+        for side in ("left", "right")
+    ],
+    Case(
+        "places by a permutation",
+        lambda x, y, order: T.extra_ops.searchsorted(x, y, sorter=order),
+        (np.array([4, 2, 1, 3]), np.array([0.0, 2.5, 9]), np.array([2, 1, 3, 0])),
+    ),
+    Case("repeats of a narrow dtype", T.repeat, (np.arange(100.0), np.full(100, 3, "uint8"))),
+]
+
 GROUPS = {
+    "matrices": MATRICES,
+    "positions": POSITIONS,
     "elementwise": ELEMENTWISE,
     "pairs": PAIRS,
     "reductions": REDUCTIONS,

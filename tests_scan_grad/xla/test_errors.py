@@ -31,6 +31,22 @@ MISTAKES = {
         (ROWS, MORE),
         "AdvancedSetSubtensor",
     ),
+    "position": (
+        lambda a, b: T.extra_ops.unravel_index(T.cast(a + b.sum(), "int64"), (4, 5))[0],
+        (ROWS, MORE),
+        "UnravelIndex",
+    ),
+    "positions": (
+        lambda a, b: T.extra_ops.ravel_multi_index((T.cast(a + b.sum(), "int64"),) * 2, (4, 5)),
+        (ROWS, MORE),
+        "RavelMultiIndex",
+    ),
+    "diagonal": (
+        lambda a, b: T.fill_diagonal(a[None] + b.sum(), 1.0),
+        (ROWS, MORE),
+        "FillDiagonal",
+    ),
+    "largest": (lambda a, b: T.topk(a + b.sum(), 7), (ROWS, MORE), "TopK"),
     "set": (lambda a, b: T.set_subtensor(a[:, :2], b), (ROWS, MORE), "SetSubtensor"),
     "dropped dimension": (lambda a, b: T.addbroadcast(a, 0) + b.sum(), (ROWS, MORE), ""),
     "shape": (lambda a, b: T.specify_shape(a, (2, 4)) + b, (ROWS, MORE), "SpecifyShape"),

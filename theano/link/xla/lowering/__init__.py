@@ -8,21 +8,22 @@ from theano.link.xla.lowering import (
     fourier,
     graphs,
     indexing,
-    inverses,
     outcomes_of_draws,
-    products,
+    positions,
     random_draws,
     reductions,
     shapes,
     sorting,
 )
 from theano.link.xla.lowering.images import correlations, neighbours, pooling, windows
+from theano.link.xla.lowering.matrices import decompositions, inverses, products, systems
 from theano.link.xla.lowering.table import lowers, runs_on_host
 
 __all__ = [
     "advanced_indexing",
     "ctc",
     "correlations",
+    "decompositions",
     "elementwise",
     "fourier",
     "graphs",
@@ -33,11 +34,13 @@ __all__ = [
     "neighbours",
     "outcomes_of_draws",
     "pooling",
+    "positions",
     "products",
     "random_draws",
     "reductions",
     "runs_on_host",
     "shapes",
     "sorting",
+    "systems",
     "windows",
 ]

@@ -217,7 +217,8 @@ def repeated(op, node, inputs, context):
     import jax.numpy as jnp
 
     x, repeats = inputs
-    counts = np.asarray(repeats)
+    # their sums may not fit into their own dtype
+    counts = np.asarray(repeats, dtype="int64")
     of_axis = x.size if op.axis is None else x.shape[op.axis]
     if counts.ndim and len(counts) != of_axis:
         raise ValueError(f"Repeat: expected {of_axis} numbers of repeats, got {len(counts)}")

@@ -123,7 +123,7 @@ def _jax_funcify() -> Any:
     return import_keeping_settings("theano.pytensor_base.operations.jax_dispatch").jax_funcify
 
 
-def _by_pytensor(op: Op, node: Apply, inputs: list[Any], context: Context) -> Any:
+def by_pytensor(op: Op, node: Apply, inputs: list[Any], context: Context) -> Any:
     """Trace by PyTensor's own function for the op."""
     try:
         with warnings.catch_warnings():
@@ -141,7 +141,7 @@ def _unknown_to_pytensor(node: Apply) -> str | None:
     return None
 
 
-_FALLBACK = Rule(_by_pytensor, why_not=_unknown_to_pytensor)
+_FALLBACK = Rule(by_pytensor, why_not=_unknown_to_pytensor)
 
 
 def runs_on_host(*classes: type, why: str) -> None:

@@ -11,7 +11,7 @@ from pytensor.tensor.math import Dot
 from pytensor.tensor.type import tensor
 
 from theano.link.xla.interpret import run_node
-from theano.link.xla.lowering.inverses import inverses
+from theano.link.xla.lowering.matrices.inverses import inverses
 from theano.link.xla.lowering.table import lowers, why_not
 from theano.pytensor_base.operations.tensor import (
     BatchedDot,
