@@ -6,6 +6,7 @@ writes the graph inside an operator, whose inputs have no values.
 
 import contextlib
 import functools
+import inspect
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -157,6 +158,8 @@ def tests_only_results(build: Callable) -> Callable:
         compute_missing_test_values(results if isinstance(results, list | tuple) else [results])
         return results
 
+    # `inspect.getfullargspec` looks at no `__wrapped__`
+    tested.__signature__ = inspect.signature(build)  # type: ignore[attr-defined]
     return tested
 
 
