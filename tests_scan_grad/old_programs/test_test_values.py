@@ -107,3 +107,21 @@ def test_nothing_is_compiled_for_test_values(with_test_values, x, compilations):
     theano.OpFromGraph([x], [T.exp(x) * w[0, 0]])(x)
     assert cost.tag.test_value.shape == ()
     assert not compilations
+
+
+def test_copies_with_other_types_have_test_values(with_test_values):
+    # PyMC3 joins its variables into one vector, and puts parts of it in their place
+    v, joined = T.dvectors("v", "joined")
+    v.tag.test_value, joined.tag.test_value = np.arange(3.0), np.arange(9.0)
+    part = joined[3:6].reshape((3,))
+    total = theano.clone(v.sum(), {v: part}, strict=False)
+    assert total.tag.test_value == 12.0
+    total = theano.clone(2 * v.sum(), {v: part}, strict=False)
+    np.testing.assert_allclose(T.grad(total, joined).tag.test_value, [0, 0, 0, 2, 2, 2, 0, 0, 0])
+
+
+def test_copies_with_what_has_no_test_value_have_none(with_test_values):
+    v, other = T.dvectors("v", "other")
+    v.tag.test_value = np.ones(3)
+    total = theano.clone(2 * v.sum(), {v: other})
+    np.testing.assert_allclose(total.eval({other: [1.0, 2.0]}), 6)
