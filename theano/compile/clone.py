@@ -7,9 +7,7 @@ from pytensor.graph.basic import Variable
 from pytensor.graph.replace import clone_replace
 from pytensor.tensor.type import TensorType
 
-from theano.configdefaults import config
-from theano.configparser import change_flags
-from theano.gof.test_values import compute_missing_test_values
+from theano.gof.test_values import compute_possible_test_values
 
 __all__ = ["clone"]
 
@@ -57,15 +55,9 @@ def clone(
             _check_types(pairs)
         strict = False
     copies = clone_replace(output, pairs, rebuild_strict=strict, copy_inputs_over=share_inputs)
-    _compute_lost_test_values(copies if isinstance(copies, list | tuple) else [copies])
+    # what is made anew, for another type, has none; a copy has the original's
+    compute_possible_test_values(copies if isinstance(copies, list | tuple) else [copies])
     return copies
-
-
-def _compute_lost_test_values(copies: Iterable[Variable]) -> None:
-    """Give test values to what was made anew for other types, where a copy keeps the original's."""
-    if config.compute_test_value != "off":
-        with change_flags(compute_test_value="ignore"):
-            compute_missing_test_values(copies)
 
 
 def _of_another_length(old: Variable, new: Any) -> bool:
