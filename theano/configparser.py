@@ -85,6 +85,13 @@ class Section:
     def __setattr__(self, option: str, value: object) -> None:
         self._root.assign(self._prefix + option, value)
 
+    def __copy__(self) -> "Section":
+        # there is one value of each flag: a copy reads it, too
+        return self
+
+    def __deepcopy__(self, memo: dict) -> "Section":
+        return self
+
     def __dir__(self) -> list[str]:
         inside = [n for n in self._root.flags if n.startswith(self._prefix)]
         return sorted({n[len(self._prefix) :].split(".")[0] for n in inside})
@@ -197,6 +204,36 @@ class TheanoConfigParser(Section):
             f"{name} ({flag.kind})\n    Doc:  {flag.doc}\n    Value:  {self.read(name)}\n"
             for name, flag in self.flags.items()
         )
+
+
+class ConfigVariable:
+    """One flag, as programs that go through all of them read and set it.
+
+    Attributes
+    ----------
+    fullname : str
+        The flag's name, with dots between section and option.
+    doc : str
+        What the flag does.
+    """
+
+    def __init__(self, flag: Flag):
+        self.fullname, self.doc = flag.name, flag.doc
+
+    def __repr__(self) -> str:
+        return f"ConfigVariable({self.fullname})"
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        return config.read(self.fullname)
+
+    def __set__(self, instance: object, value: object) -> None:
+        config.assign(self.fullname, value)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "_config_var_list":
+        return [ConfigVariable(flag) for flag in config.flags.values()]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class change_flags:

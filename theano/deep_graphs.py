@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextvars
 import ctypes
 import functools
+import inspect
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -45,6 +46,8 @@ def with_room_for_deep_graphs(call: Call) -> Call:
                 "which reads the results of the one before as its inputs."
             ) from error
 
+    # `inspect.getfullargspec` looks at no `__wrapped__`
+    called.__signature__ = inspect.signature(call)  # type: ignore[attr-defined]
     return called  # type: ignore[return-value]
 
 

@@ -47,7 +47,7 @@ from theano.derivatives.lines import with_lines
 from theano.derivatives.shaped import GradClip, GradScale, grad_clip, grad_scale
 from theano.derivatives.traced import Variables, listed, traced
 from theano.garbage import rare_collections
-from theano.gof.test_values import tests_only_results
+from theano.gof.test_values import compute_possible_test_values, tests_only_results
 from theano.pytensor_base.functions.compiling import as_list_or_tuple, mode_not_slow
 
 __all__ = [
@@ -182,6 +182,7 @@ def grad(
         derived = narrow_gradients(
             derived, listed(wrt), outputs, lambda constant: listed(tolerant(constant=constant))
         )
+        compute_possible_test_values(derived)
         return as_list_or_tuple(isinstance(wrt, list), isinstance(wrt, tuple), derived)
     except NotImplementedError as error:
         raise _without_gradient(error) from error

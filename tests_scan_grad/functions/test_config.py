@@ -1,5 +1,6 @@
 """Flags: where they come from, which source wins, what is refused, what reaches PyTensor."""
 
+import copy
 import warnings
 
 import pytensor
@@ -270,3 +271,34 @@ def test_parse_config_string():
     assert parse_config_string("a=1,b.c='x,y' , a=2") == {"a": "2", "b.c": "x,y"}
     with pytest.warns(TheanoConfigWarning, match="'d' has no value"):
         assert parse_config_string("d") == {}
+
+
+def test_a_program_that_goes_through_all_flags_reads_and_sets_them():
+    # PyMC3 sets the flags of `Model(theano_config=...)` so, and restores them when the block ends
+    variables = {v.fullname: v for v in theano.configparser._config_var_list}
+    assert {"floatX", "compute_test_value", "scan.allow_gc"} <= set(variables)
+    variable = variables["compute_test_value"]
+    assert variable.__get__(True, None) == "off" and variable.doc
+    variable.__set__(None, "ignore")
+    assert theano.config.compute_test_value == "ignore"
+    variable.__set__(None, "off")
+    with pytest.raises(ValueError, match="compute_test_value"):
+        variable.__set__(None, "sometimes")
+    assert theano.config.compute_test_value == "off"
+
+
+def test_flags_added_later_are_among_all_flags():
+    theano.configparser.AddConfigVar("added_for_a_list", "doc", theano.configparser.IntParam(3))
+    [variable] = [
+        v for v in theano.configparser._config_var_list if v.fullname == "added_for_a_list"
+    ]
+    assert variable.__get__(None, None) == 3
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy], ids=["copy", "deepcopy"])
+def test_a_copy_of_the_flags_is_the_flags(copied):
+    # there is one value of each flag, which tests put back by `theano.config = copied`
+    flags = copied(theano.config)
+    with theano.change_flags(exception_verbosity="high"):
+        assert flags.exception_verbosity == "high"
+    assert copied(theano.config.scan).allow_gc == theano.config.scan.allow_gc

@@ -1,5 +1,6 @@
 """`theano.misc` and `theano.compat`: helpers that programs import."""
 
+import inspect
 import io
 import pickle
 import zipfile
@@ -184,3 +185,21 @@ def test_the_lock_is_held_until_it_is_given_back_as_often(tmp_path):
 def test_memory_is_disturbed_without_harm():
     disturb_mem()
     disturb_mem()
+
+
+@pytest.mark.parametrize(
+    "function, some",
+    [
+        (theano.function, ["inputs", "outputs", "mode", "updates", "givens", "on_unused_input"]),
+        (theano.grad, ["cost", "wrt", "consider_constant", "known_grads"]),
+        (theano.Rop, ["f", "wrt", "eval_points"]),
+        (theano.Lop, ["f", "wrt", "eval_points", "consider_constant"]),
+        (theano.scan, ["fn", "sequences", "outputs_info", "non_sequences"]),
+        (theano.gradient.hessian, ["cost", "wrt", "consider_constant"]),
+    ],
+    ids=lambda given: getattr(given, "__name__", ""),
+)
+def test_a_program_that_asks_for_a_functions_arguments_gets_their_names(function, some):
+    # Keras 1: `model.compile(..., mode="FAST_COMPILE")` looks whether `theano.function` takes it
+    args = inspect.getfullargspec(function).args
+    assert args[: len(some) - 1] == some[:-1] and set(some) <= set(args)

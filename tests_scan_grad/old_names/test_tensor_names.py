@@ -87,6 +87,9 @@ def test_no_subclass_of_pytensors_type_is_left_behind():
 
 def test_variables_are_instances_of_theanos_classes():
     assert isinstance(T.matrix(), T.TensorVariable)
+    # PyMC3 takes a graph's inputs that are one for its random variables
+    for other in (T.constant(2.0), theano.shared(A), theano.shared(2.0)):
+        assert not isinstance(other, T.TensorVariable)
     assert isinstance(T.constant(2.0), T.TensorConstant)
     assert isinstance(theano.shared(A), T.TensorSharedVariable)
     assert isinstance(theano.shared(A), T.sharedvar.SharedVariable)

@@ -107,3 +107,46 @@ def test_nothing_is_compiled_for_test_values(with_test_values, x, compilations):
     theano.OpFromGraph([x], [T.exp(x) * w[0, 0]])(x)
     assert cost.tag.test_value.shape == ()
     assert not compilations
+
+
+def test_copies_with_other_types_have_test_values(with_test_values):
+    # PyMC3 joins its variables into one vector, and puts parts of it in their place
+    v, joined = T.dvectors("v", "joined")
+    v.tag.test_value, joined.tag.test_value = np.arange(3.0), np.arange(9.0)
+    part = joined[3:6].reshape((3,))
+    total = theano.clone(v.sum(), {v: part}, strict=False)
+    assert total.tag.test_value == 12.0
+    total = theano.clone(2 * v.sum(), {v: part}, strict=False)
+    np.testing.assert_allclose(T.grad(total, joined).tag.test_value, [0, 0, 0, 2, 2, 2, 0, 0, 0])
+
+
+def test_copies_with_what_has_no_test_value_have_none(with_test_values):
+    v, other = T.dvectors("v", "other")
+    v.tag.test_value = np.ones(3)
+    total = theano.clone(2 * v.sum(), {v: other})
+    np.testing.assert_allclose(total.eval({other: [1.0, 2.0]}), 6)
+
+
+@pytest.mark.parametrize("change", [T.set_subtensor, T.inc_subtensor])
+@pytest.mark.parametrize("rows", [[2], [1, 2]], ids=str)
+def test_gradients_made_without_a_call_have_test_values(with_test_values, change, rows):
+    # PyTensor's gradient of rows that are changed makes their part with `make_node`
+    v, x = T.dvectors("v", "x")
+    v.tag.test_value, x.tag.test_value = np.ones(4), np.full(len(rows), 3.0)
+    for part in (x, x.reshape((len(rows),))):
+        y = change(v[np.array(rows)], part)
+        gradients = T.grad((y**2).sum(), [v, x])
+        set_to_3 = change is T.set_subtensor
+        np.testing.assert_allclose(gradients[1].tag.test_value, 6.0 if set_to_3 else 8.0)
+        expected = np.full(4, 2.0)
+        expected[rows] = 0.0 if set_to_3 else 8.0
+        np.testing.assert_allclose(gradients[0].tag.test_value, expected)
+
+
+def test_an_operator_tells_an_inputs_test_value(x):
+    class Own(theano.Op):
+        pass
+
+    x.tag.test_value = ONES
+    np.testing.assert_allclose(Own()._get_test_value(x), ONES)
+    assert Own._get_test_value(theano.shared(2.0)) == 2

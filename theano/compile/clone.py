@@ -7,6 +7,8 @@ from pytensor.graph.basic import Variable
 from pytensor.graph.replace import clone_replace
 from pytensor.tensor.type import TensorType
 
+from theano.gof.test_values import compute_possible_test_values
+
 __all__ = ["clone"]
 
 
@@ -52,7 +54,10 @@ def clone(
         if strict:
             _check_types(pairs)
         strict = False
-    return clone_replace(output, pairs, rebuild_strict=strict, copy_inputs_over=share_inputs)
+    copies = clone_replace(output, pairs, rebuild_strict=strict, copy_inputs_over=share_inputs)
+    # what is made anew, for another type, has none; a copy has the original's
+    compute_possible_test_values(copies if isinstance(copies, list | tuple) else [copies])
+    return copies
 
 
 def _of_another_length(old: Variable, new: Any) -> bool:

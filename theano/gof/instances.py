@@ -6,19 +6,24 @@ Theano's programs ask ``isinstance(x.type, theano.Type)`` of types that PyTensor
 from collections.abc import Callable
 
 
-def including_instances_of(original: type) -> Callable[[type], type]:
+def including_instances_of(original: type, but: tuple[type, ...] = ()) -> Callable[[type], type]:
     """Make subclasses of `original` count as subclasses of the class that is decorated.
 
     Parameters
     ----------
     original : type
         An abstract base class of the decorated class.
+    but : tuple of type
+        Those of these classes do not count.
     """
 
     def decorate(cls: type) -> type:
         # issubclass(candidate, original) would ask this hook again
         def hook(asked, candidate):
-            return original in candidate.__mro__ if asked is cls else NotImplemented
+            if asked is not cls:
+                return NotImplemented
+            bases = candidate.__mro__
+            return original in bases and not any(other in bases for other in but)
 
         cls.__subclasshook__ = classmethod(hook)  # type: ignore[assignment, method-assign]
         return cls

@@ -6,6 +6,7 @@ writes the graph inside an operator, whose inputs have no values.
 
 import contextlib
 import functools
+import inspect
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -22,6 +23,7 @@ from theano.pytensor_base.graphs.graph import copy_of_node
 
 __all__ = [
     "compute_missing_test_values",
+    "compute_possible_test_values",
     "compute_test_value",
     "get_test_value",
     "no_test_values",
@@ -140,6 +142,13 @@ def compute_missing_test_values(variables: Iterable[Variable]) -> None:
             _test(node)
 
 
+def compute_possible_test_values(variables: Iterable[Variable]) -> None:
+    """Compute those of the missing test values whose inputs have them, if the flag is on."""
+    if config.compute_test_value != "off":
+        with config.change_flags(compute_test_value="ignore"):
+            compute_missing_test_values(variables)
+
+
 def tests_only_results(build: Callable) -> Callable:
     """A function that builds variables, of which only what leads to its results is tested.
 
@@ -157,6 +166,8 @@ def tests_only_results(build: Callable) -> Callable:
         compute_missing_test_values(results if isinstance(results, list | tuple) else [results])
         return results
 
+    # `inspect.getfullargspec` looks at no `__wrapped__`
+    tested.__signature__ = inspect.signature(build)  # type: ignore[attr-defined]
     return tested
 
 
@@ -182,7 +193,7 @@ def _untested(write: Callable) -> Callable:
 
 def _test(node: Apply) -> None:
     """Compute a node's test values, or do what the flag says where an input has none."""
-    missing = [v for v in node.inputs if not _has_test_value(v)]
+    missing = [v for v in node.inputs if not (_has_test_value(v) or _made_without_a_call(v))]
     if not missing:
         with no_test_values():
             compute_test_value(node)
@@ -200,6 +211,22 @@ def _test(node: Apply) -> None:
         import pdb
 
         pdb.set_trace()
+
+
+# operators on top of each other that a gradient of PyTensor's makes without calling them
+_DEEPEST_WITHOUT_A_CALL = 4
+
+
+def _made_without_a_call(variable: Variable, depth: int = 0) -> bool:
+    """Compute the test value of what `make_node` has made of inputs that have one; say whether."""
+    node = variable.owner
+    if node is None or isinstance(node.op, ScalarOp) or depth == _DEEPEST_WITHOUT_A_CALL:
+        return False
+    if not all(_has_test_value(v) or _made_without_a_call(v, depth + 1) for v in node.inputs):
+        return False
+    with no_test_values():
+        compute_test_value(node)
+    return True
 
 
 def _has_test_value(variable: Variable) -> bool:

@@ -1,6 +1,8 @@
 """The classes of tensor variables, by Theano 1.0's names."""
 # ruff: noqa: F401 -- this file re-exports
 
+from pytensor.compile.sharedvalue import SharedVariable
+from pytensor.graph.basic import Constant
 from pytensor.tensor import variable
 from pytensor.tensor.variable import TensorConstant, TensorConstantSignature
 
@@ -24,7 +26,8 @@ class _EqualToPyTensors(type(variable.TensorVariable)):  # type: ignore[misc]
         return super().__hash__()
 
 
-@including_instances_of(variable.TensorVariable)
+# constants and shared variables are other classes of Theano's
+@including_instances_of(variable.TensorVariable, but=(Constant, SharedVariable))
 class TensorVariable(variable.TensorVariable, metaclass=_EqualToPyTensors):
     """A variable that stands for a tensor.
 
