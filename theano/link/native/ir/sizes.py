@@ -165,7 +165,7 @@ class Sizes:
         if self._names.get(size) or compared(size, ">=", 0) in self._required:
             return True
         match self._definitions.get(size):
-            case Call("tn_slice_length"):
+            case Call(function) if function == SLICE_LENGTH:
                 return True
             case Operation("+" | "*", a, b):
                 # which do not overflow
@@ -245,7 +245,7 @@ class Sizes:
         """Where so many elements from a start end, if that is a number or has a name."""
         length = self.find(length)
         for name, value in self._definitions.items():
-            if isinstance(value, Call) and value.function == "tn_slice_length":
+            if isinstance(value, Call) and value.function == SLICE_LENGTH:
                 first, end, step = value.operands
                 starts_there = step == 1 and self.find(first) == self.find(start)
                 if starts_there and self.find(name) == length:
@@ -265,7 +265,9 @@ class Sizes:
     def _is_later_bound(self, size: Size, bound: Size) -> bool:
         """Whether both are bounds of slices by numbers, each from the beginning or from the end."""
         match self._definitions.get(size), self._definitions.get(bound):
-            case Call("tn_clip", (int(a), *within)), Call("tn_clip", (int(b), *others)):
+            case Call(one, (int(a), *within)), Call(other, (int(b), *others)) if (
+                one == other == CLIP
+            ):
                 return within == others and a >= b and (a < 0) == (b < 0)
         return False
 
@@ -276,7 +278,10 @@ class Sizes:
         return result
 
 
-# what multiplies sizes in prelude.inc, and its TN_MOST_BYTES
+# functions of the runtime: a bound of a slice as an index, and how many elements a slice has
+CLIP = "runtime->clip"
+SLICE_LENGTH = "runtime->slice_length"
+# what multiplies sizes in prelude.inc, and the runtime's TN_MOST_BYTES
 BYTES = "TN_BYTES"
 MOST_BYTES = 2**48
 
