@@ -52,7 +52,7 @@ class Sizes:
         self._names: dict[Size, bool] = {}
         self._ages: dict[Size, int] = {}
         # Which sizes are the same, as far as is known, and as far as the prologue has checked.
-        self._same: dict[Size, Size] = {} if known is None else known._same_arguments()
+        self._same: dict[Size, Size] = {} if known is None else known.same_arguments()
         self._checked: dict[Size, Size] = {}
         # what is known from the beginning and not checked yet; why sizes must be the same
         self._pending = dict(self._same)
@@ -128,7 +128,7 @@ class Sizes:
     def _age(self, size: Size) -> int:
         return -1 if isinstance(size, int) else self._ages[size]
 
-    def _same_arguments(self) -> dict[Size, Size]:
+    def same_arguments(self) -> dict[Size, Size]:
         """What the sizes that the caller passes are the same as, among themselves and numbers."""
         same: dict[Size, Size] = {}
         for name in self._same:
