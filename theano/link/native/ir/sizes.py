@@ -54,8 +54,12 @@ class Sizes:
         # Which sizes are the same, as far as is known, and as far as the prologue has checked.
         self._same: dict[Size, Size] = {} if known is None else known.same_arguments()
         self._checked: dict[Size, Size] = {}
-        # what is known from the beginning and not checked yet; why sizes must be the same
-        self._pending = dict(self._same)
+        # of each size that the caller passes, what is known of it from the beginning, and to be checked
+        self._pending: dict[Size, list[tuple[Size, Size]]] = {}
+        for pair in self._same.items():
+            for size in pair:
+                self._pending.setdefault(size, []).append(pair)
+        # why sizes must be the same
         self._reasons: dict[Size, str] = {} if known is None else dict(known._reasons)
         self._required: set[Symbolic] = set()
 
@@ -68,14 +72,13 @@ class Sizes:
         """A name for a size that the caller passes."""
         named = self._add_name(name, passed=True)
         self.entries.append(NameNumber(name, _SIZE, given, about))
-        self._check_known()
+        self._check_known(named)
         return named
 
-    def _check_known(self) -> None:
-        """Check what is known from the beginning, as soon as there are the sizes to compare."""
-        for name, other in list(self._pending.items()):
+    def _check_known(self, named: Name) -> None:
+        """Check what is known of a size from the beginning, as soon as there is what to compare it with."""
+        for name, other in self._pending.get(named, ()):
             if name in self._names and (isinstance(other, int) or other in self._names):
-                del self._pending[name]
                 self.check(compared(name, "==", other), self._reasons[name])
                 self._checked[name] = other
 
