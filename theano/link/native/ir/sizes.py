@@ -104,7 +104,10 @@ class Sizes:
 
     def find(self, size: Size) -> Size:
         """The representative of all sizes that are known to be the same."""
-        return _representative(self._same, size)
+        same = self._same
+        while (found := same.get(size)) is not None:
+            size = found
+        return size
 
     def known_below(self, shape: Iterable[Size], elements: int) -> bool:
         """Whether a shape is known, and has fewer elements than so many."""
@@ -310,9 +313,6 @@ def bytes_of(shape: Iterable[Size], itemsize: int) -> Size:
 
 
 def _representative(same: dict[Size, Size], size: Size) -> Size:
-    while isinstance(size, Symbolic):
-        found = same.get(size)
-        if found is None:
-            return size
+    while (found := same.get(size)) is not None:
         size = found
     return size
