@@ -2,17 +2,20 @@
 
 Python compiles the text of six methods for each class when it is imported, which was a third of what
 the import of this package's engine took. Here the classes share all but the initializer, and that
-is made when the first object is, of one code for all classes with as many fields.
+is made when the first object is, of one code for all classes with as many fields. Nor are annotations
+looked through for what is no field, which Python does for each of a thousand.
 """
 
+import abc
 import dataclasses
+import inspect
 import sys
 from collections.abc import Callable
 from dataclasses import MISSING, Field, FrozenInstanceError
 from functools import cache
 from operator import attrgetter
 from reprlib import recursive_repr
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, MemberDescriptorType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -29,7 +32,8 @@ def _with_fields(cls: type, eq: bool, frozen: bool) -> type:
     """The class with the fields that its annotations name, and with methods that know them."""
     explicit = vars(cls)
     has_hash = explicit.get("__hash__") is not None
-    dataclasses.dataclass(init=False, repr=False, eq=False)(cls)
+    if not _find_fields(cls):
+        _by_python(cls)
     fields = dataclasses.fields(cls)  # type: ignore[arg-type]
     methods: dict[str, Any] = {"__repr__": _repr_of(fields), "__init__": _first_init(cls, frozen)}
     if eq:
@@ -44,6 +48,65 @@ def _with_fields(cls: type, eq: bool, frozen: bool) -> type:
         if name not in explicit or name == "__hash__":
             setattr(cls, name, method)
     return cls
+
+
+_by_python = dataclasses.dataclass(init=False, repr=False, eq=False)
+
+
+@_by_python
+class _Example:
+    """What Python's decorator leaves in a class, whatever the fields."""
+
+    value: int
+
+
+_A_FIELD = vars(_Example)["__dataclass_fields__"]["value"]
+_SAME_IN_ALL = {
+    name: value
+    for name, value in vars(_Example).items()
+    if name in ("__dataclass_params__", "__replace__")
+}
+# what Python's decorator looks for in each annotation, which takes most of its time
+_NO_FIELDS = ("ClassVar", "InitVar", "KW_ONLY")
+
+
+def _find_fields(cls: type) -> bool:
+    """Give a class its fields as Python's decorator does, if all are plain; whether they are."""
+    explicit = vars(cls)
+    annotations = inspect.get_annotations(cls)
+    own: dict[str, Field] = {}
+    for name, kind in annotations.items():
+        default: Any = getattr(cls, name, MISSING)
+        field: Field = default if isinstance(default, Field) else dataclasses.field(default=default)
+        plain = isinstance(kind, str) and not any(word in kind for word in _NO_FIELDS)
+        if not plain or field.kw_only is not MISSING or _is_odd(field.default):
+            return False
+        own[name] = field
+    if any(isinstance(value, Field) and name not in own for name, value in explicit.items()):
+        return False
+    fields: dict[str, Field] = {}
+    for base in reversed(cls.__mro__[1:]):
+        fields |= getattr(base, "__dataclass_fields__", {})
+    for name, field in own.items():
+        field.name, field.type, field.kw_only = name, annotations[name], False
+        field._field_type = _A_FIELD._field_type  # type: ignore[attr-defined]
+        if explicit.get(name) is field:
+            if field.default is MISSING:
+                delattr(cls, name)
+            else:
+                setattr(cls, name, field.default)
+    given = tuple(name for name, field in (fields | own).items() if field.init)
+    same = {"__match_args__": given, **_SAME_IN_ALL, "__dataclass_fields__": fields | own}
+    for name, value in same.items():
+        if name not in explicit or name.startswith("__dataclass"):
+            setattr(cls, name, value)
+    abc.update_abstractmethods(cls)
+    return True
+
+
+def _is_odd(default: Any) -> bool:
+    """Whether a default is refused by Python's decorator, or a slot of the class."""
+    return default.__class__.__hash__ is None or isinstance(default, MemberDescriptorType)
 
 
 def _values_of(names: list[str]) -> Callable[[Any], Any]:

@@ -18,7 +18,7 @@ BOTH = pytest.mark.parametrize(
 )
 
 # What needs Python's: slots, and a base class of another package that is frozen
-PYTHONS = {"compile/turns.py", "pymc/compiled_model.py"}
+PYTHONS = {"compile/calls/turns.py", "pymc/compiled_model.py"}
 
 
 def kinds(made_by):
@@ -181,6 +181,80 @@ def test_field_without_default_after_one_with_a_default():
 
     with pytest.raises(TypeError, match=r"Wrong\.second has no default"):
         Wrong(1, 2)
+
+
+WITH_BASES = """
+from __future__ import annotations
+from dataclasses import field
+from typing import ClassVar
+
+class Plain:
+    size = 3
+
+@made_by(frozen=True)
+class Base:
+    "With a default."
+    name: str = "a"
+    size: int = 2
+
+@made_by(frozen=True)
+class Derived(Base, Plain):
+    "Which keeps the default that its base has, and the place of the field."
+    size: int
+    made: list = field(default_factory=list, repr=False)
+    last: str = field(default="end", compare=False)
+
+@made_by(frozen=True)
+class WithMore(Derived):
+    "With what is no field."
+    many: ClassVar[int] = 7
+    name: str = "b"
+
+@made_by(eq=False)
+class Joined(Plain):
+    "With the default of a base that has no fields."
+    size: int
+"""
+OF_A_FIELD = ("name", "type", "default", "default_factory", "init", "repr", "compare", "kw_only")
+
+
+def described(kind):
+    """What of a class its fields decide."""
+    fields = [[getattr(f, name) for name in OF_A_FIELD] for f in dataclasses.fields(kind)]
+    attributes = {f.name: vars(kind).get(f.name, "none") for f in dataclasses.fields(kind)}
+    objects = [kind(), dataclasses.replace(kind(), size=9)]
+    return fields, attributes, kind.__match_args__, dataclasses.is_dataclass(kind), repr(objects)
+
+
+@pytest.mark.parametrize("name", ["Base", "Derived", "WithMore", "Joined"])
+def test_fields_are_those_that_python_finds(name):
+    kinds = []
+    for made_by in (dataclasses.dataclass, dataclass):
+        names = {"__name__": __name__, "made_by": made_by}
+        exec(WITH_BASES, names)
+        kinds.append(names[name])
+    assert described(kinds[0]) == described(kinds[1])
+
+
+@pytest.mark.skipif(not hasattr(copy, "replace"), reason="Python 3.13 has copy.replace")
+def test_copies_with_other_values():
+    assert copy.replace(Pickled("a"), values=(2,)) == Pickled("a", (2,))
+
+
+@BOTH
+def test_defaults_that_all_objects_would_share_are_refused(made_by):
+    names: dict = {"__name__": __name__, "made_by": made_by}
+    text = "from __future__ import annotations\n@made_by\nclass A:\n    x: list = []\n"
+    with pytest.raises(ValueError, match="mutable default"):
+        exec(text, names)
+
+
+@BOTH
+def test_fields_without_annotation_are_refused(made_by):
+    names: dict = {"__name__": __name__, "made_by": made_by, "field": field}
+    text = "from __future__ import annotations\n@made_by\nclass A:\n    x: int\n    y = field()\n"
+    with pytest.raises(TypeError, match="no type annotation"):
+        exec(text, names)
 
 
 def test_package_has_one_kind_of_them():

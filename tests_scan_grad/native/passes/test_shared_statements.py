@@ -30,7 +30,7 @@ def test_threads_share_statements_outside_of_loops(name, dtype):
     build, names = SHARED[name]
     inputs = [pt.matrix(one, dtype=dtype) for one in names.split()]
     function = compiled(inputs, build(*inputs))
-    assert "tn_share_out(" in source(function).rpartition("int64_t segment0(")[2]
+    assert "share_out(" in source(function).rpartition("int64_t segment0(")[2]
     for shape in ((37, 501), (1, 700), (3, 2), (0, 5), (5, 0)):
         if name == "largest" and not shape[1] or "row" in name and not shape[0]:
             continue

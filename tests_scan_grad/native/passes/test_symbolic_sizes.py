@@ -1,5 +1,7 @@
 """Sizes as symbolic numbers: what is known is computed, the rest compares, and reads as C does."""
 
+import copy
+import pickle
 import random
 
 import pytest
@@ -114,3 +116,16 @@ def test_bytes_beyond_memory_are_refused_when_the_code_is_made(shape):
         bytes_of(shape, 8)
     assert bytes_of((3, 4), 8) == 96 and bytes_of((3, 0), 8) == 0
     assert str(bytes_of((3, N), 8)) == "TN_BYTES(24, n)"
+
+
+def test_a_name_is_one_object_wherever_it_comes_from():
+    name = Name("a_size_of_this_test")
+    copies = [
+        pickle.loads(pickle.dumps(name)),
+        copy.deepcopy(name),
+        copy.copy(name),
+        name.renamed(str),
+    ]
+    assert all(each is name for each in copies)
+    assert compared(name, "==", 1) == compared(Name("a_size_of_this_test"), "==", 1)
+    assert name != Name("another_size") and repr(name) == "Name(name='a_size_of_this_test')"

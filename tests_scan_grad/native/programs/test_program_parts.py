@@ -105,8 +105,8 @@ def test_a_text_has_the_functions_of_vectors_that_it_calls(dtype):
     np.testing.assert_array_equal(f(value)[1], value.max(axis=1))
 
 
-@pytest.mark.parametrize("running, parts", [(0, 2), (1, 2), (2, 1), (5, 1)])
-def test_where_all_cores_compile_loops_a_program_has_one_part(
+@pytest.mark.parametrize("running, parts", [(0, 2), (1, 1), (2, 1), (5, 1)])
+def test_program_has_a_part_for_each_core_that_compiles_no_loop(
     running, parts, empty_cache, short_parts, monkeypatch
 ):
     monkeypatch.setattr(compiler, "cores", lambda: 2)

@@ -102,6 +102,19 @@ def replace_at_once(
     return True
 
 
+def node_like(node: Apply, inputs: Sequence[Variable]) -> Apply:
+    """The same operation of other variables, of the same types: a copy in a quarter of PyTensor's time."""
+    made = Apply(node.op, inputs, [_variable_like(variable) for variable in node.outputs])
+    read_tag(made.tag, "__dict__").update(read_tag(node.tag, "__dict__"))
+    return made
+
+
+def _variable_like(variable: Variable) -> Variable:
+    made = type(variable)(variable.type, None, None, name=variable.name)
+    read_tag(made.tag, "__dict__").update(read_tag(variable.tag, "__dict__"))
+    return made
+
+
 def without_history(nodes: Iterable[Apply]) -> None:
     """Have nodes, and their copies, keep no list of the graphs that they are put in.
 

@@ -18,6 +18,8 @@ from pytensor.graph.fg import FrozenFunctionGraph, FunctionGraph
 from pytensor.scan.op import Scan
 
 from theano.pytensor_base.functions.python_machine import PythonVMLinker
+from theano.pytensor_base.graphs.graph import node_like
+from theano.pytensor_base.graphs.order import in_order
 
 
 class StepGraph(FunctionGraph):
@@ -52,12 +54,9 @@ class StepGraph(FunctionGraph):
 def _copies(graph: FunctionGraph, places: Mapping[Variable, Variable]) -> dict[Any, Any]:
     """The copy of each node and variable of a graph."""
     memo: dict[Any, Any] = dict(places)
-    for node in graph.toposort():
-        made = node.clone_with_new_inputs([memo.get(v, v) for v in node.inputs])
-        memo[node] = made
-        for value, of_copy in zip(node.outputs, made.outputs, strict=True):
-            of_copy.name = value.name
-            memo[value] = of_copy
+    for node in in_order(graph):
+        memo[node] = made = node_like(node, [memo.get(v, v) for v in node.inputs])
+        memo.update(zip(node.outputs, made.outputs, strict=True))
     memo.update((value, value) for value in graph.outputs if value not in memo)
     return memo
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.basic import Variable
 
-from theano.pytensor_base.graphs.graph import read_tag, without_history
+from theano.pytensor_base.graphs.graph import node_like, without_history
 from theano.pytensor_base.graphs.order import order_of
 
 
@@ -31,14 +31,7 @@ def copied(
     known = dict(replacements)
     for node in order_of(outputs, known):
         arguments = [known.get(variable, variable) for variable in node.inputs]
-        made = Apply(node.op, arguments, [_like(variable) for variable in node.outputs])
-        read_tag(made.tag, "__dict__").update(read_tag(node.tag, "__dict__"))
+        made = node_like(node, arguments)
         without_history([made])
         known.update(zip(node.outputs, made.outputs, strict=True))
     return [known.get(variable, variable) for variable in outputs]
-
-
-def _like(variable: Variable) -> Variable:
-    made = type(variable)(variable.type, None, None, name=variable.name)
-    read_tag(made.tag, "__dict__").update(read_tag(variable.tag, "__dict__"))
-    return made

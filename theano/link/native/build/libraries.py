@@ -63,7 +63,7 @@ class Build:
         flags, parts = self.tier.flags_of_program(self.code), self.tier.parts_of(self.code)
         if not behind:
             # one more has the compiler read the text again, while loops' compilers wait for a core
-            parts = max(1, min(parts, compiler.cores() + 1 - running_ahead()))
+            parts = max(1, min(parts, compiler.cores() - running_ahead()))
         if self.in_one:
             return [compiler.run(folder, self.name, flags, self._marked, behind)]
         runs: list[Run] = []

@@ -13,7 +13,7 @@ from theano.link.native.lowering.step import Step
 
 INCLUDED = Path(__file__).parent / "included"
 
-_ALWAYS = ("prelude.inc", "once_a_call.inc")
+_ALWAYS = ("prelude.inc", "../../runtime/arrays.inc")
 # file beside the prelude -> where it is; each after those that it needs
 _LIBRARIES = {
     "activations": "../../runtime/kernels/activations.inc",

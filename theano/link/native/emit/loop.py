@@ -85,6 +85,14 @@ RUNTIME_FUNCTIONS = (
     "tn_stops",
     "tn_commit",
     "tn_committed",
+    "tn_bytes",
+    "tn_plan",
+    "tn_order_rows",
+    "tn_unlike",
+    "tn_other_shapes",
+    "tn_share_out",
+    "tn_clip",
+    "tn_slice_length",
 )
 
 
@@ -206,7 +214,14 @@ class _Emitter:
             "}",
             "return status;",
         ]
-        return LoopText(before, self._team(), after, self.alone)
+        return LoopText([*before, *self._panel_widths()], self._team(), after, self.alone)
+
+    def _panel_widths(self) -> list[str]:
+        """The columns of a panel, asked for once: threads share columns in whole panels."""
+        suffixes = {SUFFIX[view.dtype] for view in self.step.packed}
+        if self.sharing is not None:
+            suffixes |= {unit for _, unit, _ in self.sharing.ranges if unit != "1"}
+        return [f"const int64_t panel_{s} = runtime->panel_width_{s}();" for s in sorted(suffixes)]
 
     def _plan(self) -> list[str]:
         """What the first call does: read sizes, refuse, and answer how much memory is needed."""
@@ -360,7 +375,7 @@ class _Emitter:
 
 def _share(size: Size, unit: str) -> tuple[str, str]:
     """Where the part of a thread begins and ends."""
-    width = "1" if unit == "1" else f"runtime->panel_width_{unit}()"
+    width = "1" if unit == "1" else f"panel_{unit}"
     return (
         f"tn_share({size}, {width}, thread, threads)",
         f"tn_share({size}, {width}, thread + 1, threads)",

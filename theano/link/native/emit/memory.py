@@ -139,13 +139,13 @@ class Memory:
         if self.sharing is not None:
             share = self.sharing.packed_columns(self.step.sizes.find(view.shape[1]), suffix)
             first, end = share.first, share.end
-        width = f"runtime->panel_width_{suffix}()"
+        width = f"panel_{suffix}"
         return f"{first} / {width}", f"({end} + {width} - 1) / {width}"
 
     @staticmethod
     def _panels_of_thread(columns: Size, suffix: str) -> str:
         """The panels that a thread packs, whatever it multiplies by."""
-        width = f"runtime->panel_width_{suffix}()"
+        width = f"panel_{suffix}"
         first, end = (
             f"tn_share({columns}, {width}, {k}, threads)" for k in ("thread", "thread + 1")
         )

@@ -1,4 +1,4 @@
-"""How work memory is divided, as a table that `tn_plan` of once_a_call.inc reads when a function is called.
+"""How work memory is divided, as a table that `tn_plan` of the runtime reads when a function is called.
 
 A long program has hundreds of sizes: as expressions they took a C compiler an eighth of its time for
 16 LSTM layers.
@@ -58,7 +58,7 @@ class MemoryPlan:
             *rows,
             "};",
             f"int64_t slots[{max(self.slots, 1)}];",
-            f"const int64_t bytes = tn_plan(factors, plan, {len(rows)}, slots, {self.slots});",
+            f"const int64_t bytes = runtime->plan(factors, plan, {len(rows)}, slots, {self.slots});",
         ]
 
 

@@ -132,8 +132,10 @@ class Rows:
             name, stored = argument.name, f"numbers[{argument.first_size}]"
             row = f"{elements(self.step, argument.shape)} * (int64_t)sizeof *{name}"
             if argument.kind == "ring":
-                ordered = f"tn_order_rows({name}, {stored}, {row}, step + {argument.history});"
+                ordered = (
+                    f"runtime->order_rows({name}, {stored}, {row}, step + {argument.history});"
+                )
                 lines.append(f"if (!{name}_short) {ordered}")
             elif argument.kind == "trace":
-                lines.append(f"tn_order_rows({name}, {stored}, {row}, step);")
+                lines.append(f"runtime->order_rows({name}, {stored}, {row}, step);")
         return lines

@@ -165,7 +165,7 @@ def _inputs(segment: Segment) -> list[str]:
         "static const tn_expected expected[] = {",
         *(_expected(argument) for argument, _ in segment.inputs),
         "};",
-        f"const int64_t unlike = tn_unlike(arrays, array_type, expected, {len(segment.inputs)});",
+        f"const int64_t unlike = runtime->unlike(arrays, array_type, expected, {len(segment.inputs)});",
         "if (unlike) return unlike;",
     ]
     for k, (argument, _) in enumerate(segment.inputs):
@@ -218,7 +218,9 @@ def _room_offered(segment: Segment) -> list[str]:
     if not takes_offers(segment):
         return []
     offered = f"arrays, {len(segment.inputs)}, {len(segment.outputs)}, result + {FIRST_RESULT}"
-    return [f"if (run < 0 && (bytes > ~run || tn_other_shapes({offered}))) return TN_OTHER_ROOM;"]
+    return [
+        f"if (run < 0 && (bytes > ~run || runtime->other_shapes({offered}))) return TN_OTHER_ROOM;"
+    ]
 
 
 def _outputs(segment: Segment) -> list[str]:

@@ -53,7 +53,7 @@ class SharedStatement:
         return [
             "{",
             f"void *operands[] = {{{addresses}}};",
-            f"tn_share_out(runtime, {self.takes}, {name}, operands);",
+            f"runtime->share_out(runtime, {self.takes}, {name}, operands);",
             "}",
         ]
 

@@ -52,10 +52,14 @@ class Sizes:
         self._names: dict[Size, bool] = {}
         self._ages: dict[Size, int] = {}
         # Which sizes are the same, as far as is known, and as far as the prologue has checked.
-        self._same: dict[Size, Size] = {} if known is None else known._same_arguments()
+        self._same: dict[Size, Size] = {} if known is None else known.same_arguments()
         self._checked: dict[Size, Size] = {}
-        # what is known from the beginning and not checked yet; why sizes must be the same
-        self._pending = dict(self._same)
+        # of each size that the caller passes, what is known of it from the beginning, and to be checked
+        self._pending: dict[Size, list[tuple[Size, Size]]] = {}
+        for pair in self._same.items():
+            for size in pair:
+                self._pending.setdefault(size, []).append(pair)
+        # why sizes must be the same
         self._reasons: dict[Size, str] = {} if known is None else dict(known._reasons)
         self._required: set[Symbolic] = set()
 
@@ -68,14 +72,13 @@ class Sizes:
         """A name for a size that the caller passes."""
         named = self._add_name(name, passed=True)
         self.entries.append(NameNumber(name, _SIZE, given, about))
-        self._check_known()
+        self._check_known(named)
         return named
 
-    def _check_known(self) -> None:
-        """Check what is known from the beginning, as soon as there are the sizes to compare."""
-        for name, other in list(self._pending.items()):
+    def _check_known(self, named: Name) -> None:
+        """Check what is known of a size from the beginning, as soon as there is what to compare it with."""
+        for name, other in self._pending.get(named, ()):
             if name in self._names and (isinstance(other, int) or other in self._names):
-                del self._pending[name]
                 self.check(compared(name, "==", other), self._reasons[name])
                 self._checked[name] = other
 
@@ -101,7 +104,10 @@ class Sizes:
 
     def find(self, size: Size) -> Size:
         """The representative of all sizes that are known to be the same."""
-        return _representative(self._same, size)
+        same = self._same
+        while (found := same.get(size)) is not None:
+            size = found
+        return size
 
     def known_below(self, shape: Iterable[Size], elements: int) -> bool:
         """Whether a shape is known, and has fewer elements than so many."""
@@ -128,7 +134,7 @@ class Sizes:
     def _age(self, size: Size) -> int:
         return -1 if isinstance(size, int) else self._ages[size]
 
-    def _same_arguments(self) -> dict[Size, Size]:
+    def same_arguments(self) -> dict[Size, Size]:
         """What the sizes that the caller passes are the same as, among themselves and numbers."""
         same: dict[Size, Size] = {}
         for name in self._same:
@@ -165,7 +171,7 @@ class Sizes:
         if self._names.get(size) or compared(size, ">=", 0) in self._required:
             return True
         match self._definitions.get(size):
-            case Call("tn_slice_length"):
+            case Call(function) if function == SLICE_LENGTH:
                 return True
             case Operation("+" | "*", a, b):
                 # which do not overflow
@@ -245,7 +251,7 @@ class Sizes:
         """Where so many elements from a start end, if that is a number or has a name."""
         length = self.find(length)
         for name, value in self._definitions.items():
-            if isinstance(value, Call) and value.function == "tn_slice_length":
+            if isinstance(value, Call) and value.function == SLICE_LENGTH:
                 first, end, step = value.operands
                 starts_there = step == 1 and self.find(first) == self.find(start)
                 if starts_there and self.find(name) == length:
@@ -265,7 +271,9 @@ class Sizes:
     def _is_later_bound(self, size: Size, bound: Size) -> bool:
         """Whether both are bounds of slices by numbers, each from the beginning or from the end."""
         match self._definitions.get(size), self._definitions.get(bound):
-            case Call("tn_clip", (int(a), *within)), Call("tn_clip", (int(b), *others)):
+            case Call(one, (int(a), *within)), Call(other, (int(b), *others)) if (
+                one == other == CLIP
+            ):
                 return within == others and a >= b and (a < 0) == (b < 0)
         return False
 
@@ -276,7 +284,10 @@ class Sizes:
         return result
 
 
-# what multiplies sizes in prelude.inc, and its TN_MOST_BYTES
+# functions of the runtime: a bound of a slice as an index, and how many elements a slice has
+CLIP = "runtime->clip"
+SLICE_LENGTH = "runtime->slice_length"
+# what multiplies sizes in prelude.inc, and the runtime's TN_MOST_BYTES
 BYTES = "TN_BYTES"
 MOST_BYTES = 2**48
 
@@ -302,9 +313,6 @@ def bytes_of(shape: Iterable[Size], itemsize: int) -> Size:
 
 
 def _representative(same: dict[Size, Size], size: Size) -> Size:
-    while isinstance(size, Symbolic):
-        found = same.get(size)
-        if found is None:
-            return size
+    while (found := same.get(size)) is not None:
         size = found
     return size

@@ -54,11 +54,23 @@ def _renamed(value: Any, rename: Rename) -> Any:
     return value.renamed(rename) if isinstance(value, Symbolic) else value
 
 
+_names: dict[str, Name] = {}
+
+
 @dataclass(frozen=True)
 class Name(Symbolic):
-    """A number that has a name."""
+    """A number that has a name; one object for each, as most that sizes ask is which name it is."""
 
     name: str
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+    def __new__(cls, name: str) -> Name:
+        return _names.get(name) or _names.setdefault(name, object.__new__(cls))
+
+    def __getnewargs__(self) -> tuple[str]:
+        return (self.name,)
 
     def names(self) -> set[str]:
         return {self.name}

@@ -52,12 +52,15 @@ def lower_scan(
             nodes.lower(node)
         results = [nodes.value(variable) for variable in graph.outputs]
         LoopResults(loop, arguments).bind(graph.outputs, results)
-        run_passes(loop)
         loop.number_count = arguments.number_count
         return loop
 
+    loop = lowered(None)
     # What is found out about sizes at the end of the step decides what is fused at its beginning.
-    return lowered(lowered(None).step.sizes)
+    if loop.step.sizes.same_arguments():
+        loop = lowered(loop.step.sizes)
+    run_passes(loop)
+    return loop
 
 
 def _no_input(variable: Variable) -> Value:

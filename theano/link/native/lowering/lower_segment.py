@@ -46,10 +46,11 @@ def lower_segment(
     NodeCannotLower
         With the first node that has no native code here.
     """
-    first = _Builder(name, nodes, needed, None, lower_loop).build()
-    if len(nodes) == 1:
-        return first
-    return _Builder(name, nodes, needed, first.step.sizes, lower_loop).build()
+    segment = _Builder(name, nodes, needed, None, lower_loop).build()
+    if len(nodes) > 1 and segment.step.sizes.same_arguments():
+        segment = _Builder(name, nodes, needed, segment.step.sizes, lower_loop).build()
+    run_passes(segment)
+    return segment
 
 
 class _Builder:
@@ -71,7 +72,6 @@ class _Builder:
                 self._output(variable)
             except CannotLower as reason:
                 raise NodeCannotLower(variable.owner, str(reason)) from None
-        run_passes(self.segment)
         return self.segment
 
     # ---- inputs ----

@@ -52,7 +52,7 @@ def layout_is_known() -> bool:
         size = ctypes.sizeof(ctypes.c_void_p)
         return ctypes.c_void_p.from_address(address + position * size).value or 0
 
-    # tn_array and tn_array_in of once_a_call.inc
+    # tn_array and tn_array_in of arrays.inc
     item_is_there = word(word(id(cell), 3), 0) == id(array)
     return item_is_there and word(id(array), 2) == array.ctypes.data
 

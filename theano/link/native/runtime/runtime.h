@@ -324,6 +324,40 @@ enum { TN_GENERAL, TN_POSITIVE, TN_SYMMETRIC, TN_TRIDIAGONAL, TN_BANDED };
 TN_LINEAR_ALGEBRA(float, f32)
 TN_LINEAR_ALGEBRA(double, f64)
 
+/* ---- What generated C does once a call. ---- */
+
+#include "arrays.inc"
+
+/* No memory is larger: what passes here may be added and multiplied by a few without a check. */
+#define TN_MOST_BYTES ((int64_t)1 << 48)
+
+/* Less than it, an answer says which input has to be converted. */
+#ifndef TN_CONVERT
+#define TN_CONVERT -1000000
+#endif
+/* TN_CONVERT - k for the first input that is not as expected; 0 where all are. */
+int64_t tn_unlike(const void *arrays, const void *array_type, const tn_expected *expected, int count);
+/* Whether arrays that are offered for results have other shapes than these, which follow one another. */
+int tn_other_shapes(const void *arrays, int first, int count, const int64_t *shapes);
+/* The bytes of an array: -1 where memory cannot be so large or a size is negative. Sizes of 0 do not
+ * count for that, as in NumPy, so that strides fit too. Which of the sizes count may be told. */
+int64_t tn_bytes(int count, const int64_t *sizes, const int *which);
+/* Divide memory into slots, each for the largest of its sizes. A row of the plan is the slot, -1 for
+ * a size that only has to fit, how many factors the size has, and which. Tells where slots begin,
+ * and answers the bytes of all; -1 where memory cannot be so large. */
+int64_t tn_plan(const int64_t *factors, const int *row, int rows, int64_t *slots, int count);
+/* A bound of a slice as an index between low and high. */
+int64_t tn_clip(int64_t bound, int64_t size, int64_t low, int64_t high);
+/* The largest number stands for lengths that do not fit. */
+int64_t tn_slice_length(int64_t start, int64_t stop, int64_t step);
+/* Bring the rows of a ring, of which `written` were written, into order, or clear those that
+ * were not reached. */
+void tn_order_rows(void *ring, int64_t rows, int64_t bytes, int64_t written);
+/* Have threads do a statement that takes so many nanoseconds: the runtime's functions become its first
+ * operand. */
+void tn_share_out(const void *runtime, double nanoseconds,
+                  void (*statement)(void *operands, int part, int parts), void **operands);
+
 /* ---- Denormals. ----
  * From begin to end, this thread reads and writes denormals as zeros. Give end what begin
  * returned. */

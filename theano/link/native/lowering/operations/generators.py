@@ -6,6 +6,7 @@ from pytensor.tensor.basic import ARange, Eye
 
 from theano.link.native.ir.ir import CannotLower, Scalar, Size, Value, View
 from theano.link.native.ir.scalar_types import C_TYPES, FLOATS
+from theano.link.native.ir.sizes import SLICE_LENGTH
 from theano.link.native.ir.symbolic import AsDouble, Call, compared, maximum
 from theano.link.native.lowering.operations.kernels import looks_of, passes
 from theano.link.native.lowering.registry import lowers
@@ -73,4 +74,4 @@ def _length(step: Step, start: Scalar, stop: Scalar, distance: Scalar) -> Size:
         length = step.size(stop, "a range")
         return step.sizes.name(maximum(length, 0))
     signed_bounds = tuple(value.signed for value in (start, stop, distance))
-    return step.sizes.name(Call("tn_slice_length", signed_bounds))
+    return step.sizes.name(Call(SLICE_LENGTH, signed_bounds))

@@ -10,6 +10,7 @@ from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import CannotLower, Numbers, Scalar, Size, Spread, Value, View
 from theano.link.native.ir.scalar_expressions import Expression, expression_of
+from theano.link.native.ir.sizes import CLIP, SLICE_LENGTH
 from theano.link.native.ir.symbolic import (
     Call,
     Choice,
@@ -164,11 +165,11 @@ def _range(step: Step, entry: slice, indices: list[Value], size: Size) -> _Range
     begin = low if stride > 0 else high
     end = high if stride > 0 else low
     start_name, stop_name = (
-        default if bound is None else step.sizes.name(Call("tn_clip", (bound, size, low, high)))
+        default if bound is None else step.sizes.name(Call(CLIP, (bound, size, low, high)))
         for bound, default in zip(bounds, (begin, end), strict=True)
     )
     start_name = step.sizes.name(start_name)
-    length = step.sizes.name(Call("tn_slice_length", (start_name, stop_name, stride)))
+    length = step.sizes.name(Call(SLICE_LENGTH, (start_name, stop_name, stride)))
     return _Range(start_name, length, stride)
 
 

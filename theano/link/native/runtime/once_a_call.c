@@ -1,0 +1,133 @@
+/* What generated C does once a call: arrays are looked at, memory is divided, rows are brought into order,
+ * threads are given a statement. Here it is compiled once, and not with each loop and each function. */
+#include "runtime.h"
+
+static int is_as_expected(const tn_array *array, const void *type, const tn_expected *expected)
+{
+    enum { ALIGNED = 0x100 };
+    const int number = array->dtype->number;
+    return array->type == type && array->ndim == expected->ndim
+        && (number == expected->number || number == expected->other)
+        && array->dtype->order != '>' && (array->flags & ALIGNED);
+}
+
+static int is_in_c_order(const tn_array *array, int64_t itemsize)
+{
+    int64_t stride = itemsize;
+    /* strides of an array without elements say nothing */
+    for (int d = 0; d < array->ndim; d++)
+        if (array->shape[d] == 0) return 1;
+    for (int d = array->ndim - 1; d >= 0; d--) {
+        if (array->shape[d] != 1 && array->strides[d] != stride) return 0;
+        stride *= array->shape[d];
+    }
+    return 1;
+}
+
+/* Whether strides are whole elements. */
+static int is_regular(const tn_array *array, int64_t itemsize)
+{
+    for (int d = 0; d < array->ndim; d++)
+        if (array->strides[d] % itemsize) return 0;
+    return 1;
+}
+
+int64_t tn_unlike(const void *arrays, const void *array_type, const tn_expected *expected, int count)
+{
+    for (int k = 0; k < count; k++, expected++) {
+        const tn_array *const array = tn_array_in(arrays, k);
+        if (!is_as_expected(array, array_type, expected)) return TN_CONVERT - k;
+        if (!(expected->in_c_order ? is_in_c_order : is_regular)(array, expected->itemsize))
+            return TN_CONVERT - k;
+    }
+    return 0;
+}
+
+int tn_other_shapes(const void *arrays, int first, int count, const int64_t *shapes)
+{
+    for (int k = 0; k < count; k++) {
+        const tn_array *const array = tn_array_in(arrays, first + k);
+        for (int d = 0; d < array->ndim; d++)
+            if (array->shape[d] != *shapes++) return 1;
+    }
+    return 0;
+}
+
+int64_t tn_bytes(int count, const int64_t *sizes, const int *which)
+{
+    int64_t bytes = 1;
+    int empty = 0;
+    for (int k = 0; k < count; k++) {
+        const int64_t size = sizes[which ? which[k] : k];
+        empty |= !size;
+        if (size < 0 || __builtin_mul_overflow(bytes, size ? size : 1, &bytes)) return -1;
+    }
+    return bytes > TN_MOST_BYTES ? -1 : empty ? 0 : bytes;
+}
+
+/* Where memory goes on after so many bytes, in cache lines; -1 stays. */
+static int64_t after(int64_t at, int64_t bytes)
+{
+    const int64_t end = at + ((bytes + 63) & ~(int64_t)63);
+    return at < 0 || bytes < 0 || end > TN_MOST_BYTES ? -1 : end;
+}
+
+int64_t tn_plan(const int64_t *factors, const int *row, int rows, int64_t *slots, int count)
+{
+    for (int k = 0; k < count; k++) slots[k] = 0;
+    for (; rows; rows--, row += 2 + row[1]) {
+        const int64_t bytes = tn_bytes(row[1], factors, row + 2);
+        if (bytes < 0) return -1;
+        if (row[0] >= 0 && bytes > slots[row[0]]) slots[row[0]] = bytes;
+    }
+    int64_t at = 0;
+    for (int k = 0; k < count; k++) {
+        const int64_t bytes = slots[k];
+        slots[k] = at;
+        at = after(at, bytes);
+    }
+    return at;
+}
+
+int64_t tn_clip(int64_t bound, int64_t size, int64_t low, int64_t high)
+{
+    if (bound < 0) bound += size;
+    return bound < low ? low : bound > high ? high : bound;
+}
+
+int64_t tn_slice_length(int64_t start, int64_t stop, int64_t step)
+{
+    if (step > 0 ? start >= stop : start <= stop) return 0;
+    const uint64_t apart = step > 0 ? (uint64_t)stop - (uint64_t)start : (uint64_t)start - (uint64_t)stop;
+    const uint64_t by = step > 0 ? (uint64_t)step : -(uint64_t)step;
+    const uint64_t length = (apart - 1) / by + 1;
+    return length > INT64_MAX ? INT64_MAX : (int64_t)length;
+}
+
+static void reverse_rows(char *rows, int64_t count, int64_t bytes)
+{
+    for (int64_t low = 0, high = count - 1; low < high; low++, high--)
+        for (int64_t k = 0; k < bytes; k++) {
+            const char kept = rows[low * bytes + k];
+            rows[low * bytes + k] = rows[high * bytes + k];
+            rows[high * bytes + k] = kept;
+        }
+}
+
+void tn_order_rows(void *ring, int64_t rows, int64_t bytes, int64_t written)
+{
+    char *const bottom = ring;
+    if (rows > written) __builtin_memset(bottom + written * bytes, 0, (rows - written) * bytes);
+    if (rows >= written || !(written % rows)) return;
+    const int64_t first = written % rows;
+    reverse_rows(bottom, first, bytes);
+    reverse_rows(bottom + first * bytes, rows - first, bytes);
+    reverse_rows(bottom, rows, bytes);
+}
+
+void tn_share_out(const void *runtime, double nanoseconds,
+                  void (*statement)(void *operands, int part, int parts), void **operands)
+{
+    operands[0] = (void *)runtime;
+    tn_pool_share(tn_threads_for(nanoseconds, 1), statement, operands);
+}
