@@ -116,3 +116,20 @@ def test_a_second_gradient_of_pytensors_by_several_taps_has_a_gradient():
     found = function(array(5, seed=1), array(3, seed=2), 0.3)
     for one, other in zip(found[:4], found[4:], strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
+
+
+def test_the_gradient_with_respect_to_a_number_compiles_with_pytensor(monkeypatch):
+    monkeypatch.setattr(pytensor.config, "on_opt_error", "raise")
+    v, a = pt.dvector(), pt.dscalar()
+    values = pytensor.scan(
+        lambda u, h, a: pt.tanh(h * a + u),
+        sequences=v,
+        outputs_info=pt.constant(0.5, dtype="float64"),
+        non_sequences=a,
+        return_updates=False,
+    )
+    [total] = theano.scan_module.adopt([values.sum()])
+    plain = pytensor.compile.mode.Mode("py", "fast_run")
+    ours = pytensor.function([v, a], theano.grad(total, a), mode=plain)
+    theirs = pytensor.function([v, a], pytensor.grad(values.sum(), a), mode=plain)
+    np.testing.assert_allclose(ours([0.1, 0.2], 0.7), theirs([0.1, 0.2], 0.7), rtol=1e-12)

@@ -113,6 +113,17 @@ def test_a_negative_number_of_steps_is_refused(steps):
         theano.scan(lambda h: 2 * h, outputs_info=T.dscalar(), n_steps=steps, name="back")
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "uint64"])
+def test_steps_of_any_whole_dtype(dtype, monkeypatch):
+    monkeypatch.setattr(theano.config, "on_opt_error", "raise")
+    n, h = T.scalar(dtype=dtype), T.dvector()
+    states, _ = theano.scan(lambda h: 2 * h, outputs_info=h, n_steps=n)
+    f = theano.function([n, h], [states, theano.grad(states[-1].sum(), h)])
+    values, gradient = f(3, [1.0, 2.0])
+    np.testing.assert_array_equal(values, [[2, 4], [4, 8], [8, 16]])
+    np.testing.assert_array_equal(gradient, [8, 8])
+
+
 def test_a_variable_may_be_given_to_steps_twice():
     w, x = theano.shared(np.eye(2) * 2), T.dmatrix("x")
     h, _ = theano.scan(lambda a, u, v: a.dot(u) + v.sum(), x, None, [w, w])

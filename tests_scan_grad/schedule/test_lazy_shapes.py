@@ -99,6 +99,14 @@ def test_lengths_of_slices_are_those_of_numpy(step):
         assert [int(length) for length in told(rows)] == [len(rows[part]) for part in parts]
 
 
+@pytest.mark.parametrize("part", [lambda x, n: x[n:], lambda x, n: x[:n], lambda x, n: x[n::-1]])
+def test_lengths_of_slices_whose_bound_is_a_uint64(part, monkeypatch):
+    monkeypatch.setattr(theano.config, "on_opt_error", "raise")
+    x, n = T.dvector(), T.scalar(dtype="uint64")
+    f = theano.function([x, n], part(x, n).shape)
+    np.testing.assert_array_equal(f(np.arange(5.0), 3), part(np.arange(5.0), 3).shape)
+
+
 @pytest.mark.parametrize(
     "asked, rows, columns",
     [

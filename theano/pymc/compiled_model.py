@@ -20,6 +20,7 @@ from pymc.initial_point import make_initial_point_fn
 from theano.link.native import c_function
 from theano.link.native.runtime.load import symbol
 from theano.pymc.density import compiled, density_and_gradient, of_sampler
+from theano.pymc.models import model_of
 from theano.pymc.points import Points, joined, slices_of
 from theano.pymc.starts import check_starts, starting_points
 from theano.scan_module.adopt import adopt
@@ -84,7 +85,7 @@ def _of_rank(value: Any, before: np.ndarray, name: str) -> np.ndarray:
 
 
 def compile_model(
-    model: Any,
+    model: Any = None,
     *,
     initial_points: dict[Any, Any] | None = None,
     jitter_rvs: Iterable[Any] | None = None,
@@ -95,8 +96,8 @@ def compile_model(
 
     Parameters
     ----------
-    model : pymc.Model
-        All its free variables are continuous.
+    model : pymc.Model, optional
+        All its free variables are continuous. Inside of a model's ``with`` block it is that one.
     initial_points, jitter_rvs, default_initialization_strategy, var_names
         As for ``nutpie.compile_pymc_model``.
 
@@ -115,6 +116,7 @@ def compile_model(
     pymc.exceptions.SamplingError
         If the density is finite at none of ten starting points; the message says of which variable.
     """
+    model = model_of(model, "compile_model")
     if default_initialization_strategy == "support_point" and jitter_rvs is None:
         jitter_rvs = model.free_RVs
     first_point = make_initial_point_fn(

@@ -15,6 +15,7 @@ from theano.configparser import change_flags
 from theano.gradient import grad
 from theano.link.native import NotNativeError, c_function
 from theano.link.native.runtime.load import symbol
+from theano.pymc.models import model_of
 from theano.pymc.modes import with_conditions
 from theano.pymc.points import Points, joined
 from theano.scan_module.adopt import adopt
@@ -130,13 +131,13 @@ def _direct_call(function: Any, count: int) -> _DirectCall | None:
         return None
 
 
-def logp_dlogp(model: Any, mode: Any = None) -> LogDensity:
+def logp_dlogp(model: Any = None, mode: Any = None) -> LogDensity:
     """Compile the log density of a model and its gradient; loops get this package's gradient.
 
     Parameters
     ----------
-    model : pymc.Model
-        All its free variables are continuous.
+    model : pymc.Model, optional
+        All its free variables are continuous. Inside of a model's ``with`` block it is that one.
     mode : optional
         Of `theano.function`; by default the native engine's.
 
@@ -161,6 +162,7 @@ def logp_dlogp(model: Any, mode: Any = None) -> LogDensity:
     >>> density([0.0, 1.0])  # doctest: +SKIP
     (-2.3378770664093453, array([-0., -1.]))
     """
+    model = model_of(model, "logp_dlogp")
     points = Points.of(model, model.initial_point(0))
     return LogDensity(compiled(model, points, density_and_gradient(model, points), mode), points)
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from theano.pymc.models import model_of
 from theano.pymc.modes import mode
 
 
-def sample(model: Any, **kwargs: Any) -> Any:
+def sample(model: Any = None, **kwargs: Any) -> Any:
     """Sample a model with PyMC's own sampler and step methods, whatever it consists of.
 
     Parameters
     ----------
-    model : pymc.Model
-        The model; discrete variables and operations without native code are no hindrance.
+    model : pymc.Model, optional
+        Inside of a model's ``with`` block it is that one; discrete variables and operations without native code are no hindrance.
     **kwargs
         For ``pymc.sample``.
 
@@ -24,5 +25,5 @@ def sample(model: Any, **kwargs: Any) -> Any:
     import pymc
 
     compile_kwargs = {"mode": mode, **(kwargs.pop("compile_kwargs", None) or {})}
-    with model:
+    with model_of(model, "sample"):
         return pymc.sample(nuts_sampler="pymc", compile_kwargs=compile_kwargs, **kwargs)

@@ -6,6 +6,7 @@ import numpy as np
 import pytensor.tensor as pt
 import pytest
 
+import theano
 from tests_scan_grad.native.lowering.evaluations import (
     native_loop,
 )
@@ -78,3 +79,11 @@ def test_an_addend_that_is_multiplied_by_zero_is_not_read(dtype):
     np.testing.assert_allclose(vector, 2 * a_ @ y_, rtol=1e-5)
     whole, vector = native(a_, b_, c_, x_, y_, np.dtype(dtype).type(2), np.dtype(dtype).type(1))
     assert np.isnan(whole[0, 0]) and np.isnan(vector[1])
+
+
+def test_long_products_of_few_columns_keep_their_digits():
+    x = pt.fmatrix()
+    f = theano.function([x], pt.dot(x.T, x))
+    rows = 2_000_000
+    result = f(np.full((rows, 2), 0.1, "float32"))
+    np.testing.assert_allclose(result, np.full((2, 2), rows * 0.01), rtol=1e-3)

@@ -14,7 +14,7 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.features import AlreadyThere
 from pytensor.graph.fg import FunctionGraph
 from pytensor.raise_op import CheckAndRaise
-from pytensor.tensor.basic import Split, constant
+from pytensor.tensor.basic import Split, cast, constant
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.rewriting.shape import ShapeFeature
 from pytensor.tensor.shape import Reshape, Shape_i
@@ -72,6 +72,8 @@ class UncheckedLengths(ShapeFeature):
         if shape is not None:
             return [shape]
         shapes = super().get_node_infer_shape(node)
+        if isinstance(node.op, Subtensor):
+            return [tuple(map(_whole, shape)) for shape in shapes]
         if not isinstance(node.op, Elemwise):
             return shapes
         return [tuple(_without_check(length) for length in shape) for shape in shapes]
@@ -164,6 +166,11 @@ class ShapesWhenAsked(UncheckedLengths):
         if before is not None and not tells_all(self.shape_of[variable], variable):
             self._know(before)
             self.update_shape(variable, before)
+
+
+def _whole(length: Any) -> Any:
+    # PyTensor subtracts a start that is a uint64 from an int64, which gives a float64
+    return cast(length, "int64") if getattr(length, "dtype", None) == "float64" else length
 
 
 def _without_check(length: Variable) -> Variable:

@@ -7,7 +7,7 @@ from typing import Any
 
 from pytensor.configdefaults import config
 from pytensor.graph.basic import Apply, Constant, Variable
-from pytensor.tensor.basic import Split, constant
+from pytensor.tensor.basic import Split, cast, constant
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.rewriting.shape import ShapeFeature
 from pytensor.tensor.shape import Reshape, Shape
@@ -77,6 +77,12 @@ class ShapesWhenAsked(ShapeFeature):
             None if shape is None else tuple(self._known(length, node) for length in shape)
             for shape in shapes
         )
+
+    def _coerce_shape_element(self, element: Any, node: Apply) -> Any:
+        # PyTensor subtracts a start that is a uint64 from an int64, which gives a float64
+        if isinstance(element, Variable) and getattr(element.type, "dtype", None) == "float64":
+            element = cast(element, "int64")
+        return super()._coerce_shape_element(element, node)
 
     def _known(self, length: Variable, node: Apply) -> Variable:
         terms = terms_of(length)

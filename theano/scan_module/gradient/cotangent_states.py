@@ -112,7 +112,11 @@ def accumulator(found: DifferentiatedLoop, entry: Invariant) -> State:
     total = fresh_like(entry.inner)
     dtype, shape = total.type.dtype, getattr(entry.outer.type, "shape", ())
     lengths = [pt.constant(1, dtype="int64"), *lengths_of(entry.outer)]
-    start = allocated(pt.constant(0, dtype=dtype), *lengths)
+    # PyTensor writes the number itself in place of an alloc of one, and then looks for its length
+    if total.type.ndim == 0:
+        start = pt.constant([0], dtype=dtype)
+    else:
+        start = allocated(pt.constant(0, dtype=dtype), *lengths)
     kind = TensorType(dtype, (None, *shape))
     buffer = memory_from(start, found.backward_steps, kind, lengths)
     added = _as_type(total + found.step.gradients[entry.inner], total)
