@@ -1,4 +1,4 @@
-"""Draws of NumPy's `RandomState`, whose words are an array; see ``emit/random_state.inc``."""
+"""Draws of NumPy's `RandomState`, whose words are an array; see ``emit/included/random_state.inc``."""
 
 from __future__ import annotations
 
