@@ -6,6 +6,7 @@ import numpy as np
 
 import theano
 import theano.tensor as T
+from theano.tensor import fft
 from theano.tensor.signal.pool import pool_2d
 
 RNG = np.random.default_rng(0)
@@ -284,6 +285,16 @@ def expressions(x, y, s, w):
     yield from (w[:n], w.reshape((n, -1)), T.alloc(w[0], n, 4), T.inc_subtensor(w[s], x), n + w)
     yield from (T.grad(cost, w) for cost in (x.dot(w).mean(), (w[s] * x).mean(), w.sum() / n))
     yield T.grad(T.sqr(x - x.mean(0)).mean() + (x.dot(w).sum(0) ** 2).sum(), w)
+
+
+def check_each_device_transforms_its_rows():
+    x = T.matrix("x")
+    spectrum = fft.rfft(x)
+    outputs = [spectrum, fft.irfft(spectrum), T.grad((spectrum**2).sum(), x), spectrum.sum(0)]
+    values = drawn(BATCH, 8)
+    found = theano.function([x], outputs, data_parallel=[x])(values)
+    for one, right in zip(found, theano.function([x], outputs)(values), strict=True):
+        np.testing.assert_allclose(one, right, rtol=1e-9, atol=1e-12)
 
 
 def check_expressions_are_right_or_refused():

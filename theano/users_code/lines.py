@@ -16,7 +16,7 @@ from theano.pytensor_base.graphs.rewriting import copy_stack_trace
 
 # The folders whose lines are not a user's.
 PACKAGES = tuple(
-    str(folder) + os.sep for folder in (Path(pytensor.__file__).parent, Path(__file__).parent)
+    str(folder) + os.sep for folder in (Path(pytensor.__file__).parent, Path(__file__).parents[1])
 )
 # Python's own, which runs what it is given for its caller; packages are installed in a part of it.
 _PYTHON = sysconfig.get_path("stdlib") + os.sep

@@ -26,6 +26,7 @@ from pytensor.tensor.basic import (
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.extra_ops import CumOp
+from pytensor.tensor.fft import IRFFTOp, RFFTOp
 from pytensor.tensor.math import Argmax, Dot, Sum
 from pytensor.tensor.shape import Reshape, Shape_i, SpecifyShape
 from pytensor.tensor.sort import ArgSortOp, SortOp
@@ -208,6 +209,14 @@ def along_a_dimension(op, node, parts, sizes):
     if not isinstance(op, Argmax):
         return part
     return Rows(part.axis - sum(int(one) < part.axis for one in axes), part.inner)
+
+
+@splits(RFFTOp, IRFFTOp)
+def transformed(op, node, parts, sizes):
+    part = parts[0]
+    if part is SUMMAND or part.axis == 0:
+        return part
+    raise CannotSplit("it goes along the batch")
 
 
 @splits(DeepCopyOp, ViewOp)
