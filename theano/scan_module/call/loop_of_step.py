@@ -109,8 +109,10 @@ def _written_loop(
     if n_steps is None:
         steps = reduce(minimum, [row.shape[0] for row in rows])
     else:
-        # of a uint64 and an int64, a number of rows would be a float64
-        steps = pt.as_tensor(n_steps, ndim=0).astype("int64")
+        steps = pt.as_tensor(n_steps, dtype="int64", ndim=0)
+        if steps.type.dtype == "uint64":
+            # of a uint64 and an int64, a number of rows would be a float64
+            steps = steps.astype("int64")
     arguments = iter(step.arguments)
     # arguments: rows of sequences | rows of results, in the order of their taps | invariants
     sequences = [Sequence(row[:steps], next(arguments)) for row in rows]
