@@ -14,7 +14,8 @@ def sample(model: Any = None, **kwargs: Any) -> Any:
     Parameters
     ----------
     model : pymc.Model, optional
-        Inside of a model's ``with`` block it is that one; discrete variables and operations without native code are no hindrance.
+        Inside of a model's ``with`` block it is that one; discrete variables and operations without
+        native code are no hindrance.
     **kwargs
         For ``pymc.sample``.
 

@@ -15,9 +15,8 @@ import numpy as np
 
 from tests_scan_grad.native.runtime import runtime_calls
 from tests_scan_grad.timing.measuring.c_code import C_TYPES, compiled
+from theano.link.native.ir.scalar_types import SUFFIX
 from theano.link.native.runtime.load import symbol
-
-SUFFIXES = {"float32": "f32", "float64": "f64"}
 
 PROGRAM = """
 #include <stdint.h>
@@ -80,7 +79,7 @@ def _call(
     dtype = str(a.dtype)
     out = np.empty((len(a), columns), a.dtype)
     product = _Product(
-        function=symbol(f"{of_runtime}_{SUFFIXES[dtype]}"),
+        function=symbol(f"{of_runtime}_{SUFFIX[dtype]}"),
         m=len(a),
         n=columns,
         k=a.shape[1],

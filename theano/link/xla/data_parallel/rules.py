@@ -214,7 +214,7 @@ def along_a_dimension(op, node, parts, sizes):
 @splits(RFFTOp, IRFFTOp)
 def transformed(op, node, parts, sizes):
     part = parts[0]
-    if part is SUMMAND or part.axis == 0:
+    if part is SUMMAND or (isinstance(part, Rows) and part.axis == 0):
         return part
     raise CannotSplit("it goes along the batch")
 
