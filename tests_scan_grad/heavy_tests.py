@@ -16,6 +16,8 @@ HEAVY = (
     # many draws, half of them with Numba's densities
     "pymc/test_posteriors.py::",
     # many compilations
+    "stability/test_generated_programs.py::test_more_programs",
+    "stability/test_generated_programs.py::test_all_losses",
     "differential/test_differential.py::test_more_programs",
     "compilation/test_compilation.py::test_graphs_of_dead_functions_are_collected_once_they_are_many",
     "generated/test_generated_loops.py::test_second_derivatives_are_right[nested]",

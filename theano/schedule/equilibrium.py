@@ -27,6 +27,10 @@ from theano.schedule.changes import Changes, attached
 from theano.schedule.endless import most_uses, say_without_end
 from theano.schedule.may_apply import NodeQuestion, graph_question, node_question
 from theano.schedule.rewrites.elements.constants_by_own_code import LAST_INSTEAD
+from theano.schedule.rewrites.elements.explicit_casts import (
+    make_casts_explicit,
+    make_casts_implicit,
+)
 from theano.schedule.rewrites.of_pytensor.instead import INSTEAD
 from theano.schedule.seconds import SecondsByRewrite
 
@@ -81,9 +85,12 @@ class Equilibrium(EquilibriumGraphRewriter):
         return found[1]
 
     def apply(self, fgraph: FunctionGraph, start_from=None) -> SecondsByRewrite:
-        """Rewrite the graph; answers the seconds that each rewrite took."""
+        """Rewrite the graph; return the seconds that each rewrite took."""
+        make_casts_explicit(fgraph)
         with attached(fgraph, Changes()) as changes:
-            return _Run(self, fgraph, changes).until_nothing_changes()
+            seconds = _Run(self, fgraph, changes).until_nothing_changes()
+        make_casts_implicit(fgraph)
+        return seconds
 
 
 class _Run:

@@ -33,9 +33,6 @@ class Guarded(NodeRewriter):
         Whether it is right of a node.
     accepts
         Whether what it gives for a node is right.
-    asked_last
-        Whether ``holds`` is asked when the rewrite gave something. Most nodes match nothing, so
-        that is faster; right if the rewrite fails on no node of which ``holds`` is false.
     remembers
         Whether a node that was refused is not asked for again, as long as it reads the same.
     """
@@ -45,12 +42,10 @@ class Guarded(NodeRewriter):
         rewriter: NodeRewriter,
         holds: Condition | None = None,
         accepts: Outcome | None = None,
-        asked_last: bool = False,
         remembers: bool = False,
     ):
         super().__init__()
         self.rewriter, self.holds, self.accepts = rewriter, holds, accepts
-        self.asked_last = asked_last
         self.remembers = remembers or accepts is not None
         # node -> its inputs when what was given for it was refused: each sweep would ask again
         self._refused: WeakKeyDictionary[Apply, list[Variable]] = WeakKeyDictionary()
@@ -72,7 +67,7 @@ class Guarded(NodeRewriter):
             return None
         if self.remembers and self._refused.get(node) == node.inputs:
             return None
-        if not (self.asked_last or self._holds(fgraph, node)):
+        if not self._holds(fgraph, node):
             self._refuse(node)
             return None
         replaced: Any = self.rewriter.transform(
@@ -80,8 +75,6 @@ class Guarded(NodeRewriter):
         )
         if not replaced:
             return replaced
-        if self.asked_last and not self._holds(fgraph, node):
-            return None
         if isinstance(replaced, dict):
             # of a pattern that is looked for where a rare operation in it is
             if not all(self._holds(fgraph, v.owner) for v in replaced):

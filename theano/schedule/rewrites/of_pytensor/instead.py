@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from pytensor.tensor.math import add, mul, neg, reciprocal, sub, true_div
+from pytensor.tensor.math import add, mul
 
 from theano.pytensor_base.graphs.rewriting import NodeRewriter
 from theano.pytensor_base.graphs.scan import KEEPING_LINES
@@ -18,11 +18,7 @@ from theano.pytensor_base.operations.tensor_rewrites import (
     decomposition,
     elemwise,
     inverse,
-    local_log_add_exp,
-    local_log_sqrt,
-    local_log_sum_exp,
     math,
-    products,
     shape,
     solvers,
     subtensor,
@@ -33,6 +29,7 @@ from theano.pytensor_base.operations.tensor_rewrites import (
 )
 from theano.schedule.rewrites import told_lengths
 from theano.schedule.rewrites.elements import fused_maps
+from theano.schedule.rewrites.elements.exp_over_1_plus_exp import exp_over_1_plus_exp
 from theano.schedule.rewrites.matrices import tridiagonal_factors
 from theano.schedule.rewrites.matrices.merged_axes import MergedAxes
 from theano.schedule.rewrites.matrices.products_with_zeros import product_with_zeros
@@ -49,47 +46,13 @@ from theano.schedule.rewrites.second_to_alloc import second_to_alloc
 
 
 def _guarded(
-    condition: where.Condition | None, rewriters: Collection[NodeRewriter], asked_last: bool = False
+    condition: where.Condition | None, rewriters: Collection[NodeRewriter]
 ) -> dict[NodeRewriter, NodeRewriter]:
-    return {rewriter: Guarded(rewriter, condition, asked_last=asked_last) for rewriter in rewriters}
+    return {rewriter: Guarded(rewriter, condition) for rewriter in rewriters}
 
-
-# rewrites that compute in the dtype of an operand what had a wider one
-_OF_ONE_DTYPE = (
-    math.local_1msigmoid,
-    math.local_add_neg_to_sub,
-    math.local_div_exp_to_mul_exp,
-    math.local_div_switch_sink,
-    math.local_expm1,
-    math.local_erf_minus_one,
-    math.local_erf_neg_minus_one,
-    math.local_exp_log,
-    math.local_exp_over_1_plus_exp,
-    math.local_log1p,
-    math.local_log1p_plusminus_exp,
-    local_log_add_exp,
-    local_log_sqrt,
-    local_log_sum_exp,
-    math.local_mul_exp_to_exp_add,
-    math.local_mul_pow_to_pow_add,
-    math.local_mul_switch_sink,
-    math.local_one_minus_erf,
-    math.local_one_minus_erfc,
-    math.local_one_plus_erf,
-    math.local_sigm_times_exp,
-    math.local_sub_neg_to_add,
-    math.log1msigm_to_softplus,
-    math.log1p_neg_sigmoid,
-    math.logdiffexp_to_log1mexpdiff,
-    math.logmexpm1_to_log1mexp,
-    math.logsigm_to_softplus,
-    math.local_block_diag_dot_to_dot_block_diag,
-    products.det_of_blockdiag,
-    products.det_of_kronecker,
-)
 
 # rewrites that are wrong of integers that wrap, or of complex numbers
-_OF_ONE_FLOAT_DTYPE = (
+_OF_FLOATS = (
     math.local_abs_lift,
     math.local_abs_merge,
     math.local_sqrt_sqr,
@@ -125,16 +88,11 @@ INSTEAD: dict[NodeRewriter, NodeRewriter] = {
     **KEEPING_LINES,
     uncanonicalize.local_dimshuffle_subtensor: row_of_length_one,
     math.local_add_canonizer: Guarded(
-        math.local_add_canonizer,
-        where.nested_in_one_dtype({add, sub, neg}),
-        where.sum_of_its_dtype,
+        math.local_add_canonizer, where.of_numbers, where.constants_stay_finite
     ),
     math.local_mul_canonizer: Guarded(
-        math.local_mul_canonizer,
-        where.nested_in_one_dtype({mul, true_div, reciprocal}),
-        where.product_of_its_dtype,
+        math.local_mul_canonizer, accepts=where.constants_stay_in_range
     ),
-    **_guarded(where.nested_in_one_dtype({neg, mul}), [math.local_mul_specialize]),
     **_guarded(where.nested_in_one_dtype({add, mul}), [elemwise.flatten_nested_add_mul]),
     inverse.inv_to_solve: matrices.WithErrors(
         inverse.inv_to_solve, matrices.solution_where_inverse_exists
@@ -161,14 +119,11 @@ INSTEAD: dict[NodeRewriter, NodeRewriter] = {
     ),
     **_guarded(matrices.of_pseudo_inverses, [inverse.inv_of_inv]),
     **_guarded(matrices.of_what_has_factors, [inverse.lift_linalg_of_expanded_matrices]),
-    **_guarded(where.of_one_dtype, _OF_ONE_DTYPE, asked_last=True),
-    **_guarded(where.of_one_dtype, [math.local_greedy_distributor]),
-    **_guarded(where.of_one_float_dtype, _OF_ONE_FLOAT_DTYPE),
+    math.local_exp_over_1_plus_exp: exp_over_1_plus_exp,
+    **_guarded(where.of_floats, _OF_FLOATS),
+    **_guarded(where.not_for_a_product_of_matrices, [elemwise.local_dimshuffle_lift]),
     **_guarded(None, _OF_ANOTHER_DTYPE),
     **_guarded(where.of_integers_or_true_quotient, [math.local_div_by_one]),
-    **_guarded(
-        where.power_of_its_dtype, [math.local_pow_specialize, math.local_pow_to_nested_squaring]
-    ),
     **_guarded(where.of_determinants_that_fit, [summary.slogdet_specialization]),
     **_guarded(told_lengths.agree_with_those_before, [shape.local_merge_consecutive_specify_shape]),
     **_guarded(where.of_signed_numbers, [math.local_neg_to_mul]),
@@ -186,7 +141,7 @@ INSTEAD: dict[NodeRewriter, NodeRewriter] = {
     **_guarded(where.filled_to_the_shape_of_another, [basic.local_elemwise_alloc]),
     **_guarded(where.lengths_are_its_own, [shape.local_useless_reshape]),
     **_guarded(where.summed_and_scaled_up, [math.local_sum_prod_of_mul_or_div]),
-    **_guarded(where.of_one_dtype_nearby, [math.local_sum_of_neg_to_neg_of_sum]),
+    **_guarded(where.terms_of_its_dtype, [math.local_sum_of_neg_to_neg_of_sum]),
     **_guarded(parts.every_place_in_order, [subtensor.local_adv_idx_to_slice]),
     **_guarded(parts.places_exist, [subtensor_lift.local_subtensor_of_alloc]),
     **_guarded(

@@ -10,10 +10,9 @@ import numpy as np
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.op import Op
-from pytensor.scalar.basic import Cast
 from pytensor.tensor.basic import Alloc
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
-from pytensor.tensor.math import Sum, mul, neg, true_div
+from pytensor.tensor.math import Dot, Sum, mul, true_div
 from pytensor.tensor.shape import Shape
 from pytensor.tensor.type import TensorType
 
@@ -23,40 +22,18 @@ from theano.pytensor_base.operations.tensor_rewrites import (
     is_length_of,
     lengths_in,
 )
-from theano.schedule.rewrites.elements.dtypes_beneath import LEVELS, dtypes_beneath
 
 Condition = Callable[[FunctionGraph, Apply], bool]
 
 
-def of_one_dtype(graph: FunctionGraph, node: Apply) -> bool:
-    """Whether all that is computed, and all from which it is, has the dtype of the result.
-
-    Else a result may be computed with fewer digits, or in integers that wrap where it did not.
-    """
-    return _of_one_dtype(graph, node, LEVELS)
+def of_floats(graph: FunctionGraph, node: Apply) -> bool:
+    """Return whether operands and result are real floats, which neither wrap nor have a phase."""
+    return all(v.type.dtype.startswith("float") for v in (*node.inputs, *node.outputs))  # type: ignore[attr-defined]
 
 
-def of_one_dtype_nearby(graph: FunctionGraph, node: Apply) -> bool:
-    """The same of the products and sums that are the operands, and of what these are made of."""
-    return _of_one_dtype(graph, node, 0)
-
-
-def of_one_float_dtype(graph: FunctionGraph, node: Apply) -> bool:
-    """The same, of a dtype in which numbers do not wrap and absolute values are its own."""
-    return _is_float(node) and of_one_dtype(graph, node)
-
-
-def _of_one_dtype(graph: FunctionGraph, node: Apply, levels: int) -> bool:
-    return dtypes_beneath(graph, node, levels) <= {node.outputs[0].type.dtype}
-
-
-def _is_float(node: Apply) -> bool:
-    return node.outputs[0].type.dtype.startswith("float")
-
-
-def power_of_its_dtype(graph: FunctionGraph, node: Apply) -> bool:
-    """Whether the powers of the base are of the result's dtype: narrower integers would wrap."""
-    return node.inputs[0].type.dtype == node.outputs[0].type.dtype  # type: ignore[attr-defined]
+def of_numbers(graph: FunctionGraph, node: Apply) -> bool:
+    """Return whether a sum is of numbers: one of booleans may be left with one, without negation."""
+    return node.outputs[0].type.dtype != "bool"
 
 
 def of_determinants_that_fit(graph: FunctionGraph, node: Apply) -> bool:
@@ -75,11 +52,7 @@ def is_elementwise(op: Op, kinds: Collection[type]) -> bool:
 
 
 def nested_in_one_dtype(ops: Collection[Elemwise]) -> Condition:
-    """Whether the sums in a sum (products in a product) have its dtype, and so its overflow.
-
-    Nor has a sum a boolean term, which alone may be left of it, and has no negation.
-    """
-
+    """Return whether the sums in a sum (products in a product) have its dtype, and its overflow."""
     # an operation of one of these classes costs less to find than an equal operation
     kinds = frozenset(type(op.scalar_op) for op in ops)
 
@@ -93,8 +66,6 @@ def nested_in_one_dtype(ops: Collection[Elemwise]) -> Condition:
                 continue
             seen.add(variable)
             owner = variable.owner
-            if neg in ops and variable.type.dtype == "bool":
-                return False
             if owner is None:
                 continue
             if is_a(owner.op, DimShuffle):
@@ -113,25 +84,21 @@ def of_integers_or_true_quotient(graph: FunctionGraph, node: Apply) -> bool:
     return node.op == true_div or node.outputs[0].type.dtype.startswith(("int", "uint"))
 
 
-def sum_of_its_dtype(graph: FunctionGraph, node: Apply, made: list[Variable]) -> bool:
-    """Whether a sum is computed in its dtype, from constants that are finite if they were."""
-    before = _constants(node.outputs)
-    finite = all(np.isfinite(data).all() for data in _constants(made))
+def constants_stay_finite(graph: FunctionGraph, node: Apply, made: list[Variable]) -> bool:
+    """Return whether a sum's constants are finite if they were, and large integers are its own."""
+    before, after = _constants(node.outputs), _constants(made)
+    finite = all(np.isfinite(data).all() for data in after)
     return (
-        (finite or not all(np.isfinite(data).all() for data in before))
-        and _keeps_large_integers(before, made)
-        and not _is_cast(graph, made)
-    )
+        finite or not all(np.isfinite(data).all() for data in before)
+    ) and _keeps_large_integers(before, after)
 
 
-def product_of_its_dtype(graph: FunctionGraph, node: Apply, made: list[Variable]) -> bool:
-    """The same of a product, whose constants do not become zero, either."""
-    before = _constants(node.outputs)
+def constants_stay_in_range(graph: FunctionGraph, node: Apply, made: list[Variable]) -> bool:
+    """Return the same of a product, whose constants do not become zero, either."""
+    before, after = _constants(node.outputs), _constants(made)
     return (
-        (all(map(_in_range, _constants(made))) or not all(map(_in_range, before)))
-        and _keeps_large_integers(before, made)
-        and not _is_cast(graph, made)
-    )
+        all(map(_in_range, after)) or not all(map(_in_range, before))
+    ) and _keeps_large_integers(before, after)
 
 
 def _in_range(data: np.ndarray) -> bool:
@@ -141,24 +108,11 @@ def _in_range(data: np.ndarray) -> bool:
     return bool((np.isfinite(data) & (abs(data) > np.finfo(data.dtype).tiny)).all())
 
 
-def _keeps_large_integers(before: list[np.ndarray], made: list[Variable]) -> bool:
-    """Whether nothing was computed from integers that the double numbers have not."""
+def _keeps_large_integers(before: list[np.ndarray], after: list[np.ndarray]) -> bool:
+    """Return whether nothing was computed from integers that float64 does not hold."""
     exact = all(data.dtype.kind not in "iu" or abs(data.item()) <= 2**53 for data in before)
     known = {data.item() for data in before} if not exact else set()
-    return exact or all(data.item() in known for data in _constants(made))
-
-
-def _is_cast(graph: FunctionGraph, made: list[Variable]) -> bool:
-    """Whether something that was computed anew, perhaps in a narrower dtype, is cast."""
-    old = graph.variables
-    return any(
-        is_a(owner.op, Elemwise)
-        and is_a(owner.op.scalar_op, Cast)
-        and owner.inputs[0] not in old
-        and not is_a(owner.inputs[0], Constant)
-        for owner in (v.owner for v in _nearby(made, old))
-        if owner is not None
-    )
+    return exact or all(data.item() in known for data in after)
 
 
 def _constants(variables: list[Variable]) -> list[np.ndarray]:
@@ -169,26 +123,30 @@ def _constants(variables: list[Variable]) -> list[np.ndarray]:
     ]
 
 
-def _nearby(
-    variables: list[Variable], beyond: Collection[Variable] = (), levels: int = 8
-) -> set[Variable]:
-    """Variables, and what they are computed from by few levels of element-wise work, each once.
-
-    Parameters
-    ----------
-    beyond
-        Where to go no further.
-    """
+def _nearby(variables: list[Variable], levels: int = 8) -> set[Variable]:
+    """Return variables, and what few levels of element-wise work compute them from."""
     found, reached = set(variables), set(variables)
     for _ in range(levels):
         reached = {
             v
-            for owner in (variable.owner for variable in reached if variable not in beyond)
+            for owner in (variable.owner for variable in reached)
             if owner is not None and isinstance(owner.op, Elemwise | DimShuffle | Alloc)
             for v in owner.inputs
         } - found
         found |= reached
-    return {v for v in found if v not in beyond}
+    return found
+
+
+def not_for_a_product_of_matrices(graph: FunctionGraph, node: Apply) -> bool:
+    """Return whether a new axis of element-wise work is read by more than products of matrices.
+
+    Above the work, an axis that only a product needs would hide from a gradient's factors that they
+    are a cost's terms: ``1 - s`` and ``1 - s[:, None]`` do not cancel.
+    """
+    work = node.inputs[0].owner
+    if work is None or not is_a(work.op, Elemwise) or not node.op.is_expand_dims:  # type: ignore[attr-defined]
+        return True
+    return not all(is_a(client.op, Dot) for client, _ in graph.clients[node.outputs[0]])
 
 
 # ---- reductions ----
@@ -245,10 +203,15 @@ def summed_and_scaled_up(graph: FunctionGraph, node: Apply) -> bool:
     scaled = node.inputs[0].owner
     if not is_a(node.op, Sum) or scaled is None or scaled.op != mul:
         return False
-    if not _is_float(node) or not of_one_dtype_nearby(graph, node):
+    if not of_floats(graph, node):
         return False
     factors = [v for v in scaled.inputs if all(v.type.broadcastable)]
     return bool(factors) and all(_is_no_less_than_one(v) for v in factors)
+
+
+def terms_of_its_dtype(graph: FunctionGraph, node: Apply) -> bool:
+    """Return whether a sum adds up in the dtype of its terms, which may wrap there."""
+    return node.inputs[0].type.dtype == node.outputs[0].type.dtype  # type: ignore[attr-defined]
 
 
 def _is_no_less_than_one(factor: Variable) -> bool:

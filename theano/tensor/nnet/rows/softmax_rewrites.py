@@ -3,9 +3,11 @@
 import pytensor.tensor as pt
 from pytensor.graph.traversal import apply_ancestors
 from pytensor.tensor import special
-from pytensor.tensor.math import Argmax
+from pytensor.tensor.elemwise import DimShuffle
+from pytensor.tensor.math import Argmax, Sum
 
 from theano.pytensor_base.graphs.rewriting import copy_stack_trace, node_rewriter
+from theano.pytensor_base.operations.tensor_rewrites import local_mul_canonizer
 from theano.tensor.nnet.rows.crossentropy_operators import CrossentropySoftmaxArgmax1HotWithBias
 from theano.tensor.nnet.rows.softmax_operators import (
     Softmax,
@@ -15,7 +17,11 @@ from theano.tensor.nnet.rows.softmax_operators import (
     softmax_with_bias,
 )
 from theano.tensor.nnet.rows.softmax_scores import is_constant, is_of_rows, split_bias
-from theano.tensor.rewrite_registration import register_canonicalize, register_specialize
+from theano.tensor.rewrite_registration import (
+    register_canonicalize,
+    register_specialize,
+    register_stabilize,
+)
 
 
 @register_specialize("fast_compile")
@@ -43,20 +49,103 @@ def local_softmax_without_bias(fgraph, node):
     return [result] if result.type == node.outputs[0].type else None
 
 
+@register_stabilize
 @register_specialize
 @node_rewriter([SoftmaxGrad])
 def local_logsoftmax_grad(fgraph, node):
     """The gradient of the logarithm of a softmax divides by no probability."""
     of_softmax, softmax = node.inputs
-    division = of_softmax.owner
-    if division is None or division.op != pt.true_div or division.inputs[1] is not softmax:
+    negated = of_softmax.owner is not None and of_softmax.owner.op == pt.neg
+    above, below = local_mul_canonizer.get_num_denum(
+        of_softmax.owner.inputs[0] if negated else of_softmax
+    )
+    if softmax not in below:
         return None
-    of_logarithm, axis = division.inputs[0], node.op.axis
+    below.remove(softmax)
+    of_logarithm, axis = local_mul_canonizer.merge_num_denum(above, below), node.op.axis
+    if negated:
+        of_logarithm = -of_logarithm
     if of_logarithm.type.broadcastable != softmax.type.broadcastable:
         of_logarithm = pt.alloc(of_logarithm, *softmax.shape)
     result = of_logarithm - of_logarithm.sum(axis=axis, keepdims=True) * softmax
     copy_stack_trace(node.outputs, result)
-    return [result]
+    return [result] if result.type.dtype == node.outputs[0].type.dtype else None
+
+
+@register_stabilize
+@node_rewriter([pt.true_div, pt.mul])
+def local_softmax_by_hand(fgraph, node):
+    """``exp(x) / sum(exp(x))`` becomes a softmax, wherever the two stand in a product.
+
+    In the gradient of its logarithm the sum of exponentials divides what another sum adds up, over
+    the same dimensions; that division is done after the sum.
+    """
+    result = node.outputs[0]
+    if any(client.op in (pt.mul, pt.true_div) for client, _ in fgraph.clients[result]):
+        return None
+    above, below = local_mul_canonizer.get_num_denum(result)
+    exponentials = [v for v in above if v.owner is not None and v.owner.op == pt.exp]
+    for powers in exponentials:
+        axis = _divided_by_sum_of(powers, above, below)
+        if axis is None:
+            continue
+        above.remove(powers)
+        above.append(special.softmax(powers.owner.inputs[0], axis=axis))
+        made = local_mul_canonizer.merge_num_denum(above, below)
+        copy_stack_trace(node.outputs, made)
+        return [made] if made.type.dtype == result.type.dtype else None
+    return None
+
+
+def _divided_by_sum_of(powers, above, below):
+    """Take the sum of powers out of what divides; return its dimensions, or None without one."""
+    for divisor in below:
+        axis = _axis_summed(divisor, powers)
+        if axis is not None:
+            below.remove(divisor)
+            return axis
+    for position, factor in enumerate(above):
+        total = factor.owner.inputs[0] if _keeps_axes(factor) else None
+        if total is None:
+            continue
+        terms, divisors = local_mul_canonizer.get_num_denum(total.owner.inputs[0])
+        for divisor in divisors:
+            axis = _axis_summed(divisor, powers)
+            if axis is not None and axis == _axes(total.owner):
+                divisors.remove(divisor)
+                summed = local_mul_canonizer.merge_num_denum(terms, divisors)
+                summed = pt.broadcast_arrays(summed, powers)[0]
+                above[position] = summed.sum(axis=axis, keepdims=True)
+                return axis
+    return None
+
+
+def _axis_summed(divisor, powers):
+    """Return the dimensions over which a divisor sums powers and stays as wide, or None."""
+    if not _keeps_axes(divisor):
+        return None
+    total = divisor.owner.inputs[0].owner
+    return _axes(total) if total.inputs[0] is powers else None
+
+
+def _axes(reduction):
+    """Return the dimensions over which a node reduces."""
+    axes = reduction.op.axis
+    return tuple(range(reduction.inputs[0].type.ndim)) if axes is None else tuple(sorted(axes))
+
+
+def _keeps_axes(variable):
+    """Return whether a variable is a sum over some dimensions that are kept with length 1."""
+    node = variable.owner
+    if node is None or not isinstance(node.op, DimShuffle):
+        return False
+    total = node.inputs[0].owner
+    if total is None or not isinstance(total.op, Sum):
+        return False
+    axes, ndim = _axes(total), total.inputs[0].type.ndim
+    kept = iter(range(ndim - len(axes)))
+    order = tuple("x" if k in axes else next(kept) for k in range(ndim))
+    return tuple(node.op.new_order) == order
 
 
 @register_specialize
