@@ -10,7 +10,11 @@ from theano.schedule.lines_kept import LinesKept
 from theano.schedule.rewrites.elements.casts_by_numpy import cast_by_numpy
 from theano.schedule.rewrites.elements.choices_at_once import choice_at_once
 from theano.schedule.rewrites.elements.few_operands import few_fused_operands, few_operands
-from theano.schedule.rewrites.elements.log_of_squared_tanh import log_of_squared_tanh
+from theano.schedule.rewrites.elements.logarithms_and_roots import (
+    log_of_exponentials,
+    log_of_squared_tanh,
+    square_of_root,
+)
 from theano.schedule.rewrites.elements.views_last import views_last
 from theano.schedule.rewrites.in_place.parts_in_place import PartsInPlace
 from theano.schedule.rewrites.in_place.results_in_place import ResultsInPlace
@@ -59,7 +63,9 @@ def register_for_tags(name: str, rewrite: Any, *tags: str, position: float) -> N
 # before all others
 optdb.register("lines_kept", LinesKept(), FAST_RUN_TAG, FAST_COMPILE_TAG, position=-1)
 optdb["canonicalize"].register("known_choice", known_choice, FAST_RUN_TAG, FAST_COMPILE_TAG)
+optdb["canonicalize"].register("square_of_root", square_of_root, FAST_RUN_TAG)
 optdb["stabilize"].register("log_of_squared_tanh", log_of_squared_tanh, FAST_RUN_TAG)
+optdb["stabilize"].register("log_of_exponentials", log_of_exponentials, FAST_RUN_TAG)
 # after the rewrites of loops, before sums are given a canonical form
 optdb.register("joined_parts", JoinedParts(), FAST_RUN_TAG, position=0.9)
 # after PyTensor's canonicalize (1), before stabilize (1.5)

@@ -55,7 +55,6 @@ from pytensor.tensor.rewriting.elemwise import (
 from pytensor.tensor.rewriting.linalg import (
     decomposition,  # these modules: node rewriters by their names
     inverse,
-    products,
     solvers,
     summary,
 )
