@@ -63,6 +63,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         " Theano's and PyTensor's own",
     )
     parser.addoption(
+        "--timing",
+        action="store_true",
+        help="run what fails where other programs keep the processors busy, too",
+    )
+    parser.addoption(
         "--sanitizers",
         action="store_true",
         help="run the runtime, generated loops and segments also compiled with the sanitizers of"
@@ -123,8 +128,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         unmatched.difference_update(matched)
         if matched:
             item.add_marker(pytest.mark.heavy)
-        if item.get_closest_marker("heavy") and not config.getoption("--heavy"):
-            item.add_marker(pytest.mark.skip(reason="--heavy runs it"))
+        for tier in ("heavy", "timing"):
+            if item.get_closest_marker(tier) and not config.getoption(f"--{tier}"):
+                item.add_marker(pytest.mark.skip(reason=f"--{tier} runs it"))
     _refuse_names_of_no_test(config, items, unmatched)
 
 
@@ -147,6 +153,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "heavy: takes long; runs with --heavy only")
+    config.addinivalue_line("markers", "timing: needs idle processors; runs with --timing only")
     config.addinivalue_line("markers", "short_segments: looks at the C of short programs")
     config.addinivalue_line("markers", "long_segments: its C is written as that of long programs")
     # Each run rewrites what it tests, and leaves nothing for the next.

@@ -1,35 +1,44 @@
 """What examples/char_rnn.py tells while it trains: how long the whole run goes on."""
 
 import re
-import time
+from types import SimpleNamespace
 
+import pytest
 from char_model import progress
 
 from tests_scan_grad.char_rnn.program import run
 
 
-def test_what_is_left_counts_the_epochs_that_follow(monkeypatch, capsys):
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that goes on when a test says so."""
+    clock = SimpleNamespace(now=1000.0)
+    clock.monotonic = clock.perf_counter = lambda: clock.now
+    monkeypatch.setattr(progress, "time", clock)
+    return clock
+
+
+def test_what_is_left_counts_the_epochs_that_follow(clock, monkeypatch, capsys):
     monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0.0)
     bar = progress.ProgressBar("epoch 1/3", total=10, characters=1, later=20)
-    bar.started -= 10.0
+    clock.now += 10.0
     bar.show(5, 2.0)  # half an epoch in 10 seconds: 50 for the other half and two more
     assert re.search(r"2\.000 bits/char, 0 chars/s, 50 s left of the run", capsys.readouterr().out)
 
 
-def test_what_is_left_ends_with_the_time_that_the_run_has(monkeypatch, capsys):
+def test_what_is_left_ends_with_the_time_that_the_run_has(clock, monkeypatch, capsys):
     monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0.0)
-    deadline = time.monotonic() + 300.4
-    bar = progress.ProgressBar("epoch 1/9", 10, 1, later=10_000, deadline=deadline)
-    bar.started -= 10.0
+    bar = progress.ProgressBar("epoch 1/9", 10, 1, later=10_000, deadline=clock.now + 310.4)
+    clock.now += 10.0
     bar.show(5, 2.0)
     assert "5 min left of the run" in capsys.readouterr().out
 
 
-def test_without_a_terminal_there_is_a_line_now_and_then(capsys):
+def test_without_a_terminal_there_is_a_line_now_and_then(clock, capsys):
     bar = progress.ProgressBar("epoch 1/1", 10, 1)
     bar.show(1, 3.0)
     assert capsys.readouterr().out == ""
-    bar.started -= progress.SECONDS_BETWEEN_LINES
+    clock.now += progress.SECONDS_BETWEEN_LINES
     bar.show(2, 2.5)
     bar.show(3, 2.0)
     lines = capsys.readouterr().out.splitlines()

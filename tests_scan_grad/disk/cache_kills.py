@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import logging
 import os
 import sys
@@ -33,8 +34,8 @@ from theano.schedule.disk.sealed_files import is_sealed
 
 AT_ONCE = 8
 SLOPES = np.linspace(0.2, 0.8, 25)
-SLOPES_AFTER = np.linspace(0.81, 0.99, 6)
-SECONDS_FOR_COMPILERS = 2
+# a compiler that goes on without its process is waited for so long, and at most so long
+SECONDS_FOR_COMPILERS, SECONDS_FOR_ALL_COMPILERS = 2, 300
 # rounds after which a process is left alone
 ROUNDS_BETWEEN = 10
 
@@ -64,7 +65,8 @@ def at_once(slope: float) -> list[str]:
 
 def left_behind(folder: Path) -> list[str]:
     """What is in a cache beside whole files, once other processes have compiled something."""
-    for slope in SLOPES_AFTER:
+    end = time.monotonic() + SECONDS_FOR_ALL_COMPILERS
+    for slope in itertools.count(0.81, 0.001):
         for name in FOLDERS:
             for path in (folder / name).glob(f"{PREFIX}*"):
                 # as if it had been left there some time ago
@@ -73,7 +75,7 @@ def left_behind(folder: Path) -> list[str]:
         in_child(functools.partial(recurrent, slope))
         found = (path for name in FOLDERS for path in (folder / name).iterdir())
         left = [f"left behind: {path}" for path in found if not is_sealed(path)]
-        if not left:
+        if not left or time.monotonic() > end:
             break
         # a compiler whose process was killed may still run, and write
         time.sleep(SECONDS_FOR_COMPILERS)

@@ -109,6 +109,62 @@ def test_wrong_file_is_an_error_that_names_the_file(tmp_path):
     assert f"ValueError: {path}: no flag 'scan.safe'; did you mean 'scan.save'?" in done.stderr
 
 
+@pytest.mark.parametrize("flags", ["floatX='float32", 'floatX="float32,scan.save=all', "a=b\\"])
+def test_a_quotation_mark_that_is_not_closed_is_said_to_be_of_the_flags(flags):
+    done = run_python("import theano", THEANO_FLAGS=flags)
+    said = done.stderr.splitlines()[-1]
+    assert done.returncode == 1
+    assert said.startswith("ValueError: THEANO_FLAGS: no ") and repr(flags) in said
+
+
+BROKEN_FILES = {
+    "before-sections": (b"floatX = float32\n", 1, "expected a section such as [global]"),
+    "no-value": (b"[global]\nfloatX\n", 2, "'floatX'; expected a section"),
+    "half-a-section": (b"\n[global\nfloatX = float32\n", 2, "'[global'; expected a section"),
+    "twice": (b"[scan]\nsave = all\nsave = none\n", 3, "save is set twice in [scan]"),
+    "section-twice": (b"[scan]\n[global]\n[scan]\n", 3, "the section [scan] is there twice"),
+    "not-text": (b"[global]\nfloatX = \xff\xfe\n", 2, "not text in UTF-8"),
+}
+
+
+@pytest.mark.parametrize(("content", "line", "expected"), BROKEN_FILES.values(), ids=BROKEN_FILES)
+def test_a_file_that_cannot_be_read_is_an_error_with_file_and_line(
+    content, line, expected, tmp_path
+):
+    path = tmp_path / "theanorc"
+    path.write_bytes(content)
+    done = run_python("import theano", path)
+    said = done.stderr.splitlines()[-1]
+    assert done.returncode == 1
+    assert said.startswith(f"configparser.Error: {path}, line {line}: ") and expected in said
+
+
+def test_a_process_that_unpickles_a_function_has_the_flags(tmp_path):
+    flags = f"floatX=float32,base_compiledir={tmp_path / 'compiled'}"
+    made = tmp_path / "function"
+    code = f"""
+import pickle, theano, theano.tensor as T
+from pathlib import Path
+x, w = T.dvector("x"), theano.shared(2.0, "w")
+functions = [theano.function([x], x * w, mode=mode) for mode in (None, "FAST_COMPILE", "DebugMode")]
+with_default = theano.function([theano.In(x, value=[1.0])], x + w)
+Path({str(made)!r}).write_bytes(pickle.dumps([*functions, with_default]))
+"""
+    assert printed_by(code) == []
+    code = f"""
+import pickle, sys
+with open({str(made)!r}, "rb") as file:
+    functions = pickle.load(file)
+config = sys.modules["theano"].config
+print(config.floatX, config.base_compiledir)
+print([f([3.0]).tolist() for f in functions])
+"""
+    done = run_python(code, THEANO_FLAGS=flags)
+    assert done.stderr == ""
+    expected = f"float32 {tmp_path / 'compiled'}\n[[6.0], [6.0], [6.0], [5.0]]\n"
+    assert done.stdout == expected
+
+
 def test_a_program_adds_flags_that_the_user_sets(tmp_path):
     path = tmp_path / "theanorc"
     path.write_text("[mine]\nkind = round\n")

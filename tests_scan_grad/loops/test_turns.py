@@ -300,8 +300,8 @@ def test_turn_that_is_interrupted_is_given_back():
     # who starts the tests in the background may have it ignored
     signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.3, signal.pthread_kill, [threading.get_ident(), signal.SIGINT])
-    timer.start()
     with pytest.raises(KeyboardInterrupt):
+        timer.start()
         f(1.0)
     timer.join()
     done.set()

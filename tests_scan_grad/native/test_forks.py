@@ -119,6 +119,6 @@ print(laters[0].look() is library)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks are those of POSIX")
 @pytest.mark.parametrize("asked", ["look", "wait"])
 def test_a_fork_while_another_thread_looks_for_optimized_code(asked):
-    done = run_python(IN_THE_MIDST_OF_A_LOOK.format(asked=asked), timeout=60)
+    done = run_python(IN_THE_MIDST_OF_A_LOOK.format(asked=asked))
     assert done.stdout.split() == ["0", "True"], done.stderr
     assert "Exception ignored" not in done.stderr

@@ -2,10 +2,8 @@
 
 import importlib.util
 import json
-import os
 import subprocess
 import sys
-import threading
 import time
 from dataclasses import replace
 from functools import partial
@@ -265,32 +263,47 @@ def test_programs_take_turns_and_each_round_begins_with_another(monkeypatch):
     assert all(len(each) == 3 for each in samples.values())
 
 
-def test_a_sample_waits_for_the_threads_of_the_program_before(monkeypatch):
-    monkeypatch.setattr(measure, "PAUSE_SECONDS", 0.02)
-    seen = []
+class Clock:
+    """A clock of a process whose threads compute for some seconds after each sample."""
 
-    def spin(seconds=0.2):
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            pass
+    def __init__(self, spinning):
+        self.spinning, self.now, self.computed, self.computes_until = spinning, 0.0, 0.0, 0.0
 
-    def leave_a_thread_spinning():
-        threads.append(threading.Thread(target=spin))
-        threads[-1].start()
+    def begin_to_spin(self):
+        self.computes_until = self.now + self.spinning
         return 0.0
+
+    def monotonic(self):
+        return self.now
+
+    def process_time(self):
+        return self.computed
+
+    def sleep(self, seconds):
+        self.computed += max(0.0, min(seconds, self.computes_until - self.now))
+        self.now += seconds
+
+
+@pytest.mark.parametrize("spinning", [0.0, 0.2, 1e6])
+def test_a_sample_waits_for_the_threads_of_the_program_before(spinning, monkeypatch):
+    clock, began = Clock(spinning), []
+    monkeypatch.setattr(measure, "time", clock)
+    monkeypatch.setattr(measure, "PAUSE_SECONDS", 0.02)
 
     def quiet():
-        seen.append(any(thread.is_alive() for thread in threads))
+        began.append(clock.now - clock.computes_until)
         return 0.0
 
-    threads: list[threading.Thread] = []
     programs = {
-        "spins": Program(call=list, to_numpy=list, own_clock=leave_a_thread_spinning),
+        "spins": Program(call=list, to_numpy=list, own_clock=clock.begin_to_spin),
         "is quiet": Program(call=list, to_numpy=list, own_clock=quiet),
     }
     measure.interleaved(programs, 2)
-    threads[-1].join()
-    assert seen == [False, False]
+    if spinning < measure.LONGEST_PAUSE_SECONDS:
+        assert len(began) == 2 and min(began) >= 0
+    else:
+        # who never rests is not waited for
+        assert clock.now < 8 * measure.LONGEST_PAUSE_SECONDS
 
 
 def test_a_very_slow_program_is_sampled_less_often(monkeypatch):
@@ -391,30 +404,41 @@ needs_account = pytest.mark.skipif(
 )
 
 
+@pytest.mark.parametrize(("busy", "cores"), [((10, 13), 1.5), ((10, 9), 0), ((None, None), None)])
+def test_the_work_of_others_is_that_of_its_time(busy, cores, monkeypatch):
+    accounts, seconds = iter(busy), iter((100.0, 102.0))
+    monkeypatch.setattr(machine, "busy_seconds", lambda: next(accounts))
+    monkeypatch.setattr(machine, "time", SimpleNamespace(perf_counter=lambda: next(seconds)))
+    with machine.OtherWork() as other:
+        pass
+    assert other.cores == cores
+
+
 @needs_account
-def test_the_work_of_others_is_seen():
+def test_the_work_of_others_is_accounted_for():
     # one that is still at work is not known to be ours: it stands for another
-    forever = subprocess.Popen([sys.executable, "-c", "while True: pass"])
-    try:
-        with machine.OtherWork() as other:
-            time.sleep(1.5)
-    finally:
-        forever.kill()
-        forever.wait()
-    assert other.cores > 0.4
+    before = machine.busy_seconds()
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as forever:
+        try:
+            while machine.busy_seconds() <= before + 0.5:
+                time.sleep(0.05)
+        finally:
+            forever.kill()
 
 
 @needs_account
 @pytest.mark.parametrize("whose", [("user", "system"), ("children_user", "children_system")])
 def test_our_own_work_is_not_the_work_of_others(whose, monkeypatch):
-    own = os.times()
+    # so that the account stands still meanwhile
+    text = machine.Path("/proc/stat").read_text()
+    monkeypatch.setattr(machine.Path, "read_text", lambda path: text)
     names = ("user", "system", "children_user", "children_system")
-    times = SimpleNamespace(**{name: getattr(own, name) for name in names})
+    times = SimpleNamespace(**dict.fromkeys(names, 1.0))
+    monkeypatch.setattr(machine.os, "times", lambda: times)
     before = machine.busy_seconds()
     for name, seconds in zip(whose, (1000, 500), strict=True):
         setattr(times, name, getattr(times, name) + seconds)
-    monkeypatch.setattr(machine.os, "times", lambda: times)
-    assert -1501 < machine.busy_seconds() - before < -1400
+    assert machine.busy_seconds() - before == pytest.approx(-1500)
 
 
 def test_sizes_that_an_experiment_lacks_are_refused():

@@ -36,7 +36,8 @@ from theano.pytensor_base.functions.compiling import (
     infer_reuse_pattern,
     inputs_by_container,
     insert_deepcopy,
-    pickle_function,
+    pickled_values,
+    unpickled_function,
     view_tree_set,
 )
 from theano.pytensor_base.functions.linking import Container
@@ -409,7 +410,16 @@ class FunctionWithExtras(Function):
 
 def _pickled(function: Function) -> Any:
     bring_home(function._shared_cells)
-    return pickle_function(function)
+    return _unpickled, pickled_values(function)
+
+
+def _unpickled(*values: Any) -> Any:
+    """Return a function that was pickled.
+
+    It is of this package, and not PyTensor's, so that a process that unpickles a function imports
+    this package first, whose flags PyTensor is to have.
+    """
+    return unpickled_function(*values)
 
 
 # Theano's name of it, by which programs measure what they store

@@ -6,6 +6,7 @@ import shlex
 import sys
 import warnings
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from theano.flags.flag import Flag, TheanoConfigWarning, caller_stacklevel, check_value
@@ -24,7 +25,15 @@ def parse_config_string(text: str) -> dict[str, str]:
     splitter.whitespace = ","
     splitter.whitespace_split = True
     values = {}
-    for pair in (part.strip() for part in splitter):
+    try:
+        pairs = list(splitter)
+    except ValueError as error:
+        # shlex says that a quotation mark is not closed, or that nothing follows a backslash
+        raise ValueError(
+            f"THEANO_FLAGS: {str(error).lower()} in {text!r}; expected flag=value,flag=value, with "
+            "commas within quotation marks"
+        ) from None
+    for pair in (part.strip() for part in pairs):
         name, equals, value = pair.partition("=")
         if not equals:
             message = f"Config key {name!r} has no value, ignoring it"
@@ -49,12 +58,14 @@ def read_files(paths: Iterable[str], flags: Mapping[str, Flag]) -> dict[str, tup
     ------
     ValueError
         When a file sets a flag that does not exist, and whose name is near that of another.
+    configparser.Error
+        When a file cannot be read; it names the file and the line.
     """
     spelled = {name.lower(): name for name in flags}
     values = {}
     for path in paths:
         raw = ini.RawConfigParser()
-        if not raw.read(path, _ENCODING):
+        if not _read(raw, path):
             continue
         # Theano lets values refer to these as %(USER)s and so on.
         interpolated = ini.ConfigParser(
@@ -74,6 +85,37 @@ def read_files(paths: Iterable[str], flags: Mapping[str, Flag]) -> dict[str, tup
                 else:
                     _keep_for_later(full, value, path, flags)
     return values
+
+
+def _read(parser: ini.RawConfigParser, path: str) -> bool:
+    """Read a file of flags if it is there; an error names the file, the line and what is expected."""
+    try:
+        return bool(parser.read(path, _ENCODING))
+    except ini.DuplicateSectionError as error:
+        place, wrong = error.lineno, f"the section [{error.section}] is there twice"
+    except ini.DuplicateOptionError as error:
+        place, wrong = error.lineno, f"{error.option} is set twice in [{error.section}]"
+    except ini.ParsingError as error:
+        # of a line before the first section there is no list
+        listed = getattr(error, "errors", None)
+        place = listed[0][0] if listed else error.lineno  # type: ignore[attr-defined]
+        wrong = (
+            f"{_line(path, place)!r}; expected a section such as [global] or [scan], and below it "
+            "lines such as floatX = float32"
+        )
+    except UnicodeDecodeError as error:
+        place, wrong = _not_text(path), f"the file is not text in UTF-8 ({error.reason})"
+    raise ini.Error(f"{path}, line {place}: {wrong}") from None
+
+
+def _line(path: str, place: int) -> str:
+    return Path(path).read_text(_ENCODING).splitlines()[place - 1].strip()
+
+
+def _not_text(path: str) -> int:
+    """Return the number of the first line that is not UTF-8."""
+    lines = Path(path).read_bytes().splitlines()
+    return next(k for k, line in enumerate(lines, 1) if "\ufffd" in line.decode(errors="replace"))
 
 
 def user_settings(flags: Mapping[str, Flag]) -> dict[str, Any]:

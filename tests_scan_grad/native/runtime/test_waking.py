@@ -14,6 +14,8 @@ from theano.link.native.runtime.load import symbol
 HERE = os.path.dirname(__file__)
 
 
+# where the system has a thread run depends on what else runs
+@pytest.mark.timing
 @pytest.mark.skipif(sys.platform != "linux", reason="processors are told apart on Linux only")
 def test_a_worker_that_slept_begins_on_another_processor(tmp_path):
     if len(os.sched_getaffinity(0)) < 2:

@@ -14,6 +14,8 @@ from pytensor.graph.rewriting.basic import NodeRewriter
 from pytensor.scan.op import Scan
 from pytensor.scan.rewriting import ScanMerge as MergeWithLines  # noqa: F401
 
+from theano.pytensor_base.functions.python_machine import mode_of_step
+
 # steps of loops that rewrites make anew have their lines
 KEEPING_LINES: dict[NodeRewriter, NodeRewriter] = {}
 
@@ -54,15 +56,18 @@ class FrozenWhenAsked(Scan):
     @property
     def fn(self) -> Any:
         """The function of the step, made when it is first asked for."""
-        if getattr(self, "_fn", None) is None and self.fgraph is self._rewritten_step:
-            # what compiles it asks for the mode, and has no other way to be told not to rewrite
-            mode = self.mode
-            self.mode = get_mode(mode).clone(optimizer=None)
-            try:
-                return super().fn
-            finally:
-                self.mode = mode
-        return super().fn
+        if getattr(self, "_fn", None) is not None:
+            return super().fn
+        # what compiles it asks for the mode, and has no other way to be given one, or not to rewrite
+        mode = self.mode
+        if mode not in (None, "FAST_RUN", "FAST_COMPILE"):
+            self.mode = mode_of_step(mode, any(self.mitmots_preallocated), self.allow_gc)
+        if self.fgraph is self._rewritten_step:
+            self.mode = get_mode(self.mode).clone(optimizer=None)
+        try:
+            return super().fn
+        finally:
+            self.mode = mode
 
     def clone(self) -> FrozenWhenAsked:
         """A copy with a step of its own, which is not compiled."""

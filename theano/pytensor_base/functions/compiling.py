@@ -34,6 +34,7 @@ from pytensor.compile.debug.monitormode import (
 from pytensor.compile.executor import (
     AliasedMemoryError,  # raised by a call in which two inputs share memory that is overwritten
     Function,  # what `function` returns: `maker`, `vm`, `input_storage`, `trust_input`
+    _constructor_Function,
     _pickle_Function,
 )
 from pytensor.compile.maker import (
@@ -132,9 +133,15 @@ def copies_aliased_inputs(function: Function) -> bool:
     return bool(function._potential_aliased_input_groups)
 
 
-def pickle_function(function: Function) -> Any:
-    """What pickle stores of a function: how to make it again, and the values of its inputs."""
-    return _pickle_Function(function)
+def pickled_values(function: Function) -> tuple:
+    """Return what pickle stores of a function: what `unpickled_function` takes."""
+    _, values = _pickle_Function(function)
+    return values
+
+
+def unpickled_function(*values: Any) -> Function | None:
+    """Return a function that was pickled, compiled again; None where a flag says so."""
+    return _constructor_Function(*values)
 
 
 class GradientsInContext(OpFromGraph):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pytensor.compile.mode import Mode, get_mode
 from pytensor.configdefaults import config
 from pytensor.link.vm import Loop, Stack, VMLinker
 
@@ -44,3 +45,18 @@ class PythonVMLinker(VMLinker):
         callbacks = {"callback": self.callback, "callback_input": self.callback_input}
         rest = (updated_vars, compute_map, self.allow_gc)
         return machine(*made, *rest, dependencies=dependencies, **callbacks)
+
+
+def mode_of_step(mode: Any, overwrites_states: bool, allow_gc: bool) -> Mode:
+    """Return the mode that compiles a loop's step, by PyTensor's machine where no other engine may.
+
+    Parameters
+    ----------
+    overwrites_states
+        Whether the step writes new values of states over old ones: those are updates of its function,
+        which a linker without a machine (``py``, DebugMode) does not make.
+    """
+    chosen = get_mode(mode)
+    if not overwrites_states or isinstance(chosen.linker, VMLinker):
+        return chosen
+    return Mode(PythonVMLinker(c_thunks=False, allow_gc=allow_gc), chosen.optimizer)

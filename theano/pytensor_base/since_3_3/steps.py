@@ -11,13 +11,13 @@ from copy import copy
 from functools import cached_property
 from typing import Any
 
-from pytensor.compile.mode import Mode, get_mode
+from pytensor.compile.mode import Mode
 from pytensor.configdefaults import config
 from pytensor.graph.basic import Apply, NominalVariable, Variable
 from pytensor.graph.fg import FrozenFunctionGraph, FunctionGraph
 from pytensor.scan.op import Scan
 
-from theano.pytensor_base.functions.python_machine import PythonVMLinker
+from theano.pytensor_base.functions.python_machine import PythonVMLinker, mode_of_step
 from theano.pytensor_base.graphs.graph import node_like
 from theano.pytensor_base.graphs.order import in_order
 
@@ -147,7 +147,7 @@ class FrozenWhenAsked(Scan):
             return Mode("cvm", "fast_run")
         if self.mode == "FAST_COMPILE":
             return Mode(PythonVMLinker(c_thunks=False), "fast_compile")
-        mode = get_mode(self.mode)
+        mode = mode_of_step(self.mode, any(self.mitmots_preallocated), self.allow_gc)
         return mode.clone(
             link_kwargs={"allow_gc": self.allow_gc},
             optimizer=None if self.fgraph is self._rewritten_step else mode.provided_optimizer,

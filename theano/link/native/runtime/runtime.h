@@ -187,7 +187,7 @@ int tn_set_apart(int apart);
 
 /* ---- Signals. ---- */
 
-/* Nanoseconds between questions to Python, at least: each takes its lock. */
+/* Nanoseconds between questions to Python, at least, where tests do not set others: each takes its lock. */
 #define TN_PATIENCE 20000000
 
 /* What a loop remembers of its looks at the clock; shared by its threads. */
@@ -214,6 +214,10 @@ void tn_dismiss(tn_watch *watch);
  * exception is taken. */
 int tn_stops(void);
 extern _Atomic(int32_t) tn_stopping;
+/* For tests: nanoseconds between questions to Python (below 0: the default), and how many polls of all
+ * threads were answered with "stop" so far. */
+void tn_set_patience(int64_t nanoseconds);
+int64_t tn_answers_to_stop(void);
 int tn_is_main_thread(void);
 /* Whether a handler raised an exception in the main thread; it is kept for tn_take_interrupt. */
 int tn_interrupted(void);

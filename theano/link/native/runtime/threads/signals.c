@@ -62,21 +62,40 @@ int tn_interrupted(void)
     return raised;
 }
 
+/* Nanoseconds between questions to Python. */
+static int64_t patience = TN_PATIENCE;
+
+void tn_set_patience(int64_t nanoseconds)
+{
+    patience = nanoseconds < 0 ? TN_PATIENCE : nanoseconds;
+}
+
+/* Polls of all threads that were answered with 1: work that ignored it would poll again and again. */
+static _Atomic(int64_t) answers_to_stop;
+
+int64_t tn_answers_to_stop(void) { return answers_to_stop; }
+
+static int stop(void)
+{
+    atomic_fetch_add_explicit(&answers_to_stop, 1, memory_order_relaxed);
+    return 1;
+}
+
 int tn_stops(void)
 {
     if (!tn_is_main_thread())
-        return tn_stopping && works_for_main_thread;
+        return tn_stopping && works_for_main_thread ? stop() : 0;
     if (tn_stopping && !held)
-        return 1;
+        return stop();
     /* of all work of the main thread, which may be many things that each take less */
     static int64_t asked;
-    if (tn_now() - asked < TN_PATIENCE)
+    if (tn_now() - asked < patience)
         return 0;
     int stops = tn_interrupted();
     if (stops)
         tn_stopping = 1;
     asked = tn_now();
-    return stops;
+    return stops ? stop() : 0;
 }
 
 int64_t tn_commit(void)
