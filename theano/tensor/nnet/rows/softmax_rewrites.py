@@ -72,7 +72,7 @@ def local_logsoftmax_grad(fgraph, node):
     return [result] if result.type.dtype == node.outputs[0].type.dtype else None
 
 
-@register_stabilize
+@register_stabilize("symbolic_op_recognition")
 @node_rewriter([pt.true_div, pt.mul])
 def local_softmax_by_hand(fgraph, node):
     """``exp(x) / sum(exp(x))`` becomes a softmax, wherever the two stand in a product.
