@@ -17,6 +17,7 @@ from pytensor.tensor.type import TensorType
 
 from theano.data_classes import dataclass
 from theano.link.native.engine_report import report
+from theano.link.native.lowering.segment import Check
 from theano.link.native.run.calls import NativeSegment, runtime_table
 from theano.link.native.run.virtual_machine import NativeMachine, Unit
 from theano.link.native.runtime.load import SOURCES, symbol
@@ -46,6 +47,15 @@ class _Value(ctypes.Structure):
         ("ndim", ctypes.c_int32),
         ("number", ctypes.c_int32),
         ("made_by", ctypes.c_int32),
+    )
+
+
+class _Check(ctypes.Structure):
+    # a message, and of each of two sizes in it an input of the unit and a dimension
+    _fields_ = (
+        ("text", ctypes.c_char_p),
+        ("given", ctypes.c_int32 * 2),
+        ("dimension", ctypes.c_int32 * 2),
     )
 
 
@@ -175,6 +185,11 @@ class CFunction:
         """The value of a shared variable that calls read."""
         return self._values[self._shared[shared]][0]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Be pickled as the compiled function and the bound values; compiled again where loaded."""
+        bound = [self.bound_value(shared) for shared in self._shared]
+        return _loaded, (self._of, self._shares, bound)
+
     def __call__(self, *arrays: Any) -> list[np.ndarray]:
         """Call it from Python, for trials: results of any length are computed twice.
 
@@ -237,7 +252,7 @@ class CFunction:
             segment.may_stop_early,
             len(segment.checks),
             len(errors),
-            self._texts(segment.checks),
+            self._checks(segment.checks),
             self._texts(errors),
         )
 
@@ -252,6 +267,16 @@ class CFunction:
         array = (ctypes.c_int32 * len(numbers))(*numbers)
         self._kept.append(array)
         return ctypes.addressof(array)
+
+    def _checks(self, checks: Sequence[Check]) -> int:
+        """The address of an array of checks."""
+        made = (_Check * len(checks))()
+        for one, check in zip(made, checks, strict=True):
+            one.text, one.given = check.text.encode(), (-1, -1)
+            for k, (given, dimension) in enumerate(check.sizes):
+                one.given[k], one.dimension[k] = given, dimension
+        self._kept.append(made)
+        return ctypes.addressof(made)
 
     def _texts(self, texts: Sequence[str]) -> int:
         """The address of an array of texts."""
@@ -309,6 +334,14 @@ class _Values:
         self.position[key] = len(self.types)
         self.types.append(of_type)
         self.made_by.append(made_by)
+
+
+def _loaded(function: Any, shares: bool, bound: Sequence[np.ndarray]) -> CFunction:
+    """A function of what was pickled of one."""
+    made = CFunction(function, shares)
+    for shared, value in zip(made._shared, bound, strict=True):
+        made.bind(shared, value)
+    return made
 
 
 def c_function(function: Any, share_work: bool = False) -> CFunction:
