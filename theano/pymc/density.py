@@ -17,6 +17,7 @@ from theano.configparser import change_flags
 from theano.gradient import grad
 from theano.link.native import NotNativeError, c_function
 from theano.link.native.runtime.load import symbol
+from theano.pymc.captured_variables import refuse_captured
 from theano.pymc.models import model_of
 from theano.pymc.modes import with_conditions
 from theano.pymc.points import Points, joined
@@ -189,6 +190,7 @@ def logp_dlogp(model: Any = None, mode: Any = None) -> LogDensity:
 
 def density_and_gradient(model: Any, points: Points) -> list[Variable]:
     """The log density and its gradient, computed from the vector of a point."""
+    refuse_captured(model)
     # PyMC simplifies a density before it takes the gradient, too, which keeps the numbers finite
     density = adopt(rewrite_pregrad(model.logp()))
     gradients = grad(density, list(points.variables), disconnected_inputs="ignore")
