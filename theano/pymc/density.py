@@ -18,6 +18,7 @@ from theano.gradient import grad
 from theano.link.native import NotNativeError, c_function
 from theano.link.native.runtime.load import symbol
 from theano.pymc.captured_variables import refuse_captured
+from theano.pymc.eigenvectors import warn_of_eigenvectors
 from theano.pymc.models import model_of
 from theano.pymc.modes import with_conditions
 from theano.pymc.points import Points, joined
@@ -193,6 +194,7 @@ def density_and_gradient(model: Any, points: Points) -> list[Variable]:
     refuse_captured(model)
     # PyMC simplifies a density before it takes the gradient, too, which keeps the numbers finite
     density = adopt(rewrite_pregrad(model.logp()))
+    warn_of_eigenvectors(model, points, density)
     gradients = grad(density, list(points.variables), disconnected_inputs="ignore")
     return points.of_vector([density, joined(gradients)])
 
