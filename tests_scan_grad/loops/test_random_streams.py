@@ -4,6 +4,8 @@ import functools
 import pickle
 
 import numpy as np
+import pytensor
+import pytensor.tensor as pt
 import pytest
 
 import theano
@@ -301,6 +303,21 @@ def test_gradients_of_parameters_are_refused(streams):
     ):
         with pytest.raises(theano.gradient.NullTypeGradError):
             theano.grad(draw.sum(), parameter)
+
+
+def test_a_step_that_captures_a_draw_has_its_other_gradients():
+    """Of PyTensor's generators, which hold no array: of what is drawn there is no gradient."""
+    mean, scale = T.dscalars("mean", "scale")
+    generator = pytensor.shared(np.random.default_rng(3))
+    drawn = pt.random.normal(mean, rng=generator)
+    rows, _ = theano.scan(
+        lambda row: scale * row + drawn, outputs_info=[T.constant(1.0, dtype="float64")], n_steps=2
+    )
+    with pytest.raises(theano.gradient.NullTypeGradError):
+        theano.grad(rows[-1], mean)
+    # scale**2 + scale * drawn + drawn
+    last, slope = theano.function([mean, scale], [rows[-1], theano.grad(rows[-1], scale)])(0.5, 2)
+    np.testing.assert_allclose(slope, 4 + (last - 4) / 3)
 
 
 @both_streams

@@ -348,7 +348,10 @@ def test_data_that_the_model_cannot_take_is_refused():
         data = pm.Data("data", np.ones(5))
         pm.Normal("seen", pm.Normal("x", shape=5), 1, observed=data)
     compiled = theano.pymc.compile_model(model)
-    with pytest.raises(ValueError, match=r"cannot take data of shape \(4,\): .* dimension 0"):
+    with pytest.raises(
+        ValueError,
+        match=(r"cannot take data of shape \(4,\): .* expected 5, got 4 along dimension 0 of data"),
+    ):
         compiled.with_data(data=np.ones(4))
     with pytest.raises(pm.exceptions.SamplingError, match="not finite there, nor at 9 others"):
         compiled.with_data(data=np.full(5, np.inf))

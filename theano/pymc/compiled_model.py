@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from math import prod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from nutpie.compile_pymc import (
-    CompiledPyMCModel,
-    _prepare_dims_and_coords,
-    _rv_dict_to_flat_array_wrapper,
-    _wrap_with_lock,
-)
-from pymc.initial_point import make_initial_point_fn
+from nutpie.compile_pymc import CompiledPyMCModel, _prepare_dims_and_coords
 
-from theano.link.native import c_function
+from theano.link.native import NotNativeError, c_function
+from theano.link.native.run.c_function import CFunction
 from theano.link.native.runtime.load import symbol
-from theano.pymc.density import compiled, density_and_gradient, of_sampler
+from theano.pymc.data import value_of_data
+from theano.pymc.density import compiled, density_and_gradient, draws_at_random, of_sampler
+from theano.pymc.kept_values import KeptValues, coordinates, function_of_draws
 from theano.pymc.models import model_of
-from theano.pymc.points import Points, joined, slices_of
-from theano.pymc.starts import check_starts, starting_points
-from theano.scan_module.adopt import adopt
+from theano.pymc.points import Points
+from theano.pymc.starts import FlatInitialPoint, InitialPoint, check_starts, starting_points
 
 
 @dataclass(frozen=True)
 class CompiledModel(CompiledPyMCModel):
     """A model that nutpie samples through pointers; see `compile_model`.
+
+    It is pickled as its graphs, which are compiled again where they are loaded.
 
     Attributes
     ----------
@@ -41,17 +38,27 @@ class CompiledModel(CompiledPyMCModel):
     points: Points | None = None
     starts: tuple[dict[str, Any], ...] = ()
 
-    def with_data(self, **updates: Any) -> CompiledModel:
-        """The same with other values of the model's data, by name; nothing is compiled.
+    def with_data(
+        self, *, coords: Mapping[str, Any] | None = None, **updates: Any
+    ) -> CompiledModel:
+        """Return the same with other values of the model's data, by name; nothing is compiled.
+
+        Parameters
+        ----------
+        coords : optional
+            New coordinates of dimensions, where data has another length along them.
+        **updates
+            The values by the names of the data.
 
         Raises
         ------
         KeyError
-            If the model has no such data.
+            If the model has no such data, or no such dimension.
         ValueError
-            If two have the name, or a value has a shape that does not fit the model.
+            If two have the name, a value has a shape or an entry that does not fit the model, or
+            a dimension has another number of coordinates than values that have it.
         pymc.exceptions.SamplingError
-            If the density is finite at no starting point.
+            If the density and its gradient are finite at no starting point.
         """
         values = {variable: self.shared_data[key] for variable, key in self.shared_var_keys.items()}
         for name, value in updates.items():
@@ -61,27 +68,55 @@ class CompiledModel(CompiledPyMCModel):
                 raise KeyError(f"no data {name!r} in the model, which has {known}")
             if len(named) > 1:
                 raise ValueError(f"{len(named)} data of the model are named {name!r}")
-            values[named[0]] = _of_rank(value, values[named[0]], name)
+            values[named[0]] = value_of_data(value, values[named[0]], name)
         density, draw = (f.with_values(values) for f in (self.logp_func, self.expand_func))
+        assert self.points is not None
         try:
             check_starts(density, self.points, self.starts)
+            kept = KeptValues.of(self.shape_info[0], draw, self.points.flat(self.starts[0]))
         except ValueError as error:
             given = ", ".join(f"{name} of shape {np.shape(v)}" for name, v in updates.items())
             raise ValueError(f"the model cannot take {given}: {error}") from error
         return replace(
             self,
             shared_data={self.shared_var_keys[v]: value for v, value in values.items()},
-            logp_func=density,
-            expand_func=draw,
-            user_data=of_sampler(density.function, draw.function, self.n_dim, self.n_expanded),
+            _coords=coordinates(kept, self.dims or {}, self.coords or {}, coords or {}),
+            **_called(density, draw, self.n_dim, kept),
         )
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Be pickled without what is an address in this process."""
+        here = ("compiled_logp_func", "compiled_expand_func", "user_data")
+        given = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in here}
+        return _loaded, (given,)
 
-def _of_rank(value: Any, before: np.ndarray, name: str) -> np.ndarray:
-    value = np.array(value, before.dtype, order="C", copy=True)
-    if value.ndim != before.ndim:
-        raise ValueError(f"data {name!r}: expected {before.ndim} dimensions, got {value.ndim}")
-    return value
+
+def _called(density: CFunction, draw: CFunction, count: int, kept: KeptValues) -> dict[str, Any]:
+    """Fields of a compiled model: its functions, and what of them depends on shapes."""
+    return {
+        "logp_func": density,
+        "expand_func": draw,
+        "n_expanded": kept.expanded,
+        "shape_info": kept.shape_info,
+        "_shapes": kept.by_name,
+        "compiled_logp_func": _at("tn_sampler_density"),
+        "compiled_expand_func": _at("tn_sampler_draw"),
+        "user_data": of_sampler(density.function, draw.function, count, kept.shapes),
+    }
+
+
+def _at(name: str) -> Any:
+    """A function of the runtime, as nutpie takes functions."""
+    return SimpleNamespace(address=symbol(name))
+
+
+def _loaded(given: dict[str, Any]) -> CompiledModel:
+    """A compiled model of what was pickled of one."""
+    density, draw, (names, _, shapes) = (
+        given[name] for name in ("logp_func", "expand_func", "shape_info")
+    )
+    kept = KeptValues(names, shapes)
+    return CompiledModel(**(given | _called(density, draw, given["_n_dim"], kept)))
 
 
 def compile_model(
@@ -112,70 +147,52 @@ def compile_model(
     NotNativeError
         If Python runs a part of the model; the message says which. `theano.pymc.sample` samples it.
     ValueError
-        If a free variable is discrete.
+        If a free variable is discrete, or the shape of a value that is kept of a draw depends on
+        the free variables.
     pymc.exceptions.SamplingError
-        If the density is finite at none of ten starting points; the message says of which variable.
+        If the density and its gradient are finite at none of ten starting points; the message
+        names the variable.
     """
     model = model_of(model, "compile_model")
     if default_initialization_strategy == "support_point" and jitter_rvs is None:
         jitter_rvs = model.free_RVs
-    first_point = make_initial_point_fn(
-        model=model,
+    first_point = InitialPoint.of(
+        model,
+        [model.rvs_to_values[free].name for free in model.free_RVs],
         overrides=initial_points,
         default_strategy=default_initialization_strategy,
         jitter_rvs=set(jitter_rvs or ()),
-        return_transformed=True,
     )
     starts = starting_points(first_point)
-    initial = starts[0]
-    points = Points.of(model, initial)
-    density = compiled(model, points, density_and_gradient(model, points))
-    kept = None if var_names is None else set(var_names)
-    others = [
-        v
-        for v in model.unobserved_value_vars
-        if v.name not in points.names and (kept is None or v.name in kept)
-    ]
-    of_draw = points.of_vector(adopt([*points.variables, *others]))
-    draw = compiled(model, points, [joined(of_draw)])
-    shapes = compiled(model, points, [v.shape for v in of_draw])(points.flat(initial))
-    names = [*points.names, *(v.name for v in others)]
-    sizes = [tuple(map(int, shape)) for shape in shapes]
-    shape_info = (names, slices_of(sizes), sizes)
-    expanded = sum(map(prod, sizes))
-    functions = c_function(density), c_function(draw)
+    points = Points.of(model, starts[0])
+    values = density_and_gradient(model, points)
+    if draws_at_random(values, points):
+        raise NotNativeError(
+            "the log density is another in each call, as of a pm.Minibatch, and nutpie samples one"
+            " that a point decides. theano.pymc.logp_dlogp computes it, and pm.fit takes batches"
+        )
+    density = compiled(model, points, values)
+    names, draws = function_of_draws(model, points, var_names)
+    functions = c_function(density), c_function(draws)
     check_starts(functions[0], points, starts, model)
-    data = dict.fromkeys(v for f in (density, draw) for v in f.get_shared())
+    kept = KeptValues.of(names, functions[1], points.flat(starts[0]))
+    data = dict.fromkeys(v for f in (density, draws) for v in f.get_shared())
     keys = {variable: f"data{k}" for k, variable in enumerate(data)}
     transformed = [
         model.rvs_to_values[free].name
         for free in model.free_RVs
         if model.rvs_to_transforms.get(free) is not None
     ]
-    dims, coords = _prepare_dims_and_coords(model, shape_info, transformed)
+    dims, coords = _prepare_dims_and_coords(model, kept.shape_info, transformed)
     return CompiledModel(
         _n_dim=points.count,
         dims=dims,
         _coords=coords,
-        _shapes=dict(zip(names, sizes, strict=True)),
-        compiled_logp_func=_at("tn_sampler_density"),
-        compiled_expand_func=_at("tn_sampler_draw"),
-        initial_point_func=_rv_dict_to_flat_array_wrapper(
-            _wrap_with_lock(first_point), names=list(points.names), shapes=list(points.shapes)
-        ),
+        initial_point_func=FlatInitialPoint(first_point, points),
         shared_data={key: variable.get_value() for variable, key in keys.items()},
         shared_var_keys=keys,
-        user_data=of_sampler(*(f.function for f in functions), points.count, expanded),
-        n_expanded=expanded,
-        shape_info=shape_info,
-        logp_func=functions[0],
-        expand_func=functions[1],
         reparameterized_names=transformed,
         points=points,
         starts=tuple(starts),
+        **_called(*functions, points.count, kept),
     )
-
-
-def _at(name: str) -> Any:
-    """A function of the runtime, as nutpie is told of functions."""
-    return SimpleNamespace(address=symbol(name))

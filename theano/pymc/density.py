@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
-from pymc.pytensorf import rewrite_pregrad
+from pymc.pytensorf import collect_default_updates, rewrite_pregrad
 from pytensor.graph.basic import Variable
 
 from theano.compile.function import function
@@ -15,6 +17,8 @@ from theano.configparser import change_flags
 from theano.gradient import grad
 from theano.link.native import NotNativeError, c_function
 from theano.link.native.runtime.load import symbol
+from theano.pymc.captured_variables import refuse_captured
+from theano.pymc.eigenvectors import warn_of_eigenvectors
 from theano.pymc.models import model_of
 from theano.pymc.modes import with_conditions
 from theano.pymc.points import Points, joined
@@ -38,6 +42,10 @@ class LogDensity:
         self.function, self.points = compiled, points
         self._shape = (points.count,)
         self._direct = _direct_call(compiled, points.count)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Be pickled as the function's graph, which is compiled again where it is loaded."""
+        return LogDensity, (self.function, self.points)
 
     def __call__(self, point: Any) -> tuple[float, np.ndarray]:
         """The log density at a point, and its gradient.
@@ -94,7 +102,7 @@ class _DirectCall:
 
     def __init__(self, function: Any, count: int):
         self._count, self._function = count, c_function(function, share_work=True)
-        self._model = of_sampler(self._function.function, 0, count, 0)
+        self._model = of_sampler(self._function.function, 0, count)
         # arguments that are of ctypes' own types already need not be converted at each call
         self._call = ctypes.CFUNCTYPE(ctypes.c_int64)(symbol("tn_sampler_density"))
         self._free: list[_Place] = []
@@ -116,9 +124,23 @@ class _DirectCall:
 _FAILED = 1
 
 
-def of_sampler(density: int, draw: int, count: int, expanded: int) -> np.ndarray:
-    """What the functions of a sampler are given; see ``runtime/sampler.h``."""
-    return np.array([density, draw, count, expanded], np.uint64)
+def of_sampler(
+    density: int, draw: int, count: int, shapes: Sequence[tuple[int, ...]] = ()
+) -> np.ndarray:
+    """Return what the functions of a sampler are given; see ``runtime/sampler.h``.
+
+    Parameters
+    ----------
+    density, draw
+        The addresses of the model's functions.
+    count
+        How many numbers a point has.
+    shapes
+        Of the values that are kept of a draw.
+    """
+    expanded = sum(map(prod, shapes))
+    lengths = [number for shape in shapes for number in (len(shape), *shape)]
+    return np.array([density, draw, count, expanded, len(shapes), *lengths], np.uint64)
 
 
 def _direct_call(function: Any, count: int) -> _DirectCall | None:
@@ -169,14 +191,24 @@ def logp_dlogp(model: Any = None, mode: Any = None) -> LogDensity:
 
 def density_and_gradient(model: Any, points: Points) -> list[Variable]:
     """The log density and its gradient, computed from the vector of a point."""
+    refuse_captured(model)
     # PyMC simplifies a density before it takes the gradient, too, which keeps the numbers finite
     density = adopt(rewrite_pregrad(model.logp()))
+    warn_of_eigenvectors(model, points, density)
     gradients = grad(density, list(points.variables), disconnected_inputs="ignore")
     return points.of_vector([density, joined(gradients)])
 
 
+def draws_at_random(values: list[Variable], points: Points) -> bool:
+    """Return whether values of a model differ from call to call, at the same point."""
+    return bool(collect_default_updates(values, inputs=[points.vector]))
+
+
 def compiled(model: Any, points: Points, values: list[Variable], mode: Any = None) -> Any:
-    """A function of the vector of a point, with PyMC's own rewrites of a model's conditions."""
+    """Compile a function of the vector of a point, with PyMC's own rewrites of a model's conditions.
+
+    Its random draws, a minibatch's indices among them, are others in each call, as PyMC's are.
+    """
     base = Mode("native", "fast_run") if mode is None else mode
     conditions = (
         "local_check_parameter_to_ninf_switch"
@@ -189,5 +221,6 @@ def compiled(model: Any, points: Points, values: list[Variable], mode: Any = Non
             [points.vector],
             values,
             mode=with_conditions(base, conditions),
+            updates=collect_default_updates(values, inputs=[points.vector]),
             on_unused_input="ignore",
         )

@@ -79,7 +79,7 @@ class Points:
 
     def of_vector(self, values: list[Variable]) -> list[Variable]:
         """Values of the model, computed from the vector; of variables with named axes, arrays."""
-        found = [_array(value) for value in values]
+        found = [array_of(value) for value in values]
         pairs: dict[Variable, Variable] = dict(zip(self.variables, self.parts, strict=True))
         for variable in ancestors(found):
             if isinstance(variable, SharedVariable) and hasattr(variable.type, "dims"):
@@ -124,12 +124,12 @@ def slices_of(shapes: Iterable[tuple[int, ...]]) -> list[slice]:
 
 def joined(values: list[Variable]) -> Variable:
     """The elements of all values in one vector of float64."""
-    flat = [_array(value).ravel().astype("float64") for value in values]
+    flat = [array_of(value).ravel().astype("float64") for value in values]
     return concatenate(flat) if flat else as_tensor(np.empty(0))
 
 
-def _array(value: Variable) -> Any:
-    """A value without the names that `pymc.dims` gives its axes."""
+def array_of(value: Variable) -> Any:
+    """Return a value without the names that `pymc.dims` gives its axes."""
     return as_tensor(value, allow_xtensor_conversion=True)
 
 

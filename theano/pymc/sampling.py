@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from theano.pymc.captured_variables import refuse_captured
 from theano.pymc.models import model_of
 from theano.pymc.modes import mode
 
@@ -26,5 +27,7 @@ def sample(model: Any = None, **kwargs: Any) -> Any:
     import pymc
 
     compile_kwargs = {"mode": mode, **(kwargs.pop("compile_kwargs", None) or {})}
-    with model_of(model, "sample"):
+    model = model_of(model, "sample")
+    refuse_captured(model)
+    with model:
         return pymc.sample(nuts_sampler="pymc", compile_kwargs=compile_kwargs, **kwargs)

@@ -1,12 +1,15 @@
-"""Whether a sampler can start: the density at starting points of a model, before it is asked for."""
+"""Where chains start, and whether a sampler can: the density and its gradient at starting points."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from threading import Lock
 from typing import Any
 
 import numpy as np
 from pymc.exceptions import SamplingError
+from pymc.initial_point import make_initial_point_fn
+from pymc.pytensorf import find_rng_nodes, reseed_rngs
 
 from theano.pymc.modes import mode
 from theano.pymc.points import Points
@@ -15,9 +18,53 @@ from theano.pymc.points import Points
 TRIALS = 10
 
 
-def starting_points(first_point: Callable[[int], dict[str, Any]]) -> list[dict[str, Any]]:
-    """Points at which chains may start, by names."""
-    return [first_point(seed) for seed in range(TRIALS)]
+class InitialPoint:
+    """The point at which a chain starts, which a seed decides; any thread may call it.
+
+    Parameters
+    ----------
+    function
+        What PyMC compiles: without inputs, the values of the free variables.
+    names
+        The names of the value variables, in the order of the results.
+    """
+
+    def __init__(self, function: Any, names: Sequence[str]):
+        self._function, self._names, self._lock = function, tuple(names), Lock()
+        self._generators = find_rng_nodes(function.maker.fgraph.outputs)
+
+    @classmethod
+    def of(cls, model: Any, names: Sequence[str], **settings: Any) -> InitialPoint:
+        """Compile that of a model, with settings of PyMC's ``make_initial_point_fn``."""
+        seeded = make_initial_point_fn(model=model, return_transformed=True, **settings)
+        # the compiled function, which can be pickled; what seeds it cannot
+        return cls(seeded.__wrapped__, names)  # type: ignore[attr-defined]
+
+    def by_name(self, seed: Any = None) -> dict[str, Any]:
+        """Return the values of the point by the names of the variables."""
+        with self._lock:
+            reseed_rngs(self._generators, seed)
+            return dict(zip(self._names, self._function(), strict=True))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Be pickled as the function's graph, which is compiled again where it is loaded."""
+        return InitialPoint, (self._function, self._names)
+
+
+class FlatInitialPoint:
+    """The same as one vector, as nutpie asks for it."""
+
+    def __init__(self, by_name: InitialPoint, points: Points):
+        self._by_name, self._points = by_name, points
+
+    def __call__(self, seed: Any = None) -> np.ndarray:
+        """Return the vector of the point of a seed."""
+        return self._points.flat(self._by_name.by_name(seed))
+
+
+def starting_points(first_point: InitialPoint) -> list[dict[str, Any]]:
+    """Return points at which chains may start, by names."""
+    return [first_point.by_name(seed) for seed in range(TRIALS)]
 
 
 def check_starts(
@@ -26,28 +73,53 @@ def check_starts(
     starts: Sequence[dict[str, Any]],
     model: Any = None,
 ) -> None:
-    """Raise an error unless the density is finite at one of the starting points.
+    """Raise an error unless the density and its gradient are finite at one of the starting points.
 
     Parameters
     ----------
     density
-        Of a vector, the density first.
+        Of a vector, the density and the gradient.
     points, starts
         Where variables lie in the vector, and the points.
     model : optional
-        Asked for PyMC's own error, which says which variable it is.
+        Asked for PyMC's own error, which names the variable whose density is not finite.
 
     Raises
     ------
     pymc.exceptions.SamplingError
-        If it is infinite or nan at all of them.
+        If one of them is infinite or nan at all of the points.
     """
-    if any(np.isfinite(density(points.flat(start))[0]) for start in starts):
-        return
-    if model is not None:
-        model.check_start_vals(dict(starts[0]), mode=mode)
+    without_gradient: list[tuple[dict[str, Any], np.ndarray]] = []
+    for start in starts:
+        value, gradient = density(points.flat(start))
+        if not np.isfinite(value):
+            continue
+        if np.isfinite(gradient).all():
+            return
+        without_gradient.append((start, gradient))
+    if without_gradient:
+        start, gradient = without_gradient[0]
+        reason = (
+            f"The log density is finite there, but its gradient is not: {_odd(points, gradient)}"
+        )
+    else:
+        start, reason = starts[0], "The log density is not finite there"
+        if model is not None:
+            model.check_start_vals(dict(start), mode=mode)
     raise SamplingError(
         "Initial evaluation of model at starting point failed!\n"
-        f"Starting values:\n{starts[0]}\n\n"
-        f"The log density is not finite there, nor at {len(starts) - 1} others."
+        f"Starting values:\n{start}\n\n"
+        f"{reason}, nor at {len(starts) - 1} others."
     )
+
+
+def _odd(points: Points, gradient: np.ndarray) -> str:
+    """The variables by which a gradient is not finite, and what it is by one element of each."""
+    named = []
+    for name, by_variable in points.by_name(gradient).items():
+        wrong = np.argwhere(~np.isfinite(by_variable))
+        if len(wrong):
+            at = tuple(map(int, wrong[0]))
+            which = f"{name}[{', '.join(map(str, at))}]" if at else name
+            named.append(f"{float(by_variable[at])} by {which}")
+    return ", ".join(named)

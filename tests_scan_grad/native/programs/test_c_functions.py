@@ -134,6 +134,43 @@ def test_what_fails_says_why():
         in_c(np.ones(3))
 
 
+a, b, matrix = T.dvector("a"), T.dvector("b"), T.dmatrix("M%s")
+SIZES = {
+    "two operands": (
+        [a, b],
+        a * T.exp(b),
+        [(6,), (5,)],
+        "dimension 0: expected 6, as dimension 0 of a has, got 5 along dimension 0 of b",
+    ),
+    "a product": (
+        [a, matrix],
+        matrix.dot(a),
+        [(6,), (5, 4)],
+        "expected 4, as dimension 1 of M%s has, got 6 along dimension 0 of a",
+    ),
+    "a number": (
+        [b],
+        T.exp(T.specify_shape(b, (4,))),
+        [(6,)],
+        "expected 4, got 6 along dimension 0 of b",
+    ),
+    "what is computed": (
+        [a, b],
+        T.exp(a[1:]) * b,
+        [(6,), (6,)],
+        "operands along dimension 0: got 6 along dimension 0 of b",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_sizes_that_differ_are_given_with_their_variables(name):
+    inputs, result, shapes, message = SIZES[name]
+    function = c_function(theano.function(inputs, result, mode="NATIVE"))
+    with pytest.raises(ValueError, match=message):
+        function(*map(np.ones, shapes))
+
+
 def test_a_table_read_in_a_loop_beyond_its_end_names_the_step():
     x, places = T.dvector("x"), T.lvector("places")
     read, _ = theano.scan(lambda k, total, x: total + x[k], places, T.zeros(()), x)

@@ -88,6 +88,9 @@ def in_order_of_inputs(
         elif entry in loop.untraced:
             why = "the state is not kept step by step"
             results.append(grad_undefined(node.op, position, outer, why))
+        elif not hasattr(outer.type, "dtype"):
+            why = "a generator of random numbers has no gradient"
+            results.append(grad_undefined(node.op, position, outer, why))
         else:
             results.append(pt.zeros_like(outer, dtype=_gradient_dtype(outer)))
     return results

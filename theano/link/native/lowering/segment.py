@@ -12,6 +12,8 @@ from pytensor.graph.basic import Variable
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Argument, Buffer, StepError
+from theano.link.native.ir.prologue import Require
+from theano.link.native.ir.symbolic import Name, Operation, SizeOfArray
 from theano.link.native.lowering.loop import Loop, loops_of
 from theano.link.native.lowering.step import Step
 
@@ -58,6 +60,22 @@ class Passed:
     element_by_element: bool = False
 
 
+@dataclass(frozen=True)
+class Check:
+    """A condition without which a call is refused.
+
+    Attributes
+    ----------
+    text
+        The error message, with a ``%lld`` for each of the sizes.
+    sizes
+        Of each size that it gives, the position of an input and the dimension.
+    """
+
+    text: str
+    sizes: tuple[tuple[int, int], ...] = ()
+
+
 @dataclass(frozen=True, eq=False)
 class SegmentCall:
     """All that is needed to call a segment's C function once it is compiled.
@@ -71,7 +89,7 @@ class SegmentCall:
     commits
         Whether it writes into shared variables, as the last part of the function.
     checks, errors
-        What a call that fails says, and raises; see `Sizes` and `Step`.
+        The error messages of a call that fails, and what it raises; see `Sizes` and `Step`.
     may_stop_early
         Whether rows of results may be left out.
     """
@@ -80,7 +98,7 @@ class SegmentCall:
     nodes: tuple[Any, ...]
     inputs: tuple[Passed, ...]
     outputs: tuple[Passed, ...]
-    checks: tuple[str, ...]
+    checks: tuple[Check, ...]
     errors: tuple[StepError, ...]
     may_stop_early: bool
     destroyed: tuple[int, ...] = ()
@@ -138,12 +156,51 @@ class Segment:
                 )
                 for output in self.outputs
             ),
-            tuple(step.sizes.checks),
+            self._checks(),
             tuple(step.errors),
             bool(step.rows_reached),
             self.destroyed,
             self.commits,
         )
+
+    def _checks(self) -> tuple[Check, ...]:
+        """The conditions of a call, in the order of their numbers."""
+        sizes = self.step.sizes
+        conditions = {e.check: e.condition for e in sizes.entries if isinstance(e, Require)}
+        passed = {
+            size: (k, d)
+            for k, (argument, _) in enumerate(self.inputs)
+            for d in range(len(argument.shape))
+            for size in (Name(f"{argument.name}_n{d}"), SizeOfArray(argument.name, d))
+        }
+        return tuple(
+            self._check(why, conditions.get(number), passed)
+            for number, why in enumerate(sizes.checks, 1)
+        )
+
+    def _check(self, why: str, condition: Any, passed: dict[Any, tuple[int, int]]) -> Check:
+        """A check whose message gives the sizes that differ, as far as a call is given them."""
+        match condition:
+            case Operation("==", a, b) if a in passed or b in passed:
+                expected, got = (a, b) if b in passed else (b, a)
+                sizes, wanted = [passed[got]], ""
+                if isinstance(expected, int):
+                    wanted = f"expected {expected}, "
+                elif expected in passed:
+                    sizes.insert(0, passed[expected])
+                    wanted = f"expected %lld, as {self._place(*passed[expected])} has, "
+                place = self._place(*passed[got])
+                return Check(f"{_of_c(why)}: {wanted}got %lld along {place}", tuple(sizes))
+        return Check(f"what does not hold: {_of_c(why)}")
+
+    def _place(self, position: int, dimension: int) -> str:
+        argument, variable = self.inputs[position]
+        return _of_c(f"dimension {dimension} of {argument.comment or variable}")
+
+
+def _of_c(text: str) -> str:
+    """A text within a format of C."""
+    return text.replace("%", "%%")
 
 
 def _passed(variable: Variable | None, argument: Argument) -> Passed:

@@ -17,6 +17,8 @@ from pytensor.tensor.type import TensorType
 
 from theano.data_classes import dataclass
 from theano.link.native.engine_report import report
+from theano.link.native.lowering.segment import Check
+from theano.link.native.run import c_structures
 from theano.link.native.run.calls import NativeSegment, runtime_table
 from theano.link.native.run.virtual_machine import NativeMachine, Unit
 from theano.link.native.runtime.load import SOURCES, symbol
@@ -30,54 +32,6 @@ _ERRORS: dict[int, type[Exception]] = {NO_MEMORY: MemoryError}
 
 class NotNativeError(TypeError):
     """A function cannot be called from C; the message says which parts of it are Python's."""
-
-
-class _Given(ctypes.Structure):
-    _fields_ = (("data", ctypes.c_void_p), ("shape", ctypes.c_void_p))
-
-
-class _Made(ctypes.Structure):
-    _fields_ = (("data", ctypes.c_void_p), ("bytes", ctypes.c_int64), ("shape", ctypes.c_void_p))
-
-
-class _Value(ctypes.Structure):
-    _fields_ = (
-        ("itemsize", ctypes.c_int64),
-        ("ndim", ctypes.c_int32),
-        ("number", ctypes.c_int32),
-        ("made_by", ctypes.c_int32),
-    )
-
-
-class _Unit(ctypes.Structure):
-    _fields_ = (
-        ("entry", ctypes.c_void_p),
-        ("given", ctypes.c_void_p),
-        ("made", ctypes.c_void_p),
-        ("given_count", ctypes.c_int32),
-        ("made_count", ctypes.c_int32),
-        ("stops_early", ctypes.c_int32),
-        ("checks_count", ctypes.c_int32),
-        ("errors_count", ctypes.c_int32),
-        ("checks", ctypes.c_void_p),
-        ("errors", ctypes.c_void_p),
-    )
-
-
-class _Function(ctypes.Structure):
-    _fields_ = (
-        ("runtime", ctypes.c_void_p),
-        ("values", ctypes.c_void_p),
-        ("units", ctypes.c_void_p),
-        ("bound", ctypes.c_void_p),
-        ("results", ctypes.c_void_p),
-        ("input_count", ctypes.c_int32),
-        ("bound_count", ctypes.c_int32),
-        ("value_count", ctypes.c_int32),
-        ("unit_count", ctypes.c_int32),
-        ("result_count", ctypes.c_int32),
-        ("shares", ctypes.c_int32),
-    )
 
 
 @dataclass(frozen=True)
@@ -113,23 +67,25 @@ class CFunction:
         self.results = tuple(Array.of(v) for v in function.maker.fgraph.outputs)
         # what the structure points to lives as long as this
         self._kept: list[Any] = [machine]
-        self._bound = (_Given * len(values.bound))()
+        self._bound = (c_structures.Given * len(values.bound))()
         self._shared = {v: k for k, (v, _) in enumerate(values.bound) if v is not None}
         self._values: list[Any] = [None] * len(values.bound)
         for k, (_, array) in enumerate(values.bound):
             self._bind(k, array)
         units = [made for unit in machine.units if (made := self._unit(unit, values)) is not None]
         results = self._numbers([values.position[v] for v in function.maker.fgraph.outputs])
-        of_values = (_Value * len(values.types))(
+        of_values = (c_structures.Value * len(values.types))(
             *[
-                _Value(np.dtype(t.dtype).itemsize, t.ndim, np.dtype(t.dtype).num, values.made_by[k])
+                c_structures.Value(
+                    np.dtype(t.dtype).itemsize, t.ndim, np.dtype(t.dtype).num, values.made_by[k]
+                )
                 for k, t in enumerate(values.types)
             ]
         )
-        of_units = (_Unit * len(units))(*units)
+        of_units = (c_structures.Unit * len(units))(*units)
         table = runtime_table()
         self._kept += [of_values, of_units, table]
-        self._function = _Function(
+        self._function = c_structures.Function(
             ctypes.addressof(table),
             ctypes.addressof(of_values),
             ctypes.addressof(of_units),
@@ -175,6 +131,11 @@ class CFunction:
         """The value of a shared variable that calls read."""
         return self._values[self._shared[shared]][0]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Be pickled as the compiled function and the bound values; compiled again where loaded."""
+        bound = [self.bound_value(shared) for shared in self._shared]
+        return _loaded, (self._of, self._shares, bound)
+
     def __call__(self, *arrays: Any) -> list[np.ndarray]:
         """Call it from Python, for trials: results of any length are computed twice.
 
@@ -189,18 +150,18 @@ class CFunction:
             raise TypeError(f"expected {len(self.inputs)} arguments, got {len(arrays)}")
         given = [_checked(array, of) for array, of in zip(arrays, self.inputs, strict=True)]
         given_lengths = [_lengths(array) for array in given]
-        inputs = (_Given * len(given))(
+        inputs = (c_structures.Given * len(given))(
             *[
-                _Given(array.ctypes.data, ctypes.addressof(length))
+                c_structures.Given(array.ctypes.data, ctypes.addressof(length))
                 for array, length in zip(given, given_lengths, strict=True)
             ]
         )
         lengths = [(ctypes.c_int64 * of.ndim)() for of in self.results]
         results = [np.empty([0] * of.ndim, of.dtype) for of in self.results]
         while True:
-            made = (_Made * len(results))(
+            made = (c_structures.Made * len(results))(
                 *[
-                    _Made(result.ctypes.data, result.nbytes, ctypes.addressof(length))
+                    c_structures.Made(result.ctypes.data, result.nbytes, ctypes.addressof(length))
                     for result, length in zip(results, lengths, strict=True)
                 ]
             )
@@ -215,9 +176,9 @@ class CFunction:
         array = np.array(array, order="C", copy=True)
         lengths = _lengths(array)
         self._values[position] = array, lengths
-        self._bound[position] = _Given(array.ctypes.data, ctypes.addressof(lengths))
+        self._bound[position] = c_structures.Given(array.ctypes.data, ctypes.addressof(lengths))
 
-    def _unit(self, unit: Unit, values: _Values) -> _Unit | None:
+    def _unit(self, unit: Unit, values: _Values) -> c_structures.Unit | None:
         """A part of the function; none where what is computed is what it is given."""
         native: NativeSegment | None = getattr(unit.run, "native", None)
         if native is None:
@@ -228,7 +189,7 @@ class CFunction:
             error.text.replace("%", "%%") + (", in step %lld" if error.in_loop else "")
             for error in segment.errors
         ]
-        return _Unit(
+        return c_structures.Unit(
             ctypes.cast(native.function, ctypes.c_void_p).value,
             self._numbers(values.given_to(segment)),
             self._numbers([values.position[p.variable] for p in segment.outputs]),
@@ -237,21 +198,31 @@ class CFunction:
             segment.may_stop_early,
             len(segment.checks),
             len(errors),
-            self._texts(segment.checks),
+            self._checks(segment.checks),
             self._texts(errors),
         )
 
-    def _branch(self, node: Any, values: _Values) -> _Unit:
+    def _branch(self, node: Any, values: _Values) -> c_structures.Unit:
         given = [values.position[v] for v in node.inputs]
         made = [values.position[v] for v in node.outputs]
         counts = (len(given), len(made))
-        return _Unit(None, self._numbers(given), self._numbers(made), *counts, 0, 0, 0)
+        return c_structures.Unit(None, self._numbers(given), self._numbers(made), *counts, 0, 0, 0)
 
     def _numbers(self, numbers: Sequence[int]) -> int:
         """The address of an array of int32."""
         array = (ctypes.c_int32 * len(numbers))(*numbers)
         self._kept.append(array)
         return ctypes.addressof(array)
+
+    def _checks(self, checks: Sequence[Check]) -> int:
+        """The address of an array of checks."""
+        made = (c_structures.Check * len(checks))()
+        for one, check in zip(made, checks, strict=True):
+            one.text, one.given = check.text.encode(), (-1, -1)
+            for k, (given, dimension) in enumerate(check.sizes):
+                one.given[k], one.dimension[k] = given, dimension
+        self._kept.append(made)
+        return ctypes.addressof(made)
 
     def _texts(self, texts: Sequence[str]) -> int:
         """The address of an array of texts."""
@@ -309,6 +280,14 @@ class _Values:
         self.position[key] = len(self.types)
         self.types.append(of_type)
         self.made_by.append(made_by)
+
+
+def _loaded(function: Any, shares: bool, bound: Sequence[np.ndarray]) -> CFunction:
+    """A function of what was pickled of one."""
+    made = CFunction(function, shares)
+    for shared, value in zip(made._shared, bound, strict=True):
+        made.bind(shared, value)
+    return made
 
 
 def c_function(function: Any, share_work: bool = False) -> CFunction:

@@ -284,7 +284,7 @@ class NativeSegment:
 
     def _check(self, status: int) -> None:
         if status > 0:
-            raise CallRefused(self.segment.checks[status - 1])
+            raise CallRefused(self.segment.checks[status - 1].text)
         if status == INTERRUPTED:
             raise_pending()
         if status == REFUSED:

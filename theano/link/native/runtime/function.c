@@ -190,10 +190,24 @@ static int64_t make_room(struct call *call, int32_t k)
     return array->data ? TN_DONE : no_memory(call, bytes);
 }
 
+/* A size that a message gives. */
+static long long size_of(const struct call *call, const tn_unit *unit, const tn_check *check, int k)
+{
+    if (check->given[k] < 0)
+        return 0;
+    return call->arrays[unit->given[check->given[k]]].shape[check->dimension[k]];
+}
+
+static int64_t does_not_hold(struct call *call, const tn_unit *unit, const tn_check *check)
+{
+    return failed(call, TN_FAILED, check->text, size_of(call, unit, check, 0),
+                  size_of(call, unit, check, 1));
+}
+
 static int64_t refused(struct call *call, const tn_unit *unit, int64_t status, int64_t step)
 {
     if (status > 0 && status <= unit->checks_count)
-        return failed(call, TN_FAILED, "what does not hold: %s", unit->checks[status - 1]);
+        return does_not_hold(call, unit, &unit->checks[status - 1]);
     if (status < 0 && -status <= unit->errors_count)
         return failed(call, TN_FAILED, unit->errors[-status - 1], (long long)step);
     return failed(call, TN_FAILED, "a part of the function refuses what it is given");

@@ -37,6 +37,13 @@ typedef struct {
     int32_t made_by;
 } tn_value;
 
+/* A condition of a call: an error message, and of each of the sizes that it gives (%lld), the
+ * position of an input, or -1, and the dimension. */
+typedef struct {
+    const char *text;
+    int32_t given[2], dimension[2];
+} tn_check;
+
 /* A part of the function. Without an entry it is a branch: the first input is the condition, the others
  * are what it passes on, first where the condition holds, then where it does not. */
 typedef struct {
@@ -46,8 +53,9 @@ typedef struct {
     /* Whether fewer rows of results may be written than there is room for. */
     int32_t stops_early;
     int32_t checks_count, errors_count;
-    /* What a call that fails says. */
-    const char *const *checks, *const *errors;
+    /* The error messages of a call that fails. */
+    const tn_check *checks;
+    const char *const *errors;
 } tn_unit;
 
 struct tn_function {

@@ -1,0 +1,123 @@
+"""Models and data with which no sampler can start are refused, with the variable and the value."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pm = pytest.importorskip("pymc", reason="needs the extra [pymc]")
+nutpie = pytest.importorskip("nutpie", reason="needs the extra [pymc]")
+
+import pytensor  # noqa: E402
+import pytensor.tensor as pt  # noqa: E402
+from pymc.exceptions import SamplingError  # noqa: E402
+
+import theano  # noqa: E402
+import theano.pymc  # noqa: E402
+
+
+def test_a_gradient_that_is_not_finite_is_named():
+    with pm.Model() as model:
+        pm.Normal("fine")
+        steep = pm.Normal("steep", shape=(2, 3))
+        pm.Potential("root", pt.sqrt(pt.maximum(steep[1, 2] - 100, 0)))
+    with pytest.raises(SamplingError, match=r"gradient is not: nan by steep\[1, 2\], nor at 9 ot"):
+        theano.pymc.compile_model(model)
+
+
+def test_data_with_which_the_gradient_is_not_finite_are_named():
+    with pm.Model() as model:
+        data = pm.Data("data", np.ones(3))
+        pm.Potential("root", pt.sqrt(data * pm.HalfNormal("x")).sum() - pm.HalfNormal("y"))
+    compiled = theano.pymc.compile_model(model)
+    with pytest.raises(SamplingError, match="gradient is not: nan by x_log__, nor at 9 others"):
+        compiled.with_data(data=[1.0, 0.0, 2.0])
+
+
+def counts(values):
+    with pm.Model() as model:
+        data = pm.Data("data", np.array(values))
+        pm.Poisson("seen", pm.math.exp(pm.Normal("x")), observed=data)
+    return theano.pymc.compile_model(model)
+
+
+BAD_COUNTS = {
+    "nan": ([1.0, np.nan, 2.0], r"data 'data': expected int\d+, got nan at \[1\]"),
+    "fraction": ([1.0, 2.0, 2.5], r"data 'data': expected int\d+, got 2.5 at \[2\]"),
+    "infinity": ([np.inf, 2.0], r"data 'data': expected int\d+, got inf at \[0\]"),
+    "too large": ([1, 2**70], r"data 'data': expected int\d+: Python int too large"),
+    "too large a float": ([1, 2.0**70], r"expected int\d+, got 1.1805916207174113e\+21 at \[1\]"),
+    "masked": (np.ma.array([1, 2], mask=[0, 1]), r"a value for every entry, got none at \[1\]"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_COUNTS)
+def test_what_integer_data_does_not_hold_is_refused(case, recwarn):
+    values, message = BAD_COUNTS[case]
+    with pytest.raises(ValueError, match=message):
+        counts([1, 2, 3]).with_data(data=values)
+    assert not recwarn
+
+
+def test_integers_as_floats_are_taken():
+    compiled = counts([1, 2, 3]).with_data(data=[4.0, 5.0, 0.0])
+    (value,) = compiled.shared_data.values()
+    assert value.tolist() == [4, 5, 0] and value.dtype.kind == "i"
+    # a value that is missing may be in what is no integer
+    with pm.Model() as model:
+        data = pm.Data("data", np.ones(2))
+        pm.Potential("p", pt.switch(pt.isnan(data), 0, data).sum() - pm.Normal("x") ** 2)
+    theano.pymc.compile_model(model).with_data(data=[1.0, np.nan])
+
+
+START = np.float64(0)
+CAPTURED = {
+    "a free variable": lambda x, h: x,
+    "a positive one": lambda x, h: h,
+    "what is computed of it": lambda x, h: h * 2 + 1,
+}
+ENDS = {
+    "observed": lambda rows: pm.Normal("seen", rows, 1, observed=np.ones(4)),
+    "potential": lambda rows: pm.Potential("seen", rows.sum()),
+    "deterministic": lambda rows: pm.Deterministic("seen", rows),
+}
+
+
+def with_captured(scan, what, end):
+    with pm.Model() as model:
+        x = pm.Normal("x")
+        h = pm.HalfNormal("h", pt.exp(x))
+        inside = CAPTURED[what](x, h)
+        rows = scan(lambda row: row / 2 + inside, outputs_info=[pt.constant(START)], n_steps=4)
+        ENDS[end](rows[0])
+    return model
+
+
+@pytest.mark.filterwarnings("ignore:Scan return signature:DeprecationWarning")
+@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("scan", [pytensor.scan, theano.scan], ids=["pytensor", "theano"])
+@pytest.mark.parametrize("what", CAPTURED)
+def test_a_random_variable_that_a_step_captures_is_named(what, scan, end):
+    """PyMC puts no value in its place there: the density would be of a draw, its gradient zero."""
+    name = "x" if what == "a free variable" else "h"
+    message = rf"test_refused_models.py:\d+\) uses {name} of the model .*non_sequences=\[{name}\]"
+    model = with_captured(scan, what, end)
+    for function in (theano.pymc.logp_dlogp, theano.pymc.compile_model, theano.pymc.sample):
+        with pytest.raises(ValueError, match=message):
+            function(model)
+
+
+def test_a_step_that_is_given_its_random_variables_is_no_error():
+    """Of loops of PyMC's own distributions, too, whose steps draw."""
+    with pm.Model() as model:
+        x = pm.Normal("x")
+        rows = theano.scan(
+            lambda row, x: row / 2 + x,
+            outputs_info=[pt.constant(START)],
+            non_sequences=[x],
+            n_steps=4,
+        )[0]
+        pm.Normal("seen", rows, 1, observed=np.ones(4))
+        pm.AR("ar", [x, 0.5], sigma=1.0, init_dist=pm.Normal.dist(), steps=3)
+        pm.GARCH11("r", 1.0, 0.3, 0.2, 1.0, observed=np.ones(4))
+    assert np.isfinite(theano.pymc.logp_dlogp(model)(model.initial_point())[0])

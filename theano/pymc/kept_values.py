@@ -1,0 +1,166 @@
+"""What is kept of a draw: which values of a model, and their shapes, which are the same in all draws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import prod
+from typing import Any
+
+import pandas as pd
+from pytensor.graph.basic import Variable
+from pytensor.graph.traversal import ancestors
+
+from theano.data_classes import dataclass
+from theano.link.native.run.c_function import CFunction, NotNativeError
+from theano.pymc.density import compiled, draws_at_random
+from theano.pymc.points import Points, array_of, slices_of
+from theano.scan_module.adopt import adopt
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class KeptValues:
+    """Values that are kept of each draw.
+
+    Attributes
+    ----------
+    names : list of str
+        The model's value variables first, then what else is kept.
+    shapes : list of tuple of int
+        Their shapes.
+    """
+
+    names: list[str]
+    shapes: list[Shape]
+
+    @classmethod
+    def of(cls, names: Sequence[str], draw: CFunction, point: Any) -> KeptValues:
+        """Return those that a function of a draw computes, with the data that it reads now."""
+        return cls(list(names), [value.shape for value in draw(point)])
+
+    @property
+    def expanded(self) -> int:
+        """How many numbers a draw has."""
+        return sum(map(prod, self.shapes))
+
+    @property
+    def by_name(self) -> dict[str, Shape]:
+        """The shapes by the names."""
+        return dict(zip(self.names, self.shapes, strict=True))
+
+    @property
+    def shape_info(self) -> tuple[list[str], list[slice], list[Shape]]:
+        """The names, where the values lie in a draw, and the shapes, as nutpie has them."""
+        return self.names, slices_of(self.shapes), self.shapes
+
+
+def function_of_draws(
+    model: Any, points: Points, var_names: Iterable[str] | None
+) -> tuple[list[str], Any]:
+    """Compile what computes the values that are kept of a draw, from the vector of a point.
+
+    Parameters
+    ----------
+    model, points
+        The model, and the variables of its points, all of which are kept.
+    var_names
+        What is kept besides them; by default all that the model has.
+
+    Returns
+    -------
+    list of str
+        The names of the function's results.
+    function
+
+    Raises
+    ------
+    NotNativeError
+        If a value is drawn at random, for which the point is not enough.
+    ValueError
+        If a value's shape depends on the point.
+    """
+    kept = None if var_names is None else set(var_names)
+    others = [
+        v
+        for v in model.unobserved_value_vars
+        if v.name not in points.names and (kept is None or v.name in kept)
+    ]
+    names = [*points.names, *(v.name for v in others)]
+    values = [array_of(v) for v in points.of_vector(adopt([*points.variables, *others]))]
+    drawn = [n for n, v in zip(names, values, strict=True) if draws_at_random([v], points)]
+    if drawn:
+        raise NotNativeError(
+            f"{', '.join(drawn)}: expected values that a point decides, got random draws."
+            " Leave them out of var_names; pm.sample_posterior_predictive draws them"
+        )
+    _refuse_changing_shapes(model, points, names, values)
+    return names, compiled(model, points, [v.astype("float64") for v in values])
+
+
+def _refuse_changing_shapes(
+    model: Any, points: Points, names: Sequence[str], values: Sequence[Variable]
+) -> None:
+    """Raise an error for a value whose shape depends on the point, by the graphs of the shapes."""
+    unknown = {
+        name: value
+        for name, value in zip(names, values, strict=True)
+        if None in value.type.shape and points.vector in ancestors([value])
+    }
+    if not unknown:
+        return
+    graph = compiled(model, points, [v.shape for v in unknown.values()]).maker.fgraph
+    point = graph.inputs[0]
+    changing = [
+        name
+        for name, shape in zip(unknown, graph.outputs, strict=True)
+        if point in ancestors([shape])
+    ]
+    if changing:
+        raise ValueError(
+            f"expected values of one shape in all draws, but the shape of {', '.join(changing)}"
+            " depends on the model's free variables. Leave it out of var_names, keep a part of it"
+            " that has a fixed length (of a loop that ends early its last row, or sums), or state"
+            " a shape that does not change: pytensor.tensor.specify_shape"
+        )
+
+
+def coordinates(
+    kept: KeptValues,
+    dims: Mapping[str, Sequence[str | None]],
+    before: Mapping[str, Any],
+    given: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return the coordinates of dimensions whose lengths may have changed.
+
+    Parameters
+    ----------
+    kept
+        The values with their new shapes.
+    dims
+        The names of the dimensions of the values.
+    before, given
+        The coordinates until now, and new ones.
+
+    Raises
+    ------
+    KeyError
+        If one is given of a dimension that the model has not.
+    ValueError
+        If a dimension has another number of coordinates than a value has rows.
+    """
+    for name in given:
+        if name not in before:
+            raise KeyError(f"no dimension {name!r} in the model, which has {', '.join(before)}")
+    found = {**before, **{name: pd.Index(values) for name, values in given.items()}}
+    for value, shape in kept.by_name.items():
+        for dim, length in zip(dims.get(value, ()), shape, strict=False):
+            if dim not in found or len(found[dim]) == length:
+                continue
+            if not isinstance(found[dim], pd.RangeIndex) or dim in given:
+                raise ValueError(
+                    f"the dimension {dim!r} has {len(found[dim])} coordinates, and {value} has"
+                    f" {length} rows along it: pass coords={{{dim!r}: ...}} with the data"
+                )
+            found[dim] = pd.RangeIndex(length)
+    return found
