@@ -36,6 +36,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="the first of them (by default %(default)s)",
     )
     parser.addoption(
+        "--flag-pairs",
+        type=int,
+        default=10,
+        metavar="N",
+        help="how many random pairs of flags to try (by default %(default)s)",
+    )
+    parser.addoption(
         "--damaged-files",
         type=int,
         default=6,

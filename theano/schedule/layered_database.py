@@ -98,6 +98,9 @@ class LayeredDB(SequenceDB):
 
     def __query__(self, q):
         self.complete()
+        if q.require:
+            collections = (self._base, self, *self._layers.values())
+            q = of_pytensor.excluding_what_lacks(q, *collections)
         chosen = self._base.__query__(q)
         for rewriter in chosen:
             if rewriter.name in self._layers:

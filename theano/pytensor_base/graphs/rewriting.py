@@ -2,6 +2,7 @@
 # ruff: noqa: F401 -- this file re-exports
 
 import sys
+from collections.abc import Iterator
 
 from pytensor.graph.rewriting.basic import (
     CheckStackTraceRewriter,  # raises an error where a rewrite lost the user's lines
@@ -43,17 +44,41 @@ def names_in(database: RewriteDatabase) -> set[str]:
     return database._names
 
 
-def number_of_names(database: RewriteDatabase) -> int:
-    """How many names are registered in a database, and in those that are in it."""
-    found, waiting, seen = 0, [database], set()
+def _nested(*databases: RewriteDatabase) -> Iterator[RewriteDatabase]:
+    """Yield databases, and those that are in them, each once."""
+    waiting, seen = list(databases), set()
     while waiting:
         each = waiting.pop()
         if id(each) not in seen:
             seen.add(id(each))
-            found += len(names_in(each))
+            yield each
             named = [entry for name in names_in(each) for entry in each.__db__[name]]
             waiting += [entry for entry in named if isinstance(entry, RewriteDatabase)]
-    return found
+
+
+def number_of_names(database: RewriteDatabase) -> int:
+    """How many names are registered in a database, and in those that are in it."""
+    return sum(len(names_in(each)) for each in _nested(database))
+
+
+def excluding_what_lacks(
+    query: RewriteDatabaseQuery, *databases: RewriteDatabase
+) -> RewriteDatabaseQuery:
+    """Return a query that excludes the rewrites without the tags that another query requires.
+
+    PyTensor's databases raise an AttributeError for a query that requires tags: their sets cannot
+    be intersected.
+    """
+    lacking = {
+        name
+        for database in _nested(*databases)
+        for name in names_in(database)
+        for entry in database.__db__[name]
+        if any(entry not in database.__db__.get(tag, ()) for tag in query.require)
+    }
+    made = query.excluding(*sorted(lacking))
+    made.require = type(made.require)()
+    return made
 
 
 if sys.version_info >= (3, 12):

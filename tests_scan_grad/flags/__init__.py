@@ -1,0 +1,1 @@
+"""Every flag with every value: programs compute what they compute with the defaults."""
