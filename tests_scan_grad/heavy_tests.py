@@ -12,6 +12,11 @@ HEAVY = (
     "disk/test_stored_graphs.py::test_the_next_process_reads_the_same_graph[lstm-2]",
     "native/test_long_lives.py::test_two_processes_compile_the_same_function_at_once",
     "native/test_sizes.py::",
+    "functions/test_processes.py::test_another_process_that_was_not_forked_computes_the_same_on_xla[futures]",
+    "functions/test_processes.py::test_another_process_that_was_not_forked_computes_the_same_on_xla[joblib]",
+    "functions/test_processes.py::test_another_process_that_was_not_forked_computes_the_same_on_xla[forkserver]",
+    "functions/test_processes.py::test_another_process_computes_the_same_on_the_native_engine[joblib]",
+    "functions/test_processes.py::test_another_process_computes_the_same_on_the_native_engine[futures",
     "gpuarray/test_two_processes.py::",
     # many draws, half of them with Numba's densities
     "pymc/test_posteriors.py::",

@@ -171,6 +171,13 @@ _OWN: list[tuple[str, Any, Kind, str]] = [
         "same multiple of a number.",
     ),
     (
+        "xla.programs",
+        256,
+        Number(int, 0),
+        "How many programs of XLA a function keeps, one for each combination of shapes and lengths; "
+        "0 keeps all. The one that was not used for longest is dropped first.",
+    ),
+    (
         "experimental.unpickle_gpu_on_cpu",
         False,
         Truth(),

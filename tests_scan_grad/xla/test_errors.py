@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
 import theano
 import theano.link.xla
 import theano.tensor as T
+from tests_scan_grad.fresh_process import printed_by
 
 pytest.importorskip("jax")
 
@@ -113,3 +116,30 @@ def test_products_of_float32_are_in_full_precision():
     exact = a.astype("float64") @ b.astype("float64")
     assert found.dtype == "float32"
     assert np.abs(found - exact).max() < 2e-5
+
+
+LITTLE_MEMORY = """
+import resource
+import theano, theano.tensor as T
+
+n = T.lscalar("n")
+f = theano.function([n], T.zeros((n, n), dtype="int8") + T.cast(n, "int8"), mode="XLA")
+f(3)
+resource.setrlimit(resource.RLIMIT_AS, (2**32, 2**32))
+try:
+    f(60000)
+except MemoryError as error:
+    print(error)
+print(f(2).tolist())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is limited as on Linux")
+def test_a_result_that_the_device_has_no_memory_for_is_an_error_and_the_process_lives():
+    # XLA allocates it after the call; NumPy ended the process when it read what had failed
+    message, *others = printed_by(LITTLE_MEMORY)
+    text = "\n".join(others)
+    assert message.startswith("xla:cpu has not enough memory for this call: RESOURCE_EXHAUSTED")
+    assert "of shape (60000, 60000) and dtype int8: 3600000000 bytes" in message
+    assert "Apply node that caused the error" in text
+    assert others[-1] == "[[2, 2], [2, 2]]"

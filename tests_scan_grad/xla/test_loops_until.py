@@ -90,3 +90,16 @@ def test_a_loop_inside_another_that_reads_its_rows_runs_on_the_host():
     np.testing.assert_allclose(f(X, 2.0), np.cumsum(expected), rtol=1e-12)
     (reason,) = loops_on_host(f)
     assert "decide how many" in reason
+
+
+@pytest.mark.parametrize("most", [2**31 + 3, 2**33, 2**62])
+def test_a_loop_that_may_make_more_steps_than_an_int32_counts(most):
+    # the counter was an int32, and a bound of 2**31 and more was one of no steps
+    start, steps = T.dscalar("start"), T.lscalar("steps")
+    states, _ = theano.scan(
+        lambda h: (T.tanh(h) + 1, theano.scan_module.until(h > 1.5)),
+        outputs_info=start,
+        n_steps=steps,
+    )
+    f = theano.function([start, steps], states[-1], mode="XLA")
+    np.testing.assert_allclose(f(0.0, most), f(0.0, 5))

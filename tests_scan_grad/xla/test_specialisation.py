@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -86,3 +88,22 @@ def test_tf32_is_off_unless_the_flag_asks_for_it():
     assert str(theano.function([x], x.dot(x), mode="XLA").vm.values.precision) == "HIGHEST"
     with theano.change_flags({"xla.tf32": True}):
         assert str(theano.function([x], x.dot(x), mode="XLA").vm.values.precision) == "DEFAULT"
+
+
+def test_the_program_that_was_not_used_for_longest_is_dropped():
+    x = T.vector("x")
+    with theano.change_flags({"xla.programs": 2}):
+        f = theano.function([x], x * 2, mode="XLA")
+    kept = f.vm.programs[0].specialisations
+    lengths = []
+    f(np.ones(1))
+    f(np.ones(2))
+    f(np.ones(1))
+    with pytest.warns(UserWarning, match="xla.bucket_lengths has lengths share programs"):
+        f(np.ones(3))
+    lengths += [values[0][0] for values, _ in kept]
+    assert lengths == [(1,), (3,)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_allclose(f(np.ones(2)), [2, 2])
+    assert [values[0][0] for values, _ in kept] == [(3,), (2,)]

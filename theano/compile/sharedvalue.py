@@ -13,6 +13,7 @@ from pytensor.tensor.sharedvar import TensorSharedVariable as PyTensorSharedVari
 
 from theano.compile.calls.turns import reading, turn_of, writing
 from theano.gof.instances import including_instances_of
+from theano.link.background import wait_for_background
 from theano.link.device_cells import bring_home, copy_on_device, is_on_device, on_host
 from theano.pytensor_base.functions.c_code import generic
 from theano.pytensor_base.functions.compiling import default_update_of, set_default_update
@@ -55,6 +56,7 @@ class TensorSharedVariable(PyTensorSharedVariable):
         -------
         array
         """
+        wait_for_background()
         with turn_of(reading(self.container.storage)):
             value = self.container.storage[0]
             if not is_on_device(value):
@@ -79,6 +81,7 @@ class TensorSharedVariable(PyTensorSharedVariable):
         if is_on_device(new_value):
             new_value, borrow = on_host(new_value), True
         new_value = new_value if borrow else copy.deepcopy(new_value)
+        wait_for_background()
         try:
             with turn_of(writing(self.container.storage)):
                 super().set_value(new_value, borrow=True)

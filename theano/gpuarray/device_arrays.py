@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from theano.link.background import refuse_without_threads
+
 
 def on_device(value: Any, device: Any) -> Any:
     """Return an array, of its own dtype, on a device of JAX."""
@@ -9,4 +11,5 @@ def on_device(value: Any, device: Any) -> Any:
     import jax
 
     with jax.enable_x64(True):
+        refuse_without_threads()
         return jax.device_put(value, device)

@@ -11,6 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from theano.link.background import (
+    fetched,
+    refuse_without_threads,
+    wait_for_background,
+    wait_for_value,
+)
+
 # Whether any value was left on a device: programs that use none need not look.
 _in_use = False
 
@@ -29,13 +36,15 @@ def is_on_device(value: Any) -> bool:
 
 def on_host(value: Any) -> Any:
     """An array of NumPy's with the elements of one of a device; other values as they are."""
-    return np.array(value) if is_on_device(value) else value
+    return np.array(fetched(value)) if is_on_device(value) else value
 
 
 def copy_on_device(value: Any) -> Any:
     """Another array of the same device: programs may use the memory of the first again."""
     import jax
 
+    refuse_without_threads()
+    wait_for_value(value)
     with jax.enable_x64(True):
         return value.copy()
 
@@ -43,14 +52,15 @@ def copy_on_device(value: Any) -> Any:
 def bring_home(cells: Iterable[list[Any]]) -> None:
     """Replace the arrays of devices in storage by NumPy's."""
     if _in_use:
+        wait_for_background()
         for cell in cells:
-            if is_on_device(cell[0]):
-                cell[0] = np.array(cell[0])
+            cell[0] = on_host(cell[0])
 
 
 def wait_for(cells: Iterable[list[Any]]) -> None:
     """Wait until the arrays in storage are computed."""
     if _in_use:
+        wait_for_background()
         for cell in cells:
             if is_on_device(cell[0]):
-                cell[0].block_until_ready()
+                wait_for_value(cell[0])

@@ -15,6 +15,9 @@ from pytensor.graph.basic import Apply, Constant, Variable
 from theano.link.xla.context import CannotLower, Context, Requirement, is_traced
 from theano.pytensor_base.operations.tensor import IfElse
 
+# How much longer one branch is taken to need than the other, until both have been measured
+BRANCH_RATIO = 100
+
 # Of a node, the choices that it is under, outermost first: the node of each, and whether it is
 # needed where the condition is true.
 Place = tuple[tuple[Apply, bool], ...]
@@ -86,6 +89,7 @@ def choose(
 
     if not is_traced(condition):
         return of_branch(bool(condition), context)
+    context.ratios.append(BRANCH_RATIO)
     branches = {taken: _Branch(node, taken, of_branch, context) for taken in (True, False)}
     # traced once before, for what the branches require and the shapes that they give
     shapes = {taken: jax.eval_shape(branch)[0] for taken, branch in branches.items()}

@@ -11,6 +11,7 @@ import numpy as np
 from pytensor.graph.basic import Apply
 
 from theano.data_classes import dataclass
+from theano.link.xla.sizes import Largest
 
 
 class CannotLower(Exception):
@@ -65,6 +66,12 @@ class Context:
         Numbers that no other buffer is filled with.
     platform
         What JAX calls the kind of device that runs it: 'cpu' or 'gpu'.
+    before_call
+        Whether it is no program that is traced: NumPy computes what a call needs to know first.
+    largest
+        The largest of all values so far, steps' and branches' among them.
+    ratios
+        How much longer than another call one may take, for each node of whose time values decide.
     """
 
     precision: Any = None
@@ -73,6 +80,9 @@ class Context:
     known: Mapping[Any, Any] = field(default_factory=dict)
     marks: Iterator[int] = field(default_factory=lambda: count(1))
     platform: str = "cpu"
+    before_call: bool = False
+    largest: Largest = field(default_factory=Largest)
+    ratios: list[int] = field(default_factory=list)
 
     def require(self, holds: Any, error: Exception) -> None:
         """Have `error` raised where `holds` is false: now, or once its value is known."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from pytensor.graph.basic import Variable
 
+from theano.link.background import is_without_threads
 from theano.link.xla.arrays import is_array
 from theano.link.xla.jax_library import declared_precision, require_jax
 
@@ -21,6 +22,9 @@ def require_dtypes(device: Any, variables: Iterable[Variable]) -> None:
     TypeError
         When it lacks the dtype of one of them.
     """
+    if is_without_threads():
+        # a function may be unpickled where it cannot be called; what calls it gets the error
+        return
     for variable in variables:
         if is_array(variable) and not has_dtype(device, variable.type.dtype):
             raise TypeError(

@@ -14,6 +14,7 @@ from theano.link.xla.arrays import is_array
 from theano.link.xla.branches import Place, choose, places_of
 from theano.link.xla.context import CannotLower, Context, Ragged, is_traced
 from theano.link.xla.lowering.table import rule_of
+from theano.pytensor_base.graphs.scan import Scan
 from theano.pytensor_base.operations.tensor import IfElse
 
 
@@ -114,12 +115,18 @@ def run_node(node: Apply, inputs: list[Any], context: Context) -> list[Any]:
     if any(isinstance(value, Ragged) for value in inputs):
         raise CannotLower("it reads rows of a loop whose values decide how many there are")
     rule = rule_of(node.op)
-    if not rule.even_if_concrete and not any(is_traced(value) for value in inputs):
+    by_numpy = not rule.even_if_concrete or (context.before_call and not isinstance(node.op, Scan))
+    if by_numpy and not any(is_traced(value) for value in inputs):
         return performed(node, inputs)
     results = rule.lower(node.op, node, inputs, context)
     if not isinstance(results, list | tuple):
         results = [results]
-    return [_of_declared_type(r, v) for r, v in zip(results, node.outputs, strict=True)]
+    results = [_of_declared_type(r, v) for r, v in zip(results, node.outputs, strict=True)]
+    for result in results:
+        array = result.rows if isinstance(result, Ragged) else result
+        if is_traced(array):
+            context.largest.note(node, array)
+    return results
 
 
 def performed(node: Apply, inputs: Sequence[Any]) -> list[Any]:

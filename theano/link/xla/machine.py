@@ -8,10 +8,15 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 from pytensor.graph.basic import Apply, Constant, Variable
 
 from theano.configdefaults import OFF, config
+from theano.link.background import (
+    fetched,
+    interruptibly,
+    refuse_without_threads,
+    wait_for_background,
+)
 from theano.link.xla.buckets import BucketedProgram
 from theano.link.xla.context import CannotLower, Context, is_traced
 from theano.link.xla.device.program import DeviceProgram
@@ -20,6 +25,7 @@ from theano.link.xla.dtypes import require_dtypes
 from theano.link.xla.host import HostProgram
 from theano.link.xla.interpret import NodeFailed, compute
 from theano.link.xla.plan import Plan, Stage, make_plan
+from theano.link.xla.sizes import Largest
 
 
 class Machine:
@@ -49,6 +55,7 @@ class Machine:
         self.nodes: list[Apply] = []
         self.thunks: list[Any] = []
         self._refused: dict[Apply, str] = {}
+        self._largest = Largest()
         self._use(self._planned({}))
 
     def _values(self, fgraph: Any, storage_map: Any, device: str | None) -> DeviceValues:
@@ -76,7 +83,10 @@ class Machine:
     def __call__(self) -> None:
         # PyTensor takes it that a node failed where this is set.
         vars(self).pop("position_of_error", None)
-        with self.values.precision_in_use(), _named_memory_errors(self.values):
+        refuse_without_threads()
+        wait_for_background()
+        self._largest = Largest()
+        with self.values.precision_in_use(), self._named_memory_errors():
             self.values.store(self._run())
 
     def _run(self) -> list[Any]:
@@ -100,6 +110,24 @@ class Machine:
                 self._use(planned)
             return outputs
 
+    @contextlib.contextmanager
+    def _named_memory_errors(self) -> Iterator[None]:
+        """Raise MemoryError, as Python does, where the device has no more memory."""
+        try:
+            yield
+        except (RuntimeError, ValueError, MemoryError) as error:
+            # XLA says so, or, where its own search for programs runs out of memory, C++ does
+            lacking = isinstance(error, MemoryError) and "position_of_error" not in vars(self)
+            if not lacking and "RESOURCE_EXHAUSTED" not in str(error):
+                raise
+            if self._largest.node is not None:
+                self._blame(self._largest.node, [])
+            raise MemoryError(
+                f"{self.values.device_name(None)} has not enough memory for this call: {error} "
+                f"{self._largest}"
+                "Smaller batches, shorter sequences or theano.scan_checkpoints need less."
+            ) from error
+
     def _run_stages(self, plan: Plan, programs: list[Any]) -> list[Any]:
         known: dict[Variable, Any] = self.values.given()
         passed_on = self.values.copies_of_outputs(known)
@@ -108,15 +136,41 @@ class Machine:
             if program is None:
                 program = programs[position] = HostProgram(stage)
             if stage.on_device:
-                with self.values.device_in_use(stage.device):
-                    values = [self.values.on_device(v, known, stage.device) for v in stage.inputs]
-                    static = [_on_host(v, known) for v in stage.static]
-                    outputs = program(values, static)
+                update = None
+                if stage is plan.stages[-1] and self.values.updated:
+                    update = partial(self._replace_shared, stage, {**known, **passed_on})
+                outputs = self._run_on_device(stage, program, known, update)
             else:
                 outputs = self._run_on_host(stage, program, known)
             known.update(zip(stage.outputs, outputs, strict=True))
         known.update(passed_on)
         return [_known(variable, known) for variable in self.fgraph.outputs]
+
+    def _run_on_device(
+        self, stage: Stage, program: Any, known: dict[Variable, Any], update: Any
+    ) -> list[Any]:
+        with self.values.device_in_use(stage.device):
+            values = [self.values.on_device(v, known, stage.device) for v in stage.inputs]
+            static = [_on_host(v, known) for v in stage.static]
+            call = program.prepared(values, static)
+            self._largest = max(self._largest, call.program.notes.largest, key=lambda x: x.bytes)
+            # devices compute while the program goes on, and so do those of the CPU that are named
+            is_host = self.values.device.platform == "cpu" and stage.device is None
+            if call.program.is_quick or not is_host:
+                return call.run(update)
+
+        def slowly() -> list[Any]:
+            # JAX's settings are those of a thread
+            with self.values.precision_in_use(), self.values.device_in_use(stage.device):
+                return call.run_measured(update)
+
+        return interruptibly(slowly)
+
+    def _replace_shared(
+        self, stage: Stage, known: dict[Variable, Any], outputs: Sequence[Any]
+    ) -> None:
+        known = {**dict(zip(stage.outputs, outputs, strict=True)), **known}
+        self.values.replace_shared([_known(variable, known) for variable in self.fgraph.outputs])
 
     def _run_on_host(self, stage: Stage, program: Any, known: dict[Variable, Any]) -> list[Any]:
         try:
@@ -134,28 +188,13 @@ class Machine:
         self.position_of_error = 0
 
 
-@contextlib.contextmanager
-def _named_memory_errors(values: DeviceValues) -> Iterator[None]:
-    """Raise MemoryError, as Python does, where the device has no more memory."""
-    try:
-        yield
-    except (RuntimeError, MemoryError) as error:
-        # XLA tells of it, or, where its own search for programs runs out of memory, C++ does
-        if isinstance(error, RuntimeError) and "RESOURCE_EXHAUSTED" not in str(error):
-            raise
-        raise MemoryError(
-            f"{values.device_name(None)} has not enough memory for this call: {error} "
-            "Smaller batches, shorter sequences or theano.scan_checkpoints need less."
-        ) from error
-
-
 def _known(variable: Variable, known: dict[Variable, Any]) -> Any:
     return variable.data if isinstance(variable, Constant) else known[variable]
 
 
 def _on_host(variable: Variable, known: dict[Variable, Any]) -> Any:
     value = _known(variable, known)
-    return np.asarray(value) if is_traced(value) else value
+    return fetched(value) if is_traced(value) else value
 
 
 def _known_before_call(
@@ -170,11 +209,11 @@ def _known_before_call(
         if variable.owner is None:
             value = given[variable]
             # of large arrays only the shape is asked for
-            known[variable] = np.asarray(value) if is_traced(value) and value.ndim < 2 else value
+            known[variable] = fetched(value) if is_traced(value) and value.ndim < 2 else value
             return
         for source in variable.owner.inputs:
             add(source)
-        compute([variable.owner], known, Context())
+        compute([variable.owner], known, Context(before_call=True))
 
     for variable in variables:
         add(variable)

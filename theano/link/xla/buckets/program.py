@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from math import prod
 from typing import Any
 
 import numpy as np
 
+from theano.link.background import fetched
 from theano.link.xla.buckets.bounds import bucket_of
 from theano.link.xla.buckets.numbers import Varying
 from theano.link.xla.buckets.padding import CannotBucket, Padded
@@ -20,7 +22,7 @@ from theano.link.xla.buckets.patterns import (
 )
 from theano.link.xla.buckets.trace import BucketTrace
 from theano.link.xla.context import Context
-from theano.link.xla.device.program import DeviceProgram, Notes
+from theano.link.xla.device.program import Call, DeviceProgram, Notes, Specialisation
 from theano.link.xla.interpret import NodeFailed
 from theano.link.xla.plan import Stage
 
@@ -100,8 +102,8 @@ class BucketedProgram(DeviceProgram):
         self._refused: set[Any] = set()
         self._buckets: dict[Any, Bucket] = {}
 
-    def __call__(self, values: Sequence[Any], static: Sequence[Any]) -> list[Any]:
-        """Compute the outputs from values of the inputs."""
+    def prepared(self, values: Sequence[Any], static: Sequence[Any]) -> Call:
+        """Return the call that computes the outputs."""
         reasons = []
         for pattern in self.patterns.proposed(values, static):
             lengths = [length_at(group[0], values, static) for group in pattern]
@@ -109,11 +111,11 @@ class BucketedProgram(DeviceProgram):
             if bucket.cases == 1:
                 continue
             try:
-                return self._run_padded(bucket, lengths, values, static)
+                return self._prepared_padded(bucket, lengths, values, static)
             except CannotBucket as error:
                 reasons.append(str(error))
         self.exact_because.update(dict.fromkeys(filter(None, reasons[:1])))
-        return super().__call__(values, static)
+        return super().prepared(values, static)
 
     def _bucket(self, pattern: Pattern, ranges: tuple[range, ...]) -> Bucket:
         key = (pattern, ranges)
@@ -121,9 +123,9 @@ class BucketedProgram(DeviceProgram):
             self._buckets[key] = Bucket(self.stage, pattern, ranges)
         return self._buckets[key]
 
-    def _run_padded(
+    def _prepared_padded(
         self, bucket: Bucket, lengths: list[int], values: Sequence[Any], static: Sequence[Any]
-    ) -> list[Any]:
+    ) -> Call:
         if bucket.cases > MOST_CASES:
             raise CannotBucket(f"its lengths have more than {MOST_CASES} combinations")
         values = list(values)
@@ -147,10 +149,15 @@ class BucketedProgram(DeviceProgram):
                 raise
             raise CannotBucket(f"{error.node.op}: {error.__cause__}") from error
         self.patterns.worked = bucket.pattern
-        outputs = self._run(program, [*values, case])
-        for position, axis, each in program.cuts:
+        return Call(program, [*values, case], partial(self._outputs_cut, program, case))
+
+    def _outputs_cut(
+        self, program: Specialisation, case: np.ndarray, returned: Sequence[Any]
+    ) -> list[Any]:
+        outputs = self._outputs(program, returned)
+        for position, axis, each in program.notes.cuts:
             rows = (slice(None),) * axis + (slice(int(each[case])),)
-            outputs[position] = np.array(np.asarray(outputs[position])[rows])
+            outputs[position] = np.array(fetched(outputs[position])[rows])
         return outputs
 
     def _trace_padded(
@@ -172,6 +179,7 @@ class BucketedProgram(DeviceProgram):
                 raise CannotBucket(f"two dimensions of {variable} would be padded")
             rows = each + place.extra
             trace.values[variable] = Padded(values[place.position], place.axis, rows, True)
+        trace.context.ratios.extend(lengths[-1] // lengths[0] for lengths in bucket.ranges)
         for steps in bucket.made.values():
             trace.run(steps)
         trace.run(self.stage.nodes)

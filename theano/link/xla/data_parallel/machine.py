@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,13 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.traversal import ancestors
 
 from theano.data_classes import dataclass
+from theano.link.background import fetched
 from theano.link.device_cells import keep
-from theano.link.xla.context import CannotLower, Ragged, is_traced
+from theano.link.xla.context import CannotLower, Context, Ragged, is_traced
 from theano.link.xla.data_parallel.parts import ALL, Rows
 from theano.link.xla.data_parallel.trace import AXIS, SplitTrace
 from theano.link.xla.device.names import SEVERAL_OF_THE_CPU, find_device
+from theano.link.xla.device.program import Call, Notes, Specialisation
 from theano.link.xla.device.values import DeviceValues
 from theano.link.xla.interpret import NodeFailed
 from theano.link.xla.jax_library import require_jax
@@ -85,7 +88,7 @@ class SplitValues(DeviceValues):
         value = known[variable]
         if is_traced(value) and value.sharding == sharding:
             return value
-        value = np.asarray(value)
+        value = fetched(value) if is_traced(value) else np.asarray(value)
         if variable in self.axes:
             self._check_rows(known)
         moved = jax.make_array_from_process_local_data(sharding, value)
@@ -114,10 +117,22 @@ def _own_rows(value: Any) -> Any:
     """Of an array that several processes share, this one's rows; any other as it is."""
     if not is_traced(value) or value.is_fully_addressable or value.is_fully_replicated:
         return value
+    value.block_until_ready()
     shards = {str(shard.index): shard for shard in value.addressable_shards}
     ordered = sorted(shards.values(), key=lambda shard: [s.start or 0 for s in shard.index])
     axis = next(k for k, part in enumerate(value.sharding.spec) if part == AXIS)
     return np.concatenate([np.asarray(shard.data) for shard in ordered], axis)
+
+
+def _checked(errors: Sequence[Exception], returned: Sequence[Any]) -> list[Any]:
+    """The outputs, if all holds that is required on this process's devices."""
+    *outputs, holds = returned
+    if errors:
+        held = _own_rows(holds) if is_traced(holds) else holds
+        wrong = np.flatnonzero(~np.asarray(held).all(axis=0))
+        if len(wrong):
+            raise errors[wrong[0]]
+    return outputs
 
 
 class SplitProgram:
@@ -127,27 +142,24 @@ class SplitProgram:
         self.stage, self.values = stage, values
         self.specialisations: dict[Any, Any] = {}
 
-    def __call__(self, values: Sequence[Any], static: Sequence[Any]) -> list[Any]:
+    def prepared(self, values: Sequence[Any], static: Sequence[Any]) -> Call:
+        """Return the call that computes the outputs."""
         key = (
             tuple((value.shape, value.dtype) for value in values),
             tuple(np.asarray(value).tobytes() for value in static),
         )
         if key not in self.specialisations:
             self.specialisations[key] = self._specialised(values, static)
-        call, errors = self.specialisations[key]
-        *outputs, holds = call(*values)
-        if errors:
-            held = _own_rows(holds) if is_traced(holds) else holds
-            wrong = np.flatnonzero(~np.asarray(held).all(axis=0))
-            if len(wrong):
-                raise errors[wrong[0]]
-        return outputs
+        program, errors = self.specialisations[key]
+        return Call(program, values, partial(_checked, errors))
 
     def lowered(self, values: Sequence[Any]) -> Any:
         """The program for these inputs, as JAX lowers it."""
-        return self._specialised(values, [])[0].lower(*values)
+        return self._specialised(values, [])[0].call.lower(*values)
 
-    def _specialised(self, values: Sequence[Any], static: Sequence[Any]) -> tuple[Any, list]:
+    def _specialised(
+        self, values: Sequence[Any], static: Sequence[Any]
+    ) -> tuple[Specialisation, list]:
         """Trace twice: the first time tells which outputs have rows of the batch."""
         jax = require_jax()
         spec = jax.sharding.PartitionSpec
@@ -155,11 +167,13 @@ class SplitProgram:
         errors: list[Exception] = []
         inputs = tuple(map(self.values.specification, self.stage.inputs))
         parts: list[Any] = []
+        context = self.values.context()
 
         def traced(*own: Any) -> list[Any]:
             parts.clear()
             errors.clear()
-            return self._trace(own, static, parts, errors)
+            context.requirements.clear()
+            return self._trace(own, static, context, parts, errors)
 
         def mapped(outputs: Any) -> Any:
             return jax.shard_map(
@@ -170,10 +184,17 @@ class SplitProgram:
         outputs = [
             spec(*[None] * part.axis, AXIS) if isinstance(part, Rows) else spec() for part in parts
         ]
-        return jax.jit(mapped([*outputs, spec(AXIS)])), errors
+        notes = Notes(largest=context.largest, ratio=max([1, *context.ratios]))
+        call = jax.jit(mapped([*outputs, spec(AXIS)]))
+        return Specialisation(call, notes, donates=False), errors
 
     def _trace(
-        self, own: Sequence[Any], static: Sequence[Any], parts: list[Any], errors: list[Any]
+        self,
+        own: Sequence[Any],
+        static: Sequence[Any],
+        context: Context,
+        parts: list[Any],
+        errors: list[Any],
     ) -> list[Any]:
         import jax.numpy as jnp
 
@@ -182,7 +203,6 @@ class SplitProgram:
         rows = {given[v].shape[axis] for v, axis in split.items()}
         if len(rows) != 1:
             raise ValueError(f"data_parallel: {self._numbers_of_rows(given, split)}")
-        context = self.values.context()
         trace = SplitTrace(context, self.values.mesh.size, rows.pop())
         trace.values.update(given)
         trace.values.update(zip(self.stage.static, static, strict=True))

@@ -6,14 +6,22 @@ import warnings
 from collections.abc import Callable, Collection, Sequence
 from copy import copy
 from dataclasses import field, replace
+from itertools import count, starmap
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 
+from theano.configdefaults import config
 from theano.data_classes import dataclass
+from theano.link.background import fetched
 from theano.link.xla.context import CannotLower, Context, Ragged, Requirement, is_traced
 from theano.link.xla.interpret import NodeFailed, compute, value_of
 from theano.link.xla.plan import Stage
+from theano.link.xla.sizes import Largest, why_no_room
+
+# A call that takes no longer may keep signals waiting; a longer one is made by a helper thread.
+QUICK_SECONDS = 0.02
 
 
 @dataclass
@@ -28,11 +36,17 @@ class Notes:
         What is raised where a truth value of the call is false, and of which node.
     cuts
         Outputs that have padding: position, dimension, and the lengths that there may be.
+    largest
+        The largest value.
+    ratio
+        How much longer than another call one may take, as far as values decide.
     """
 
     ragged: list[int] = field(default_factory=list)
     required: list[Requirement] = field(default_factory=list)
     cuts: list[tuple[int, int, np.ndarray]] = field(default_factory=list)
+    largest: Largest = field(default_factory=Largest)
+    ratio: int = 1
 
 
 @dataclass
@@ -44,20 +58,84 @@ class Specialisation:
     call
         Takes the dynamic inputs; returns the outputs, the lengths of ragged ones, and one truth
         value for each requirement.
-    ragged, required, cuts
-        As in `Notes`.
+    notes
+        What tracing it found.
     donates
         Whether the call uses up the inputs that may be overwritten.
     has_run
         Whether XLA has compiled it.
+    seconds
+        How long a call takes; infinity while that is not known.
+    used
+        The number of the call that used it last.
     """
 
     call: Any
-    ragged: tuple[int, ...]
-    required: tuple[Requirement, ...]
-    cuts: tuple[tuple[int, int, np.ndarray], ...]
+    notes: Notes
     donates: bool
     has_run: bool = False
+    seconds: float = float("inf")
+    used: int = 0
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether no call takes so long that someone would want to interrupt it."""
+        return self.seconds * self.notes.ratio < QUICK_SECONDS
+
+
+@dataclass
+class Call:
+    """A program with the values for one call.
+
+    Attributes
+    ----------
+    program
+        Of these shapes and static values.
+    values
+        Of the dynamic inputs.
+    outputs
+        Makes the stage's outputs of what the program returns.
+    """
+
+    program: Specialisation
+    values: Sequence[Any]
+    outputs: Callable[[list[Any]], list[Any]]
+
+    def run(self, update: Callable[[list[Any]], None] | None) -> list[Any]:
+        """Return the outputs; hand them to `update` if the program has overwritten inputs.
+
+        That is done even if a signal's handler raises: the inputs are gone.
+        """
+        program = self.program
+        update = update if program.donates else None
+        call = program.call if program.has_run else _first_call(program.call)
+        returned: list[list[Any]] = []
+        try:
+            # in one step of C: no handler runs between the call and the append
+            returned.extend(starmap(call, (self.values,)))
+            program.has_run = True
+            outputs = self.outputs(returned[0])
+            if update is not None:
+                update(outputs)
+        except BaseException:
+            if update is not None and returned:
+                update(self.outputs(returned[0]))
+            raise
+        return outputs
+
+    def run_measured(self, update: Callable[[list[Any]], None] | None) -> list[Any]:
+        """Do the same, wait for the outputs, and note how long it takes."""
+        import jax
+
+        measures = self.program.has_run
+        if self.program.donates and update is not None:
+            # the caller gets his arrays back when a signal comes, before the program has read them
+            self.values = [np.array(x) if isinstance(x, np.ndarray) else x for x in self.values]
+        begin = perf_counter()
+        outputs = jax.block_until_ready(self.run(update))
+        if measures:
+            self.program.seconds = perf_counter() - begin
+        return outputs
 
 
 class DeviceProgram:
@@ -75,15 +153,16 @@ class DeviceProgram:
     def __init__(self, stage: Stage, overwritten: Collection[int], context: Callable[[], Context]):
         self.stage, self.overwritten, self.context = stage, tuple(overwritten), context
         self.specialisations: dict[Any, Specialisation] = {}
+        self._most, self._calls, self._has_warned = int(config.xla.programs), count(), False
 
-    def __call__(self, values: Sequence[Any], static: Sequence[Any]) -> list[Any]:
-        """Compute the outputs from values of the inputs; NumPy arrays are transferred."""
+    def prepared(self, values: Sequence[Any], static: Sequence[Any]) -> Call:
+        """Return the call that computes the outputs; NumPy arrays are transferred."""
         program = self._program(
             self._key(values, static),
             values,
             lambda given, notes: self._trace(given, static, notes),
         )
-        return self._run(program, values)
+        return Call(program, values, lambda returned: self._outputs(program, returned))
 
     def _key(self, values: Sequence[Any], static: Sequence[Any]) -> Any:
         return (
@@ -98,29 +177,56 @@ class DeviceProgram:
         import jax
         from jax.extend.core import jaxpr_as_fun
 
-        if key not in self.specialisations:
+        found = self.specialisations.get(key)
+        if found is None:
             notes = Notes()
             traced = jax.make_jaxpr(lambda *given: trace(given, notes))(*values)
+            self._check_room(traced.out_avals)
             # What a failed requirement leaves behind must be what was there before the call.
             donates = bool(self.overwritten) and not notes.required
             call = jax.jit(jaxpr_as_fun(traced), donate_argnums=self.overwritten if donates else ())
-            self.specialisations[key] = Specialisation(
-                call, tuple(notes.ragged), tuple(notes.required), tuple(notes.cuts), donates
-            )
-        return self.specialisations[key]
+            found = Specialisation(call, notes, donates)
+            self._drop_oldest()
+            self.specialisations[key] = found
+        found.used = next(self._calls)
+        return found
 
-    def _run(self, program: Specialisation, values: Sequence[Any]) -> list[Any]:
-        call = program.call if program.has_run else _first_call(program.call)
-        *outputs, holds = call(*values)
-        program.has_run = True
-        if program.required:
-            for held, requirement in zip(np.asarray(holds), program.required, strict=True):
+    def _drop_oldest(self) -> None:
+        """Make room for one more program."""
+        if not 0 < self._most <= len(self.specialisations):
+            return
+        if not self._has_warned:
+            self._has_warned = True
+            warnings.warn(
+                f"a function of XLA has been called with more than {self._most} combinations of "
+                "shapes and lengths, each of which has a program of its own; the program that was "
+                "not used for longest is dropped, and compiled again when it is needed. "
+                "xla.bucket_lengths has lengths share programs; xla.programs says how many are kept",
+                stacklevel=2,
+            )
+        del self.specialisations[
+            min(self.specialisations, key=lambda k: self.specialisations[k].used)
+        ]
+
+    def _check_room(self, values: Sequence[Any]) -> None:
+        """Refuse results for which the host has no room, of which XLA may make constants."""
+        if self.context().platform != "cpu":
+            return
+        reason, node = why_no_room(self.stage.outputs, values)
+        if node is not None:
+            raise NodeFailed(node, []) from MemoryError(reason)
+
+    def _outputs(self, program: Specialisation, returned: Sequence[Any]) -> list[Any]:
+        *outputs, holds = returned
+        notes = program.notes
+        if notes.required:
+            for held, requirement in zip(fetched(holds), notes.required, strict=True):
                 if not held:
                     assert requirement.node is not None
                     raise NodeFailed(requirement.node, []) from copy(requirement.error)
         outputs, lengths = outputs[: len(self.stage.outputs)], outputs[len(self.stage.outputs) :]
-        for position, length in zip(program.ragged, lengths, strict=True):
-            outputs[position] = outputs[position][: int(length)]
+        for position, length in zip(notes.ragged, lengths, strict=True):
+            outputs[position] = outputs[position][: int(fetched(length))]
         return outputs
 
     def _trace(self, given: Sequence[Any], static: Sequence[Any], notes: Notes) -> list[Any]:
@@ -145,6 +251,8 @@ class DeviceProgram:
                 lengths.append(value.length)
                 value = value.rows
             outputs.append(_as_output(value, variable, [*given, *outputs]))
+        notes.largest = context.largest
+        notes.ratio = max([1, *context.ratios])
         notes.required.extend(replace(r, holds=None) for r in context.requirements)
         holds = [jnp.all(requirement.holds) for requirement in context.requirements]
         return [*outputs, *lengths, jnp.stack(holds) if holds else jnp.ones(0, bool)]

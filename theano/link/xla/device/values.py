@@ -17,6 +17,7 @@ from pytensor.graph.basic import Constant, Variable
 from pytensor.scalar.basic import ScalarType
 
 from theano.configdefaults import config
+from theano.link.background import fetched
 from theano.link.device_cells import keep
 from theano.link.xla.arrays import is_array
 from theano.link.xla.context import Context, is_traced
@@ -110,27 +111,39 @@ class DeviceValues:
         # A program takes NumPy's arrays to the device in use, which costs less than to move them.
         return value if named is None else _moved(value, named)
 
+    def replace_shared(self, outputs: Sequence[Any]) -> None:
+        """Give shared variables their new values at once; a program has overwritten the old ones."""
+        for k, variable in self.updated.items():
+            if is_traced(outputs[k]) and variable in self._kept:
+                keep(self.storage_map[variable], outputs[k])
+            else:
+                self.storage_map[variable][0] = self._as_stored(k, outputs[k])
+
     def store(self, outputs: Sequence[Any]) -> None:
         """Put the outputs into the function's storage: on the host unless their type says where."""
-        fetched = False
+        waited = False
         for k, (variable, value) in enumerate(zip(self.fgraph.outputs, outputs, strict=True)):
-            device = device_of(variable)
-            if device is not None:
-                there = is_traced(value) and value.devices() == {device}
-                value = value if there else _moved(value, device)
-            elif is_traced(value) and self.updated.get(k) in self._kept:
+            if is_traced(value) and self.updated.get(k) in self._kept:
                 keep(self.storage_map[variable], value)
                 continue
-            elif is_traced(value):
-                value, fetched = np.array(value), True
-                # a number of a scalar's type is no array
-                value = value[()] if isinstance(variable.type, ScalarType) else value
-            elif is_array(variable):
-                value = np.asarray(value)
-            self.storage_map[variable][0] = value
-        if not fetched and self.device.platform == "cpu":
+            waited = waited or (is_traced(value) and device_of(variable) is None)
+            self.storage_map[variable][0] = self._as_stored(k, value)
+        if not waited and self.device.platform == "cpu":
             # the program may still read the caller's arrays, which are the caller's again now
             require_jax().block_until_ready([v for v in outputs if is_traced(v)])
+
+    def _as_stored(self, k: int, value: Any) -> Any:
+        """An output where and as its type says."""
+        variable = self.fgraph.outputs[k]
+        device = device_of(variable)
+        if device is not None:
+            there = is_traced(value) and value.devices() == {device}
+            return value if there else _moved(value, device)
+        if is_traced(value):
+            value = np.array(fetched(value))
+            # a number of a scalar's type is no array
+            return value[()] if isinstance(variable.type, ScalarType) else value
+        return np.asarray(value) if is_array(variable) else value
 
 
 def default_device() -> str:

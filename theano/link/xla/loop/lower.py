@@ -122,9 +122,12 @@ def lower_scan(op: Scan, node: Apply, inputs: list[Any], context: Context) -> li
 
 def run_loop(op: Scan, parts: LoopInputs, context: Context) -> list[Any]:
     """The outputs of a loop."""
+    if Roles.of(op).may_stop:
+        context.ratios.append(parts.steps)
     step = traced_step(prepared(op), _row_types(op, parts), parts.invariants, context)
     loop = WhileLoop(
         parts.cases.count,
+        parts.steps,
         parts.sequences,
         _kept(op, parts, step, context),
         step,
@@ -229,6 +232,8 @@ class WhileLoop:
     ----------
     steps
         How many it makes, at most; it may be traced.
+    most_steps
+        The greatest number that there may be.
     sequences, kept
         What gives the rows of a step, and takes its results.
     step
@@ -238,6 +243,7 @@ class WhileLoop:
     """
 
     steps: Any
+    most_steps: int
     sequences: list[RowSequence]
     kept: list[Any]
     step: TracedStep
@@ -249,7 +255,7 @@ class WhileLoop:
         from jax import lax
 
         start = (
-            jnp.int32(0),
+            jnp.zeros((), "int32" if self.most_steps < 2**31 else "int64"),
             tuple(storage.start() for storage in self.kept),
             tuple(jnp.bool_(True) for _ in self.step.errors),
             jnp.bool_(False),
