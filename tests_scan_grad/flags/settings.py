@@ -69,7 +69,8 @@ def values_of(flag: Flag) -> tuple:
         return (True, False)
     if isinstance(flag.kind, Number):
         least = flag.kind.kind(flag.kind.least or 0)
-        return (least, least + 1, least + 7)
+        most = float("inf") if flag.kind.most is None else flag.kind.most
+        return tuple(least + k for k in (0, 1, 2, 7) if least + k <= most)
     if flag.no_effect:
         return ("", "text")
     raise KeyError(f"{flag.name}: say in {__name__}.VALUES which values are to be tried")

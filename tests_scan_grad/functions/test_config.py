@@ -203,6 +203,11 @@ def test_invalid_assignment_is_a_value_error_and_changes_nothing():
     assert theano.config.scan.save == before
 
 
+def test_a_number_above_the_greatest_is_refused():
+    with pytest.raises(ValueError, match="expected int from 0 to 2"):
+        theano.config.DebugMode.check_strides = 3
+
+
 def test_flag_fixed_at_import_cannot_be_assigned():
     with pytest.raises(AttributeError, match="THEANO_FLAGS=base_compiledir="):
         theano.config.base_compiledir = "/elsewhere"

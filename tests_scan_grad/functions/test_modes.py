@@ -281,3 +281,18 @@ def test_fast_run_by_name_includes_what_the_engine_has_no_need_of():
     f = theano.function([x, y], T.dot(x, y), mode=mode)
     assert any(isinstance(node.op, T.blas.Gemv) for node in f.maker.fgraph.apply_nodes)
     np.testing.assert_array_equal(f([[1, 2], [3, 4]], [3, 4]), [11, 25])
+
+
+def test_what_is_required_leaves_the_rewrites_that_have_the_tag(x):
+    def operations(**flags):
+        with theano.change_flags(linker="pytensor_vm", **flags):
+            f = theano.function([x], 2 * T.exp(x) + T.tanh(x) ** 1)
+        np.testing.assert_allclose(f(ONES), 2 * np.exp(ONES) + np.tanh(ONES))
+        scalar = [getattr(node.op, "scalar_op", None) for node in f.maker.fgraph.apply_nodes]
+        return {type(op).__name__ for op in scalar if op is not None}
+
+    assert operations() == {"Composite"}
+    assert operations(optimizer_requiring="fusion") == {"Composite"}
+    assert operations(optimizer_requiring="canonicalize") >= {"Exp", "Tanh", "Mul", "Add"}
+    assert "Pow" in operations(optimizer_requiring="a tag of no rewrite")
+    assert "Composite" not in operations(optimizer="fast_run_stable")

@@ -119,7 +119,7 @@ HELD_BY_PYTENSOR: list[tuple[str, Kind, str]] = [
     ("DebugMode.check_finite", Truth(), "Raise for NaN and infinity."),
     (
         "DebugMode.check_strides",
-        Number(int, 0),
+        Number(int, 0, 2),
         "Check strides: 0 no, 1 warn, 2 raise.",
     ),
     ("DebugMode.warn_input_not_reused", Truth(), "Warn when an in-place node copies."),
@@ -143,7 +143,7 @@ HELD_BY_PYTENSOR: list[tuple[str, Kind, str]] = [
     ),
     ("optdb.position_cutoff", Number(float), "Run only rewrites up to this position."),
     ("optdb.max_use_ratio", Number(float), "Bound on uses of one rewrite, per node."),
-    ("tensor.cmp_sloppy", Number(int, 0), "Loosen comparisons in tests: 0, 1 or 2."),
+    ("tensor.cmp_sloppy", Number(int, 0, 2), "Loosen comparisons in tests: 0, 1 or 2."),
     (
         "tensor.insert_inplace_optimizer_validate_nb",
         Number(int),

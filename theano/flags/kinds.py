@@ -44,21 +44,25 @@ class Truth:
 
 @dataclass(frozen=True)
 class Number:
-    """An integer or a float, optionally with a least value."""
+    """An integer or a float, optionally with a least value, and with a greatest."""
 
     kind: type
     least: float | None = None
+    most: float | None = None
 
     def read(self, raw: object) -> Any:
         try:
             value = self.kind(raw)
         except (TypeError, ValueError):
             raise ValueError(f"expected {self}") from None
-        if self.least is not None and value < self.least:
+        too_small = self.least is not None and value < self.least
+        if too_small or (self.most is not None and value > self.most):
             raise ValueError(f"expected {self}")
         return value
 
     def __str__(self) -> str:
+        if self.most is not None:
+            return f"{self.kind.__name__} from {self.least} to {self.most}"
         return self.kind.__name__ + ("" if self.least is None else f" >= {self.least}")
 
 
