@@ -21,6 +21,7 @@ HEAVY = (
     # many draws, half of them with Numba's densities
     "pymc/test_posteriors.py::",
     # many compilations
+    "pymc/test_models_of_data.py::test_densities_and_gradients_of_more",
     "stability/test_generated_programs.py::test_more_programs",
     "stability/test_generated_programs.py::test_all_losses",
     "differential/test_differential.py::test_more_programs",

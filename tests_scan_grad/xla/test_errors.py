@@ -129,7 +129,7 @@ resource.setrlimit(resource.RLIMIT_AS, (2**32, 2**32))
 try:
     f(60000)
 except MemoryError as error:
-    print(error)
+    print(error, *getattr(error, "__notes__", []), sep="\\n")
 print(f(2).tolist())
 """
 
