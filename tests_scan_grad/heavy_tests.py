@@ -23,7 +23,7 @@ HEAVY = (
     # many compilations
     "pymc/test_models_of_data.py::test_densities_and_gradients_of_more",
     "stability/test_generated_programs.py::test_more_programs",
-    "stability/test_generated_programs.py::test_all_losses",
+    "stability/test_generated_programs.py::test_more_losses",
     "differential/test_differential.py::test_more_programs",
     "compilation/test_compilation.py::test_graphs_of_dead_functions_are_collected_once_they_are_many",
     "generated/test_generated_loops.py::test_second_derivatives_are_right[nested]",
