@@ -107,7 +107,7 @@ made(
     "local_1msigmoid",
     "local_sigm_times_exp",
     "local_reciprocal_1_plus_exp",
-    "local_exp_over_1_plus_exp",
+    "exp_over_1_plus_exp",
     "local_logit_sigmoid",
     "local_sigmoid_logit",
     "local_odds_sigmoid",
@@ -132,6 +132,43 @@ made(
         lambda x, y: pt.exp(x) * pt.sigmoid(-x),
         lambda x, y: np.ones((1, 1)) / (1 + pt.exp(x)),
         lambda x, y: 1 - pt.sigmoid(x) * y,
+        lambda x, y: (pt.exp(x) / y) * y / (1 + pt.exp(x)),
+        lambda x, y: (y * pt.exp(x) + x) / (1 + pt.exp(x)),
+    ]
+)
+made("logarithms of products", "log_of_exponentials")(
+    [
+        lambda x, y: pt.log(y * pt.exp(x)),
+        lambda x, y: pt.log(pt.exp(x) / y),
+        lambda x, y: pt.log(pt.exp(x) * pt.exp(y)),
+        lambda x, y: pt.log(abs(y) / pt.exp(x)),
+        lambda x, y: pt.log(pt.exp(x) * (x + y)),
+    ]
+)
+made("logarithms of squared tangents", "log_of_squared_tanh")(
+    [
+        lambda x, y: pt.log(1 - pt.tanh(x) ** 2),
+        lambda x, y: pt.log(1 - pt.sqr(pt.tanh(x))),
+        lambda x, y: pt.log1p(-pt.sqr(pt.tanh(x))),
+        lambda x, y: pt.log(1 - pt.tanh(x) * pt.tanh(x)),
+        lambda x, y: pt.log(1 - pt.tanh(x) * pt.tanh(y)),
+    ]
+)
+made("squares of roots", "square_of_root")(
+    [
+        lambda x, y: y * pt.sqrt(pt.exp(x)) * pt.sqrt(pt.exp(x)),
+        lambda x, y: pt.sqrt(pt.sqr(x)) * pt.sqrt(pt.sqr(x)),
+        lambda x, y: pt.sqrt(x) * pt.sqrt(x),
+    ]
+)
+made("softmaxes by hand", "local_softmax_by_hand")(
+    [
+        lambda x, y: y * pt.exp(x) / pt.exp(x).sum(axis=-1, keepdims=True),
+        lambda x, y: pt.exp(x) * (y / pt.exp(x).sum(axis=0, keepdims=True)),
+        lambda x, y: pt.exp(x) / pt.exp(x).sum(),
+        lambda x, y: (
+            pt.exp(x) * (y / pt.exp(x).sum(axis=-1, keepdims=True)).sum(axis=-1, keepdims=True)
+        ),
     ]
 )
 made("exponentials less one", "local_expm1")(
