@@ -63,6 +63,7 @@ _OF_FLOATS = (
 _OF_ANOTHER_DTYPE = (
     decomposition.eigh_of_diag,
     svd_of_diag,
+    math.local_log_div,
     math.local_log_erfc,
     math.local_useless_conj,
     summary.local_log_prod_to_sum_log,
