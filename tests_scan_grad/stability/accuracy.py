@@ -33,8 +33,13 @@ def narrowest(program: dict[str, Any]) -> str:
     return "float32" if "float32" in dtypes else "float64"
 
 
-def errors(results: list[list[float]], right: list[Any], dtype: str) -> list[float | None]:
-    """Return the relative error of each number; None where no float of the dtype is right."""
+def errors(
+    results: list[list[float]], right: list[Any], dtype: str, least: float = 0.0
+) -> list[float | None]:
+    """Return the relative error of each number; None where no float of the dtype is right.
+
+    Numbers below ``least`` are compared as if they were as large.
+    """
     found: list[float | None] = []
     limits = np.finfo(dtype)
     finite = [abs(v) for each in right for v in np.ravel(each) if mpmath.isfinite(v)]
@@ -46,14 +51,14 @@ def errors(results: list[list[float]], right: list[Any], dtype: str) -> list[flo
             elif not np.isfinite(number):
                 found.append(np.inf)
             else:
-                found.append(_error(number, true, float(limits.tiny), largest))
+                found.append(_error(number, true, max(1e3 * float(limits.tiny), least), largest))
     return found
 
 
-def _error(number: float, true: Any, tiny: float, largest: float) -> float:
+def _error(number: float, true: Any, least: float, largest: float) -> float:
     if abs(true) < ZERO:
         return abs(number) / largest
-    return float(abs(mpmath.mpf(number) - true) / max(abs(true), 1e3 * tiny))
+    return float(abs(mpmath.mpf(number) - true) / max(abs(true), least))
 
 
 def worse(found: list[float | None], references: list[list[float | None]], dtype: str) -> list[int]:

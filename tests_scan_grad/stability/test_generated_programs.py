@@ -18,6 +18,8 @@ from tests_scan_grad.stability.running import arrays_of, results_of
 GROUP = 25
 # `running.py` on Python 3.8 wrote it: what Theano 1.0.5 gives for the first 1,000 programs
 OF_THEANO_1_0_5 = Path(__file__).with_name("of_theano_1_0_5.json.xz")
+# XLA rounds a product and a sum once, so that terms that cancel in other engines leave a rounding
+LEAST_ON_XLA = 1e-2
 REFERENCES = [Mode(linker="py", optimizer=OPT_FAST_RUN), Mode(linker="py", optimizer=None)]
 
 
@@ -42,11 +44,12 @@ def faults_of(program, mode=None, stored=None):
     results = ours(program, mode)
     assert not isinstance(results, str), (program, results)
     right, dtype = exact_results(program), narrowest(program)
-    found = errors(results, right, dtype)
+    least = LEAST_ON_XLA if mode == "XLA" else 0.0
+    found = errors(results, right, dtype, least)
     if not worse(found, [[0.0] * len(found)], dtype):
         return []
     references = [of_reference(program, mode) for mode in REFERENCES]
-    known = [errors(each, right, dtype) for each in references if not isinstance(each, str)]
+    known = [errors(each, right, dtype, least) for each in references if not isinstance(each, str)]
     faults = worse(found, known, dtype)
     if stored is not None:
         # right to half of its digits, and no number here
