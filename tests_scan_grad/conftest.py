@@ -70,6 +70,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         " Theano's and PyTensor's own",
     )
     parser.addoption(
+        "--all-flags",
+        action="store_true",
+        help="run every flag through the environment, and the modes that run slowly",
+    )
+    parser.addoption(
         "--timing",
         action="store_true",
         help="run what fails where other programs keep the processors busy, too",
@@ -135,9 +140,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         unmatched.difference_update(matched)
         if matched:
             item.add_marker(pytest.mark.heavy)
-        for tier in ("heavy", "timing"):
-            if item.get_closest_marker(tier) and not config.getoption(f"--{tier}"):
-                item.add_marker(pytest.mark.skip(reason=f"--{tier} runs it"))
+        for tier in ("heavy", "timing", "all_flags"):
+            option = "--" + tier.replace("_", "-")
+            if item.get_closest_marker(tier) and not config.getoption(option):
+                item.add_marker(pytest.mark.skip(reason=f"{option} runs it"))
     _refuse_names_of_no_test(config, items, unmatched)
 
 
@@ -161,6 +167,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "heavy: takes long; runs with --heavy only")
     config.addinivalue_line("markers", "timing: needs idle processors; runs with --timing only")
+    config.addinivalue_line("markers", "all_flags: compiles for long; runs with --all-flags only")
     config.addinivalue_line("markers", "short_segments: looks at the C of short programs")
     config.addinivalue_line("markers", "long_segments: its C is written as that of long programs")
     # Each run rewrites what it tests, and leaves nothing for the next.

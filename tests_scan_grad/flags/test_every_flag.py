@@ -34,7 +34,7 @@ def test_a_flag_alone_changes_no_result(chosen, expected):
     assert_as_without(here(chosen), expected, chosen)
 
 
-@pytest.mark.heavy
+@pytest.mark.all_flags
 @pytest.mark.parametrize("chosen", [each for each in IN_PLACE if each in SLOW], ids=named)
 def test_a_mode_that_runs_slowly_changes_no_result(chosen, expected):
     assert_as_without(here(chosen), expected, chosen)
@@ -55,7 +55,7 @@ def test_a_flag_that_prints_or_asks_changes_no_result(chosen, expected, tmp_path
     assert_as_without(found, expected, chosen)
 
 
-@pytest.mark.heavy
+@pytest.mark.all_flags
 @pytest.mark.parametrize("chosen", [each for each in IN_PLACE if each not in SLOW], ids=named)
 def test_a_flag_of_the_environment_changes_no_result(chosen, expected, tmp_path):
     assert_as_without(in_fresh_process(chosen, folder=tmp_path), expected, chosen)

@@ -23,7 +23,7 @@ def test_a_flag_alone_changes_no_result(chosen, expected, tmp_path):
     assert_as_without(in_fresh_process(chosen, folder=tmp_path), expected, chosen)
 
 
-@pytest.mark.heavy
+@pytest.mark.all_flags
 @pytest.mark.parametrize("chosen", [each for each in FIXED if each in SLOW], ids=named)
 def test_a_flag_with_which_much_is_compiled_changes_no_result(chosen, expected, tmp_path):
     assert_as_without(in_fresh_process(chosen, folder=tmp_path), expected, chosen)

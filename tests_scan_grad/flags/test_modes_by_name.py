@@ -29,7 +29,7 @@ def test_modes(name, expected):
     assert_as_without(with_mode(lambda: name), expected, ("mode", name))
 
 
-@pytest.mark.heavy
+@pytest.mark.all_flags
 @pytest.mark.parametrize("name", [name for name in named_modes if ("mode", name) in SLOW])
 def test_modes_that_run_slowly(name, expected):
     assert_as_without(with_mode(lambda: name), expected, ("mode", name))
@@ -43,7 +43,7 @@ def test_linkers(name, expected):
     assert_as_without(with_mode(lambda: theano.Mode(name)), expected, ("linker", name))
 
 
-@pytest.mark.heavy
+@pytest.mark.all_flags
 @pytest.mark.parametrize("name", [name for name in LINKERS if ("linker", name) in SLOW])
 def test_linkers_that_compile_each_operation(name, expected):
     assert_as_without(with_mode(lambda: theano.Mode(name)), expected, ("linker", name))
