@@ -49,7 +49,6 @@ def local_softmax_without_bias(fgraph, node):
     return [result] if result.type == node.outputs[0].type else None
 
 
-@register_stabilize
 @register_specialize
 @node_rewriter([SoftmaxGrad])
 def local_logsoftmax_grad(fgraph, node):
