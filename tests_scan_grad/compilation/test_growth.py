@@ -3,6 +3,7 @@
 What is counted are calls of Python functions, by all that takes part: no time is measured.
 """
 
+import gc
 import sys
 from pathlib import Path
 
@@ -31,6 +32,9 @@ PROGRAMS = {
 def calls_to_compile(name, size, mode):
     """How many calls of Python functions it takes to build a program and its gradient."""
     count = 0
+    # what earlier tests left is not finalized while calls are counted
+    gc.collect()
+    gc.disable()
 
     def on_event(frame, event, argument):
         nonlocal count
@@ -44,6 +48,7 @@ def calls_to_compile(name, size, mode):
         function = theano.function([x], [cost, *theano.grad(cost, weights)], mode=mode)
     finally:
         sys.setprofile(None)
+        gc.enable()
     assert function.maker.fgraph.apply_nodes
     return count
 
