@@ -6,6 +6,8 @@ import itertools
 import re
 from typing import Any
 
+import numpy as np
+
 BINARY = {
     "sigmoid": "-(y * T.log(T.nnet.sigmoid({z}))) - (1 - y) * T.log(1 - T.nnet.sigmoid({z}))",
     "exp": "-(y * T.log(1 / (1 + T.exp(-({z}))))) - (1 - y) * T.log(1 - 1 / (1 + T.exp(-({z}))))",
@@ -69,3 +71,15 @@ def _program(
         "loop": False,
         "gives": "both",
     }
+
+
+def programs_in_loops() -> list[dict[str, Any]]:
+    """Return the same losses in loops: over rows, or over batches where there are classes."""
+    return [
+        {
+            **program,
+            "seed": f"{program['seed']}, in a loop",
+            "loop": "batches" if np.ndim(program["leaves"][1]["value"]) > 1 else "rows",
+        }
+        for program in programs()
+    ]

@@ -34,7 +34,9 @@ def graph_of(program, theano):
 
 
 def _in_loop(program, leaves, theano):
-    """Return the expression computed element by element, by a loop over its vectors."""
+    """Return the expression computed by a loop: over rows or batches, or over the elements of vectors."""
+    if program["loop"] in ("rows", "batches"):
+        return _of_steps(program, leaves, theano)
     vectors = [name for name, leaf in leaves.items() if leaf.ndim == 1]
     others = [name for name in leaves if name not in vectors]
 
@@ -44,6 +46,20 @@ def _in_loop(program, leaves, theano):
 
     sequences, constants = [leaves[n] for n in vectors], [leaves[n] for n in others]
     return theano.scan(step, sequences=sequences, non_sequences=constants)[0]
+
+
+def _of_steps(program, leaves, theano):
+    """Return the expression computed by a loop: each step for a row, or for the whole batch twice."""
+    T, batches = theano.tensor, program["loop"] == "batches"
+    sequences = [name for name in "xym" if name in leaves]
+
+    def step(*values):
+        named = dict(zip([*leaves, *sequences], values[len(sequences) :] + values))  # noqa: B905 -- Python 3.8
+        return eval(program["expression"], {"T": T, **named})
+
+    rows = [T.stack([leaves[n]] * 2) if batches else leaves[n] for n in sequences]
+    result = theano.scan(step, sequences=rows, non_sequences=list(leaves.values()))[0]
+    return result.mean(axis=0) if batches else result
 
 
 def results_of(program, theano, compiled):

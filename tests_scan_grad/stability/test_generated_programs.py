@@ -104,7 +104,7 @@ def loss_faults(programs, mode=None):
     return faults
 
 
-LOSSES = losses.programs()
+LOSSES, LOSSES_IN_LOOPS = losses.programs(), losses.programs_in_loops()
 
 
 @pytest.mark.parametrize("first", range(19))
@@ -115,6 +115,11 @@ def test_losses_are_right(first):
 @pytest.mark.parametrize("first", range(19))
 def test_more_losses_are_right(first):
     assert not loss_faults(LOSSES[first :: 19 * 3])
+
+
+@pytest.mark.parametrize("first", range(4))
+def test_losses_in_loops_are_right(first):
+    assert not loss_faults(LOSSES_IN_LOOPS[first :: 4 * 17])
 
 
 def test_losses_on_xla_are_right():

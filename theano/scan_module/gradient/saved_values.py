@@ -6,7 +6,8 @@ value, of the value's size as capacity, from the expensive operations to the bac
 smallest set of values to save is a minimum cut.
 
 The cut nearest to the backward step is taken among equally small ones: it leaves the least to
-compute again. The idea is that of rematerialisation by minimum cut in AOTAutograd's partitioner
+compute again. It never passes behind an exponential: rewrites that keep ``exp(x) / (1 + exp(x))``
+finite must see the exponential and the quotient in one step. The idea is that of rematerialisation by minimum cut in AOTAutograd's partitioner
 (https://dev-discuss.pytorch.org/t/467).
 """
 
@@ -17,7 +18,23 @@ from collections.abc import Callable, Collection, Iterable
 import numpy as np
 from pytensor.graph.basic import Constant, Variable
 from pytensor.graph.traversal import ancestors
-from pytensor.tensor.elemwise import Elemwise
+from pytensor.scalar.basic import (
+    Add,
+    Cosh,
+    Exp,
+    Exp2,
+    Expm1,
+    Mul,
+    Neg,
+    Reciprocal,
+    ScalarOp,
+    Sinh,
+    Sqr,
+    Sub,
+    TrueDiv,
+)
+from pytensor.tensor.elemwise import DimShuffle, Elemwise
+from pytensor.tensor.math import Max, Sum
 from pytensor.tensor.subtensor import Subtensor
 from pytensor.tensor.type import TensorType
 
@@ -31,6 +48,9 @@ from theano.scan_module.step.operation_kinds import is_cheap
 NOMINAL_LENGTH = 16
 LARGEST_CAPACITY = 2**20
 UNBOUNDED = 2**30
+
+EXPONENTIALS = (Exp, Exp2, Expm1, Sinh, Cosh)
+ARITHMETIC = (Add, Sub, Mul, TrueDiv, Neg, Reciprocal, Sqr)
 
 
 @dataclass(frozen=True)
@@ -89,6 +109,7 @@ def choose_saved_values(
     tensors = [variable for variable in needed if isinstance(variable.type, TensorType)]
     if policy == "all" and savable.issuperset(tensors):
         return tensors
+    savable -= _of_exponentials(region) - only_once - set(step.overwritten)
     sources = {
         variable
         for variable in region
@@ -147,6 +168,43 @@ def _draws(region: list[Variable], unavailable: Collection[Variable]) -> set[Var
             if not isinstance(variable.type, TensorType):
                 states.add(variable)
     return drawn
+
+
+def _of_exponentials(region: list[Variable]) -> set[Variable]:
+    """Return the exponentials, which overflow, and sums, products and quotients of them."""
+    found: set[Variable] = set()
+    for variable in in_order(region):
+        node = variable.owner
+        if node is None:
+            continue
+        kind = type(getattr(node.op, "scalar_op", None)) if isinstance(node.op, Elemwise) else None
+        if kind in EXPONENTIALS:
+            if not _is_below_its_maximum(node.inputs[0]):
+                found.add(variable)
+        elif kind in ARITHMETIC or isinstance(node.op, DimShuffle | Sum | Max):
+            if any(operand in found for operand in node.inputs):
+                found.add(variable)
+    return found
+
+
+def _is_below_its_maximum(variable: Variable) -> bool:
+    """Return whether this is ``x - x.max()``, of which no exponential overflows."""
+    if not _is_of(variable, Sub):
+        return False
+    operand, subtracted = variable.owner.inputs  # type: ignore[union-attr]
+    while subtracted.owner is not None and isinstance(subtracted.owner.op, DimShuffle):
+        subtracted = subtracted.owner.inputs[0]
+    largest = subtracted.owner
+    return largest is not None and isinstance(largest.op, Max) and largest.inputs[0] is operand
+
+
+def _is_of(variable: Variable, kind: type[ScalarOp]) -> bool:
+    node = variable.owner
+    return (
+        node is not None
+        and isinstance(node.op, Elemwise)
+        and isinstance(getattr(node.op, "scalar_op", None), kind)
+    )
 
 
 def _sizes(region: list[Variable]) -> dict[Variable, int]:

@@ -67,12 +67,13 @@ def replace_shape_only_uses(graph: FunctionGraph) -> bool:
 
     Returns whether anything changed.
     """
+    dropped = _drop_fills(graph)
     uses = _uses(graph)
     if not uses:
-        return False
+        return dropped
     shapes = LazyShapeFeature()
     graph.attach_feature(shapes)
-    changed = False
+    changed = dropped
     # a shape may be expressed by the shape of another computed value, so until none is left
     while uses:
         progress = False
@@ -86,6 +87,44 @@ def replace_shape_only_uses(graph: FunctionGraph) -> bool:
             changed = progress = True
         uses = _uses(graph) if progress else []
     return changed
+
+
+def _drop_fills(graph: FunctionGraph) -> bool:
+    """Let elementwise work read what is filled in where its other operands are as large.
+
+    As an array of a computed size it would hide from rewrites what is multiplied: that an
+    exponential times the reciprocal of a sum of exponentials is a softmax, for instance.
+    """
+    changed = False
+    for node in in_order(graph):
+        if _rule_for(node) is not _fill:
+            continue
+        result, filled = node.outputs[0], node.inputs[1]
+        for client, position in list(graph.clients[result]):
+            if not is_a(client.op, Elemwise) or client not in graph.apply_nodes:
+                continue
+            if not _are_as_large(client, position, result):
+                continue
+            operands = [*client.inputs]
+            operands[position] = filled
+            made = client.op.make_node(*operands)
+            if all(a.type == b.type for a, b in zip(made.outputs, client.outputs, strict=True)):
+                pairs = list(zip(client.outputs, made.outputs, strict=True))
+                graph.replace_all(pairs, reason="fill_dropped")
+                changed = True
+    return changed
+
+
+def _are_as_large(client: Apply, position: int, result: Variable) -> bool:
+    """Return whether another operand has each dimension along which a fill repeats numbers."""
+    filled = result.owner.inputs[1]  # type: ignore[union-attr]
+    others = [v for k, v in enumerate(client.inputs) if k != position and v is not result]
+    return all(
+        has == wanted or any(not other.type.broadcastable[d] for other in others)
+        for d, (has, wanted) in enumerate(
+            zip(filled.type.broadcastable, result.type.broadcastable, strict=True)
+        )
+    )
 
 
 def _uses(graph: FunctionGraph) -> list[tuple[Apply, Rule]]:
