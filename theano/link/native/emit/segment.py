@@ -236,7 +236,7 @@ def _rows_reached(segment: Segment) -> list[str]:
     lines, position = [], FIRST_RESULT
     for output in segment.outputs:
         for buffer, rows in segment.step.rows_reached.items():
-            if buffer.place is not None and buffer.place.buffer is output.buffer:
+            if buffer.root() is output.buffer:
                 lines.append(f"result[{position}] = {rows};")
         position += len(output.argument.shape)
     return lines

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from theano.configparser import config
@@ -11,10 +12,13 @@ from theano.link.native.graph.updates_in_place import overwrite_inputs
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.passes.column_products import split_products
+from theano.link.native.passes.fuse_maps import fuse_maps
 from theano.link.native.passes.join_rows import join_rows
 from theano.link.native.passes.reduced_maps import reduce_in_maps
 from theano.link.native.passes.results_in_operands import results_in_operands
 from theano.link.native.passes.share_memory import share_memory
+from theano.link.native.passes.slice_maps import slice_maps
+from theano.link.native.passes.store_parts import store_parts
 from theano.link.native.passes.stored import choose_strides, mark_stored
 from theano.link.native.passes.unread import leave_out_unread
 from theano.link.native.passes.verify import verify
@@ -30,9 +34,13 @@ class Pass:
 
 PASSES = (
     Pass(leave_out_unread, (Loop, Segment)),
+    Pass(share_memory, (Loop, Segment)),
+    Pass(store_parts, (Loop, Segment)),
+    Pass(slice_maps, (Loop, Segment)),
+    Pass(fuse_maps, (Loop, Segment)),
+    Pass(leave_out_unread, (Loop, Segment)),
     Pass(split_products, (Loop,)),
     Pass(reduce_in_maps, (Loop, Segment)),
-    Pass(share_memory, (Loop, Segment)),
     Pass(overwrite_inputs, (Segment,)),
     Pass(mark_stored, (Loop, Segment)),
     Pass(choose_strides, (Loop, Segment)),
@@ -41,13 +49,32 @@ PASSES = (
 )
 
 
+# takes what was lowered, and the name of the pass that was run last
+Watch = Callable[[Loop | Segment, str], None]
+_watches: list[Watch] = []
+
+
+@contextmanager
+def watched_passes(watch: Watch) -> Iterator[None]:
+    """Call a function after lowering and after each pass, as long as the context lasts."""
+    _watches.append(watch)
+    try:
+        yield
+    finally:
+        _watches.remove(watch)
+
+
 def run_passes(lowered: Loop | Segment) -> None:
     """Run all passes that are for it; between them it is verified where that is asked for."""
-    checked = config.native.verify
-    if checked:
-        verify(lowered.step, "the lowering")
+    _after(lowered, "the lowering")
     for one in PASSES:
         if isinstance(lowered, one.of):
             one.change(lowered)
-            if checked:
-                verify(lowered.step, one.change.__name__)
+            _after(lowered, one.change.__name__)
+
+
+def _after(lowered: Loop | Segment, name: str) -> None:
+    if config.native.verify:
+        verify(lowered.step, name)
+    for watch in _watches:
+        watch(lowered, name)

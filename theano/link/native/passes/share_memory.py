@@ -23,9 +23,8 @@ def share_memory(lowered: Loop | Segment) -> None:
             kept, copy = statement.source.buffer, statement.target.buffer
             uses = max(last[kept.root()], last[copy.root()])
             if copy.place is not None:
-                kept.place = copy.place
-            else:
-                copy.source = statement.source
+                kept.root().place, copy.place = copy.place, None
+            copy.source = statement.source
             kept.packed = True
             last[kept.root()] = uses
             statements.remove(statement)
@@ -38,7 +37,7 @@ def _can_share(statement: Copy, position: int, last: dict[Buffer, int]) -> bool:
     kept, copy = source.buffer, target.buffer
     movable = copy.place is None or (
         # then what is kept is computed where the copy goes
-        copy.place.whole and kept.source is None
+        copy.place.whole and kept.root().place is None and _is_another_name(kept)
     )
     return (
         kept.role == copy.role == "temporary"
@@ -48,6 +47,15 @@ def _can_share(statement: Copy, position: int, last: dict[Buffer, int]) -> bool:
         and kept.dtype == copy.dtype
         and last[kept.root()] <= position
     )
+
+
+def _is_another_name(buffer: Buffer) -> bool:
+    """Return whether a buffer is all of its memory, under the same shape."""
+    while buffer.source is not None:
+        if not buffer.source.whole or buffer.source.shape != buffer.shape:
+            return False
+        buffer = buffer.source.buffer
+    return buffer.place is None
 
 
 def last_uses(statements: list[Statement]) -> dict[Buffer, int]:

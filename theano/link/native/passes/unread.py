@@ -14,7 +14,7 @@ from theano.link.native.statements.map import Map
 def leave_out_unread(lowered: Loop | Segment) -> None:
     """Leave out what only writes memory that nothing reads, and raises nothing meanwhile."""
     step = lowered.step
-    answered = {buffer.root() for buffer in _answered(lowered)}
+    answered = {buffer.root() for buffer in answered_buffers(lowered)}
     changed = True
     while changed:
         reads = Counter(root for statement in step.statements for root in _read(statement))
@@ -25,8 +25,8 @@ def leave_out_unread(lowered: Loop | Segment) -> None:
         changed = bool(unread) or any(pruned)
 
 
-def _answered(lowered: Loop | Segment) -> list[Buffer]:
-    """The buffers that whoever called reads, or the next step of a loop."""
+def answered_buffers(lowered: Loop | Segment) -> list[Buffer]:
+    """Return the buffers that whoever called reads, or the next step of a loop."""
     if isinstance(lowered, Segment):
         return [output.buffer for output in lowered.outputs]
     values: list[Value | Buffer] = [write.value for write in lowered.writes]

@@ -1,0 +1,123 @@
+"""Maps over the same shape become one pass over the elements.
+
+Check: the later map may be done right after the earlier one, or the earlier one right before the
+later one, and what one reads of the other's results lies where it is computed. Transformation:
+their computations are one map, in which results are read without memory.
+
+Lowering joins maps while it goes; here all sizes are known to be equal that are.
+"""
+
+from __future__ import annotations
+
+from theano.link.native.ir.ir import Buffer, Compute, Size, View
+from theano.link.native.ir.sizes import Sizes
+from theano.link.native.lowering.loop import Loop
+from theano.link.native.lowering.segment import Segment
+from theano.link.native.lowering.step import MOST_IN_A_MAP
+from theano.link.native.passes.dependence import Dependence
+from theano.link.native.statements.base import Statement
+from theano.link.native.statements.map import Map
+
+# How far apart two maps may be: long programs have thousands of statements.
+DISTANCE = 24
+
+
+def fuse_maps(lowered: Loop | Segment) -> None:
+    """Join maps over equal shapes; positions change."""
+    step = lowered.step
+    dependence = Dependence(lowered)
+    statements = step.statements
+    position = 0
+    while position < len(statements):
+        first = _earlier_map(statements, position, step.sizes, dependence)
+        if first is None:
+            position += 1
+            continue
+        one, other = statements[first], statements[position]
+        assert isinstance(one, Map) and isinstance(other, Map)
+        between = statements[first + 1 : position]
+        up = not dependence.any_ordered(between, other)
+        _join(one, other, step.sizes)
+        dependence.forget(one)
+        step.origins.pop(other, None)
+        del statements[position]
+        if not up:
+            # the earlier one moves down
+            statements.insert(position - 1, statements.pop(first))
+            position -= 1
+
+
+def _earlier_map(
+    statements: list[Statement], position: int, sizes: Sizes, dependence: Dependence
+) -> int | None:
+    """Return where the map is that one at a position can be joined with; None if there is none."""
+    other = statements[position]
+    if type(other) is not Map:
+        return None
+    shape = _shape(other, sizes)
+    for first in range(position - 1, max(position - DISTANCE, 0) - 1, -1):
+        one = statements[first]
+        if (
+            type(one) is Map
+            and _shape(one, sizes) == shape
+            and len(one.body) + len(other.body) <= MOST_IN_A_MAP
+            and _fit(one, other, sizes, dependence)
+            and _can_meet(statements[first + 1 : position], one, other, dependence)
+        ):
+            return first
+    return None
+
+
+def _shape(statement: Map, sizes: Sizes) -> tuple[Size, ...]:
+    return tuple(map(sizes.find, statement.shape))
+
+
+def _can_meet(
+    between: list[Statement], one: Map, other: Map, dependence: Dependence
+) -> bool:
+    """Return whether one of two maps can be moved to the other."""
+    return not dependence.any_ordered(between, other) or not any(
+        dependence.ordered(one, statement) for statement in between
+    )
+
+
+def _fit(one: Map, other: Map, sizes: Sizes, dependence: Dependence) -> bool:
+    """Return whether two maps side by side may be done element by element together."""
+    if not dependence.writes(other).isdisjoint(dependence.reads(one) | dependence.writes(one)):
+        return False
+    made, written = _buffers_made(one), dependence.writes(one)
+    return all(
+        view.buffer in made and is_all_of_its_buffer(view, sizes)
+        for view in other.values_read()
+        if isinstance(view, View) and dependence.memory(view.buffer) in written
+    )
+
+
+def _buffers_made(statement: Map) -> dict[Buffer, Compute]:
+    return {c.buffer: c for c in statement.body if c.buffer is not None}
+
+
+def is_all_of_its_buffer(view: View, sizes: Sizes) -> bool:
+    """Return whether a view is its buffer, whatever its sizes are called."""
+    buffer = view.buffer
+    return (
+        view.axes == tuple(range(len(buffer.shape)))
+        and all(step == 1 for step in view.steps)
+        and all(start == 0 for start in view.start)
+        and all(
+            sizes.find(a) == sizes.find(b) for a, b in zip(view.shape, buffer.shape, strict=True)
+        )
+    )
+
+
+def _join(one: Map, other: Map, sizes: Sizes) -> None:
+    """Append the computations of a map to those of another one."""
+    made = _buffers_made(one)
+    for compute in other.body:
+        compute.operands = [
+            made[operand.buffer]
+            if isinstance(operand, View) and operand.buffer in made
+            else operand
+            for operand in compute.operands
+        ]
+    one.body += other.body

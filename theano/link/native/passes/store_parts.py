@@ -1,0 +1,161 @@
+"""Additions to parts of an array of zeros become stores of these parts.
+
+The gradient of a slice adds to zeros of the size of what was sliced, and the cotangents of gates
+are sums of such arrays. Check: each addition is to a part of its own. Transformation: nothing is
+added, only what no part covers is filled with zeros, and what is stored is computed there.
+"""
+
+from __future__ import annotations
+
+from theano.link.native.ir.ir import Buffer, Scalar, View
+from theano.link.native.ir.sizes import Sizes
+from theano.link.native.lowering.loop import Loop
+from theano.link.native.lowering.segment import Segment
+from theano.link.native.lowering.step import Step
+from theano.link.native.passes.dependence import Dependence
+from theano.link.native.passes.fuse_maps import is_all_of_its_buffer
+from theano.link.native.passes.ranges import Range, in_order, range_of
+from theano.link.native.statements.base import Statement
+from theano.link.native.statements.copy import Combine, Copy
+
+# How many statements after the zeros are looked at: long programs have thousands.
+DISTANCE = 48
+
+
+def store_parts(lowered: Loop | Segment) -> None:
+    """Store parts that are added to zeros; positions change."""
+    step, dependence = lowered.step, Dependence(lowered)
+    position = 0
+    while position < len(step.statements):
+        if _fills_with_zeros(step, position, dependence):
+            parts = _parts(step, position, dependence)
+            (array,) = step.statements[position].written()
+            ordered = in_order(list(parts.values()), array, step.sizes) if parts else None
+            if ordered is not None:
+                position += _store(step, position, parts, ordered)
+        position += 1
+
+
+def _fills_with_zeros(step: Step, position: int, dependence: Dependence) -> bool:
+    """Return whether a statement fills memory with zeros that nothing used before."""
+    statement = step.statements[position]
+    if not isinstance(statement, Copy) or not isinstance(statement.source, Scalar):
+        return False
+    number, target = statement.source.literal, statement.target
+    if number is None or number != 0 or not is_all_of_its_buffer(target, step.sizes):
+        return False
+    buffer, memory = target.buffer, dependence.memory(target.buffer)
+    if buffer.role != "temporary" or buffer.source or dependence.is_updated(buffer):
+        return False
+    return not any(
+        memory in dependence.writes(one) or memory in dependence.reads(one)
+        for one in step.statements[:position]
+    )
+
+
+def _parts(step: Step, position: int, dependence: Dependence) -> dict[Combine, Range]:
+    """Return the additions to parts of an array, until something else is done with it."""
+    fill = step.statements[position]
+    assert isinstance(fill, Copy)
+    array, memory = fill.target.buffer, dependence.memory(fill.target.buffer)
+    found: dict[Combine, Range] = {}
+    for statement in step.statements[position + 1 : position + DISTANCE]:
+        touched = dependence.reads(statement) | dependence.writes(statement)
+        if memory not in touched:
+            continue
+        part = None
+        if isinstance(statement, Combine) and statement.operation == "add":
+            part = _part_of(statement, array, step.sizes, dependence)
+        if part is None:
+            break
+        assert isinstance(statement, Combine)
+        found[statement] = part
+    return found
+
+
+def _part_of(
+    statement: Combine, array: Buffer, sizes: Sizes, dependence: Dependence
+) -> Range | None:
+    """Return the part of an array that a statement adds to something of other memory."""
+    source, buffer = statement.source, statement.target.buffer
+    if isinstance(source, View):
+        if dependence.memory(source.buffer) == dependence.memory(array):
+            return None
+    while buffer is not array:
+        # other names of the whole of it
+        if buffer.source is None or not is_all_of_its_buffer(buffer.source, sizes):
+            return None
+        if len(buffer.source.buffer.shape) != len(buffer.shape):
+            return None
+        buffer = buffer.source.buffer
+    return range_of(statement.target, array, sizes)
+
+
+def _store(
+    step: Step, position: int, parts: dict[Combine, Range], ordered: list[Range]
+) -> int:
+    """Store parts in the place of adding them; return how many statements are more."""
+    fill = step.statements[position]
+    assert isinstance(fill, Copy)
+    for statement in parts:
+        stored = Copy(statement.target, statement.source)
+        step.origins[stored] = step.origins.pop(statement, None)
+        step.statements[step.statements.index(statement)] = stored
+        _compute_there(step, stored)
+    gaps = _gaps(step, fill.target, ordered)
+    origin = step.origins.pop(fill, None)
+    fills: list[Statement] = [Copy(gap, fill.source) for gap in gaps]
+    step.origins |= dict.fromkeys(fills, origin)
+    step.statements[position : position + 1] = fills
+    return len(fills) - 1
+
+
+def _gaps(step: Step, array: View, ordered: list[Range]) -> list[View]:
+    """Return what the parts leave over of an array, before the first and after the last."""
+    sizes, (first, last) = step.sizes, (ordered[0], ordered[-1])
+    axis = first.axis
+    end = sizes.end(last.start, last.length)
+    assert end is not None
+    size = sizes.find(array.shape[axis])
+    gaps = [(0, first.start)] if first.start != 0 else []
+    if sizes.find(end) != size:
+        gaps.append((end, sizes.binary(size, "-", end)))
+    return [_range(array, axis, start, length) for start, length in gaps]
+
+
+def _range(array: View, axis: int, start, length) -> View:
+    shape, begin = list(array.shape), list(array.start)
+    shape[axis], begin[axis] = length, start
+    return View(array.buffer, tuple(shape), array.axes, array.steps, tuple(begin))
+
+
+def _compute_there(step: Step, stored: Copy) -> None:
+    """Have what is stored computed where it goes, if it lies in memory of its own until then."""
+    source, target, sizes = stored.source, stored.target, step.sizes
+    if not isinstance(source, View) or not is_all_of_its_buffer(source, sizes):
+        return
+    buffer = source.buffer
+    if (
+        buffer.role != "temporary"
+        or buffer.place is not None
+        or buffer.source is not None
+        or buffer.packed
+        or buffer.compute is None
+        or buffer.dtype != target.dtype
+        or any(view.buffer.root() is buffer and view.buffer is not buffer for view in _all(step))
+    ):
+        return
+    position = step.statements.index(stored)
+    later = step.statements[position + 1 :]
+    root = target.buffer.root()
+    if any(buffer in {v.buffer for v in one.views()} for one in later) and any(
+        root in one.memory_written() for one in later
+    ):
+        return
+    buffer.place = target
+    step.statements.remove(stored)
+    step.origins.pop(stored, None)
+
+
+def _all(step: Step) -> list[View]:
+    return [view for statement in step.statements for view in statement.views()]
