@@ -38,7 +38,8 @@ def gradient_of(name, static, mode):
     step, gates, states = CELLS[name]
     shapes = [(STEPS, BATCH, gates * WIDTH), (WIDTH, gates * WIDTH), *[(BATCH, WIDTH)] * states]
     x, u, *starts = (
-        T.TensorType("float64", shape=shape if static else (None,) * len(shape))() for shape in shapes
+        T.TensorType("float64", shape=shape if static else (None,) * len(shape))()
+        for shape in shapes
     )
     n = WIDTH if static else starts[0].shape[1]
     rows, _ = theano.scan(

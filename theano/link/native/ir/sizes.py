@@ -22,12 +22,6 @@ _SIZE = "int64_t"
 class Sizes:
     """The prologue of a loop: names of sizes and numbers, and the checks between them.
 
-    Parameters
-    ----------
-    known
-        The prologue of the same loop as it was written before: what it found to be the same
-        is known from the beginning here, and still checked.
-
     Attributes
     ----------
     entries
@@ -38,7 +32,7 @@ class Sizes:
         What each check says when it fails; the C function returns its position plus one.
     """
 
-    def __init__(self, known: Sizes | None = None) -> None:
+    def __init__(self) -> None:
         self.entries: list[Entry] = []
         self.checks: list[str] = []
         self.number_types: dict[str, str] = {}
@@ -51,16 +45,8 @@ class Sizes:
         # names in the order of their definitions; True for those that the caller passes
         self._names: dict[Size, bool] = {}
         self._ages: dict[Size, int] = {}
-        # Which sizes are the same, as far as is known, and as far as the prologue has checked.
-        self._same: dict[Size, Size] = {} if known is None else known.same_arguments()
-        self._checked: dict[Size, Size] = {}
-        # of each size that the caller passes, what is known of it from the beginning, and to be checked
-        self._pending: dict[Size, list[tuple[Size, Size]]] = {}
-        for pair in self._same.items():
-            for size in pair:
-                self._pending.setdefault(size, []).append(pair)
-        # why sizes must be the same
-        self._reasons: dict[Size, str] = {} if known is None else dict(known._reasons)
+        # which sizes are the same, as the prologue checks
+        self._same: dict[Size, Size] = {}
         self._required: set[Symbolic] = set()
 
     @property
@@ -72,15 +58,7 @@ class Sizes:
         """A name for a size that the caller passes."""
         named = self._add_name(name, passed=True)
         self.entries.append(NameNumber(name, _SIZE, given, about))
-        self._check_known(named)
         return named
-
-    def _check_known(self, named: Name) -> None:
-        """Check what is known of a size from the beginning, as soon as there is what to compare it with."""
-        for name, other in self._pending.get(named, ()):
-            if name in self._names and (isinstance(other, int) or other in self._names):
-                self.check(compared(name, "==", other), self._reasons[name])
-                self._checked[name] = other
 
     def name(self, size: Size) -> Size:
         """A name for a size; numbers and names stand for themselves."""
@@ -118,31 +96,15 @@ class Sizes:
 
     def equal(self, a: Size, b: Size, why: str) -> Size:
         """State that two sizes are the same, with a check where that is not certain."""
-        first, second = _representative(self._checked, a), _representative(self._checked, b)
+        first, second = sorted((self.find(a), self.find(b)), key=self._age)
         if first != second:
-            self.check(compared(first, "==", second), why)
-        elif a == b:
-            return self.find(a)
-        for same in (self._checked, self._same):
-            first, second = sorted(
-                (_representative(same, a), _representative(same, b)), key=self._age
-            )
-            if first != second and isinstance(second, Symbolic):
-                same[second] = first
-                self._reasons.setdefault(second, why)
+            self.check(compared(self.find(a), "==", self.find(b)), why)
+            if isinstance(second, Symbolic):
+                self._same[second] = first
         return self.find(a)
 
     def _age(self, size: Size) -> int:
         return -1 if isinstance(size, int) else self._ages[size]
-
-    def same_arguments(self) -> dict[Size, Size]:
-        """What the sizes that the caller passes are the same as, among themselves and numbers."""
-        same: dict[Size, Size] = {}
-        for name in self._same:
-            other = self.find(name)
-            if self._names[name] and (isinstance(other, int) or self._names[other]):
-                same[name] = other
-        return same
 
     def check(self, condition: Symbolic, why: str) -> None:
         """Refuse a call for which the condition does not hold, unless that is certain."""
@@ -311,9 +273,3 @@ def bytes_of(shape: Iterable[Size], itemsize: int) -> Size:
         return 0 if 0 in known else least
     factor = [] if 0 not in known else [0]
     return Call(BYTES, (least, *factor, *names))
-
-
-def _representative(same: dict[Size, Size], size: Size) -> Size:
-    while (found := same.get(size)) is not None:
-        size = found
-    return size

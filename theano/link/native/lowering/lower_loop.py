@@ -11,7 +11,6 @@ from theano.link.native.ir.ir import (
     CannotLower,
     Value,
 )
-from theano.link.native.ir.sizes import Sizes
 from theano.link.native.lowering.loop import Loop, LowerLoop
 from theano.link.native.lowering.loop_arguments import LoopArguments
 from theano.link.native.lowering.loop_results import LoopResults
@@ -39,26 +38,18 @@ def lower_scan(
         With the first reason found.
     """
     graph = with_lazy_choices(prepared(op))
-
-    def lowered(known: Sizes | None) -> Loop:
-        step = Step(name, known, lower_loop=lower_loop)
-        step.packs = not isinstance(op, OneStep)
-        loop = Loop(op.name or "scan", step, [], [])
-        arguments = LoopArguments(loop, op, outer_names)
-        step.constant_array = arguments.constant_array
-        nodes = Nodes(step, _no_input)
-        arguments.bind(graph.inputs, nodes.values)
-        for node in in_order(graph):
-            nodes.lower(node)
-        results = [nodes.value(variable) for variable in graph.outputs]
-        LoopResults(loop, arguments).bind(graph.outputs, results)
-        loop.number_count = arguments.number_count
-        return loop
-
-    loop = lowered(None)
-    # What is found out about sizes at the end of the step decides what is fused at its beginning.
-    if loop.step.sizes.same_arguments():
-        loop = lowered(loop.step.sizes)
+    step = Step(name, lower_loop=lower_loop)
+    step.packs = not isinstance(op, OneStep)
+    loop = Loop(op.name or "scan", step, [], [])
+    arguments = LoopArguments(loop, op, outer_names)
+    step.constant_array = arguments.constant_array
+    nodes = Nodes(step, _no_input)
+    arguments.bind(graph.inputs, nodes.values)
+    for node in in_order(graph):
+        nodes.lower(node)
+    results = [nodes.value(variable) for variable in graph.outputs]
+    LoopResults(loop, arguments).bind(graph.outputs, results)
+    loop.number_count = arguments.number_count
     run_passes(loop)
     return loop
 

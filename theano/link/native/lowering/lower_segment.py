@@ -11,7 +11,6 @@ from pytensor.graph.basic import Variable
 from theano.link.native.ir.ir import Argument, Buffer, CannotLower, Scalar, Size, Value, View
 from theano.link.native.ir.prologue import Element
 from theano.link.native.ir.scalar_types import C_TYPES, has_c_type
-from theano.link.native.ir.sizes import Sizes
 from theano.link.native.ir.symbolic import SizeOfArray, compared
 from theano.link.native.lowering.loop import LowerLoop
 from theano.link.native.lowering.nodes import Nodes
@@ -46,16 +45,14 @@ def lower_segment(
     NodeCannotLower
         With the first node that has no native code here.
     """
-    segment = _Builder(name, nodes, needed, None, lower_loop).build()
-    if len(nodes) > 1 and segment.step.sizes.same_arguments():
-        segment = _Builder(name, nodes, needed, segment.step.sizes, lower_loop).build()
+    segment = _Builder(name, nodes, needed, lower_loop).build()
     run_passes(segment)
     return segment
 
 
 class _Builder:
-    def __init__(self, name: str, nodes, needed, known: Sizes | None, lower_loop: LowerLoop):
-        step = Step(name, known, repeats=False, lower_loop=lower_loop)
+    def __init__(self, name: str, nodes, needed, lower_loop: LowerLoop):
+        step = Step(name, repeats=False, lower_loop=lower_loop)
         step.constant_array = self._constant_array
         self.segment = Segment(name, list(nodes), step)
         self.step, self.needed = step, needed

@@ -63,13 +63,12 @@ class StatementsOfStep:
     def __init__(
         self,
         name: str,
-        known: Sizes | None = None,
         repeats: bool = True,
         lower_loop: Callable[..., Any] | None = None,
     ) -> None:
         self.name, self.repeats, self.packs = name, repeats, repeats
         self.constant_array: Callable[[np.ndarray], View]
-        self.sizes = Sizes(known)
+        self.sizes = Sizes()
         self.loops: list[Any] = []
         self.rows_reached: dict[Buffer, Size] = {}
         self.lower_loop = lower_loop

@@ -20,11 +20,10 @@ class Dependence:
     def __init__(self, lowered: Loop | Segment):
         self._updated: dict[Buffer, Hashable] = {}
         if isinstance(lowered, Loop):
-            rows = [(row, argument) for row, argument, _ in lowered.rows]
-            rows += [(w.row, w.argument) for w in lowered.writes if w.row is not None]
+            rows = [*lowered.rows, *((w.row, w.argument, w.tap) for w in lowered.writes)]
             self._updated = {
-                row: argument.name
-                for row, argument in rows
+                row: (argument.name, tap)
+                for row, argument, tap in rows
                 if isinstance(row, Buffer) and argument.kind == "mit_mot"
             }
         self._reads: dict[Statement, set[Hashable]] = {}

@@ -72,9 +72,7 @@ def _shape(statement: Map, sizes: Sizes) -> tuple[Size, ...]:
     return tuple(map(sizes.find, statement.shape))
 
 
-def _can_meet(
-    between: list[Statement], one: Map, other: Map, dependence: Dependence
-) -> bool:
+def _can_meet(between: list[Statement], one: Map, other: Map, dependence: Dependence) -> bool:
     """Return whether one of two maps can be moved to the other."""
     return not dependence.any_ordered(between, other) or not any(
         dependence.ordered(one, statement) for statement in between
@@ -83,13 +81,31 @@ def _can_meet(
 
 def _fit(one: Map, other: Map, sizes: Sizes, dependence: Dependence) -> bool:
     """Return whether two maps side by side may be done element by element together."""
-    if not dependence.writes(other).isdisjoint(dependence.reads(one) | dependence.writes(one)):
+    if not dependence.writes(other).isdisjoint(dependence.writes(one)):
+        if not _write_apart(one, other, sizes, dependence):
+            return False
+    if not all(
+        is_all_of_its_buffer(view, sizes) and view.buffer.root() is view.buffer
+        for view in one.values_read()
+        if isinstance(view, View) and dependence.memory(view.buffer) in dependence.writes(other)
+    ):
+        # what the later one writes is read at other elements
         return False
     made, written = _buffers_made(one), dependence.writes(one)
     return all(
         view.buffer in made and is_all_of_its_buffer(view, sizes)
         for view in other.values_read()
         if isinstance(view, View) and dependence.memory(view.buffer) in written
+    )
+
+
+def _write_apart(one: Map, other: Map, sizes: Sizes, dependence: Dependence) -> bool:
+    """Return whether all that both write of the same memory are parts of it, each computed there."""
+    both = dependence.writes(one) & dependence.writes(other)
+    return all(
+        buffer.place is not None and not is_all_of_its_buffer(buffer.place, sizes)
+        for buffer in (*one.written(), *other.written())
+        if dependence.memory(buffer) in both
     )
 
 

@@ -18,6 +18,7 @@ from theano.link.native.passes.unread import answered_buffers
 from theano.link.native.statements.base import Statement
 from theano.link.native.statements.map import Map
 
+
 def slice_maps(lowered: Loop | Segment) -> None:
     """Compute in their readers what is read by slices only."""
     step = lowered.step
@@ -92,9 +93,7 @@ def _may_move(
     last = max(statements.index(reader) for reader, _, _ in found)
     if any(len(reader.body) + len(tree) > MOST_IN_A_MAP for reader, _, _ in found):
         return False
-    return all(
-        dependence.writes(one).isdisjoint(read) for one in statements[position : last + 1]
-    )
+    return all(dependence.writes(one).isdisjoint(read) for one in statements[position : last + 1])
 
 
 def _compute_in(step: Step, reader: Map, view: View, part: Range, tree: list[Compute]) -> None:
@@ -113,7 +112,12 @@ def _compute_in(step: Step, reader: Map, view: View, part: Range, tree: list[Com
                     else operand
                 )
         made[compute] = Compute(
-            f"e{buffer.name[1:]}", compute.dtype, compute.operation, operands, compute.dtypes, buffer
+            f"e{buffer.name[1:]}",
+            compute.dtype,
+            compute.operation,
+            operands,
+            compute.dtypes,
+            buffer,
         )
         buffer.compute = made[compute]
     reader.body[:0] = made.values()

@@ -91,9 +91,7 @@ def _part_of(
     return range_of(statement.target, array, sizes)
 
 
-def _store(
-    step: Step, position: int, parts: dict[Combine, Range], ordered: list[Range]
-) -> int:
+def _store(step: Step, position: int, parts: dict[Combine, Range], ordered: list[Range]) -> int:
     """Store parts in the place of adding them; return how many statements are more."""
     fill = step.statements[position]
     assert isinstance(fill, Copy)
