@@ -157,3 +157,18 @@ def test_gradient_of_a_softmax_of_large_scores(dtype, mean):
         np.testing.assert_allclose(value, cost / (6 if mean else 1))
     for value in found[3:]:
         np.testing.assert_allclose(value, np.array(gradient) / (6 if mean else 1), atol=1e-15)
+
+
+@pytest.mark.parametrize("in_loop", [False, True], ids=["outside", "in a loop"])
+def test_a_complement_cancels_however_it_is_written(in_loop, floatx):
+    q = T.vector("q")
+    for complement in (lambda s: T.log1p(-s), lambda s: T.log(1 - s), lambda s: T.log(1 + -s)):
+
+        def step(q, complement=complement):
+            return complement(T.nnet.sigmoid(q))
+
+        e = theano.scan(step, sequences=[q])[0] if in_loop else step(q)
+        values = np.array([790, 0.5, -40], floatx)
+        found = theano.function([q], T.grad(e.sum(), q))(values)
+        expected = -1 / (1 + np.exp(-values.astype("float64")))
+        np.testing.assert_allclose(found, expected, rtol=tolerance(floatx))

@@ -22,7 +22,7 @@ def stored():
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(map(str, case)))
 def test_a_network_learns_what_theano_learned(case, stored):
-    with theano.config.change_flags():
+    with theano.config.change_flags(floatX=case[1]):
         found = np.array(trained(theano, *case))
     known = np.array(stored[case])
     assert np.isfinite(found[np.isfinite(known)]).all()

@@ -125,7 +125,6 @@ CASES = [
 def trained(theano, name, floatx, size, rate):
     """Return the cost, and the largest gradient of each weight, of each step."""
     T = theano.tensor
-    theano.config.floatX = floatx
     net = Network(theano, floatx, size)
     NETWORKS[name](net, T)
     gradients = T.grad(net.cost, net.weights)
@@ -140,8 +139,12 @@ def trained(theano, name, floatx, size, rate):
 def main():
     import theano
 
+    results = []
+    for case in CASES:
+        theano.config.floatX = case[1]
+        results.append([list(case), trained(theano, *case)])
     with open(sys.argv[1], "w") as sink:
-        json.dump([[list(case), trained(theano, *case)] for case in CASES], sink)
+        json.dump(results, sink)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from theano.schedule.rewrites.elements.logarithms_and_roots import (
     log_of_squared_tanh,
     square_of_root,
 )
+from theano.schedule.rewrites.elements.negative_terms import sum_with_negative_term
 from theano.schedule.rewrites.elements.views_last import views_last
 from theano.schedule.rewrites.in_place.parts_in_place import PartsInPlace
 from theano.schedule.rewrites.in_place.results_in_place import ResultsInPlace
@@ -63,6 +64,7 @@ def register_for_tags(name: str, rewrite: Any, *tags: str, position: float) -> N
 # before all others
 optdb.register("lines_kept", LinesKept(), FAST_RUN_TAG, FAST_COMPILE_TAG, position=-1)
 optdb["canonicalize"].register("known_choice", known_choice, FAST_RUN_TAG, FAST_COMPILE_TAG)
+optdb["canonicalize"].register("sum_with_negative_term", sum_with_negative_term, FAST_RUN_TAG)
 optdb["canonicalize"].register("square_of_root", square_of_root, FAST_RUN_TAG)
 optdb["stabilize"].register("log_of_squared_tanh", log_of_squared_tanh, FAST_RUN_TAG)
 optdb["stabilize"].register("log_of_exponentials", log_of_exponentials, FAST_RUN_TAG)

@@ -154,6 +154,14 @@ made("logarithms of squared tangents", "log_of_squared_tanh")(
         lambda x, y: pt.log(1 - pt.tanh(x) * pt.tanh(y)),
     ]
 )
+made("sums with negative terms", "sum_with_negative_term")(
+    [
+        lambda x, y: x + -y,
+        lambda x, y: -x * y + x,
+        lambda x, y: 1 + -pt.sigmoid(x),
+        lambda x, y: -1 * x + -1 * y,
+    ]
+)
 made("squares of roots", "square_of_root")(
     [
         lambda x, y: y * pt.sqrt(pt.exp(x)) * pt.sqrt(pt.exp(x)),

@@ -7,7 +7,7 @@ added, only what no part covers is filled with zeros, and what is stored is comp
 
 from __future__ import annotations
 
-from theano.link.native.ir.ir import Buffer, Scalar, View
+from theano.link.native.ir.ir import Buffer, Scalar, Size, View
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.segment import Segment
@@ -115,13 +115,13 @@ def _gaps(step: Step, array: View, ordered: list[Range]) -> list[View]:
     end = sizes.end(last.start, last.length)
     assert end is not None
     size = sizes.find(array.shape[axis])
-    gaps = [(0, first.start)] if first.start != 0 else []
+    gaps: list[tuple[Size, Size]] = [(0, first.start)] if first.start != 0 else []
     if sizes.find(end) != size:
         gaps.append((end, sizes.binary(size, "-", end)))
     return [_range(array, axis, start, length) for start, length in gaps]
 
 
-def _range(array: View, axis: int, start, length) -> View:
+def _range(array: View, axis: int, start: Size, length: Size) -> View:
     shape, begin = list(array.shape), list(array.start)
     shape[axis], begin[axis] = length, start
     return View(array.buffer, tuple(shape), array.axes, array.steps, tuple(begin))
