@@ -16,13 +16,16 @@ LOADERS = ("import_module", "import_keeping_settings")
 LOADING_BY_TABLE = {
     "theano.lazy_names",
     "theano.link.native.lowering.places",
+    "theano.link.native.render.places",
     "theano.link.xla.jax_library",
 }
 
-# The tables, and which modules they import: lazy names of packages, and lowerings. A name of a
+# The tables, and which modules they import: lazy names of packages, lowerings, and how
+# kinds of statements are written. A name of a
 # module of the package itself is an address: who asks for it imports the module.
 TABLES: dict[str, Callable[[dict], Iterable[str]]] = {
     "_LAZY": lambda table: (place for name, place in table.items() if place != f".{name}"),
+    "KINDS_OF": lambda table: table.keys(),
     "OPERATORS_OF": lambda table: table.keys(),
 }
 

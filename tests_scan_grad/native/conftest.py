@@ -5,7 +5,7 @@ from zlib import crc32
 import pytest
 
 from tests_scan_grad.native.runtime import emulated, runtime_calls
-from theano.link.native.emit import segment
+from theano.link.native.render import segment
 
 EMULATED = "neon, emulated"
 FAMILIES = (

@@ -19,11 +19,11 @@ import theano
 from tests_scan_grad.native.loops import native_mode, numbers, python_mode, same, scan
 from tests_scan_grad.native.runtime import runtime_calls
 from theano.link.native import report
-from theano.link.native.emit import c_text
-from theano.link.native.emit.loop import RUNTIME_FUNCTIONS, emit_loop
 from theano.link.native.ir.ir import FIRST_SIZE
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.lowered_loops import loops_of_their_own
+from theano.link.native.render import c_text
+from theano.link.native.render.loop import RUNTIME_FUNCTIONS, emit_loop
 from theano.link.native.runtime import build
 
 STEPS, BATCH, WIDE = 5, 3, 150

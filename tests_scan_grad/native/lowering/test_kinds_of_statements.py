@@ -20,6 +20,8 @@ from theano.link.native.ir.sharing import Alone, Sharing
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.lowering.lowered_loops import loops_of_their_own
 from theano.link.native.passes.step_time import nanoseconds
+from theano.link.native.render.registry import lines_of
+from theano.link.native.render.writer import Writer
 from theano.link.native.statements.base import Statement
 from theano.link.native.statements.kernel import Kernel
 
@@ -99,9 +101,7 @@ def test_statements_that_repeat_are_one_function():
     assert len(re.findall(r"^ +statement\d+\(", source(f), re.M)) == 4
 
 
-@pytest.mark.parametrize(
-    "lacking", ["values_read", "way", "touches", "nanoseconds", "operations", "lines"]
-)
+@pytest.mark.parametrize("lacking", ["values_read", "way", "touches", "nanoseconds", "operations"])
 def test_a_kind_that_leaves_something_out_cannot_be_defined(lacking):
     members = {name: value for name, value in vars(TimesMirrored).items() if name != lacking}
     with pytest.raises(TypeError, match=f"Lacking as a kind of statement lacks {lacking}$"):
@@ -112,6 +112,13 @@ def test_a_kind_that_does_not_say_where_it_is_a_function_cannot_be_defined():
     members = {name: value for name, value in vars(TimesMirrored).items() if name != "as_function"}
     with pytest.raises(TypeError, match="lacks as_function"):
         type(Statement)("Lacking", (Statement,), members)
+
+
+def test_a_kind_that_nothing_writes_as_c_is_named():
+    alike = type(Statement)("Unwritten", (Statement,), dict(vars(TimesMirrored)))
+    view = View.of(Buffer("x", "float64", (100, 30), "temporary"))
+    with pytest.raises(TypeError, match="nothing writes Unwritten as C"):
+        lines_of(alike(view, view), Writer(Sizes(), False, lambda kind, text: -1), None)
 
 
 def test_lines_of_a_lowering_take_as_long_as_to_move_what_they_touch():

@@ -14,8 +14,9 @@ from theano.link.native.ir.sharing import Share, Sharing, Way
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
+from theano.link.native.render.registry import renders
+from theano.link.native.render.writer import Writer
 from theano.link.native.statements.base import AsFunction, Statement, Touch, Work
-from theano.link.native.text.writer import Writer
 
 # so long that the time of a step shows it
 NANOSECONDS = 77
@@ -63,27 +64,28 @@ class TimesMirrored(Statement):
     def operations(self) -> list[Work]:
         return [Work(1, self.target.shape)]
 
-    def lines(self, writer: Writer, share: Share | None) -> list[str]:
-        x, y = writer.place(self.source), writer.place(self.target)
-        rows, columns = writer.shape(self.target)
-        kind = C_TYPES[self.target.dtype]
-        first, end = ("0", columns) if share is None else (share.first, share.end)
 
-        def element(pointer: str, place, row: str) -> str:
-            return f"{pointer}[({row}) * {place.strides[0].text} + j * {place.strides[1].text}]"
+@renders(TimesMirrored)
+def times_mirrored(statement: TimesMirrored, writer: Writer, share: Share | None) -> list[str]:
+    x, y = writer.place(statement.source), writer.place(statement.target)
+    rows, columns = writer.shape(statement.target)
+    kind = C_TYPES[statement.target.dtype]
+    first, end = ("0", columns) if share is None else (share.first, share.end)
 
-        return [
-            "{",
-            f"const {kind} *const x = {x.pointer};",
-            f"{kind} *const y = {y.pointer};",
-            f"for (int64_t i = 0; i < {rows}; i++) {{",
-            f"for (int64_t j = {first}; j < {end}; j++) {{",
-            f"{element('y', y, 'i')} = {element('x', x, 'i')} * "
-            f"{element('x', x, f'{rows} - 1 - i')};",
-            "}",
-            "}",
-            "}",
-        ]
+    def element(pointer: str, place, row: str) -> str:
+        return f"{pointer}[({row}) * {place.strides[0].text} + j * {place.strides[1].text}]"
+
+    return [
+        "{",
+        f"const {kind} *const x = {x.pointer};",
+        f"{kind} *const y = {y.pointer};",
+        f"for (int64_t i = 0; i < {rows}; i++) {{",
+        f"for (int64_t j = {first}; j < {end}; j++) {{",
+        f"{element('y', y, 'i')} = {element('x', x, 'i')} * {element('x', x, f'{rows} - 1 - i')};",
+        "}",
+        "}",
+        "}",
+    ]
 
 
 @lowers(MirroredRows)

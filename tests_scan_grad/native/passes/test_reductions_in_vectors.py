@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from theano.link.native.emit import c_text
+from theano.link.native.render import c_text
 from theano.link.native.runtime.build import find_compiler
 
 LANES = 16

@@ -9,9 +9,9 @@ from theano.link.native.build import compiler, libraries, objects
 from theano.link.native.build.libraries import build_of
 from theano.link.native.build.objects import compile_ahead, object_files
 from theano.link.native.build.tiers import OPTIMIZED, QUICK
-from theano.link.native.emit.loop_code import LoopCode
-from theano.link.native.emit.program_text import ProgramText
 from theano.link.native.ir.ir import CannotLower
+from theano.link.native.render.loop_code import LoopCode
+from theano.link.native.render.program_text import ProgramText
 from theano.schedule.disk.sealed_files import is_sealed
 
 

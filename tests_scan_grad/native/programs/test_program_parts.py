@@ -12,7 +12,7 @@ import theano.tensor as T
 from theano.link.native import source
 from theano.link.native.build import compiler, objects
 from theano.link.native.build import libraries as build
-from theano.link.native.emit import program_text, segment
+from theano.link.native.render import program_text, segment
 
 
 def long_program():

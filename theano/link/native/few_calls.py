@@ -7,11 +7,11 @@ from pytensor.graph.basic import Apply
 from pytensor.graph.op import HasInnerGraph
 
 from theano.link.native.build.programs import LoadedProgram
-from theano.link.native.emit.counters import Counters
-from theano.link.native.emit.program_text import ProgramText
 from theano.link.native.graph.partition import Part
 from theano.link.native.linker import NativeLinker
 from theano.link.native.program import Program
+from theano.link.native.render.counters import Counters
+from theano.link.native.render.program_text import ProgramText
 from theano.link.native.run.one_by_one import slow_in_python
 
 

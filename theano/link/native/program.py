@@ -11,8 +11,6 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.scalar.basic import ScalarType
 
 from theano.data_classes import dataclass
-from theano.link.native.emit.counters import Counters
-from theano.link.native.emit.program_text import ProgramText, profiled_text, program_text
 from theano.link.native.graph.overwriting import overwrites_input
 from theano.link.native.graph.partition import Part, needed_results, partition
 from theano.link.native.graph.updates_in_place import allow_commits, written_last
@@ -25,6 +23,8 @@ from theano.link.native.lowering.places import import_lowering
 from theano.link.native.lowering.registry import import_lowerings_by, lowering_of
 from theano.link.native.lowering.segment import Segment, SegmentCall
 from theano.link.native.passes.mutable_inputs import compute_into_inputs, mutable_inputs
+from theano.link.native.render.counters import Counters
+from theano.link.native.render.program_text import ProgramText, profiled_text, program_text
 from theano.pytensor_base.functions.c_code import CLinker, OpWiseCLinker
 from theano.pytensor_base.functions.linking import PerformLinker, VMLinker
 from theano.pytensor_base.graphs.kinds import is_a

@@ -17,12 +17,12 @@ from pytensor.graph.fg import FunctionGraph
 from theano.link.native.build import compiler
 from theano.link.native.build.objects import compile_ahead
 from theano.link.native.build.programs import first_tier
-from theano.link.native.emit.loop_code import LoopCode, loop_code
 from theano.link.native.ir.ir import CannotLower
 from theano.link.native.lowering.loop import loops_of
 from theano.link.native.lowering.lowered_loops import shared_loop
 from theano.link.native.lowering.operations.scan import argument_names
 from theano.link.native.program import why_not
+from theano.link.native.render.loop_code import LoopCode, loop_code
 from theano.link.native.runtime.build import find_compiler
 from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.order import in_order

@@ -21,8 +21,8 @@ from theano.link.native.build import compiler
 from theano.link.native.build.compiler import Run
 from theano.link.native.build.objects import object_files, running_ahead, start_missing
 from theano.link.native.build.tiers import QUICK, Tier
-from theano.link.native.emit.program_text import ProgramText
 from theano.link.native.ir.ir import CannotLower
+from theano.link.native.render.program_text import ProgramText
 from theano.link.native.runtime.build import Command
 from theano.link.native.runtime.load import cache_folder, in_cache_or_elsewhere, open_library
 from theano.schedule.disk.sealed_files import is_sealed, put_sealed

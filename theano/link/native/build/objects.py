@@ -17,8 +17,8 @@ from pathlib import Path
 from theano.link.native.build import compiler
 from theano.link.native.build.compiler import Run
 from theano.link.native.build.tiers import Tier
-from theano.link.native.emit.loop_code import LoopCode
 from theano.link.native.ir.ir import CannotLower
+from theano.link.native.render.loop_code import LoopCode
 from theano.link.native.runtime.load import cache_folder
 from theano.schedule.disk.own_folders import make_own_folder
 from theano.schedule.disk.sealed_files import is_sealed

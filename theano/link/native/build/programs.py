@@ -10,7 +10,7 @@ from theano.data_classes import dataclass
 from theano.link.native.build.libraries import build_of, library
 from theano.link.native.build.optimized_later import OptimizedLater
 from theano.link.native.build.tiers import OPTIMIZED, QUICK, Tier
-from theano.link.native.emit.program_text import ProgramText
+from theano.link.native.render.program_text import ProgramText
 
 # The compiler takes as long for fewer lines, however much it optimizes.
 LINES_WORTH_A_QUICK_BUILD = 150

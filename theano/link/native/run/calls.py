@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from theano.link.native.build.optimized_later import OptimizedLater
-from theano.link.native.emit.loop import RUNTIME_FUNCTIONS
-from theano.link.native.emit.segment import COMMITTED, CONVERT, OTHER_ROOM, REFUSED
 from theano.link.native.ir.ir import FIRST_RESULT
 from theano.link.native.lowering.segment import Passed, SegmentCall, takes_offers
+from theano.link.native.render.loop import RUNTIME_FUNCTIONS
+from theano.link.native.render.segment import COMMITTED, CONVERT, OTHER_ROOM, REFUSED
 from theano.link.native.run.interrupts import (
     INTERRUPTED,
     is_main_thread,

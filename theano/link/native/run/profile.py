@@ -12,8 +12,8 @@ from weakref import WeakKeyDictionary
 from pytensor.configdefaults import config
 
 from theano.data_classes import dataclass
-from theano.link.native.emit.counters import FIELDS, Counter, Counters
 from theano.link.native.lowering.segment import SegmentCall
+from theano.link.native.render.counters import FIELDS, Counter, Counters
 from theano.pytensor_base.functions.profiling import register_profiler_printer
 from theano.scan_module.report.step_times import LoopTime, StatementTime, use_step_times
 from theano.users_code.lines import Place, nearest_place

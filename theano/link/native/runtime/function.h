@@ -4,7 +4,7 @@
 
 #include "tn_function.h"
 
-/* NumPy's array and what its type looks like, as generated code reads them (emit/included/prelude.inc). */
+/* NumPy's array and what its type looks like, as generated code reads them (render/included/prelude.inc). */
 typedef struct {
     int64_t references;
     void *type, *scalar;

@@ -15,9 +15,8 @@ from typing import Any, ClassVar
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Buffer, Scalar, Size, View
 from theano.link.native.ir.prologue import names_of
-from theano.link.native.ir.sharing import ONE, Share, Sharing, Way
+from theano.link.native.ir.sharing import Share, Sharing, Way
 from theano.link.native.ir.sizes import Sizes
-from theano.link.native.text.writer import Writer
 
 Operand = View | Scalar
 
@@ -208,20 +207,3 @@ class Statement(ABC):
         return type(self).__name__.lower()
 
     # ---- C ----
-
-    def libraries(self) -> set[str]:
-        """The files beside the prelude that it needs: 'vectors', or those of an `Expression`."""
-        return set()
-
-    def about(self) -> str:
-        """The comment that stands before it."""
-        return ""
-
-    @abstractmethod
-    def lines(self, writer: Writer, share: Share | None) -> list[str]:
-        """It in C: all of it, or what one of several threads does of it."""
-
-    def lines_of_a_thread(self, writer: Writer, way: Way | None) -> list[str]:
-        """What one of several threads does of it, if it does anything."""
-        lines = self.lines(writer, way if isinstance(way, Share) else None)
-        return ["if (!thread) {", *lines, "}"] if way == ONE else lines

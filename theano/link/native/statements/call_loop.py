@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from theano.data_classes import dataclass
-from theano.link.native.ir.ir import FIRST_ARRAY, Buffer, Scalar, View
-from theano.link.native.ir.scalar_types import C_TYPES
+from theano.link.native.ir.ir import Buffer, Scalar, View
 from theano.link.native.ir.sharing import Alone, Share, Sharing, Way
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.statements.base import AsFunction, Operand, Statement, Touch, Work
-from theano.link.native.text.writer import Writer
 
 # the arguments of a loop that it writes
 WRITTEN_KINDS = ("mit_mot", "ring", "trace", "untraced")
@@ -99,42 +97,3 @@ class CallLoop(Statement):
 
     def described(self) -> str:
         return f"the loop {self.loop.name}"
-
-    def about(self) -> str:
-        return self.described()
-
-    def lines(self, writer: Writer, share: Share | None) -> list[str]:
-        """Fill in where the arrays lie, and call the loop's function."""
-        loop, prefix = self.loop, self.prefix
-        names = (f"{prefix}_{what}" for what in ("numbers", "arrays", "result"))
-        numbers, arrays, result = map(writer.rename, names)
-        lines = [self._if(writer), f"{arrays}[1] = {writer.rename(self.work.name)};"]
-        for k, (argument, operand) in enumerate(zip(loop.arguments, self.operands, strict=True)):
-            at = f"{arrays}[{FIRST_ARRAY + k}]"
-            if isinstance(operand, Scalar):
-                kind = C_TYPES[operand.dtype]
-                lines.append(f"const {kind} {prefix}_value{k} = {writer.number(operand)};")
-                lines.append(f"{at} = (void *)&{prefix}_value{k};")
-                continue
-            place = writer.place(operand)
-            lines.append(f"{at} = (void *)({place.pointer});")
-            if argument.kind == "sequence":
-                lines.append(f"{numbers}[{argument.first_size}] = {place.strides[0].text};")
-            if argument.free_strides:
-                first = argument.first_size + 1 + operand.ndim
-                for d, stride in enumerate(place.strides):
-                    lines.append(f"{numbers}[{first + d}] = {stride.text};")
-        return [
-            *lines,
-            f"{numbers}[0] = 1;",
-            f"status = {writer.function(loop.step.name)}({numbers}, {arrays}, {result});",
-            f"if (status) {{ result[0] = {result}[0]; "
-            "status = status > 0 ? TN_REFUSED : status == TN_INTERRUPTED ? status "
-            f": status - {self.first_error}; goto end; }}",
-            "}",
-        ]
-
-    def _if(self, writer: Writer) -> str:
-        if self.when is None:
-            return "{"
-        return f"if ({'' if self.when.holds else '!'}({writer.number(self.when.condition)})) {{"

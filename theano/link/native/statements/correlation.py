@@ -13,7 +13,6 @@ from theano.link.native.ir.sizes import Sizes
 from theano.link.native.ir.symbolic import Call, Symbolic
 from theano.link.native.statements.base import AsFunction, Statement, Touch, Work
 from theano.link.native.statements.costs import MULTIPLY_ADD
-from theano.link.native.text.writer import Writer
 
 # what is computed, as runtime.h counts it
 DIRECTIONS = {"top": 0, "images": 1, "filters": 2}
@@ -111,14 +110,3 @@ class Correlate(Statement):
 
     def described(self) -> str:
         return "correlation" if self.computed == "top" else f"correlation, to {self.computed}"
-
-    def lines(self, writer: Writer, share: Share | None) -> list[str]:
-        given = Call("TN_CORRELATION", tuple(map(writer.size, self.sizes.numbers())))
-        out = getattr(self, self.computed)
-        views = (self.images, self.filters, self.top, out, self.work)
-        pointers = ", ".join(writer.place(view).pointer for view in views)
-        threads = "0, 0" if share is None else "thread, threads"
-        return [
-            f"runtime->correlate_{SUFFIX[out.dtype]}({given}, {DIRECTIONS[self.computed]}, "
-            f"{pointers}, {threads});"
-        ]

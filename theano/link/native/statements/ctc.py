@@ -10,13 +10,10 @@ from dataclasses import replace
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Size, View
-from theano.link.native.ir.scalar_types import C_TYPES, SUFFIX
 from theano.link.native.ir.sharing import ONE, Share, Sharing, Way
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.statements.base import AsFunction, Operand, Statement, Touch, Work
 from theano.link.native.statements.costs import VECTOR_FUNCTION
-from theano.link.native.text.looks import between_looks, declared, going_on, look_after
-from theano.link.native.text.writer import Writer
 
 
 @dataclass(eq=False)
@@ -94,46 +91,3 @@ class Ctc(Statement):
         passes = 1 + len(self.gradients)
         of_states = (self.activations.shape[0], *self.labels.shape)
         return [Work(4 * passes, self.activations.shape), Work(24 * passes, of_states)]
-
-    def lines(self, writer: Writer, share: Share | None) -> list[str]:
-        dtype = self.activations.dtype
-        looks = between_looks() if writer.looks else 0
-        named = {
-            "x": self.activations,
-            "labels": self.labels,
-            "steps": self.steps,
-            "costs": self.costs,
-            "work": self.work,
-            **dict(zip(["gradients"], self.gradients, strict=False)),
-        }
-        places = {name: writer.place(view) for name, view in named.items()}
-        strides = {name: [one.text for one in place.strides] for name, place in places.items()}
-        pointers = [
-            f"{C_TYPES[named[name].dtype]} *const {name} = {place.pointer};"
-            for name, place in places.items()
-        ]
-        steps, sequences, classes = writer.shape(self.activations)
-        of_gradient = strides["gradients"][0] if self.gradients else "0"
-        sizes = [steps, classes, writer.shape(self.labels)[1], strides["x"][0], strides["x"][2]]
-        sizes += [strides["labels"][1], of_gradient]
-        gradient = f"gradients + k * ({strides['gradients'][1]})" if self.gradients else "0"
-        operands = [
-            f"TN_CTC({', '.join(map(str, sizes))})",
-            f"x + k * ({strides['x'][1]})",
-            f"labels + k * ({strides['labels'][0]})",
-            f"steps[k * ({strides['steps'][0]})]",
-            f"work + k * ({strides['work'][0]})",
-            gradient,
-        ]
-        first, end = ("0", sequences) if share is None else (share.first, share.end)
-        call = f"runtime->ctc_{SUFFIX[dtype]}({', '.join(operands)})"
-        return [
-            "{",
-            *declared(looks),
-            *pointers,
-            f"for (int64_t k = {first}; k < {end}{going_on(looks)}; k++) {{",
-            f"costs[k * ({strides['costs'][0]})] = {call};",
-            *look_after(f"{steps} * {classes}", looks),
-            "}",
-            "}",
-        ]

@@ -8,34 +8,10 @@ from dataclasses import field, replace
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Size, View
 from theano.link.native.ir.prologue import names_of
-from theano.link.native.ir.scalar_types import C_TYPES
 from theano.link.native.ir.sharing import ONE, Alone, Share, Sharing, Way
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.statements.base import AsFunction, Checks, Statement, Touch, Work
 from theano.link.native.statements.costs import MOVE
-from theano.link.native.text.writer import Writer
-
-
-@dataclass(frozen=True)
-class Array:
-    """A view as lines of C see it: the name of a pointer, sizes, and strides as C text."""
-
-    name: str
-    shape: tuple[Size, ...]
-    strides: tuple[str, ...]
-
-    def at(self, *indices: str) -> str:
-        """The element at these indices, one for each dimension."""
-        return f"{self.name}[{self.offset(*indices)}]"
-
-    def offset(self, *indices: str) -> str:
-        """Where the element at the first so many indices lies, in elements."""
-        terms = [
-            index if stride == "1" else f"({index}) * ({stride})"
-            for index, stride in zip(indices, self.strides, strict=False)
-            if stride != "0" and index != "0"
-        ]
-        return " + ".join(terms) or "0"
 
 
 @dataclass(eq=False)
@@ -118,15 +94,3 @@ class Kernel(Statement):
 
     def operations(self) -> list[Work]:
         return self.computes
-
-    def lines(self, writer: Writer, share: Share | None) -> list[str]:
-        lines, arrays = ["{"], []
-        for k, view in enumerate([*self.writes, *self.reads]):
-            place = writer.place(view)
-            strides = tuple(stride.text for stride in place.strides)
-            arrays.append(Array(f"x{k}", writer.shape(view), strides))
-            lines.append(f"{C_TYPES[view.dtype]} *const x{k} = {place.pointer};")
-        numbers: list[str] = [str(writer.size(number)) for number in self.numbers]
-        if self.failure is not None:
-            numbers.append(writer.fails(*self.failure))
-        return [*lines, *self.make_lines(*arrays, *numbers), "}"]

@@ -5,12 +5,9 @@ from __future__ import annotations
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Scalar, View
 from theano.link.native.ir.scalar_expressions import Expression
-from theano.link.native.ir.scalar_types import C_TYPES
 from theano.link.native.ir.sharing import EVERY, Share, Sharing, Way
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.statements.base import AsFunction, Operand, Statement, Touch, Work
-from theano.link.native.text.expressions import scalar_text
-from theano.link.native.text.writer import Writer
 
 
 @dataclass(eq=False)
@@ -43,13 +40,6 @@ class Assign(Statement):
     def operations(self) -> list[Work]:
         return []
 
-    def libraries(self) -> set[str]:
-        return {self.operation.library}
-
-    def lines(self, writer: Writer, share: Share | None) -> list[str]:
-        text = _text(writer, self.operation, self.operands)
-        return [f"const {C_TYPES[self.result.dtype]} {writer.number(self.result)} = {text};"]
-
 
 @dataclass(eq=False)
 class Load(Statement):
@@ -79,10 +69,6 @@ class Load(Statement):
 
     def operations(self) -> list[Work]:
         return []
-
-    def lines(self, writer: Writer, share: Share | None) -> list[str]:
-        pointer = writer.place(self.view).pointer
-        return [f"const {C_TYPES[self.result.dtype]} {writer.number(self.result)} = *({pointer});"]
 
 
 @dataclass(eq=False)
@@ -121,12 +107,3 @@ class Check(Statement):
 
     def operations(self) -> list[Work]:
         return []
-
-    def lines(self, writer: Writer, share: Share | None) -> list[str]:
-        condition = _text(writer, self.condition, self.operands)
-        return [f"if (!({condition})) {writer.fails(self.kind, self.text)}"]
-
-
-def _text(writer: Writer, operation: Expression, operands: list[Scalar]) -> str:
-    texts = [writer.number(operand) for operand in operands]
-    return scalar_text(operation, texts, [operand.dtype for operand in operands])

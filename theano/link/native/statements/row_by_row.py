@@ -6,20 +6,11 @@ element of each row, the exponentials and their sum, and the quotients.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from itertools import chain
-
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Buffer, Size, View
-from theano.link.native.ir.layout import Product
 from theano.link.native.ir.sharing import Share, Sharing, Way
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.statements.base import AsFunction, Operand, Statement, Touch, Work
-from theano.link.native.text.looks import between_looks, declared, going_on, look_after
-from theano.link.native.text.writer import Writer
-
-# Elements of the rows that are done together: with what is made of them they fit the second cache.
-ELEMENTS = 8192
 
 
 @dataclass(eq=False)
@@ -92,35 +83,5 @@ class RowByRow(Statement):
     def moved(self) -> list[View]:
         return [view for part in self.parts for view in part.moved()]
 
-    def libraries(self) -> set[str]:
-        return set(chain.from_iterable(part.libraries() for part in self.parts))
-
     def described(self) -> str:
         return "row by row: " + "; ".join(part.described() for part in self.parts)
-
-    def about(self) -> str:
-        return "row by row: " + ", ".join(part.about() for part in self.parts if part.about())
-
-    def lines(self, writer: Writer, share: Share | None) -> list[str]:
-        """Blocks of rows, all of them or those of a thread, with looks for signals between them."""
-        looks = between_looks(len(self.parts)) if writer.looks else 0
-        shape = [writer.sizes.find(size) for size in self.shape]
-        rows, *row = map(writer.size, shape)
-        first, end = ("0", rows) if share is None else (share.first, share.end)
-        length = Product(1)
-        for size in row:
-            length = length.times(size)
-        block = Share(0, shape[0], "1", "top", "bottom")
-        within = replace(writer, looks=False)
-        return [
-            "{",
-            *declared(looks),
-            f"const int64_t row_length = {length.text};",
-            f"const int64_t together = 1 + {ELEMENTS - 1} / (row_length + 1);",
-            f"for (int64_t top = {first}; top < {end}{going_on(looks)}; top += together) {{",
-            f"const int64_t bottom = tn_smaller(top + together, {end});",
-            *(line for part in self.parts for line in part.lines(within, block)),
-            *look_after("(bottom - top) * row_length", looks),
-            "}",
-            "}",
-        ]

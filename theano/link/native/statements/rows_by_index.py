@@ -9,9 +9,8 @@ from dataclasses import replace
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Scalar, Size, View
-from theano.link.native.ir.sharing import EVERY, ONE, Share, Sharing, Way
+from theano.link.native.ir.sharing import EVERY, Share, Sharing, Way
 from theano.link.native.ir.sizes import Sizes
-from theano.link.native.ir.symbolic import Name, Operation
 from theano.link.native.statements.base import (
     AsFunction,
     Checks,
@@ -20,9 +19,7 @@ from theano.link.native.statements.base import (
     Touch,
     Work,
 )
-from theano.link.native.statements.copy import written
 from theano.link.native.statements.costs import MOVE
-from theano.link.native.text.writer import Writer
 
 # what the errors of all of these are
 OUT_OF_RANGE = IndexError, "index out of range"
@@ -66,15 +63,6 @@ class Gather(Statement):
 
     def moved(self) -> list[View]:
         return [self.target, self.target, self.index]
-
-    def lines(self, writer: Writer, share: Share | None) -> list[str]:
-        return self.lines_of_a_thread(writer, share)
-
-    def lines_of_a_thread(self, writer: Writer, way: Way | None) -> list[str]:
-        lines = _for_each_row(writer, self.index, self.source.shape[0])
-        share, among = _within(way)
-        inner = written(_row(self.target, "k"), _row(self.source, "row"), None, writer, share)
-        return [*lines, *among, *inner, "}"]
 
 
 @dataclass(eq=False)
@@ -123,21 +111,6 @@ class Scatter(Statement):
         source = [self.source, self.source] if isinstance(self.source, View) else []
         return [*source, self.index]
 
-    def lines(self, writer: Writer, share: Share | None) -> list[str]:
-        return self.lines_of_a_thread(writer, share)
-
-    def lines_of_a_thread(self, writer: Writer, way: Way | None) -> list[str]:
-        lines = _for_each_row(writer, self.index, self.target.shape[0], self.checked)
-        share, among = _within(way)
-        source = _row(self.source, "k") if isinstance(self.source, View) else self.source
-        operation = "add" if self.add else None
-        return [
-            *lines,
-            *among,
-            *written(_row(self.target, "row"), source, operation, writer, share),
-            "}",
-        ]
-
 
 @dataclass(eq=False)
 class CheckRows(Statement):
@@ -170,47 +143,9 @@ class CheckRows(Statement):
     def operations(self) -> list[Work]:
         return []
 
-    def lines(self, writer: Writer, share: Share | None) -> list[str]:
-        return [*_for_each_row(writer, self.index, self.rows), "}"]
-
 
 def _touches(target: View, source: View | Scalar, index: View, share: Share | None) -> list[Touch]:
     d = None if share is None else share.dimension
     # what is shared out is not the rows that indices name
     reads = [Touch(source, d or None)] if isinstance(source, View) else []
     return [Touch(index, None), *reads, Touch(target, d, True)]
-
-
-def _within(way: Way | None) -> tuple[Share | None, list[str]]:
-    """A thread's share of each row, and the lines that leave out the rows of other threads."""
-    if isinstance(way, Share):
-        if way.dimension:
-            return replace(way, dimension=way.dimension - 1), []
-        return None, [f"if (k < {way.first} || k >= {way.end}) continue;"]
-    return None, ["if (thread) continue;"] if way == ONE else []
-
-
-def _for_each_row(writer: Writer, indices: View, count: Size, checked: bool = False) -> list[str]:
-    """The beginning of a loop over indices, each of them as the number of a row."""
-    index = writer.place(indices)
-    given = Scalar(f"({index.pointer})[k * ({index.strides[0].text})]", indices.dtype)
-    many = writer.size(count)
-    lines = [
-        f"for (int64_t k = 0; k < {writer.size(indices.shape[0])}; k++) {{",
-        f"int64_t row = {given.signed};",
-    ]
-    if not checked:
-        lines.append(f"if (row < -({many}) || row >= {many}) {writer.fails(*OUT_OF_RANGE)}")
-    return [*lines, f"if (row < 0) row += {many};"]
-
-
-def _row(view: View, name: str) -> View:
-    """A row, whose number has a name, of a view, which begins at the front of its first axis."""
-    axis, index = view.axes[0], Name(name)
-    start = list(view.start)
-    if axis is not None:
-        if start[axis] != 0 or view.steps[0] != 1:
-            start[axis] = Operation("+", start[axis], Operation("*", view.steps[0], index))
-        else:
-            start[axis] = index
-    return View(view.buffer, view.shape[1:], view.axes[1:], view.steps[1:], tuple(start))

@@ -6,11 +6,12 @@ from pytensor.tensor.extra_ops import CumOp
 
 from theano.link.native.ir.ir import CannotLower, Value, View
 from theano.link.native.ir.scalar_types import C_TYPES
-from theano.link.native.lowering.operations.kernels import indices, looks_of, loops, passes
+from theano.link.native.lowering.operations.kernels import looks_of
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
-from theano.link.native.statements.kernel import Array, Kernel
-from theano.link.native.text.looks import declared, unless_empty
+from theano.link.native.render.arrays import Array, indices, loops, passes
+from theano.link.native.render.looks import declared, unless_empty
+from theano.link.native.statements.kernel import Kernel
 
 
 @lowers(CumOp)

@@ -8,11 +8,12 @@ from theano.link.native.ir.ir import CannotLower, Scalar, Size, Value, View
 from theano.link.native.ir.scalar_types import C_TYPES, FLOATS
 from theano.link.native.ir.sizes import SLICE_LENGTH
 from theano.link.native.ir.symbolic import AsDouble, Call, compared, maximum
-from theano.link.native.lowering.operations.kernels import looks_of, passes
+from theano.link.native.lowering.operations.kernels import looks_of
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
-from theano.link.native.statements.kernel import Array, Kernel
-from theano.link.native.text.looks import declared
+from theano.link.native.render.arrays import Array, passes
+from theano.link.native.render.looks import declared
+from theano.link.native.statements.kernel import Kernel
 
 
 @lowers(Eye)

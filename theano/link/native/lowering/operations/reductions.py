@@ -13,12 +13,13 @@ from theano.link.native.ir.scalar_expressions import expression_of
 from theano.link.native.ir.scalar_types import C_TYPES
 from theano.link.native.ir.symbolic import compared
 from theano.link.native.lowering.operations.elementwise import cast
-from theano.link.native.lowering.operations.kernels import indices, looks_of, loops, passes
+from theano.link.native.lowering.operations.kernels import looks_of
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
-from theano.link.native.statements.kernel import Array, Kernel
+from theano.link.native.render.arrays import Array, indices, loops, passes
+from theano.link.native.render.looks import declared
+from theano.link.native.statements.kernel import Kernel
 from theano.link.native.statements.reduce import Reduce
-from theano.link.native.text.looks import declared
 
 # scalar operation -> what the emitter calls it
 REDUCTIONS = {Add: "add", Mul: "multiply", Maximum: "maximum", Minimum: "minimum"}

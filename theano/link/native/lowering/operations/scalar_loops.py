@@ -9,12 +9,13 @@ from pytensor.graph.basic import Constant, Variable
 from theano.link.native.ir.ir import Scalar, Value, View
 from theano.link.native.ir.scalar_expressions import expression_of
 from theano.link.native.ir.scalar_types import C_TYPES
-from theano.link.native.lowering.operations.kernels import indices, looks_of, loops, passes
+from theano.link.native.lowering.operations.kernels import looks_of
 from theano.link.native.lowering.step import Step
+from theano.link.native.render.arrays import Array, indices, loops, passes
+from theano.link.native.render.looks import declared, unless_empty
+from theano.link.native.render.scalar_functions import scalar_text
 from theano.link.native.statements.base import Work
-from theano.link.native.statements.kernel import Array, Kernel
-from theano.link.native.text.expressions import scalar_text
-from theano.link.native.text.looks import declared, unless_empty
+from theano.link.native.statements.kernel import Kernel
 from theano.pytensor_base.operations.scalar import ScalarLoop
 
 # series converge after some tens of steps

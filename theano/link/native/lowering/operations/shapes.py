@@ -16,11 +16,12 @@ from theano.link.native.ir.ir import CannotLower, Numbers, Scalar, Size, Spread,
 from theano.link.native.ir.scalar_expressions import Expression
 from theano.link.native.ir.symbolic import Choice, Operation, compared, maximum, minimum
 from theano.link.native.lowering.operations.elementwise import cast
-from theano.link.native.lowering.operations.kernels import indices, looks_of, loops, passes
+from theano.link.native.lowering.operations.kernels import looks_of
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
-from theano.link.native.statements.kernel import Array, Kernel
-from theano.link.native.text.looks import declared, unless_empty
+from theano.link.native.render.arrays import Array, indices, loops, passes
+from theano.link.native.render.looks import declared, unless_empty
+from theano.link.native.statements.kernel import Kernel
 from theano.pytensor_base.operations.axes import axis_apart
 from theano.pytensor_base.operations.tensor import JoinDims, SplitDims
 

@@ -13,15 +13,13 @@ from theano.link.native.ir.ir import Size, View
 from theano.link.native.ir.prologue import names_of
 from theano.link.native.ir.sharing import ONE, Share, Sharing, Way
 from theano.link.native.ir.sizes import Sizes
+from theano.link.native.render.statements.images.planes import ALL_IMAGES
 from theano.link.native.statements.base import AsFunction, Operand, Statement, Touch, Work
 from theano.link.native.statements.costs import MOVE
-from theano.link.native.statements.images.planes import ALL_IMAGES, for_each_image, planes_of
 from theano.link.native.statements.images.tasks import Along
-from theano.link.native.statements.images.windows import nothing_in
-from theano.link.native.text.writer import Writer
 
 # dimensions before those of an image
-_LEAD = 2
+LEAD = 2
 
 
 @dataclass(eq=False)
@@ -66,7 +64,7 @@ class Neighbours(Statement):
         return [self._both[0]]
 
     def sizes_that_agree(self) -> list[tuple[Size, Size]]:
-        return [*zip(self.images.shape[:_LEAD], self.rows.shape[:_LEAD], strict=True)]
+        return [*zip(self.images.shape[:LEAD], self.rows.shape[:LEAD], strict=True)]
 
     def numbers_read(self) -> set[str]:
         numbers = [number for one in self.along for number in one.numbers()]
@@ -74,7 +72,7 @@ class Neighbours(Statement):
 
     def way(self, sharing: Sharing, sizes: Sizes) -> Way:
         """Each thread has a range of the first dimension with several images."""
-        shape = [sizes.find(size) for size in self.images.shape[:_LEAD]]
+        shape = [sizes.find(size) for size in self.images.shape[:LEAD]]
         wide = [d for d, size in enumerate(shape) if size != 1]
         return sharing.share(wide[0], shape[wide[0]], "1") if wide else ONE
 
@@ -93,48 +91,3 @@ class Neighbours(Statement):
 
     def operations(self) -> list[Work]:
         return [Work(1, self.rows.shape)] if self.back else []
-
-    def lines(self, writer: Writer, share: Share | None) -> list[str]:
-        rows_of_image, columns = (one.written(writer) for one in self.along)
-        views = list(self._both)
-        planes = planes_of(writer, views, _LEAD)
-        image, window = planes if self.back else reversed(planes)
-        element = window.at("a", "b", "i", "j")
-        row, column = "row", "column + j"
-        if self.wraps:
-            row = f"tn_wrapped({row}, {rows_of_image.length})"
-            column = f"tn_wrapped({column}, {columns.length})"
-        at = image.at(row, column)
-        move = f"{at} += {element};" if self.back else f"{element} = {at};"
-        body = [
-            *(nothing_in(image, [rows_of_image, columns]) if self.back else []),
-            f"for (int64_t a = 0; a < {rows_of_image.count}; a++)",
-            f"for (int64_t i = 0; i < {rows_of_image.size}; i++) {{",
-            f"const int64_t row = a * {rows_of_image.step} + i - {rows_of_image.pad};",
-            f"for (int64_t b = 0; b < {columns.count}; b++) {{",
-            f"const int64_t column = b * {columns.step} - {columns.pad};",
-            *self._row(rows_of_image, columns, element, move),
-            "}",
-            "}",
-        ]
-        elements = " * ".join(
-            str(n) for one in (rows_of_image, columns) for n in (one.count, one.size)
-        )
-        return for_each_image(writer, views, _LEAD, share, body, elements)
-
-    def _row(self, rows: Along, columns: Along, element: str, move: str) -> list[str]:
-        """What is done with a row of a window."""
-        if self.wraps:
-            return [f"for (int64_t j = 0; j < {columns.size}; j++) {move}"]
-        zero = f"{element} = 0;"
-        bounds = [
-            f"const int outside = row < 0 || row >= {rows.length};",
-            f"const int64_t low = outside ? {columns.size} : column < 0 ? -column : 0;",
-            f"const int64_t high = tn_smaller({columns.size}, {columns.length} - column);",
-        ]
-        around = [
-            f"for (int64_t j = 0; j < tn_smaller(low, {columns.size}); j++) {zero}",
-            f"for (int64_t j = high < low ? low : high; j < {columns.size}; j++) {zero}",
-        ]
-        inside = f"for (int64_t j = low; j < high; j++) {move}"
-        return [*bounds, *([] if self.back else around), inside]

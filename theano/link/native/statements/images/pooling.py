@@ -13,13 +13,10 @@ from theano.link.native.ir.ir import Size, View
 from theano.link.native.ir.prologue import names_of
 from theano.link.native.ir.sharing import ONE, Share, Sharing, Way
 from theano.link.native.ir.sizes import Sizes
+from theano.link.native.render.statements.images.planes import ALL_IMAGES
 from theano.link.native.statements.base import AsFunction, Operand, Statement, Touch, Work
 from theano.link.native.statements.costs import ARITHMETIC, MOVE
-from theano.link.native.statements.images import one_by_one
-from theano.link.native.statements.images.planes import ALL_IMAGES, for_each_image, planes_of
-from theano.link.native.statements.images.rows import Rows, fits
 from theano.link.native.statements.images.tasks import Along, Mean, Task
-from theano.link.native.text.writer import Writer
 
 
 @dataclass(eq=False)
@@ -99,17 +96,3 @@ class Pooling(Statement):
 
     def described(self) -> str:
         return f"{self.task.value} of windows"
-
-    def lines(self, writer: Writer, share: Share | None) -> list[str]:
-        along = [one.written(writer) for one in self.along]
-        views = [self.target, *self.reads]
-        target, *reads = planes_of(writer, views, self.lead)
-        given = self.task, self.target.dtype, self.maximum, self.mean, along, target, reads
-        if fits(self.task, along[-1]):
-            rows = Rows(*given)
-            declarations, body = rows.declarations(), rows.lines()
-        else:
-            declarations, body = [], one_by_one.lines_of_image(*given)
-        elements = " * ".join(str(one.length) for one in along)
-        images = for_each_image(writer, views, self.lead, share, body, elements)
-        return ["{", *declarations, *images, "}"]

@@ -8,7 +8,9 @@ from enum import Enum
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.symbolic import Size
-from theano.link.native.text.writer import Writer
+
+# a share of the images, however many dimensions they have before the windows'
+ALL_IMAGES = -2
 
 
 class Task(Enum):
@@ -54,10 +56,6 @@ class Along:
     def numbers(self) -> Iterator[Size]:
         """All of them."""
         return (getattr(self, entry.name) for entry in fields(self))
-
-    def written(self, writer: Writer) -> Along:
-        """They as they read in a C function."""
-        return Along(*(writer.size(writer.sizes.find(number)) for number in self.numbers()))
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,7 @@ from theano.link.native.lowering.operations.draws.drawing import (
     parameter,
     place,
 )
-from theano.link.native.lowering.operations.kernels import loops
-from theano.link.native.statements.kernel import Array
+from theano.link.native.render.arrays import Array, loops
 
 
 def permutations(drawing: Drawing, inputs: list[Value]) -> Buffer:

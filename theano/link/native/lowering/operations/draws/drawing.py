@@ -10,11 +10,11 @@ from pytensor.graph.basic import Apply
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Buffer, Scalar, Size, Spread, Value, View
 from theano.link.native.ir.scalar_expressions import Expression
-from theano.link.native.lowering.operations.kernels import indices, loops
 from theano.link.native.lowering.step import Step
+from theano.link.native.render.arrays import Array, indices, loops
 from theano.link.native.statements.base import Work
 from theano.link.native.statements.costs import ARITHMETIC
-from theano.link.native.statements.kernel import Array, Kernel
+from theano.link.native.statements.kernel import Kernel
 
 # a draw on one thread, roughly: a logarithm and an exponential, or some words
 _NANOSECONDS = 60 * ARITHMETIC

@@ -5,12 +5,12 @@ from __future__ import annotations
 from theano.link.native.ir.ir import CannotLower, Size, Value, View
 from theano.link.native.ir.scalar_types import C_TYPES, FLOATS
 from theano.link.native.ir.symbolic import compared
-from theano.link.native.lowering.operations.kernels import loops
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
+from theano.link.native.render.arrays import Array, loops
 from theano.link.native.statements.base import Work
 from theano.link.native.statements.costs import ARITHMETIC
-from theano.link.native.statements.kernel import Array, Kernel
+from theano.link.native.statements.kernel import Kernel
 from theano.sandbox.multinomial import ChoiceFromUniform, MultinomialFromUniform
 
 

@@ -8,9 +8,10 @@ from theano.link.native.ir.symbolic import Operation, compared
 from theano.link.native.lowering.operations.shapes import numbers_of
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
+from theano.link.native.render.arrays import Array
 from theano.link.native.statements.base import Work
 from theano.link.native.statements.costs import ARITHMETIC
-from theano.link.native.statements.kernel import Array, Kernel
+from theano.link.native.statements.kernel import Kernel
 from theano.sandbox.mrg31k3p import (
     BELOW2,
     BITS,

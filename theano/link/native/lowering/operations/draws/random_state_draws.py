@@ -1,4 +1,4 @@
-"""Draws of NumPy's `RandomState`, whose words are an array; see ``emit/included/random_state.inc``."""
+"""Draws of NumPy's `RandomState`, whose words are an array; see ``render/included/random_state.inc``."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from theano.link.native.lowering.operations.draws.drawing import (
 from theano.link.native.lowering.operations.shapes import numbers_of
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
-from theano.link.native.statements.kernel import Array
+from theano.link.native.render.arrays import Array
 from theano.tensor.numpy_draws.random_function import RandomFunction
 from theano.tensor.numpy_draws.random_samplers import (
     choice_helper,

@@ -22,12 +22,12 @@ from theano.link.native.lowering.operations.indexing.masks import (
     the_only_mask,
     update_where,
 )
-from theano.link.native.lowering.operations.kernels import indices, loops
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
+from theano.link.native.render.arrays import Array, indices, loops
 from theano.link.native.statements.base import Work
 from theano.link.native.statements.costs import MOVE
-from theano.link.native.statements.kernel import Array, Kernel
+from theano.link.native.statements.kernel import Kernel
 from theano.link.native.statements.rows_by_index import OUT_OF_RANGE
 
 

@@ -12,13 +12,13 @@ from theano.link.native.ir.ir import CannotLower, Scalar, Size, Value, View
 from theano.link.native.ir.symbolic import Call, Name
 from theano.link.native.lowering.operations.elementwise import cast
 from theano.link.native.lowering.operations.indexing.indexing import aligned
-from theano.link.native.lowering.operations.kernels import indices, loops
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
+from theano.link.native.render.arrays import Array, indices, loops
+from theano.link.native.render.looks import unless_empty
 from theano.link.native.statements.base import Work
 from theano.link.native.statements.costs import MOVE
-from theano.link.native.statements.kernel import Array, Kernel
-from theano.link.native.text.looks import unless_empty
+from theano.link.native.statements.kernel import Kernel
 
 
 def is_mask(variable: Variable) -> bool:

@@ -9,14 +9,14 @@ from pytensor.graph.basic import Variable
 from theano.link.native.ir.ir import CannotLower, Scalar, Size, Value, View
 from theano.link.native.lowering.operations.indexing.advanced_indexing import for_each, picked_from
 from theano.link.native.lowering.operations.indexing.masks import is_mask
-from theano.link.native.lowering.operations.kernels import indices, loops
 from theano.link.native.lowering.operations.matrices.stacks import stack_shape, stretched
 from theano.link.native.lowering.step import Step
+from theano.link.native.render.arrays import Array, indices, loops
+from theano.link.native.render.looks import unless_empty
 from theano.link.native.statements.base import Work
 from theano.link.native.statements.costs import MOVE
-from theano.link.native.statements.kernel import Array, Kernel
+from theano.link.native.statements.kernel import Kernel
 from theano.link.native.statements.rows_by_index import OUT_OF_RANGE
-from theano.link.native.text.looks import unless_empty
 
 
 def pick_from_each(

@@ -7,14 +7,15 @@ from collections.abc import Sequence
 from theano.link.native.ir.ir import Value, View
 from theano.link.native.ir.scalar_types import C_TYPES, FLOATS, SUFFIX
 from theano.link.native.lowering.operations.elementwise import cast
-from theano.link.native.lowering.operations.kernels import indices, looks_of, loops, passes
+from theano.link.native.lowering.operations.kernels import looks_of
 from theano.link.native.lowering.operations.matrices.stacks import stack_shape, stretched
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
+from theano.link.native.render.arrays import Array, indices, loops, passes
+from theano.link.native.render.looks import declared, look_after, unless_empty
 from theano.link.native.statements.base import Work
 from theano.link.native.statements.costs import ARITHMETIC, MULTIPLY_ADD
-from theano.link.native.statements.kernel import Array, Kernel
-from theano.link.native.text.looks import declared, look_after, unless_empty
+from theano.link.native.statements.kernel import Kernel
 from theano.pytensor_base.operations.tensor import BatchedDot
 
 

@@ -30,14 +30,15 @@ from theano.link.native.ir.ir import Buffer, CannotLower, Size, Value, View
 from theano.link.native.ir.scalar_types import FLOATS, SUFFIX
 from theano.link.native.ir.symbolic import compared, minimum
 from theano.link.native.lowering.operations.elementwise import cast
-from theano.link.native.lowering.operations.kernels import indices, looks_of, loops
+from theano.link.native.lowering.operations.kernels import looks_of
 from theano.link.native.lowering.operations.matrices.stacks import stack_shape, stretched
 from theano.link.native.lowering.registry import computing_class, lowers
 from theano.link.native.lowering.step import Step
+from theano.link.native.render.arrays import Array, indices, loops
+from theano.link.native.render.looks import declared, look_after, unless_empty
 from theano.link.native.statements.base import Work
 from theano.link.native.statements.costs import MULTIPLY_ADD
-from theano.link.native.statements.kernel import Array, Kernel
-from theano.link.native.text.looks import declared, look_after, unless_empty
+from theano.link.native.statements.kernel import Kernel
 from theano.pytensor_base.operations.tensor import TRSYL
 from theano.tensor.linear_algebra.solved_systems import SolveOrNaN
 

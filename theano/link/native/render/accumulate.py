@@ -1,11 +1,22 @@
-"""Sums of neighbouring columns, row by row: calls of functions that are compiled once for all uses.
+"""How two numbers become one where many are accumulated, and sums of neighbouring columns, row by row.
 
-What is written where it is done is compiled there each time, and vectorized with what surrounds it.
+These are calls of functions that are compiled once for all uses. What is written where it is done is compiled there each time, and vectorized with what surrounds it.
 """
 
 from __future__ import annotations
 
 from theano.link.native.ir.layout import Product
+
+ACCUMULATE = {
+    "add": "{0} + {1}",
+    "multiply": "{0} * {1}",
+    "and": "{0} & {1}",
+    "or": "{0} | {1}",
+    "exclusive or": "{0} ^ {1}",
+    "multiply without zeros": "{0} == 0 ? {1} : {1} == 0 ? {0} : {0} * {1}",
+    "maximum": "({0} != {0} || {0} > {1}) ? {0} : {1}",
+    "minimum": "({0} != {0} || {0} < {1}) ? {0} : {1}",
+}
 
 # By the types of the sums and of what is added up: how the functions of prelude.inc end.
 _SUFFIXES = {

@@ -11,15 +11,15 @@ from collections.abc import Iterable
 from weakref import WeakKeyDictionary
 
 from theano.data_classes import dataclass
-from theano.link.native.emit.c_text import (
+from theano.link.native.lowering.loop import Loop
+from theano.link.native.lowering.step import Step
+from theano.link.native.render.c_text import (
     c_text,
     comment,
     indented,
     without_comments,
 )
-from theano.link.native.emit.loop import declaration, emit_loop
-from theano.link.native.lowering.loop import Loop
-from theano.link.native.lowering.step import Step
+from theano.link.native.render.loop import declaration, emit_loop
 
 PART_OF_ITS_OWN = "#define TN_PART -1"
 

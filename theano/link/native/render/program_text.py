@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from theano.data_classes import dataclass
-from theano.link.native.emit.c_text import Definition, Row, c_text, comment, indented
-from theano.link.native.emit.counters import Counters
-from theano.link.native.emit.loop import emit_loop
-from theano.link.native.emit.loop_code import LoopCode, described, loop_code
-from theano.link.native.emit.repeated_statements import Repeated
-from theano.link.native.emit.segment import emit_segment
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.lowering.step import Step
+from theano.link.native.render.c_text import Definition, Row, c_text, comment, indented
+from theano.link.native.render.counters import Counters
+from theano.link.native.render.loop import emit_loop
+from theano.link.native.render.loop_code import LoopCode, described, loop_code
+from theano.link.native.render.places import import_renderer
+from theano.link.native.render.registry import import_renderers_by
+from theano.link.native.render.repeated_statements import Repeated
+from theano.link.native.render.segment import emit_segment
+
+import_renderers_by(import_renderer)
 
 # A compiler that is started once more pays where this many lines are left for it.
 LINES_OF_A_PART = 120

@@ -10,6 +10,7 @@ from textwrap import fill
 
 from theano.data_classes import dataclass
 from theano.link.native.lowering.step import Step
+from theano.link.native.render.registry import libraries
 
 INCLUDED = Path(__file__).parent / "included"
 
@@ -55,7 +56,7 @@ def preamble(steps: Iterable[Step], text: str) -> list[str]:
     """
     needed: set[str] = set()
     for step in steps:
-        needed.update(step.libraries, *(s.libraries() for s in step.statements))
+        needed.update(step.libraries, *map(libraries, step.statements))
     needed |= {_NEEDS[name] for name in needed if name in _NEEDS}
     paths = [*_ALWAYS, *(path for name, path in _LIBRARIES.items() if name in needed)]
     cut = {_LIBRARIES["activations"]: _called_activations, _LIBRARIES["vectors"]: _called_vectors}

@@ -14,7 +14,6 @@ from dataclasses import field
 import numpy as np
 
 from theano.data_classes import dataclass
-from theano.link.native.emit.memory_plan import MemoryPlan
 from theano.link.native.ir.ir import Buffer, View
 from theano.link.native.ir.layout import Product, place_of
 from theano.link.native.ir.scalar_types import C_TYPES, SUFFIX
@@ -22,6 +21,7 @@ from theano.link.native.ir.sharing import Sharing
 from theano.link.native.ir.sizes import bytes_of
 from theano.link.native.ir.symbolic import Call, Size
 from theano.link.native.lowering.step import Step
+from theano.link.native.render.memory_plan import MemoryPlan
 
 
 @dataclass

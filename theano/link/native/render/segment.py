@@ -14,17 +14,17 @@ from __future__ import annotations
 import numpy as np
 
 from theano.data_classes import dataclass
-from theano.link.native.emit.c_text import Definition, Row, comment
-from theano.link.native.emit.computing_function import computing_function
-from theano.link.native.emit.counters import CLOCK, Counters
-from theano.link.native.emit.memory import Memory
-from theano.link.native.emit.prologue import prologue
-from theano.link.native.emit.repeated_statements import Part, Repeated
 from theano.link.native.ir.ir import FIRST_RESULT, Argument, Buffer
 from theano.link.native.ir.scalar_types import C_TYPES
 from theano.link.native.lowering.segment import Segment, takes_offers
 from theano.link.native.lowering.step import Step
 from theano.link.native.passes.step_time import nanoseconds
+from theano.link.native.render.c_text import Definition, Row, comment
+from theano.link.native.render.computing_function import computing_function
+from theano.link.native.render.counters import CLOCK, Counters
+from theano.link.native.render.memory import Memory
+from theano.link.native.render.prologue import prologue
+from theano.link.native.render.repeated_statements import Part, Repeated
 
 # A segment of more lines only calls what others do: the C compiler need not optimize it, which
 # takes longer than all that it calls.

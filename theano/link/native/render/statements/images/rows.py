@@ -13,15 +13,15 @@ from collections.abc import Callable, Mapping, Sequence
 from theano.data_classes import dataclass
 from theano.link.native.ir.scalar_types import C_TYPES
 from theano.link.native.ir.symbolic import Size
-from theano.link.native.statements.images.planes import Plane
-from theano.link.native.statements.images.tasks import Along, Mean, Task
-from theano.link.native.statements.images.windows import (
+from theano.link.native.render.statements.images.planes import Plane
+from theano.link.native.render.statements.images.windows import (
     accumulate,
     elements_along,
     for_each_window,
     neutral_of,
     nothing_in,
 )
+from theano.link.native.statements.images.tasks import Along, Mean, Task
 
 # elements of a row, so that a few rows lie in the first cache
 _ROOM = 1024

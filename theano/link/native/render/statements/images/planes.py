@@ -9,17 +9,15 @@ from theano.link.native.ir.ir import Size, View
 from theano.link.native.ir.layout import c_order
 from theano.link.native.ir.scalar_types import C_TYPES
 from theano.link.native.ir.sharing import Share
-from theano.link.native.text.looks import (
+from theano.link.native.render.looks import (
     between_looks,
     declared,
     going_on,
     look_after,
     unless_empty,
 )
-from theano.link.native.text.writer import Writer
-
-# a share of the images, however many dimensions they have before the windows'
-ALL_IMAGES = -2
+from theano.link.native.render.writer import Writer
+from theano.link.native.statements.images.tasks import ALL_IMAGES, Along
 
 
 @dataclass(frozen=True)
@@ -109,3 +107,8 @@ def planes_of(writer: Writer, views: Sequence[View], lead: int) -> list[Plane]:
         texts = tuple(stride.text for stride in strides)
         planes.append(Plane(f"p{k}", texts, texts == tuple(stride.text for stride in in_order)))
     return planes
+
+
+def along_in_c(along: Along, writer: Writer) -> Along:
+    """They as they read in a C function."""
+    return Along(*(writer.size(writer.sizes.find(number)) for number in along.numbers()))

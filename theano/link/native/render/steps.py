@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from theano.link.native.emit.c_text import comment
-from theano.link.native.emit.counters import Counters
 from theano.link.native.ir.sharing import Sharing, Way
 from theano.link.native.lowering.step import Step
+from theano.link.native.render.c_text import comment
+from theano.link.native.render.counters import Counters
+from theano.link.native.render.registry import about, lines_of_a_thread
+from theano.link.native.render.writer import NotingWriter, Writer, WriterOfFunction
 from theano.link.native.statements.base import Statement
-from theano.link.native.text.writer import NotingWriter, Writer, WriterOfFunction
 
 MEET = "TN_MEET"
 
@@ -54,7 +55,7 @@ def emit_statement(
 ) -> list[str]:
     """One statement of a step: all of it, or what one of several threads does of it."""
     writer = Writer(step.sizes, not step.repeats, step.error, functions)
-    return [*about_lines(statement), *statement.lines_of_a_thread(writer, way)]
+    return [*about_lines(statement), *lines_of_a_thread(statement, writer, way)]
 
 
 def noted_statement(
@@ -62,12 +63,12 @@ def noted_statement(
 ) -> list[str]:
     """One statement of a step; what it names is added to the names."""
     writer = NotingWriter(step.sizes, not step.repeats, step.error, functions, names)
-    return [*about_lines(statement), *statement.lines_of_a_thread(writer, None)]
+    return [*about_lines(statement), *lines_of_a_thread(statement, writer, None)]
 
 
 def about_lines(statement: Statement) -> list[str]:
     """The comment that stands before a statement."""
-    return [comment(statement.about())] if statement.about() else []
+    return [comment(text)] if (text := about(statement)) else []
 
 
 def function_writer(step: Step, types: Mapping[str, str], answer: str) -> WriterOfFunction:

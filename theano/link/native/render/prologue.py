@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from theano.link.native.emit.c_text import Line, comment
 from theano.link.native.ir.prologue import (
     Applied,
     BeginCall,
@@ -19,7 +18,8 @@ from theano.link.native.ir.prologue import (
     ShowArray,
     ShowList,
 )
-from theano.link.native.text.expressions import scalar_text
+from theano.link.native.render.c_text import Line, comment
+from theano.link.native.render.scalar_functions import scalar_text
 
 _OVERFLOWS = {"+": "add", "-": "sub", "*": "mul"}
 

@@ -14,12 +14,6 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from theano.data_classes import dataclass
-from theano.link.native.emit.c_text import Line, comment
-from theano.link.native.emit.counters import CLOCK, Counters
-from theano.link.native.emit.memory import Memory, elements
-from theano.link.native.emit.prologue import prologue
-from theano.link.native.emit.rows import Rows
-from theano.link.native.emit.statements import emit_statements, meeting
 from theano.link.native.ir.ir import FIRST_ARRAY, Argument, Buffer, Scalar
 from theano.link.native.ir.scalar_types import C_TYPES, SUFFIX
 from theano.link.native.ir.sharing import Alone, Sharing
@@ -28,6 +22,12 @@ from theano.link.native.ir.symbolic import Size
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.passes.step_time import nanoseconds
 from theano.link.native.passes.work_sharing import RowRole, shared_work
+from theano.link.native.render.c_text import Line, comment
+from theano.link.native.render.counters import CLOCK, Counters
+from theano.link.native.render.memory import Memory, elements
+from theano.link.native.render.prologue import prologue
+from theano.link.native.render.rows import Rows
+from theano.link.native.render.steps import emit_statements, meeting
 
 # the order of the table of the runtime's functions that the caller passes
 RUNTIME_FUNCTIONS = (

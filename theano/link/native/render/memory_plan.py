@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from dataclasses import field
 
 from theano.data_classes import dataclass
-from theano.link.native.emit.c_text import Row, comment
 from theano.link.native.ir.sizes import BYTES
 from theano.link.native.ir.symbolic import Call, Size
+from theano.link.native.render.c_text import Row, comment
 
 # the row of a size that no slot has to be large enough for, and that still has to fit into memory
 _NO_SLOT = -1

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from theano.link.native.ir.scalar_types import C_TYPES
-from theano.link.native.statements.images.planes import Plane
-from theano.link.native.statements.images.tasks import Along, Mean, Task
-from theano.link.native.statements.images.windows import (
+from theano.link.native.render.statements.images.planes import Plane
+from theano.link.native.render.statements.images.windows import (
     accumulate,
     for_each_window,
     neutral_of,
     nothing_in,
     number_of_elements,
 )
+from theano.link.native.statements.images.tasks import Along, Mean, Task
 
 
 def lines_of_image(

@@ -9,8 +9,8 @@ from theano.link.native.ir.layout import Place, Product, collapsed, marks, place
 from theano.link.native.ir.scalar_types import C_TYPES
 from theano.link.native.ir.sharing import OuterRange, Rectangle, Share
 from theano.link.native.ir.symbolic import Name
-from theano.link.native.text.looks import declared, going_on, in_blocks, unless_empty
-from theano.link.native.text.writer import Writer
+from theano.link.native.render.looks import declared, going_on, in_blocks, unless_empty
+from theano.link.native.render.writer import Writer
 
 
 class Operands:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from theano.link.native.emit.memory import Memory, elements
 from theano.link.native.ir.ir import FIRST_RESULT, Argument, Scalar
 from theano.link.native.ir.scalar_types import C_TYPES
 from theano.link.native.ir.sizes import bytes_of
 from theano.link.native.ir.symbolic import Name
 from theano.link.native.lowering.loop import Loop
+from theano.link.native.render.memory import Memory, elements
 
 
 class Rows:

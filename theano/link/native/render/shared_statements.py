@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from theano.data_classes import dataclass
-from theano.link.native.emit.c_text import Definition
-from theano.link.native.emit.statements import function_writer
 from theano.link.native.ir.prologue import names_of
 from theano.link.native.ir.sharing import OuterRange
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.passes.step_time import known_nanoseconds, nanoseconds
+from theano.link.native.render.c_text import Definition
+from theano.link.native.render.nests import ELEMENTS_TOGETHER, range_of_thread
+from theano.link.native.render.registry import lines_of
+from theano.link.native.render.steps import function_writer
 from theano.link.native.statements.base import Statement
-from theano.link.native.text.nests import ELEMENTS_TOGETHER, range_of_thread
 
 # nanoseconds of a statement: what the runtime shares takes longer (WORTH_WAKING of threads.c)
 WORTH_SHARING = 20_000.0
@@ -94,7 +95,7 @@ def shared_statement(
     if part is None:
         return None
     writer = function_writer(segment.step, types, "")
-    lines = statement.lines(writer, part)
+    lines = lines_of(statement, writer, part)
     if not isinstance(part, OuterRange):
         unit = 1 if part.unit == "1" else ELEMENTS_TOGETHER
         lines = [*range_of_thread(writer.size(part.size), unit), *lines]

@@ -11,12 +11,13 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from theano.data_classes import dataclass
-from theano.link.native.emit.c_text import Definition
-from theano.link.native.emit.shared_statements import SharedStatement, shared_statement
-from theano.link.native.emit.statements import about_lines, function_writer, noted_statement
 from theano.link.native.ir.ir import Scalar
 from theano.link.native.ir.scalar_types import C_TYPES
 from theano.link.native.lowering.segment import Segment
+from theano.link.native.render.c_text import Definition
+from theano.link.native.render.registry import lines_of_a_thread
+from theano.link.native.render.shared_statements import SharedStatement, shared_statement
+from theano.link.native.render.steps import about_lines, function_writer, noted_statement
 from theano.link.native.statements.base import AsFunction, Statement
 
 # what every such function is given first
@@ -162,7 +163,7 @@ def _pattern(segment: Segment, statement: Statement, types: dict[str, str]) -> _
     number = next((one for one in statement.values_written() if isinstance(one, Scalar)), None)
     answer = "" if number is None else number.expression
     writer = function_writer(segment.step, types, answer)
-    lines, result = statement.lines_of_a_thread(writer, None), "void"
+    lines, result = lines_of_a_thread(statement, writer, None), "void"
     if number is not None:
         # its first line declares the number
         lines, result = [*lines, "return answer;"], C_TYPES[number.dtype]

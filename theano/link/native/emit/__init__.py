@@ -1,1 +1,0 @@
-"""The intermediate form as C text."""

@@ -1,0 +1,1 @@
+"""The intermediate form as C: no other package has text of that language."""

@@ -1,0 +1,27 @@
+"""Which module writes which kinds of statements: it is imported when one of them is met."""
+
+import importlib
+
+# for each module the names of the kinds' classes
+KINDS_OF = {
+    ".statements.call_loop": "CallLoop",
+    ".statements.copies": "Combine Copy",
+    ".statements.images.neighbours": "Neighbours",
+    ".statements.images.pooling": "Pooling",
+    ".statements.kernels": "Kernel",
+    ".statements.map": "Map",
+    ".statements.map_reduce": "MapReduce",
+    ".statements.numbers": "Assign Check Load",
+    ".statements.reduce": "Reduce",
+    ".statements.row_by_row": "RowByRow",
+    ".statements.rows_by_index": "CheckRows Gather Scatter",
+    ".statements.runtime_calls": "Correlate Ctc Gemm",
+}
+
+_PLACES = {name: module for module, names in KINDS_OF.items() for name in names.split()}
+
+
+def import_renderer(kind: str) -> None:
+    """Import the module that writes a kind of statement of this name, if there is one."""
+    if kind in _PLACES:
+        importlib.import_module(_PLACES[kind], __package__)

@@ -1,0 +1,108 @@
+"""Which function writes a kind of statement as C: statements know nothing of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Set
+from typing import Any
+
+from theano.data_classes import dataclass
+from theano.link.native.ir.sharing import ONE, Share, Way
+from theano.link.native.render.writer import Writer
+from theano.link.native.statements.base import Statement
+
+# takes the statement, what it is written with, and which part of it one of several threads does
+Renderer = Callable[[Any, Writer, Any], list[str]]
+
+
+@dataclass(frozen=True)
+class Rendering:
+    """How a kind of statement reads in C.
+
+    Attributes
+    ----------
+    lines
+        The statement in C: all of it, or a thread's share.
+    by_every_thread
+        Whether it is given the way that threads share it in, and says itself what those do that have
+        no part; else it is given a share, or nothing.
+    about
+        The comment that stands before it.
+    libraries
+        The files beside the prelude that it needs: 'vectors', or those of an `Expression`.
+    """
+
+    lines: Renderer
+    by_every_thread: bool
+    about: Callable[[Any], str]
+    libraries: Callable[[Any], Set[str]]
+
+
+RENDERERS: dict[type, Rendering] = {}
+
+# takes the name of a kind's class, and imports what registers its function
+_import_renderer: list[Callable[[str], None]] = []
+
+
+def import_renderers_by(function: Callable[[str], None]) -> None:
+    """Say what imports the function of a kind of statement that is met for the first time."""
+    _import_renderer[:] = [function]
+
+
+def renders(
+    *kinds: type,
+    by_every_thread: bool = False,
+    about: Callable[[Any], str] = lambda statement: "",
+    libraries: Callable[[Any], Set[str]] = lambda statement: frozenset(),
+) -> Callable[[Renderer], Renderer]:
+    """Register a function as what writes statements of these kinds; see `Rendering`."""
+
+    def register(function: Renderer) -> Renderer:
+        for kind in kinds:
+            RENDERERS[kind] = Rendering(function, by_every_thread, about, libraries)
+        return function
+
+    return register
+
+
+def rendering_of(statement: Statement) -> Rendering:
+    """How a statement is written.
+
+    Raises
+    ------
+    TypeError
+        Where nothing writes its kind.
+    """
+    kind = type(statement)
+    if kind not in RENDERERS:
+        _import_renderer[0](kind.__name__)
+        known = next((one for one in kind.__mro__ if one in RENDERERS), None)
+        if known is None:
+            raise TypeError(
+                f"nothing writes {kind.__name__} as C: register a function with `renders`"
+            )
+        RENDERERS[kind] = RENDERERS[known]
+    return RENDERERS[kind]
+
+
+def lines_of(statement: Statement, writer: Writer, share: Share | None) -> list[str]:
+    """A statement in C: all of it, or what one of several threads does of it."""
+    return rendering_of(statement).lines(statement, writer, share)
+
+
+def lines_of_a_thread(statement: Statement, writer: Writer, way: Way | None) -> list[str]:
+    """What one of several threads does of a statement, if it does anything."""
+    rendering = rendering_of(statement)
+    if rendering.by_every_thread:
+        return rendering.lines(statement, writer, way)
+    lines = rendering.lines(statement, writer, way if isinstance(way, Share) else None)
+    return ["if (!thread) {", *lines, "}"] if way == ONE else lines
+
+
+def about(statement: Statement) -> str:
+    """The comment that stands before a statement."""
+    return rendering_of(statement).about(statement)
+
+
+def libraries(statement: Statement) -> Set[str]:
+    """The files beside the prelude that a statement needs."""
+    return rendering_of(statement).libraries(statement)

@@ -1,0 +1,1 @@
+"""How statements read in C: one module for a family of kinds."""

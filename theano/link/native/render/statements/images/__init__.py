@@ -1,0 +1,1 @@
+"""How what works on one image after the other reads in C."""

@@ -1,0 +1,111 @@
+"""Products, correlations and costs of sequences, which the runtime computes."""
+
+from __future__ import annotations
+
+from theano.link.native.ir.ir import CannotLower
+from theano.link.native.ir.scalar_types import C_TYPES, SUFFIX
+from theano.link.native.ir.sharing import Rectangle, Share
+from theano.link.native.ir.symbolic import Call
+from theano.link.native.render.looks import between_looks, declared, going_on, look_after
+from theano.link.native.render.registry import renders
+from theano.link.native.render.writer import Writer
+from theano.link.native.statements.correlation import DIRECTIONS, Correlate
+from theano.link.native.statements.ctc import Ctc
+from theano.link.native.statements.gemm import Gemm
+
+
+@renders(Gemm)
+def gemm(statement: Gemm, writer: Writer, share: Share | None) -> list[str]:
+    a, b, out = statement.a, statement.b, statement.out
+    rows, inner, columns = (str(writer.size(n)) for n in (*a.shape, b.shape[1]))
+    suffix = SUFFIX[out.dtype]
+    a_place, out_place = writer.place(a), writer.place(out)
+    if out_place.strides[1].text not in ("1", "0") and out.shape[1] != 1:
+        raise CannotLower("a product whose result is not stored in rows")
+    first_of_a, (row_of_a, column_of_a) = a_place.pointer, (s.text for s in a_place.strides)
+    c, c_stride = out_place.pointer, out_place.strides[0].text
+    by_rows = share is not None and share.dimension == 0
+    if share is not None and by_rows:
+        first_of_a = f"{first_of_a} + {share.first} * ({row_of_a})"
+        c, rows = f"{c} + {share.first} * ({c_stride})", f"{share.end} - {share.first}"
+    elif isinstance(share, Rectangle):
+        first_of_a = f"{first_of_a} + {share.top} * ({row_of_a})"
+        c, rows = f"{c} + {share.top} * ({c_stride})", f"{share.bottom} - {share.top}"
+    left = f"{first_of_a}, {row_of_a}, {column_of_a}"
+    if statement.packed is not None:
+        # of one column, there is one panel
+        panels = (
+            "0, 1" if by_rows else f"packed{statement.packed}_first, packed{statement.packed}_end"
+        )
+        return [
+            f"runtime->gemm_packed_{suffix}({rows}, {columns}, {inner}, {left}, "
+            f"packed{statement.packed}, 0, {c}, {c_stride}, {panels});"
+        ]
+    b_place = writer.place(b)
+    row, column = (stride.text for stride in b_place.strides)
+    right, mine = b_place.pointer, columns
+    if share is not None and not by_rows:
+        right, c = f"{right} + {share.first} * ({column})", f"{c} + {share.first}"
+        mine = f"{share.end} - {share.first}"
+    return [
+        f"runtime->gemm_{suffix}({rows}, {mine}, {inner}, {left}, "
+        f"{right}, {row}, {column}, {c}, {c_stride});"
+    ]
+
+
+@renders(Correlate)
+def correlate(statement: Correlate, writer: Writer, share: Share | None) -> list[str]:
+    given = Call("TN_CORRELATION", tuple(map(writer.size, statement.sizes.numbers())))
+    out = getattr(statement, statement.computed)
+    views = (statement.images, statement.filters, statement.top, out, statement.work)
+    pointers = ", ".join(writer.place(view).pointer for view in views)
+    threads = "0, 0" if share is None else "thread, threads"
+    return [
+        f"runtime->correlate_{SUFFIX[out.dtype]}({given}, {DIRECTIONS[statement.computed]}, "
+        f"{pointers}, {threads});"
+    ]
+
+
+@renders(Ctc)
+def ctc(statement: Ctc, writer: Writer, share: Share | None) -> list[str]:
+    dtype = statement.activations.dtype
+    looks = between_looks() if writer.looks else 0
+    named = {
+        "x": statement.activations,
+        "labels": statement.labels,
+        "steps": statement.steps,
+        "costs": statement.costs,
+        "work": statement.work,
+        **dict(zip(["gradients"], statement.gradients, strict=False)),
+    }
+    places = {name: writer.place(view) for name, view in named.items()}
+    strides = {name: [one.text for one in place.strides] for name, place in places.items()}
+    pointers = [
+        f"{C_TYPES[named[name].dtype]} *const {name} = {place.pointer};"
+        for name, place in places.items()
+    ]
+    steps, sequences, classes = writer.shape(statement.activations)
+    of_gradient = strides["gradients"][0] if statement.gradients else "0"
+    sizes = [steps, classes, writer.shape(statement.labels)[1], strides["x"][0], strides["x"][2]]
+    sizes += [strides["labels"][1], of_gradient]
+    gradient = f"gradients + k * ({strides['gradients'][1]})" if statement.gradients else "0"
+    operands = [
+        f"TN_CTC({', '.join(map(str, sizes))})",
+        f"x + k * ({strides['x'][1]})",
+        f"labels + k * ({strides['labels'][0]})",
+        f"steps[k * ({strides['steps'][0]})]",
+        f"work + k * ({strides['work'][0]})",
+        gradient,
+    ]
+    first, end = ("0", sequences) if share is None else (share.first, share.end)
+    call = f"runtime->ctc_{SUFFIX[dtype]}({', '.join(operands)})"
+    return [
+        "{",
+        *declared(looks),
+        *pointers,
+        f"for (int64_t k = {first}; k < {end}{going_on(looks)}; k++) {{",
+        f"costs[k * ({strides['costs'][0]})] = {call};",
+        *look_after(f"{steps} * {classes}", looks),
+        "}",
+        "}",
+    ]

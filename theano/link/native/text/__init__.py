@@ -1,1 +1,0 @@
-"""How values read in C: what the text of every kind of statement is made of."""
