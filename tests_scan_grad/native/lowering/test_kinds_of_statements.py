@@ -20,10 +20,11 @@ from theano.link.native.ir.sharing import Alone, Sharing
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.lowering.lowered_loops import loops_of_their_own
 from theano.link.native.passes.step_time import nanoseconds
-from theano.link.native.render.registry import lines_of
+from theano.link.native.render.registry import lines_of, writer_of_task
 from theano.link.native.render.writer import Writer
 from theano.link.native.statements.base import Statement
 from theano.link.native.statements.kernel import Kernel
+from theano.link.native.statements.tasks import SortAlong
 
 STEPS, ROWS, COLUMNS = 6, 4, 150
 
@@ -121,9 +122,16 @@ def test_a_kind_that_nothing_writes_as_c_is_named():
         lines_of(alike(view, view), Writer(Sizes(), False, lambda kind, text: -1), None)
 
 
-def test_lines_of_a_lowering_take_as_long_as_to_move_what_they_touch():
+def test_a_task_that_nothing_writes_as_c_is_named():
+    with pytest.raises(TypeError, match="nothing writes Toy as C"):
+        writer_of_task(type("Toy", (), {})(), checks=False)
+    with pytest.raises(TypeError, match="nothing writes what may fail in SortAlong as C"):
+        writer_of_task(SortAlong(0, positions=False), checks=True)
+
+
+def test_a_kernel_takes_as_long_as_to_move_what_they_touch():
     x, y = (View.of(Buffer(name, "float64", (100, 30), "temporary")) for name in "xy")
-    assert nanoseconds([Kernel([y], [x], lambda y, x: [])], Sizes()) == "0.2 * 100 * 30"
+    assert nanoseconds([Kernel([y], [x], None)], Sizes()) == "0.2 * 100 * 30"
 
 
 def test_a_loop_inside_takes_all_of_its_steps():

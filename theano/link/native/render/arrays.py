@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from theano.data_classes import dataclass
+from theano.link.native.ir.scalar_types import C_TYPES
 from theano.link.native.ir.symbolic import Size
 from theano.link.native.render.looks import going_on, in_blocks, unless_empty
 
@@ -48,8 +49,14 @@ class Array:
     """A view as lines of C see it: the name of a pointer, sizes, and strides as C text."""
 
     name: str
+    dtype: str
     shape: tuple[Size, ...]
     strides: tuple[str, ...]
+
+    @property
+    def kind(self) -> str:
+        """The C type of its elements."""
+        return C_TYPES[self.dtype]
 
     def at(self, *indices: str) -> str:
         """The element at these indices, one for each dimension."""

@@ -1,9 +1,18 @@
-"""Which module writes which kinds of statements: it is imported when one of them is met."""
+"""Which module writes which kinds of statements, and tasks of kernels: it is imported when one of them is met."""
 
 import importlib
 
 # for each module the names of the kinds' classes
 KINDS_OF = {
+    ".kernels.elements": """
+        Accumulate Convolve FindLargest LoopOnNumbers RepeatRows SortAlong TakeDiagonal WriteEye WriteRange
+    """,
+    ".kernels.matrices": """
+        CallRoutine ComposeExchanges FactorTridiagonal MultiplyStacks SolveTridiagonal
+    """,
+    ".kernels.picks": "FindPositions Pick UpdatePicked UpdateWhere",
+    ".kernels.random_state": "DrawFromWords",
+    ".kernels.random_streams": "ChooseOutcomes CountOutcomes DrawTruncated DrawUniforms",
     ".statements.call_loop": "CallLoop",
     ".statements.copies": "Combine Copy",
     ".statements.images.neighbours": "Neighbours",
@@ -22,6 +31,6 @@ _PLACES = {name: module for module, names in KINDS_OF.items() for name in names.
 
 
 def import_renderer(kind: str) -> None:
-    """Import the module that writes a kind of statement of this name, if there is one."""
+    """Import the module that writes a kind of statement or task of this name, if there is one."""
     if kind in _PLACES:
         importlib.import_module(_PLACES[kind], __package__)

@@ -106,3 +106,41 @@ def about(statement: Statement) -> str:
 def libraries(statement: Statement) -> Set[str]:
     """The files beside the prelude that a statement needs."""
     return rendering_of(statement).libraries(statement)
+
+
+# ---- tasks of kernels ----
+
+# takes the task, how many elements there are between looks, the arrays, how the numbers read, and
+# what ends the step, where it may fail
+TaskWriter = Callable[..., list[str]]
+
+# by the class of the task, and whether it is only checked
+TASKS: dict[tuple[type, bool], TaskWriter] = {}
+
+
+def writes_task(*tasks: type, checks: bool = False) -> Callable[[TaskWriter], TaskWriter]:
+    """Register a function as what writes the loops of these tasks, or only what may fail in them."""
+
+    def register(function: TaskWriter) -> TaskWriter:
+        for task in tasks:
+            TASKS[task, checks] = function
+        return function
+
+    return register
+
+
+def writer_of_task(task: Any, checks: bool) -> TaskWriter:
+    """The function that writes a task.
+
+    Raises
+    ------
+    TypeError
+        Where there is none.
+    """
+    kind = type(task)
+    if (kind, checks) not in TASKS:
+        _import_renderer[0](kind.__name__)
+    if (kind, checks) not in TASKS:
+        what = f"what may fail in {kind.__name__}" if checks else kind.__name__
+        raise TypeError(f"nothing writes {what} as C: register a function with `writes_task`")
+    return TASKS[kind, checks]

@@ -1,9 +1,10 @@
-"""Lines of C that a lowering writes itself."""
+"""Loops over arrays with any strides that one thread runs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import field, replace
+from typing import Any
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Size, View
@@ -16,21 +17,22 @@ from theano.link.native.statements.costs import MOVE
 
 @dataclass(eq=False)
 class Kernel(Statement):
-    """Lines of C over arrays with any strides.
+    """A task over arrays with any strides.
 
     Attributes
     ----------
     writes, reads
-        What the lines write and read; what they change in part is among both.
-    make_lines
-        Makes them, given the arrays that are written, those that are read, and how the numbers read.
+        What it writes and reads; what it changes in part is among both.
+    task
+        What it does, such as one of `tasks.py`.
     numbers
-        What they compute with beside the arrays: sizes, and numbers that are known before.
+        What it computes with beside the arrays: sizes, and numbers that are known before.
     failure
-        The exception that they may end the step with; what does it comes after the numbers.
-    check_lines, unchecked_lines
-        Where an index may be out of range: lines that only check, over what is written and then
-        what is read, and lines that do the rest; given the same.
+        The exception that it may end the step with.
+    checks_apart
+        Whether what may fail in it can be checked before anything is written.
+    only_checks
+        Whether it does no more than that; then its arrays are what it would write, and what it reads.
     takes
         Nanoseconds for each element of a shape; if it is not given, as long as to move all that is
         written and read.
@@ -40,11 +42,11 @@ class Kernel(Statement):
 
     writes: list[View]
     reads: list[View]
-    make_lines: Callable[..., list[str]]
+    task: Any
     numbers: Sequence[Size] = ()
     failure: tuple[type[Exception], str] | None = None
-    check_lines: Callable[..., list[str]] | None = None
-    unchecked_lines: Callable[..., list[str]] | None = None
+    checks_apart: bool = False
+    only_checks: bool = False
     takes: list[Work] = field(default_factory=list)
     computes: list[Work] = field(default_factory=list)
 
@@ -70,15 +72,14 @@ class Kernel(Statement):
         return self.reads
 
     def checks(self) -> Checks | None:
-        if self.check_lines is None:
+        if not self.checks_apart:
             return None
-        assert self.unchecked_lines is not None
         both = [*self.writes, *self.reads]
         changed = {view.buffer.root() for view in self.writes}
         return Checks(
-            Kernel([], both, self.check_lines, self.numbers, self.failure),
+            Kernel([], both, self.task, self.numbers, self.failure, only_checks=True),
             [view for view in self.reads if view.buffer.root() not in changed],
-            replace(self, make_lines=self.unchecked_lines, failure=None),
+            replace(self, failure=None),
         )
 
     def way(self, sharing: Sharing, sizes: Sizes) -> Way:

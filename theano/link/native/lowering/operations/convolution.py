@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from theano.link.native.ir.ir import CannotLower, Numbers, Scalar, Size, Spread, Value, View
-from theano.link.native.ir.scalar_types import C_TYPES
 from theano.link.native.ir.symbolic import Call, Choice, compared
 from theano.link.native.lowering.operations.elementwise import cast
-from theano.link.native.lowering.operations.kernels import looks_of
 from theano.link.native.lowering.operations.matrices.stacks import stack_shape, stretched
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
-from theano.link.native.render.arrays import Array, indices, loops
-from theano.link.native.render.looks import declared, look_after, unless_empty
 from theano.link.native.statements.base import Work
 from theano.link.native.statements.costs import ARITHMETIC, MULTIPLY_ADD
 from theano.link.native.statements.kernel import Kernel
+from theano.link.native.statements.tasks import Convolve
 from theano.pytensor_base.operations.tensor import Convolve1d
 
 
@@ -47,26 +44,10 @@ def convolutions_of_stacks(
     whole = sizes.binary(sizes.binary(signal.shape[-1], "+", kernel.shape[-1]), "-", 1)
     length = sizes.binary(whole, "-", sizes.binary(first, "*", 2))
     out = step.rows_without_gaps(dtype, (*shape, length))
-    names, looks = indices("b", len(shape)), looks_of(step)
-
-    def lines(y: Array, x: Array, v: Array, first: str) -> list[str]:
-        term = f"{y.at(*names, 'i')} += factor * {x.at(*names, f'i + {first} - j')};"
-        body = [
-            *loops(["i"], [y.shape[-1]], [f"{y.at(*names, 'i')} = 0;"]),
-            f"for (int64_t j = 0; j < {v.shape[-1]}; j++) {{",
-            f"const {C_TYPES[dtype]} factor = {v.at(*names, 'j')};",
-            f"const int64_t begin = j > {first} ? j - {first} : 0;",
-            f"const int64_t end = tn_smaller({x.shape[-1]} + j - {first}, {y.shape[-1]});",
-            f"for (int64_t i = begin; i < end; i++) {term}",
-            "}",
-            *look_after(f"{y.shape[-1]} * {v.shape[-1]}", looks),
-        ]
-        return [*declared(looks), *unless_empty(y.shape, loops(names, y.shape[:-1], body, looks))]
-
     terms = (*out.shape, kernel.shape[-1])
     takes, computes = [Work(MULTIPLY_ADD.get(dtype, ARITHMETIC), terms)], [Work(2, terms)]
-    given = [signal, kernel]
-    step.append(Kernel([View.of(out)], given, lines, [first], takes=takes, computes=computes), out)
+    given, task = [signal, kernel], Convolve()
+    step.append(Kernel([View.of(out)], given, task, [first], takes=takes, computes=computes), out)
     return [View.of(out)]
 
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 from pytensor.tensor.basic import ARange, Eye
 
 from theano.link.native.ir.ir import CannotLower, Scalar, Size, Value, View
-from theano.link.native.ir.scalar_types import C_TYPES, FLOATS
+from theano.link.native.ir.scalar_types import FLOATS
 from theano.link.native.ir.sizes import SLICE_LENGTH
 from theano.link.native.ir.symbolic import AsDouble, Call, compared, maximum
-from theano.link.native.lowering.operations.kernels import looks_of
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
-from theano.link.native.render.arrays import Array, passes
-from theano.link.native.render.looks import declared
 from theano.link.native.statements.kernel import Kernel
+from theano.link.native.statements.tasks import WriteEye, WriteRange
 
 
 @lowers(Eye)
@@ -24,13 +22,8 @@ def eye(step: Step, node, inputs: list[Value]) -> list[Value]:
         step.sizes.check(compared(size, ">=", 0), "a size of Eye that is not negative")
     offset = inputs[2]
     assert isinstance(offset, Scalar)
-    out, looks = step.temporary(node.op.dtype, shape), looks_of(step)
-
-    def lines(y: Array, right: str) -> list[str]:
-        one = f"{y.at('i', 'j')} = j - i == (int64_t){right};"
-        return [*declared(looks), *passes("ij", y.shape, [one], looks)]
-
-    step.append(Kernel([View.of(out)], [], lines, [offset.signed]), out)
+    out = step.temporary(node.op.dtype, shape)
+    step.append(Kernel([View.of(out)], [], WriteEye(), [offset.signed]), out)
     return [View.of(out)]
 
 
@@ -42,21 +35,9 @@ def arange(step: Step, node, inputs: list[Value]) -> list[Value]:
         raise CannotLower("a range whose length may differ between steps")
     assert isinstance(start, Scalar) and isinstance(stop, Scalar) and isinstance(distance, Scalar)
     length = _length(step, start, stop, distance)
-    dtype = node.op.dtype
-    out, looks = step.temporary(dtype, (length,)), looks_of(step)
-    kind = C_TYPES[dtype]
-
-    # Through memory, so that the compiler does not make one rounding of the two that NumPy does.
-    kept = ['__asm__("" : "+m"(way));'] if dtype in FLOATS else []
-
-    def lines(y: Array, first: str, by: str) -> list[str]:
-        # NumPy computes the first two, and counts on from them.
-        second = f"({first} + {by})"
-        numbers = f"const {kind} first = {first}, distance = ({kind}){second} - ({kind}){first};"
-        body = [f"{kind} way = ({kind})i * distance;", *kept, f"{y.at('i')} = first + way;"]
-        return [numbers, *declared(looks), *passes("i", y.shape, body, looks)]
-
-    step.append(Kernel([View.of(out)], [], lines, [start.symbol, distance.symbol]), out)
+    out = step.temporary(node.op.dtype, (length,))
+    numbers = [start.symbol, distance.symbol]
+    step.append(Kernel([View.of(out)], [], WriteRange(), numbers), out)
     return [View.of(out)]
 
 

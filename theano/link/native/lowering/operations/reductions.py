@@ -13,13 +13,11 @@ from theano.link.native.ir.scalar_expressions import expression_of
 from theano.link.native.ir.scalar_types import C_TYPES
 from theano.link.native.ir.symbolic import compared
 from theano.link.native.lowering.operations.elementwise import cast
-from theano.link.native.lowering.operations.kernels import looks_of
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
-from theano.link.native.render.arrays import Array, indices, loops, passes
-from theano.link.native.render.looks import declared
 from theano.link.native.statements.kernel import Kernel
 from theano.link.native.statements.reduce import Reduce
+from theano.link.native.statements.tasks import FindLargest
 
 # scalar operation -> what the emitter calls it
 REDUCTIONS = {Add: "add", Mul: "multiply", Maximum: "maximum", Minimum: "minimum"}
@@ -94,24 +92,8 @@ def argmax(step: Step, node, inputs: list[Value]) -> list[Value]:
     for axis in axes:
         step.sizes.check(compared(view.shape[axis], ">", 0), "an argmax of at least one element")
     out = step.temporary("int64", tuple(view.shape[d] for d in kept))
-    names, looks = indices("i", view.ndim), looks_of(step)
-
-    def lines(y: Array, x: Array) -> list[str]:
-        kind = C_TYPES[view.dtype]
-        first = x.at(*("0" if d in axes else names[d] for d in range(view.ndim)))
-        one = [
-            f"const {kind} next = {x.at(*names)};",
-            "if (best == best && !(next <= best)) { best = next; at = k; }",
-            "k++;",
-        ]
-        along = passes([names[d] for d in axes], [x.shape[d] for d in axes], one, looks)
-        body = [f"{kind} best = {first};", "int64_t at = 0, k = 0;", *along]
-        body.append(f"{y.at(*(names[d] for d in kept))} = at;")
-        around = [names[d] for d in kept], [x.shape[d] for d in kept]
-        return [*declared(looks), *loops(*around, body, looks)]
-
     result = View.of(out)
-    step.append(Kernel([result], [view], lines), out)
+    step.append(Kernel([result], [view], FindLargest(tuple(axes))), out)
     return [result if kept else step.load(result)]
 
 

@@ -8,14 +8,10 @@ from pytensor.graph.basic import Constant, Variable
 
 from theano.link.native.ir.ir import Scalar, Value, View
 from theano.link.native.ir.scalar_expressions import expression_of
-from theano.link.native.ir.scalar_types import C_TYPES
-from theano.link.native.lowering.operations.kernels import looks_of
 from theano.link.native.lowering.step import Step
-from theano.link.native.render.arrays import Array, indices, loops, passes
-from theano.link.native.render.looks import declared, unless_empty
-from theano.link.native.render.scalar_functions import scalar_text
 from theano.link.native.statements.base import Work
 from theano.link.native.statements.kernel import Kernel
+from theano.link.native.statements.tasks import Computed, LoopOnNumbers
 from theano.pytensor_base.operations.scalar import ScalarLoop
 
 # series converge after some tens of steps
@@ -34,17 +30,9 @@ def computed_in_loops(
     operands = [_operand(step, value, shape) for value in inputs]
     results = [step.temporary(kind.dtype, shape) for kind in op.outputs_type]
     writes = [View.of(buffer) for buffer in results]
-    names, looks = indices("i", len(shape)), looks_of(step)
-    body_of = _LoopOfOneElement(step, op)
-
-    def lines(*arrays: Array) -> list[str]:
-        at = [array.at(*names) for array in arrays]
-        body = body_of.lines(at[: len(writes)], at[len(writes) :])
-        elements = passes(names, arrays[0].shape, body, looks) if names else loops([], [], body)
-        return [*declared(looks), *unless_empty(arrays[0].shape, elements)]
-
-    work = [Work(_STEPS * len(body_of.computations), shape)]
-    step.append(Kernel(writes, operands, lines, takes=work, computes=work), *results)
+    task = _LoopOfOneElement(step, op).task()
+    work = [Work(_STEPS * len(task.computations), shape)]
+    step.append(Kernel(writes, operands, task, takes=work, computes=work), *results)
     return writes if shape else [step.load(view) for view in writes]  # type: ignore[return-value]
 
 
@@ -56,7 +44,7 @@ def _operand(step: Step, value: Value, shape: tuple) -> View:
 
 
 class _LoopOfOneElement:
-    """The lines of C of one element's loop."""
+    """One element's loop."""
 
     def __init__(self, step: Step, op: ScalarLoop):
         graph = op.fgraph
@@ -64,7 +52,7 @@ class _LoopOfOneElement:
         self.names: dict[Variable, str] = {}
         for k, variable in enumerate(graph.inputs):
             self.names[variable] = f"given{k}"
-        self.computations: list[str] = []
+        self.computations: list[Computed] = []
         for node in graph.toposort():
             (output,) = node.outputs
             dtypes = [variable.type.dtype for variable in node.inputs]
@@ -73,8 +61,13 @@ class _LoopOfOneElement:
             operands = [self._name(step, variable) for variable in node.inputs]
             self.names[output] = f"value{len(self.computations)}"
             self.computations.append(
-                f"const {C_TYPES[output.type.dtype]} {self.names[output]} ="
-                f" {scalar_text(expression, operands, dtypes)};"
+                Computed(
+                    self.names[output],
+                    output.type.dtype,
+                    expression,
+                    tuple(operands),
+                    tuple(dtypes),
+                )
             )
         self.results = [self._name(step, variable) for variable in graph.outputs]
 
@@ -83,27 +76,8 @@ class _LoopOfOneElement:
             return step.constant(variable.data, variable.type.dtype).expression
         return self.names[variable]
 
-    def lines(self, results: Sequence[str], operands: Sequence[str]) -> list[str]:
-        """Those that compute results, given how they and the operands read."""
-        count, *given = operands
+    def task(self) -> LoopOnNumbers:
+        """The loop of each element."""
+        inputs = tuple((self.names[one], one.type.dtype) for one in self.inputs)
         states = len(self.outputs) - self.is_while
-        begin = [
-            f"{'' if k < states else 'const '}{C_TYPES[variable.type.dtype]}"
-            f" {self.names[variable]} = {text};"
-            for k, (variable, text) in enumerate(zip(self.inputs, given, strict=True))
-        ]
-        each = [f"{self.names[self.inputs[k]]} = {self.results[k]};" for k in range(states)]
-        found = [self.names[self.inputs[k]] for k in range(states)]
-        if self.is_while:
-            begin.append("unsigned char ended = 1;")
-            each += [f"ended = {self.results[-1]};", "if (ended) break;"]
-            found.append("ended")
-        return [
-            *begin,
-            f"const int64_t count = {count};",
-            "for (int64_t turn = 0; turn < count; turn++) {",
-            *self.computations,
-            *each,
-            "}",
-            *(f"{result} = {name};" for result, name in zip(results, found, strict=True)),
-        ]
+        return LoopOnNumbers(inputs, tuple(self.computations), tuple(self.results), states)

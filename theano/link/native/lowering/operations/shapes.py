@@ -16,12 +16,10 @@ from theano.link.native.ir.ir import CannotLower, Numbers, Scalar, Size, Spread,
 from theano.link.native.ir.scalar_expressions import Expression
 from theano.link.native.ir.symbolic import Choice, Operation, compared, maximum, minimum
 from theano.link.native.lowering.operations.elementwise import cast
-from theano.link.native.lowering.operations.kernels import looks_of
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
-from theano.link.native.render.arrays import Array, indices, loops, passes
-from theano.link.native.render.looks import declared, unless_empty
 from theano.link.native.statements.kernel import Kernel
+from theano.link.native.statements.tasks import RepeatRows, TakeDiagonal
 from theano.pytensor_base.operations.axes import axis_apart
 from theano.pytensor_base.operations.tensor import JoinDims, SplitDims
 
@@ -208,15 +206,8 @@ def diagonal(step: Step, node, inputs: list[Value]) -> list[Value]:
     length = _shorter(step, Operation("-", rows, down), Operation("-", columns, right))
     others = [d for d in range(view.ndim) if d not in (op.axis1, op.axis2)]
     out = step.temporary(view.dtype, (*(view.shape[d] for d in others), length))
-    names, looks = indices("i", len(others)), looks_of(step)
-
-    def lines(y: Array, x: Array) -> list[str]:
-        at = dict(zip(others, names, strict=True))
-        at |= {op.axis1: f"(k + {down})", op.axis2: f"(k + {right})"}
-        one = f"{y.at(*names, 'k')} = {x.at(*(at[d] for d in range(view.ndim)))};"
-        return [*declared(looks), *passes([*names, "k"], y.shape, [one], looks)]
-
-    step.append(Kernel([View.of(out)], [view], lines), out)
+    task = TakeDiagonal((op.axis1, op.axis2), down, right)
+    step.append(Kernel([View.of(out)], [view], task), out)
     return [View.of(out)]
 
 
@@ -246,34 +237,9 @@ def repeat(step: Step, node, inputs: list[Value]) -> list[Value]:
         total = step.sizes.binary(total, "*", view.shape[axis])
     shape = tuple(total if d == axis else n for d, n in enumerate(view.shape))
     out = step.temporary(view.dtype, shape)
-    names, looks = indices("i", view.ndim), looks_of(step)
-    outer, inner = range(axis), range(axis + 1, view.ndim)
-
-    def lines(y: Array, x: Array, *times_of_rows: str) -> list[str]:
-        to = [*names[:axis], "k", *names[axis + 1 :]]
-        one = f"{y.at(*to)} = {x.at(*names)};"
-        within = [names[d] for d in inner], [x.shape[d] for d in inner], [one]
-        body = ["int64_t k = 0;"]
-        if isinstance(times, Spread):
-            again = _again(times_of_rows[0], within, looks)
-            body += loops([names[axis]], [x.shape[axis]], again, looks)
-        else:
-            for row, often in enumerate(times_of_rows):
-                again = _again(often, within, looks)
-                body += ["{", f"const int64_t {names[axis]} = {row};", *again, "}"]
-        around = [names[d] for d in outer], [x.shape[d] for d in outer]
-        return [*declared(looks), *unless_empty(y.shape, loops(*around, body, looks))]
-
-    step.append(Kernel([View.of(out)], [view], lines, sizes), out)
+    task = RepeatRows(axis, isinstance(times, Spread))
+    step.append(Kernel([View.of(out)], [view], task, sizes), out)
     return [View.of(out)]
-
-
-def _again(times: str, within: tuple[list[str], list[Size], list[str]], looks: int) -> list[str]:
-    """A row so many times; k counts the rows that are written."""
-    names, sizes, body = within
-    if not names:
-        return passes(["n"], [times], [*body, "k++;"], looks)
-    return loops(["n"], [times], [*passes(names, sizes, body, looks), "k++;"], looks)
 
 
 @lowers(Join)

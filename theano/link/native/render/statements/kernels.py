@@ -1,24 +1,28 @@
-"""Lines of C over arrays with any strides."""
+"""Tasks over arrays with any strides."""
 
 from __future__ import annotations
 
 from theano.link.native.ir.scalar_types import C_TYPES
 from theano.link.native.ir.sharing import Share
 from theano.link.native.render.arrays import Array
-from theano.link.native.render.registry import renders
+from theano.link.native.render.looks import between_looks
+from theano.link.native.render.registry import renders, writer_of_task
 from theano.link.native.render.writer import Writer
 from theano.link.native.statements.kernel import Kernel
 
 
 @renders(Kernel)
 def kernel(statement: Kernel, writer: Writer, share: Share | None) -> list[str]:
+    """The arrays by name, and the loops of the task over them."""
     lines, arrays = ["{"], []
     for k, view in enumerate([*statement.writes, *statement.reads]):
         place = writer.place(view)
         strides = tuple(stride.text for stride in place.strides)
-        arrays.append(Array(f"x{k}", writer.shape(view), strides))
+        arrays.append(Array(f"x{k}", view.dtype, writer.shape(view), strides))
         lines.append(f"{C_TYPES[view.dtype]} *const x{k} = {place.pointer};")
     numbers: list[str] = [str(writer.size(number)) for number in statement.numbers]
     if statement.failure is not None:
         numbers.append(writer.fails(*statement.failure))
-    return [*lines, *statement.make_lines(*arrays, *numbers), "}"]
+    write = writer_of_task(statement.task, statement.only_checks)
+    looks = between_looks() if writer.looks else 0
+    return [*lines, *write(statement.task, looks, *arrays, *numbers), "}"]

@@ -13,10 +13,9 @@ from theano.link.native.ir.ir import Size, View
 from theano.link.native.ir.prologue import names_of
 from theano.link.native.ir.sharing import ONE, Share, Sharing, Way
 from theano.link.native.ir.sizes import Sizes
-from theano.link.native.render.statements.images.planes import ALL_IMAGES
 from theano.link.native.statements.base import AsFunction, Operand, Statement, Touch, Work
 from theano.link.native.statements.costs import MOVE
-from theano.link.native.statements.images.tasks import Along
+from theano.link.native.statements.images.tasks import ALL_IMAGES, Along
 
 # dimensions before those of an image
 LEAD = 2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from pytensor.graph.basic import Apply
@@ -11,10 +11,10 @@ from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Buffer, Scalar, Size, Spread, Value, View
 from theano.link.native.ir.scalar_expressions import Expression
 from theano.link.native.lowering.step import Step
-from theano.link.native.render.arrays import Array, indices, loops
 from theano.link.native.statements.base import Work
 from theano.link.native.statements.costs import ARITHMETIC
 from theano.link.native.statements.kernel import Kernel
+from theano.link.native.statements.tasks import DrawFromWords, Where
 
 # a draw on one thread, roughly: a logarithm and an exponential, or some words
 _NANOSECONDS = 60 * ARITHMETIC
@@ -47,28 +47,22 @@ class Drawing:
 
     def append(
         self,
-        lines: Callable[..., list[str]],
+        draw: Any,
         reads: Sequence[View],
         numbers: Sequence[Size] = (),
         added: Sequence[Size] = (),
         scratch: Sequence[Buffer] = (),
         error: tuple[type[Exception], str] | None = None,
     ) -> Buffer:
-        """Append lines of C, given what is written: the draws and the scratch; and what is read."""
+        """Append draws, given work memory, what is read, and what is raised where a parameter is not right."""
         step, kept = self.step, list(scratch)
         out = step.temporary(self.dtype, (*self.shape, *added) or (1,))
         writes = [View.of(buffer) for buffer in (out, *kept, self.words, self.wrong)]
 
-        def all_lines(*given: Any) -> list[str]:
-            own, rest = given[: 1 + len(kept)], given[1 + len(kept) :]
-            words, wrong, _, *others = rest
-            named = f"unsigned int *const words = {words.name};"
-            return [f"{wrong.at('0')} = 0;", named, *lines(*own, wrong.at("0"), *others)]
-
         kernel = Kernel(
             writes,
             [View.of(self.words), *reads],
-            all_lines,
+            DrawFromWords(draw, len(kept)),
             numbers,
             takes=[Work(_NANOSECONDS, out.shape)],
         )
@@ -82,30 +76,22 @@ class Drawing:
 _IS_RIGHT = Expression("parameters are right", "{0} == 0", None, None, "bool")
 
 
-def over(y: Array, body: Sequence[str], ndim: int) -> list[str]:
-    return loops(indices("i", ndim), y.shape[:ndim], body)
-
-
-def place(y: Array, ndim: int, *more: str) -> str:
-    return y.at(*indices("i", ndim), *more) if ndim or more else y.at("0")
-
-
-def parameter(drawing: Drawing, value: Value) -> tuple[View, list[str]]:
-    """A parameter in memory, and the indices of the one that belongs to a draw."""
-    where = indices_in(drawing, value.shape)
+def parameter(drawing: Drawing, value: Value) -> tuple[View, Where]:
+    """A parameter in memory, and where the one is that belongs to a draw."""
+    where = places_in(drawing, value.shape)
     if isinstance(value, Spread | Scalar):
         scalar = value.scalar if isinstance(value, Spread) else value
-        return drawing.step.view(scalar), ["0"]
+        return drawing.step.view(scalar), (None,)
     return drawing.step.view(value), where
 
 
-def indices_in(drawing: Drawing, shape: Sequence[Size]) -> list[str]:
+def places_in(drawing: Drawing, shape: Sequence[Size]) -> Where:
     """Where in an array, which broadcasts to the draws, that of a draw is."""
-    sizes, names = drawing.step.sizes, indices("i", len(drawing.shape))
-    where = []
+    sizes, ndim = drawing.step.sizes, len(drawing.shape)
+    where: list[int | None] = []
     for d in range(-len(shape), 0):
         one = sizes.find(shape[d]) == 1
         if not one:
             sizes.equal(shape[d], drawing.shape[d], "a length of a parameter of random draws")
-        where.append("0" if one else names[d])
-    return where
+        where.append(None if one else ndim + d)
+    return tuple(where)

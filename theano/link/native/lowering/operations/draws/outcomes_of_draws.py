@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from theano.link.native.ir.ir import CannotLower, Size, Value, View
-from theano.link.native.ir.scalar_types import C_TYPES, FLOATS
+from theano.link.native.ir.scalar_types import FLOATS
 from theano.link.native.ir.symbolic import compared
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
-from theano.link.native.render.arrays import Array, loops
 from theano.link.native.statements.base import Work
 from theano.link.native.statements.costs import ARITHMETIC
 from theano.link.native.statements.kernel import Kernel
+from theano.link.native.statements.tasks import ChooseOutcomes, CountOutcomes
 from theano.sandbox.multinomial import ChoiceFromUniform, MultinomialFromUniform
 
 
@@ -21,15 +21,10 @@ def count_outcomes(step: Step, node, inputs: list[Value]) -> list[Value]:
     rows, outcomes = pvals.shape
     out = step.temporary(node.outputs[0].type.dtype, (rows, outcomes))
 
-    def lines(y: Array, p: Array, u: Array, trials: str) -> list[str]:
-        counted = f"if (outcome < {p.shape[1]}) {y.at('row', 'outcome')} += 1;"
-        return [
-            *loops(["row", "k"], y.shape, [f"{y.at('row', 'k')} = 0;"]),
-            *loops(["draw", "row"], [trials, p.shape[0]], [*_first_above(p, u), counted]),
-        ]
-
     takes = [Work(ARITHMETIC, (trials, rows, outcomes))]
-    step.append(Kernel([View.of(out)], [pvals, uniforms], lines, [trials], takes=takes), out)
+    step.append(
+        Kernel([View.of(out)], [pvals, uniforms], CountOutcomes(), [trials], takes=takes), out
+    )
     return [View.of(out)]
 
 
@@ -44,14 +39,10 @@ def choose_outcomes(step: Step, node, inputs: list[Value]) -> list[Value]:
     step.sizes.check(compared(trials, "<=", outcomes), "as many outcomes as are chosen")
     left, out = step.copied(pvals), step.temporary(dtype, (rows, trials))
 
-    def lines(y: Array, p: Array, old: Array, u: Array, trials: str) -> list[str]:
-        chosen = f"{y.at('row', 'draw')} = outcome < {p.shape[1]} ? outcome : -1;"
-        taken = [] if node.op.replace else _without_outcome(p, pvals.dtype)
-        return loops(["draw", "row"], [trials, p.shape[0]], [*_first_above(p, u), chosen, *taken])
-
     takes = [Work(2 * ARITHMETIC, (trials, rows, outcomes))]
     writes, reads = [View.of(out), View.of(left)], [View.of(left), uniforms]
-    step.append(Kernel(writes, reads, lines, [trials], takes=takes), out, left)
+    task = ChooseOutcomes(bool(node.op.replace))
+    step.append(Kernel(writes, reads, task, [trials], takes=takes), out, left)
     return [View.of(out)]
 
 
@@ -67,31 +58,3 @@ def _operands(step: Step, node, inputs: list[Value]) -> tuple[View, View, Size]:
     count = step.sizes.binary(pvals.shape[0], "*", trials)
     step.sizes.equal(uniforms.shape[0], count, "the number of draws")
     return pvals, uniforms, trials
-
-
-def _first_above(p: Array, u: Array) -> list[str]:
-    """Of a row, the first outcome at which the sum exceeds its draw; their number if none does."""
-    rows, outcomes = p.shape
-    return [
-        f"const double uniform = {u.at(f'draw * {rows} + row')};",
-        "double sum = 0;",
-        "int64_t outcome = 0;",
-        f"for (; outcome < {outcomes}; outcome++) {{",
-        f"sum += {p.at('row', 'outcome')};",
-        "if (sum > uniform) break;",
-        "}",
-    ]
-
-
-def _without_outcome(p: Array, dtype: str) -> list[str]:
-    """Nothing is left of the outcome. The new sum begins with what was before it, as Theano's."""
-    outcomes, kind = p.shape[1], C_TYPES[dtype]
-    chosen = p.at("row", "outcome")
-    return [
-        f"if (outcome < {outcomes}) {{",
-        f"{kind} total = ({kind})(sum - {chosen});",
-        f"for (int64_t k = outcome + 1; k < {outcomes}; k++) total += {p.at('row', 'k')};",
-        f"{chosen} = 0;",
-        f"for (int64_t k = 0; k < {outcomes}; k++) {p.at('row', 'k')} /= total;",
-        "}",
-    ]

@@ -18,14 +18,12 @@ from theano.link.native.lowering.operations.draws.choices import (
 )
 from theano.link.native.lowering.operations.draws.drawing import (
     Drawing,
-    over,
     parameter,
-    place,
 )
 from theano.link.native.lowering.operations.shapes import numbers_of
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
-from theano.link.native.render.arrays import Array
+from theano.link.native.statements.tasks import ByDistribution
 from theano.tensor.numpy_draws.random_function import RandomFunction
 from theano.tensor.numpy_draws.random_samplers import (
     choice_helper,
@@ -47,52 +45,41 @@ class Distribution:
     ----------
     dtypes
         Of which types each parameter may be.
-    draw
-        The C expression, of the state ``words``, the parameters and their C types.
-    valid
-        When the parameters are right, in C.
+    name
+        What it is called.
     error
-        The exception where they are not.
+        The exception where the parameters are not right.
     """
 
     dtypes: tuple[tuple[str, ...], ...]
-    draw: str
-    valid: str
+    name: str
     error: tuple[type[Exception], str]
 
-
-# Integers from low to high: NumPy is given the number above the last, in the type of `high`.
-_END = "(int64_t)({t1})((uint64_t){p1} + 1)"
 
 _DISTRIBUTIONS: dict[Any, Distribution] = {
     "uniform": Distribution(
         (_NUMBERS, _NUMBERS),
-        "tn_mt_uniform(words, {p0}, {p1})",
-        "__builtin_isfinite((double){p1} - (double){p0})",
+        "uniform",
         (OverflowError, "Range exceeds valid bounds"),
     ),
     "normal": Distribution(
         (_NUMBERS, _NUMBERS),
-        "tn_mt_normal(words, {p0}, {p1})",
-        "(__builtin_isnan((double){p1}) || !__builtin_signbit((double){p1}))",
+        "normal",
         (ValueError, "scale < 0"),
     ),
     "binomial": Distribution(
         (_INTEGERS, _NUMBERS),
-        "tn_mt_binomial(words, {p0}, {p1})",
-        "((int64_t){p0} >= 0 && {p1} >= 0 && {p1} <= 1)",
+        "binomial",
         (ValueError, "n < 0, or p < 0, p > 1 or p is NaN"),
     ),
     "poisson": Distribution(
         (_NUMBERS,),
-        "tn_mt_poisson(words, {p0})",
-        "({p0} >= 0 && {p0} <= 9223372006484770816.0)",
+        "poisson",
         (ValueError, "lam < 0 or lam is NaN, or lam value too large"),
     ),
     random_integers_helper: Distribution(
         (tuple(d for d in _INTEGERS if d != "uint64"),) * 2,
-        f"(int64_t){{p0}} + (int64_t)tn_mt_up_to(words, (uint64_t)({_END} - 1 - (int64_t){{p0}}))",
-        f"((int64_t){{p0}} < {_END})",
+        "integers",
         (ValueError, "low >= high"),
     ),
 }
@@ -167,16 +154,9 @@ def _one_by_one(drawing: Drawing, inputs: list[Value]) -> Buffer:
     """Draws with parameters of their own."""
     distribution = _DISTRIBUTIONS[drawing.node.op.draw.fn]
     parameters = [parameter(drawing, value) for value in inputs]
-    ndim = len(drawing.shape)
-
-    def lines(y: Array, wrong: str, *given: Array) -> list[str]:
-        names: dict[str, str] = {}
-        for k, ((view, where), x) in enumerate(zip(parameters, given, strict=True)):
-            names |= {f"p{k}": x.at(*where), f"t{k}": C_TYPES[view.dtype]}
-        valid, draw = distribution.valid.format(**names), distribution.draw.format(**names)
-        return over(y, [f"if ({valid}) {place(y, ndim)} = {draw};", f"else {wrong} = 1;"], ndim)
-
-    return drawing.append(lines, [view for view, _ in parameters], error=distribution.error)
+    where = tuple(where for _, where in parameters)
+    draw = ByDistribution(distribution.name, len(drawing.shape), where)
+    return drawing.append(draw, [view for view, _ in parameters], error=distribution.error)
 
 
 _MAKERS: dict[Any, Callable[[Drawing, list[Value]], Buffer]] = {

@@ -17,6 +17,7 @@ from theano.link.native.lowering.operations.indexing.indexing import (
 )
 from theano.link.native.lowering.operations.indexing.masks import (
     is_mask,
+    operation_of_update,
     positions,
     same_sizes,
     the_only_mask,
@@ -24,15 +25,15 @@ from theano.link.native.lowering.operations.indexing.masks import (
 )
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
-from theano.link.native.render.arrays import Array, indices, loops
 from theano.link.native.statements.base import Work
 from theano.link.native.statements.costs import MOVE
 from theano.link.native.statements.kernel import Kernel
 from theano.link.native.statements.rows_by_index import OUT_OF_RANGE
+from theano.link.native.statements.tasks import Pick, Picked, UpdatePicked
 
 
 @dataclass(frozen=True)
-class Pick:
+class PickedView:
     """What arrays of indices pick from a view that basic indices were applied to before.
 
     Attributes
@@ -61,6 +62,12 @@ class Pick:
         return (*kept[: self.first], *self.common, *kept[self.first :])
 
     @property
+    def picked(self) -> Picked:
+        """Which elements these are, whatever the array."""
+        dtypes = (None if isinstance(one, Scalar) else one.dtype for one in self.arrays)
+        return Picked(self.view.ndim, self.axes, tuple(dtypes), len(self.common), self.first)
+
+    @property
     def numbers(self) -> list[Size]:
         return [array.signed for array in self.arrays if isinstance(array, Scalar)]
 
@@ -79,11 +86,9 @@ def pick(step: Step, node, inputs: list[Value]) -> list[Value]:
     out = step.temporary(value.dtype, picked.shape)
     result = View.of(out)
 
-    def lines(y: Array, x: Array, *given: Array | str) -> list[str]:
-        return for_each(picked, x, given, y, lambda row, one: f"{one} = {row};")
-
     reads, takes = [picked.view, *picked.operands], [Work(MOVE, picked.shape)]
-    step.append(Kernel([result], reads, lines, picked.numbers, OUT_OF_RANGE, takes=takes), out)
+    task = Pick(picked.picked)
+    step.append(Kernel([result], reads, task, picked.numbers, OUT_OF_RANGE, takes=takes), out)
     return [result if result.ndim else step.load(result)]
 
 
@@ -104,7 +109,7 @@ def update(step: Step, node, inputs: list[Value]) -> list[Value]:
     ndim = len(picked.shape)
     like = View(buffer, picked.shape, (None,) * ndim, (0,) * ndim, (0,) * len(buffer.shape))
     source = aligned(step, cast(step, change, value.dtype), node.inputs[1], like)
-    operator = "=" if node.op.set_instead_of_inc else "|=" if value.dtype == "bool" else "+="
+    task = UpdatePicked(picked.picked, operation_of_update(node.op, value.dtype))
 
     # the source comes last among the arrays, or first among the numbers
     if isinstance(source, View):
@@ -112,22 +117,11 @@ def update(step: Step, node, inputs: list[Value]) -> list[Value]:
     else:
         reads, numbers = [picked.view, *picked.operands], [source.symbol, *picked.numbers]
 
-    def lines(x: Array, _: Array, *given: Array | str) -> list[str]:
-        change, *rest = given[len(picked.operands) :]
-        indices = [*given[: len(picked.operands)], *rest]
-        other = change if isinstance(change, Array) else None
-        return for_each(
-            picked, x, indices, other, lambda row, one: f"{row} {operator} {one or change};"
-        )
-
-    def checks(x: Array, _: Array, *given: Array | str) -> list[str]:
-        indices = [*given[: len(picked.operands)], *given[len(picked.operands) + 1 :]]
-        return _for_each_index(picked, indices, _rows(picked, x, indices))
-
     takes = [Work(MOVE, picked.shape)]
-    step.append(
-        Kernel([picked.view], reads, lines, numbers, OUT_OF_RANGE, checks, lines, takes), buffer
+    kernel = Kernel(
+        [picked.view], reads, task, numbers, OUT_OF_RANGE, checks_apart=True, takes=takes
     )
+    step.append(kernel, buffer)
     return [View.of(buffer)]
 
 
@@ -168,7 +162,7 @@ def _arrays(
         axis += len(found)
 
 
-def picked_from(step: Step, view: View, idx_list, given: list[Value], variables) -> Pick:
+def picked_from(step: Step, view: View, idx_list, given: list[Value], variables) -> PickedView:
     """What indices of these values pick; the variables say which of their sizes are known as 1."""
     entries = list(_arrays(step, view, idx_list, given, variables))
     basic = tuple(index for index, _, _ in entries)
@@ -190,55 +184,10 @@ def picked_from(step: Step, view: View, idx_list, given: list[Value], variables)
     )
     consecutive = axes == tuple(range(axes[0], axes[0] + len(axes)))
     first = axes[0] if consecutive else 0
-    return Pick(indexed(step, view, basic, given), axes, arrays, shape, first)
+    return PickedView(indexed(step, view, basic, given), axes, arrays, shape, first)
 
 
 def _stretched(view: View, shape: tuple[Size, ...], flags) -> View:
     lead = len(shape) - view.ndim
     axes = [None if known else axis for axis, known in zip(view.axes, flags, strict=True)]
     return View(view.buffer, shape, (*[None] * lead, *axes), (*[0] * lead, *view.steps), view.start)
-
-
-def for_each(
-    picked: Pick, x: Array, given: Sequence[Array | str], other: Array | None, one
-) -> list[str]:
-    """Loops over what is picked: first over the arrays of indices, then over whole dimensions."""
-    outer = indices("i", len(picked.common))
-    inner = indices("j", len(picked.others))
-    at: dict[int, str] = dict(zip(picked.others, inner, strict=True))
-    at |= {axis: f"r{k}" for k, axis in enumerate(picked.axes)}
-    element = x.at(*(at[d] for d in range(picked.view.ndim)))
-    place = [*inner[: picked.first], *outer, *inner[picked.first :]]
-    line = one(element, other.at(*place) if other is not None else "")
-    body = loops(inner, [x.shape[d] for d in picked.others], [line])
-    return _for_each_index(picked, given, [*_rows(picked, x, given), *body])
-
-
-def _for_each_index(picked: Pick, given: Sequence[Array | str], body: Sequence[str]) -> list[str]:
-    """Loops over the arrays of indices, which have one shape."""
-    shape = next((one.shape for one in given if isinstance(one, Array)), ())
-    return loops(indices("i", len(shape)), shape, body)
-
-
-def _rows(picked: Pick, x: Array, given: Sequence[Array | str]) -> list[str]:
-    """Lines that name what is picked at one place of the arrays of indices, and check it.
-
-    Given are the arrays and the numbers of indices, and what ends the step where one is out of range.
-    """
-    outer = indices("i", len(picked.common))
-    arrays = iter([one for one in given if isinstance(one, Array)])
-    numbers = iter([one for one in given if isinstance(one, str)])
-    lines = []
-    names = []
-    for k, (axis, array) in enumerate(zip(picked.axes, picked.arrays, strict=True)):
-        size = x.shape[axis]
-        if isinstance(array, Scalar):
-            index = next(numbers)
-        else:
-            index = str(Scalar(next(arrays).at(*outer), array.dtype).signed)
-        lines.append(f"int64_t r{k} = {index};")
-        names.append((f"r{k}", size))
-    fails = next(numbers, None)
-    if fails is not None:
-        lines += [f"if ({r} < -({size}) || {r} >= {size}) {fails}" for r, size in names]
-    return [*lines, *(f"if ({r} < 0) {r} += {size};" for r, size in names)]

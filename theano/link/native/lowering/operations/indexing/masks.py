@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from pytensor.graph.basic import Constant, Variable
@@ -14,11 +15,10 @@ from theano.link.native.lowering.operations.elementwise import cast
 from theano.link.native.lowering.operations.indexing.indexing import aligned
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
-from theano.link.native.render.arrays import Array, indices, loops
-from theano.link.native.render.looks import unless_empty
 from theano.link.native.statements.base import Work
 from theano.link.native.statements.costs import MOVE
 from theano.link.native.statements.kernel import Kernel
+from theano.link.native.statements.tasks import FindPositions, UpdateWhere
 
 
 def is_mask(variable: Variable) -> bool:
@@ -47,24 +47,8 @@ def positions(step: Step, value: Value, variable: Variable) -> list[View]:
         raise CannotLower("a number of elements that a mask of the step decides")
     count = _count(step, mask)
     found = [step.rows_without_gaps("int64", (count,)) for _ in range(mask.ndim)]
-    names = indices("i", mask.ndim)
-
-    def lines(*arrays: Array) -> list[str]:
-        *outs, given = arrays
-        # an array that another thread changes meanwhile must not make it write elsewhere
-        holds = f"if ({given.at(*names)} && k < {outs[0].shape[0]}) {{"
-        each = [f"{out.at('k')} = {name};" for out, name in zip(outs, names, strict=True)]
-        body = loops(names, given.shape, [holds, *each, "k++;", "}"])
-        return ["int64_t k = 0;", *body, *_rest(outs)]
-
-    step.append(Kernel([View.of(one) for one in found], [mask], lines), *found)
+    step.append(Kernel([View.of(one) for one in found], [mask], FindPositions()), *found)
     return [View.of(one) for one in found]
-
-
-def _rest(outs: Sequence[Array]) -> list[str]:
-    """Lines that fill what such a change left unwritten."""
-    zeros = " ".join(f"{out.at('k')} = 0;" for out in outs)
-    return [f"for (; k < {outs[0].shape[0]}; k++) {{ {zeros} }}"]
 
 
 def _count(step: Step, mask: View) -> Size:
@@ -94,17 +78,21 @@ def update_where(step: Step, node, inputs: list[Value], axis: int) -> list[Value
     buffer = step.copied(value)
     same_sizes(step, mask, buffer.shape[axis:])
     source = _values(step, node, cast(step, change, value.dtype), View.of(buffer), axis, mask.ndim)
-    operator = "=" if node.op.set_instead_of_inc else "|=" if value.dtype == "bool" else "+="
-    lines, checks = _lines_of_update(axis, mask.ndim, operator)
+    task = UpdateWhere(axis, mask.ndim, operation_of_update(node.op, value.dtype))
     target, takes = View.of(buffer), [Work(MOVE, buffer.shape)]
     if isinstance(source, Scalar):
-        kernel = Kernel([target], [target, mask], lines, [source.symbol], takes=takes)
+        kernel = Kernel([target], [target, mask], task, [source.symbol], takes=takes)
     else:
         text = f"{node.op}: other than one value for each element where the mask holds"
         failure, reads = (ValueError, text), [target, mask, source]
-        kernel = Kernel([target], reads, lines, (), failure, checks, lines, takes)
+        kernel = Kernel([target], reads, task, (), failure, checks_apart=True, takes=takes)
     step.append(kernel, buffer)
     return [View.of(buffer)]
+
+
+def operation_of_update(op: Any, dtype: str) -> str:
+    """How an indexing operation changes elements."""
+    return "set" if op.set_instead_of_inc else "or" if dtype == "bool" else "add"
 
 
 def same_sizes(step: Step, mask: Value, shape: Sequence[Size]) -> None:
@@ -125,36 +113,3 @@ def _values(step: Step, node, change: Value, target: View, axis: int, masked: in
     ndim = len(shape)
     like = View(target.buffer, shape, (None,) * ndim, (0,) * ndim, (0,) * target.ndim)
     return aligned(step, change, node.inputs[1], like)
-
-
-def _lines_of_update(axis: int, masked: int, operator: str):
-    """What makes lines that update, and lines that only check whether there are enough values."""
-    names = indices("i", masked)
-
-    def others(x: Array) -> tuple[list[str], list[str], list[Size]]:
-        count = len(x.shape) - masked
-        before, after = indices("j", count)[:axis], indices("j", count)[axis:]
-        return before, after, [*x.shape[:axis], *x.shape[axis + masked :]]
-
-    def checked(mask: Array, rows: Size | str, fails: str) -> list[str]:
-        counted = loops(names, mask.shape, [f"held += {mask.at(*names)};"])
-        wrong = f"if ({rows} != 1 && {rows} != held) {{ {fails} }}"
-        return ["{", "int64_t held = 0;", *counted, wrong, "}"]
-
-    def lines(x: Array, _: Array, mask: Array, *given: Array | str) -> list[str]:
-        source = given[0]
-        before, after, sizes = others(x)
-        element, one = x.at(*before, *names, *after), source
-        if isinstance(source, Array):
-            rows = source.shape[axis]
-            one = source.at(*before, f"(({rows}) == 1 ? 0 : k)", *after)
-        each = loops([*before, *after], sizes, [f"{element} {operator} {one};"])
-        body = [f"if ({mask.at(*names)}) {{", *each, "k++;", "}"]
-        check = checked(mask, source.shape[axis], given[1]) if len(given) == 2 else []  # type: ignore
-        counts = ["int64_t k = 0;", *loops(names, mask.shape, body)]
-        return [*check, *unless_empty(sizes, counts)]
-
-    def checks(_: Array, __: Array, mask: Array, source: Array, fails: str) -> list[str]:
-        return checked(mask, source.shape[axis], fails)
-
-    return lines, checks

@@ -7,16 +7,15 @@ from collections.abc import Sequence
 from pytensor.graph.basic import Variable
 
 from theano.link.native.ir.ir import CannotLower, Scalar, Size, Value, View
-from theano.link.native.lowering.operations.indexing.advanced_indexing import for_each, picked_from
+from theano.link.native.lowering.operations.indexing.advanced_indexing import picked_from
 from theano.link.native.lowering.operations.indexing.masks import is_mask
 from theano.link.native.lowering.operations.matrices.stacks import stack_shape, stretched
 from theano.link.native.lowering.step import Step
-from theano.link.native.render.arrays import Array, indices, loops
-from theano.link.native.render.looks import unless_empty
 from theano.link.native.statements.base import Work
 from theano.link.native.statements.costs import MOVE
 from theano.link.native.statements.kernel import Kernel
 from theano.link.native.statements.rows_by_index import OUT_OF_RANGE
+from theano.link.native.statements.tasks import Pick
 
 
 def pick_from_each(
@@ -39,15 +38,6 @@ def pick_from_each(
     assert isinstance(first, View)
     picked = picked_from(step, first, idx_list, list(given), variables[1:])
     out = step.rows_without_gaps(first.dtype, (*stack, *picked.shape))
-    names = indices("b", len(stack))
-
-    def lines(y: Array, *arrays: Array | str) -> list[str]:
-        x, *rest = (_of_stack(a, names) if isinstance(a, Array) else a for a in arrays)
-        assert isinstance(x, Array)
-        place = _of_stack(y, names)
-        body = for_each(picked, x, rest, place, lambda row, one: f"{one} = {row};")
-        return unless_empty(y.shape, loops(names, y.shape[: len(names)], body))
-
     operands = iter(picked.operands)
     reads = [_in_stack(picked.view, views[0], stack)]
     for view in views[1:]:
@@ -55,7 +45,8 @@ def pick_from_each(
             reads.append(_in_stack(next(operands), view, stack))
     takes = [Work(MOVE, out.shape)]
     result = View.of(out)
-    step.append(Kernel([result], reads, lines, picked.numbers, OUT_OF_RANGE, takes=takes), out)
+    task = Pick(picked.picked, len(stack))
+    step.append(Kernel([result], reads, task, picked.numbers, OUT_OF_RANGE, takes=takes), out)
     return [result if result.ndim else step.load(result)]
 
 
@@ -76,9 +67,3 @@ def _in_stack(core: View, view: View | Scalar, stack: tuple[Size, ...]) -> View:
     axes = (*view.axes[: len(stack)], *core.axes)
     steps = (*view.steps[: len(stack)], *core.steps)
     return View(core.buffer, (*stack, *core.shape), axes, steps, core.start)
-
-
-def _of_stack(array: Array, names: Sequence[str]) -> Array:
-    """One of a stack, whose place the names say."""
-    name = f"({array.name} + {array.offset(*names)})"
-    return Array(name, array.shape[len(names) :], array.strides[len(names) :])

@@ -27,18 +27,16 @@ from pytensor.tensor.linalg import (
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Buffer, CannotLower, Size, Value, View
-from theano.link.native.ir.scalar_types import FLOATS, SUFFIX
+from theano.link.native.ir.scalar_types import FLOATS
 from theano.link.native.ir.symbolic import compared, minimum
 from theano.link.native.lowering.operations.elementwise import cast
-from theano.link.native.lowering.operations.kernels import looks_of
 from theano.link.native.lowering.operations.matrices.stacks import stack_shape, stretched
 from theano.link.native.lowering.registry import computing_class, lowers
 from theano.link.native.lowering.step import Step
-from theano.link.native.render.arrays import Array, indices, loops
-from theano.link.native.render.looks import declared, look_after, unless_empty
 from theano.link.native.statements.base import Work
 from theano.link.native.statements.costs import MULTIPLY_ADD
 from theano.link.native.statements.kernel import Kernel
+from theano.link.native.statements.tasks import CallRoutine, ComposeExchanges
 from theano.pytensor_base.operations.tensor import TRSYL
 from theano.tensor.linear_algebra.solved_systems import SolveOrNaN
 
@@ -67,8 +65,8 @@ class Routine:
         How many whole numbers of it, for each row.
     failure
         What a call raises where the function answers that there is no result.
-    after
-        Lines of C for one matrix after the function, given its results.
+    signs_logarithm
+        Whether the results are a sign and a logarithm, of which a number is made.
     """
 
     name: str
@@ -78,7 +76,7 @@ class Routine:
     work: tuple[tuple[str | int, ...], ...] = ()
     whole_numbers: int = 0
     failure: str | None = None
-    after: Callable[..., list[str]] | None = None
+    signs_logarithm: bool = False
 
     @property
     def two_sizes(self) -> bool:
@@ -122,10 +120,6 @@ def _qr(op: QR) -> Routine:
     return Routine("qr", (0,), ("nk", "km"), ("nm",), work)
 
 
-def _of_sign_and_logarithm(sign: str, logarithm: str) -> list[str]:
-    return [f"{sign} *= exp({logarithm});"]
-
-
 _DETERMINANT = Routine("determinant", (), ("", ""), work=(("n", "n"),), whole_numbers=1)
 
 ROUTINES: Mapping[type, Callable[[Any], Routine]] = {
@@ -140,7 +134,7 @@ ROUTINES: Mapping[type, Callable[[Any], Routine]] = {
     MatrixInverse: lambda op: Routine(
         "inverse", work=(("n", "n"),), whole_numbers=1, failure="Singular matrix"
     ),
-    Det: lambda op: replace(_DETERMINANT, after=_of_sign_and_logarithm),
+    Det: lambda op: replace(_DETERMINANT, signs_logarithm=True),
     SLogDet: lambda op: _DETERMINANT,
     Eigh: lambda op: Routine(
         "eigh",
@@ -228,13 +222,13 @@ _SQUARE = "rows and columns of a square matrix"
 
 
 class _Call:
-    """The calls of a routine for all matrices of a stack, as lines of C."""
+    """The calls of a routine for all matrices of a stack."""
 
     def __init__(
         self, step: Step, routine: Routine, dtype: str, sizes: Mapping[str, Size], ndim: int
     ):
         self.routine, self.dtype, self.sizes = routine, dtype, sizes
-        self.names, self.looks = indices("b", ndim), looks_of(step)
+        self.ndim = ndim
         self.work: list[Buffer] = []
         if routine.work:
             size: Size = 0
@@ -252,60 +246,26 @@ class _Call:
         """The statement that calls it."""
         writes = [View.of(buffer) for buffer in (*results, *self.work)]
         n, m = self.sizes["n"], self.sizes["m"]
-        terms = (*results[0].shape[: len(self.names)], n, n, m if self.routine.two_sizes else n)
-        failure = self.routine.failure
+        terms = (*results[0].shape[: self.ndim], n, n, m if self.routine.two_sizes else n)
+        routine, failure = self.routine, self.routine.failure
+        task = CallRoutine(
+            routine.name,
+            routine.flags,
+            routine.two_sizes,
+            routine.signs_logarithm,
+            self.ndim,
+            len(results),
+            len(self.work),
+        )
         return Kernel(
             writes,
             list(operands),
-            self._lines(len(results), len(self.work)),
+            task,
             [n, m],
             None if failure is None else (np.linalg.LinAlgError, failure),
             takes=[Work(MULTIPLY_ADD[self.dtype], terms)],
             computes=[Work(1, terms)],
         )
-
-    def _lines(self, results: int, works: int) -> Callable[..., list[str]]:
-        # arrays: results, work memory, matrix, right side; numbers: n, m; what ends the step
-        routine, names, suffix = self.routine, self.names, SUFFIX[self.dtype]
-
-        def one_of(array: Array) -> str:
-            return f"{array.name} + {array.offset(*names)}"
-
-        def given(array: Array) -> str:
-            return ", ".join(
-                (one_of(array), *(array.strides[len(names) :]), *self._no_columns(array))
-            )
-
-        def lines(*given_lines: Any) -> list[str]:
-            made, work = given_lines[:results], given_lines[results : results + works]
-            rest = given_lines[results + works :]
-            operands = [each for each in rest if isinstance(each, Array)]
-            n, m, *fails = (each for each in rest if not isinstance(each, Array))
-            arguments = [
-                n,
-                *([m] if routine.two_sizes else []),
-                given(operands[0]),
-                *map(str, routine.flags),
-                *map(given, operands[1:]),
-                *map(one_of, made),
-                *(array.name for array in work),
-            ]
-            call = f"runtime->{routine.name}_{suffix}({', '.join(arguments)})"
-            body = [f"if (!{call}) {{ {fails[0]} }}"] if fails else [f"{call};"]
-            if routine.after is not None:
-                body += routine.after(*(array.at(*names) for array in made))
-            body += look_after(f"{n} * {n} * {m if routine.two_sizes else n}", self.looks)
-            stack = made[0].shape[: len(names)]
-            return [
-                *declared(self.looks),
-                *unless_empty(stack, loops(names, stack, body, self.looks)),
-            ]
-
-        return lines
-
-    def _no_columns(self, array: Array) -> list[str]:
-        """The stride of columns of a right side that is a vector."""
-        return ["0"] if len(array.shape) == len(self.names) + 1 else []
 
 
 @lowers(PivotToPermutations)
@@ -320,31 +280,8 @@ def permutation(step: Step, pivots: View, inverse: bool) -> View:
         step.rows_without_gaps("int64", pivots.shape),
         step.rows_without_gaps("int64", pivots.shape[-1:]),
     )
-    names, looks = indices("b", pivots.ndim - 1), looks_of(step)
-
-    def lines(y: Array, rows: Array, x: Array, fails: str) -> list[str]:
-        n = str(x.shape[-1])
-        exchange = [
-            f"int64_t other = {x.at(*names, 'i')};",
-            f"other += other < 0 ? {n} : 0;",
-            f"if (other < 0 || other >= {n}) {{ {fails} }}",
-            f"const int64_t kept = {rows.at('i')};",
-            f"{rows.at('i')} = {rows.at('other')};",
-            f"{rows.at('other')} = kept;",
-        ]
-        place = f"{y.at(*names, 'i')} = {rows.at('i')};"
-        if not inverse:
-            place = f"{y.at(*names, rows.at('i'))} = i;"
-        body = [
-            *loops("i", [n], [f"{rows.at('i')} = i;"]),
-            *loops("i", [n], exchange),
-            *loops("i", [n], [place]),
-            *look_after(n, looks),
-        ]
-        stack = x.shape[:-1]
-        return [*declared(looks), *unless_empty(stack, loops(names, stack, body, looks))]
-
     failure = IndexError, "a pivot is out of bounds"
     writes = [View.of(out), View.of(found)]
-    step.append(Kernel(writes, [pivots], lines, failure=failure), out, found)
+    task = ComposeExchanges(inverse)
+    step.append(Kernel(writes, [pivots], task, failure=failure), out, found)
     return View.of(out)

@@ -1,0 +1,327 @@
+"""What kernels do, one class for each; `render/kernels/` writes them.
+
+The arrays and numbers of a kernel come in an order that belongs to its task: what is written, work
+memory, what is read; then the numbers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from theano.data_classes import dataclass
+from theano.link.native.ir.scalar_expressions import Expression
+
+# ---- elements ----
+
+
+@dataclass(frozen=True)
+class SortAlong:
+    """Elements in order along an axis, or their positions; two vectors of positions are work memory."""
+
+    axis: int
+    positions: bool
+
+
+@dataclass(frozen=True)
+class FindLargest:
+    """Where the largest element is along axes; the first NaN is larger."""
+
+    axes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Accumulate:
+    """Sums ('add') or products ('multiply') of all elements so far along an axis."""
+
+    operation: str
+    axis: int
+
+
+@dataclass(frozen=True)
+class WriteEye:
+    """Ones on a diagonal, given how far right of the main one it is, and zeros elsewhere."""
+
+
+@dataclass(frozen=True)
+class WriteRange:
+    """Numbers at equal distances, given the first and the distance."""
+
+
+@dataclass(frozen=True)
+class TakeDiagonal:
+    """Elements along two axes at once, from so far down and right; their axis comes last."""
+
+    axes: tuple[int, int]
+    down: int
+    right: int
+
+
+@dataclass(frozen=True)
+class RepeatRows:
+    """Rows along an axis so many times: all as often, or each by a number of its own."""
+
+    axis: int
+    all_alike: bool
+
+
+@dataclass(frozen=True)
+class Convolve:
+    """Sums of products of vectors and of others backwards, given the first shift."""
+
+
+@dataclass(frozen=True)
+class Computed:
+    """A number of a scalar loop that an expression makes of others, or of literals."""
+
+    name: str
+    dtype: str
+    expression: Expression
+    operands: tuple[str, ...]
+    dtypes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LoopOnNumbers:
+    """For each element a loop over single numbers.
+
+    Attributes
+    ----------
+    inputs
+        The names and types of what it begins with; the first of them are its states.
+    computations
+        What a turn computes, in order.
+    results
+        The names of what states become, and then of the condition on which it ends, if it has one.
+    states
+        How many states there are.
+    """
+
+    inputs: tuple[tuple[str, str], ...]
+    computations: tuple[Computed, ...]
+    results: tuple[str, ...]
+    states: int
+
+
+# ---- matrices ----
+
+
+@dataclass(frozen=True)
+class MultiplyStacks:
+    """The product of matrices of two stacks."""
+
+
+@dataclass(frozen=True)
+class CallRoutine:
+    """A function of the runtime for each matrix of a stack, given how many rows and columns there are.
+
+    Attributes
+    ----------
+    name
+        Its name, without that of the precision.
+    flags
+        Numbers that it is given after the matrix.
+    two_sizes
+        Whether it is given both sizes.
+    signs_logarithm
+        Whether its results are a sign and a logarithm, of which a number is made.
+    stacked
+        How many dimensions the stack has.
+    results, works
+        How many arrays are results, and how many are work memory.
+    """
+
+    name: str
+    flags: tuple[int, ...]
+    two_sizes: bool
+    signs_logarithm: bool
+    stacked: int
+    results: int
+    works: int
+
+
+@dataclass(frozen=True)
+class ComposeExchanges:
+    """The permutations that exchanges of rows amount to, or their inverses."""
+
+    inverse: bool
+
+
+@dataclass(frozen=True)
+class FactorTridiagonal:
+    """Multipliers, three diagonals of the upper factor, and which row came to each place."""
+
+
+@dataclass(frozen=True)
+class SolveTridiagonal:
+    """Solutions by such factors, for sides that are vectors or matrices."""
+
+    transposed: bool
+    of_matrices: bool
+
+
+# ---- indices ----
+
+
+@dataclass(frozen=True)
+class Picked:
+    """Which elements of an array, given last, arrays and numbers of indices pick.
+
+    Attributes
+    ----------
+    ndim
+        How many dimensions the array has.
+    axes
+        Those that have an array, or a number, of indices.
+    dtypes
+        For each of them the type of its array of indices; none for a number.
+    common
+        How many dimensions the arrays of indices have together.
+    first
+        The dimension of the result where those of the arrays begin.
+    """
+
+    ndim: int
+    axes: tuple[int, ...]
+    dtypes: tuple[str | None, ...]
+    common: int
+    first: int
+
+    @property
+    def others(self) -> list[int]:
+        """The dimensions that are picked as a whole."""
+        return [d for d in range(self.ndim) if d not in self.axes]
+
+    @property
+    def arrays(self) -> int:
+        """How many arrays of indices there are."""
+        return sum(dtype is not None for dtype in self.dtypes)
+
+
+@dataclass(frozen=True)
+class Pick:
+    """Copy what is picked, from each of a stack of so many dimensions."""
+
+    picked: Picked
+    stacked: int = 0
+
+
+@dataclass(frozen=True)
+class UpdatePicked:
+    """Set what is picked ('set'), or combine it ('add', 'or') with an array, or with the first number."""
+
+    picked: Picked
+    operation: str
+
+
+@dataclass(frozen=True)
+class FindPositions:
+    """The positions where a mask holds, one vector for each of its dimensions."""
+
+
+@dataclass(frozen=True)
+class UpdateWhere:
+    """Set or combine, as above, elements where a mask of so many dimensions holds, from an axis on."""
+
+    axis: int
+    masked: int
+    operation: str
+
+
+# ---- random draws ----
+
+
+@dataclass(frozen=True)
+class DrawUniforms:
+    """Numbers between 0 and 1 of the generator MRG31k3p; its states go on."""
+
+
+@dataclass(frozen=True)
+class DrawTruncated:
+    """Nearer draws in the place of normal ones that are far, given half their number."""
+
+
+@dataclass(frozen=True)
+class CountOutcomes:
+    """How often each outcome occurs in uniform draws, given how many there are of a row."""
+
+
+@dataclass(frozen=True)
+class ChooseOutcomes:
+    """The outcomes of uniform draws, with or without replacement."""
+
+    replace: bool
+
+
+@dataclass(frozen=True)
+class DrawFromWords:
+    """Draws of NumPy's `RandomState`, whose words are an array.
+
+    Written are the draws, so much work memory, the words, and whether a parameter is not right.
+
+    Attributes
+    ----------
+    draw
+        Which draws, as one of the classes below.
+    works
+        How many arrays are work memory.
+    """
+
+    draw: Any
+    works: int
+
+
+# of each dimension of a parameter the dimension of the draws, or none where there is one of it
+Where = tuple[int | None, ...]
+
+
+@dataclass(frozen=True)
+class ByDistribution:
+    """Single numbers of a distribution, with parameters that may be arrays."""
+
+    distribution: str
+    ndim: int
+    where: tuple[Where, ...]
+
+
+@dataclass(frozen=True)
+class Permutations:
+    """Integers below a number, shuffled."""
+
+    ndim: int
+
+
+@dataclass(frozen=True)
+class EvenChoices:
+    """Elements of a vector, or integers below a number, all as probable."""
+
+    ndim: int
+    of_vector: bool
+    replace: bool
+
+
+@dataclass(frozen=True)
+class ChoicesByProbability:
+    """The same by probabilities, whose sum is so near to 1."""
+
+    ndim: int
+    of_vector: bool
+    replace: bool
+    tolerance: float
+
+
+@dataclass(frozen=True)
+class Multinomial:
+    """How often each outcome occurs in a number of trials.
+
+    Attributes
+    ----------
+    of_number, of_row
+        Where the number of trials and the probabilities are.
+    skips
+        Whether nothing is drawn for an outcome that is certain.
+    """
+
+    ndim: int
+    of_number: Where
+    of_row: Where
+    skips: bool
