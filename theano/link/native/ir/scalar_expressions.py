@@ -1,14 +1,12 @@
-"""How each scalar operation reads in C: a table from PyTensor's operators to expressions.
+"""Scalar operations: a table from PyTensor's operators to expressions on numbers of one type.
 
-An entry is a template in which ``{0}``, ``{1}`` ... are the operands, each already of the type
-the entry asks for, ``{f}`` is the suffix of C's mathematical functions, ``{t}`` the C type,
-``{u}`` an unsigned type in which whole numbers wrap around, and ``{s}`` and ``{S}`` the suffix
-of the runtime's functions and macros.
+An entry names the operation; how it reads in C, by its name and types, says
+`render/scalar_functions.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -33,14 +31,14 @@ class Expression:
     ----------
     name
         What the operation is called in comments.
-    template
-        The C expression on single numbers.
-    vector
-        The C expression on vectors, or None where there is none.
+    operation
+        What it does: a name of the table below, or of a condition that a lowering checks.
     operand_dtype
         The type to which operands are cast, or None for each its own.
     dtype
         The type of the result.
+    in_vectors
+        Whether it has a form on vectors.
     takes_truth
         Whether the first operand is a truth value, whatever the others are.
     function
@@ -51,10 +49,10 @@ class Expression:
     """
 
     name: str
-    template: str
-    vector: str | None
+    operation: str
     operand_dtype: str | None
     dtype: str
+    in_vectors: bool = False
     takes_truth: bool = False
     function: bool = False
     library: str = ""
@@ -65,118 +63,93 @@ class _Form:
     """A line of the table: the rule for its types, and the rest as in `Expression`."""
 
     rule: str
-    template: str
-    vector: str | None = None
+    operation: str
+    in_vectors: bool = False
     function: bool = False
     library: str = ""
 
 
-def _same(template: str, vector: str | None = None) -> _Form:
-    return _Form("output", template, vector)
+def _same(operation: str, in_vectors: bool = False) -> _Form:
+    return _Form("output", operation, in_vectors)
 
 
-def _function(name: str, vector: bool = False, count: int = 1) -> _Form:
-    operands = _operands(count)
-    call = f"tn_v_{name}_{{s}}({operands})" if vector else None
-    return _Form("float", f"__builtin_{name}{{f}}({operands})", call, True)
+def _function(name: str, in_vectors: bool = False) -> _Form:
+    return _Form("float", name, in_vectors, True)
 
 
-def _own(name: str) -> _Form:
-    """A function of prelude.inc."""
-    return _Form("float", f"tn_{name}_{{s}}({{0}})", None, True)
-
-
-def _special(name: str, count: int = 1, library: str = "special_functions") -> _Form:
+def _special(name: str, library: str = "special_functions") -> _Form:
     """A function of special_functions.inc, or of another file of its kind."""
-    call = f"tn_{name}_{{s}}({_operands(count)})"
-    return _Form("float", call, None, True, library)
+    return _Form("float", name, False, True, library)
 
 
-def _incomplete(name: str, count: int) -> _Form:
+def _incomplete(name: str) -> _Form:
     """A function of incomplete_functions.inc."""
-    return _special(name, count, "incomplete_functions")
+    return _special(name, "incomplete_functions")
 
 
-def _operands(count: int) -> str:
-    return ", ".join(f"{{{k}}}" for k in range(count))
-
-
-# operator -> how it reads
+# operator -> what it does
 TABLE: dict[type, _Form] = {
-    basic.Sub: _Form("arithmetic", "{0} - {1}", "({0} - {1})"),
-    basic.Neg: _Form("arithmetic", "-{0}", "(-{0})"),
-    basic.Sqr: _Form("arithmetic", "{0} * {0}", "({0} * {0})"),
-    basic.TrueDiv: _same("({0} / {1})", "({0} / {1})"),
-    basic.Reciprocal: _same("(1 / {0})", "(1 / {0})"),
-    basic.Identity: _same("{0}", "{0}"),
-    basic.Second: _same("{1}", "{1}"),
-    basic.Conj: _same("{0}", "{0}"),
-    basic.Real: _same("{0}", "{0}"),
-    basic.Imag: _same("(({t})0)"),
-    Angle: _Form("float", "__builtin_atan2{f}(0, {0})", None, True),
-    basic.Switch: _Form("switch", "({0} ? {1} : {2})", "TN_SELECT_{S}({0}, {1}, {2})"),
-    MulWithoutZeros: _same("({0} == 0 ? {1} : {1} == 0 ? {0} : {0} * {1})"),
-    basic.Clip: _same(
-        "({0} < {1} ? {1} : {0} > {2} ? {2} : {0})",
-        "TN_SELECT_{S}({0} < {1}, {1}, TN_SELECT_{S}({0} > {2}, {2}, {0}))",
-    ),
-    basic.Maximum: _same(
-        "({1} > {0} ? {1} : {0} >= {1} ? {0} : {0} + {1})",
-        "TN_SELECT_{S}({1} > {0}, {1}, TN_SELECT_{S}({0} >= {1}, {0}, {0} + {1}))",
-    ),
-    basic.Minimum: _same(
-        "({1} < {0} ? {1} : {0} <= {1} ? {0} : {0} + {1})",
-        "TN_SELECT_{S}({1} < {0}, {1}, TN_SELECT_{S}({0} <= {1}, {0}, {0} + {1}))",
-    ),
-    basic.LT: _Form("comparison", "<", None),
-    basic.GT: _Form("comparison", ">", None),
-    basic.LE: _Form("comparison", "<=", None),
-    basic.GE: _Form("comparison", ">=", None),
-    basic.EQ: _Form("comparison", "==", None),
-    basic.NEQ: _Form("comparison", "!=", None),
-    basic.IsNan: _Form("common", "({0} != {0})", "({0} != {0})"),
-    basic.IsInf: _Form("common", "({0} - {0} != {0} - {0} && {0} == {0})", None),
-    basic.OR: _same("({0} | {1})"),
-    basic.AND: _same("({0} & {1})"),
-    basic.XOR: _same("({0} ^ {1})"),
-    basic.Pow: _Form("power", "", None),
-    basic.IntDiv: _Form("floor division", "", None),
-    basic.Mod: _Form("remainder", "", None),
-    basic.Abs: _Form("magnitude", "", None),
-    basic.Sign: _same(
-        "(({0} > 0) - ({0} < 0) + ({0} != {0} ? {0} : 0))",
-        "TN_SELECT_{S}({0} > 0, TN_SPLAT_{S}(({t})1), "
-        "TN_SELECT_{S}({0} < 0, TN_SPLAT_{S}(({t})-1), TN_ABS_{S}({0} * 0)))",
-    ),
-    basic.Invert: _Form("invert", "", None),
+    basic.Sub: _Form("arithmetic", "subtract", True),
+    basic.Neg: _Form("arithmetic", "negate", True),
+    basic.Sqr: _Form("arithmetic", "square", True),
+    basic.TrueDiv: _same("divide", True),
+    basic.Reciprocal: _same("reciprocal", True),
+    basic.Identity: _same("first", True),
+    basic.Second: _same("second", True),
+    basic.Conj: _same("first", True),
+    basic.Real: _same("first", True),
+    basic.Imag: _same("zero"),
+    Angle: _function("angle"),
+    basic.Switch: _Form("switch", "choose", True),
+    MulWithoutZeros: _same("multiply without zeros"),
+    basic.Clip: _same("clip", True),
+    basic.Maximum: _same("maximum", True),
+    basic.Minimum: _same("minimum", True),
+    basic.LT: _Form("comparison", "<"),
+    basic.GT: _Form("comparison", ">"),
+    basic.LE: _Form("comparison", "<="),
+    basic.GE: _Form("comparison", ">="),
+    basic.EQ: _Form("comparison", "=="),
+    basic.NEQ: _Form("comparison", "!="),
+    basic.IsNan: _Form("common", "is nan", True),
+    basic.IsInf: _Form("common", "is infinite"),
+    basic.OR: _same("or"),
+    basic.AND: _same("and"),
+    basic.XOR: _same("exclusive or"),
+    basic.Pow: _Form("power", "power"),
+    basic.IntDiv: _Form("whole", "floor division"),
+    basic.Mod: _Form("whole", "remainder"),
+    basic.Abs: _Form("magnitude", "magnitude", True),
+    basic.Sign: _same("sign", True),
+    basic.Invert: _Form("whole", "invert"),
     basic.Ceil: _function("ceil"),
     basic.Floor: _function("floor"),
     basic.Trunc: _function("trunc"),
     basic.RoundHalfToEven: _function("rint"),
     basic.RoundHalfAwayFromZero: _function("round"),
-    basic.Exp: _function("exp", vector=True),
+    basic.Exp: _function("exp", True),
     basic.Exp2: _function("exp2"),
-    basic.Expm1: _function("expm1", vector=True),
-    basic.Log: _function("log", vector=True),
-    basic.Log1p: _function("log1p", vector=True),
+    basic.Expm1: _function("expm1", True),
+    basic.Log: _function("log", True),
+    basic.Log1p: _function("log1p", True),
     basic.Log2: _function("log2"),
     basic.Log10: _function("log10"),
-    basic.Sqrt: _Form("float", "__builtin_sqrt{f}({0})", "tn_sqrt_{s}({0})"),
-    basic.Tanh: _function("tanh", vector=True),
+    basic.Sqrt: _Form("float", "sqrt", True),
+    basic.Tanh: _function("tanh", True),
     basic.Cos: _function("cos"),
     basic.Sin: _function("sin"),
     basic.Tan: _function("tan"),
     basic.ArcCos: _function("acos"),
     basic.ArcSin: _function("asin"),
-    basic.ArcTan: _own("atan"),
+    basic.ArcTan: _function("atan"),
     basic.Cosh: _function("cosh"),
     basic.Sinh: _function("sinh"),
     basic.ArcCosh: _function("acosh"),
     basic.ArcSinh: _function("asinh"),
     basic.ArcTanh: _function("atanh"),
-    basic.ArcTan2: _function("atan2", count=2),
-    Deg2Rad: _Form("float", "({0} * ({t})0.017453292519943295)", None),
-    Rad2Deg: _Form("float", "({0} * ({t})57.295779513082321)", None),
+    basic.ArcTan2: _function("atan2"),
+    Deg2Rad: _Form("float", "radians"),
+    Rad2Deg: _Form("float", "degrees"),
     scalar_math.Erf: _function("erf"),
     scalar_math.Erfc: _function("erfc"),
     scalar_math.Gamma: _function("tgamma"),
@@ -186,40 +159,32 @@ TABLE: dict[type, _Form] = {
     scalar_math.Erfcinv: _special("erfcinv"),
     scalar_math.Psi: _special("psi"),
     scalar_math.TriGamma: _special("trigamma"),
-    scalar_math.GammaInc: _incomplete("gammainc", 2),
-    scalar_math.GammaIncC: _incomplete("gammaincc", 2),
-    GammaL: _incomplete("gammal", 2),
-    GammaU: _incomplete("gammau", 2),
-    scalar_math.BetaInc: _incomplete("betainc", 3),
+    scalar_math.GammaInc: _incomplete("gammainc"),
+    scalar_math.GammaIncC: _incomplete("gammaincc"),
+    GammaL: _incomplete("gammal"),
+    GammaU: _incomplete("gammau"),
+    scalar_math.BetaInc: _incomplete("betainc"),
     scalar_math.J0: _function("j0"),
     scalar_math.J1: _function("j1"),
     scalar_math.I0: _special("i0"),
     scalar_math.I1: _special("i1"),
-    scalar_math.Ive: _Form("whole order", "tn_ive_{s}({0}, {1})", None, True, "special_functions"),
-    scalar_math.Sigmoid: _Form(
-        "float", "(1 / (1 + __builtin_exp{f}(-{0})))", "tn_v_sigmoid_{s}({0})", True
-    ),
-    scalar_math.Softplus: _Form(
-        "float", "tn_s_softplus_{s}({0})", "tn_v_softplus_{s}({0})", True, "activations"
-    ),
-    scalar_math.Log1mexp: _own("log1mexp"),
+    scalar_math.Ive: _Form("whole order", "ive", False, True, "special_functions"),
+    scalar_math.Sigmoid: _function("sigmoid", True),
+    scalar_math.Softplus: _Form("float", "softplus", True, True, "activations"),
+    scalar_math.Log1mexp: _function("log1mexp"),
 }
 
-_NARY = {basic.Add: "+", basic.Mul: "*"}
+_NARY = {basic.Add: "add", basic.Mul: "multiply"}
 
-
-# exponent -> the power on vectors; of what is infinite and negative there is no root
-_HALF_POWERS = {
-    1.5: "TN_SELECT_{S}({0} == TN_SPLAT_{S}(({t})-__builtin_inf()), TN_ABS_{S}({0}), "
-    "{0} * tn_sqrt_{s}({0}))",
-    -1.5: "TN_SELECT_{S}({0} == TN_SPLAT_{S}(({t})-__builtin_inf()), TN_SPLAT_{S}(({t})0), "
-    "1 / ({0} * tn_sqrt_{s}({0})))",
-}
+# powers that have a form on vectors
+_HALF_POWERS = (1.5, -1.5)
 
 
 def power_of(expression: Expression, exponent: Any) -> Expression:
     """A power of numbers with a fraction, whose exponent is known, with a form on vectors if it has one."""
-    return replace(expression, vector=_HALF_POWERS.get(float(exponent)))
+    if float(exponent) not in _HALF_POWERS:
+        return expression
+    return replace(expression, operation=f"power {float(exponent)}", in_vectors=True)
 
 
 def has_function(kind: type, name: str) -> None:
@@ -240,113 +205,74 @@ def expression_of(op: Any, inputs: Sequence[str], output: str) -> Expression:
             raise CannotLower(f"the type {dtype}")
     kind = type(op)
     if kind in _NARY:
-        return _joined(op, len(inputs), output)
+        return _arithmetic(str(op), _Form("arithmetic", _NARY[kind], True), inputs, output)
     if kind is ps.Cast:
-        if output == "bool":
-            return Expression("cast", "({0} != 0)", None, None, output)
-        whole = inputs[0] == output
-        return Expression("cast", "(({t}){0})", "{0}" if whole else None, None, output)
+        whole = inputs[0] == output and output != "bool"
+        return Expression("cast", "cast", None, output, whole)
     if kind not in TABLE:
         raise CannotLower(f"the scalar operation {operation(op)}")
     form = TABLE[kind]
-    expression = _RULES[form.rule](str(op), form.template, form.vector, inputs, output)
+    expression = _RULES[form.rule](str(op), form, inputs, output)
     return replace(expression, function=expression.function or form.function, library=form.library)
 
 
-def _joined(op: Any, count: int, output: str) -> Expression:
-    operator = _NARY[type(op)]
-    if output == "bool":
-        operator = "|" if operator == "+" else "&"
-    text = f" {operator} ".join(f"{{{k}}}" for k in range(count))
-    return _arithmetic(str(op), text, f"({text})", (), output)
+def _arithmetic(name: str, form: _Form, inputs: Sequence[str], output: str) -> Expression:
+    """Whole numbers wrap around, and have no form on vectors."""
+    in_vectors = form.in_vectors and (output in FLOATS or output == "bool")
+    return Expression(name, form.operation, output, output, in_vectors)
 
 
-def _arithmetic(name, template, vector, inputs, output):
-    """Whole numbers wrap around, which C promises for unsigned types only."""
-    if output in FLOATS or output == "bool":
-        return Expression(name, f"({template})", vector, output, output)
-    for k in range(template.count("{")):
-        template = template.replace(f"{{{k}}}", f"({{u}}){{{k}}}")
-    return Expression(name, f"(({{t}})({template}))", None, output, output)
-
-
-def _comparison(name, operator, vector, inputs, output):
-    text = f"({{0}} {operator} {{1}})"
+def _comparison(name: str, form: _Form, inputs: Sequence[str], output: str) -> Expression:
     signed = [k for k, dtype in enumerate(inputs) if np.dtype(dtype).kind in "ib"]
     if "uint64" not in inputs or not signed or inputs[signed[0]] == "bool":
-        return Expression(name, text, text, str(np.result_type(*inputs)), output)
+        common = str(np.result_type(*inputs))
+        return Expression(name, form.operation, common, output, True)
     # No type holds both: a negative number is less than any of the other's.
     (k,) = signed
-    less = operator in (("<", "<=", "!=") if k == 0 else (">", ">=", "!="))
-    exact = text.replace(f"{{{k}}}", f"(uint64_t){{{k}}}")
-    exact = f"({{{k}}} < 0 || {exact})" if less else f"({{{k}}} >= 0 && {exact})"
-    return Expression(name, exact, None, None, output)
+    return Expression(name, f"{form.operation}, signed {k}", None, output)
 
 
-def _output(name, template, vector, inputs, output):
-    if output == "bool" and name not in ("Identity", "Second"):
-        vector = None
-    return Expression(name, template, vector, output, output)
+def _output(name: str, form: _Form, inputs: Sequence[str], output: str) -> Expression:
+    in_vectors = form.in_vectors and (output != "bool" or name in ("Identity", "Second"))
+    return Expression(name, form.operation, output, output, in_vectors)
 
 
-def _common(name, template, vector, inputs, output):
+def _common(name: str, form: _Form, inputs: Sequence[str], output: str) -> Expression:
     common = str(np.result_type(*inputs))
-    return Expression(name, template, vector, common, output)
+    return Expression(name, form.operation, common, output, form.in_vectors)
 
 
-def _switch(name, template, vector, inputs, output):
-    return Expression(name, template, vector, output, output, takes_truth=True)
+def _switch(name: str, form: _Form, inputs: Sequence[str], output: str) -> Expression:
+    return Expression(name, form.operation, output, output, form.in_vectors, takes_truth=True)
 
 
-def _float(name, template, vector, inputs, output):
+def _float(name: str, form: _Form, inputs: Sequence[str], output: str) -> Expression:
     if output not in FLOATS:
         # rounding a whole number
-        return Expression(name, template, None, "float64", output)
-    return Expression(name, template, vector, output, output)
+        return Expression(name, form.operation, "float64", output)
+    return Expression(name, form.operation, output, output, form.in_vectors)
 
 
-def _whole_order(name, template, vector, inputs, output):
+def _whole_order(name: str, form: _Form, inputs: Sequence[str], output: str) -> Expression:
     if inputs[0] in FLOATS:
         raise CannotLower(f"the scalar operation {name} of an order that may be a fraction")
-    return _float(name, template, vector, inputs, output)
+    return _float(name, form, inputs, output)
 
 
-def _power(name, template, vector, inputs, output):
-    if output in FLOATS:
-        return Expression(name, "__builtin_pow{f}({0}, {1})", None, output, output, function=True)
-    return Expression(name, "(({t})tn_power({0}, {1}))", None, output, output)
+def _power(name: str, form: _Form, inputs: Sequence[str], output: str) -> Expression:
+    return Expression(name, form.operation, output, output, function=output in FLOATS)
 
 
-def _floor_division(name, template, vector, inputs, output):
-    if output in FLOATS:
-        return Expression(name, "tn_floor_division_{s}({0}, {1})", None, output, output)
-    if output.startswith("u"):
-        return Expression(name, "({1} ? {0} / {1} : 0)", None, output, output)
-    return Expression(name, "(({t})tn_floor_division({0}, {1}))", None, output, output)
+def _whole(name: str, form: _Form, inputs: Sequence[str], output: str) -> Expression:
+    """What is computed otherwise of whole numbers."""
+    return Expression(name, form.operation, output, output)
 
 
-def _remainder(name, template, vector, inputs, output):
-    if output in FLOATS:
-        return Expression(name, "tn_remainder_{s}({0}, {1})", None, output, output)
-    if output.startswith("u"):
-        return Expression(name, "({1} ? {0} % {1} : 0)", None, output, output)
-    return Expression(name, "(({t})tn_remainder({0}, {1}))", None, output, output)
+def _magnitude(name: str, form: _Form, inputs: Sequence[str], output: str) -> Expression:
+    return Expression(name, form.operation, output, output, output in FLOATS)
 
 
-def _magnitude(name, template, vector, inputs, output):
-    if output in FLOATS:
-        return Expression(name, "__builtin_fabs{f}({0})", "TN_ABS_{S}({0})", output, output)
-    if output == "bool" or output.startswith("u"):
-        return Expression(name, "{0}", None, output, output)
-    return Expression(name, "(({t})({0} < 0 ? -{0} : {0}))", None, output, output)
-
-
-def _invert(name, template, vector, inputs, output):
-    text = "(!{0})" if output == "bool" else "(({t})~{0})"
-    return Expression(name, text, None, output, output)
-
-
-_RULES = {
+_RULES: dict[str, Callable[[str, _Form, Sequence[str], str], Expression]] = {
     "output": _output,
     "arithmetic": _arithmetic,
     "comparison": _comparison,
@@ -355,8 +281,6 @@ _RULES = {
     "float": _float,
     "whole order": _whole_order,
     "power": _power,
-    "floor division": _floor_division,
-    "remainder": _remainder,
+    "whole": _whole,
     "magnitude": _magnitude,
-    "invert": _invert,
 }

@@ -1,11 +1,120 @@
-"""Expressions on numbers as C text."""
+"""How scalar operations read in C, by their names and types.
+
+In a template ``{0}``, ``{1}`` ... are the operands, each already of the type that the expression
+asks for, ``{f}`` is the suffix of C's mathematical functions, ``{t}`` the C type, ``{u}`` an unsigned
+type in which whole numbers wrap around, and ``{s}`` and ``{S}`` the suffix of the runtime's functions
+and macros.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 
 from theano.link.native.ir.scalar_expressions import Expression
-from theano.link.native.ir.scalar_types import C_TYPES, SUFFIX
+from theano.link.native.ir.scalar_types import C_TYPES, FLOATS, SUFFIX
+
+# whose operations on whole numbers wrap around, which C promises for unsigned types only
+_ARITHMETIC = {"subtract": "{0} - {1}", "negate": "-{0}", "square": "{0} * {0}"}
+# of any number of operands: the operator, and that of truth values
+_JOINED = {"add": ("+", "|"), "multiply": ("*", "&")}
+
+# functions of C, as GCC and clang know them
+_FUNCTIONS_OF_C = frozenset(
+    """
+    acos acosh asin asinh atan2 atanh ceil cos cosh erf erfc exp exp2 expm1 floor j0 j1 log log10 log1p
+    log2 rint round sin sinh sqrt tan tanh tgamma trunc
+    """.split()
+)
+
+_TEMPLATES = {
+    "divide": "({0} / {1})",
+    "reciprocal": "(1 / {0})",
+    "first": "{0}",
+    "second": "{1}",
+    "zero": "(({t})0)",
+    "angle": "__builtin_atan2{f}(0, {0})",
+    "choose": "({0} ? {1} : {2})",
+    "multiply without zeros": "({0} == 0 ? {1} : {1} == 0 ? {0} : {0} * {1})",
+    "clip": "({0} < {1} ? {1} : {0} > {2} ? {2} : {0})",
+    "maximum": "({1} > {0} ? {1} : {0} >= {1} ? {0} : {0} + {1})",
+    "minimum": "({1} < {0} ? {1} : {0} <= {1} ? {0} : {0} + {1})",
+    "is nan": "({0} != {0})",
+    "is infinite": "({0} - {0} != {0} - {0} && {0} == {0})",
+    "or": "({0} | {1})",
+    "and": "({0} & {1})",
+    "exclusive or": "({0} ^ {1})",
+    "invert": "(({t})~{0})",
+    "cast": "(({t}){0})",
+    "sign": "(({0} > 0) - ({0} < 0) + ({0} != {0} ? {0} : 0))",
+    "atan": "tn_atan_{s}({0})",
+    "log1mexp": "tn_log1mexp_{s}({0})",
+    "radians": "({0} * ({t})0.017453292519943295)",
+    "degrees": "({0} * ({t})57.295779513082321)",
+    "sigmoid": "(1 / (1 + __builtin_exp{f}(-{0})))",
+    "softplus": "tn_s_softplus_{s}({0})",
+    # conditions that lowerings check, and what they compute of numbers
+    "holds": "{0}",
+    "is zero": "{0} == 0",
+    "is not negative": "{0} >= 0",
+    "is below": "{0} < {1}",
+    "is at most": "{0} <= {1}",
+    "is at least": "{0} >= {1}",
+    "along": "{0} + {1} * {2}",
+    "in range": "{0} < {1} && {0} >= -{1}",
+    "from the front": "{0} < 0 ? {0} + {1} : {0}",
+}
+# what reads otherwise where the result is a whole number without a sign, and with one
+_OF_UNSIGNED = {
+    "floor division": "({1} ? {0} / {1} : 0)",
+    "remainder": "({1} ? {0} % {1} : 0)",
+    "magnitude": "{0}",
+}
+_OF_WHOLE = {
+    "power": "(({t})tn_power({0}, {1}))",
+    "floor division": "(({t})tn_floor_division({0}, {1}))",
+    "remainder": "(({t})tn_remainder({0}, {1}))",
+    "magnitude": "(({t})({0} < 0 ? -{0} : {0}))",
+}
+_OF_FLOATS = {
+    "power": "__builtin_pow{f}({0}, {1})",
+    "power 1.5": "__builtin_pow{f}({0}, {1})",
+    "power -1.5": "__builtin_pow{f}({0}, {1})",
+    "floor division": "tn_floor_division_{s}({0}, {1})",
+    "remainder": "tn_remainder_{s}({0}, {1})",
+    "magnitude": "__builtin_fabs{f}({0})",
+}
+_OF_TYPES: tuple[tuple[Callable[[str], bool], dict[str, str]], ...] = (
+    (lambda dtype: dtype in FLOATS, _OF_FLOATS),
+    (lambda dtype: dtype.startswith("u"), _OF_UNSIGNED),
+    (lambda dtype: dtype not in FLOATS, _OF_WHOLE),
+)
+_OF_TRUTH = {"invert": "(!{0})", "cast": "({0} != 0)", "magnitude": "{0}"}
+
+# operation -> on vectors, where that is not what it is on numbers; of what is infinite and negative
+# there is no root
+_ON_VECTORS = {
+    "subtract": "({0} - {1})",
+    "negate": "(-{0})",
+    "square": "({0} * {0})",
+    "cast": "{0}",
+    "choose": "TN_SELECT_{S}({0}, {1}, {2})",
+    "clip": "TN_SELECT_{S}({0} < {1}, {1}, TN_SELECT_{S}({0} > {2}, {2}, {0}))",
+    "maximum": "TN_SELECT_{S}({1} > {0}, {1}, TN_SELECT_{S}({0} >= {1}, {0}, {0} + {1}))",
+    "minimum": "TN_SELECT_{S}({1} < {0}, {1}, TN_SELECT_{S}({0} <= {1}, {0}, {0} + {1}))",
+    "sign": "TN_SELECT_{S}({0} > 0, TN_SPLAT_{S}(({t})1), "
+    "TN_SELECT_{S}({0} < 0, TN_SPLAT_{S}(({t})-1), TN_ABS_{S}({0} * 0)))",
+    "sqrt": "tn_sqrt_{s}({0})",
+    "magnitude": "TN_ABS_{S}({0})",
+    "power 1.5": "TN_SELECT_{S}({0} == TN_SPLAT_{S}(({t})-__builtin_inf()), TN_ABS_{S}({0}), "
+    "{0} * tn_sqrt_{s}({0}))",
+    "power -1.5": "TN_SELECT_{S}({0} == TN_SPLAT_{S}(({t})-__builtin_inf()), TN_SPLAT_{S}(({t})0), "
+    "1 / ({0} * tn_sqrt_{s}({0})))",
+}
+# functions of vectors.inc and activations.inc
+_FUNCTIONS_ON_VECTORS = ("exp", "expm1", "log", "log1p", "tanh", "sigmoid", "softplus")
+
+_COMPARISON = re.compile(r"([<>=!]=?)(?:, signed (\d))?")
 
 
 def scalar_text(expression: Expression, operands: Sequence[str], dtypes: Sequence[str]) -> str:
@@ -13,12 +122,15 @@ def scalar_text(expression: Expression, operands: Sequence[str], dtypes: Sequenc
     texts = []
     for k, (text, dtype) in enumerate(zip(operands, dtypes, strict=True)):
         wanted = expression.operand_dtype
+        if expression.operation in ("in range", "from the front") and dtype == "uint64":
+            # unsigned numbers compare with negative ones only as signed ones
+            text = f"tn_signed({text})"
         if wanted is None or wanted == dtype or (expression.takes_truth and k == 0):
             texts.append(text)
         else:
             texts.append(f"(({C_TYPES[wanted]}){text})")
     working = expression.operand_dtype or expression.dtype
-    return expression.template.format(
+    return _template(expression, len(texts)).format(
         *texts,
         f="f" if working == "float32" else "",
         t=C_TYPES[expression.dtype],
@@ -30,7 +142,65 @@ def scalar_text(expression: Expression, operands: Sequence[str], dtypes: Sequenc
 
 def vector_text(expression: Expression, operands: Sequence[str], dtype: str) -> str:
     """The C expression on vectors of a floating-point type."""
-    assert expression.vector is not None
-    return expression.vector.format(
+    assert expression.in_vectors
+    operation, count = expression.operation, len(operands)
+    if operation in _FUNCTIONS_ON_VECTORS:
+        template = f"tn_v_{operation}_{{s}}({_operands(count)})"
+    elif operation in _JOINED:
+        template = f"({_joined(expression, count)})"
+    else:
+        template = _ON_VECTORS.get(operation) or _template(expression, count)
+    return template.format(
         *operands, s=SUFFIX[dtype], S=SUFFIX[dtype].upper(), f="", t=C_TYPES[dtype]
     )
+
+
+def _operands(count: int) -> str:
+    return ", ".join(f"{{{k}}}" for k in range(count))
+
+
+def _joined(expression: Expression, count: int) -> str:
+    operator, of_truth = _JOINED[expression.operation]
+    operator = of_truth if expression.dtype == "bool" else operator
+    return f" {operator} ".join(f"{{{k}}}" for k in range(count))
+
+
+def _template(expression: Expression, count: int) -> str:
+    """The C expression of so many operands."""
+    operation, dtype = expression.operation, expression.dtype
+    if dtype == "bool" and operation in _OF_TRUTH:
+        return _OF_TRUTH[operation]
+    if operation in _ARITHMETIC:
+        return _wrapping(_ARITHMETIC[operation], dtype)
+    if operation in _JOINED:
+        return _wrapping(_joined(expression, count), dtype)
+    if operation in _TEMPLATES:
+        return _TEMPLATES[operation]
+    if compared := _COMPARISON.fullmatch(operation):
+        return _comparison(compared[1], compared[2])
+    for of_type, templates in _OF_TYPES:
+        if operation in templates and of_type(dtype):
+            return templates[operation]
+    if expression.library:
+        # of special_functions.inc, or of another file of its kind
+        return f"tn_{operation}_{{s}}({_operands(count)})"
+    if operation in _FUNCTIONS_OF_C:
+        return f"__builtin_{operation}{{f}}({_operands(count)})"
+    raise TypeError(f"nothing writes the scalar operation {operation!r} of {dtype} as C")
+
+
+def _wrapping(template: str, dtype: str) -> str:
+    if dtype in FLOATS or dtype == "bool":
+        return f"({template})"
+    unsigned = re.sub(r"(\{\d+\})", r"({u})\1", template)
+    return f"(({{t}})({unsigned}))"
+
+
+def _comparison(operator: str, signed: str | None) -> str:
+    text = f"({{0}} {operator} {{1}})"
+    if signed is None:
+        return text
+    # a negative number is less than any without a sign
+    less = operator in (("<", "<=", "!=") if signed == "0" else (">", ">=", "!="))
+    exact = text.replace(f"{{{signed}}}", f"(uint64_t){{{signed}}}")
+    return f"({{{signed}}} < 0 || {exact})" if less else f"({{{signed}}} >= 0 && {exact})"

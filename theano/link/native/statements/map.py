@@ -77,5 +77,5 @@ def _nanoseconds(compute: Compute) -> float:
     moves = MOVE if compute.stored else 0.0
     if not operation.function:
         return moves + ARITHMETIC
-    vectors = VECTOR_FUNCTION if operation.vector is not None else {}
+    vectors = VECTOR_FUNCTION if operation.in_vectors else {}
     return moves + vectors.get(compute.dtype, FUNCTION)

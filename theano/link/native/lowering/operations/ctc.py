@@ -24,9 +24,9 @@ def costs_of_sequences(step: Step, node, inputs: list[Value]) -> list[Value]:
     steps, sequences, classes = activations.shape
     for size in (labels.shape[0], lengths.shape[0]):
         step.sizes.equal(sequences, size, "the number of sequences")
-    _require(step, "maximum", labels, "{0} < {1}", classes, LABELS_IN_RANGE)
-    _require(step, "maximum", lengths, "{0} <= {1}", steps, STEPS_IN_RANGE)
-    _require(step, "minimum", lengths, "{0} >= {1}", 0, STEPS_IN_RANGE)
+    _require(step, "maximum", labels, "is below", classes, LABELS_IN_RANGE)
+    _require(step, "maximum", lengths, "is at most", steps, STEPS_IN_RANGE)
+    _require(step, "minimum", lengths, "is at least", 0, STEPS_IN_RANGE)
     with_gradient = node.op.compute_grad
     length = _work(step, steps, labels.shape[1], with_gradient)
     costs = step.temporary(activations.dtype, (sequences,))
@@ -45,7 +45,7 @@ def _require(step: Step, extreme: str, view: View, condition: str, bound: Size, 
     found = step.number(view.dtype)
     step.append(Reduce(extreme, view, tuple(range(view.ndim)), found, view.dtype))
     operands = [found, Scalar(str(bound), "int64", invariant=True)]
-    step.check(Expression(text, condition, None, None, "bool"), operands, ValueError, text)
+    step.check(Expression(text, condition, None, "bool"), operands, ValueError, text)
 
 
 def _work(step: Step, steps: Size, labels: Size, with_gradient: bool) -> Size:

@@ -104,7 +104,7 @@ def _are_whole(orders: Variable) -> bool:
     return is_a(orders, Constant) and bool((np.trunc(orders.data) == orders.data).all())
 
 
-_NOT_NEGATIVE = Expression("not negative", "{0} >= 0", None, None, "bool")
+_NOT_NEGATIVE = Expression("not negative", "is not negative", None, "bool")
 
 
 def _check_exponent(step: Step, exponent: Value) -> None:

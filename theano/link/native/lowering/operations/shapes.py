@@ -280,6 +280,6 @@ def check(step: Step, node, inputs: list[Value]) -> list[Value]:
         if condition.invariant:
             step.sizes.check(condition.symbol, node.op.msg)
         else:
-            holds = Expression("holds", "{0}", None, None, "bool")
+            holds = Expression("holds", "holds", None, "bool")
             step.check(holds, [condition], node.op.exc_type, node.op.msg)
     return [value]

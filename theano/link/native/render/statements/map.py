@@ -131,17 +131,17 @@ def _vector_type(statement: Map, loads, operands: Operands) -> str | None:
     if len(dtypes) != 1 or not dtypes <= set(FLOATS):
         return None
     (dtype,) = dtypes
-    in_vectors = [c.operation for c in statement.body if c.operation.vector is not None]
+    in_vectors = [c.operation for c in statement.body if c.operation.in_vectors]
     if len(in_vectors) < len(statement.body) and not any(e.function for e in in_vectors):
         # the compiler makes vectors of what it can
         return None
     for compute in statement.body:
         expression = compute.operation
-        if compute.dtype == "bool" and (compute.stored or expression.vector is None):
+        if compute.dtype == "bool" and (compute.stored or not expression.in_vectors):
             return None
         for position, operand in enumerate(compute.operands):
             truth = expression.takes_truth and position == 0
-            if truth and expression.vector is None:
+            if truth and not expression.in_vectors:
                 return None
             wanted = {"bool"} if truth else {dtype}
             if isinstance(operand, Scalar) and not truth:
@@ -195,7 +195,7 @@ def _vector_loop(
             f"const {vector} x{k} = {load.format(f'p{k} + i')};" for k in used if strides[k].factor
         ]
         for compute in statement.body:
-            if compute.operation.vector is None:
+            if not compute.operation.in_vectors:
                 text += _one_by_one(writer, compute, loads, vector, width)
                 continue
             texts = _operand_texts(writer, compute, loads, lambda s: splats[s.expression], "x")

@@ -73,7 +73,7 @@ class Drawing:
         return out
 
 
-_IS_RIGHT = Expression("parameters are right", "{0} == 0", None, None, "bool")
+_IS_RIGHT = Expression("parameters are right", "is zero", None, "bool")
 
 
 def parameter(drawing: Drawing, value: Value) -> tuple[View, Where]:

@@ -111,7 +111,7 @@ def _moved(step: Step, start: Size, stride: int, by: Size | Scalar) -> Size:
         return Name(by.expression)
     moved = step.number("int64")
     operands = [Scalar(str(number), "int64") for number in (start, stride)]
-    along = Expression("along", "{0} + {1} * {2}", None, None, "int64")
+    along = Expression("along", "along", None, "int64")
     step.append(Assign(moved, along, [*operands, by]))
     return Name(moved.expression)
 
