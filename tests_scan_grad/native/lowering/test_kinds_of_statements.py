@@ -21,8 +21,9 @@ from theano.link.native.ir.sizes import Sizes
 from theano.link.native.lowering.lowered_loops import loops_of_their_own
 from theano.link.native.passes.step_time import nanoseconds
 from theano.link.native.render.registry import lines_of, writer_of_task
+from theano.link.native.render.symbolic_numbers import time_in_c
 from theano.link.native.render.writer import Writer
-from theano.link.native.statements.base import Statement
+from theano.link.native.statements.base import Statement, Work
 from theano.link.native.statements.kernel import Kernel
 from theano.link.native.statements.tasks import SortAlong
 
@@ -70,10 +71,10 @@ def test_it_is_timed_by_the_steps_estimate():
     step = lowered(inputs, y).step
     toys = [statement for statement in step.statements if isinstance(statement, TimesMirrored)]
     assert len(toys) == 1
-    assert nanoseconds(toys, step.sizes).startswith(f"{NANOSECONDS} * ")
+    (takes,) = nanoseconds(toys, step.sizes)
+    assert takes.each == NANOSECONDS and len(takes.shape) == 2
     # with all that takes as often a time
-    twice = nanoseconds([*toys, *toys], step.sizes)
-    assert twice.startswith(f"{2 * NANOSECONDS} * ") and "+" not in twice
+    assert nanoseconds([*toys, *toys], step.sizes) == [Work(2 * NANOSECONDS, takes.shape)]
 
 
 def test_it_is_counted_in_the_profile():
@@ -131,7 +132,8 @@ def test_a_task_that_nothing_writes_as_c_is_named():
 
 def test_a_kernel_takes_as_long_as_to_move_what_they_touch():
     x, y = (View.of(Buffer(name, "float64", (100, 30), "temporary")) for name in "xy")
-    assert nanoseconds([Kernel([y], [x], None)], Sizes()) == "0.2 * 100 * 30"
+    takes = nanoseconds([Kernel([y], [x], None)], Sizes())
+    assert takes == [Work(0.2, (100, 30))] and time_in_c(takes) == "0.2 * 100 * 30"
 
 
 def test_a_loop_inside_takes_all_of_its_steps():

@@ -24,6 +24,7 @@ from theano.link.native.ir.symbolic import (
     product_of,
     sum_of,
 )
+from theano.link.native.render.symbolic_numbers import in_c
 
 N, M = Name("n"), Name("m")
 
@@ -115,7 +116,8 @@ def test_bytes_beyond_memory_are_refused_when_the_code_is_made(shape):
     with pytest.raises(CannotLower, match="larger than memory"):
         bytes_of(shape, 8)
     assert bytes_of((3, 4), 8) == 96 and bytes_of((3, 0), 8) == 0
-    assert str(bytes_of((3, N), 8)) == "TN_BYTES(24, n)"
+    assert str(bytes_of((3, N), 8)) == "bytes(24, n)"
+    assert in_c(bytes_of((3, N), 8)) == "TN_BYTES(24, n)"
 
 
 def test_a_name_is_one_object_wherever_it_comes_from():

@@ -117,10 +117,7 @@ class Build:
 
     @property
     def _marked(self) -> str:
-        return (
-            f"{self.code.text}\n#if !defined TN_PART || TN_PART == 0\n"
-            f"extern const char {self._mark};\nconst char {self._mark} = 0;\n#endif\n"
-        )
+        return self.code.marked(self._mark)
 
 
 def build_of(code: ProgramText, tier: Tier) -> Build:

@@ -173,7 +173,7 @@ class Scalar:
     def signed(self) -> Symbolic:
         """It as a whole number of 64 bits with a sign; what does not fit is the largest."""
         # unsigned numbers compare with negative ones only as signed ones
-        return Call("tn_signed", (self.symbol,)) if self.dtype == "uint64" else self.symbol
+        return Call("signed", (self.symbol,)) if self.dtype == "uint64" else self.symbol
 
 
 @dataclass(frozen=True, eq=False)

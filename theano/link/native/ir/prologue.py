@@ -51,10 +51,10 @@ class Entry(ABC):
 
 @dataclass(frozen=True)
 class NameNumber(Entry):
-    """A name for a number of a C type."""
+    """A name for a number of a type."""
 
     name: str
-    c_type: str
+    dtype: str
     value: Symbolic | Applied | Element
     about: str = ""
 
@@ -153,13 +153,13 @@ class ShowList(Entry):
 
     Attributes
     ----------
-    c_type
+    dtype
         The type of the numbers.
     """
 
     prefix: str
     position: int
-    c_type: str
+    dtype: str
     numbers: tuple[str, ...]
 
     @property

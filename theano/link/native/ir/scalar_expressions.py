@@ -18,7 +18,7 @@ from pytensor.tensor.math import MulWithoutZeros
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import CannotLower
-from theano.link.native.ir.scalar_types import C_TYPES, FLOATS
+from theano.link.native.ir.scalar_types import DTYPES, FLOATS
 from theano.pytensor_base.operations.scalar import Angle, Deg2Rad, GammaL, GammaU, Rad2Deg
 from theano.words.values_in_words import operation
 
@@ -201,7 +201,7 @@ def expression_of(op: Any, inputs: Sequence[str], output: str) -> Expression:
         When the operation or a type has none.
     """
     for dtype in (*inputs, output):
-        if dtype not in C_TYPES:
+        if dtype not in DTYPES:
             raise CannotLower(f"the type {dtype}")
     kind = type(op)
     if kind in _NARY:

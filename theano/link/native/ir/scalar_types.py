@@ -1,4 +1,4 @@
-"""NumPy's types as C types."""
+"""The types of numbers that the engine has code for."""
 
 from __future__ import annotations
 
@@ -9,19 +9,10 @@ from pytensor.tensor.type import DenseTensorType
 
 from theano.pytensor_base.operations.named_axes import has_named_axes
 
-C_TYPES = {
-    "bool": "unsigned char",
-    "int8": "signed char",
-    "int16": "short",
-    "int32": "int",
-    "int64": "int64_t",
-    "uint8": "unsigned char",
-    "uint16": "unsigned short",
-    "uint32": "unsigned int",
-    "uint64": "uint64_t",
-    "float32": "float",
-    "float64": "double",
-}
+DTYPES = (
+    *("bool", "int8", "int16", "int32", "int64"),
+    *("uint8", "uint16", "uint32", "uint64", "float32", "float64"),
+)
 FLOATS = ("float32", "float64")
 SUFFIX = {"float32": "f32", "float64": "f64"}
 
@@ -29,7 +20,7 @@ SUFFIX = {"float32": "f32", "float64": "f64"}
 def has_c_type(kind: Type) -> bool:
     """Whether the values of a type are numbers, or plain arrays of them, that C knows."""
     plain = isinstance(kind, DenseTensorType | ScalarType) or has_named_axes(kind)
-    return plain and kind.dtype in C_TYPES  # type: ignore[attr-defined]
+    return plain and kind.dtype in DTYPES  # type: ignore[attr-defined]
 
 
 def literal(value: object, dtype: str) -> str:

@@ -16,7 +16,7 @@ from theano.link.native.ir.prologue import (
 )
 from theano.link.native.ir.symbolic import Call, Name, Operation, Size, Symbolic, compared
 
-_SIZE = "int64_t"
+_SIZE = "int64"
 
 
 class Sizes:
@@ -27,7 +27,7 @@ class Sizes:
     entries
         What the prologue does, in order.
     number_types
-        The C types of the numbers that are not sizes.
+        The types of the numbers that are not sizes.
     checks
         What each check says when it fails; the C function returns its position plus one.
     """
@@ -141,14 +141,14 @@ class Sizes:
                 return self._is_a_length(a) and self._is_a_length(b)
         return False
 
-    def define(self, c_type: str, value: Symbolic | Applied | Element) -> str:
+    def define(self, dtype: str, value: Symbolic | Applied | Element) -> str:
         """A name for a number of the prologue that is not a size."""
-        key = c_type, value
+        key = dtype, value
         if key not in self._named:
             name = f"c{len(self.entries)}"
-            self.entries.append(NameNumber(name, c_type, value))
+            self.entries.append(NameNumber(name, dtype, value))
             self._named[key] = Name(name)
-            self.number_types[name] = c_type
+            self.number_types[name] = dtype
         return self._named[key].name
 
     def names_read(self) -> set[str]:
@@ -248,10 +248,10 @@ class Sizes:
 
 
 # functions of the runtime: a bound of a slice as an index, and how many elements a slice has
-CLIP = "runtime->clip"
-SLICE_LENGTH = "runtime->slice_length"
-# what multiplies sizes in prelude.inc, and the runtime's TN_MOST_BYTES
-BYTES = "TN_BYTES"
+CLIP = "clip"
+SLICE_LENGTH = "slice_length"
+# what multiplies sizes, up to the runtime's TN_MOST_BYTES
+BYTES = "bytes"
 MOST_BYTES = 2**48
 
 

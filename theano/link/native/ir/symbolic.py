@@ -14,6 +14,32 @@ from theano.data_classes import dataclass
 # from how a name reads to how it reads elsewhere
 Rename = Callable[[str], str]
 
+
+def _called(function: str, operands: list[str]) -> str:
+    return f"{function}({', '.join(operands)})"
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """How those parts of a number read that are no arithmetic on names; by default, in messages.
+
+    Attributes
+    ----------
+    call
+        A function, given its name and how its operands read.
+    size_of_array
+        A size of an array, given its name and the dimension.
+    as_double
+        A number in floating point, given how it reads.
+    """
+
+    call: Callable[[str, list[str]], str] = _called
+    size_of_array: Callable[[str, int], str] = "{}.shape[{}]".format
+    as_double: Callable[[str], str] = "double({})".format
+
+
+_PLAIN = Spelling()
+
 _BINDS = {"?": 0, "&&": 1, "+": 3, "-": 3, "*": 4, "/": 4}
 _BINDS |= dict.fromkeys(("==", "!=", "<", ">", "<=", ">="), 2)
 _TIGHTEST = 9
@@ -21,12 +47,19 @@ _TIGHTEST = 9
 
 @dataclass(frozen=True)
 class Symbolic:
-    """A number of 64 bits, or a truth value; as text, it reads as in C."""
+    """A number of 64 bits, or a truth value."""
 
     @property
     def binds(self) -> int:
         """How tightly its outermost operator binds."""
         return _TIGHTEST
+
+    def spelled(self, spelling: Spelling) -> str:
+        """It as text."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return self.spelled(_PLAIN)
 
     def names(self) -> set[str]:
         """The names that it is computed of."""
@@ -78,17 +111,17 @@ class Name(Symbolic):
     def renamed(self, rename: Rename) -> Symbolic:
         return Name(rename(self.name))
 
-    def __str__(self) -> str:
+    def spelled(self, spelling: Spelling) -> str:
         return self.name
 
 
 @dataclass(frozen=True)
 class Literal(Symbolic):
-    """A number as it is written in C."""
+    """A number as it is written."""
 
     text: str
 
-    def __str__(self) -> str:
+    def spelled(self, spelling: Spelling) -> str:
         return self.text
 
 
@@ -98,8 +131,8 @@ class AsDouble(Symbolic):
 
     a: Symbolic
 
-    def __str__(self) -> str:
-        return f"(double){_within(self.a, _TIGHTEST)}"
+    def spelled(self, spelling: Spelling) -> str:
+        return spelling.as_double(_within(self.a, _TIGHTEST, spelling))
 
 
 @dataclass(frozen=True)
@@ -112,7 +145,7 @@ class Item(Symbolic):
     def names(self) -> set[str]:
         return {self.array}
 
-    def __str__(self) -> str:
+    def spelled(self, spelling: Spelling) -> str:
         return f"{self.array}[{self.position}]"
 
 
@@ -126,8 +159,8 @@ class SizeOfArray(Symbolic):
     def names(self) -> set[str]:
         return {self.array}
 
-    def __str__(self) -> str:
-        return f"{self.array}_array->shape[{self.dimension}]"
+    def spelled(self, spelling: Spelling) -> str:
+        return spelling.size_of_array(self.array, self.dimension)
 
 
 @dataclass(frozen=True)
@@ -142,11 +175,12 @@ class Operation(Symbolic):
     def binds(self) -> int:
         return _BINDS[self.operator]
 
-    def __str__(self) -> str:
+    def spelled(self, spelling: Spelling) -> str:
         # comparisons are put in brackets within others, and what would bind to the left
         first = self.binds + (self.binds == _BINDS["=="])
         second = self.binds + (self.operator not in ("+", "*", "&&"))
-        return f"{_within(self.a, first)} {self.operator} {_within(self.b, second)}"
+        left, right = _within(self.a, first, spelling), _within(self.b, second, spelling)
+        return f"{left} {self.operator} {right}"
 
 
 @dataclass(frozen=True)
@@ -159,8 +193,8 @@ class Negative(Symbolic):
     def binds(self) -> int:
         return _BINDS["*"] + 1
 
-    def __str__(self) -> str:
-        return f"-{_within(self.a, _TIGHTEST)}"
+    def spelled(self, spelling: Spelling) -> str:
+        return f"-{_within(self.a, _TIGHTEST, spelling)}"
 
 
 @dataclass(frozen=True)
@@ -175,14 +209,14 @@ class Choice(Symbolic):
     def binds(self) -> int:
         return _BINDS["?"]
 
-    def __str__(self) -> str:
-        parts = [_within(part, 1) for part in (self.condition, self.yes, self.no)]
+    def spelled(self, spelling: Spelling) -> str:
+        parts = [_within(part, 1, spelling) for part in (self.condition, self.yes, self.no)]
         return f"{parts[0]} ? {parts[1]} : {parts[2]}"
 
 
 @dataclass(frozen=True)
 class Call(Symbolic):
-    """A function of the prelude or the runtime."""
+    """A function of the runtime or of what stands before programs, or a loop."""
 
     function: str
     operands: tuple[Size, ...]
@@ -190,20 +224,26 @@ class Call(Symbolic):
     def renamed(self, rename: Rename) -> Symbolic:
         return Call(rename(self.function), _renamed(self.operands, rename))
 
-    def __str__(self) -> str:
-        return f"{self.function}({', '.join(map(str, self.operands))})"
+    def spelled(self, spelling: Spelling) -> str:
+        return spelling.call(self.function, [spelled(one, spelling) for one in self.operands])
 
 
-def _within(size: Size, binds: int) -> str:
+def spelled(size: Size, spelling: Spelling) -> str:
+    """A number as text."""
+    return str(size) if isinstance(size, int) else size.spelled(spelling)
+
+
+def _within(size: Size, binds: int, spelling: Spelling) -> str:
     """A part as text, in brackets where it needs them."""
+    text = spelled(size, spelling)
     if isinstance(size, int):
-        return f"({size})" if size < 0 and binds > _BINDS["<"] else str(size)
-    return f"({size})" if size.binds < binds else str(size)
+        return f"({text})" if size < 0 and binds > _BINDS["<"] else text
+    return f"({text})" if size.binds < binds else text
 
 
 def factor(size: Size) -> str:
     """A number as text beside which a multiplication may stand."""
-    return _within(size, _BINDS["*"])
+    return _within(size, _BINDS["*"], _PLAIN)
 
 
 def compared(a: Size, operator: str, b: Size) -> Symbolic:

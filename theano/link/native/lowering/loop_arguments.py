@@ -17,7 +17,7 @@ from theano.link.native.ir.ir import (
     View,
 )
 from theano.link.native.ir.prologue import Element
-from theano.link.native.ir.scalar_types import C_TYPES, has_c_type
+from theano.link.native.ir.scalar_types import has_c_type
 from theano.link.native.ir.symbolic import Item, Size, compared
 from theano.link.native.lowering.loop import Loop
 from theano.pytensor_base.graphs.scan import Scan
@@ -110,7 +110,7 @@ class LoopArguments:
         self, values: dict[Variable, Value], argument: Argument, variable: Variable
     ) -> None:
         if getattr(variable.type, "ndim", 0) == 0:
-            name = self.step.sizes.define(C_TYPES[argument.dtype], Element(argument.name))
+            name = self.step.sizes.define(argument.dtype, Element(argument.name))
             values[variable] = Scalar(name, argument.dtype, invariant=True)
         else:
             buffer = Buffer(argument.name, argument.dtype, argument.shape, "invariant")

@@ -10,7 +10,7 @@ from pytensor.graph.basic import Variable
 
 from theano.link.native.ir.ir import Argument, Buffer, CannotLower, Scalar, Size, Value, View
 from theano.link.native.ir.prologue import Element
-from theano.link.native.ir.scalar_types import C_TYPES, has_c_type
+from theano.link.native.ir.scalar_types import has_c_type
 from theano.link.native.ir.symbolic import SizeOfArray, compared
 from theano.link.native.lowering.loop import LowerLoop
 from theano.link.native.lowering.nodes import Nodes
@@ -88,7 +88,7 @@ class _Builder:
         argument = self._argument("input", dtype, len(shape), shape, variable.name or "")
         self.segment.inputs.append((argument, variable))
         if not shape:
-            name = self.step.sizes.define(C_TYPES[dtype], Element(argument.name))
+            name = self.step.sizes.define(dtype, Element(argument.name))
             return Scalar(name, dtype, invariant=True)
         return View.of(Buffer(argument.name, dtype, argument.shape, "invariant"))
 

@@ -20,7 +20,7 @@ from theano.link.native.ir.ir import (
     View,
 )
 from theano.link.native.ir.prologue import Applied
-from theano.link.native.ir.scalar_types import C_TYPES, literal
+from theano.link.native.ir.scalar_types import literal
 from theano.link.native.ir.sizes import Sizes, bytes_of
 from theano.link.native.statements.base import Statement
 from theano.link.native.statements.numbers import Assign
@@ -142,7 +142,7 @@ class StatementsOfStep:
             first, second = (self.size(one, "a size that a step chooses") for one in known)
             return self.of_size(self.sizes.equal(first, second, "sizes that a step chooses from"))
         names, dtypes = tuple(one.expression for one in known), tuple(one.dtype for one in known)
-        name = self.sizes.define(C_TYPES["int64"], Applied(made_by.operation, names, dtypes))
+        name = self.sizes.define("int64", Applied(made_by.operation, names, dtypes))
         return Scalar(name, "int64", invariant=True)
 
     def of_size(self, size: Size) -> Scalar:

@@ -14,7 +14,6 @@ from theano.link.native.ir.ir import (
 )
 from theano.link.native.ir.prologue import Applied
 from theano.link.native.ir.scalar_expressions import Expression
-from theano.link.native.ir.scalar_types import C_TYPES
 from theano.link.native.lowering.values_in_memory import ValuesInMemory
 from theano.link.native.statements.map import Map
 from theano.link.native.statements.numbers import Assign, Check
@@ -56,7 +55,7 @@ class Step(ValuesInMemory):
                 tuple(operand.expression for operand in operands),
                 tuple(operand.dtype for operand in operands),
             )
-            name = self.sizes.define(C_TYPES[expression.dtype], value)
+            name = self.sizes.define(expression.dtype, value)
             self.libraries.add(expression.library)
             return Scalar(name, expression.dtype, invariant=True)
         result = self.number(expression.dtype)

@@ -12,7 +12,6 @@ from theano.link.native.ir.ir import (
     View,
 )
 from theano.link.native.ir.layout import first_element
-from theano.link.native.ir.scalar_types import C_TYPES
 from theano.link.native.lowering.statements_of_step import StatementsOfStep
 from theano.link.native.statements.copy import Copy
 from theano.link.native.statements.gemm import Gemm
@@ -76,7 +75,7 @@ class ValuesInMemory(StatementsOfStep):
         """The one element of an invariant view, read before the first step."""
         # the text below is written for these strides
         view.buffer.root().packed = True
-        name = self.sizes.define(C_TYPES[view.dtype], first_element(view, self.sizes))
+        name = self.sizes.define(view.dtype, first_element(view, self.sizes))
         return Scalar(name, view.dtype, True)
 
     def reshaped(self, value: Value, shape: tuple[Size, ...]) -> Value:

@@ -6,18 +6,19 @@ from collections.abc import Iterable
 from math import prod
 
 from theano.link.native.ir.sizes import Sizes
-from theano.link.native.statements.base import Statement
+from theano.link.native.ir.symbolic import Size
+from theano.link.native.statements.base import Statement, Work
 
 
-def nanoseconds(statements: Iterable[Statement], sizes: Sizes) -> str:
-    """The time of a step as a C expression of its sizes."""
+def nanoseconds(statements: Iterable[Statement], sizes: Sizes) -> list[Work]:
+    """The time of a step, by the sizes that it grows with."""
     # those of the same sizes together: repeated statements are most of a long program
-    terms: dict[tuple[str, ...], float] = {}
+    terms: dict[tuple[Size, ...], float] = {}
     for statement in statements:
         for work in statement.nanoseconds():
-            factors = tuple(str(size) for size in map(sizes.find, work.shape) if size != 1)
+            factors = tuple(size for size in map(sizes.find, work.shape) if size != 1)
             terms[factors] = terms.get(factors, 0.0) + work.each
-    return " + ".join(" * ".join([f"{each:.4g}", *of]) for of, each in terms.items()) or "0.0"
+    return [Work(each, factors) for factors, each in terms.items()]
 
 
 def known_nanoseconds(statements: Iterable[Statement], sizes: Sizes) -> float | None:

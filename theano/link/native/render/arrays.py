@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from theano.data_classes import dataclass
-from theano.link.native.ir.scalar_types import C_TYPES
 from theano.link.native.ir.symbolic import Size
+from theano.link.native.render.c_types import C_TYPES
 from theano.link.native.render.looks import going_on, in_blocks, unless_empty
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import FIRST_ARRAY, Argument, Buffer, Scalar
-from theano.link.native.ir.scalar_types import C_TYPES, SUFFIX
+from theano.link.native.ir.scalar_types import SUFFIX
 from theano.link.native.ir.sharing import Alone, Sharing
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.ir.symbolic import Size
@@ -23,11 +23,13 @@ from theano.link.native.lowering.loop import Loop
 from theano.link.native.passes.step_time import nanoseconds
 from theano.link.native.passes.work_sharing import RowRole, shared_work
 from theano.link.native.render.c_text import Line, comment
+from theano.link.native.render.c_types import C_TYPES
 from theano.link.native.render.counters import CLOCK, Counters
 from theano.link.native.render.memory import Memory, elements
 from theano.link.native.render.prologue import prologue
 from theano.link.native.render.rows import Rows
 from theano.link.native.render.steps import emit_statements, meeting
+from theano.link.native.render.symbolic_numbers import time_in_c
 
 # the order of the table of the runtime's functions that the caller passes
 RUNTIME_FUNCTIONS = (
@@ -271,7 +273,7 @@ class _Emitter:
         if self.sharing is None:
             return lambda name: ["tn_watch own, *const watch = &own;"]
         phases = max(1, len(self.sharing.barriers))
-        takes = nanoseconds(self.step.statements, self.sizes)
+        takes = time_in_c(nanoseconds(self.step.statements, self.sizes))
         ranges = self._ranges("int64_t ", "int ")
         return lambda name: [
             "tn_watch own;",

@@ -16,11 +16,12 @@ import numpy as np
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Buffer, View
 from theano.link.native.ir.layout import Product, place_of
-from theano.link.native.ir.scalar_types import C_TYPES, SUFFIX
+from theano.link.native.ir.scalar_types import SUFFIX
 from theano.link.native.ir.sharing import Sharing
 from theano.link.native.ir.sizes import bytes_of
 from theano.link.native.ir.symbolic import Call, Size
 from theano.link.native.lowering.step import Step
+from theano.link.native.render.c_types import C_TYPES
 from theano.link.native.render.memory_plan import MemoryPlan
 
 
@@ -49,9 +50,7 @@ class Memory:
         for k, view in enumerate(step.packed):
             rows, columns = view.shape
             suffix = SUFFIX[view.dtype]
-            self.take(
-                f"packed{k}", view.dtype, Call(f"runtime->packed_size_{suffix}", (rows, columns))
-            )
+            self.take(f"packed{k}", view.dtype, Call(f"packed_size_{suffix}", (rows, columns)))
 
     def take(self, name: str, dtype: str, size: Size) -> None:
         """Memory of its own, of so many bytes."""

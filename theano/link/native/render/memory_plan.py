@@ -13,6 +13,7 @@ from theano.data_classes import dataclass
 from theano.link.native.ir.sizes import BYTES
 from theano.link.native.ir.symbolic import Call, Size
 from theano.link.native.render.c_text import Row, comment
+from theano.link.native.render.symbolic_numbers import in_c
 
 # the row of a size that no slot has to be large enough for, and that still has to fit into memory
 _NO_SLOT = -1
@@ -50,9 +51,9 @@ class MemoryPlan:
         for slot, factors in self._rows:
             which = [places.setdefault(factor, len(places)) for factor in factors]
             numbers = ", ".join(map(str, [slot, len(which), *which]))
-            rows.append(Row(f"{numbers},", " * ".join(map(str, factors))))
+            rows.append(Row(f"{numbers},", " * ".join(map(in_c, factors))))
         return [
-            f"const int64_t factors[] = {{{', '.join(map(str, places))}}};",
+            f"const int64_t factors[] = {{{', '.join(map(in_c, places))}}};",
             comment("the slot, how many factors its size has, and which"),
             "static const int plan[] = {",
             *rows,

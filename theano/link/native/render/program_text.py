@@ -49,6 +49,13 @@ class ProgramText:
     quick_parts: int = 1
     own_lines: int = 0
 
+    def marked(self, symbol: str) -> str:
+        """The text, with a symbol by which its library is known."""
+        return (
+            f"{self.text}\n#if !defined TN_PART || TN_PART == 0\n"
+            f"extern const char {symbol};\nconst char {symbol} = 0;\n#endif\n"
+        )
+
 
 @dataclass(frozen=True)
 class Place:

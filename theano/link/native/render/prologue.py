@@ -19,7 +19,9 @@ from theano.link.native.ir.prologue import (
     ShowList,
 )
 from theano.link.native.render.c_text import Line, comment
+from theano.link.native.render.c_types import C_TYPES
 from theano.link.native.render.scalar_functions import scalar_text
+from theano.link.native.render.symbolic_numbers import in_c
 
 _OVERFLOWS = {"+": "add", "-": "sub", "*": "mul"}
 
@@ -42,7 +44,7 @@ def prologue(entries: Iterable[Entry], functions: Mapping[str, str]) -> list[str
 
 
 def _name_number(entry: NameNumber) -> list[str]:
-    line = f"const {entry.c_type} {entry.name} = {_value(entry.value)};"
+    line = f"const {C_TYPES[entry.dtype]} {entry.name} = {_value(entry.value)};"
     return [Line(line, entry.about) if entry.about else line]
 
 
@@ -52,35 +54,35 @@ def _value(value: Any) -> str:
     if isinstance(value, Element):
         address = _address(value.array, value.offset)
         return f"*{address}" if value.offset == 0 else f"*({address})"
-    return str(value)
+    return in_c(value)
 
 
 def _address(array: str, offset: Any) -> str:
-    return array if offset == 0 else f"{array} + {offset}"
+    return array if offset == 0 else f"{array} + {in_c(offset)}"
 
 
 def _name_checked(entry: NameChecked) -> list[str]:
     function = f"__builtin_{_OVERFLOWS[entry.operator]}_overflow"
-    overflows = f"{function}({entry.a}, {entry.b}, &{entry.name})"
+    overflows = f"{function}({in_c(entry.a)}, {in_c(entry.b)}, &{entry.name})"
     return [f"int64_t {entry.name}; if ({overflows}) return {entry.check};"]
 
 
 def _require(entry: Require) -> list[str]:
-    return [Line(f"if (!({entry.condition})) return {entry.check};", entry.why)]
+    return [Line(f"if (!({in_c(entry.condition)})) return {entry.check};", entry.why)]
 
 
 def _begin_call(entry: BeginCall) -> list[str]:
     prefix = entry.prefix
     return [
         comment(entry.title),
-        f"int64_t {prefix}_numbers[{entry.numbers}] = {{0, {entry.steps}}};",
+        f"int64_t {prefix}_numbers[{entry.numbers}] = {{0, {in_c(entry.steps)}}};",
         f"void *{prefix}_arrays[{entry.arrays}] = {{(void *)runtime}};",
         f"int64_t {prefix}_result[{entry.results}];",
     ]
 
 
 def _pass_number(entry: PassNumber) -> list[str]:
-    return [f"{entry.prefix}_numbers[{entry.position}] = {entry.size};"]
+    return [f"{entry.prefix}_numbers[{entry.position}] = {in_c(entry.size)};"]
 
 
 def _show_array(entry: ShowArray) -> list[str]:
@@ -95,7 +97,7 @@ def _show_array(entry: ShowArray) -> list[str]:
 def _show_list(entry: ShowList) -> list[str]:
     numbers = ", ".join(entry.numbers)
     return [
-        f"const {entry.c_type} {entry.name}[] = {{{numbers}}};",
+        f"const {C_TYPES[entry.dtype]} {entry.name}[] = {{{numbers}}};",
         f"{entry.prefix}_arrays[{entry.position}] = (void *){entry.name};",
     ]
 

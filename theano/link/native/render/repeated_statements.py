@@ -12,9 +12,9 @@ from dataclasses import field
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Scalar
-from theano.link.native.ir.scalar_types import C_TYPES
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.render.c_text import Definition
+from theano.link.native.render.c_types import C_TYPES
 from theano.link.native.render.registry import lines_of_a_thread
 from theano.link.native.render.shared_statements import SharedStatement, shared_statement
 from theano.link.native.render.steps import about_lines, function_writer, noted_statement
@@ -146,7 +146,7 @@ def types_of_names(segment: Segment) -> dict[str, str]:
     """The C types of what statements may name, as parameters are declared."""
     step = segment.step
     types = {name: "int64_t " for name in step.sizes.names}
-    types |= {name: f"{kind} " for name, kind in step.sizes.number_types.items()}
+    types |= {name: f"{C_TYPES[dtype]} " for name, dtype in step.sizes.number_types.items()}
     types |= {name: f"{C_TYPES[dtype]} " for name, dtype in step.number_types.items()}
     for buffer in step.temporaries:
         types[buffer.name] = f"{C_TYPES[buffer.dtype]} *"

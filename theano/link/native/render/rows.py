@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from theano.link.native.ir.ir import FIRST_RESULT, Argument, Scalar
-from theano.link.native.ir.scalar_types import C_TYPES
 from theano.link.native.ir.sizes import bytes_of
 from theano.link.native.ir.symbolic import Name
 from theano.link.native.lowering.loop import Loop
+from theano.link.native.render.c_types import C_TYPES
 from theano.link.native.render.memory import Memory, elements
+from theano.link.native.render.symbolic_numbers import in_c
 
 
 class Rows:
@@ -28,7 +29,7 @@ class Rows:
                 f"const int {name}_short = {name}_stored <= {history};",
                 f"const int64_t {name}_rows = {name}_short ? {history + 1} : {name}_stored;",
                 f"const int64_t {name}_ring_rows = {name}_short ? {history + 1} : 0;",
-                f"const int64_t {name}_size = {bytes_of(shape, 1)};",
+                f"const int64_t {name}_size = {in_c(bytes_of(shape, 1))};",
             ]
             ring = self.memory.bytes_of(argument.dtype, (Name(f"{name}_ring_rows"), *shape))
             self.memory.take(f"{name}_ring", argument.dtype, ring)
@@ -43,7 +44,7 @@ class Rows:
         for argument in self.loop.arguments:
             if argument.kind == "trace":
                 for size in argument.shape:
-                    lines.append(f"result[{position}] = {size};")
+                    lines.append(f"result[{position}] = {in_c(size)};")
                     position += 1
         return lines
 

@@ -15,16 +15,17 @@ import numpy as np
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import FIRST_RESULT, Argument, Buffer
-from theano.link.native.ir.scalar_types import C_TYPES
 from theano.link.native.lowering.segment import Segment, takes_offers
 from theano.link.native.lowering.step import Step
 from theano.link.native.passes.step_time import nanoseconds
 from theano.link.native.render.c_text import Definition, Row, comment
+from theano.link.native.render.c_types import C_TYPES
 from theano.link.native.render.computing_function import computing_function
 from theano.link.native.render.counters import CLOCK, Counters
 from theano.link.native.render.memory import Memory
 from theano.link.native.render.prologue import prologue
 from theano.link.native.render.repeated_statements import Part, Repeated
+from theano.link.native.render.symbolic_numbers import in_c, time_in_c
 
 # A segment of more lines only calls what others do: the C compiler need not optimize it, which
 # takes longer than all that it calls.
@@ -134,7 +135,7 @@ def _before(segment: Segment, memory: Memory, repeated: Repeated) -> list[str]:
 def _own_nanoseconds(step: Step) -> str:
     """What takes longer where the segment is not optimized."""
     own = [statement for statement in step.statements if not statement.leaves_work]
-    return nanoseconds(own, step.sizes)
+    return time_in_c(nanoseconds(own, step.sizes))
 
 
 def _first_commit(segment: Segment) -> int | None:
@@ -208,7 +209,7 @@ def _shapes(segment: Segment) -> list[str]:
     lines, position = [], FIRST_RESULT
     for output in segment.outputs:
         for size in output.argument.shape:
-            lines.append(f"result[{position}] = {size};")
+            lines.append(f"result[{position}] = {in_c(size)};")
             position += 1
     return lines
 
@@ -237,6 +238,6 @@ def _rows_reached(segment: Segment) -> list[str]:
     for output in segment.outputs:
         for buffer, rows in segment.step.rows_reached.items():
             if buffer.root() is output.buffer:
-                lines.append(f"result[{position}] = {rows};")
+                lines.append(f"result[{position}] = {in_c(rows)};")
         position += len(output.argument.shape)
     return lines

@@ -17,6 +17,7 @@ from theano.link.native.render.c_text import Definition
 from theano.link.native.render.nests import ELEMENTS_TOGETHER, range_of_thread
 from theano.link.native.render.registry import lines_of
 from theano.link.native.render.steps import function_writer
+from theano.link.native.render.symbolic_numbers import time_in_c
 from theano.link.native.statements.base import Statement
 
 # nanoseconds of a statement: what the runtime shares takes longer (WORTH_WAKING of threads.c)
@@ -105,6 +106,6 @@ def shared_statement(
         tuple(types[name] for name in names),
         tuple(lines),
         names,
-        nanoseconds([statement], sizes),
+        time_in_c(nanoseconds([statement], sizes)),
         frozenset({*names, *names_of(shapes)}),
     )

@@ -52,9 +52,8 @@ class CorrelationSizes:
 
     def work(self, computed: str, dtype: str) -> Symbolic:
         """How many elements of work memory it takes."""
-        given = Call("TN_CORRELATION", tuple(self.numbers()))
-        function = f"runtime->correlation_work_{SUFFIX[dtype]}"
-        return Call(function, (given, DIRECTIONS[computed]))
+        given = Call("correlation", tuple(self.numbers()))
+        return Call(f"correlation_work_{SUFFIX[dtype]}", (given, DIRECTIONS[computed]))
 
 
 @dataclass(eq=False)

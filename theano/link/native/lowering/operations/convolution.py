@@ -56,7 +56,7 @@ def _first_shift(step: Step, full: Value, n: Size, k: Size) -> Size:
     if isinstance(n, int) and isinstance(k, int):
         shorter: Size = min(n, k)
     else:
-        shorter = step.sizes.name(Call("tn_smaller", (n, k)))
+        shorter = step.sizes.name(Call("smaller", (n, k)))
     fewer = step.sizes.binary(shorter, "-", 1)
     flag = _number(full)
     if flag.literal is not None:

@@ -51,7 +51,7 @@ def _length(step: Step, start: Scalar, stop: Scalar, distance: Scalar) -> Size:
     step.sizes.check(compared(distance.symbol, "!=", 0), "a range whose distance is not zero")
     if {start.dtype, stop.dtype, distance.dtype} & set(FLOATS):
         bounds = tuple(AsDouble(value.symbol) for value in (start, stop, distance))
-        return step.sizes.name(Call("tn_range_length", bounds))
+        return step.sizes.name(Call("range_length", bounds))
     if known == [0, None, 1]:
         length = step.size(stop, "a range")
         return step.sizes.name(maximum(length, 0))

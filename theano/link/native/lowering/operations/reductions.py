@@ -10,7 +10,7 @@ from pytensor.tensor.special import LogSoftmax, Softmax
 
 from theano.link.native.ir.ir import CannotLower, Numbers, Scalar, Size, Value, View
 from theano.link.native.ir.scalar_expressions import expression_of
-from theano.link.native.ir.scalar_types import C_TYPES
+from theano.link.native.ir.scalar_types import DTYPES
 from theano.link.native.ir.symbolic import compared
 from theano.link.native.lowering.operations.elementwise import cast
 from theano.link.native.lowering.registry import lowers
@@ -34,7 +34,7 @@ def reduce(step: Step, node, inputs: list[Value]) -> list[Value]:
         raise CannotLower(f"the reduction {node.op}")
     out_dtype = node.outputs[0].type.dtype
     working = getattr(node.op, "acc_dtype", None) or out_dtype
-    if {value.dtype, working, out_dtype} - set(C_TYPES):
+    if {value.dtype, working, out_dtype} - set(DTYPES):
         raise CannotLower(f"a reduction in {working}")
     axes = node.op.axis
     axes = tuple(range(value.ndim)) if axes is None else tuple(axis % value.ndim for axis in axes)

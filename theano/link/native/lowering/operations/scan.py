@@ -21,7 +21,6 @@ from theano.link.native.ir.ir import (
 )
 from theano.link.native.ir.layout import c_order, first_element, place_of
 from theano.link.native.ir.prologue import BeginCall, PassNumber, ShowArray, ShowList
-from theano.link.native.ir.scalar_types import C_TYPES
 from theano.link.native.ir.symbolic import (
     Call,
     Choice,
@@ -259,12 +258,12 @@ class LoopCall:
                     step.sizes.entries.append(ShowArray(self.prefix, at))
                 continue
             if id(argument) in self.lists:
-                kind = C_TYPES[value.dtype]
+                kind = value.dtype
                 items = self.lists[id(argument)]
                 names = tuple(step.sizes.define(kind, item.symbol) for item in items)
                 step.sizes.entries.append(ShowList(self.prefix, at, kind, names))
             elif isinstance(value, Scalar) and (known := step.settled(value)) is not None:
-                kept = step.sizes.define(C_TYPES[known.dtype], known.symbol)
+                kept = step.sizes.define(known.dtype, known.symbol)
                 step.sizes.entries.append(ShowArray(self.prefix, at, number=kept))
             elif isinstance(value, View) and step.invariant(value):
                 first = first_element(value, step.sizes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pytensor.tensor.sort import ArgSortOp, SortOp
 
 from theano.link.native.ir.ir import CannotLower, Value, View
-from theano.link.native.ir.scalar_types import C_TYPES
+from theano.link.native.ir.scalar_types import DTYPES
 from theano.link.native.lowering.operations.shapes import constant_axis
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
@@ -36,7 +36,7 @@ def sorted_along(step: Step, value: Value, axis: int, positions: bool) -> View:
     """The elements, or their positions, in ascending order along an axis."""
     view = step.view(value)
     axis %= view.ndim
-    if view.dtype not in C_TYPES:
+    if view.dtype not in DTYPES:
         raise CannotLower(f"a sort of {view.dtype}")
     length = view.shape[axis]
     out = step.temporary("int64" if positions else view.dtype, view.shape)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from theano.link.native.ir.scalar_types import C_TYPES, FLOATS
+from theano.link.native.ir.scalar_types import FLOATS
 from theano.link.native.ir.symbolic import Size
 from theano.link.native.render.arrays import Array, indices, loops, passes
+from theano.link.native.render.c_types import C_TYPES
 from theano.link.native.render.looks import declared, look_after, unless_empty
 from theano.link.native.render.registry import writes_task
 from theano.link.native.render.scalar_functions import scalar_text

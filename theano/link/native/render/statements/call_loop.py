@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from theano.link.native.ir.ir import FIRST_ARRAY, Scalar
-from theano.link.native.ir.scalar_types import C_TYPES
 from theano.link.native.ir.sharing import Share
+from theano.link.native.render.c_types import C_TYPES
 from theano.link.native.render.registry import renders
 from theano.link.native.render.writer import Writer
 from theano.link.native.statements.call_loop import CallLoop

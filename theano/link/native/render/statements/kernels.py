@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from theano.link.native.ir.scalar_types import C_TYPES
 from theano.link.native.ir.sharing import Share
 from theano.link.native.render.arrays import Array
+from theano.link.native.render.c_types import C_TYPES
 from theano.link.native.render.looks import between_looks
 from theano.link.native.render.registry import renders, writer_of_task
+from theano.link.native.render.symbolic_numbers import in_c
 from theano.link.native.render.writer import Writer
 from theano.link.native.statements.kernel import Kernel
 
@@ -20,7 +21,7 @@ def kernel(statement: Kernel, writer: Writer, share: Share | None) -> list[str]:
         strides = tuple(stride.text for stride in place.strides)
         arrays.append(Array(f"x{k}", view.dtype, writer.shape(view), strides))
         lines.append(f"{C_TYPES[view.dtype]} *const x{k} = {place.pointer};")
-    numbers: list[str] = [str(writer.size(number)) for number in statement.numbers]
+    numbers: list[str] = [in_c(writer.size(number)) for number in statement.numbers]
     if statement.failure is not None:
         numbers.append(writer.fails(*statement.failure))
     write = writer_of_task(statement.task, statement.only_checks)

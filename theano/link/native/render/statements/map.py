@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 from theano.link.native.ir.ir import Compute, Scalar, View
 from theano.link.native.ir.layout import Product
-from theano.link.native.ir.scalar_types import C_TYPES, FLOATS, SUFFIX
+from theano.link.native.ir.scalar_types import FLOATS, SUFFIX
 from theano.link.native.ir.sharing import Share
 from theano.link.native.ir.symbolic import Size
+from theano.link.native.render.c_types import C_TYPES
 from theano.link.native.render.looks import between_looks
 from theano.link.native.render.nests import Operands, element, nest
 from theano.link.native.render.registry import renders

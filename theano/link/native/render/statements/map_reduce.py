@@ -9,10 +9,10 @@ from __future__ import annotations
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Scalar, View
 from theano.link.native.ir.layout import Product, collapsed, marks
-from theano.link.native.ir.scalar_types import C_TYPES
 from theano.link.native.ir.sharing import Share
 from theano.link.native.ir.symbolic import Size
 from theano.link.native.render.accumulate import ACCUMULATE, added_row, cleared, stored_row
+from theano.link.native.render.c_types import C_TYPES
 from theano.link.native.render.looks import (
     between_looks,
     declared,

@@ -9,10 +9,11 @@ import numpy as np
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Scalar, View
 from theano.link.native.ir.layout import Product
-from theano.link.native.ir.scalar_types import C_TYPES, FLOATS, SUFFIX, literal
+from theano.link.native.ir.scalar_types import FLOATS, SUFFIX, literal
 from theano.link.native.ir.sharing import Share
 from theano.link.native.ir.symbolic import Size
 from theano.link.native.render.accumulate import ACCUMULATE, added_row, cleared, stored_row
+from theano.link.native.render.c_types import C_TYPES
 from theano.link.native.render.looks import (
     between_looks,
     declared,

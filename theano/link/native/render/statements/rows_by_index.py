@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from theano.link.native.ir.ir import Scalar, View
+from theano.link.native.ir.ir import View
 from theano.link.native.ir.sharing import ONE, Share, Way
 from theano.link.native.ir.symbolic import Name, Operation, Size
 from theano.link.native.render.registry import renders
@@ -52,11 +52,13 @@ def _within(way: Way | None) -> tuple[Share | None, list[str]]:
 def _for_each_row(writer: Writer, indices: View, count: Size, checked: bool = False) -> list[str]:
     """The beginning of a loop over indices, each of them as the number of a row."""
     index = writer.place(indices)
-    given = Scalar(f"({index.pointer})[k * ({index.strides[0].text})]", indices.dtype)
+    given = f"({index.pointer})[k * ({index.strides[0].text})]"
+    # unsigned numbers compare with negative ones only as signed ones
+    given = f"tn_signed({given})" if indices.dtype == "uint64" else given
     many = writer.size(count)
     lines = [
         f"for (int64_t k = 0; k < {writer.size(indices.shape[0])}; k++) {{",
-        f"int64_t row = {given.signed};",
+        f"int64_t row = {given};",
     ]
     if not checked:
         lines.append(f"if (row < -({many}) || row >= {many}) {writer.fails(*OUT_OF_RANGE)}")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from theano.link.native.ir.ir import CannotLower
-from theano.link.native.ir.scalar_types import C_TYPES, SUFFIX
+from theano.link.native.ir.scalar_types import SUFFIX
 from theano.link.native.ir.sharing import Rectangle, Share
 from theano.link.native.ir.symbolic import Call
+from theano.link.native.render.c_types import C_TYPES
 from theano.link.native.render.looks import between_looks, declared, going_on, look_after
 from theano.link.native.render.registry import renders
+from theano.link.native.render.symbolic_numbers import in_c
 from theano.link.native.render.writer import Writer
 from theano.link.native.statements.correlation import DIRECTIONS, Correlate
 from theano.link.native.statements.ctc import Ctc
@@ -55,13 +57,13 @@ def gemm(statement: Gemm, writer: Writer, share: Share | None) -> list[str]:
 
 @renders(Correlate)
 def correlate(statement: Correlate, writer: Writer, share: Share | None) -> list[str]:
-    given = Call("TN_CORRELATION", tuple(map(writer.size, statement.sizes.numbers())))
+    given = Call("correlation", tuple(map(writer.size, statement.sizes.numbers())))
     out = getattr(statement, statement.computed)
     views = (statement.images, statement.filters, statement.top, out, statement.work)
     pointers = ", ".join(writer.place(view).pointer for view in views)
     threads = "0, 0" if share is None else "thread, threads"
     return [
-        f"runtime->correlate_{SUFFIX[out.dtype]}({given}, {DIRECTIONS[statement.computed]}, "
+        f"runtime->correlate_{SUFFIX[out.dtype]}({in_c(given)}, {DIRECTIONS[statement.computed]}, "
         f"{pointers}, {threads});"
     ]
 

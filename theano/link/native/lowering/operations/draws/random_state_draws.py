@@ -9,7 +9,7 @@ from pytensor.graph.basic import Apply, Constant
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Buffer, CannotLower, Value, View
-from theano.link.native.ir.scalar_types import C_TYPES, FLOATS
+from theano.link.native.ir.scalar_types import DTYPES, FLOATS
 from theano.link.native.ir.symbolic import compared
 from theano.link.native.lowering.operations.draws.choices import (
     choices,
@@ -33,8 +33,8 @@ from theano.tensor.numpy_draws.random_samplers import (
 )
 from theano.tensor.numpy_draws.random_state_words import WORDS, DrawFromWords
 
-_INTEGERS = tuple(dtype for dtype in C_TYPES if dtype not in FLOATS)
-_NUMBERS = tuple(C_TYPES)
+_INTEGERS = tuple(dtype for dtype in DTYPES if dtype not in FLOATS)
+_NUMBERS = tuple(DTYPES)
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ _OF_INTEGERS = (
 
 def why_no_code(draw: RandomFunction, parameters: Sequence[Any]) -> str:
     """Why draws have no code, as far as types of the parameters say; empty where they have."""
-    if draw.outtype.dtype not in (C_TYPES if draw.fn in _OF_INTEGERS else FLOATS):
+    if draw.outtype.dtype not in (DTYPES if draw.fn in _OF_INTEGERS else FLOATS):
         return f"random draws of type {draw.outtype.dtype}"
     if draw.fn in _DISTRIBUTIONS:
         allowed = _DISTRIBUTIONS[draw.fn].dtypes

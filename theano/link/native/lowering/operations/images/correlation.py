@@ -44,7 +44,7 @@ class _Length:
     def __floordiv__(self, other: int) -> _Length:
         if isinstance(self.size, int):
             return _Length(self.step, self.size // other)
-        quotient = Call("tn_floor_division", (self.size, other))
+        quotient = Call("floor_division", (self.size, other))
         return _Length(self.step, self.step.sizes.name(quotient))
 
     def _applied(self, operator: str, other: Any) -> _Length:

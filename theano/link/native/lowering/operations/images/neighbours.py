@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from theano.link.native.ir.ir import CannotLower, Size, Value, View
-from theano.link.native.ir.scalar_types import C_TYPES
+from theano.link.native.ir.scalar_types import DTYPES
 from theano.link.native.ir.symbolic import difference, product_of, sum_of
 from theano.link.native.lowering.operations.elementwise import cast
 from theano.link.native.lowering.operations.images.window_numbers import (
@@ -54,7 +54,7 @@ def rows_added_to_windows(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 def _images(step: Step, node: Any, value: Value) -> View:
     dtype = node.outputs[0].type.dtype
-    if dtype not in C_TYPES or dtype == "bool":
+    if dtype not in DTYPES or dtype == "bool":
         raise CannotLower(f"windows of images of {dtype}")
     return step.view(value)
 

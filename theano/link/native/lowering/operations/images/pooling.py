@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from theano.link.native.ir.ir import CannotLower, Size, Value, View
-from theano.link.native.ir.scalar_types import C_TYPES, FLOATS
+from theano.link.native.ir.scalar_types import DTYPES, FLOATS
 from theano.link.native.ir.symbolic import difference, product_of, sum_of
 from theano.link.native.lowering.operations.elementwise import cast
 from theano.link.native.lowering.operations.images.window_numbers import (
@@ -74,7 +74,7 @@ def of_greatest(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 def _arrays(step: Step, node: Any, inputs: Sequence[Value], count: int) -> list[View]:
     dtype = node.outputs[0].type.dtype
-    if dtype not in C_TYPES or dtype == "bool":
+    if dtype not in DTYPES or dtype == "bool":
         raise CannotLower(f"windows of {dtype}")
     if any(variable.type.dtype != dtype for variable in node.inputs[:count]):
         return [step.view(cast(step, value, dtype)) for value in inputs[:count]]

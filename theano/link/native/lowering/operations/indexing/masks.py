@@ -56,7 +56,7 @@ def _count(step: Step, mask: View) -> Size:
     # the function reads them in C order
     mask.buffer.root().packed = True
     elements = step.sizes.product(mask.shape)
-    return step.sizes.name(Call("TN_COUNT", (Name(mask.buffer.name), elements)))
+    return step.sizes.name(Call("count", (Name(mask.buffer.name), elements)))
 
 
 def the_only_mask(idx_list, variables: Sequence[Variable]) -> int | None:

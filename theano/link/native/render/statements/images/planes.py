@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Size, View
 from theano.link.native.ir.layout import c_order
-from theano.link.native.ir.scalar_types import C_TYPES
 from theano.link.native.ir.sharing import Share
+from theano.link.native.render.c_types import C_TYPES
 from theano.link.native.render.looks import (
     between_looks,
     declared,

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from theano.data_classes import dataclass
-from theano.link.native.ir.scalar_types import C_TYPES
 from theano.link.native.ir.symbolic import Size
+from theano.link.native.render.c_types import C_TYPES
 from theano.link.native.render.statements.images.planes import Plane
 from theano.link.native.render.statements.images.windows import (
     accumulate,
