@@ -20,8 +20,8 @@ from theano.link.native.ir.sharing import Alone, Sharing
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.lowering.lowered_loops import loops_of_their_own
 from theano.link.native.passes.step_time import nanoseconds
+from theano.link.native.render.numbers_in_c import time_in_c
 from theano.link.native.render.registry import lines_of, writer_of_task
-from theano.link.native.render.symbolic_numbers import time_in_c
 from theano.link.native.render.writer import Writer
 from theano.link.native.statements.base import Statement, Work
 from theano.link.native.statements.kernel import Kernel

@@ -13,7 +13,7 @@ from theano.link.native.ir.sharing import Share, Sharing, Way
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
-from theano.link.native.render.c_types import C_TYPES
+from theano.link.native.render.numbers_in_c import C_TYPES
 from theano.link.native.render.registry import renders
 from theano.link.native.render.writer import Writer
 from theano.link.native.statements.base import AsFunction, Statement, Touch, Work

@@ -24,7 +24,7 @@ from theano.link.native.ir.symbolic import (
     product_of,
     sum_of,
 )
-from theano.link.native.render.symbolic_numbers import in_c
+from theano.link.native.render.numbers_in_c import in_c
 
 N, M = Name("n"), Name("m")
 

@@ -14,7 +14,7 @@ import numpy as np
 from theano.data_classes import dataclass
 from theano.link.native.ir.symbolic import Call, Literal, Name, Size, Symbolic
 
-# What a loop's C function is given and answers, see emit_loop.py. arrays[0] is the table of the
+# What a loop's C function is given and answers, see render/loop.py. arrays[0] is the table of the
 # runtime's functions, arrays[1] the work memory:
 FIRST_ARRAY = 2
 # numbers[0] says whether to run, numbers[1] how many steps:
@@ -153,7 +153,7 @@ class View:
 
 @dataclass(frozen=True, eq=False)
 class Scalar:
-    """One number: a name or a literal in C. An invariant one is known before the loop."""
+    """One number: a name, or one that is known when code is made, as text. An invariant one is known before the loop."""
 
     expression: str
     dtype: str
@@ -166,7 +166,7 @@ class Scalar:
     def symbol(self) -> Symbolic:
         """It as what others are computed of."""
         if self.literal is not None:
-            return Literal(self.expression)
+            return Literal(self.expression, self.dtype, self.literal)
         return Name(self.expression)
 
     @property

@@ -18,11 +18,11 @@ class Applied:
     """An operation on numbers that have names, or are literals."""
 
     operation: Expression
-    operands: tuple[str, ...]
+    operands: tuple[Symbolic, ...]
     dtypes: tuple[str, ...]
 
     def names(self) -> set[str]:
-        return set(self.operands)
+        return names_of(self.operands)
 
 
 @dataclass(frozen=True)

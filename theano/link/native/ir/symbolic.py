@@ -6,7 +6,7 @@ They compare by what they are. What can be computed when the code is made, is.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import field, fields
 from typing import Any
 
 from theano.data_classes import dataclass
@@ -17,6 +17,10 @@ Rename = Callable[[str], str]
 
 def _called(function: str, operands: list[str]) -> str:
     return f"{function}({', '.join(operands)})"
+
+
+def _as_text(literal: Literal) -> str:
+    return literal.text
 
 
 @dataclass(frozen=True)
@@ -31,11 +35,14 @@ class Spelling:
         A size of an array, given its name and the dimension.
     as_double
         A number in floating point, given how it reads.
+    literal
+        A number that is known.
     """
 
     call: Callable[[str, list[str]], str] = _called
     size_of_array: Callable[[str, int], str] = "{}.shape[{}]".format
     as_double: Callable[[str], str] = "double({})".format
+    literal: Callable[[Literal], str] = _as_text
 
 
 _PLAIN = Spelling()
@@ -117,12 +124,14 @@ class Name(Symbolic):
 
 @dataclass(frozen=True)
 class Literal(Symbolic):
-    """A number as it is written."""
+    """A number of a type that is known when code is made; as text, which tells zeros apart."""
 
     text: str
+    dtype: str
+    value: Any = field(compare=False)
 
     def spelled(self, spelling: Spelling) -> str:
-        return self.text
+        return spelling.literal(self)
 
 
 @dataclass(frozen=True)

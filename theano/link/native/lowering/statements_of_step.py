@@ -20,7 +20,6 @@ from theano.link.native.ir.ir import (
     View,
 )
 from theano.link.native.ir.prologue import Applied
-from theano.link.native.ir.scalar_types import literal
 from theano.link.native.ir.sizes import Sizes, bytes_of
 from theano.link.native.statements.base import Statement
 from theano.link.native.statements.numbers import Assign
@@ -108,7 +107,8 @@ class StatementsOfStep:
         return Scalar(name, dtype)
 
     def constant(self, value: Any, dtype: str) -> Scalar:
-        return Scalar(literal(value, dtype), dtype, invariant=True, literal=value)
+        text = repr(np.asarray(value, dtype).item())
+        return Scalar(text, dtype, invariant=True, literal=value)
 
     def size(self, value: Value, what: str) -> Size:
         """A number as a size; CannotLower if it may differ between steps."""
@@ -141,8 +141,8 @@ class StatementsOfStep:
         if chosen:
             first, second = (self.size(one, "a size that a step chooses") for one in known)
             return self.of_size(self.sizes.equal(first, second, "sizes that a step chooses from"))
-        names, dtypes = tuple(one.expression for one in known), tuple(one.dtype for one in known)
-        name = self.sizes.define("int64", Applied(made_by.operation, names, dtypes))
+        numbers, dtypes = tuple(one.symbol for one in known), tuple(one.dtype for one in known)
+        name = self.sizes.define("int64", Applied(made_by.operation, numbers, dtypes))
         return Scalar(name, "int64", invariant=True)
 
     def of_size(self, size: Size) -> Scalar:

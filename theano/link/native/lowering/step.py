@@ -52,7 +52,7 @@ class Step(ValuesInMemory):
                 return operands[-1]
             value = Applied(
                 expression,
-                tuple(operand.expression for operand in operands),
+                tuple(operand.symbol for operand in operands),
                 tuple(operand.dtype for operand in operands),
             )
             name = self.sizes.define(expression.dtype, value)

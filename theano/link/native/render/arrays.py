@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.symbolic import Size
-from theano.link.native.render.c_types import C_TYPES
 from theano.link.native.render.looks import going_on, in_blocks, unless_empty
+from theano.link.native.render.numbers_in_c import C_TYPES
 
 
 def loops(

@@ -23,13 +23,12 @@ from theano.link.native.lowering.loop import Loop
 from theano.link.native.passes.step_time import nanoseconds
 from theano.link.native.passes.work_sharing import RowRole, shared_work
 from theano.link.native.render.c_text import Line, comment
-from theano.link.native.render.c_types import C_TYPES
 from theano.link.native.render.counters import CLOCK, Counters
 from theano.link.native.render.memory import Memory, elements
+from theano.link.native.render.numbers_in_c import C_TYPES, number_in_c, time_in_c
 from theano.link.native.render.prologue import prologue
 from theano.link.native.render.rows import Rows
 from theano.link.native.render.steps import emit_statements, meeting
-from theano.link.native.render.symbolic_numbers import time_in_c
 
 # the order of the table of the runtime's functions that the caller passes
 RUNTIME_FUNCTIONS = (
@@ -372,7 +371,7 @@ class _Emitter:
     def _stop(self) -> list[str]:
         if self.loop.condition is None:
             return []
-        return [f"if ({self.loop.condition.expression}) {{ step++; break; }}"]
+        return [f"if ({number_in_c(self.loop.condition)}) {{ step++; break; }}"]
 
 
 def _share(size: Size, unit: str) -> tuple[str, str]:

@@ -21,8 +21,8 @@ from theano.link.native.ir.sharing import Sharing
 from theano.link.native.ir.sizes import bytes_of
 from theano.link.native.ir.symbolic import Call, Size
 from theano.link.native.lowering.step import Step
-from theano.link.native.render.c_types import C_TYPES
 from theano.link.native.render.memory_plan import MemoryPlan
+from theano.link.native.render.numbers_in_c import C_TYPES
 
 
 @dataclass

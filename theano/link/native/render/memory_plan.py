@@ -13,7 +13,7 @@ from theano.data_classes import dataclass
 from theano.link.native.ir.sizes import BYTES
 from theano.link.native.ir.symbolic import Call, Size
 from theano.link.native.render.c_text import Row, comment
-from theano.link.native.render.symbolic_numbers import in_c
+from theano.link.native.render.numbers_in_c import in_c
 
 # the row of a size that no slot has to be large enough for, and that still has to fit into memory
 _NO_SLOT = -1

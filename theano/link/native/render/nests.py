@@ -8,8 +8,8 @@ from theano.link.native.ir.ir import Size, View
 from theano.link.native.ir.layout import Place, Product, collapsed, marks, place_of
 from theano.link.native.ir.sharing import OuterRange, Rectangle, Share
 from theano.link.native.ir.symbolic import Name
-from theano.link.native.render.c_types import C_TYPES
 from theano.link.native.render.looks import declared, going_on, in_blocks, unless_empty
+from theano.link.native.render.numbers_in_c import C_TYPES
 from theano.link.native.render.writer import Writer
 
 

@@ -13,8 +13,8 @@ KINDS_OF = {
     ".kernels.picks": "FindPositions Pick UpdatePicked UpdateWhere",
     ".kernels.random_state": "DrawFromWords",
     ".kernels.random_streams": "ChooseOutcomes CountOutcomes DrawTruncated DrawUniforms",
-    ".statements.call_loop": "CallLoop",
-    ".statements.copies": "Combine Copy",
+    ".statements.calls": "CallLoop Correlate Ctc Gemm",
+    ".statements.copies": "CheckRows Combine Copy Gather Scatter",
     ".statements.images.neighbours": "Neighbours",
     ".statements.images.pooling": "Pooling",
     ".statements.kernels": "Kernel",
@@ -23,8 +23,6 @@ KINDS_OF = {
     ".statements.numbers": "Assign Check Load",
     ".statements.reduce": "Reduce",
     ".statements.row_by_row": "RowByRow",
-    ".statements.rows_by_index": "CheckRows Gather Scatter",
-    ".statements.runtime_calls": "Correlate Ctc Gemm",
 }
 
 _PLACES = {name: module for module, names in KINDS_OF.items() for name in names.split()}

@@ -19,9 +19,8 @@ from theano.link.native.ir.prologue import (
     ShowList,
 )
 from theano.link.native.render.c_text import Line, comment
-from theano.link.native.render.c_types import C_TYPES
+from theano.link.native.render.numbers_in_c import C_TYPES, in_c
 from theano.link.native.render.scalar_functions import scalar_text
-from theano.link.native.render.symbolic_numbers import in_c
 
 _OVERFLOWS = {"+": "add", "-": "sub", "*": "mul"}
 
@@ -50,7 +49,7 @@ def _name_number(entry: NameNumber) -> list[str]:
 
 def _value(value: Any) -> str:
     if isinstance(value, Applied):
-        return scalar_text(value.operation, value.operands, value.dtypes)
+        return scalar_text(value.operation, [*map(in_c, value.operands)], value.dtypes)
     if isinstance(value, Element):
         address = _address(value.array, value.offset)
         return f"*{address}" if value.offset == 0 else f"*({address})"

@@ -14,7 +14,7 @@ from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Scalar
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.render.c_text import Definition
-from theano.link.native.render.c_types import C_TYPES
+from theano.link.native.render.numbers_in_c import C_TYPES
 from theano.link.native.render.registry import lines_of_a_thread
 from theano.link.native.render.shared_statements import SharedStatement, shared_statement
 from theano.link.native.render.steps import about_lines, function_writer, noted_statement

@@ -6,9 +6,8 @@ from theano.link.native.ir.ir import FIRST_RESULT, Argument, Scalar
 from theano.link.native.ir.sizes import bytes_of
 from theano.link.native.ir.symbolic import Name
 from theano.link.native.lowering.loop import Loop
-from theano.link.native.render.c_types import C_TYPES
 from theano.link.native.render.memory import Memory, elements
-from theano.link.native.render.symbolic_numbers import in_c
+from theano.link.native.render.numbers_in_c import C_TYPES, in_c, number_in_c
 
 
 class Rows:
@@ -104,7 +103,7 @@ class Rows:
             if write.row is None:
                 address = self._address(write.argument, write.tap)
                 assert isinstance(write.value, Scalar)
-                lines.append(f"if (!thread) *({address}) = {write.value.expression};")
+                lines.append(f"if (!thread) *({address}) = {number_in_c(write.value)};")
         return lines
 
     def advance(self) -> list[str]:

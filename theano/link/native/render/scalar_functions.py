@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 from theano.link.native.ir.scalar_expressions import Expression
 from theano.link.native.ir.scalar_types import FLOATS, SUFFIX
-from theano.link.native.render.c_types import C_TYPES
+from theano.link.native.render.numbers_in_c import C_TYPES
 
 # whose operations on whole numbers wrap around, which C promises for unsigned types only
 _ARITHMETIC = {"subtract": "{0} - {1}", "negate": "-{0}", "square": "{0} * {0}"}

@@ -19,13 +19,12 @@ from theano.link.native.lowering.segment import Segment, takes_offers
 from theano.link.native.lowering.step import Step
 from theano.link.native.passes.step_time import nanoseconds
 from theano.link.native.render.c_text import Definition, Row, comment
-from theano.link.native.render.c_types import C_TYPES
 from theano.link.native.render.computing_function import computing_function
 from theano.link.native.render.counters import CLOCK, Counters
 from theano.link.native.render.memory import Memory
+from theano.link.native.render.numbers_in_c import C_TYPES, in_c, time_in_c
 from theano.link.native.render.prologue import prologue
 from theano.link.native.render.repeated_statements import Part, Repeated
-from theano.link.native.render.symbolic_numbers import in_c, time_in_c
 
 # A segment of more lines only calls what others do: the C compiler need not optimize it, which
 # takes longer than all that it calls.

@@ -15,9 +15,9 @@ from theano.link.native.lowering.segment import Segment
 from theano.link.native.passes.step_time import known_nanoseconds, nanoseconds
 from theano.link.native.render.c_text import Definition
 from theano.link.native.render.nests import ELEMENTS_TOGETHER, range_of_thread
+from theano.link.native.render.numbers_in_c import time_in_c
 from theano.link.native.render.registry import lines_of
 from theano.link.native.render.steps import function_writer
-from theano.link.native.render.symbolic_numbers import time_in_c
 from theano.link.native.statements.base import Statement
 
 # nanoseconds of a statement: what the runtime shares takes longer (WORTH_WAKING of threads.c)

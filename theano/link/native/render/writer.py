@@ -10,6 +10,7 @@ from theano.link.native.ir.ir import Compute, Scalar, View
 from theano.link.native.ir.layout import Place, place_of
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.ir.symbolic import Size
+from theano.link.native.render.numbers_in_c import number_in_c
 
 
 @dataclass
@@ -53,7 +54,7 @@ class Writer:
 
     def number(self, scalar: Scalar) -> str:
         """A number."""
-        return self.rename(scalar.expression)
+        return number_in_c(scalar) if scalar.literal is not None else self.rename(scalar.expression)
 
     def result(self, compute: Compute) -> str:
         """A result within a pass over elements."""
@@ -84,7 +85,7 @@ class NotingWriter(Writer):
     def number(self, scalar: Scalar) -> str:
         if scalar.literal is None:
             self.names[scalar.expression] = None
-        return scalar.expression
+        return number_in_c(scalar)
 
 
 @dataclass

@@ -23,7 +23,7 @@ typedef struct {
     int flags;
 } tn_numpy_array;
 
-/* A segment's function; see emit/segment.py. */
+/* A segment's function; see render/segment.py. */
 typedef int64_t (*tn_entry)(const void *arrays, const void *runtime, const void *array_type,
                             char *work, int64_t *result, int64_t run);
 

@@ -1,7 +1,7 @@
 """What every kind of statement says of itself.
 
-The passes and the writers of C ask a statement for what they need to know, and know no kinds; so a
-new kind is one module. One that leaves something out cannot be defined.
+The passes ask a statement for what they need to know, and know no kinds; so a new kind is one module,
+and a function in `render/` that writes it. One that leaves something out cannot be defined.
 """
 
 from __future__ import annotations
@@ -205,5 +205,3 @@ class Statement(ABC):
     def described(self) -> str:
         """What it does in a few words."""
         return type(self).__name__.lower()
-
-    # ---- C ----

@@ -10,6 +10,7 @@ from typing import Any
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.scalar_expressions import Expression
+from theano.link.native.ir.symbolic import Symbolic
 
 # ---- elements ----
 
@@ -76,7 +77,7 @@ class Computed:
     name: str
     dtype: str
     expression: Expression
-    operands: tuple[str, ...]
+    operands: tuple[Symbolic, ...]
     dtypes: tuple[str, ...]
 
 
@@ -91,14 +92,14 @@ class LoopOnNumbers:
     computations
         What a turn computes, in order.
     results
-        The names of what states become, and then of the condition on which it ends, if it has one.
+        What states become, and then the condition on which it ends, if it has one.
     states
         How many states there are.
     """
 
     inputs: tuple[tuple[str, str], ...]
     computations: tuple[Computed, ...]
-    results: tuple[str, ...]
+    results: tuple[Symbolic, ...]
     states: int
 
 

@@ -8,6 +8,7 @@ from pytensor.graph.basic import Constant, Variable
 
 from theano.link.native.ir.ir import Scalar, Value, View
 from theano.link.native.ir.scalar_expressions import expression_of
+from theano.link.native.ir.symbolic import Name, Symbolic
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.base import Work
 from theano.link.native.statements.kernel import Kernel
@@ -71,10 +72,10 @@ class _LoopOfOneElement:
             )
         self.results = [self._name(step, variable) for variable in graph.outputs]
 
-    def _name(self, step: Step, variable: Variable) -> str:
+    def _name(self, step: Step, variable: Variable) -> Symbolic:
         if isinstance(variable, Constant):
-            return step.constant(variable.data, variable.type.dtype).expression
-        return self.names[variable]
+            return step.constant(variable.data, variable.type.dtype).symbol
+        return Name(self.names[variable])
 
     def task(self) -> LoopOnNumbers:
         """The loop of each element."""

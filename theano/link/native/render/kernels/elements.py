@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from theano.link.native.ir.scalar_types import FLOATS
 from theano.link.native.ir.symbolic import Size
 from theano.link.native.render.arrays import Array, indices, loops, passes
-from theano.link.native.render.c_types import C_TYPES
 from theano.link.native.render.looks import declared, look_after, unless_empty
+from theano.link.native.render.numbers_in_c import C_TYPES, in_c
 from theano.link.native.render.registry import writes_task
 from theano.link.native.render.scalar_functions import scalar_text
 from theano.link.native.statements.tasks import (
@@ -202,14 +202,14 @@ def _loop_of_one_element(
     ]
     computations = [
         f"const {C_TYPES[one.dtype]} {one.name} ="
-        f" {scalar_text(one.expression, one.operands, one.dtypes)};"
+        f" {scalar_text(one.expression, [*map(in_c, one.operands)], one.dtypes)};"
         for one in task.computations
     ]
     found = [name for name, _ in task.inputs[: task.states]]
-    each = [f"{name} = {new};" for name, new in zip(found, task.results, strict=False)]
+    each = [f"{name} = {in_c(new)};" for name, new in zip(found, task.results, strict=False)]
     if len(task.results) > task.states:
         begin.append("unsigned char ended = 1;")
-        each += [f"ended = {task.results[-1]};", "if (ended) break;"]
+        each += [f"ended = {in_c(task.results[-1])};", "if (ended) break;"]
         found.append("ended")
     return [
         *begin,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from theano.link.native.ir.scalar_types import literal
 from theano.link.native.render.arrays import Array, loops
+from theano.link.native.render.numbers_in_c import literal
 from theano.link.native.render.registry import writes_task
 from theano.link.native.statements.tasks import (
     ChooseOutcomes,

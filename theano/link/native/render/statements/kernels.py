@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from theano.link.native.ir.sharing import Share
 from theano.link.native.render.arrays import Array
-from theano.link.native.render.c_types import C_TYPES
 from theano.link.native.render.looks import between_looks
+from theano.link.native.render.numbers_in_c import C_TYPES, in_c
 from theano.link.native.render.registry import renders, writer_of_task
-from theano.link.native.render.symbolic_numbers import in_c
 from theano.link.native.render.writer import Writer
 from theano.link.native.statements.kernel import Kernel
 

@@ -9,9 +9,9 @@ from theano.link.native.ir.layout import Product
 from theano.link.native.ir.scalar_types import FLOATS, SUFFIX
 from theano.link.native.ir.sharing import Share
 from theano.link.native.ir.symbolic import Size
-from theano.link.native.render.c_types import C_TYPES
 from theano.link.native.render.looks import between_looks
 from theano.link.native.render.nests import Operands, element, nest
+from theano.link.native.render.numbers_in_c import C_TYPES, number_in_c
 from theano.link.native.render.registry import renders
 from theano.link.native.render.scalar_functions import scalar_text, vector_text
 from theano.link.native.render.writer import Writer
@@ -175,9 +175,9 @@ def _vector_loop(
             lines.append(f"const {vector} x{k} = {splat}(*p{k});")
     for compute in statement.body:
         for operand in compute.operands:
-            if isinstance(operand, Scalar) and operand.expression not in splats:
+            if isinstance(operand, Scalar) and number_in_c(operand) not in splats:
                 name = f"s{len(splats)}"
-                splats[operand.expression] = name
+                splats[number_in_c(operand)] = name
                 text = f"({C_TYPES[dtype]}){writer.number(operand)}"
                 lines.append(f"const {vector} {name} = {splat}({text});")
 
@@ -199,7 +199,7 @@ def _vector_loop(
             if not compute.operation.in_vectors:
                 text += _one_by_one(writer, compute, loads, vector, width)
                 continue
-            texts = _operand_texts(writer, compute, loads, lambda s: splats[s.expression], "x")
+            texts = _operand_texts(writer, compute, loads, lambda s: splats[number_in_c(s)], "x")
             kind = "__auto_type" if compute.dtype == "bool" else vector
             text.append(f"const {kind} {writer.result(compute)} = {value_of(compute, texts)};")
         for compute in statement.body:
@@ -223,7 +223,7 @@ def _divisor(compute: Compute) -> str | None:
     """The number that a computation divides all elements by."""
     by = compute.operands[-1]
     divides = compute.operation.name == "true_div" and isinstance(by, Scalar)
-    return by.expression if divides else None  # type: ignore[union-attr]
+    return number_in_c(by) if divides else None  # type: ignore[arg-type]
 
 
 def _divisors(statement: Map) -> dict[str | None, str]:

@@ -12,7 +12,6 @@ from theano.link.native.ir.layout import Product, collapsed, marks
 from theano.link.native.ir.sharing import Share
 from theano.link.native.ir.symbolic import Size
 from theano.link.native.render.accumulate import ACCUMULATE, added_row, cleared, stored_row
-from theano.link.native.render.c_types import C_TYPES
 from theano.link.native.render.looks import (
     between_looks,
     declared,
@@ -20,6 +19,7 @@ from theano.link.native.render.looks import (
     look_after,
     unless_empty,
 )
+from theano.link.native.render.numbers_in_c import C_TYPES
 from theano.link.native.render.registry import renders
 from theano.link.native.render.statements.map import Elements, about_map, libraries_of_map
 from theano.link.native.render.statements.reduce import (

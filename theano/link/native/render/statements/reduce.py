@@ -9,11 +9,10 @@ import numpy as np
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Scalar, View
 from theano.link.native.ir.layout import Product
-from theano.link.native.ir.scalar_types import FLOATS, SUFFIX, literal
+from theano.link.native.ir.scalar_types import FLOATS, SUFFIX
 from theano.link.native.ir.sharing import Share
 from theano.link.native.ir.symbolic import Size
 from theano.link.native.render.accumulate import ACCUMULATE, added_row, cleared, stored_row
-from theano.link.native.render.c_types import C_TYPES
 from theano.link.native.render.looks import (
     between_looks,
     declared,
@@ -21,6 +20,7 @@ from theano.link.native.render.looks import (
     in_blocks,
     unless_empty,
 )
+from theano.link.native.render.numbers_in_c import C_TYPES, literal
 from theano.link.native.render.registry import renders
 from theano.link.native.render.writer import Writer
 from theano.link.native.statements.reduce import Reduce

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from theano.link.native.render.c_types import C_TYPES
+from theano.link.native.render.numbers_in_c import C_TYPES
 from theano.link.native.render.statements.images.planes import Plane
 from theano.link.native.render.statements.images.windows import (
     accumulate,

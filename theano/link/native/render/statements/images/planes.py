@@ -8,7 +8,6 @@ from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Size, View
 from theano.link.native.ir.layout import c_order
 from theano.link.native.ir.sharing import Share
-from theano.link.native.render.c_types import C_TYPES
 from theano.link.native.render.looks import (
     between_looks,
     declared,
@@ -16,6 +15,7 @@ from theano.link.native.render.looks import (
     look_after,
     unless_empty,
 )
+from theano.link.native.render.numbers_in_c import C_TYPES
 from theano.link.native.render.writer import Writer
 from theano.link.native.statements.images.tasks import ALL_IMAGES, Along
 

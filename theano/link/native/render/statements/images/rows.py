@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.symbolic import Size
-from theano.link.native.render.c_types import C_TYPES
+from theano.link.native.render.numbers_in_c import C_TYPES
 from theano.link.native.render.statements.images.planes import Plane
 from theano.link.native.render.statements.images.windows import (
     accumulate,

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from theano.link.native.ir.scalar_types import FLOATS, literal
-from theano.link.native.render.c_types import C_TYPES
+from theano.link.native.ir.scalar_types import FLOATS
+from theano.link.native.render.numbers_in_c import C_TYPES, literal
 from theano.link.native.render.statements.images.planes import Plane
 from theano.link.native.statements.images.tasks import Along, Mean
 
