@@ -153,7 +153,7 @@ class View:
 
 @dataclass(frozen=True, eq=False)
 class Scalar:
-    """One number: a name, or one that is known when code is made, as text. An invariant one is known before the loop."""
+    """One number: a name, or the text of a literal. An invariant one is known before the loop."""
 
     expression: str
     dtype: str

@@ -21,7 +21,7 @@ class Share:
     unit
         What is not cut: the 'f32' or 'f64' columns of a panel, or single elements, '1'.
     first, end
-        The bounds of the range in C.
+        The names of the bounds of the range.
     """
 
     dimension: int
@@ -49,7 +49,7 @@ class Rectangle(Share):
     Attributes
     ----------
     top, bottom
-        The bounds of the rows in C.
+        The names of the bounds of the rows.
     """
 
     top: str = "top"

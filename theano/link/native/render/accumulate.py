@@ -1,6 +1,7 @@
 """How two numbers become one where many are accumulated, and sums of neighbouring columns, row by row.
 
-These are calls of functions that are compiled once for all uses. What is written where it is done is compiled there each time, and vectorized with what surrounds it.
+Sums are calls of functions that are compiled once for all uses. What is written where it is done is
+compiled there each time, and vectorized with what surrounds it.
 """
 
 from __future__ import annotations

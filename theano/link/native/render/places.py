@@ -1,4 +1,4 @@
-"""Which module writes which kinds of statements, and tasks of kernels: it is imported when one of them is met."""
+"""Which module writes which statements and tasks: it is imported when one of them is met."""
 
 import importlib
 

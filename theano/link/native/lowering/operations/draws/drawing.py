@@ -54,7 +54,7 @@ class Drawing:
         scratch: Sequence[Buffer] = (),
         error: tuple[type[Exception], str] | None = None,
     ) -> Buffer:
-        """Append draws, given work memory, what is read, and what is raised where a parameter is not right."""
+        """Append draws; the error is raised where a parameter is not right."""
         step, kept = self.step, list(scratch)
         out = step.temporary(self.dtype, (*self.shape, *added) or (1,))
         writes = [View.of(buffer) for buffer in (out, *kept, self.words, self.wrong)]
