@@ -148,5 +148,6 @@ def copy_lines(
             continue
         seen.add(variable)
         waiting += variable.owner.inputs
-        if not getattr(variable.tag, "trace", None):
-            copy_stack_trace(old, variable)
+        for result in variable.owner.outputs:
+            if not getattr(result.tag, "trace", None):
+                copy_stack_trace(old, result)

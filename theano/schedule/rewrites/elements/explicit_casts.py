@@ -21,6 +21,7 @@ from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from pytensor.tensor.math import exp
 
 from theano.pytensor_base.graphs.kinds import is_a
+from theano.pytensor_base.graphs.order import in_order
 from theano.pytensor_base.graphs.rewriting import copy_stack_trace
 
 _REASON = "explicit_casts"
@@ -66,14 +67,28 @@ def make_casts_implicit(fgraph: FunctionGraph) -> None:
 
 
 def _arithmetic_nodes(fgraph: FunctionGraph) -> Iterator[tuple[Apply, str]]:
-    """Each node of arithmetic in real numbers, and its dtype."""
-    for node in tuple(fgraph.apply_nodes):
+    """Return the nodes of real arithmetic with conversions, and their dtypes, operands first."""
+    found: dict[Apply, str] = {}
+    for node in fgraph.apply_nodes:
         op = node.op
         kind: Any = type(getattr(op, "scalar_op", None))
         if is_a(op, Elemwise) and _is_arithmetic(kind) and len(node.outputs) == 1:
             dtype = node.outputs[0].type.dtype
-            if dtype[0] in "iuf":
-                yield node, dtype
+            if dtype[0] in "iuf" and any(_is_converted(v, dtype) for v in node.inputs):
+                found[node] = dtype
+    # a set of nodes has another order in each process, and few graphs need any
+    for node in in_order(fgraph) if len(found) > 1 else tuple(found):
+        if node in found:
+            yield node, found[node]
+
+
+def _is_converted(operand: Any, dtype: str) -> bool:
+    """Return whether an operand is converted to a dtype, by a cast or by the arithmetic."""
+    return operand.type.dtype != dtype or _is_cast(operand.owner)
+
+
+def _is_cast(node: Any) -> bool:
+    return node is not None and is_a(node.op, Elemwise) and is_a(node.op.scalar_op, Cast)
 
 
 @functools.cache
@@ -103,9 +118,15 @@ def _is_constant(operand: Variable) -> bool:
 
 def _widened(operand: Any, dtype: str) -> Variable:
     node = operand.owner
-    if node is not None and node.op == exp:
-        return exp(cast(node.inputs[0], dtype))
-    return cast(operand, dtype)
+    if node is None or node.op != exp:
+        return _with_lines_of(operand, cast(operand, dtype))
+    exponent = node.inputs[0]
+    return _with_lines_of(operand, exp(_with_lines_of(exponent, cast(exponent, dtype))))
+
+
+def _with_lines_of(old: Any, new: Any) -> Any:
+    copy_stack_trace(old, new)
+    return new
 
 
 @functools.cache
@@ -120,9 +141,7 @@ def _holds(wide: str, narrow: str) -> bool:
 
 def _is_widened(operand: Any, dtype: str) -> bool:
     node = operand.owner
-    if node is None or not is_a(node.op, Elemwise) or not is_a(node.op.scalar_op, Cast):
-        return False
-    return operand.type.dtype == dtype and _is_narrower(node.inputs[0], dtype)
+    return _is_cast(node) and operand.type.dtype == dtype and _is_narrower(node.inputs[0], dtype)
 
 
 def _replace(fgraph: FunctionGraph, node: Apply, operands: list[Variable]) -> bool:
