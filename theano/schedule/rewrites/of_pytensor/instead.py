@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from pytensor.tensor.math import add, mul
-
 from theano.pytensor_base.graphs.rewriting import NodeRewriter
 from theano.pytensor_base.graphs.scan import KEEPING_LINES
 from theano.pytensor_base.operations.tensor_rewrites import (
@@ -39,6 +37,15 @@ from theano.schedule.rewrites.of_pytensor import where_parts_are_right as parts
 from theano.schedule.rewrites.of_pytensor import where_right as where
 from theano.schedule.rewrites.of_pytensor.errors_of_lengths import FilledRows, WithErrorOfLengths
 from theano.schedule.rewrites.of_pytensor.guarded import Guarded
+from theano.schedule.rewrites.of_pytensor.logarithms_of_products import (
+    InDtypeOfProduct,
+    real_if_its_factors_are,
+)
+from theano.schedule.rewrites.of_pytensor.same_reductions import (
+    SameReduction,
+    of_a_class_of_its_own,
+    one_number_adds_up_to_itself,
+)
 from theano.schedule.rewrites.parts.rows_of_length_one import row_of_length_one
 from theano.schedule.rewrites.parts.rows_read_back import rows_read_back
 from theano.schedule.rewrites.parts.sums_with_writes import sum_with_write
@@ -66,7 +73,6 @@ _OF_ANOTHER_DTYPE = (
     math.local_log_div,
     math.local_log_erfc,
     math.local_useless_conj,
-    summary.local_log_prod_to_sum_log,
 )
 
 # PyTensor's rewrite of nodes -> what takes its place
@@ -94,7 +100,7 @@ INSTEAD: dict[NodeRewriter, NodeRewriter] = {
     math.local_mul_canonizer: Guarded(
         math.local_mul_canonizer, accepts=where.constants_stay_in_range
     ),
-    **_guarded(where.nested_in_one_dtype({add, mul}), [elemwise.flatten_nested_add_mul]),
+    **_guarded(where.nested_in_one_dtype, [elemwise.flatten_nested_add_mul]),
     inverse.inv_to_solve: matrices.WithErrors(
         inverse.inv_to_solve, matrices.solution_where_inverse_exists
     ),
@@ -124,13 +130,18 @@ INSTEAD: dict[NodeRewriter, NodeRewriter] = {
     **_guarded(where.of_floats, _OF_FLOATS),
     **_guarded(where.not_for_a_product_of_matrices, [elemwise.local_dimshuffle_lift]),
     **_guarded(None, _OF_ANOTHER_DTYPE),
+    summary.local_log_prod_to_sum_log: InDtypeOfProduct(
+        summary.local_log_prod_to_sum_log, real_if_its_factors_are
+    ),
     **_guarded(where.of_integers_or_true_quotient, [math.local_div_by_one]),
     **_guarded(where.of_determinants_that_fit, [summary.slogdet_specialization]),
     **_guarded(told_lengths.agree_with_those_before, [shape.local_merge_consecutive_specify_shape]),
     **_guarded(where.of_signed_numbers, [math.local_neg_to_mul]),
-    **_guarded(where.adds_up_as_by_default, [math.local_reduce_broadcastable]),
-    **_guarded(
-        where.part_of_what_adds_up_as_by_default, [subtensor_lift.local_subtensor_of_reduce]
+    math.local_reduce_broadcastable: Guarded(
+        SameReduction(math.local_reduce_broadcastable), one_number_adds_up_to_itself
+    ),
+    subtensor_lift.local_subtensor_of_reduce: Guarded(
+        SameReduction(subtensor_lift.local_subtensor_of_reduce), of_a_class_of_its_own
     ),
     **_guarded(where.reductions_of_one_kind, [math.local_reduce_chain]),
     **_guarded(fused_maps.have_unused_parts, [elemwise.local_useless_composite_outputs]),
@@ -143,7 +154,7 @@ INSTEAD: dict[NodeRewriter, NodeRewriter] = {
     **_guarded(where.lengths_are_its_own, [shape.local_useless_reshape]),
     **_guarded(where.summed_and_scaled_up, [math.local_sum_prod_of_mul_or_div]),
     **_guarded(where.terms_of_its_dtype, [math.local_sum_of_neg_to_neg_of_sum]),
-    **_guarded(parts.every_place_in_order, [subtensor.local_adv_idx_to_slice]),
+    **_guarded(parts.every_place_is_there, [subtensor.local_adv_idx_to_slice]),
     **_guarded(parts.places_exist, [subtensor_lift.local_subtensor_of_alloc]),
     **_guarded(
         parts.places_in_axes_of_length_one_exist,
@@ -152,13 +163,15 @@ INSTEAD: dict[NodeRewriter, NodeRewriter] = {
             subtensor_lift.local_subtensor_of_expand_dims,
         ],
     ),
-    **_guarded(where.all_lengths_are_told, [subtensor_lift.local_subtensor_SpecifyShape_lift]),
+    **_guarded(
+        where.lengths_of_the_part_are_told, [subtensor_lift.local_subtensor_SpecifyShape_lift]
+    ),
     **_guarded(
         parts.known_indices_are_wide,
         [subtensor.local_subtensor_merge_slice, subtensor.local_subtensor_merge_integer],
     ),
     **_guarded(parts.joined_slices_begin_before_they_end, [subtensor.local_join_subtensors]),
     **_guarded(parts.stops_are_signed, [subtensor.local_useless_subtensor]),
-    **_guarded(parts.writes_slices, [subtensor.local_incsubtensor_of_zeros]),
+    **_guarded(parts.writes_where_there_are_places, [subtensor.local_incsubtensor_of_zeros]),
     **_guarded(parts.writes_of_one_dtype, [subtensor.local_write_of_write_same_indices]),
 }

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.tensor.elemwise import DimShuffle
+from pytensor.scalar.basic import upcast
+from pytensor.tensor.basic import Alloc, ARange
+from pytensor.tensor.blockwise import Blockwise
+from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from pytensor.tensor.subtensor import AdvancedIncSubtensor, IncSubtensor, Subtensor
 
 from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.operations.axes import axis_apart
 from theano.pytensor_base.operations.tensor import unflatten_index_variables
+from theano.pytensor_base.operations.tensor_rewrites import is_length_of
 from theano.schedule.rewrites.of_pytensor.where_right import same_length
 
 _WRITES = (IncSubtensor, AdvancedIncSubtensor)
@@ -30,33 +35,55 @@ def known_indices_are_wide(graph: FunctionGraph, node: Apply) -> bool:
 
 
 def places_exist(graph: FunctionGraph, node: Apply) -> bool:
-    """Whether the places that a read names by number are known to be in the array."""
-    source: Any = node.inputs[0]
-    for length, index in zip(source.type.shape, _indices(node), strict=False):
-        if isinstance(index, slice):
-            continue
-        data = np.asarray(index.data) if is_a(index, Constant) else None
-        if data is None or length is None:
-            return False
-        if data.dtype.kind in "iu" and data.size and not _within(data, length):
-            return False
-    return True
+    """Return whether the repeated places that a read names by number are known to be there.
 
-
-def every_place_in_order(graph: FunctionGraph, node: Apply) -> bool:
-    """Whether the places that a read names are known to be all that there are, in order."""
+    Along other axes what is repeated is read at the same places, which asks.
+    """
     source: Any = node.inputs[0]
+    if source.owner is None or not is_a(source.owner.op, Alloc):
+        return True
+    value: Any = source.owner.inputs[0]
+    added = source.type.ndim - value.type.ndim
+    repeated = [True] * added + list(value.type.broadcastable)
     return all(
-        isinstance(index, slice)
-        or (is_a(index, Constant) and _counts_up_to(np.asarray(index.data), length))
-        for length, index in zip(source.type.shape, _indices(node), strict=False)
+        isinstance(index, slice) or not again or _is_known_within(index, length)
+        for again, length, index in zip(repeated, source.type.shape, _indices(node), strict=False)
     )
 
 
-def _counts_up_to(places: np.ndarray, length: int | None) -> bool:
-    if length is None or places.dtype.kind not in "iu":
+def _is_known_within(index: Any, length: int | None) -> bool:
+    """Return whether an index is a constant whose places an axis is known to have."""
+    if not is_a(index, Constant) or length is None:
         return False
-    return np.array_equal(places, np.arange(length))
+    places = np.asarray(index.data)
+    return places.dtype.kind not in "iu" or not places.size or _within(places, length)
+
+
+def every_place_is_there(graph: FunctionGraph, node: Apply) -> bool:
+    """Return whether the places that a read names are known to be there, counted from the start."""
+    source: Any = node.inputs[0]
+    return all(
+        isinstance(index, slice)
+        or _counts_the_rows(graph, index, source, axis)
+        or (_is_known_within(index, source.type.shape[axis]) and _is_of_counts(index.data))
+        for axis, index in enumerate(_indices(node))
+    )
+
+
+def _is_of_counts(places: Any) -> bool:
+    data = np.asarray(places)
+    return data.dtype.kind in "iu" and bool((data >= 0).all())
+
+
+def _counts_the_rows(graph: FunctionGraph, index: Any, array: Any, axis: int) -> bool:
+    """Return whether an index is ``arange`` of the length of an axis."""
+    if index.owner is None or not isinstance(index.owner.op, ARange):
+        return False
+    start, stop, step = index.owner.inputs
+    if not all(is_a(v, Constant) for v in (start, step)) or (start.data, step.data) != (0, 1):
+        return False
+    shapes = getattr(graph, "shape_feature", None)
+    return bool(is_length_of(stop, array, axis, shape_feature=shapes))
 
 
 def _within(places: np.ndarray, length: int) -> bool:
@@ -64,42 +91,29 @@ def _within(places: np.ndarray, length: int) -> bool:
 
 
 def places_in_axes_of_length_one_exist(graph: FunctionGraph, node: Apply) -> bool:
-    """The same, of axes that are broadcast in what the array is computed from."""
+    """Return whether places are there in axes of which no operand is read at the place.
+
+    An operand that is as long as the result is read there, which asks.
+    """
     source: Any = node.inputs[0]
     owner = source.owner
     if owner is None:
         return True
-    ndim = source.type.ndim
     if is_a(owner.op, DimShuffle):
-        broadcast = list(source.type.broadcastable)
+        dropped = [axis == "x" for axis in owner.op.new_order]
+    elif is_a(owner.op, Elemwise) or is_a(owner.op, Blockwise):
+        batch = source.type.ndim if is_a(owner.op, Elemwise) else owner.op.batch_ndim(owner)
+        dropped = [all(v.type.broadcastable[k] for v in owner.inputs) for k in range(batch)]
     else:
-        broadcast = [any(_is_one(v, axis, ndim) for v in owner.inputs) for axis in range(ndim)]
-    return _single_places_exist(broadcast, _indices(node))
-
-
-def _is_one(variable: Any, axis: int, ndim: int) -> bool:
-    """Whether an operand has length 1 along an axis of the result."""
-    own = getattr(variable.type, "broadcastable", None)
-    if own is None:
-        return False
-    place = axis - (ndim - len(own))
-    return place < 0 or own[place]
-
-
-def _single_places_exist(single: list[bool], indices: list[Any]) -> bool:
+        return True
     return all(
-        isinstance(index, slice) or (is_a(index, Constant) and _within_one(np.asarray(index.data)))
-        for one, index in zip(single, indices, strict=False)
-        if one
+        isinstance(index, slice) or not one or _is_known_within(index, 1)
+        for one, index in zip(dropped, _indices(node), strict=False)
     )
 
 
-def _within_one(places: np.ndarray) -> bool:
-    return places.dtype.kind not in "iu" or places.size == 0 or _within(places, 1)
-
-
 def joined_slices_begin_before_they_end(graph: FunctionGraph, node: Apply) -> bool:
-    """Whether no slice among what is joined has its end before its start.
+    """Return whether no slice that is joined with its neighbour has its end before its start.
 
     ``join(0, x[a:b], x[b:c])`` is ``x[a:c]`` only where ``a <= b <= c``.
     """
@@ -107,47 +121,73 @@ def joined_slices_begin_before_they_end(graph: FunctionGraph, node: Apply) -> bo
     if isinstance(given, Variable) and not is_a(given, Constant):
         return False
     axis = int(given.data) if is_a(given, Constant) else given
-    parts = [v.owner for v in joined if v.owner is not None]
-    read = [_indices(part) for part in parts if is_a(part.op, Subtensor)]
-    return all(_begins_before_it_ends(indices[axis]) for indices in read if axis < len(indices))
+    parts = [v.owner if _is_read(v) else None for v in joined]
+    beside = [
+        each
+        for one, other in pairwise(parts)
+        if one is not None and other is not None and one.inputs[0] is other.inputs[0]
+        for each in (one, other)
+    ]
+    return all(_begins_before_it_ends(part, axis) for part in beside)
 
 
-def _begins_before_it_ends(index: Any) -> bool:
-    if not isinstance(index, slice):
+def _is_read(variable: Variable) -> bool:
+    return variable.owner is not None and is_a(variable.owner.op, Subtensor)
+
+
+def _begins_before_it_ends(part: Apply, axis: int) -> bool:
+    indices = _indices(part)
+    if axis >= len(indices) or not isinstance(indices[axis], slice):
         return True
-    bounds = [int(v.data) if is_a(v, Constant) else v for v in (index.start, index.stop)]
-    start, stop = bounds
+    index = indices[axis]
+    start, stop = (int(v.data) if is_a(v, Constant) else v for v in (index.start, index.stop))
     if start in (None, 0) or stop is None:
         return True
-    known = isinstance(start, int) and isinstance(stop, int)
-    return known and start <= stop and (start < 0) == (stop < 0)
+    if not isinstance(start, int) or not isinstance(stop, int):
+        return False
+    length = part.inputs[0].type.shape[axis]  # type: ignore[attr-defined]
+    if length is not None:
+        first, end, _ = slice(start, stop).indices(length)
+        return first <= end
+    return start <= stop and (start < 0) == (stop < 0)
 
 
 def stops_are_signed(graph: FunctionGraph, node: Apply) -> bool:
-    """Whether the bounds of slices are of types that PyTensor's rewrite expects."""
+    """Return whether the bounds of slices are of types that PyTensor's rewrite expects."""
     return not any(
         isinstance(index, slice)
         and isinstance(index.stop, Variable)
+        and not is_a(index.stop, Constant)
         and index.stop.type.dtype.startswith("uint")
         for index in _indices(node)
     )
 
 
-def writes_slices(graph: FunctionGraph, node: Apply) -> bool:
-    """Whether a write names slices only, which are never out of range."""
+def writes_where_there_are_places(graph: FunctionGraph, node: Apply) -> bool:
+    """Return whether a write names slices, which are never out of range, or places that are there."""
     op: Any = node.op
     written = getattr(op, "idx_list", None)
-    return written is not None and all(
-        isinstance(index, slice) for index in unflatten_index_variables(node.inputs[2:], written)
+    if written is None:
+        return False
+    lengths = node.inputs[0].type.shape  # type: ignore[attr-defined]
+    indices = unflatten_index_variables(node.inputs[2:], written)
+    return all(
+        isinstance(index, slice) or (_is_known_within(index, length) and index.type.dtype != "bool")
+        for index, length in zip(indices, lengths, strict=False)
     )
 
 
 def writes_of_one_dtype(graph: FunctionGraph, node: Apply) -> bool:
-    """Whether what is written, now and before, has the dtype of the array."""
-    dtype = node.outputs[0].type.dtype
+    """Return whether what is written and what was written before add up in the array's dtype.
+
+    What is set takes the place of what was written, which is not added to it.
+    """
+    if node.op.set_instead_of_inc:  # type: ignore[attr-defined]
+        return True
     before = node.inputs[0].owner
     values = [node.inputs[1], *(before.inputs[1:2] if before is not None else ())]
-    return all(getattr(v.type, "dtype", dtype) == dtype for v in values)
+    dtypes = [v.type.dtype for v in values if hasattr(v.type, "dtype")]
+    return bool(upcast(*dtypes) == node.outputs[0].type.dtype)
 
 
 def whole_writes_fit(graph: FunctionGraph, node: Apply) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Collection
 from typing import Any
 
@@ -14,7 +13,6 @@ from pytensor.tensor.basic import Alloc
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.math import Dot, Sum, mul, true_div
 from pytensor.tensor.shape import Shape
-from pytensor.tensor.type import TensorType
 
 from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.operations.tensor_rewrites import (
@@ -51,32 +49,20 @@ def is_elementwise(op: Op, kinds: Collection[type]) -> bool:
     return is_a(op, Elemwise) and type(op.scalar_op) in kinds
 
 
-def nested_in_one_dtype(ops: Collection[Elemwise]) -> Condition:
+def nested_in_one_dtype(graph: FunctionGraph, node: Apply) -> bool:
     """Return whether the sums in a sum (products in a product) have its dtype, and its overflow."""
-    # an operation of one of these classes costs less to find than an equal operation
-    kinds = frozenset(type(op.scalar_op) for op in ops)
-
-    def holds(graph: FunctionGraph, node: Apply) -> bool:
-        dtype = node.outputs[0].type.dtype
-        # a sum of sums that share terms has as many paths as a tree, and far fewer variables
-        waiting, seen = list(node.inputs), set()
-        while waiting:
-            variable: Any = waiting.pop()
-            if variable in seen:
-                continue
-            seen.add(variable)
-            owner = variable.owner
-            if owner is None:
-                continue
-            if is_a(owner.op, DimShuffle):
-                waiting.extend(owner.inputs)
-            elif is_elementwise(owner.op, kinds):
-                if variable.type.dtype != dtype:
-                    return False
-                waiting.extend(owner.inputs)
-        return True
-
-    return holds
+    kind, dtype = {type(node.op.scalar_op)}, node.outputs[0].type.dtype  # type: ignore[attr-defined]
+    # a sum that several sums read is not looked into: a graph has as many paths as a tree
+    waiting: list[Any] = list(node.inputs)
+    while waiting:
+        variable = waiting.pop()
+        owner = variable.owner
+        if owner is None or not is_elementwise(owner.op, kind) or len(graph.clients[variable]) > 1:
+            continue
+        if variable.type.dtype != dtype:
+            return False
+        waiting.extend(owner.inputs)
+    return True
 
 
 def of_integers_or_true_quotient(graph: FunctionGraph, node: Apply) -> bool:
@@ -85,16 +71,17 @@ def of_integers_or_true_quotient(graph: FunctionGraph, node: Apply) -> bool:
 
 
 def constants_stay_finite(graph: FunctionGraph, node: Apply, made: list[Variable]) -> bool:
-    """Return whether a sum's constants are finite if they were, and large integers are its own."""
-    before, after = _constants(node.outputs), _constants(made)
-    finite = all(np.isfinite(data).all() for data in after)
-    return (
-        finite or not all(np.isfinite(data).all() for data in before)
-    ) and _keeps_large_integers(before, after)
+    """Return whether a sum's constants are finite if they were: those of integers wrap as it does."""
+    return all(np.isfinite(data).all() for data in _constants(made)) or not all(
+        np.isfinite(data).all() for data in _constants(node.outputs)
+    )
 
 
 def constants_stay_in_range(graph: FunctionGraph, node: Apply, made: list[Variable]) -> bool:
-    """Return the same of a product, whose constants do not become zero, either."""
+    """Return whether a product's constants stay neither zero nor infinite, nor are rounded.
+
+    Integers are multiplied as float64, which does not hold large ones.
+    """
     before, after = _constants(node.outputs), _constants(made)
     return (
         all(map(_in_range, after)) or not all(map(_in_range, before))
@@ -167,33 +154,6 @@ def reductions_of_one_kind(graph: FunctionGraph, node: Apply) -> bool:
     return kinds[0] == kinds[1]
 
 
-def adds_up_as_by_default(graph: FunctionGraph, node: Apply) -> bool:
-    """Whether a reduction has the dtypes that it has if none is asked for."""
-    op: Any = node.op
-    if not hasattr(op, "acc_dtype"):
-        return True
-    scalar_op = op.scalar_op if type(op) is CAReduce else None
-    kind: Any = type(op)
-    dtype, of_result = (variable.type.dtype for variable in (node.inputs[0], node.outputs[0]))  # type: ignore[attr-defined]
-    return (of_result, op.acc_dtype) == _dtypes_by_default(kind, scalar_op, dtype)
-
-
-@functools.cache
-def _dtypes_by_default(kind: Any, scalar_op: Any, dtype: str) -> tuple[str, str]:
-    """The dtypes of a reduction's result, and in which it adds up, if none is asked for."""
-    default = kind(*([] if scalar_op is None else [scalar_op]), axis=None)
-    node = default.make_node(TensorType(dtype, (None,))())
-    return node.outputs[0].type.dtype, node.op.acc_dtype
-
-
-def part_of_what_adds_up_as_by_default(graph: FunctionGraph, node: Apply) -> bool:
-    """The same of a reduction by an operation of its own class, of which a part is read."""
-    reduction = node.inputs[0].owner
-    if reduction is None or not is_a(reduction.op, CAReduce):
-        return True
-    return type(reduction.op) is not CAReduce and adds_up_as_by_default(graph, reduction)
-
-
 def summed_and_scaled_up(graph: FunctionGraph, node: Apply) -> bool:
     """Whether what is summed was scaled by numbers that make it no smaller: -1, for instance.
 
@@ -239,10 +199,10 @@ def of_a_column_and_a_row(graph: FunctionGraph, node: Apply) -> bool:
 # ---- parts of arrays ----
 
 
-def all_lengths_are_told(graph: FunctionGraph, node: Apply) -> bool:
-    """Whether the shape that is told of what is read has no unknown length."""
-    told = node.inputs[0].owner
-    return told is None or all(hasattr(length.type, "dtype") for length in told.inputs[1:])
+def lengths_of_the_part_are_told(graph: FunctionGraph, node: Apply) -> bool:
+    """Return whether the shape that is told of what is read has the lengths of all axes left."""
+    told, read = node.inputs[0].owner, len(node.op.idx_list)  # type: ignore[attr-defined]
+    return told is None or all(hasattr(length.type, "dtype") for length in told.inputs[1 + read :])
 
 
 def filled_to_the_shape_of_another(graph: FunctionGraph, node: Apply) -> bool:
