@@ -308,9 +308,10 @@ def test_matrices_that_do_not_fit_are_refused_as_products_refuse_them(name, mode
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
-    ("positions", "read_by_numbers"), [([0, 1], False), ([1, 0], True), ([0], True)]
+    ("positions", "read_by_numbers"),
+    [([0, 1], False), ([1, 0], False), ([0], False), ([-1, 0], True), ([0, 0], True)],
 )
-def test_all_rows_in_order_are_the_array(mode, positions, read_by_numbers):
+def test_rows_in_order_are_a_slice(mode, positions, read_by_numbers):
     x = TensorType("float64", (2, 3))("x")
     fn = theano.function([x], T.exp(x)[positions], mode=mode)
     reads = [n for n in fn.maker.fgraph.toposort() if type(n.op).__name__.startswith("AdvancedSub")]

@@ -7,7 +7,13 @@ import numpy as np
 import theano.tensor as T
 from tests_scan_grad.schedule.refused.sides import Sides, given
 from theano import scalar
-from theano.pytensor_base.operations.tensor_rewrites import elemwise, math, summary, uncanonicalize
+from theano.pytensor_base.operations.tensor_rewrites import (
+    elemwise,
+    local_careduce_of_alloc,
+    math,
+    summary,
+    uncanonicalize,
+)
 from theano.tensor.elemwise import Elemwise
 
 x, y = given([0.5, -2.0, 3.0], name="x"), given([4.0, 1e-3, -1.0], name="y")
@@ -21,6 +27,7 @@ z = given([1 + 1j, -2 + 0j, 3j], "complex128", name="z")
 matrix = given([[1.0, -2.0, 0.5], [3.0, 4.0, 1e-3]], name="matrix")
 row = given([[1.5, -2.0, 3.0]], shape=(1, None), name="row")
 number = given(0.5, name="number")
+n = given(2, "int64", name="n")
 # constants that need no new axis
 ONE, TWO = np.ones(1), np.full(1, 2.0)
 
@@ -136,6 +143,26 @@ REDUCTIONS = {
         lambda: row.sum(axis=0),
         lambda: given([[100, 100]], "int8", (1, None)).sum(axis=(0, 1), dtype="int8"),
         otherwise=True,
+    ),
+    "sums of a repeated value": Sides(
+        local_careduce_of_alloc,
+        lambda: T.alloc(1.0, n).sum(),
+        lambda: T.alloc(given(np.inf), n - n).sum(),
+    ),
+    "truth of a repeated value": Sides(
+        local_careduce_of_alloc,
+        lambda: T.any(T.alloc(T.gt(number, 0), 2, 3)),
+        lambda: T.any(T.alloc(T.gt(number, 0), n - n)),
+    ),
+    "sums with more digits of a repeated value": Sides(
+        local_careduce_of_alloc,
+        lambda: T.alloc(single[0], 2, 3).sum(),
+        lambda: T.alloc(single[0], 7).sum(dtype="float64"),
+    ),
+    "largest of vectors that may not fit where they are repeated": Sides(
+        local_careduce_of_alloc,
+        lambda: T.alloc(x, 2, x.shape[0]).max(axis=0),
+        lambda: T.alloc(x, 2, n).max(axis=1),
     ),
     "squares of a product of two new axes": Sides(
         math.local_sumsqr2dot,

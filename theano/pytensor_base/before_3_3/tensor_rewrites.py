@@ -9,5 +9,7 @@ from pytensor.tensor.rewriting.blas import (
 from pytensor.tensor.rewriting.linalg.decomposition import svd_of_diag
 from pytensor.tensor.rewriting.math import local_log_add_exp, local_log_sqrt, local_log_sum_exp
 
+# reductions of filled arrays are computed from the value since 3.3
+local_careduce_of_alloc = None
 # `slogdet_specialization` gives a stack of matrices to an operator of one
 LOGARITHMS_OF_STACKS = False

@@ -102,6 +102,7 @@ from pytensor.tensor.rewriting.subtensor import (
 
 # rewrites that 3.3 has elsewhere, and those of one of the releases
 if sys.version_info >= (3, 12):
+    from pytensor.tensor.rewriting.math import local_careduce_of_alloc
     from pytensor.tensor.rewriting.special import local_log_add_exp, local_log_sum_exp
 
     from theano.pytensor_base.since_3_3.rank_one_rewrites import (
@@ -124,6 +125,7 @@ else:
     from theano.pytensor_base.before_3_3.lazy_shapes import ShapesWhenAsked
     from theano.pytensor_base.before_3_3.tensor_rewrites import (
         LOGARITHMS_OF_STACKS,
+        local_careduce_of_alloc,
         local_dot22_to_ger_or_gemv,
         local_gemm_to_ger,
         local_inplace_ger,

@@ -9,19 +9,21 @@ from typing import Any
 
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.raise_op import Assert
+from pytensor.raise_op import CheckAndRaise
 from pytensor.tensor.basic import alloc, constant, get_underlying_scalar_constant_value
 from pytensor.tensor.math import Dot, eq
 
 from theano.pytensor_base.graphs.rewriting import copy_stack_trace, node_rewriter
 from theano.schedule.rewrites.of_pytensor.where_right import same_length
 
-_FITS = Assert("dot: the first operand must have as many columns as the second has rows")
+_FITS = CheckAndRaise(
+    ValueError, "dot: the first operand must have as many columns as the second has rows"
+)
 
 
 @node_rewriter([Dot])
 def product_with_zeros(graph: FunctionGraph, node: Apply) -> list[Variable] | None:
-    """``dot(x, zeros)`` -> zeros, asserting that the operands fit where it is not known."""
+    """Return zeros for ``dot(x, zeros)``, which raise ValueError if the operands do not fit."""
     x: Any
     y: Any
     x, y = node.inputs

@@ -16,6 +16,7 @@ from theano.pytensor_base.operations.tensor_rewrites import (
     decomposition,
     elemwise,
     inverse,
+    local_careduce_of_alloc,
     math,
     shape,
     solvers,
@@ -41,6 +42,7 @@ from theano.schedule.rewrites.of_pytensor.logarithms_of_products import (
     InDtypeOfProduct,
     real_if_its_factors_are,
 )
+from theano.schedule.rewrites.of_pytensor.repeated_values import reduced_from_value
 from theano.schedule.rewrites.of_pytensor.same_reductions import (
     SameReduction,
     of_a_class_of_its_own,
@@ -173,5 +175,8 @@ INSTEAD: dict[NodeRewriter, NodeRewriter] = {
     **_guarded(parts.joined_slices_begin_before_they_end, [subtensor.local_join_subtensors]),
     **_guarded(parts.stops_are_signed, [subtensor.local_useless_subtensor]),
     **_guarded(parts.writes_where_there_are_places, [subtensor.local_incsubtensor_of_zeros]),
+    **_guarded(
+        reduced_from_value, [] if local_careduce_of_alloc is None else [local_careduce_of_alloc]
+    ),
     **_guarded(parts.writes_of_one_dtype, [subtensor.local_write_of_write_same_indices]),
 }

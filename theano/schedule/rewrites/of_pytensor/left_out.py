@@ -15,8 +15,6 @@ WRONG_REWRITES = (
     "local_Unique_Alloc_lift",
     "local_Unique_Repeat_lift",
     "local_Unique_second",
-    # tells of a value repeated no times that it is true, and sums an infinite one to nan
-    "local_careduce_of_alloc",
     # reads rows that a slice does not reach, and that are not there
     "local_slice_read_of_write",
     # forgets that an array was told to have another shape than it has

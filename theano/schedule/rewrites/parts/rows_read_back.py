@@ -9,7 +9,7 @@ from typing import Any
 
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.raise_op import Assert
+from pytensor.raise_op import CheckAndRaise
 from pytensor.tensor.math import all as every
 from pytensor.tensor.math import and_, eq, ge, lt
 from pytensor.tensor.subtensor import AdvancedSubtensor, Subtensor
@@ -19,20 +19,25 @@ from theano.pytensor_base.operations.tensor import AdvancedSubtensor1
 from theano.pytensor_base.operations.tensor_rewrites import subtensor
 from theano.schedule.rewrites.of_pytensor.where_right import same_length
 
-_THERE = Assert("set_subtensor: the rows that are set must be there, and be set to as many")
+_THERE = CheckAndRaise(IndexError, "set_subtensor: the rows that are set must be there")
+_AS_MANY = CheckAndRaise(ValueError, "set_subtensor: rows must be set to as many as they are")
 
 
 @node_rewriter([Subtensor, AdvancedSubtensor, AdvancedSubtensor1])
 def rows_read_back(graph: FunctionGraph, node: Apply) -> list[Variable] | None:
-    """``x[rows].set(v)[rows]`` -> ``v``, asserting what is not known of the rows; others too."""
+    """Return ``v`` for ``x[rows].set(v)[rows]``, with the errors of the write; others too."""
     made = subtensor.local_read_of_write_same_indices.transform(graph, node)
     write = node.inputs[0].owner
     if not made or not write.op.set_instead_of_inc or not _of_rows(node):
         return made
-    conditions = _unknown(graph, node, write)
-    if not conditions:
-        return made
-    result: Any = _THERE(made[0], *conditions)
+    array: Any
+    places: Any
+    array, _, places = write.inputs
+    count = array.shape[0]
+    result: Any = _THERE(made[0], every(and_(lt(places, count), ge(places, -count))))
+    lengths = _unknown_lengths(graph, node, write)
+    if lengths:
+        result = _AS_MANY(result, *lengths)
     copy_stack_trace(node.outputs[0], result)
     return [result]
 
@@ -43,15 +48,14 @@ def _of_rows(node: Apply) -> bool:
     return len(places) == 1 and places[0].type.ndim == 1 and places[0].type.dtype != "bool"
 
 
-def _unknown(graph: FunctionGraph, node: Apply, write: Apply) -> list[Any]:
-    """What must hold of the rows and is not known."""
+def _unknown_lengths(graph: FunctionGraph, node: Apply, write: Apply) -> list[Any]:
+    """Return which lengths of values and rows must agree and are not known to."""
     array: Any
     values: Any
     places: Any
     array, values, places = write.inputs
     read: Any = node.outputs[0]
-    count = array.shape[0]
-    conditions = [every(and_(lt(places, count), ge(places, -count)))]
+    conditions: list[Any] = []
     shapes = getattr(graph, "shape_feature", None)
     # from the last dimension to the first, as values are broadcast
     for back in range(1, values.type.ndim + 1):
