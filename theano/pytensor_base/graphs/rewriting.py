@@ -44,7 +44,7 @@ def names_in(database: RewriteDatabase) -> set[str]:
     return database._names
 
 
-def _nested(*databases: RewriteDatabase) -> Iterator[RewriteDatabase]:
+def nested_databases(*databases: RewriteDatabase) -> Iterator[RewriteDatabase]:
     """Yield databases, and those that are in them, each once."""
     waiting, seen = list(databases), set()
     while waiting:
@@ -58,7 +58,7 @@ def _nested(*databases: RewriteDatabase) -> Iterator[RewriteDatabase]:
 
 def number_of_names(database: RewriteDatabase) -> int:
     """How many names are registered in a database, and in those that are in it."""
-    return sum(len(names_in(each)) for each in _nested(database))
+    return sum(len(names_in(each)) for each in nested_databases(database))
 
 
 def excluding_what_lacks(
@@ -71,7 +71,7 @@ def excluding_what_lacks(
     """
     lacking = {
         name
-        for database in _nested(*databases)
+        for database in nested_databases(*databases)
         for name in names_in(database)
         for entry in database.__db__[name]
         if any(entry not in database.__db__.get(tag, ()) for tag in query.require)
