@@ -43,6 +43,7 @@ SINCE_3_3 = frozenset(
         "local_abs_mul_unit",
         "local_advanced_subtensor_of_dot",
         "local_dot22_to_gemv",
+        "local_careduce_of_alloc",
         "local_drain_specify_assumptions",
         "local_exp_log_softmax",
         "local_inv_odds_sigmoid",

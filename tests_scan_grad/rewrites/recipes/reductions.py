@@ -120,7 +120,7 @@ def sums_of_numbers_stacked(m: Maker):
     )
 
 
-@recipe(FAMILY, "local_opt_alloc")
+@recipe(FAMILY, "local_opt_alloc", "local_careduce_of_alloc")
 def sums_of_filled_arrays(m: Maker):
     value = m.one_of(
         pt.constant(np.array(m.one_of(2, 0, 1.5, -1)).astype(m.dtype(TYPES[:-1]))),
@@ -189,10 +189,11 @@ def logarithms_of_reductions(m: Maker):
         pt.log(pt.prod(abs(x), axis=axis)),
         pt.log(pt.prod(x, axis=axis)),
         pt.log(pt.prod(pt.exp(x), axis=axis)),
+        pt.log(abs(pt.prod(x, axis=axis, dtype=m.one_of("float64", None)))),
     ]
 
 
-@recipe(FAMILY, "local_opt_alloc", "local_useless_alloc")
+@recipe(FAMILY, "local_opt_alloc", "local_careduce_of_alloc", "local_useless_alloc")
 def reductions_of_repeated_values(m: Maker):
     value = m.one_of(
         m.scalar(TYPES), m.array((1, 3), TYPES, known=True), m.array((2, 1), TYPES, known=True)
