@@ -20,6 +20,7 @@ from theano.schedule.rewrites.elements.views_last import views_last
 from theano.schedule.rewrites.in_place.parts_in_place import PartsInPlace
 from theano.schedule.rewrites.in_place.results_in_place import ResultsInPlace
 from theano.schedule.rewrites.known_choices import known_choice
+from theano.schedule.rewrites.matrices.diagonals import diagonal_of_parts
 from theano.schedule.rewrites.matrices.structured_matrices import StructuredProducts
 from theano.schedule.rewrites.matrices.transposed_products import TransposedProducts
 from theano.schedule.rewrites.operators_as_graphs import operators_as_graphs
@@ -68,6 +69,7 @@ optdb["canonicalize"].register("sum_with_negative_term", sum_with_negative_term,
 optdb["canonicalize"].register("square_of_root", square_of_root, FAST_RUN_TAG)
 optdb["stabilize"].register("log_of_squared_tanh", log_of_squared_tanh, FAST_RUN_TAG)
 optdb["stabilize"].register("log_of_exponentials", log_of_exponentials, FAST_RUN_TAG)
+optdb["stabilize"].register("diagonal_of_parts", diagonal_of_parts, FAST_RUN_TAG)
 # after the rewrites of loops, before sums are given a canonical form
 optdb.register("joined_parts", JoinedParts(), FAST_RUN_TAG, position=0.9)
 # after PyTensor's canonicalize (1), before stabilize (1.5)

@@ -180,6 +180,20 @@ def determinants(m: Maker):
     )()
 
 
+@recipe(FAMILY, "diagonal_of_parts")
+def diagonals_of_products_and_work(m: Maker):
+    n, k = m.lengths(2)
+    x, y = m.array((n, k), TYPES), m.array((k, m.one_of(2, n)), TYPES)
+    stack, number = m.array((2, 3, 2), TYPES), m.scalar(TYPES)
+    return m.one_of(
+        lambda: pt.diagonal(pt.dot(x, y), offset=m.one_of(0, 0, 1)),
+        lambda: pt.trace(pt.dot(x, y)),
+        lambda: pt.diagonal(pt.sqr(stack) * number, m.one_of(0, -1), *m.one_of((0, 1), (1, 2))),
+        lambda: pt.diagonal(pt.diag(x[0] if n else pt.ones(2)), offset=m.one_of(0, 1)),
+        lambda: pt.diagonal(x + pt.ones_like(x) * number),
+    )()
+
+
 @recipe(FAMILY, "extract_diag_of_transpose", "diag_of_kronecker", "kron_of_diagonal_to_diagonal")
 def diagonals(m: Maker):
     x, y = m.array((2, 3), TYPES), m.array((2, 2), TYPES)
