@@ -68,7 +68,9 @@ def test_without_jax_a_message_says_what_to_install():
 def test_an_array_that_does_not_fit_is_a_memory_error():
     n, x = T.lscalar("n"), T.scalar("x")
     f = theano.function([n, x], T.alloc(x, n, n), mode="XLA")
-    with pytest.raises(MemoryError, match="(xla:cpu|cuda) has not enough memory|results of this call would take"):
+    with pytest.raises(
+        MemoryError, match="(xla:cpu|cuda) has not enough memory|results of this call would take"
+    ):
         f(10**7, 1.0)
     assert f(2, 1.0).shape == (2, 2)
 

@@ -101,7 +101,7 @@ class _DirectCall:
     """A density as nutpie calls it, which takes a quarter of the time of a compiled function's call."""
 
     def __init__(self, function: Any, count: int):
-        self._count, self._function = count, c_function(function, share_work=True)
+        self._count, self._function = count, c_function(function, partition_work=True)
         self._model = of_sampler(self._function.function, 0, count)
         # arguments that are of ctypes' own types already need not be converted at each call
         self._call = ctypes.CFUNCTYPE(ctypes.c_int64)(symbol("tn_sampler_density"))

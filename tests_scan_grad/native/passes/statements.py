@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import theano
-from theano.link.native.ir.text import step_text
+from theano.link.native.ir.text import partition_text, step_text
 from theano.link.native.lowering.lower_loop import lower_scan
 from theano.link.native.lowering.lowered_loops import loops_of_their_own
-from theano.link.native.passes.in_order import watched_passes
+from theano.link.native.passes.pipeline import watched_passes
 from theano.pytensor_base.graphs.scan import Scan
 
 
@@ -21,8 +21,10 @@ def loops_after_passes(function) -> dict[str, dict[str, list[str]]]:
     found: dict[str, dict[str, list[str]]] = {}
 
     def watch(lowered, after: str) -> None:
+        statements, sharing = lowered.step.statements, getattr(lowered, "sharing", None)
+        text = step_text(statements) if sharing is None else partition_text(statements, sharing)
         # a pass that runs twice counts where it ends
-        found.setdefault(lowered.step.name, {})[after] = step_text(lowered.step.statements)
+        found.setdefault(lowered.step.name, {})[after] = text
 
     with watched_passes(watch), theano.config.change_flags(cache_optimizations=False):
         for number, node in enumerate(_loops(function)):

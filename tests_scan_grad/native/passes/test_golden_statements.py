@@ -1,4 +1,4 @@
-"""The statements of a dozen networks' loops after lowering, fusion and all passes, as reviewed text.
+"""The statements of a dozen networks' loops after lowering, after fusion and with their partition, as reviewed text.
 
 ``--update-golden`` writes the text anew; the difference is then there to be read in the diff. The
 files are of PyTensor 3.3, whose rewrites make other steps than those of 3.0.
@@ -17,7 +17,7 @@ from tests_scan_grad.native.passes.statements import loops_after_passes
 
 GOLDEN = Path(__file__).with_name("golden")
 # after which passes the statements are shown
-SHOWN = {"the lowering": "lowered", "fuse_maps": "fused", "choose_strides": "at the end"}
+SHOWN = {"the lowering": "lowered", "fuse_maps": "fused", "partition_work": "partitioned"}
 
 pytestmark = pytest.mark.skipif(IS_OLDER, reason="the files are of PyTensor 3.3")
 

@@ -9,16 +9,41 @@ of an axis. After ``->`` stand the buffers that are written, with the place wher
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
 from theano.link.native.ir.ir import Buffer, Compute, Scalar, Size, View
+from theano.link.native.ir.sharing import Alone, Rectangle, Share, Sharing, Way
 
 
 def step_text(statements: Iterable[Any]) -> list[str]:
     """Return a line for each statement of a step."""
     return [statement_text(statement) for statement in statements]
+
+
+def partition_text(statements: Sequence[Any], sharing: Sharing | Alone) -> list[str]:
+    """Return the same with what of each statement a thread does, and where threads wait."""
+    if isinstance(sharing, Alone):
+        return [f"one thread: {sharing.reason}", *step_text(statements)]
+    lines = []
+    for position in range(len(statements) + 1):
+        columns, rows = position in sharing.barriers, position in sharing.barriers_by_rows
+        if columns or rows:
+            both = sharing.rows is None or columns and rows
+            lines.append("barrier" + ("" if both else " by columns" if columns else " by rows"))
+        if position < len(statements):
+            way = _way_text(sharing.ways[position])
+            lines.append(f"{statement_text(statements[position])}  | {way}")
+    return lines
+
+
+def _way_text(way: Way) -> str:
+    if not isinstance(way, Share):
+        return str(way)
+    unit = "elements" if way.unit == "1" else f"panels of {way.unit}"
+    rows = ", or by rows" if isinstance(way, Rectangle) else ""
+    return f"{unit} of dimension {way.dimension}, {way.size}{rows}"
 
 
 def statement_text(statement: Any) -> str:

@@ -7,6 +7,7 @@ from dataclasses import field
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Argument, Buffer, Scalar, Value
+from theano.link.native.ir.sharing import Alone, Sharing
 from theano.link.native.lowering.step import Step
 from theano.pytensor_base.graphs.scan import Scan
 
@@ -23,7 +24,13 @@ class RowWrite:
 
 @dataclass(eq=False)
 class Loop:
-    """All that is needed to write a loop in C."""
+    """All that is needed to write a loop in C.
+
+    Attributes
+    ----------
+    sharing
+        What each of several threads does of its step, or why it has one: known after the passes.
+    """
 
     name: str
     step: Step
@@ -32,6 +39,7 @@ class Loop:
     rows: list[tuple[Buffer | Scalar, Argument, int]] = field(default_factory=list)
     condition: Scalar | None = None
     number_count: int = 0
+    sharing: Sharing | Alone | None = None
 
     @property
     def passed(self) -> list[Argument]:

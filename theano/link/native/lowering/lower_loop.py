@@ -16,7 +16,7 @@ from theano.link.native.lowering.loop_arguments import LoopArguments
 from theano.link.native.lowering.loop_results import LoopResults
 from theano.link.native.lowering.nodes import Nodes
 from theano.link.native.lowering.step import Step
-from theano.link.native.passes.in_order import run_passes
+from theano.link.native.passes.pipeline import run_passes
 from theano.link.step_graph import prepared
 from theano.pytensor_base.graphs.order import in_order
 from theano.pytensor_base.graphs.scan import Scan

@@ -16,7 +16,7 @@ from theano.link.native.lowering.loop import LowerLoop
 from theano.link.native.lowering.nodes import Nodes
 from theano.link.native.lowering.segment import Output, Segment
 from theano.link.native.lowering.step import Step
-from theano.link.native.passes.in_order import run_passes
+from theano.link.native.passes.pipeline import run_passes
 from theano.link.native.statements.copy import Copy
 
 

@@ -14,14 +14,13 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from theano.data_classes import dataclass
-from theano.link.native.ir.ir import FIRST_ARRAY, Argument, Buffer, Scalar
+from theano.link.native.ir.ir import FIRST_ARRAY
 from theano.link.native.ir.scalar_types import SUFFIX
-from theano.link.native.ir.sharing import Alone, Sharing
+from theano.link.native.ir.sharing import Alone
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.ir.symbolic import Size
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.passes.step_time import nanoseconds
-from theano.link.native.passes.work_sharing import RowRole, shared_work
 from theano.link.native.render.c_text import Line, comment
 from theano.link.native.render.counters import CLOCK, Counters
 from theano.link.native.render.memory import Memory, elements
@@ -178,18 +177,11 @@ class _Emitter:
         self.loop, self.step, self.counters = loop, loop.step, counters
         self.functions = functions
         self.sizes: Sizes = loop.step.sizes
-        shared = self._shared_work()
-        self.sharing = None if isinstance(shared, Alone) else shared
-        self.alone = shared if isinstance(shared, Alone) else None
+        assert loop.sharing is not None
+        self.sharing = None if isinstance(loop.sharing, Alone) else loop.sharing
+        self.alone = loop.sharing if isinstance(loop.sharing, Alone) else None
         self.memory = Memory(loop.step, self.sharing)
         self.rows = Rows(loop, self.memory)
-
-    def _shared_work(self) -> Sharing | Alone:
-        rows = {row: _role(a, tap) for row, a, tap in self.loop.rows if isinstance(row, Buffer)}
-        rows |= {w.row: _role(w.argument, w.tap) for w in self.loop.writes if w.row is not None}
-        read = [_role(a, tap) for row, a, tap in self.loop.rows if isinstance(row, Scalar)]
-        written = [_role(w.argument, w.tap) for w in self.loop.writes if w.row is None]
-        return shared_work(self.step.statements, self.sizes, rows, read, written)
 
     def text(self) -> LoopText:
         """What its function consists of, whatever its name."""
@@ -381,8 +373,3 @@ def _share(size: Size, unit: str) -> tuple[str, str]:
         f"tn_share({size}, {width}, thread, threads)",
         f"tn_share({size}, {width}, thread + 1, threads)",
     )
-
-
-def _role(argument: Argument, tap: int) -> RowRole:
-    rounds = {"ring": argument.history + 1, "untraced": argument.history + 1, "trace": 1}
-    return RowRole(argument.name, tap, rounds.get(argument.kind))

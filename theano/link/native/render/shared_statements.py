@@ -1,6 +1,6 @@
 """Statements of a segment that several threads share, each as a C function of its own.
 
-Loops share what their steps do in another way (`passes/work_sharing.py`): there, threads do not part
+Loops share what their steps do in another way (`passes/partition.py`): there, threads do not part
 between statements.
 """
 

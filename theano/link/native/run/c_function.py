@@ -290,7 +290,7 @@ def _loaded(function: Any, shares: bool, bound: Sequence[np.ndarray]) -> CFuncti
     return made
 
 
-def c_function(function: Any, share_work: bool = False) -> CFunction:
+def c_function(function: Any, partition_work: bool = False) -> CFunction:
     """A compiled function that C calls by address: no Python, no lock, from any thread.
 
     Parameters
@@ -298,7 +298,7 @@ def c_function(function: Any, share_work: bool = False) -> CFunction:
     function
         What ``theano.function`` returned. Shared variables that it reads have the values that they
         have now, until `CFunction.bind`.
-    share_work
+    partition_work
         Whether a call may use the threads of this package, one call at a time; else it runs on its
         caller's thread.
 
@@ -326,7 +326,7 @@ def c_function(function: Any, share_work: bool = False) -> CFunction:
     >>> float(f([0.0, 0.0])[0])
     2.0
     """
-    return CFunction(function, share_work)
+    return CFunction(function, partition_work)
 
 
 def header_folder() -> str:

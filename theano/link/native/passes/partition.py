@@ -14,10 +14,11 @@ from itertools import chain
 from typing import Any
 
 from theano.data_classes import dataclass
-from theano.link.native.ir.ir import Buffer, Size, View
+from theano.link.native.ir.ir import Argument, Buffer, Scalar, Size, View
 from theano.link.native.ir.sharing import ONE, Alone, Rectangle, Share, Sharing, Way
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.ir.symbolic import sum_of
+from theano.link.native.lowering.loop import Loop
 from theano.link.native.passes.step_time import known_nanoseconds
 from theano.link.native.statements.base import Statement
 from theano.link.native.statements.gemm import Gemm
@@ -38,7 +39,21 @@ class RowRole:
     round: int | None
 
 
-def shared_work(
+def partition_work(loop: Loop) -> None:
+    """Say which thread does what of each statement of a loop's step, and where all of them meet."""
+    rows = {row: _role(a, tap) for row, a, tap in loop.rows if isinstance(row, Buffer)}
+    rows |= {w.row: _role(w.argument, w.tap) for w in loop.writes if w.row is not None}
+    read = [_role(a, tap) for row, a, tap in loop.rows if isinstance(row, Scalar)]
+    written = [_role(w.argument, w.tap) for w in loop.writes if w.row is None]
+    loop.sharing = _shared_work(loop.step.statements, loop.step.sizes, rows, read, written)
+
+
+def _role(argument: Argument, tap: int) -> RowRole:
+    rounds = {"ring": argument.history + 1, "untraced": argument.history + 1, "trace": 1}
+    return RowRole(argument.name, tap, rounds.get(argument.kind))
+
+
+def _shared_work(
     statements: list[Statement],
     sizes: Sizes,
     rows: dict[Buffer, RowRole],

@@ -14,6 +14,7 @@ from theano.link.native.lowering.segment import Segment
 from theano.link.native.passes.column_products import split_products
 from theano.link.native.passes.fuse_maps import fuse_maps
 from theano.link.native.passes.join_rows import join_rows
+from theano.link.native.passes.partition import partition_work
 from theano.link.native.passes.reduced_maps import reduce_in_maps
 from theano.link.native.passes.results_in_operands import results_in_operands
 from theano.link.native.passes.share_memory import share_memory
@@ -46,6 +47,7 @@ PASSES = (
     Pass(choose_strides, (Loop, Segment)),
     Pass(join_rows, (Segment,)),
     Pass(results_in_operands, (Segment,)),
+    Pass(partition_work, (Loop,)),
 )
 
 
