@@ -10,6 +10,7 @@ from theano import scalar
 from theano.pytensor_base.operations.tensor_rewrites import (
     elemwise,
     local_careduce_of_alloc,
+    local_log_sum_exp,
     math,
     summary,
     uncanonicalize,
@@ -101,6 +102,12 @@ OF_ANOTHER_DTYPE = {
         math.local_log_erfc,
         lambda: T.log(T.erfc(x)),
         lambda: T.log(T.erfc(single)),
+        otherwise=True,
+    ),
+    "logarithms of sums of exponentials": Sides(
+        local_log_sum_exp,
+        lambda: T.log(T.exp(x).sum()),
+        lambda: T.log(T.exp(given([1, 2, 4], "float16")).sum()),
         otherwise=True,
     ),
     "conjugates": Sides(

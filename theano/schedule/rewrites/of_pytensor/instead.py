@@ -17,6 +17,7 @@ from theano.pytensor_base.operations.tensor_rewrites import (
     elemwise,
     inverse,
     local_careduce_of_alloc,
+    local_log_sum_exp,
     math,
     shape,
     solvers,
@@ -74,6 +75,7 @@ _OF_ANOTHER_DTYPE = (
     svd_of_diag,
     math.local_log_div,
     math.local_log_erfc,
+    local_log_sum_exp,
     math.local_useless_conj,
 )
 
