@@ -9,7 +9,7 @@ from tests_scan_grad.native.loops import native_mode, numbers
 from theano.link.native.ir.ir import Buffer, Scalar, View
 from theano.link.native.lowering import lowered_loops
 from theano.link.native.lowering.step import Step
-from theano.link.native.passes import in_order
+from theano.link.native.passes import pipeline
 from theano.link.native.passes.verify import UnsoundStep, verify
 from theano.link.native.statements.copy import Copy
 from theano.link.native.statements.gemm import Gemm
@@ -84,8 +84,8 @@ def test_a_pass_that_breaks_a_step_is_named(monkeypatch):
     def lose_the_first_statement(lowered):
         del lowered.step.statements[:1]
 
-    broken = in_order.Pass(lose_the_first_statement, (in_order.Loop,))
-    monkeypatch.setattr(in_order, "PASSES", (*in_order.PASSES, broken))
+    broken = pipeline.Pass(lose_the_first_statement, (pipeline.Loop,))
+    monkeypatch.setattr(pipeline, "PASSES", (*pipeline.PASSES, broken))
     inputs, y = loop_of_a_product()
     with pytest.raises(UnsoundStep, match="after lose_the_first_statement, statement 0 of "):
         pytensor.function(inputs, pt.exp(-y) + 0.125, mode=native_mode())
@@ -97,7 +97,7 @@ def test_it_is_a_flag():
     looked = []
     inputs, y = loop_of_a_product()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(in_order, "verify", lambda step, after: looked.append(after))
+        patch.setattr(pipeline, "verify", lambda step, after: looked.append(after))
         f = pytensor.function(inputs, y, mode=native_mode())
         assert {"the lowering", "mark_stored", "overwrite_inputs"} <= {*looked}
         looked.clear()
