@@ -47,8 +47,9 @@ OTHERS = {
 
 def function_of(name):
     """Return the function of a network's cost and gradients, all of whose sizes are static."""
+    mode = python_mode().excluding("inplace")
     if name in CELLS:
-        return gradient_of(name, True, python_mode())[0]
+        return gradient_of(name, True, mode)[0]
     step, taps = OTHERS[name]
     x = T.TensorType("float64", shape=(STEPS, BATCH, WIDTH))("x")
     u = T.TensorType("float64", shape=(WIDTH, WIDTH))("u")
@@ -56,7 +57,7 @@ def function_of(name):
     state = {"initial": start, "taps": taps} if len(taps) > 1 else start
     rows, _ = theano.scan(step, [x], outputs_info=[state], non_sequences=[u])
     cost = (rows**2).sum()
-    return theano.function([x, u, start], [cost, *T.grad(cost, [x, u, start])], mode=python_mode())
+    return theano.function([x, u, start], [cost, *T.grad(cost, [x, u, start])], mode=mode)
 
 
 def step_function(op):
