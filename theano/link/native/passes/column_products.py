@@ -13,10 +13,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from itertools import combinations
 
-from theano.link.native.ir.ir import Buffer, Size, View
+from theano.link.native.ir.ir import Size, View
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.step import Step
+from theano.link.native.passes.ranges import range_of
 from theano.link.native.statements.base import Statement
 from theano.link.native.statements.gemm import Gemm
 
@@ -62,10 +63,10 @@ def _ranges_read(step: Step, product: Gemm) -> dict[Range, list[View]]:
             continue
         for view in statement.views():
             if view.buffer is buffer:
-                which = _columns(view, buffer, step.sizes)
-                if which is None or which[1] == step.sizes.find(buffer.shape[-1]):
+                part = range_of(view, buffer, step.sizes)
+                if part is None or part.axis != len(buffer.shape) - 1:
                     return {}
-                ranges.setdefault(which, []).append(view)
+                ranges.setdefault((part.start, part.length), []).append(view)
             elif view.buffer.root() is buffer:
                 return {}
     return ranges if _lie_apart(ranges.keys(), step.sizes) else {}
@@ -86,17 +87,6 @@ def _lie_apart(ranges: Collection[Range], sizes: Sizes) -> bool:
 
     alone = len(ends) == len(ranges)
     return alone and all(before(a, b) or before(b, a) for a, b in combinations(ends, 2))
-
-
-def _columns(view: View, buffer: Buffer, sizes: Sizes) -> Range | None:
-    ndim = len(buffer.shape)
-    whole = view.axes == tuple(range(ndim)) and view.steps == (1,) * ndim
-    if not whole or any(start != 0 for start in view.start[:-1]):
-        return None
-    rows = zip(view.shape[:-1], buffer.shape[:-1], strict=True)
-    if any(sizes.find(a) != sizes.find(b) for a, b in rows):
-        return None
-    return sizes.find(view.start[-1]), sizes.find(view.shape[-1])
 
 
 def _part(step: Step, product: Gemm, which: Range) -> Gemm:

@@ -14,6 +14,7 @@ from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Buffer, Size, View
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.lowering.segment import Segment
+from theano.link.native.passes.dependence import Dependence
 from theano.link.native.statements.base import Statement
 from theano.link.native.statements.map import Map
 from theano.link.native.statements.map_reduce import MapReduce
@@ -29,13 +30,13 @@ LOOKS_AHEAD = 24
 
 def join_rows(segment: Segment) -> None:
     """Join passes over the rows of large arrays outside loops; positions change."""
-    step = segment.step
+    step, dependence = segment.step, Dependence(segment)
     overwriting = {output.buffer for output in segment.outputs if output.overwrites is not None}
     rows = {one: _rows_of(one, step.sizes) for one in step.statements}
     position = 0
     while position < len(step.statements):
         near = step.statements[position : position + LOOKS_AHEAD]
-        group = _group(near, rows, step.sizes, overwriting)
+        group = _group(near, rows, step.sizes, overwriting, dependence)
         if len(group.members) > 1:
             joined = RowByRow(group.members, _largest(group.members))
             step.origins[joined] = step.origins.get(group.members[0])
@@ -93,6 +94,7 @@ def _group(
     rows: Mapping[Statement, _Rows | None],
     sizes: Sizes,
     overwriting: set[Buffer],
+    dependence: Dependence,
 ) -> _Group:
     """The group of the first of some statements; without members if it is not done row by row."""
     group = _Group()
@@ -110,38 +112,21 @@ def _group(
             break
         of = rows[statement]
         follows = of is not None and any(of.go_on_with(rows[one]) for one in members)
-        depends = _depends(statement, members)
+        depends = dependence.any_ordered(members, statement)
         if (
             (follows or depends and of is not None and of.count == mine.count)
             and _keep_to_rows([*members, statement], mine.count, sizes, overwriting)
-            and not _depends(statement, after)
+            and not dependence.any_ordered(after, statement)
         ):
             members.append(statement)
             if follows:
                 # what else depends on the group belongs to it only where it leads back
                 group = _Group(list(members), list(before), list(after), k + 1)
-        elif depends or _depends(statement, after):
+        elif depends or dependence.any_ordered(after, statement):
             after.append(statement)
         else:
             before.append(statement)
     return group
-
-
-def _depends(statement: Statement, earlier: Iterable[Statement]) -> bool:
-    """Whether a statement has to stay behind one of those before it."""
-    return any(_cannot_change_places(one, statement) for one in earlier)
-
-
-def _cannot_change_places(one: Statement, other: Statement) -> bool:
-    """Whether one needs what the other does, or both may raise an error, of which the first counts."""
-    written, others = one.memory_written(), other.memory_written()
-    return bool(
-        written & other.memory_touched()
-        or others & one.memory_touched()
-        or one.numbers_defined() & other.numbers_read()
-        or (one.errors() and other.errors())
-        or (one.called and other.called)
-    )
 
 
 def _shape(statement: Statement) -> tuple[Size, ...]:
