@@ -23,8 +23,9 @@ from theano.link.native.ir.ir import FIRST_SIZE
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.lowered_loops import loops_of_their_own
 from theano.link.native.render import c_text
-from theano.link.native.render.loop import RUNTIME_FUNCTIONS, emit_loop
+from theano.link.native.render.loop import emit_loop
 from theano.link.native.runtime import build
+from theano.link.native.runtime.header import RUNTIME_FUNCTIONS
 
 STEPS, BATCH, WIDE = 5, 3, 150
 # so many rows are shared out in the place of columns

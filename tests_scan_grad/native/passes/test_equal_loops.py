@@ -12,7 +12,7 @@ import theano.tensor as T
 def defined(function):
     """How many loops a function's C text defines, and how many it calls as another."""
     text = theano.link.native.source(function)
-    written = re.findall(r"^TN_SHARED int64_t (loop_\w+)\(.*\)$", text, re.M)
+    written = re.findall(r"^TN_(?:SHARED int64_t |LOOP_OF_THREADS\()(loop_\w+)\S*\)$", text, re.M)
     calls = re.findall(r"status = (loop_[0-9a-f]{12})\(", text)
     assert {*written} == {*calls}
     return len(written), len(calls) - len(written)

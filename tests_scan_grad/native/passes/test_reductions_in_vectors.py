@@ -58,7 +58,12 @@ def library(request, tmp_path_factory):
     compiler = find_compiler()
     if compiler is None:
         pytest.skip("no C compiler")
-    names = ["prelude.inc", "../../runtime/kernels/activations.inc", "vectors.inc"]
+    names = [
+        "../../runtime/shared.inc",
+        "prelude.inc",
+        "../../runtime/kernels/activations.inc",
+        "vectors.inc",
+    ]
     texts = [(c_text.INCLUDED / name).read_text() for name in names]
     texts += [
         FUNCTION.format(name=name, suffix=suffix, real=REALS[suffix][0])

@@ -43,7 +43,9 @@ def started(tmp_path, monkeypatch):
 
 def written(function) -> list[str]:
     """The names of the loops in a function's C text."""
-    return re.findall(r"^TN_SHARED int64_t (loop_\w+)\(.*\)$", source(function), re.M)
+    return re.findall(
+        r"^TN_(?:SHARED int64_t |LOOP_OF_THREADS\()(loop_\w+)\S*\)$", source(function), re.M
+    )
 
 
 def layer(x, w, **kwargs):

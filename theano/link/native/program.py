@@ -13,7 +13,7 @@ from pytensor.scalar.basic import ScalarType
 from theano.data_classes import dataclass
 from theano.link.native.graph.overwriting import overwrites_input
 from theano.link.native.graph.partition import Part, needed_results, partition
-from theano.link.native.graph.updates_in_place import allow_commits, written_last
+from theano.link.native.graph.updates_in_place import written_last
 from theano.link.native.graph.views_of_states import views_passed_on
 from theano.link.native.ir.ir import CannotLower
 from theano.link.native.ir.scalar_types import has_c_type
@@ -22,7 +22,8 @@ from theano.link.native.lowering.lowered_loops import loops_of_their_own, shared
 from theano.link.native.lowering.places import import_lowering
 from theano.link.native.lowering.registry import import_lowerings_by, lowering_of
 from theano.link.native.lowering.segment import Segment, SegmentCall
-from theano.link.native.passes.mutable_inputs import compute_into_inputs, mutable_inputs
+from theano.link.native.passes.mutable_inputs import mutable_inputs
+from theano.link.native.passes.pipeline import run_passes
 from theano.link.native.render.counters import Counters
 from theano.link.native.render.program_text import ProgramText, profiled_text, program_text
 from theano.pytensor_base.functions.c_code import CLinker, OpWiseCLinker
@@ -78,9 +79,7 @@ def make_program(
                 if part.native and part.nodes not in segments:
                     name = f"segment{len(segments)}"
                     needed = needed_results(fgraph, part.nodes)
-                    segment = lower_segment(name, part.nodes, needed, lower_loop)
-                    compute_into_inputs(segment, mutable_inputs(fgraph, part.nodes))
-                    segments[part.nodes] = segment
+                    segments[part.nodes] = lower_segment(name, part.nodes, needed, lower_loop)
         except NodeCannotLower as failure:
             if failure.node in first_of_segment or failure.node is part.nodes[0]:
                 reasons[failure.node] = str(failure)
@@ -89,9 +88,11 @@ def make_program(
             continue
         break
     chosen = [segments[part.nodes] if part.native else None for part in parts]
-    for k, last_or_not in enumerate(chosen):
-        if last_or_not is not None:
-            allow_commits(last_or_not, is_last=not lazy and k == len(chosen) - 1)
+    for part, segment in zip(parts, chosen, strict=True):
+        if segment is not None:
+            segment.mutable = mutable_inputs(fgraph, part.nodes)
+            segment.is_last = not lazy and part is parts[-1]
+            run_passes(segment)
     native = [segment for segment in chosen if segment is not None]
     code = program_text(native) if counters is None else profiled_text(native, counters)
     calls = [segment.call() if segment is not None else None for segment in chosen]

@@ -18,7 +18,7 @@ from theano.link.native.ir.ir import Buffer, View
 from theano.link.native.lowering.segment import Output as SegmentOutput
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.passes.share_memory import last_uses
-from theano.link.native.statements.base import Statement
+from theano.link.native.statements.base import Statement, as_kind
 from theano.link.native.statements.copy import Copy
 from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.operations.tensor import view_roots
@@ -36,24 +36,24 @@ def overwrite_inputs(segment: Segment) -> None:
     last = last_uses(segment.step.statements)
     taken: set[int] = set()
     for position, statement in enumerate(segment.step.statements):
-        found = _copied_input(segment, statement)
-        if found is None or found[0] in taken:
+        copy = as_kind(statement, Copy)
+        found = None if copy is None else _copied_input(segment, copy)
+        if copy is None or found is None or found[0] in taken:
             continue
-        k, output = found
-        assert isinstance(statement, Copy) and isinstance(statement.source, View)
-        if last[statement.source.buffer] > position:
+        k, output, source = found
+        if last[source] > position:
             continue
         if is_shared(segment.inputs[k][1]) and not _certain_from(segment, position):
             continue
-        output.overwrites, statement.may_be_same = k, True
+        output.overwrites, copy.may_be_same = k, True
         taken.add(k)
 
 
-def _copied_input(segment: Segment, statement: Statement) -> tuple[int, SegmentOutput] | None:
-    """Which destroyed input a statement copies as a whole, and to which output."""
-    if not isinstance(statement, Copy) or not isinstance(statement.source, View):
+def _copied_input(segment: Segment, copy: Copy) -> tuple[int, SegmentOutput, Buffer] | None:
+    """Which destroyed input is copied as a whole, to which output, and its buffer."""
+    source, target = copy.source, copy.target
+    if not isinstance(source, View):
         return None
-    source, target = statement.source, statement.target
     names = {segment.inputs[k][0].name: k for k in segment.destroyed}
     k = names.get(source.buffer.name)
     if k is None or not (source.whole and target.whole):
@@ -62,7 +62,7 @@ def _copied_input(segment: Segment, statement: Statement) -> tuple[int, SegmentO
         if target.buffer.root() is output.buffer:
             place = target.buffer.place
             if target.buffer is output.buffer or (place is not None and place.whole):
-                return k, output
+                return k, output, source.buffer
     return None
 
 
@@ -97,7 +97,8 @@ def _write_shared_last(segment: Segment) -> None:
 
 def _begins_shared(segment: Segment, statement: Statement) -> bool:
     """Whether a statement copies a shared variable to where it is updated."""
-    found = _copied_input(segment, statement)
+    copy = as_kind(statement, Copy)
+    found = None if copy is None else _copied_input(segment, copy)
     return found is not None and is_shared(segment.inputs[found[0]][1])
 
 
@@ -142,14 +143,30 @@ def _certain_from(segment: Segment, position: int) -> bool:
     return not any(statement.may_fail for statement in segment.step.statements[position:])
 
 
-def allow_commits(segment: Segment, is_last: bool) -> None:
+def commit_last(segment: Segment) -> None:
     """Let a segment write into shared variables only as the last part of its function."""
     for output in segment.outputs:
         if output.overwrites is not None and is_shared(segment.inputs[output.overwrites][1]):
-            if is_last:
+            if segment.is_last:
                 segment.commits = True
             else:
                 output.overwrites = None
+    taken = [output.buffer for output in segment.outputs if output.overwrites is not None]
+    for position, statement in enumerate(segment.step.statements):
+        used = [*(view.buffer for view in statement.views()), *statement.results()]
+        if any(_lies_in(buffer, taken) for buffer in used):
+            # a signal may have ended what is before it
+            segment.commit = position
+            return
+
+
+def _lies_in(buffer: Buffer | None, taken: list[Buffer]) -> bool:
+    while buffer is not None:
+        if buffer.root() in taken:
+            return True
+        place = buffer.root().place
+        buffer = None if place is None else place.buffer
+    return False
 
 
 # ---- which inputs ----

@@ -57,7 +57,7 @@ class Rectangle(Share):
 
 
 @dataclass(frozen=True)
-class Alone:
+class Serial:
     """The step has one thread, and why."""
 
     reason: str
@@ -65,7 +65,7 @@ class Alone:
 
 # The other ways: each thread for itself, in its own variables; or the first thread alone.
 EVERY, ONE = "every", "one"
-Way = Share | str | Alone
+Way = Share | str | Serial
 
 
 @dataclass

@@ -64,6 +64,8 @@ class Sizes:
         """A name for a size; numbers and names stand for themselves."""
         if isinstance(size, int) or size in self._names:
             return size
+        if isinstance(size, Name) and self.number_types.get(size.name) == _SIZE:
+            return self._add_name(size.name, passed=False)
         if size not in self._named:
             name = self._new_name()
             self._named[size] = name

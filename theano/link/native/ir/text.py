@@ -14,7 +14,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from theano.link.native.ir.ir import Buffer, Compute, Scalar, Size, View
-from theano.link.native.ir.sharing import Alone, Rectangle, Share, Sharing, Way
+from theano.link.native.ir.sharing import Rectangle, Serial, Share, Sharing, Way
 
 
 def step_text(statements: Iterable[Any]) -> list[str]:
@@ -22,9 +22,9 @@ def step_text(statements: Iterable[Any]) -> list[str]:
     return [statement_text(statement) for statement in statements]
 
 
-def partition_text(statements: Sequence[Any], sharing: Sharing | Alone) -> list[str]:
+def partition_text(statements: Sequence[Any], sharing: Sharing | Serial) -> list[str]:
     """Return the same with what of each statement a thread does, and where threads wait."""
-    if isinstance(sharing, Alone):
+    if isinstance(sharing, Serial):
         return [f"one thread: {sharing.reason}", *step_text(statements)]
     lines = []
     for position in range(len(statements) + 1):

@@ -7,7 +7,8 @@ from dataclasses import field
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Argument, Buffer, Scalar, Value
-from theano.link.native.ir.sharing import Alone, Sharing
+from theano.link.native.ir.memory_plan import MemoryPlan
+from theano.link.native.ir.sharing import Serial, Sharing
 from theano.link.native.lowering.step import Step
 from theano.pytensor_base.graphs.scan import Scan
 
@@ -30,6 +31,8 @@ class Loop:
     ----------
     sharing
         What each of several threads does of its step, or why it has one: known after the passes.
+    memory
+        Where what lies in work memory lies there: known after the passes.
     """
 
     name: str
@@ -39,12 +42,23 @@ class Loop:
     rows: list[tuple[Buffer | Scalar, Argument, int]] = field(default_factory=list)
     condition: Scalar | None = None
     number_count: int = 0
-    sharing: Sharing | Alone | None = None
+    sharing: Sharing | Serial | None = None
+    memory: MemoryPlan | None = None
 
     @property
     def passed(self) -> list[Argument]:
         """The arrays that the caller passes."""
         return self.arguments
+
+    @property
+    def rings(self) -> list[Argument]:
+        """The states of which rows are read and written, and the caller may keep fewer than that."""
+        return [one for one in self.arguments if one.kind in ("ring", "untraced")]
+
+    @property
+    def results(self) -> list[Argument]:
+        """The arrays that the caller makes when it knows their sizes: of a loop it knows them."""
+        return []
 
 
 # from a Scan, the names of its arrays, and what calls it as which loop, to the loop

@@ -16,7 +16,6 @@ from theano.link.native.lowering.loop import LowerLoop
 from theano.link.native.lowering.nodes import Nodes
 from theano.link.native.lowering.segment import Output, Segment
 from theano.link.native.lowering.step import Step
-from theano.link.native.passes.pipeline import run_passes
 from theano.link.native.statements.copy import Copy
 
 
@@ -45,9 +44,7 @@ def lower_segment(
     NodeCannotLower
         With the first node that has no native code here.
     """
-    segment = _Builder(name, nodes, needed, lower_loop).build()
-    run_passes(segment)
-    return segment
+    return _Builder(name, nodes, needed, lower_loop).build()
 
 
 class _Builder:

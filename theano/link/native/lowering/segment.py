@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
@@ -12,10 +12,13 @@ from pytensor.graph.basic import Variable
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Argument, Buffer, StepError
+from theano.link.native.ir.memory_plan import MemoryPlan
 from theano.link.native.ir.prologue import Require
+from theano.link.native.ir.sharing import Share
 from theano.link.native.ir.symbolic import Name, Operation, SizeOfArray
 from theano.link.native.lowering.loop import Loop, loops_of
 from theano.link.native.lowering.step import Step
+from theano.link.native.statements.base import Statement
 
 
 @dataclass(eq=False)
@@ -118,6 +121,16 @@ class Segment:
         The arguments that the caller passes, each with its variable, or with none for a constant.
     destroyed, commits
         As in `SegmentCall`.
+    mutable
+        The inputs that may be overwritten, and of a shared variable its next value.
+    is_last
+        Whether nothing of the function runs after it.
+    parts
+        What each of several threads does of statements that are shared by themselves.
+    commit
+        The position of the first statement that writes into an input.
+    memory
+        Where what lies in work memory lies there.
     """
 
     name: str
@@ -127,9 +140,22 @@ class Segment:
     outputs: list[Output] = field(default_factory=list)
     destroyed: tuple[int, ...] = ()
     commits: bool = False
+    mutable: Mapping[Variable, Variable | None] = field(default_factory=dict)
+    is_last: bool = False
+    parts: dict[Statement, Share] = field(default_factory=dict)
+    commit: int | None = None
+    memory: MemoryPlan | None = None
+    # a segment has no states, and statements share threads one by one
+    rings: tuple[Argument, ...] = ()
+    sharing: None = None
 
     def __str__(self) -> str:
         return described(self.name, self.nodes)
+
+    @property
+    def results(self) -> list[Argument]:
+        """The arrays that the caller makes when it knows their sizes."""
+        return [output.argument for output in self.outputs]
 
     @property
     def passed(self) -> list[Argument]:

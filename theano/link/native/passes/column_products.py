@@ -18,7 +18,7 @@ from theano.link.native.ir.sizes import Sizes
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.step import Step
 from theano.link.native.passes.ranges import range_of
-from theano.link.native.statements.base import Statement
+from theano.link.native.statements.base import of_kind
 from theano.link.native.statements.gemm import Gemm
 
 Range = tuple[Size, Size]
@@ -27,16 +27,14 @@ Range = tuple[Size, Size]
 def split_products(loop: Loop) -> None:
     """Split those products of a step for which that holds; positions of statements change."""
     step = loop.step
-    statements: list[Statement] = []
-    for statement in step.statements:
-        ranges = _ranges_read(step, statement) if isinstance(statement, Gemm) else {}
+    for product in list(of_kind(step.statements, Gemm)):
+        ranges = _ranges_read(step, product)
         if len(ranges) < 2:
-            statements.append(statement)
             continue
-        assert isinstance(statement, Gemm)
-        parts = {which: _part(step, statement, which) for which in ranges}
-        statements += parts.values()
-        step.origins |= dict.fromkeys(parts.values(), step.origins.get(statement))
+        parts = {which: _part(step, product, which) for which in ranges}
+        position = step.statements.index(product)
+        step.statements[position : position + 1] = parts.values()
+        step.origins |= dict.fromkeys(parts.values(), step.origins.pop(product, None))
         renamed = {
             id(view): View.of(parts[which].out.buffer)
             for which, views in ranges.items()
@@ -44,11 +42,10 @@ def split_products(loop: Loop) -> None:
         }
         for reader in step.statements:
             reader.replace_views(renamed)
-    step.statements = statements
     step.packed = []
-    for statement in statements:
-        if isinstance(statement, Gemm) and statement.packed is not None:
-            statement.packed = step.packed_position(statement.b)
+    for product in of_kind(step.statements, Gemm):
+        if product.packed is not None:
+            product.packed = step.packed_position(product.b)
 
 
 def _ranges_read(step: Step, product: Gemm) -> dict[Range, list[View]]:

@@ -15,7 +15,7 @@ from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.lowering.step import MOST_IN_A_MAP
 from theano.link.native.passes.dependence import Dependence
-from theano.link.native.statements.base import Statement
+from theano.link.native.statements.base import Statement, as_kind
 from theano.link.native.statements.map import Map
 
 # How far apart two maps may be: long programs have thousands of statements.
@@ -29,12 +29,12 @@ def fuse_maps(lowered: Loop | Segment) -> None:
     statements = step.statements
     position = 0
     while position < len(statements):
-        first = _earlier_map(statements, position, step.sizes, dependence)
-        if first is None:
+        other = as_kind(statements[position], Map)
+        one = other and _earlier_map(statements, position, other, step.sizes, dependence)
+        if one is None or other is None:
             position += 1
             continue
-        one, other = statements[first], statements[position]
-        assert isinstance(one, Map) and isinstance(other, Map)
+        first = statements.index(one)
         between = statements[first + 1 : position]
         up = not dependence.any_ordered(between, other)
         _join(one, other, step.sizes)
@@ -48,23 +48,20 @@ def fuse_maps(lowered: Loop | Segment) -> None:
 
 
 def _earlier_map(
-    statements: list[Statement], position: int, sizes: Sizes, dependence: Dependence
-) -> int | None:
-    """Return where the map is that one at a position can be joined with; None if there is none."""
-    other = statements[position]
-    if type(other) is not Map:
-        return None
+    statements: list[Statement], position: int, other: Map, sizes: Sizes, dependence: Dependence
+) -> Map | None:
+    """Return the map that one at a position can be joined with; None if there is none."""
     shape = _shape(other, sizes)
     for first in range(position - 1, max(position - DISTANCE, 0) - 1, -1):
-        one = statements[first]
+        one = as_kind(statements[first], Map)
         if (
-            type(one) is Map
+            one is not None
             and _shape(one, sizes) == shape
             and len(one.body) + len(other.body) <= MOST_IN_A_MAP
             and _fit(one, other, sizes, dependence)
             and _can_meet(statements[first + 1 : position], one, other, dependence)
         ):
-            return first
+            return one
     return None
 
 

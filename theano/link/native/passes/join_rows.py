@@ -16,9 +16,6 @@ from theano.link.native.ir.sizes import Sizes
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.passes.dependence import Dependence
 from theano.link.native.statements.base import Statement
-from theano.link.native.statements.map import Map
-from theano.link.native.statements.map_reduce import MapReduce
-from theano.link.native.statements.reduce import Reduce
 from theano.link.native.statements.row_by_row import RowByRow
 
 # Elements that lie in the second cache anyway, and rows of which each thread should have some.
@@ -129,23 +126,13 @@ def _group(
     return group
 
 
-def _shape(statement: Statement) -> tuple[Size, ...]:
-    return statement.source.shape if isinstance(statement, Reduce) else statement.shape  # type: ignore[attr-defined]
-
-
 def _largest(members: Iterable[Statement]) -> tuple[Size, ...]:
-    return max(map(_shape, members), key=len)
+    return max((one.row_by_row() or () for one in members), key=len)
 
 
 def _rows_of(statement: Statement, sizes: Sizes) -> _Rows | None:
-    """The rows of a map or a reduction of large arrays that can be done row by row."""
-    if not isinstance(statement, Map | Reduce):
-        return None
-    reduction = statement.reduction if isinstance(statement, MapReduce) else statement
-    if isinstance(reduction, Reduce):
-        if not isinstance(reduction.target, View) or 0 in reduction.axes:
-            return None
-    shape = [sizes.find(size) for size in _shape(statement)]
+    """The rows of a statement of large arrays that can be done row by row."""
+    shape = [sizes.find(size) for size in statement.row_by_row() or ()]
     if not shape or isinstance(shape[0], int) and shape[0] < FEWEST_ROWS:
         return None
     if sizes.known_below(shape, FEWEST_ELEMENTS):

@@ -8,7 +8,7 @@ variable, anything else in the function, so that no call leaves an input half ov
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from pytensor.compile.sharedvalue import SharedVariable
@@ -18,8 +18,9 @@ from pytensor.graph.fg import FunctionGraph
 from theano.link.native.ir.ir import Buffer, View
 from theano.link.native.lowering.segment import Output, Segment
 from theano.link.native.passes.share_memory import last_uses
-from theano.link.native.statements.base import Statement
+from theano.link.native.statements.base import Statement, as_kind
 from theano.link.native.statements.map import Map
+from theano.link.native.statements.map_reduce import MapReduce
 from theano.pytensor_base.graphs.graph import protected_inputs
 
 
@@ -51,9 +52,9 @@ def mutable_inputs(
     return found
 
 
-def compute_into_inputs(segment: Segment, mutable: Mapping[Variable, Variable | None]) -> None:
+def compute_into_inputs(segment: Segment) -> None:
     """Have outputs of a segment take the memory of such inputs."""
-    step = segment.step
+    step, mutable = segment.step, segment.mutable
     if not mutable or step.loops or step.errors:
         return
     overwritten = {output.overwrites for output in segment.outputs}
@@ -89,13 +90,14 @@ def _candidates(segment: Segment) -> Iterator[tuple[Output, str]]:
 
 def _element_by_element(statement: Statement) -> Iterator[tuple[View, Buffer]]:
     """What a map reads as a whole, and what it writes at the same element after reading."""
-    if not isinstance(statement, Map):
+    one = as_kind(statement, Map) or as_kind(statement, MapReduce)
+    if one is None:
         return
-    reads = statement.views()
-    partly = {v.buffer for v in reads if not v.whole or v.shape != statement.shape}
+    reads = one.views()
+    partly = {v.buffer for v in reads if not v.whole or v.shape != one.shape}
     for view in reads:
         if view.buffer not in partly and view.buffer.root() is view.buffer:
-            yield from ((view, c.buffer) for c in statement.body if c.buffer is not None)
+            yield from ((view, c.buffer) for c in one.body if c.buffer is not None)
 
 
 def _output_of(buffer: Buffer, outputs: Sequence[Output]) -> Output | None:
@@ -109,8 +111,7 @@ def _first_uses(statements: Sequence[Statement]) -> dict[Buffer, int]:
     first: dict[Buffer, int] = {}
     for position, statement in enumerate(statements):
         used = [view.buffer for view in statement.views()]
-        if isinstance(statement, Map):
-            used += [c.buffer for c in statement.body if c.buffer is not None]
+        used += [c.buffer for c in statement.elementwise() if c.buffer is not None]
         for buffer in used:
             first.setdefault(buffer.root(), position)
     return first

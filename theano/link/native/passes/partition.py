@@ -15,16 +15,18 @@ from typing import Any
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Argument, Buffer, Scalar, Size, View
-from theano.link.native.ir.sharing import ONE, Alone, Rectangle, Share, Sharing, Way
+from theano.link.native.ir.sharing import ONE, Rectangle, Serial, Share, Sharing, Way
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.ir.symbolic import sum_of
 from theano.link.native.lowering.loop import Loop
+from theano.link.native.lowering.segment import Segment
 from theano.link.native.passes.step_time import known_nanoseconds
 from theano.link.native.statements.base import Statement
-from theano.link.native.statements.gemm import Gemm
 
 # nanoseconds of a step, far below what the runtime shares among threads (LEAST_WORK of threads.c)
 WORTH_SHARING = 500.0
+# nanoseconds of a statement of a segment: what the runtime shares takes longer (WORTH_WAKING of threads.c)
+STATEMENT_WORTH_SHARING = 20_000.0
 # rows of which each of two threads has so many that its products are as fast as by columns
 FEWEST_ROWS = 16
 
@@ -48,6 +50,20 @@ def partition_work(loop: Loop) -> None:
     loop.sharing = _shared_work(loop.step.statements, loop.step.sizes, rows, read, written)
 
 
+def partition_statements(segment: Segment) -> None:
+    """Say what each of several threads does of those statements of a segment that take long.
+
+    There, unlike in loops, threads part after each statement.
+    """
+    sizes = segment.step.sizes
+    for statement in segment.step.statements:
+        takes = known_nanoseconds([statement], sizes)
+        if takes is None or takes >= STATEMENT_WORTH_SHARING:
+            part = statement.part_of_thread(sizes)
+            if part is not None:
+                segment.parts[statement] = part
+
+
 def _role(argument: Argument, tap: int) -> RowRole:
     rounds = {"ring": argument.history + 1, "untraced": argument.history + 1, "trace": 1}
     return RowRole(argument.name, tap, rounds.get(argument.kind))
@@ -59,7 +75,7 @@ def _shared_work(
     rows: dict[Buffer, RowRole],
     numbers_read: Iterable[RowRole],
     numbers_written: Iterable[RowRole],
-) -> Sharing | Alone:
+) -> Sharing | Serial:
     """Share out the statements of a step, unless it is for one thread.
 
     Parameters
@@ -71,15 +87,15 @@ def _shared_work(
     """
     takes = known_nanoseconds(statements, sizes)
     if takes is not None and takes < WORTH_SHARING:
-        return Alone("its step takes less time than it takes to share it")
+        return Serial("its step takes less time than it takes to share it")
     result = Sharing(_rows_in_common(statements, sizes))
     for statement in statements:
         way = statement.way(result, sizes)
-        if isinstance(way, Alone):
+        if isinstance(way, Serial):
             return way
         result.ways.append(way)
     if not result.ranges:
-        return Alone("nothing in it has more than one element")
+        return Serial("nothing in it has more than one element")
     tracker = _Tracker(sizes, rows)
     read = [Access(role.memory, role, None, (), False) for role in numbers_read]
     written = [Access(role.memory, role, ONE, (), True) for role in numbers_written]
@@ -98,8 +114,8 @@ def _shared_work(
 
 def _rows_in_common(statements: list[Statement], sizes: Sizes) -> Size | None:
     """The rows that all products by packed matrices have, which threads may share; None if there are none."""
-    products = [one for one in statements if isinstance(one, Gemm) and one.packed is not None]
-    rows = {sizes.find(product.out.shape[0]) for product in products}
+    products = [one for one in statements if one.packed_operand() is not None]
+    rows = {sizes.find(out.shape[0]) for one in products for out in one.values_written()}
     if len(rows) != 1:
         return None
     (count,) = rows

@@ -8,13 +8,15 @@ from typing import Any
 
 from theano.configparser import config
 from theano.data_classes import dataclass
-from theano.link.native.graph.updates_in_place import overwrite_inputs
+from theano.link.native.graph.updates_in_place import commit_last, overwrite_inputs
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.passes.column_products import split_products
 from theano.link.native.passes.fuse_maps import fuse_maps
 from theano.link.native.passes.join_rows import join_rows
-from theano.link.native.passes.partition import partition_work
+from theano.link.native.passes.mutable_inputs import compute_into_inputs
+from theano.link.native.passes.partition import partition_statements, partition_work
+from theano.link.native.passes.place_in_memory import place_in_memory
 from theano.link.native.passes.reduced_maps import reduce_in_maps
 from theano.link.native.passes.results_in_operands import results_in_operands
 from theano.link.native.passes.share_memory import share_memory
@@ -47,7 +49,11 @@ PASSES = (
     Pass(choose_strides, (Loop, Segment)),
     Pass(join_rows, (Segment,)),
     Pass(results_in_operands, (Segment,)),
+    Pass(compute_into_inputs, (Segment,)),
+    Pass(commit_last, (Segment,)),
     Pass(partition_work, (Loop,)),
+    Pass(partition_statements, (Segment,)),
+    Pass(place_in_memory, (Loop, Segment)),
 )
 
 

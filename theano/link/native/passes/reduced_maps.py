@@ -5,7 +5,7 @@ from __future__ import annotations
 from theano.link.native.ir.ir import Buffer, Scalar
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.segment import Segment
-from theano.link.native.statements.base import Statement
+from theano.link.native.statements.base import Statement, of_kind
 from theano.link.native.statements.map import Map
 from theano.link.native.statements.map_reduce import MapReduce
 from theano.link.native.statements.reduce import Reduce
@@ -20,14 +20,13 @@ def reduce_in_maps(lowered: Loop | Segment) -> None:
     sizes = step.sizes
     made_by = {
         compute: statement
-        for statement in step.statements
-        if isinstance(statement, Map)
+        for statement in of_kind(step.statements, Map)
         for compute in statement.body
     }
     joined: dict[Map, MapReduce] = {}
     gone: set[Statement] = set()
-    for statement in step.statements:
-        if not isinstance(statement, Reduce) or not statement.axes:
+    for statement in of_kind(step.statements, Reduce):
+        if not statement.axes:
             continue
         summed = statement.source.buffer.compute
         of = made_by.get(summed) if summed is not None else None

@@ -14,21 +14,17 @@ from theano.link.native.lowering.segment import Segment
 from theano.link.native.passes.reduced_maps import FEW
 from theano.link.native.passes.share_memory import last_uses
 from theano.link.native.statements.base import Statement
-from theano.link.native.statements.map import Map
-from theano.link.native.statements.row_by_row import RowByRow
 
 
 def results_in_operands(segment: Segment) -> None:
     """Place temporaries where the results are that maps make of them, outside loops."""
-    together = [_parts(one) for one in segment.step.statements]
+    together = [one.in_order() for one in segment.step.statements]
     statements = [part for parts in together for part in parts]
     with_it = [parts for parts in together for _ in parts]
     last, first = last_uses(statements), _first_uses(statements)
     for position, statement in enumerate(statements):
-        if not isinstance(statement, Map):
-            continue
         views = [view for part in with_it[position] for view in part.views()]
-        for compute in statement.body:
+        for compute in statement.elementwise():
             result = compute.buffer
             if result is None or not compute.stored or not _is_new(result, first, position):
                 continue
@@ -44,10 +40,6 @@ def results_in_operands(segment: Segment) -> None:
             if operand is not None:
                 operand.place = View.of(result)
                 first[result] = first[operand]
-
-
-def _parts(statement: Statement) -> list[Statement]:
-    return statement.parts if isinstance(statement, RowByRow) else [statement]
 
 
 def _first_uses(statements: list[Statement]) -> dict[Buffer, int]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from theano.link.native.ir.ir import Buffer, View
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.segment import Segment
-from theano.link.native.statements.base import Statement
+from theano.link.native.statements.base import Statement, of_kind
 from theano.link.native.statements.copy import Copy
 
 
@@ -17,8 +17,9 @@ def share_memory(lowered: Loop | Segment) -> None:
     """Drop copies of temporaries that nothing needs after the copy."""
     statements = lowered.step.statements
     last = last_uses(statements)
-    for position, statement in enumerate(list(statements)):
-        if isinstance(statement, Copy) and _can_share(statement, position, last):
+    positions = {statement: position for position, statement in enumerate(statements)}
+    for statement in list(of_kind(statements, Copy)):
+        if _can_share(statement, positions[statement], last):
             assert isinstance(statement.source, View)
             kept, copy = statement.source.buffer, statement.target.buffer
             uses = max(last[kept.root()], last[copy.root()])

@@ -7,6 +7,8 @@ computed from is written before it is read. Transformation: each reader computes
 
 from __future__ import annotations
 
+from typing import cast
+
 from theano.link.native.ir.ir import Buffer, Compute, Scalar, Size, View
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.lowering.loop import Loop
@@ -15,7 +17,7 @@ from theano.link.native.lowering.step import MOST_IN_A_MAP, Step
 from theano.link.native.passes.dependence import Dependence
 from theano.link.native.passes.ranges import Range, in_order, range_of
 from theano.link.native.passes.unread import answered_buffers
-from theano.link.native.statements.base import Statement
+from theano.link.native.statements.base import Statement, of_kind
 from theano.link.native.statements.map import Map
 
 
@@ -25,16 +27,15 @@ def slice_maps(lowered: Loop | Segment) -> None:
     readers = _views_read(step.statements)
     kept = {buffer.root() for buffer in answered_buffers(lowered)}
     dependence = Dependence(lowered)
-    for position, statement in enumerate(step.statements):
-        if type(statement) is not Map:
-            continue
+    positions = {statement: position for position, statement in enumerate(step.statements)}
+    for statement in of_kind(step.statements, Map):
         for compute in list(statement.body):
             buffer = compute.buffer
             if buffer is None or buffer.place is not None or buffer in kept:
                 continue
             found = _slices(buffer, readers.get(buffer, []), step.sizes)
             tree = _tree(compute)
-            if found and _may_move(step.statements, position, tree, found, dependence):
+            if found and _may_move(step.statements, positions[statement], tree, found, dependence):
                 for reader, view, part in found:
                     _compute_in(step, reader, view, part, tree)
                     dependence.forget(reader)
@@ -54,11 +55,12 @@ def _slices(
 ) -> list[tuple[Map, View, Range]]:
     """Return the slices by which maps read a buffer; none if anything else is done with it."""
     found = []
+    maps = {*of_kind((statement for statement, _ in uses), Map)}
     for statement, view in uses:
         part = range_of(view, buffer, sizes) if view.buffer is buffer else None
-        if part is None or type(statement) is not Map:
+        if part is None or statement not in maps:
             return []
-        found.append((statement, view, part))
+        found.append((cast(Map, statement), view, part))
     return found if found and in_order(list({p: p for *_, p in found}), buffer, sizes) else []
 
 

@@ -15,7 +15,7 @@ from theano.link.native.lowering.step import Step
 from theano.link.native.passes.dependence import Dependence
 from theano.link.native.passes.fuse_maps import is_all_of_its_buffer
 from theano.link.native.passes.ranges import Range, in_order, range_of
-from theano.link.native.statements.base import Statement
+from theano.link.native.statements.base import Statement, as_kind
 from theano.link.native.statements.copy import Combine, Copy
 
 # How many statements after the zeros are looked at: long programs have thousands.
@@ -27,21 +27,21 @@ def store_parts(lowered: Loop | Segment) -> None:
     step, dependence = lowered.step, Dependence(lowered)
     position = 0
     while position < len(step.statements):
-        if _fills_with_zeros(step, position, dependence):
-            parts = _parts(step, position, dependence)
-            (array,) = step.statements[position].written()
+        fill = as_kind(step.statements[position], Copy)
+        if fill is not None and _fills_with_zeros(step, position, fill, dependence):
+            parts = _parts(step, position, fill, dependence)
+            array = fill.target.buffer
             ordered = in_order(list(parts.values()), array, step.sizes) if parts else None
             if ordered is not None:
-                position += _store(step, position, parts, ordered)
+                position += _store(step, position, fill, parts, ordered)
         position += 1
 
 
-def _fills_with_zeros(step: Step, position: int, dependence: Dependence) -> bool:
-    """Return whether a statement fills memory with zeros that nothing used before."""
-    statement = step.statements[position]
-    if not isinstance(statement, Copy) or not isinstance(statement.source, Scalar):
+def _fills_with_zeros(step: Step, position: int, fill: Copy, dependence: Dependence) -> bool:
+    """Return whether a copy fills memory with zeros that nothing used before."""
+    if not isinstance(fill.source, Scalar):
         return False
-    number, target = statement.source.literal, statement.target
+    number, target = fill.source.literal, fill.target
     if number is None or number != 0 or not is_all_of_its_buffer(target, step.sizes):
         return False
     buffer, memory = target.buffer, dependence.memory(target.buffer)
@@ -53,23 +53,21 @@ def _fills_with_zeros(step: Step, position: int, dependence: Dependence) -> bool
     )
 
 
-def _parts(step: Step, position: int, dependence: Dependence) -> dict[Combine, Range]:
+def _parts(step: Step, position: int, fill: Copy, dependence: Dependence) -> dict[Combine, Range]:
     """Return the additions to parts of an array, until something else is done with it."""
-    fill = step.statements[position]
-    assert isinstance(fill, Copy)
     array, memory = fill.target.buffer, dependence.memory(fill.target.buffer)
     found: dict[Combine, Range] = {}
     for statement in step.statements[position + 1 : position + DISTANCE]:
         touched = dependence.reads(statement) | dependence.writes(statement)
         if memory not in touched:
             continue
-        part = None
-        if isinstance(statement, Combine) and statement.operation == "add":
-            part = _part_of(statement, array, step.sizes, dependence)
+        added = as_kind(statement, Combine)
+        if added is None or added.operation != "add":
+            break
+        part = _part_of(added, array, step.sizes, dependence)
         if part is None:
             break
-        assert isinstance(statement, Combine)
-        found[statement] = part
+        found[added] = part
     return found
 
 
@@ -91,10 +89,10 @@ def _part_of(
     return range_of(statement.target, array, sizes)
 
 
-def _store(step: Step, position: int, parts: dict[Combine, Range], ordered: list[Range]) -> int:
+def _store(
+    step: Step, position: int, fill: Copy, parts: dict[Combine, Range], ordered: list[Range]
+) -> int:
     """Store parts in the place of adding them; return how many statements are more."""
-    fill = step.statements[position]
-    assert isinstance(fill, Copy)
     for statement in parts:
         stored = Copy(statement.target, statement.source)
         step.origins[stored] = step.origins.pop(statement, None)

@@ -6,7 +6,6 @@ from theano.link.native.ir.ir import Buffer, Compute
 from theano.link.native.ir.symbolic import Name
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.segment import Segment
-from theano.link.native.statements.map import Map
 
 
 def mark_stored(lowered: Loop | Segment) -> None:
@@ -14,10 +13,9 @@ def mark_stored(lowered: Loop | Segment) -> None:
     for statement in lowered.step.statements:
         for view in statement.views():
             _store(view.buffer)
-        if isinstance(statement, Map):
-            for compute in statement.body:
-                if compute.buffer is not None and compute.buffer.place is not None:
-                    compute.stored = True
+        for compute in statement.elementwise():
+            if compute.buffer is not None and compute.buffer.place is not None:
+                compute.stored = True
 
 
 def _store(buffer: Buffer | None) -> None:

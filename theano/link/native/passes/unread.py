@@ -7,7 +7,7 @@ from collections import Counter
 from theano.link.native.ir.ir import Buffer, Compute, Value, View
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.segment import Segment
-from theano.link.native.statements.base import Statement
+from theano.link.native.statements.base import Statement, of_kind
 from theano.link.native.statements.map import Map
 
 
@@ -20,7 +20,7 @@ def leave_out_unread(lowered: Loop | Segment) -> None:
         reads = Counter(root for statement in step.statements for root in _read(statement))
         unread = {one for one in step.statements if _is_unread(one, reads, answered)}
         step.statements = [one for one in step.statements if one not in unread]
-        maps = [one for one in step.statements if isinstance(one, Map)]
+        maps = of_kind(step.statements, Map)
         pruned = [_pruned(one, reads, answered) for one in maps]
         changed = bool(unread) or any(pruned)
 

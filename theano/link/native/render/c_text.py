@@ -14,7 +14,7 @@ from theano.link.native.render.registry import libraries
 
 INCLUDED = Path(__file__).parent / "included"
 
-_ALWAYS = ("prelude.inc", "../../runtime/arrays.inc")
+_ALWAYS = ("../../runtime/shared.inc", "prelude.inc")
 # file beside the prelude -> where it is; each after those that it needs
 _LIBRARIES = {
     "activations": "../../runtime/kernels/activations.inc",
@@ -147,6 +147,16 @@ class Row(Line):
 def comment(what: str) -> Line:
     """Text as a comment."""
     return Line("", what)
+
+
+def without_outer_parentheses(text: str) -> str:
+    """An expression without the parentheses around all of it."""
+    depth = 0
+    for position, letter in enumerate(text):
+        depth += (letter == "(") - (letter == ")")
+        if not depth:
+            return text[1:-1] if position == len(text) - 1 and position else text
+    return text
 
 
 def without_comments(lines: Iterable[str]) -> list[str]:

@@ -38,7 +38,7 @@ def unless_empty(sizes: Iterable[Size | str], loops: list[str]) -> list[str]:
 
     There may be 2**40 rows without elements: no memory limits their number.
     """
-    conditions = [f"({n}) > 0" for n in sizes if not isinstance(n, int) or n <= 0]
+    conditions = [f"{n} > 0" for n in sizes if not isinstance(n, int) or n <= 0]
     return [f"if ({' && '.join(conditions)}) {{", *loops, "}"] if conditions else loops
 
 

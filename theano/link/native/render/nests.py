@@ -72,7 +72,7 @@ def nest(
     ):
         return _nest_of_rows(shape, operands, inner, share, looks)
     extents, strides = operands.collapsed(shape)
-    lines = ["{"]
+    lines: list[str] = []
     first: str = "0"
     end: Size | str = extents[-1]
     rows = (share.top, share.bottom) if isinstance(share, Rectangle) else None
@@ -103,7 +103,7 @@ def nest(
         bounds[0] = "first", "end"
     elif rows is not None:
         bounds[0] = rows
-    return [*lines, *_loops(operands, bounds, (first, end), strides, inner, looks), "}"]
+    return block([*lines, *_loops(operands, bounds, (first, end), strides, inner, looks)])
 
 
 def _nest_of_rows(
@@ -118,7 +118,17 @@ def _nest_of_rows(
     bounds[[mark.factor for mark in marked].index(1)] = share.first, share.end
     renamed = [[stride.renamed(writer.rename) for stride in mine] for mine in strides]
     lines = _loops(operands, bounds, bounds[-1], renamed, inner, looks)
-    return ["{", *declared(looks), *lines, "}"]
+    return block([*declared(looks), *lines])
+
+
+def block(lines: list[str]) -> list[str]:
+    """Lines in a block of their own, unless they are one."""
+    depth = 0
+    for line in lines[:-1]:
+        depth += line.endswith("{") - line.startswith("}")
+        if not depth:
+            return ["{", *lines, "}"]
+    return lines
 
 
 def _is_wide(operands: Operands, shape: Sequence[Size]) -> bool:

@@ -113,7 +113,7 @@ _ON_VECTORS = {
     "1 / ({0} * tn_sqrt_{s}({0})))",
 }
 # functions of vectors.inc and activations.inc
-_FUNCTIONS_ON_VECTORS = ("exp", "expm1", "log", "log1p", "tanh", "sigmoid", "softplus")
+FUNCTIONS_ON_VECTORS = ("exp", "expm1", "log", "log1p", "tanh", "sigmoid", "softplus")
 
 _COMPARISON = re.compile(r"([<>=!]=?)(?:, signed (\d))?")
 
@@ -145,7 +145,7 @@ def vector_text(expression: Expression, operands: Sequence[str], dtype: str) -> 
     """The C expression on vectors of a floating-point type."""
     assert expression.in_vectors
     operation, count = expression.operation, len(operands)
-    if operation in _FUNCTIONS_ON_VECTORS:
+    if operation in FUNCTIONS_ON_VECTORS:
         template = f"tn_v_{operation}_{{s}}({_operands(count)})"
     elif operation in _JOINED:
         template = f"({_joined(expression, count)})"

@@ -14,14 +14,15 @@ from __future__ import annotations
 import numpy as np
 
 from theano.data_classes import dataclass
-from theano.link.native.ir.ir import FIRST_RESULT, Argument, Buffer
+from theano.link.native.ir.ir import FIRST_RESULT, Argument
+from theano.link.native.ir.memory_plan import MemoryPlan
 from theano.link.native.lowering.segment import Segment, takes_offers
 from theano.link.native.lowering.step import Step
 from theano.link.native.passes.step_time import nanoseconds
 from theano.link.native.render.c_text import Definition, Row, comment
 from theano.link.native.render.computing_function import computing_function
 from theano.link.native.render.counters import CLOCK, Counters
-from theano.link.native.render.memory import Memory
+from theano.link.native.render.memory import plan_lines, pointers
 from theano.link.native.render.numbers_in_c import C_TYPES, in_c, time_in_c
 from theano.link.native.render.prologue import prologue
 from theano.link.native.render.repeated_statements import Part, Repeated
@@ -33,11 +34,6 @@ LINES_WORTH_OPTIMIZING = 150
 LINES_OF_ITS_OWN = 300
 # Shared variables and the like are written from here on: all of them, or none.
 COMMIT = "if (runtime->commit()) { status = TN_INTERRUPTED; goto end; }"
-CONVERT = -1_000_000
-REFUSED = -2_000_000
-OTHER_ROOM = -4_000_000
-# result[1] of a segment that has written into shared variables
-COMMITTED = -1
 
 
 @dataclass(frozen=True)
@@ -61,26 +57,25 @@ def emit_segment(
     segment: Segment, repeated: Repeated, counters: Counters | None = None
 ) -> SegmentText:
     """The lines of a segment's C function."""
-    step = segment.step
-    memory = Memory(step)
-    commit = _first_commit(segment)
+    step, commit = segment.step, segment.commit
+    assert segment.memory is not None
     parts = _parts(step, commit, counters)
-    before = _before(segment, memory, repeated)
-    pointers = [*_outputs(segment), *memory.pointers]
-    long = len(before) + len(pointers) + len(parts) > LINES_WORTH_OPTIMIZING
+    before = _before(segment, segment.memory, repeated)
+    places = [*_outputs(segment), *pointers(segment)]
+    long = len(before) + len(places) + len(parts) > LINES_WORTH_OPTIMIZING
     calls = repeated.written(segment, parts, fewest=1 if long else 2)
     ends = bool(step.errors or step.loops or commit is not None)
     computing = None
     counting = ["enum { thread = 0 };", *counters.shapes(step), CLOCK] if counters else []
     compute = [
-        *pointers,
+        *places,
         "int64_t status = 0;",
         *counting,
         *calls.lines,
         *(["end:"] if ends else []),
     ]
     if len(compute) > LINES_OF_ITS_OWN and counters is None:
-        computing = computing_function(segment, memory.plan.slots > 0, calls.names, compute)
+        computing = computing_function(segment, bool(segment.memory.slots), calls.names, compute)
         compute = [f"const int64_t status = {computing.call};"]
     return SegmentText(
         [
@@ -113,17 +108,14 @@ def _parts(step: Step, commit: int | None, counters: Counters | None) -> list[Pa
     return parts
 
 
-def _before(segment: Segment, memory: Memory, repeated: Repeated) -> list[str]:
+def _before(segment: Segment, memory: MemoryPlan, repeated: Repeated) -> list[str]:
     """What is found and checked before anything is computed."""
     step = segment.step
-    for output in segment.outputs:
-        memory.must_fit(output.argument.dtype, output.argument.shape)
     return [
         *_inputs(segment),
         *prologue(step.sizes.entries, repeated.loops),
         "/* work memory */",
-        *memory.plan.lines(),
-        memory.refuse(),
+        *plan_lines(memory),
         *_shapes(segment),
         "result[1] = bytes;",
         f"if (!run) {{ result[0] = tn_whole({_own_nanoseconds(step)}); return 0; }}",
@@ -135,25 +127,6 @@ def _own_nanoseconds(step: Step) -> str:
     """What takes longer where the segment is not optimized."""
     own = [statement for statement in step.statements if not statement.leaves_work]
     return time_in_c(nanoseconds(own, step.sizes))
-
-
-def _first_commit(segment: Segment) -> int | None:
-    """The first statement that writes into an input: a signal may have ended what is before it."""
-    taken = [output.buffer for output in segment.outputs if output.overwrites is not None]
-    for position, statement in enumerate(segment.step.statements):
-        used = [*(view.buffer for view in statement.views()), *statement.results()]
-        if any(_lies_in(buffer, taken) for buffer in used):
-            return position
-    return None
-
-
-def _lies_in(buffer: Buffer | None, taken: list[Buffer]) -> bool:
-    while buffer is not None:
-        if buffer.root() in taken:
-            return True
-        place = buffer.root().place
-        buffer = None if place is None else place.buffer
-    return False
 
 
 def _inputs(segment: Segment) -> list[str]:

@@ -12,16 +12,13 @@ from theano.data_classes import dataclass
 from theano.link.native.ir.prologue import names_of
 from theano.link.native.ir.sharing import OuterRange
 from theano.link.native.lowering.segment import Segment
-from theano.link.native.passes.step_time import known_nanoseconds, nanoseconds
+from theano.link.native.passes.step_time import nanoseconds
 from theano.link.native.render.c_text import Definition
 from theano.link.native.render.nests import ELEMENTS_TOGETHER, range_of_thread
 from theano.link.native.render.numbers_in_c import time_in_c
 from theano.link.native.render.registry import lines_of
 from theano.link.native.render.steps import function_writer
 from theano.link.native.statements.base import Statement
-
-# nanoseconds of a statement: what the runtime shares takes longer (WORTH_WAKING of threads.c)
-WORTH_SHARING = 20_000.0
 
 
 @dataclass(frozen=True)
@@ -81,18 +78,14 @@ class SharedStatement:
 def shared_statement(
     segment: Segment, statement: Statement, types: Mapping[str, str]
 ) -> SharedStatement | None:
-    """A statement of a segment as threads share it; None where one thread does it sooner.
+    """A statement of a segment as threads share it; None where one thread does it.
 
     Parameters
     ----------
     types
         The C types of what statements may name.
     """
-    sizes = segment.step.sizes
-    takes = known_nanoseconds([statement], sizes)
-    if takes is not None and takes < WORTH_SHARING:
-        return None
-    part = statement.part_of_thread(sizes)
+    sizes, part = segment.step.sizes, segment.parts.get(statement)
     if part is None:
         return None
     writer = function_writer(segment.step, types, "")

@@ -12,8 +12,6 @@ from theano.link.native.render.registry import about, lines_of_a_thread
 from theano.link.native.render.writer import NotingWriter, Writer, WriterOfFunction
 from theano.link.native.statements.base import Statement
 
-MEET = "TN_MEET"
-
 
 def emit_statements(
     step: Step,
@@ -31,23 +29,26 @@ def emit_statements(
             lines += emit_statement(step, statement, functions)
         else:
             if position:
-                lines += meeting(sharing, position, counters.waiting(step) if counters else [])
+                lines += barrier(sharing, position, counters.waiting(step) if counters else [])
             lines += emit_statement(step, statement, functions, sharing.ways[position])
         if counters:
             lines += counters.after(step, position)
     if sharing is not None and step.statements:
-        lines += meeting(sharing, len(step.statements))
+        lines += barrier(sharing, len(step.statements))
     return lines
 
 
-def meeting(sharing: Sharing, position: int, then: Sequence[str] = ()) -> list[str]:
+def barrier(sharing: Sharing, position: int, then: Sequence[str] = ()) -> list[str]:
     """The barrier before a statement, if there is one, and what follows it."""
     by_columns, by_rows = position in sharing.barriers, position in sharing.barriers_by_rows
     if not by_columns and not by_rows:
         return []
     if sharing.rows is None or by_columns and by_rows:
-        return [MEET, *then]
-    return [f"if ({'by_rows' if by_rows else '!by_rows'}) {{", MEET, *then, "}"]
+        return ["TN_BARRIER", *then]
+    condition = f"if ({'by_rows' if by_rows else '!by_rows'})"
+    if not then:
+        return [f"{condition} TN_BARRIER"]
+    return [f"{condition} {{", "TN_BARRIER", *then, "}"]
 
 
 def emit_statement(

@@ -16,16 +16,21 @@ import numpy as np
 from theano.link.native.build.optimized_later import OptimizedLater
 from theano.link.native.ir.ir import FIRST_RESULT
 from theano.link.native.lowering.segment import Passed, SegmentCall, takes_offers
-from theano.link.native.render.loop import RUNTIME_FUNCTIONS
-from theano.link.native.render.segment import COMMITTED, CONVERT, OTHER_ROOM, REFUSED
 from theano.link.native.run.interrupts import (
-    INTERRUPTED,
     is_main_thread,
     raise_pending,
     stopping,
     watch_signals,
 )
 from theano.link.native.run.lapack import offer_lapack
+from theano.link.native.runtime.header import (
+    COMMITTED,
+    CONVERT,
+    INTERRUPTED,
+    OTHER_ROOM,
+    REFUSED,
+    RUNTIME_FUNCTIONS,
+)
 from theano.link.native.runtime.load import symbol
 
 ALIGNMENT = 64
@@ -52,7 +57,7 @@ def layout_is_known() -> bool:
         size = ctypes.sizeof(ctypes.c_void_p)
         return ctypes.c_void_p.from_address(address + position * size).value or 0
 
-    # tn_array and tn_array_in of arrays.inc
+    # tn_array and tn_array_in of shared.inc
     item_is_there = word(word(id(cell), 3), 0) == id(array)
     return item_is_there and word(id(array), 2) == array.ctypes.data
 

@@ -1,6 +1,6 @@
 """Ctrl-C during a long loop or product: they ask Python now and then whether a signal came.
 
-A loop that was stopped returns ``INTERRUPTED``, a product that was stopped leaves a mark; whoever called
+A loop that was stopped returns ``header.INTERRUPTED``, a product that was stopped leaves a mark; whoever called
 it then calls ``raise_pending``.
 """
 
@@ -12,8 +12,6 @@ import threading
 from functools import cache
 
 from theano.link.native.runtime.load import library
-
-INTERRUPTED = -3_000_000
 
 _FUNCTIONS = ("PyGILState_Ensure", "PyGILState_Release", "PyErr_CheckSignals", "PyErr_Fetch")
 

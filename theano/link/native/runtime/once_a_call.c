@@ -125,6 +125,16 @@ void tn_order_rows(void *ring, int64_t rows, int64_t bytes, int64_t written)
     reverse_rows(bottom, rows, bytes);
 }
 
+void tn_end_ring(void *ring, void *result, int64_t rows, int64_t kept, int64_t bytes, int64_t written)
+{
+    if (ring == result) {
+        tn_order_rows(ring, kept, bytes, written);
+        return;
+    }
+    for (int64_t k = 0; k < kept; k++)
+        memcpy((char *)result + k * bytes, (char *)ring + (written - kept + k) % rows * bytes, bytes);
+}
+
 void tn_share_out(const void *runtime, double nanoseconds,
                   void (*statement)(void *operands, int part, int parts), void **operands)
 {

@@ -9,6 +9,8 @@
 
 #include <stdint.h>
 
+#include "shared.inc"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -71,17 +73,6 @@ void tn_gemm_f64(int64_t m, int64_t n, int64_t k, const double *a, int64_t a_row
  * lies outside of the image counts as zeros. There are three axes: those that lack have the length 1 and
  * 1 tap. Images, filters and the results of the correlation, here called top, lie in C order, without gaps:
  * image, group, channel, lengths; group, filter, channel, taps; image, group, filter, counts. */
-#ifndef TN_CORRELATION_SIZES
-#define TN_CORRELATION_SIZES
-typedef struct {
-    int64_t length, taps, count, step, dilation, before;
-} tn_axis;
-typedef struct {
-    /* channels and filters of one group */
-    int64_t images, groups, channels, filters;
-    tn_axis axes[3];
-} tn_correlation;
-#endif
 /* Which of images, filters and top is computed from the two others. */
 enum { TN_TO_TOP, TN_TO_IMAGES, TN_TO_FILTERS };
 /* Elements of work memory; -1 where they do not fit 64 bits. */
@@ -98,13 +89,6 @@ void tn_correlate_f64(const tn_correlation *sizes, int64_t direction, const doub
                       int thread, int threads);
 
 /* ---- Sequences of labels: connectionist temporal classification. ---- */
-#ifndef TN_CTC_SIZES
-#define TN_CTC_SIZES
-typedef struct {
-    /* steps of activations, classes of which the first is the blank, and room for labels */
-    int64_t steps, classes, labels, step_stride, class_stride, label_stride, gradient_stride;
-} tn_ctc;
-#endif
 /* The cost of one sequence, of which so many steps count: the negative logarithm of the probability of its
  * labels, those that are not negative; 0 where they do not fit the steps. The gradient of the cost by the
  * activations, if it is not NULL, has steps so far apart. Labels are below the number of classes, and
@@ -189,15 +173,6 @@ int tn_set_apart(int apart);
 
 /* Nanoseconds between questions to Python, at least, where tests do not set others: each takes its lock. */
 #define TN_PATIENCE 20000000
-
-/* What a loop remembers of its looks at the clock; shared by its threads. */
-#ifndef TN_WATCH
-#define TN_WATCH
-typedef struct {
-    int64_t looked, asked, judged, waited, block, alone, resume, answers[2];
-} tn_watch;
-enum { TN_STOP = -1, TN_ALONE = -2, TN_TOGETHER = -3 };
-#endif
 
 /* Called by all threads of a loop at step 0, and then at each step that it answers: every 10 ms or
  * so. TN_STOP: a signal came, and all threads stop. TN_ALONE: the threads wait for processors that
@@ -330,15 +305,9 @@ TN_LINEAR_ALGEBRA(double, f64)
 
 /* ---- What generated C does once a call. ---- */
 
-#include "arrays.inc"
-
 /* No memory is larger: what passes here may be added and multiplied by a few without a check. */
 #define TN_MOST_BYTES ((int64_t)1 << 48)
 
-/* Less than it, an answer says which input has to be converted. */
-#ifndef TN_CONVERT
-#define TN_CONVERT -1000000
-#endif
 /* TN_CONVERT - k for the first input that is not as expected; 0 where all are. */
 int64_t tn_unlike(const void *arrays, const void *array_type, const tn_expected *expected, int count);
 /* Whether arrays that are offered for results have other shapes than these, which follow one another. */
@@ -357,6 +326,9 @@ int64_t tn_slice_length(int64_t start, int64_t stop, int64_t step);
 /* Bring the rows of a ring, of which `written` were written, into order, or clear those that
  * were not reached. */
 void tn_order_rows(void *ring, int64_t rows, int64_t bytes, int64_t written);
+/* The end of a state that `written` rows were written of, into a ring of `rows`: the last of them are where
+ * the caller looks for them, in order. That may be the ring itself, of as many rows as are kept. */
+void tn_end_ring(void *ring, void *result, int64_t rows, int64_t kept, int64_t bytes, int64_t written);
 /* Have threads do a statement that takes so many nanoseconds: the runtime's functions become its first
  * operand. */
 void tn_share_out(const void *runtime, double nanoseconds,

@@ -7,18 +7,19 @@ and a function in `render/` that writes it. One that leaves something out cannot
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from enum import Enum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from theano.data_classes import dataclass
-from theano.link.native.ir.ir import Buffer, Scalar, Size, View
+from theano.link.native.ir.ir import Buffer, Compute, Scalar, Size, View
 from theano.link.native.ir.prologue import names_of
 from theano.link.native.ir.sharing import Share, Sharing, Way
 from theano.link.native.ir.sizes import Sizes
 
 Operand = View | Scalar
+Kind = TypeVar("Kind", bound="Statement")
 
 
 class AsFunction(Enum):
@@ -106,6 +107,18 @@ class Statement(ABC):
     def errors(self) -> list[tuple[type[Exception], str]]:
         """The exceptions that it may end the step with; of a loop inside, the caller adds them."""
         return []
+
+    def elementwise(self) -> list[Compute]:
+        """The results that it computes element by element over one shape, each after its operands."""
+        return []
+
+    def row_by_row(self) -> tuple[Size, ...] | None:
+        """The shape whose rows it can do one after the other, each by itself; None if it cannot."""
+        return None
+
+    def in_order(self) -> Sequence[Statement]:
+        """What it does, as statements without parts."""
+        return [self]
 
     def sizes_that_agree(self) -> list[tuple[Size, Size]]:
         """Pairs of sizes that are the same, or the statement is unsound."""
@@ -205,3 +218,13 @@ class Statement(ABC):
     def described(self) -> str:
         """What it does in a few words."""
         return type(self).__name__.lower()
+
+
+def as_kind(statement: Statement, kind: type[Kind]) -> Kind | None:
+    """Return a statement of just this kind; None for any other, and for what extends the kind."""
+    return statement if type(statement) is kind else None
+
+
+def of_kind(statements: Iterable[Statement], kind: type[Kind]) -> Iterator[Kind]:
+    """Yield the statements of just this kind."""
+    return (found for one in statements if (found := as_kind(one, kind)) is not None)

@@ -6,7 +6,7 @@ from typing import Any
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Buffer, Scalar, View
-from theano.link.native.ir.sharing import Alone, Share, Sharing, Way
+from theano.link.native.ir.sharing import Serial, Share, Sharing, Way
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.statements.base import AsFunction, Operand, Statement, Touch, Work
 
@@ -80,7 +80,7 @@ class CallLoop(Statement):
         return [v for a, v in pairs if a.kind in WRITTEN_KINDS and isinstance(v, View)]
 
     def way(self, sharing: Sharing, sizes: Sizes) -> Way:
-        return Alone("the loop inside is shared among all threads, in a region of its own")
+        return Serial("the loop inside is shared among all threads, in a region of its own")
 
     def touches(self, share: Share | None) -> list[Touch]:
         return [Touch(view, None, True) for view in self.views()]

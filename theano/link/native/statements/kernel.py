@@ -9,7 +9,7 @@ from typing import Any
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Size, View
 from theano.link.native.ir.prologue import names_of
-from theano.link.native.ir.sharing import ONE, Alone, Share, Sharing, Way
+from theano.link.native.ir.sharing import ONE, Serial, Share, Sharing, Way
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.statements.base import AsFunction, Checks, Statement, Touch, Work
 from theano.link.native.statements.costs import MOVE
@@ -84,7 +84,7 @@ class Kernel(Statement):
 
     def way(self, sharing: Sharing, sizes: Sizes) -> Way:
         # an error must not leave the other threads waiting
-        return Alone("lines of an operation that may end the step") if self.may_fail else ONE
+        return Serial("lines of an operation that may end the step") if self.may_fail else ONE
 
     def touches(self, share: Share | None) -> list[Touch]:
         reads = [Touch(view, None) for view in self.reads]

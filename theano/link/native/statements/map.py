@@ -30,6 +30,12 @@ class Map(Statement):
     def values_written(self) -> list[Operand]:
         return []
 
+    def elementwise(self) -> list[Compute]:
+        return self.body
+
+    def row_by_row(self) -> tuple[Size, ...] | None:
+        return self.shape
+
     def sizes_that_agree(self) -> list[tuple[Size, Size]]:
         views = [value for value in self.values_read() if isinstance(value, View)]
         shapes = [*(view.shape for view in views), *(buffer.shape for buffer in Map.written(self))]

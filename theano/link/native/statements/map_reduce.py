@@ -31,6 +31,9 @@ class MapReduce(Map):
     def values_written(self) -> list[Operand]:
         return self.reduction.values_written()
 
+    def row_by_row(self) -> tuple[Size, ...] | None:
+        return self.shape if self.reduction.row_by_row() else None
+
     def sizes_that_agree(self) -> list[tuple[Size, Size]]:
         return [*super().sizes_that_agree(), *self.reduction.sizes_that_agree()]
 

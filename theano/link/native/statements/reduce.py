@@ -34,6 +34,10 @@ class Reduce(Statement):
     def values_read(self) -> list[Operand]:
         return [self.source]
 
+    def row_by_row(self) -> tuple[Size, ...] | None:
+        rows_stay = isinstance(self.target, View) and 0 not in self.axes
+        return self.source.shape if rows_stay else None
+
     def values_written(self) -> list[Operand]:
         return [self.target]
 

@@ -31,6 +31,9 @@ class RowByRow(Statement):
     as_function = AsFunction.WHERE_IT_REPEATS
     may_fail = False
 
+    def in_order(self) -> list[Statement]:
+        return self.parts
+
     def values_read(self) -> list[Operand]:
         written: set[Buffer] = set()
         read: list[Operand] = []

@@ -7,6 +7,7 @@ from theano.link.native.ir.scalar_types import SUFFIX
 from theano.link.native.ir.sharing import Rectangle, Share
 from theano.link.native.ir.symbolic import Call
 from theano.link.native.render.looks import between_looks, declared, going_on, look_after
+from theano.link.native.render.memory import panels
 from theano.link.native.render.numbers_in_c import C_TYPES, in_c
 from theano.link.native.render.registry import renders
 from theano.link.native.render.writer import Writer
@@ -77,12 +78,12 @@ def gemm(statement: Gemm, writer: Writer, share: Share | None) -> list[str]:
     left = f"{first_of_a}, {row_of_a}, {column_of_a}"
     if statement.packed is not None:
         # of one column, there is one panel
-        panels = (
-            "0, 1" if by_rows else f"packed{statement.packed}_first, packed{statement.packed}_end"
-        )
+        mine = f"0, {'1' if by_rows else panels(columns, f'panel_{suffix}')}"
+        if share is not None and not by_rows:
+            mine = f"{share.first}_panel, {share.end}_panel"
         return [
             f"runtime->gemm_packed_{suffix}({rows}, {columns}, {inner}, {left}, "
-            f"packed{statement.packed}, 0, {c}, {c_stride}, {panels});"
+            f"packed{statement.packed}, 0, {c}, {c_stride}, {mine});"
         ]
     b_place = writer.place(b)
     row, column = (stride.text for stride in b_place.strides)

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping, Set
 
+from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Compute, Scalar, View
 from theano.link.native.ir.layout import Product
 from theano.link.native.ir.scalar_types import FLOATS, SUFFIX
 from theano.link.native.ir.sharing import Share
 from theano.link.native.ir.symbolic import Size
+from theano.link.native.render.c_text import without_outer_parentheses
 from theano.link.native.render.looks import between_looks
 from theano.link.native.render.nests import Operands, element, nest
 from theano.link.native.render.numbers_in_c import C_TYPES, number_in_c
 from theano.link.native.render.registry import renders
-from theano.link.native.render.scalar_functions import scalar_text, vector_text
+from theano.link.native.render.scalar_functions import (
+    FUNCTIONS_ON_VECTORS,
+    scalar_text,
+    vector_text,
+)
 from theano.link.native.render.writer import Writer
 from theano.link.native.statements.map import Map
 
 
 def about_map(statement: Map) -> str:
-    return ", ".join(compute.name for compute in statement.body if compute.stored)
+    stored = [one.buffer for one in statement.body if one.stored and one.buffer is not None]
+    return ", ".join(dict.fromkeys(buffer.root().name for buffer in stored))
 
 
 def libraries_of_map(statement: Map) -> set[str]:
@@ -78,7 +86,7 @@ class Elements:
         given = self.writer, self.statement, self.loads, self.stores, bounds, strides
         if self._dtype is not None and _vector_strides(strides, self.loads, self.stores):
             return _vector_loop(*given, self._dtype, self._divisors)
-        return _scalar_loop(*given)
+        return _scalar_loop(*given, self.operands)
 
 
 # Elements for which the reciprocal of what they are divided by is worth computing.
@@ -89,41 +97,176 @@ def _are_few(size: Size) -> bool:
     return isinstance(size, int) and size < _MANY
 
 
-def _operand_texts(
-    writer: Writer, compute: Compute, loads, scalar: Callable[[Scalar], str], load: str
-) -> list[str]:
-    texts = []
-    for position, operand in enumerate(compute.operands):
+# What reads well within another expression, and has the type of its operands.
+_FOLDED = {"add", "divide", "multiply", "negate", "square", "subtract", *FUNCTIONS_ON_VECTORS}
+_LONGEST_FOLDED = 90
+
+
+@dataclass
+class _Body:
+    """The computations of a pass as lines; what is short and used once stands where it is used.
+
+    Attributes
+    ----------
+    loads
+        Which operand is loaded, by the computation and the position in it.
+    stores
+        The operand in which a computation is stored.
+    types
+        The C types of values, by their dtypes.
+    scalar
+        Returns how a number reads.
+    write
+        Returns a computation in C, given how its operands read.
+    by_lanes
+        Whether a computation is done lane by lane, so that its operands have names.
+    """
+
+    writer: Writer
+    loads: dict[tuple[int, int], int]
+    stores: dict[int, int]
+    types: Mapping[str, str]
+    scalar: Callable[[Scalar], str]
+    write: Callable[[Compute, list[str]], str]
+    by_lanes: Callable[[Compute], bool] = lambda compute: False
+
+    def lines(
+        self,
+        statement: Map,
+        loaded: dict[int, tuple[str, str]],
+        store: Callable[[int, str], str],
+    ) -> list[str]:
+        """Return the lines.
+
+        Parameters
+        ----------
+        loaded
+            The dtype of operands, and how they are loaded.
+        store
+            Returns what stores a value in an operand.
+        """
+        uses = self._uses(statement)
+        names = {k: text if uses["load", k] == 1 else f"x{k}" for k, (_, text) in loaded.items()}
+        lines = [
+            f"const {self.types[dtype]} x{k} = {text};"
+            for k, (dtype, text) in loaded.items()
+            if names[k] != text
+        ]
+        texts: dict[int, str] = {}
+        values: dict[int, str] = {}
+        # what stands where it is used, and loads there
+        loading: set[int] = set()
+        for compute in statement.body:
+            operands = self._operands(compute, names, texts)
+            loads = self._loads(compute, names, loading)
+            texts[id(compute)] = self.writer.result(compute)
+            if self.by_lanes(compute):
+                lines += self._lane_by_lane(compute, operands)
+                continue
+            text, used = self.write(compute, operands), uses["result", id(compute)]
+            if id(compute) not in self.stores and used == 1 and self._may_fold(compute, text):
+                texts[id(compute)] = text
+                loading |= {id(compute)} if loads else set()
+                continue
+            text = without_outer_parentheses(text)
+            # what is stored first must not be loaded afterwards, as it may lie in the same memory
+            if id(compute) in self.stores and not used and not loads:
+                values[id(compute)] = text
+                continue
+            kind = self.types[compute.dtype]
+            lines.append(f"const {kind} {self.writer.result(compute)} = {text};")
+        stored = [one for one in statement.body if id(one) in self.stores]
+        return lines + [
+            store(self.stores[id(one)], values.get(id(one), texts[id(one)])) for one in stored
+        ]
+
+    def _operands(
+        self, compute: Compute, names: Mapping[int, str], texts: Mapping[int, str]
+    ) -> list[str]:
+        found = []
+        for position, operand in enumerate(compute.operands):
+            if isinstance(operand, View):
+                k = self.loads[id(compute), position]
+                found.append(names.get(k, f"x{k}"))
+            elif isinstance(operand, Compute):
+                found.append(texts[id(operand)])
+            else:
+                found.append(
+                    self.writer.number(operand) if self.by_lanes(compute) else self.scalar(operand)
+                )
+        return found
+
+    def _loads(self, compute: Compute, names: Mapping[int, str], loading: Set[int]) -> bool:
+        """Return whether operands are loaded where a computation stands."""
+        for position, operand in enumerate(compute.operands):
+            if isinstance(operand, View):
+                k = self.loads[id(compute), position]
+                if names.get(k, f"x{k}") != f"x{k}":
+                    return True
+            elif id(operand) in loading:
+                return True
+        return False
+
+    def _may_fold(self, compute: Compute, text: str) -> bool:
+        operation = compute.operation
+        return (
+            operation.operation in _FOLDED
+            and operation.operand_dtype == compute.dtype in FLOATS
+            and len(text) <= _LONGEST_FOLDED
+        )
+
+    def _uses(self, statement: Map) -> Counter[tuple[str, int]]:
+        """Return how often each operand and each result is written."""
+        uses: Counter[tuple[str, int]] = Counter()
+        for compute in statement.body:
+            marks = [f"@{position}@" for position in range(len(compute.operands))]
+            text = "" if self.by_lanes(compute) else self.write(compute, marks)
+            for position, (mark, operand) in enumerate(zip(marks, compute.operands, strict=True)):
+                if not isinstance(operand, Scalar):
+                    used = self._key(compute, position)
+                    uses[used] += text.count(mark) if text else 2
+        return uses
+
+    def _key(self, compute: Compute, position: int) -> tuple[str, int]:
+        operand = compute.operands[position]
         if isinstance(operand, View):
-            texts.append(f"{load}{loads[id(compute), position]}")
-        elif isinstance(operand, Compute):
-            texts.append(writer.result(operand))
-        else:
-            texts.append(scalar(operand))
-    return texts
+            return "load", self.loads[id(compute), position]
+        return "result", id(operand)
+
+    def _lane_by_lane(self, compute: Compute, operands: list[str]) -> list[str]:
+        """Return what has no form on vectors, so that the rest may be on vectors."""
+        texts = [
+            text if isinstance(operand, Scalar) else f"{text}[lane]"
+            for text, operand in zip(operands, compute.operands, strict=True)
+        ]
+        result = self.writer.result(compute)
+        one = scalar_text(compute.operation, texts, compute.dtypes)
+        width = f"TN_WIDTH_{SUFFIX[compute.dtype].upper()}"
+        return [
+            f"{self.types[compute.dtype]} {result};",
+            f"for (int lane = 0; lane < {width}; lane++) {result}[lane] = {one};",
+        ]
 
 
-def _scalar_loop(writer, statement, loads, stores, bounds, strides) -> list[str]:
-    used = sorted(set(loads.values()))
-    names = {k: f"x{k}" for k in used}
+def _scalar_loop(writer, statement, loads, stores, bounds, strides, operands) -> list[str]:
     first, end = bounds
-    lines = ["TN_INDEPENDENT", f"for (int64_t i = {first}; i < {end}; i++) {{"]
-    types = {
-        loads[id(c), position]: operand.dtype
-        for c in statement.body
-        for position, operand in enumerate(c.operands)
-        if isinstance(operand, View)
+    body = _Body(
+        writer,
+        loads,
+        stores,
+        C_TYPES,
+        writer.number,
+        lambda compute, texts: scalar_text(compute.operation, texts, compute.dtypes),
+    )
+    loaded = {
+        k: (operands.views[k].dtype, element(k, strides[k])) for k in sorted(set(loads.values()))
     }
-    lines += [f"const {C_TYPES[types[k]]} {names[k]} = {element(k, strides[k])};" for k in used]
-    for compute in statement.body:
-        texts = _operand_texts(writer, compute, loads, writer.number, "x")
-        text = scalar_text(compute.operation, texts, compute.dtypes)
-        lines.append(f"const {C_TYPES[compute.dtype]} {writer.result(compute)} = {text};")
-    for compute in statement.body:
-        if id(compute) in stores:
-            k = stores[id(compute)]
-            lines.append(f"{element(k, strides[k])} = {writer.result(compute)};")
-    return [*lines, "}"]
+    return [
+        "TN_INDEPENDENT",
+        f"for (int64_t i = {first}; i < {end}; i++) {{",
+        *body.lines(statement, loaded, lambda k, value: f"{element(k, strides[k])} = {value};"),
+        "}",
+    ]
 
 
 def _vector_type(statement: Map, loads, operands: Operands) -> str | None:
@@ -164,59 +307,57 @@ def _vector_strides(strides: list[Product], loads, stores) -> bool:
 def _vector_loop(
     writer, statement, loads, stores, bounds, strides, dtype, divisors: dict[str | None, str]
 ) -> list[str]:
-    suffix = SUFFIX[dtype]
-    width = f"TN_WIDTH_{suffix.upper()}"
-    vector, splat = f"tn_{suffix}v", f"TN_SPLAT_{suffix.upper()}"
+    suffix, (first, end) = SUFFIX[dtype], bounds
+    width, vector, splat = (
+        f"TN_WIDTH_{suffix.upper()}",
+        f"tn_{suffix}v",
+        f"TN_SPLAT_{suffix.upper()}",
+    )
     used = sorted(set(loads.values()))
-    lines: list[str] = []
+    lines = [f"const {vector} x{k} = {splat}(*p{k});" for k in used if not strides[k].factor]
     splats: dict[str, str] = {}
-    for k in used:
-        if not strides[k].factor:
-            lines.append(f"const {vector} x{k} = {splat}(*p{k});")
-    for compute in statement.body:
-        for operand in compute.operands:
-            if isinstance(operand, Scalar) and number_in_c(operand) not in splats:
-                name = f"s{len(splats)}"
-                splats[number_in_c(operand)] = name
-                text = f"({C_TYPES[dtype]}){writer.number(operand)}"
-                lines.append(f"const {vector} {name} = {splat}({text});")
-
+    for operand in (operand for compute in statement.body for operand in compute.operands):
+        if isinstance(operand, Scalar) and number_in_c(operand) not in splats:
+            splats[number_in_c(operand)] = name = f"s{len(splats)}"
+            text = f"({C_TYPES[dtype]}){writer.number(operand)}"
+            lines.append(f"const {vector} {name} = {splat}({text});")
     for number, name in divisors.items():
         text = f"tn_divisor_of_{suffix}(({C_TYPES[dtype]}){writer.rename(number)})"
         lines.append(f"const tn_divisor_{suffix} {name} = {text};")
 
-    def value_of(compute: Compute, texts: list[str]) -> str:
+    def write(compute: Compute, texts: list[str]) -> str:
         divisor = divisors.get(_divisor(compute))
         if divisor is not None:
             return f"tn_divided_{suffix}({texts[0]}, {divisor})"
         return vector_text(compute.operation, texts, dtype)
 
-    def body(load: str, store: str) -> list[str]:
-        text = [
-            f"const {vector} x{k} = {load.format(f'p{k} + i')};" for k in used if strides[k].factor
-        ]
-        for compute in statement.body:
-            if not compute.operation.in_vectors:
-                text += _one_by_one(writer, compute, loads, vector, width)
-                continue
-            texts = _operand_texts(writer, compute, loads, lambda s: splats[number_in_c(s)], "x")
-            kind = "__auto_type" if compute.dtype == "bool" else vector
-            text.append(f"const {kind} {writer.result(compute)} = {value_of(compute, texts)};")
-        for compute in statement.body:
-            if id(compute) in stores:
-                target = f"p{stores[id(compute)]} + i"
-                text.append(store.format(target, writer.result(compute)))
-        return text
-
-    first, end = bounds
-    lines.append(f"int64_t i = {first};")
-    lines.append(f"for (; i + {width} <= {end}; i += {width}) {{")
-    lines += body(f"tn_load_{suffix}({{}})", f"tn_store_{suffix}({{}}, {{}});")
-    lines += ["}", f"if (i < {end}) {{", f"const int64_t rest = {end} - i;"]
-    lines += body(
-        f"tn_load_some_{suffix}({{}}, rest)", f"tn_store_some_{suffix}({{}}, {{}}, rest);"
+    body = _Body(
+        writer,
+        loads,
+        stores,
+        {dtype: vector, "bool": "__auto_type"},
+        lambda number: splats[number_in_c(number)],
+        write,
+        by_lanes=lambda compute: not compute.operation.in_vectors,
     )
-    return [*lines, "}"]
+
+    def pass_of(load: str, store: str) -> list[str]:
+        loaded = {k: (dtype, load.format(f"p{k} + i")) for k in used if strides[k].factor}
+        return body.lines(statement, loaded, lambda k, value: store.format(f"p{k} + i", value))
+
+    return [
+        *lines,
+        f"int64_t i = {first};",
+        f"for (; i + {width} <= {end}; i += {width}) {{",
+        *pass_of(f"tn_load_{suffix}({{}})", f"tn_store_{suffix}({{}}, {{}});"),
+        "}",
+        f"if (i < {end}) {{",
+        f"const int64_t rest = {end} - i;",
+        *pass_of(
+            f"tn_load_some_{suffix}({{}}, rest)", f"tn_store_some_{suffix}({{}}, {{}}, rest);"
+        ),
+        "}",
+    ]
 
 
 def _divisor(compute: Compute) -> str | None:
@@ -230,21 +371,3 @@ def _divisors(statement: Map) -> dict[str | None, str]:
     """The numbers that elements are divided by, each with a name."""
     found = dict.fromkeys(filter(None, map(_divisor, statement.body)))
     return {number: f"d{k}" for k, number in enumerate(found)}
-
-
-def _one_by_one(writer, compute: Compute, loads, vector: str, width: str) -> list[str]:
-    """What has no form on vectors, of each of a vector's elements, so that the rest may be on vectors."""
-    texts = [
-        text if isinstance(operand, Scalar) else f"{text}[lane]"
-        for text, operand in zip(
-            _operand_texts(writer, compute, loads, writer.number, "x"),
-            compute.operands,
-            strict=True,
-        )
-    ]
-    result = writer.result(compute)
-    one = scalar_text(compute.operation, texts, compute.dtypes)
-    return [
-        f"{vector} {result};",
-        f"for (int lane = 0; lane < {width}; lane++) {result}[lane] = {one};",
-    ]
