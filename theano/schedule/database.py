@@ -25,6 +25,7 @@ from theano.schedule.rewrites.matrices.structured_matrices import StructuredProd
 from theano.schedule.rewrites.matrices.transposed_products import TransposedProducts
 from theano.schedule.rewrites.operators_as_graphs import operators_as_graphs
 from theano.schedule.rewrites.parts.joined_parts import JoinedParts
+from theano.schedule.rewrites.parts.zeros_written_whole import zeros_written_whole
 
 __all__ = [
     "FAST_COMPILE_TAG",
@@ -70,6 +71,7 @@ optdb["canonicalize"].register("square_of_root", square_of_root, FAST_RUN_TAG)
 optdb["stabilize"].register("log_of_squared_tanh", log_of_squared_tanh, FAST_RUN_TAG)
 optdb["stabilize"].register("log_of_exponentials", log_of_exponentials, FAST_RUN_TAG)
 optdb["stabilize"].register("diagonal_of_parts", diagonal_of_parts, FAST_RUN_TAG)
+optdb["specialize"].register("zeros_written_whole", zeros_written_whole, FAST_RUN_TAG)
 # after the rewrites of loops, before sums are given a canonical form
 optdb.register("joined_parts", JoinedParts(), FAST_RUN_TAG, position=0.9)
 # after PyTensor's canonicalize (1), before stabilize (1.5)

@@ -127,7 +127,7 @@ def test_large_arrays_lie_in_the_same_memory():
     raised = pt.exp(scores - scores.max(axis=1, keepdims=True))
     shares = raised / raised.sum(axis=1, keepdims=True)
     function = compiled([x, w], pt.dot(shares, w.T))
-    slots_of_matrices = re.findall(r"^ +\d+, 3, 0, ", source(function), re.MULTILINE)
+    slots_of_matrices = re.findall(r"^ +\d+, \d+, 3, 0, ", source(function), re.MULTILINE)
     assert len(slots_of_matrices) == 1
     values = numbers(50, 20, dtype="float32"), numbers(20, 40, seed=1, dtype="float32")
     wide = [value.astype("float64") for value in values]

@@ -126,7 +126,7 @@ def _with_unreachable(step: StepGradient, run: BuiltLoop) -> StepGradient:
 def _input_gradients(found: DifferentiatedLoop, op_class: type[PyTensorScan]) -> list[Variable]:
     """Gradients in the order of the node's inputs."""
     loop, gradients = found.run.loop, found.step.gradients
-    states, sequences = cotangent_states(found)
+    states, sequences, sums_of_rows = cotangent_states(found)
     traces = {
         entry: Trace(found.backward_steps, gradients[entry.inner])
         for entry in loop.sequences
@@ -148,7 +148,11 @@ def _input_gradients(found: DifferentiatedLoop, op_class: type[PyTensorScan]) ->
         traces=tuple(traces.values()),
         settings=replace(loop.settings, name=name),
     )
-    results = _results(found, backward, op_class) if backward.states or backward.traces else {}
+    results = (
+        _results(found, backward, sums_of_rows, op_class)
+        if backward.states or backward.traces
+        else {}
+    )
     return in_order_of_inputs(
         found,
         {
@@ -160,13 +164,16 @@ def _input_gradients(found: DifferentiatedLoop, op_class: type[PyTensorScan]) ->
 
 
 def _results(
-    found: DifferentiatedLoop, backward: Loop, op_class: type[PyTensorScan]
+    found: DifferentiatedLoop,
+    backward: Loop,
+    sums: dict[Variable, Variable],
+    op_class: type[PyTensorScan],
 ) -> dict[State | Trace, Variable]:
     """Give the backward step its forward values, all at once, and make the node."""
     forward = found.run.loop
     at_hand = values_at_hand(forward)
     invariants = {entry.inner: entry for entry in forward.invariants}
-    placeholders, read = {}, []
+    placeholders, read = dict(sums), []
     used_invariants = []
     for variable in ancestors(backward.inner_outputs, blockers=[*at_hand, *invariants]):
         if variable in invariants:

@@ -9,9 +9,11 @@ alone. What is the same in every step gets the sum of its gradients.
 from __future__ import annotations
 
 from pytensor import tensor as pt
-from pytensor.graph.basic import Variable
+from pytensor.graph.basic import Constant, Variable
+from pytensor.tensor.subtensor import IncSubtensor
 from pytensor.tensor.type import TensorType
 
+from theano.pytensor_base.operations.tensor import get_idx_list
 from theano.scan_module.gradient.differentiated_loop import DifferentiatedLoop
 from theano.scan_module.gradient.step_gradient import is_connected
 from theano.scan_module.loop.arguments import (
@@ -26,27 +28,42 @@ from theano.scan_module.loop.arguments import (
 from theano.scan_module.loop.initial_values import memory_from
 from theano.schedule.allocated import allocated
 from theano.schedule.lengths import lengths_of
+from theano.schedule.zeros import is_zero
 
 
 def cotangent_states(
     found: DifferentiatedLoop,
-) -> tuple[dict[State, State | None], list[Sequence]]:
-    """The buffer of cotangents of each active state of the forward loop.
+) -> tuple[dict[State, State | None], list[Sequence], dict[Variable, Variable]]:
+    """The cotangents of each active state of the forward loop.
 
     Returns
     -------
     states
         None for a state whose steps pass nothing back.
     sequences
-        The cotangents that are only read, those of such states.
+        The cotangents that are only read.
+    sums
+        What cotangents in the step are, where they are no inputs of the backward step.
     """
     states: dict[State, State | None] = {}
     sequences: list[Sequence] = []
+    sums: dict[Variable, Variable] = {}
     loop = found.run.loop
     for state, cotangents, given in zip(
         loop.ordered_states(), found.step.write_cotangents, found.cotangents.states, strict=True
     ):
         if cotangents[0] is None:
+            continue
+        if is_carried(found, state):
+            (cotangent,) = cotangents
+            states[state] = carried = _carried(found, state, cotangent)
+            sums[cotangent] = carried.reads[0].inner
+            if is_connected(given):
+                rows = fresh_like(cotangent)
+                of_steps = rows_of_steps(given)
+                of_steps = given[1:] if of_steps is None else of_steps
+                sequences.append(found.sequence(rows, of_steps[::-1]))
+                sums[cotangent] = rows + sums[cotangent]
             continue
         buffer = _buffer(found, state, given)
         places = {
@@ -62,7 +79,45 @@ def cotangent_states(
                 found.sequence(cotangent, loop.rows_at(state, buffer, offset))
                 for offset, cotangent in places.items()
             ]
-    return states, sequences
+    return states, sequences, sums
+
+
+def is_carried(found: DifferentiatedLoop, state: State) -> bool:
+    """Return whether a step reads the row before its own and no other: its cotangent is carried.
+
+    It is the sum of what the loop's readers give and of what the backward step before passed on.
+    A buffer of the cotangents of all rows, to which steps add, would take as much memory as they do.
+    """
+    one_row = state.kind == SIT_SOT and not found.is_truncated
+    return one_row and found.step.gradients.get(state.reads[0].inner) is not None
+
+
+def rows_of_steps(given: Variable) -> Variable | None:
+    """Return the cotangents of the rows that steps wrote, where the first row has none.
+
+    Programs read the rows of steps, ``states[1:]``: their cotangents are then added to zeros.
+    """
+    node = given.owner
+    if node is None or not isinstance(node.op, IncSubtensor) or not is_zero(node.inputs[0]):
+        return None
+    entries = get_idx_list(node.inputs[1:], node.op.idx_list)
+    rows = node.inputs[1]
+    if len(entries) != 1 or not isinstance(entries[0], slice) or rows.type.ndim != given.type.ndim:
+        return None
+    start, stop, step = entries[0].start, entries[0].stop, entries[0].step
+    begins = isinstance(start, Constant) and start.data == 1
+    return rows if begins and stop is None and step in (None, 1) else None
+
+
+def _carried(found: DifferentiatedLoop, state: State, cotangent: Variable) -> State:
+    """Return a state that is what steps pass on, from the last step to the first one."""
+    carry = fresh_like(cotangent)
+    lengths = [pt.constant(1, dtype="int64"), *lengths_of(found.run.outputs[state])[1:]]
+    start = allocated(pt.constant(0, dtype=carry.type.dtype), *lengths)
+    kind = TensorType(carry.type.dtype, (None, *carry.type.shape))
+    buffer = memory_from(start, found.backward_steps, kind, lengths)
+    gradient = _as_type(found.step.gradients[state.reads[0].inner], carry)
+    return State(buffer, (Tap(0, carry),), (Tap(1, gradient),), SIT_SOT)
 
 
 def _buffer(found: DifferentiatedLoop, state: State, given: Variable) -> Variable:

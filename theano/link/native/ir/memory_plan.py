@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import field
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Buffer
 from theano.link.native.ir.symbolic import Size
 
+# the position of a statement that no program has
+ALWAYS = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Slot:
+    """Bytes of work memory, and the first and the last statement that need them."""
+
+    size: Size
+    first: int
+    last: int
+
 
 @dataclass
 class MemoryPlan:
-    """Slots of work memory, one after the other, and who has which.
+    """Slots of work memory, and who has which.
+
+    Where they begin is found when the function is called, as sizes are known then: slots that are
+    not needed at the same time may share memory.
 
     All that is computed of sizes afterwards, such as strides and offsets, stays below the sizes of
     the arrays that are checked here, and needs no check.
@@ -20,9 +34,9 @@ class MemoryPlan:
     Attributes
     ----------
     slots
-        Of each slot the sizes in bytes that it must be large enough for.
+        Their sizes, and when they are needed.
     buffers
-        The slots of temporaries; those that are never needed at the same time may have one slot.
+        The slots of temporaries.
     packed
         The slots of the operands that are packed before the loop, in their order.
     rings
@@ -33,14 +47,14 @@ class MemoryPlan:
         The number of the condition that all of them fit.
     """
 
-    slots: list[dict[Size, None]] = field(default_factory=list)
+    slots: list[Slot] = field(default_factory=list)
     buffers: dict[Buffer, int] = field(default_factory=dict)
     packed: list[int] = field(default_factory=list)
     rings: dict[str, int] = field(default_factory=dict)
     others: dict[Size, None] = field(default_factory=dict)
     check: int = 0
 
-    def add_slot(self, sizes: Iterable[Size]) -> int:
-        """Add a slot for the largest of some sizes in bytes; return its number."""
-        self.slots.append(dict.fromkeys(sizes))
+    def add_slot(self, size: Size, first: int = 0, last: int = ALWAYS) -> int:
+        """Add a slot of so many bytes for some of the statements; return its number."""
+        self.slots.append(Slot(size, first, last))
         return len(self.slots) - 1

@@ -14,9 +14,11 @@ from theano.link.native.ir.prologue import (
     NameNumber,
     Require,
 )
-from theano.link.native.ir.symbolic import Call, Name, Operation, Size, Symbolic, compared
+from theano.link.native.ir.symbolic import Call, Literal, Name, Operation, Size, Symbolic, compared
 
 _SIZE = "int64"
+# what may be added to the size of an array without a check
+_SMALL = 2**16
 
 
 class Sizes:
@@ -39,6 +41,8 @@ class Sizes:
         self._named: dict[object, Name] = {}
         # what sizes that have a name are
         self._definitions: dict[Size, Symbolic] = {}
+        # numbers that are so much more than a size
+        self._more: dict[Size, tuple[Size, int]] = {}
         # names of sums of sizes that are not negative
         self._sums: dict[Size, tuple[Size, Size]] = {}
         self._signed: set[Size] = set()
@@ -81,6 +85,10 @@ class Sizes:
         self._names[name] = passed
         self._ages.setdefault(name, len(self._ages))
         return name
+
+    def defined_by_statements(self, text: str) -> Name:
+        """A name for a number of 64 bits that statements give a value, and size views."""
+        return self._add_name(text, passed=True)
 
     def find(self, size: Size) -> Size:
         """The representative of all sizes that are known to be the same."""
@@ -151,7 +159,28 @@ class Sizes:
             self.entries.append(NameNumber(name, dtype, value))
             self._named[key] = Name(name)
             self.number_types[name] = dtype
+            more = self._more_than_a_size(value) if dtype == _SIZE else None
+            if more is not None:
+                self._more[self._named[key]] = more
         return self._named[key].name
+
+    def _more_than_a_size(self, value: object) -> tuple[Size, int] | None:
+        """Of which size a number is the sum with a small number, where it is."""
+        match value:
+            case Applied(operation, (Literal() as number, size)) | Applied(
+                operation, (size, Literal() as number)
+            ) if operation.operation == "add":
+                more = int(number.value)
+                if self._names.get(size) and 0 <= more <= _SMALL:
+                    return self.find(size), more
+        return None
+
+    def at_least(self, size: Size, bound: int) -> bool:
+        """Return whether a size is known to be at least a number."""
+        size = self.find(size)
+        if isinstance(size, int):
+            return size >= bound
+        return bound <= self._more.get(size, (0, 0))[1]
 
     def names_read(self) -> set[str]:
         """What the prologue reads."""
@@ -172,6 +201,10 @@ class Sizes:
         a, b = self.find(a), self.find(b)
         if isinstance(a, int) and isinstance(b, int):
             return _of_64_bits({"+": a + b, "-": a - b, "*": a * b}[operator])
+        if operator == "-" and isinstance(b, int) and a in self._more:
+            size, more = self._more[a]
+            if b <= more:
+                return self.binary(size, "+", more - b)
         neutral = 1 if operator == "*" else 0
         if b == neutral:
             return a

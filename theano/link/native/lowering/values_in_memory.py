@@ -83,7 +83,7 @@ class ValuesInMemory(StatementsOfStep):
         if isinstance(value, Spread):
             return Spread(value.scalar, shape) if shape else value.scalar
         view = self.view(value)
-        if not view.whole or view.buffer.role == "invariant" or view.buffer.place is not None:
+        if not view.whole or view.buffer.place is not None:
             view = View.of(self.copied(view))
         if not shape:
             return self.load(View(view.buffer, (), (), (), (0,) * view.ndim))

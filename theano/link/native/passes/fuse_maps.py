@@ -15,6 +15,7 @@ from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.lowering.step import MOST_IN_A_MAP
 from theano.link.native.passes.dependence import Dependence
+from theano.link.native.passes.split_reduced import reduced_to_numbers
 from theano.link.native.statements.base import Statement, as_kind
 from theano.link.native.statements.map import Map
 
@@ -27,9 +28,13 @@ def fuse_maps(lowered: Loop | Segment) -> None:
     step = lowered.step
     dependence = Dependence(lowered)
     statements = step.statements
+    reduced = reduced_to_numbers(statements)
     position = 0
     while position < len(statements):
         other = as_kind(statements[position], Map)
+        if other is not None and {buffer.root() for buffer in other.written()} & reduced:
+            # it becomes one pass with its reduction
+            other = None
         one = other and _earlier_map(statements, position, other, step.sizes, dependence)
         if one is None or other is None:
             position += 1

@@ -17,7 +17,7 @@ from pytensor.graph.fg import FunctionGraph
 
 from theano.link.native.ir.ir import Buffer, View
 from theano.link.native.lowering.segment import Output, Segment
-from theano.link.native.passes.share_memory import last_uses
+from theano.link.native.passes.share_memory import first_uses, last_uses
 from theano.link.native.statements.base import Statement, as_kind
 from theano.link.native.statements.map import Map
 from theano.link.native.statements.map_reduce import MapReduce
@@ -79,7 +79,7 @@ def compute_into_inputs(segment: Segment) -> None:
 def _candidates(segment: Segment) -> Iterator[tuple[Output, str]]:
     """Outputs that may be computed in the memory of an input, and the name of the input."""
     statements = segment.step.statements
-    last, first = last_uses(statements), _first_uses(statements)
+    last, first = last_uses(statements), first_uses(statements)
     for position, statement in enumerate(statements):
         for source, result in _element_by_element(statement):
             output = _output_of(result, segment.outputs)
@@ -105,13 +105,3 @@ def _output_of(buffer: Buffer, outputs: Sequence[Output]) -> Output | None:
     while buffer.place is not None and buffer.place.whole:
         buffer = buffer.place.buffer
     return next((output for output in outputs if output.buffer is buffer), None)
-
-
-def _first_uses(statements: Sequence[Statement]) -> dict[Buffer, int]:
-    first: dict[Buffer, int] = {}
-    for position, statement in enumerate(statements):
-        used = [view.buffer for view in statement.views()]
-        used += [c.buffer for c in statement.elementwise() if c.buffer is not None]
-        for buffer in used:
-            first.setdefault(buffer.root(), position)
-    return first

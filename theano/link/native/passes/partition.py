@@ -21,7 +21,8 @@ from theano.link.native.ir.symbolic import sum_of
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.passes.step_time import known_nanoseconds
-from theano.link.native.statements.base import Statement
+from theano.link.native.statements.base import Statement, as_kind
+from theano.link.native.statements.step_blocks import StepBlocks
 
 # nanoseconds of a step, far below what the runtime shares among threads (LEAST_WORK of threads.c)
 WORTH_SHARING = 500.0
@@ -56,12 +57,17 @@ def partition_statements(segment: Segment) -> None:
     There, unlike in loops, threads part after each statement.
     """
     sizes = segment.step.sizes
-    for statement in segment.step.statements:
+    for statement in chain.from_iterable(map(_shared_alone, segment.step.statements)):
         takes = known_nanoseconds([statement], sizes)
         if takes is None or takes >= STATEMENT_WORTH_SHARING:
             part = statement.part_of_thread(sizes)
             if part is not None:
                 segment.parts[statement] = part
+
+
+def _shared_alone(statement: Statement) -> list[Statement]:
+    blocks = as_kind(statement, StepBlocks)
+    return [statement] if blocks is None else blocks.parts
 
 
 def _role(argument: Argument, tap: int) -> RowRole:

@@ -11,6 +11,7 @@ from theano.data_classes import dataclass
 from theano.link.native.graph.updates_in_place import commit_last, overwrite_inputs
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.segment import Segment
+from theano.link.native.passes.block_steps import block_steps
 from theano.link.native.passes.column_products import split_products
 from theano.link.native.passes.fuse_maps import fuse_maps
 from theano.link.native.passes.join_rows import join_rows
@@ -21,6 +22,7 @@ from theano.link.native.passes.reduced_maps import reduce_in_maps
 from theano.link.native.passes.results_in_operands import results_in_operands
 from theano.link.native.passes.share_memory import share_memory
 from theano.link.native.passes.slice_maps import slice_maps
+from theano.link.native.passes.split_reduced import split_reduced
 from theano.link.native.passes.store_parts import store_parts
 from theano.link.native.passes.stored import choose_strides, mark_stored
 from theano.link.native.passes.unread import leave_out_unread
@@ -40,8 +42,10 @@ PASSES = (
     Pass(share_memory, (Loop, Segment)),
     Pass(store_parts, (Loop, Segment)),
     Pass(slice_maps, (Loop, Segment)),
+    Pass(split_reduced, (Segment,)),
     Pass(fuse_maps, (Loop, Segment)),
     Pass(leave_out_unread, (Loop, Segment)),
+    Pass(block_steps, (Segment,)),
     Pass(split_products, (Loop,)),
     Pass(reduce_in_maps, (Loop, Segment)),
     Pass(overwrite_inputs, (Segment,)),

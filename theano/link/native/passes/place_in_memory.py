@@ -1,17 +1,16 @@
 """Each temporary, packed operand and ring of a state gets a slot of the work memory.
 
-Temporaries that are never needed at the same time share a slot, whose size is that of the largest;
-the sizes are known when the function is called. Where threads share the work, a slot is for one
-buffer: else a thread would have to wait for those that still read the buffer before it.
+Slots that are never needed at the same time may share memory: where they lie is found when the function
+is called, as sizes are known then. Where threads share the work of a loop's step, all are needed always:
+else a thread would have to wait for those that still read what lay there before.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Buffer
-from theano.link.native.ir.memory_plan import MemoryPlan
+from theano.link.native.ir.memory_plan import ALWAYS, MemoryPlan
 from theano.link.native.ir.scalar_types import SUFFIX
 from theano.link.native.ir.sharing import Sharing
 from theano.link.native.ir.sizes import Sizes, bytes_of
@@ -29,12 +28,12 @@ def place_in_memory(lowered: Loop | Segment) -> None:
         _check(plan, step.sizes, buffer.dtype, buffer.shape)
     for view in step.packed:
         size = Call(f"packed_size_{SUFFIX[view.dtype]}", view.shape)
-        plan.packed.append(plan.add_slot([size]))
+        plan.packed.append(plan.add_slot(size))
     for argument in lowered.rings:
         # the loop names how many rows the ring needs, if any
         shape = (Name(f"{argument.name}_ring_rows"), *argument.shape)
         bytes_ = bytes_of(map(step.sizes.find, shape), np.dtype(argument.dtype).itemsize)
-        plan.rings[argument.name] = plan.add_slot([bytes_])
+        plan.rings[argument.name] = plan.add_slot(bytes_)
     for argument in lowered.results:
         _check(plan, step.sizes, argument.dtype, argument.shape)
     step.sizes.checks.append("arrays that memory is large enough for")
@@ -49,36 +48,19 @@ def needs_memory(buffer: Buffer) -> bool:
     return buffer.compute is None or buffer.compute.stored
 
 
-@dataclass
-class _Slot:
-    """A slot, and the last statement that needs what lies in it."""
-
-    number: int
-    end: int
-
-
 def _place_temporaries(plan: MemoryPlan, step: Step, shared: bool) -> None:
     lives = _lives(step)
-    slots: list[_Slot] = []
     buffers = [b for b in step.temporaries if needs_memory(b) and b in lives]
     for buffer in sorted(buffers, key=lambda b: lives[b][0]):
-        begin, end = lives[buffer]
         size = bytes_of(map(step.sizes.find, buffer.shape), np.dtype(buffer.dtype).itemsize)
-        free = [] if shared else [slot for slot in slots if slot.end < begin]
-        fitting = [slot for slot in free if size in plan.slots[slot.number]]
-        if fitting or free:
-            slot = (fitting or free)[0]
-        else:
-            slots.append(slot := _Slot(plan.add_slot(()), 0))
-        slot.end = end
-        plan.slots[slot.number][size] = None
-        plan.buffers[buffer] = slot.number
+        needed = (0, ALWAYS) if shared else lives[buffer]
+        plan.buffers[buffer] = plan.add_slot(size, *needed)
 
 
 def _check(plan: MemoryPlan, sizes: Sizes, dtype: str, shape: tuple[Size, ...]) -> None:
     """Refuse calls for which an array that has no slot is larger than memory."""
     size = bytes_of(map(sizes.find, shape), np.dtype(dtype).itemsize)
-    if not isinstance(size, int) and not any(size in slot for slot in plan.slots):
+    if not isinstance(size, int) and not any(size == slot.size for slot in plan.slots):
         plan.others[size] = None
 
 

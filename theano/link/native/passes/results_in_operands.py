@@ -12,8 +12,7 @@ from theano.link.native.ir.ir import Buffer, View
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.passes.reduced_maps import FEW
-from theano.link.native.passes.share_memory import last_uses
-from theano.link.native.statements.base import Statement
+from theano.link.native.passes.share_memory import first_uses, last_uses
 
 
 def results_in_operands(segment: Segment) -> None:
@@ -21,7 +20,7 @@ def results_in_operands(segment: Segment) -> None:
     together = [one.in_order() for one in segment.step.statements]
     statements = [part for parts in together for part in parts]
     with_it = [parts for parts in together for _ in parts]
-    last, first = last_uses(statements), _first_uses(statements)
+    last, first = last_uses(statements), first_uses(statements)
     for position, statement in enumerate(statements):
         views = [view for part in with_it[position] for view in part.views()]
         for compute in statement.elementwise():
@@ -40,15 +39,6 @@ def results_in_operands(segment: Segment) -> None:
             if operand is not None:
                 operand.place = View.of(result)
                 first[result] = first[operand]
-
-
-def _first_uses(statements: list[Statement]) -> dict[Buffer, int]:
-    first: dict[Buffer, int] = {}
-    for position, statement in enumerate(statements):
-        touched = [*(view.buffer for view in statement.views()), *statement.written()]
-        for buffer in touched:
-            first.setdefault(buffer.root(), position)
-    return first
 
 
 def _is_new(result: Buffer, first: dict[Buffer, int], position: int) -> bool:

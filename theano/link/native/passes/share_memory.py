@@ -1,12 +1,13 @@
 """Copies that need not be made: what is copied is not needed any more, so it is changed in place.
 
 Check: a whole temporary of the same shape that no later statement reads or writes, and that lies
-in memory of its own. Transformation: the copy becomes another name for it.
+in memory of its own. Transformation: the copy becomes another name for it; or, where its elements
+stand there in another order, such as rows from the last to the first, it is computed in that order.
 """
 
 from __future__ import annotations
 
-from theano.link.native.ir.ir import Buffer, View
+from theano.link.native.ir.ir import Buffer, Size, View
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.statements.base import Statement, of_kind
@@ -16,7 +17,7 @@ from theano.link.native.statements.copy import Copy
 def share_memory(lowered: Loop | Segment) -> None:
     """Drop copies of temporaries that nothing needs after the copy."""
     statements = lowered.step.statements
-    last = last_uses(statements)
+    last, first = last_uses(statements), first_uses(statements)
     positions = {statement: position for position, statement in enumerate(statements)}
     for statement in list(of_kind(statements, Copy)):
         if _can_share(statement, positions[statement], last):
@@ -28,6 +29,11 @@ def share_memory(lowered: Loop | Segment) -> None:
             copy.source = statement.source
             kept.packed = True
             last[kept.root()] = uses
+            statements.remove(statement)
+        elif (there := _turned(statement, positions[statement], last, first)) is not None:
+            assert isinstance(statement.source, View)
+            turned, copy = statement.source.buffer, there.buffer
+            turned.place, first[copy] = there, first[turned]
             statements.remove(statement)
 
 
@@ -50,6 +56,35 @@ def _can_share(statement: Copy, position: int, last: dict[Buffer, int]) -> bool:
     )
 
 
+def _turned(
+    statement: Copy, position: int, last: dict[Buffer, int], first: dict[Buffer, int]
+) -> View | None:
+    """Return where what is copied lies within the copy, if it can be computed there."""
+    source, target = statement.source, statement.target
+    if not isinstance(source, View) or not target.whole or None in source.axes:
+        return None
+    kept, copy = source.buffer, target.buffer
+    if (
+        any(one.role != "temporary" or one.root() is not one for one in (kept, copy))
+        or kept.packed
+        or kept.dtype != copy.dtype
+        or last[kept] > position
+        or first[copy] < position
+        or {*source.axes} != {*range(len(kept.shape))}
+        or tuple(kept.shape[axis] for axis in source.axes if axis is not None) != source.shape
+        or any(step not in (1, -1) for step in source.steps)
+    ):
+        return None
+    # all of an axis is shown, so that from the end it begins at the last element
+    dimensions = [source.axes.index(axis) for axis in range(len(kept.shape))]
+    start: list[Size] = [0] * len(copy.shape)
+    for axis, d in enumerate(dimensions):
+        if source.steps[d] == -1:
+            start[d] = source.start[axis]
+    steps = tuple(source.steps[d] for d in dimensions)
+    return View(copy, kept.shape, tuple(dimensions), steps, tuple(start))
+
+
 def _is_another_name(buffer: Buffer) -> bool:
     """Return whether a buffer is all of its memory, under the same shape."""
     while buffer.source is not None:
@@ -57,6 +92,15 @@ def _is_another_name(buffer: Buffer) -> bool:
             return False
         buffer = buffer.source.buffer
     return buffer.place is None
+
+
+def first_uses(statements: list[Statement]) -> dict[Buffer, int]:
+    """The position of the first statement that reads or writes the memory of each buffer."""
+    first: dict[Buffer, int] = {}
+    for position, statement in enumerate(statements):
+        for buffer in [*(view.buffer for view in statement.views()), *statement.written()]:
+            first.setdefault(buffer.root(), position)
+    return first
 
 
 def last_uses(statements: list[Statement]) -> dict[Buffer, int]:

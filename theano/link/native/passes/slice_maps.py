@@ -34,7 +34,7 @@ def slice_maps(lowered: Loop | Segment) -> None:
             if buffer is None or buffer.place is not None or buffer in kept:
                 continue
             found = _slices(buffer, readers.get(buffer, []), step.sizes)
-            tree = _tree(compute)
+            tree = tree_of(compute)
             if found and _may_move(step.statements, positions[statement], tree, found, dependence):
                 for reader, view, part in found:
                     _compute_in(step, reader, view, part, tree)
@@ -64,7 +64,7 @@ def _slices(
     return found if found and in_order(list({p: p for *_, p in found}), buffer, sizes) else []
 
 
-def _tree(compute: Compute) -> list[Compute]:
+def tree_of(compute: Compute) -> list[Compute]:
     """Return the computations of a map that one of them needs, each after its operands."""
     found: dict[Compute, None] = {}
 

@@ -29,6 +29,8 @@ def store_parts(lowered: Loop | Segment) -> None:
     while position < len(step.statements):
         fill = as_kind(step.statements[position], Copy)
         if fill is not None and _fills_with_zeros(step, position, fill, dependence):
+            if _is_added_whole(step, position, fill, dependence):
+                continue
             parts = _parts(step, position, fill, dependence)
             array = fill.target.buffer
             ordered = in_order(list(parts.values()), array, step.sizes) if parts else None
@@ -51,6 +53,29 @@ def _fills_with_zeros(step: Step, position: int, fill: Copy, dependence: Depende
         memory in dependence.writes(one) or memory in dependence.reads(one)
         for one in step.statements[:position]
     )
+
+
+def _is_added_whole(step: Step, position: int, fill: Copy, dependence: Dependence) -> bool:
+    """Store what is first added to all of the zeros; return whether anything is."""
+    memory = dependence.memory(fill.target.buffer)
+    for statement in step.statements[position + 1 : position + DISTANCE]:
+        if memory not in dependence.reads(statement) | dependence.writes(statement):
+            continue
+        added = as_kind(statement, Combine)
+        if added is None or added.operation != "add":
+            return False
+        source, target = added.source, added.target
+        if target.buffer is not fill.target.buffer or not is_all_of_its_buffer(target, step.sizes):
+            return False
+        if isinstance(source, View) and dependence.memory(source.buffer) == memory:
+            return False
+        stored = Copy(target, source)
+        step.origins[stored] = step.origins.pop(added, None)
+        step.statements[step.statements.index(added)] = stored
+        step.statements.remove(fill)
+        step.origins.pop(fill, None)
+        return True
+    return False
 
 
 def _parts(step: Step, position: int, fill: Copy, dependence: Dependence) -> dict[Combine, Range]:

@@ -7,7 +7,7 @@ has hundreds of sizes: as expressions they took a C compiler an eighth of its ti
 from __future__ import annotations
 
 from theano.link.native.ir.layout import Product, place_of
-from theano.link.native.ir.memory_plan import MemoryPlan
+from theano.link.native.ir.memory_plan import MemoryPlan, Slot
 from theano.link.native.ir.scalar_types import SUFFIX
 from theano.link.native.ir.sharing import Sharing
 from theano.link.native.ir.sizes import BYTES
@@ -18,28 +18,27 @@ from theano.link.native.lowering.step import Step
 from theano.link.native.render.c_text import Row, comment
 from theano.link.native.render.numbers_in_c import C_TYPES, in_c
 
-# the row of a size that no slot has to be large enough for, and that still has to fit into memory
-_NO_SLOT = -1
+# the first and last statement of what has no slot, and still has to fit into memory
+_NO_SLOT = (-1, -1)
 
 
 def plan_lines(plan: MemoryPlan) -> list[str]:
     """C that finds where slots begin and how many `bytes` there are, and refuses too large sizes."""
     refuse = f"if (bytes < 0) return {plan.check};"
-    sizes = [(slot, size) for slot, held in enumerate(plan.slots) for size in held]
-    sizes += [(_NO_SLOT, size) for size in plan.others]
-    if not sizes:
+    slots = [*plan.slots, *(Slot(size, *_NO_SLOT) for size in plan.others)]
+    if not slots:
         return ["const int64_t bytes = 0;", refuse]
     places: dict[Size, int] = {}
     rows = []
-    for slot, size in sizes:
-        factors = _factors(size)
+    for slot in slots:
+        factors = _factors(slot.size)
         which = [places.setdefault(factor, len(places)) for factor in factors]
-        numbers = ", ".join(map(str, [slot, len(which), *which]))
+        numbers = ", ".join(map(str, [slot.first, slot.last, len(which), *which]))
         rows.append(Row(f"{numbers},", " * ".join(map(in_c, factors))))
     count = len(plan.slots)
     return [
         f"const int64_t factors[] = {{{', '.join(map(in_c, places))}}};",
-        comment("the slot, how many factors its size has, and which"),
+        comment("first and last statement, how many factors the size has, and which"),
         "static const int plan[] = {",
         *rows,
         "};",

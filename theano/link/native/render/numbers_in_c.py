@@ -68,7 +68,7 @@ _FUNCTIONS = {
     "correlation": "TN_CORRELATION",
     "count": "TN_COUNT",
     **{name: f"tn_{name}" for name in ("floor_division", "range_length", "signed", "smaller")},
-    **{name: _OF_RUNTIME(name) for name in ("clip", "slice_length")},
+    **{name: _OF_RUNTIME(name) for name in ("block_steps", "clip", "slice_length")},
     **{
         f"{name}_{suffix}": _OF_RUNTIME(f"{name}_{suffix}")
         for name in ("correlation_work", "packed_size")

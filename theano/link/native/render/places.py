@@ -23,6 +23,7 @@ KINDS_OF = {
     ".statements.numbers": "Assign Check Load",
     ".statements.reduce": "Reduce",
     ".statements.row_by_row": "RowByRow",
+    ".statements.step_blocks": "StepBlocks",
 }
 
 _PLACES = {name: module for module, names in KINDS_OF.items() for name in names.split()}

@@ -16,6 +16,7 @@ import numpy as np
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import FIRST_RESULT, Argument
 from theano.link.native.ir.memory_plan import MemoryPlan
+from theano.link.native.ir.prologue import names_of
 from theano.link.native.lowering.segment import Segment, takes_offers
 from theano.link.native.lowering.step import Step
 from theano.link.native.passes.step_time import nanoseconds
@@ -26,6 +27,9 @@ from theano.link.native.render.memory import plan_lines, pointers
 from theano.link.native.render.numbers_in_c import C_TYPES, in_c, time_in_c
 from theano.link.native.render.prologue import prologue
 from theano.link.native.render.repeated_statements import Part, Repeated
+from theano.link.native.render.statements.step_blocks import head_of_blocks
+from theano.link.native.statements.base import Statement, as_kind, of_kind
+from theano.link.native.statements.step_blocks import StepBlocks
 
 # A segment of more lines only calls what others do: the C compiler need not optimize it, which
 # takes longer than all that it calls.
@@ -64,6 +68,7 @@ def emit_segment(
     places = [*_outputs(segment), *pointers(segment)]
     long = len(before) + len(places) + len(parts) > LINES_WORTH_OPTIMIZING
     calls = repeated.written(segment, parts, fewest=1 if long else 2)
+    names = [*calls.names, *sorted(_names_of_blocks(step))]
     ends = bool(step.errors or step.loops or commit is not None)
     computing = None
     counting = ["enum { thread = 0 };", *counters.shapes(step), CLOCK] if counters else []
@@ -75,7 +80,7 @@ def emit_segment(
         *(["end:"] if ends else []),
     ]
     if len(compute) > LINES_OF_ITS_OWN and counters is None:
-        computing = computing_function(segment, bool(segment.memory.slots), calls.names, compute)
+        computing = computing_function(segment, bool(segment.memory.slots), names, compute)
         compute = [f"const int64_t status = {computing.call};"]
     return SegmentText(
         [
@@ -102,10 +107,24 @@ def _parts(step: Step, commit: int | None, counters: Counters | None) -> list[Pa
     for position, statement in enumerate(step.statements):
         if position == commit:
             parts.append([COMMIT])
-        parts.append(statement)
+        parts += _repeated_parts(statement)
         if counters:
             parts.append(counters.after(step, position))
     return parts
+
+
+def _repeated_parts(statement: Statement) -> list[Part]:
+    """A statement, or those that it repeats for each block of steps."""
+    blocks = as_kind(statement, StepBlocks)
+    if blocks is None:
+        return [statement]
+    return [head_of_blocks(blocks), *blocks.parts, ["}"]]
+
+
+def _names_of_blocks(step: Step) -> set[str]:
+    """What blocks of steps are counted by, and was named before."""
+    blocks = of_kind(step.statements, StepBlocks)
+    return {name for one in blocks for name in names_of([one.steps, one.length])}
 
 
 def _before(segment: Segment, memory: MemoryPlan, repeated: Repeated) -> list[str]:

@@ -2,6 +2,9 @@
  * threads are given a statement. Here it is compiled once, and not with each loop and each function. */
 #include "runtime.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 static int is_as_expected(const tn_array *array, const void *type, const tn_expected *expected)
 {
     enum { ALIGNED = 0x100 };
@@ -72,21 +75,64 @@ static int64_t after(int64_t at, int64_t bytes)
     return at < 0 || bytes < 0 || end > TN_MOST_BYTES ? -1 : end;
 }
 
-int64_t tn_plan(const int64_t *factors, const int *row, int rows, int64_t *slots, int count)
+/* Below so many bytes nothing is gained by sharing them. */
+#define ENOUGH_TO_SHARE ((int64_t)1 << 20)
+
+/* A piece of memory that is to be placed: when it is needed, how large it is, and where it lies. */
+typedef struct {
+    int first, last;
+    int64_t bytes, at;
+} piece;
+
+static int by_size(const void *a, const void *b)
 {
-    for (int k = 0; k < count; k++) slots[k] = 0;
-    for (; rows; rows--, row += 2 + row[1]) {
-        const int64_t bytes = tn_bytes(row[1], factors, row + 2);
-        if (bytes < 0) return -1;
-        if (row[0] >= 0 && bytes > slots[row[0]]) slots[row[0]] = bytes;
-    }
+    const piece *const one = *(piece *const *)a, *const other = *(piece *const *)b;
+    if (one->bytes != other->bytes) return one->bytes < other->bytes ? 1 : -1;
+    return one < other ? -1 : 1;
+}
+
+/* Where a piece fits lowest among those that are placed, in order of where they lie, and are needed
+ * while it is; it becomes one of them. */
+static void place(piece *new, piece **placed, int count)
+{
     int64_t at = 0;
     for (int k = 0; k < count; k++) {
-        const int64_t bytes = slots[k];
-        slots[k] = at;
-        at = after(at, bytes);
+        const piece *const other = placed[k];
+        if (new->first > other->last || other->first > new->last) continue;
+        if (after(at, new->bytes) <= other->at) break;
+        const int64_t end = after(other->at, other->bytes);
+        if (end > at) at = end;
     }
-    return at;
+    new->at = at;
+    for (; count && placed[count - 1]->at > at; count--) placed[count] = placed[count - 1];
+    placed[count] = new;
+}
+
+int64_t tn_plan(const int64_t *factors, const int *row, int rows, int64_t *slots, int count)
+{
+    piece pieces[count + 1], *order[count + 1], *placed[count + 1];
+    int found = 0;
+    int64_t all = 0;
+    for (; rows; rows--, row += 3 + row[2]) {
+        const int64_t bytes = tn_bytes(row[2], factors, row + 3);
+        if (bytes < 0) return -1;
+        if (row[0] < 0) continue;
+        order[found] = &pieces[found];
+        pieces[found++] = (piece){row[0], row[1], bytes, all};
+        if ((all = after(all, bytes)) < 0) return -1;
+    }
+    if (all > ENOUGH_TO_SHARE) {
+        qsort(order, found, sizeof *order, by_size);
+        all = 0;
+        for (int k = 0; k < found; k++) {
+            place(order[k], placed, k);
+            const int64_t end = after(order[k]->at, order[k]->bytes);
+            if (end < 0) return -1;
+            if (end > all) all = end;
+        }
+    }
+    for (int k = 0; k < found; k++) slots[k] = pieces[k].at;
+    return all;
 }
 
 int64_t tn_clip(int64_t bound, int64_t size, int64_t low, int64_t high)
@@ -133,6 +179,35 @@ void tn_end_ring(void *ring, void *result, int64_t rows, int64_t kept, int64_t b
     }
     for (int64_t k = 0; k < kept; k++)
         memcpy((char *)result + k * bytes, (char *)ring + (written - kept + k) % rows * bytes, bytes);
+}
+
+void tn_last_rows_first(void *rows, int64_t last, int64_t count, int64_t bytes)
+{
+    memmove(rows, (char *)rows + last * bytes, count * bytes);
+}
+
+/* What lies in the caches anyway; as many rows as products need to be fast. */
+#define BYTES_TO_BLOCK ((int64_t)8 << 20)
+#define ROWS_OF_BLOCK 2048
+#define BYTES_OF_BLOCK ((int64_t)1 << 20)
+
+static _Atomic int64_t forced_block_steps;
+
+void tn_set_block_steps(int64_t steps)
+{
+    forced_block_steps = steps;
+}
+
+int64_t tn_block_steps(int64_t steps, int64_t rows, int64_t bytes, int64_t fits)
+{
+    const int64_t all = steps > 0 ? steps : 1, forced = forced_block_steps;
+    if (!fits || rows <= 0 || bytes <= 0) return all;
+    if (forced) return forced < all ? forced : all;
+    if (bytes <= BYTES_TO_BLOCK / all) return all;
+    const int64_t by_rows = (ROWS_OF_BLOCK + rows - 1) / rows;
+    const int64_t by_bytes = (BYTES_OF_BLOCK + bytes - 1) / bytes;
+    const int64_t block = by_rows > by_bytes ? by_rows : by_bytes;
+    return block < all ? block : all;
 }
 
 void tn_share_out(const void *runtime, double nanoseconds,

@@ -68,6 +68,14 @@ void tn_gemm_f64(int64_t m, int64_t n, int64_t k, const double *a, int64_t a_row
                 int64_t a_column_stride, const double *b, int64_t b_row_stride,
                 int64_t b_column_stride, double *c, int64_t c_row_stride);
 
+/* The same, added to C. */
+void tn_gemm_add_f32(int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row_stride,
+                     int64_t a_column_stride, const float *b, int64_t b_row_stride,
+                     int64_t b_column_stride, float *c, int64_t c_row_stride);
+void tn_gemm_add_f64(int64_t m, int64_t n, int64_t k, const double *a, int64_t a_row_stride,
+                     int64_t a_column_stride, const double *b, int64_t b_row_stride,
+                     int64_t b_column_stride, double *c, int64_t c_row_stride);
+
 /* ---- Correlations of images with filters, and their gradients. ----
  * Along an axis, window o of an image begins at o * step - before, and its taps are `dilation` apart; what
  * lies outside of the image counts as zeros. There are three axes: those that lack have the length 1 and
@@ -315,9 +323,11 @@ int tn_other_shapes(const void *arrays, int first, int count, const int64_t *sha
 /* The bytes of an array: -1 where memory cannot be so large or a size is negative. Sizes of 0 do not
  * count for that, as in NumPy, so that strides fit too. Which of the sizes count may be told. */
 int64_t tn_bytes(int count, const int64_t *sizes, const int *which);
-/* Divide memory into slots, each for the largest of its sizes. A row of the plan is the slot, -1 for
- * a size that only has to fit, how many factors the size has, and which. Tells where slots begin,
- * and answers the bytes of all; -1 where memory cannot be so large. */
+/* Divide memory into slots; those that are not needed at the same time may share it. A row of the plan is
+ * a slot, or -1 twice for a size that only has to fit: the first and the last statement that need it, how
+ * many factors the size has, and which. Tells where slots begin, and answers the bytes of all; -1
+ * where memory cannot be so large. (Largest first, each as low as it fits: Pisarchyk and Lee 2020,
+ * arXiv:2001.03288, "greedy by size".) */
 int64_t tn_plan(const int64_t *factors, const int *row, int rows, int64_t *slots, int count);
 /* A bound of a slice as an index between low and high. */
 int64_t tn_clip(int64_t bound, int64_t size, int64_t low, int64_t high);
@@ -329,6 +339,13 @@ void tn_order_rows(void *ring, int64_t rows, int64_t bytes, int64_t written);
 /* The end of a state that `written` rows were written of, into a ring of `rows`: the last of them are where
  * the caller looks for them, in order. That may be the ring itself, of as many rows as are kept. */
 void tn_end_ring(void *ring, void *result, int64_t rows, int64_t kept, int64_t bytes, int64_t written);
+/* How many steps of a loop are done at a time, each of so many rows of matrices and so many bytes: all where
+ * they do not fit. */
+int64_t tn_block_steps(int64_t steps, int64_t rows, int64_t bytes, int64_t fits);
+/* 0: the number of steps follows from their sizes, as it does unless tests set another. */
+void tn_set_block_steps(int64_t steps);
+/* Copy so many rows, of so many bytes, from the number of the first of them to the front. */
+void tn_last_rows_first(void *rows, int64_t last, int64_t count, int64_t bytes);
 /* Have threads do a statement that takes so many nanoseconds: the runtime's functions become its first
  * operand. */
 void tn_share_out(const void *runtime, double nanoseconds,

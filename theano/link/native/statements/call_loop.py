@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from theano.data_classes import dataclass
-from theano.link.native.ir.ir import Buffer, Scalar, View
+from theano.link.native.ir.ir import Buffer, Scalar, Size, View
 from theano.link.native.ir.sharing import Serial, Share, Sharing, Way
 from theano.link.native.ir.sizes import Sizes
+from theano.link.native.ir.symbolic import Name
 from theano.link.native.statements.base import AsFunction, Operand, Statement, Touch, Work
 
 # the arguments of a loop that it writes
@@ -20,6 +21,26 @@ class When:
 
     condition: Scalar
     holds: bool
+
+
+@dataclass(frozen=True)
+class StepRange:
+    """The steps that one of several calls in a row does.
+
+    Attributes
+    ----------
+    start, count
+        The names of the first of them, and of how many there are.
+    rows
+        For each operand how many rows it has for these steps; None where that is as always.
+    whole
+        For states whether they keep the rows of all steps; else the next call begins with the last ones.
+    """
+
+    start: Name
+    count: Name
+    rows: tuple[Size | None, ...]
+    whole: tuple[Size | None, ...]
 
 
 @dataclass(eq=False)
@@ -40,8 +61,12 @@ class CallLoop(Statement):
         What the errors of the loop begin at among those of the caller.
     takes
         How long all steps of the loop take on one thread, in sizes of the caller.
+    steps
+        How many steps there are.
     when
         On which condition it runs; None: always.
+    block
+        Which of the steps it does; None: all.
     """
 
     loop: Any
@@ -50,7 +75,9 @@ class CallLoop(Statement):
     work: Buffer
     first_error: int
     takes: list[Work]
+    steps: Size
     when: When | None = None
+    block: StepRange | None = None
 
     as_function = AsFunction.NEVER
     leaves_work = True

@@ -20,13 +20,14 @@ class Gemm(Statement):
     b: View
     out: View
     packed: int | None = None
+    accumulate: bool = False
 
     as_function = AsFunction.NEVER
     leaves_work = True
     may_fail = False
 
     def values_read(self) -> list[View]:
-        return [self.a, self.b]
+        return [self.a, self.b, *([self.out] if self.accumulate else [])]
 
     def values_written(self) -> list[View]:
         return [self.out]

@@ -20,7 +20,14 @@ from theano.link.native.ir.ir import (
     View,
 )
 from theano.link.native.ir.layout import c_order, first_element, place_of
-from theano.link.native.ir.prologue import BeginCall, PassNumber, ShowArray, ShowList
+from theano.link.native.ir.prologue import (
+    BeginCall,
+    Element,
+    NameNumber,
+    PassNumber,
+    ShowArray,
+    ShowList,
+)
 from theano.link.native.ir.symbolic import (
     Call,
     Choice,
@@ -212,7 +219,8 @@ class LoopCall:
         for trace in self.of_kind("trace"):
             shape: list[Size] = []
             for size in trace.shape:
-                shape.append(size if isinstance(size, int) else self._answer(position))
+                known = self._known_size(size)
+                shape.append(self._answer(position) if known is None else known)
                 position += 1
             found.append((trace, shape))
         return found
@@ -238,9 +246,23 @@ class LoopCall:
             return size
         for argument in self.loop.arguments:
             value = self.bound.get(id(argument))
-            if value is not None and size in argument.shape:
+            if value is None:
+                continue
+            shape = [self.loop.step.sizes.find(one) for one in argument.shape]
+            if size in shape:
                 rows = 0 if argument.kind in ("invariant", "untraced") else 1
-                return value.shape[rows + argument.shape.index(size)]
+                return value.shape[rows + shape.index(size)]
+            if isinstance(value, Scalar) and size == self._number_of(argument):
+                number = self.step.settled(value)
+                if number is not None:
+                    return self.step.size(number, "a size that a loop inside is given")
+        return None
+
+    def _number_of(self, argument: Argument) -> Size | None:
+        """An invariant number as the loop names it."""
+        for entry in self.loop.step.sizes.entries:
+            if isinstance(entry, NameNumber) and entry.value == Element(argument.name):
+                return Name(entry.name)
         return None
 
     def _show_numbers(self) -> None:
@@ -285,7 +307,9 @@ class LoopCall:
             if isinstance(operand, View) and argument.kind in WRITTEN_KINDS
         ]
         takes = [self._all_steps(work) for s in loop.step.statements for work in s.nanoseconds()]
-        call = CallLoop(loop, self.prefix, operands, self.work, first_error, takes, self.when)
+        call = CallLoop(
+            loop, self.prefix, operands, self.work, first_error, takes, self.steps, self.when
+        )
         for buffer in written:
             # the loop writes its rows one after the other, without gaps
             buffer.packed = True

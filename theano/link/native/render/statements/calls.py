@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from theano.link.native.ir.ir import FIRST_ARRAY, CannotLower, Scalar
+from theano.link.native.ir.ir import FIRST_ARRAY, Argument, CannotLower, Scalar
+from theano.link.native.ir.layout import Place
 from theano.link.native.ir.scalar_types import SUFFIX
 from theano.link.native.ir.sharing import Rectangle, Share
 from theano.link.native.ir.symbolic import Call
@@ -11,7 +12,7 @@ from theano.link.native.render.memory import panels
 from theano.link.native.render.numbers_in_c import C_TYPES, in_c
 from theano.link.native.render.registry import renders
 from theano.link.native.render.writer import Writer
-from theano.link.native.statements.call_loop import CallLoop
+from theano.link.native.statements.call_loop import CallLoop, StepRange
 from theano.link.native.statements.correlation import DIRECTIONS, Correlate
 from theano.link.native.statements.ctc import Ctc
 from theano.link.native.statements.gemm import Gemm
@@ -33,6 +34,8 @@ def call_loop(statement: CallLoop, writer: Writer, share: Share | None) -> list[
             continue
         place = writer.place(operand)
         lines.append(f"{at} = (void *)({place.pointer});")
+        if statement.block is not None:
+            lines += _of_block(statement.block, k, argument, place, numbers, writer)
         if argument.kind == "sequence":
             lines.append(f"{numbers}[{argument.first_size}] = {place.strides[0].text};")
         if argument.free_strides:
@@ -42,12 +45,34 @@ def call_loop(statement: CallLoop, writer: Writer, share: Share | None) -> list[
     return [
         *lines,
         f"{numbers}[0] = 1;",
+        *(
+            [f"{numbers}[1] = {writer.rename(statement.block.count.name)};"]
+            if statement.block
+            else []
+        ),
         f"status = {writer.function(loop.step.name)}({numbers}, {arrays}, {result});",
         f"if (status) {{ result[0] = {result}[0]; "
         "status = status > 0 ? TN_REFUSED : status == TN_INTERRUPTED ? status "
         f": status - {statement.first_error}; goto end; }}",
         "}",
     ]
+
+
+def _of_block(
+    block: StepRange, k: int, argument: Argument, place: Place, numbers: str, writer: Writer
+) -> list[str]:
+    """How many rows an operand has in a block of steps; what a state begins with comes first."""
+    rows, whole = block.rows[k], block.whole[k]
+    if rows is None:
+        return []
+    lines = [f"{numbers}[{argument.first_size}] = {in_c(writer.size(rows))};"]
+    if whole is not None:
+        last = f"{numbers}[{argument.first_size}] - {argument.history}"
+        row = f"({place.strides[0].text}) * (int64_t)sizeof *{place.name}"
+        move = f"runtime->last_rows_first({place.pointer}, {last}, {argument.history}, {row});"
+        begun, few = writer.rename(block.start.name), in_c(writer.size(whole))
+        lines.append(f"if ({begun} && !{few}) {move}")
+    return lines
 
 
 def _if(statement: CallLoop, writer: Writer) -> str:
@@ -76,6 +101,7 @@ def gemm(statement: Gemm, writer: Writer, share: Share | None) -> list[str]:
         first_of_a = f"{first_of_a} + {share.top} * ({row_of_a})"
         c, rows = f"{c} + {share.top} * ({c_stride})", f"{share.bottom} - {share.top}"
     left = f"{first_of_a}, {row_of_a}, {column_of_a}"
+    function = f"gemm_add_{suffix}" if statement.accumulate else f"gemm_{suffix}"
     if statement.packed is not None:
         # of one column, there is one panel
         mine = f"0, {'1' if by_rows else panels(columns, f'panel_{suffix}')}"
@@ -92,7 +118,7 @@ def gemm(statement: Gemm, writer: Writer, share: Share | None) -> list[str]:
         right, c = f"{right} + {share.first} * ({column})", f"{c} + {share.first}"
         mine = f"{share.end} - {share.first}"
     return [
-        f"runtime->gemm_{suffix}({rows}, {mine}, {inner}, {left}, "
+        f"runtime->{function}({rows}, {mine}, {inner}, {left}, "
         f"{right}, {row}, {column}, {c}, {c_stride});"
     ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from pytensor.scalar import add
@@ -10,12 +11,13 @@ from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import CannotLower, Numbers, Scalar, Size, Spread, Value, View
 from theano.link.native.ir.scalar_expressions import Expression, expression_of
-from theano.link.native.ir.sizes import CLIP, SLICE_LENGTH
+from theano.link.native.ir.sizes import CLIP, SLICE_LENGTH, Sizes
 from theano.link.native.ir.symbolic import (
     Call,
     Choice,
     Name,
     Negative,
+    Symbolic,
     both,
     compared,
     difference,
@@ -156,8 +158,12 @@ def _range(step: Step, entry: slice, indices: list[Value], size: Size) -> _Range
         for which in (entry.start, entry.stop)
     ]
     size = step.sizes.find(size)
-    if stride == 1 and bounds[0] in (None, 0) and bounds[1] is None:
+    to_the_end = bounds[1] is None or step.sizes.find(bounds[1]) == size
+    if stride == 1 and bounds[0] in (None, 0) and to_the_end:
         return _Range(0, size, 1)
+    part = _long_enough(step.sizes, bounds, stride, size)
+    if part is not None:
+        return part
     if isinstance(size, int) and all(b is None or isinstance(b, int) for b in bounds):
         known = range(*slice(bounds[0], bounds[1], stride).indices(size))  # type: ignore
         return _Range(known.start if len(known) else 0, len(known), stride)
@@ -171,6 +177,25 @@ def _range(step: Step, entry: slice, indices: list[Value], size: Size) -> _Range
     start_name = step.sizes.name(start_name)
     length = step.sizes.name(Call(SLICE_LENGTH, (start_name, stop_name, stride)))
     return _Range(start_name, length, stride)
+
+
+def _long_enough(
+    sizes: Sizes, bounds: Sequence[Size | None], stride: int, size: Size
+) -> _Range | None:
+    """All elements but so many at either end, of which there are known to be as many."""
+    if isinstance(size, int) or any(isinstance(bound, Symbolic) for bound in bounds):
+        return None
+    first, end = (bound if isinstance(bound, int) else None for bound in bounds)
+    if stride == 1 and (first is None or first >= 0) and (end is None or end < 0):
+        front, back = first or 0, -(end or 0)
+    elif stride == -1 and (first is None or first < 0) and (end is None or end >= 0):
+        front, back = 0 if end is None else end + 1, 0 if first is None else -1 - first
+    else:
+        return None
+    if not sizes.at_least(size, front + back):
+        return None
+    start = front if stride == 1 else sizes.binary(size, "-", 1 + back)
+    return _Range(start, sizes.binary(size, "-", front + back), stride)
 
 
 @lowers(IncSubtensor)
