@@ -122,20 +122,6 @@ def test_rows_that_are_kept_as_a_loop_may_stop_are_reported():
     assert decision.detail.startswith("the loop may stop early")
 
 
-def test_a_cotangent_without_a_buffer_is_reported():
-    inputs, states = recurrent()
-    [_, backward] = report_of(theano.grad(states[-1].sum(), inputs[1]), inputs).loops
-    [decision] = [d for d in backward.shortened if d.rewrite == "ShrinkCotangentBuffer"]
-    assert decision.detail == "only its last row was not zero: no buffer"
-
-
-def test_a_cotangent_of_a_truncated_gradient_keeps_its_buffer():
-    inputs, states = recurrent(truncate_gradient=2)
-    [_, backward] = report_of(theano.grad(states[-1].sum(), inputs[0]), inputs).loops
-    [decision] = [d for d in backward.refused if d.rewrite == "ShrinkCotangentBuffer"]
-    assert decision.detail == "the gradient is truncated"
-
-
 def test_an_output_that_is_the_same_in_every_step_is_reported():
     x, h0, w = T.tensor3("x"), T.matrix("h0"), T.matrix("w")
     outputs, _ = theano.scan(lambda u, h, w: [T.tanh(u + h), T.exp(w)], x, [h0, None], w, mode=MODE)

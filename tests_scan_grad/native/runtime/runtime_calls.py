@@ -213,3 +213,13 @@ def set_crowded(seconds: float) -> None:
 def workers() -> int:
     """Worker threads alive in this process."""
     return _call("tn_pool_workers", result=ctypes.c_int)
+
+
+def set_block_steps(steps: int) -> None:
+    """Do what stands next to a loop so many of its steps at a time; 0: as many as sizes ask for."""
+    _call("tn_set_block_steps", ctypes.c_int64(steps))
+
+
+def block_steps(steps: int, rows: int, size: int) -> int:
+    """How many steps, each of so many rows and bytes, are done at a time."""
+    return _call("tn_block_steps", *map(_size, (steps, rows, size, 1)), result=ctypes.c_int64)

@@ -127,7 +127,6 @@ def parts_read_of_loops(m: Maker):
     "PushOutTracedProducts",
     "HoistFromSequences",
     "MergeDots",
-    "ShrinkCotangentBuffer",
     "steps_for_fast_compile",
     "inline_ofg_expansion",
 )

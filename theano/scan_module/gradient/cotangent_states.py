@@ -9,11 +9,11 @@ alone. What is the same in every step gets the sum of its gradients.
 from __future__ import annotations
 
 from pytensor import tensor as pt
-from pytensor.graph.basic import Constant, Variable
+from pytensor.graph.basic import Variable
 from pytensor.tensor.subtensor import IncSubtensor
 from pytensor.tensor.type import TensorType
 
-from theano.pytensor_base.operations.tensor import get_idx_list
+from theano.data_classes import dataclass
 from theano.scan_module.gradient.differentiated_loop import DifferentiatedLoop
 from theano.scan_module.gradient.step_gradient import is_connected
 from theano.scan_module.loop.arguments import (
@@ -25,7 +25,8 @@ from theano.scan_module.loop.arguments import (
     Tap,
     fresh_like,
 )
-from theano.scan_module.loop.initial_values import memory_from
+from theano.scan_module.loop.constant_index import constant_index
+from theano.scan_module.loop.initial_values import memory_after, memory_from
 from theano.schedule.allocated import allocated
 from theano.schedule.lengths import lengths_of
 from theano.schedule.zeros import is_zero
@@ -56,14 +57,13 @@ def cotangent_states(
             continue
         if is_carried(found, state):
             (cotangent,) = cotangents
-            states[state] = carried = _carried(found, state, cotangent)
+            rows = rows_of_steps(given)
+            states[state] = carried = _carried(found, state, cotangent, rows)
             sums[cotangent] = carried.reads[0].inner
-            if is_connected(given):
-                rows = fresh_like(cotangent)
-                of_steps = rows_of_steps(given)
-                of_steps = given[1:] if of_steps is None else of_steps
-                sequences.append(found.sequence(rows, of_steps[::-1]))
-                sums[cotangent] = rows + sums[cotangent]
+            if isinstance(rows, Variable):
+                row = TensorType(rows.type.dtype, rows.type.shape[1:])()
+                sequences.append(found.sequence(row, rows[::-1]))
+                sums[cotangent] = _as_type(row + sums[cotangent], cotangent)
             continue
         buffer = _buffer(found, state, given)
         places = {
@@ -92,31 +92,77 @@ def is_carried(found: DifferentiatedLoop, state: State) -> bool:
     return one_row and found.step.gradients.get(state.reads[0].inner) is not None
 
 
-def rows_of_steps(given: Variable) -> Variable | None:
-    """Return the cotangents of the rows that steps wrote, where the first row has none.
+@dataclass(frozen=True)
+class LastRow:
+    """The cotangent of a state's last row; those of all others are zero."""
 
-    Programs read the rows of steps, ``states[1:]``: their cotangents are then added to zeros.
+    value: Variable
+
+
+def rows_of_steps(given: Variable) -> Variable | LastRow | None:
+    """Return the cotangents of the rows that steps wrote; None where all are zero."""
+    if not is_connected(given):
+        return None
+    last = _last_row(given)
+    return given[1:] if last is None else last
+
+
+def _last_row(gradient: Variable) -> Variable | LastRow | None:
+    """Return what zeros were added to, but for the first row, or only in the last one.
+
+    Programs read the rows of steps, ``states[1:]``, and often the last one of them.
     """
-    node = given.owner
+    node = gradient.owner
     if node is None or not isinstance(node.op, IncSubtensor) or not is_zero(node.inputs[0]):
         return None
-    entries = get_idx_list(node.inputs[1:], node.op.idx_list)
-    rows = node.inputs[1]
-    if len(entries) != 1 or not isinstance(entries[0], slice) or rows.type.ndim != given.type.ndim:
-        return None
-    start, stop, step = entries[0].start, entries[0].stop, entries[0].step
-    begins = isinstance(start, Constant) and start.data == 1
-    return rows if begins and stop is None and step in (None, 1) else None
+    base, value, *index_inputs = node.inputs
+    index = constant_index(node.op.idx_list, [base, *index_inputs])
+    if index == -1:
+        return LastRow(value) if value.type.ndim == base.type.ndim - 1 else None
+    if isinstance(index, slice) and index.stop is None and index.step in (None, 1):
+        if index.start is not None and index.start < 0 or value.type.ndim != base.type.ndim:
+            return None
+        within = _last_row(value)
+        if isinstance(within, LastRow):
+            return within
+        return value if index.start == 1 else None
+    return None
 
 
-def _carried(found: DifferentiatedLoop, state: State, cotangent: Variable) -> State:
+def first_row_gradient(found: DifferentiatedLoop, state: State, carried: Variable) -> Variable:
+    """Return the gradient with respect to a state's memory, of which a loop reads the first row.
+
+    Parameters
+    ----------
+    carried
+        What the backward steps passed on, one after the other.
+    """
+    given = found.cotangents.states[found.run.loop.ordered_states().index(state)]
+    first = carried[-1]
+    if isinstance(rows_of_steps(given), Variable) and not _is_zero_first(given):
+        first = first + given[0]
+    # as a row of length 1 from the beginning: rewrites do not change what is told of it later
+    row = pt.shape_padleft(first)
+    return pt.set_subtensor(pt.zeros_like(state.outer, dtype=first.type.dtype)[:1], row)
+
+
+def _is_zero_first(given: Variable) -> bool:
+    return isinstance(_last_row(given), Variable)
+
+
+def _carried(
+    found: DifferentiatedLoop, state: State, cotangent: Variable, rows: Variable | LastRow | None
+) -> State:
     """Return a state that is what steps pass on, from the last step to the first one."""
     carry = fresh_like(cotangent)
-    lengths = [pt.constant(1, dtype="int64"), *lengths_of(found.run.outputs[state])[1:]]
-    start = allocated(pt.constant(0, dtype=carry.type.dtype), *lengths)
-    kind = TensorType(carry.type.dtype, (None, *carry.type.shape))
-    buffer = memory_from(start, found.backward_steps, kind, lengths)
     gradient = _as_type(found.step.gradients[state.reads[0].inner], carry)
+    if isinstance(rows, LastRow):
+        buffer = memory_after(carry.type.filter_variable(rows.value), found.backward_steps)
+    else:
+        lengths = [pt.constant(1, dtype="int64"), *lengths_of(found.run.outputs[state])[1:]]
+        start = allocated(pt.constant(0, dtype=carry.type.dtype), *lengths)
+        kind = TensorType(carry.type.dtype, (None, *carry.type.shape))
+        buffer = memory_from(start, found.backward_steps, kind, lengths)
     return State(buffer, (Tap(0, carry),), (Tap(1, gradient),), SIT_SOT)
 
 

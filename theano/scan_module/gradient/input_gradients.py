@@ -10,7 +10,7 @@ from pytensor.gradient import disconnected_type, grad_undefined
 from pytensor.graph.basic import Variable
 from pytensor.graph.null_type import NullType
 
-from theano.scan_module.gradient.cotangent_states import is_carried, rows_of_steps
+from theano.scan_module.gradient.cotangent_states import first_row_gradient, is_carried
 from theano.scan_module.gradient.differentiated_loop import DifferentiatedLoop
 from theano.scan_module.gradient.step_gradient import is_connected
 from theano.scan_module.loop.arguments import Invariant, Sequence, State
@@ -43,11 +43,10 @@ def of_state(found: DifferentiatedLoop, state: State, cotangents: Variable | Non
         The state's buffer of cotangents after the backward loop; None if nothing flows back.
     """
     given = found.cotangents.states[found.run.loop.ordered_states().index(state)]
+    if cotangents is not None and is_carried(found, state):
+        return first_row_gradient(found, state, cotangents)
     if cotangents is not None:
         gradient = reversed_rows(cotangents)
-        if is_carried(found, state) and is_connected(given) and rows_of_steps(given) is None:
-            # the cotangent of the first row itself
-            gradient = gradient + given
     elif is_connected(given):
         gradient = given
     else:

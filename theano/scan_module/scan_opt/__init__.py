@@ -17,7 +17,6 @@ from theano.scan_module.scan_opt.hoist_invariants import HoistInvariants
 from theano.scan_module.scan_opt.kept_rows.fewer_steps import FewerSteps
 from theano.scan_module.scan_opt.kept_rows.shorten_outputs import ShortenOutputs
 from theano.scan_module.scan_opt.kept_rows.shorten_traces import ShortenTraces
-from theano.scan_module.scan_opt.kept_rows.shrink_cotangent_buffer import ShrinkCotangentBuffer
 from theano.scan_module.scan_opt.kept_rows.trim_empty_buffers import TRIM_EMPTY_BUFFERS
 from theano.scan_module.scan_opt.merge_dots import MergeDots
 from theano.scan_module.scan_opt.merge_equal_results import MERGE_EQUAL_RESULTS
@@ -60,7 +59,6 @@ REWRITES = (
     # PyTensor's cleaning has made loops anew; ours tell their shapes at less cost
     ("cleaned_loops_are_ours", LoopsAreOurs(), 0.051, (FAST_RUN_TAG,)),
     ("HoistInvariants", HoistInvariants(), 0.052, (FAST_RUN_TAG,)),
-    ("ShrinkCotangentBuffer", ShrinkCotangentBuffer(), 0.055, (FAST_RUN_TAG,)),
     ("PushOutDotAccumulate", PushOutDotAccumulate(), 0.06, (FAST_RUN_TAG,)),
     ("PushOutTracedProducts", PushOutTracedProducts(), 0.065, (FAST_RUN_TAG,)),
     ("HoistFromSequences", HoistFromSequences(), 0.07, (FAST_RUN_TAG,)),

@@ -43,6 +43,8 @@ class Sizes:
         self._definitions: dict[Size, Symbolic] = {}
         # numbers that are so much more than a size
         self._more: dict[Size, tuple[Size, int]] = {}
+        # numbers that are products of two sizes
+        self._factors: dict[Size, set[Size]] = {}
         # names of sums of sizes that are not negative
         self._sums: dict[Size, tuple[Size, Size]] = {}
         self._signed: set[Size] = set()
@@ -159,21 +161,27 @@ class Sizes:
             self.entries.append(NameNumber(name, dtype, value))
             self._named[key] = Name(name)
             self.number_types[name] = dtype
-            more = self._more_than_a_size(value) if dtype == _SIZE else None
-            if more is not None:
-                self._more[self._named[key]] = more
+            if dtype == _SIZE:
+                self._note_sum_or_product(self._named[key], value)
         return self._named[key].name
 
-    def _more_than_a_size(self, value: object) -> tuple[Size, int] | None:
-        """Of which size a number is the sum with a small number, where it is."""
+    def _note_sum_or_product(self, name: Name, value: object) -> None:
+        """Remember what a number is of sizes that the caller passes."""
         match value:
+            case Applied(operation, (a, b)) if operation.operation == "multiply":
+                if self._names.get(a) and self._names.get(b):
+                    self._factors[name] = {a, b}
             case Applied(operation, (Literal() as number, size)) | Applied(
                 operation, (size, Literal() as number)
             ) if operation.operation == "add":
                 more = int(number.value)
                 if self._names.get(size) and 0 <= more <= _SMALL:
-                    return self.find(size), more
-        return None
+                    self._more[name] = self.find(size), more
+
+    def is_product(self, size: Size, a: Size, b: Size) -> bool:
+        """Return whether a size is known to be the product of two others."""
+        factors = {self.find(one) for one in self._factors.get(size, ())}
+        return bool(factors) and factors == {self.find(a), self.find(b)}
 
     def at_least(self, size: Size, bound: int) -> bool:
         """Return whether a size is known to be at least a number."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import field
 
 from theano.data_classes import dataclass
-from theano.link.native.ir.ir import Argument, Buffer, Scalar, Value
+from theano.link.native.ir.ir import Argument, Buffer, Scalar, Value, View
 from theano.link.native.ir.memory_plan import MemoryPlan
 from theano.link.native.ir.sharing import Serial, Sharing
 from theano.link.native.lowering.step import Step
@@ -49,6 +49,15 @@ class Loop:
     def passed(self) -> list[Argument]:
         """The arrays that the caller passes."""
         return self.arguments
+
+    def reads(self, argument: Argument) -> bool:
+        """Return whether a step reads rows of an array, and not only their sizes."""
+        rows = [row for row, of, _ in self.rows if of is argument]
+        if any(isinstance(row, Scalar) for row in rows):
+            return True
+        views = [view for statement in self.step.statements for view in statement.views()]
+        views += [write.value for write in self.writes if isinstance(write.value, View)]
+        return any(view.buffer.root() in rows for view in views)
 
     @property
     def rings(self) -> list[Argument]:

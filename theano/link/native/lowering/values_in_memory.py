@@ -40,8 +40,17 @@ class ValuesInMemory(StatementsOfStep):
         """A new buffer that holds a value."""
         buffer = self.temporary(value.dtype, value.shape)
         source = value.scalar if isinstance(value, Spread) else self.view(value)
+        if isinstance(source, View) and self._is_anything(source.buffer):
+            buffer.may_be_unwritten = True
+            return buffer
         self.append(Copy(View.of(buffer), source), buffer)
         return buffer
+
+    def _is_anything(self, buffer: Buffer) -> bool:
+        """Whether nothing was written into a buffer, so that it holds whatever there was."""
+        return buffer.may_be_unwritten and not any(
+            buffer.root() in statement.memory_written() for statement in self.statements
+        )
 
     def rows_without_gaps(self, dtype: str, shape: tuple[Size, ...]) -> Buffer:
         """A new buffer for functions that write row after row, whose strides nobody changes."""

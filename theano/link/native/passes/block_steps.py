@@ -162,8 +162,11 @@ class _Group:
 
     def _is_same_memory(self, stack: Buffer, matrix: Buffer) -> bool:
         """Return whether one buffer is another one with the first two dimensions as one."""
-        find = self.sizes.find
-        return stack.place is None and find(stack.shape[2]) == find(matrix.shape[1])
+        rows, merged, columns = stack.shape
+        same_columns = self.sizes.find(columns) == self.sizes.find(matrix.shape[1])
+        return stack.place is None and (
+            same_columns or self.sizes.is_product(matrix.shape[0], rows, merged)
+        )
 
     # ---- statements ----
 
@@ -218,7 +221,8 @@ class _Group:
     def _merged_of(self, views: list[View]) -> Size:
         """Return how many rows of some matrices are one step's, which all have in common.
 
-        What is multiplied has as many rows: where a step has as many of both, so are the steps.
+        They have as many rows. So if a step has as many of both, they are of as many steps; and if
+        they are of as many steps, a step has as many of both, whatever that number is called.
         """
         known: list[Size] = []
         for view in views:
@@ -226,15 +230,14 @@ class _Group:
                 known.append(self.merged(view))
             except _CannotBlock:
                 pass
-        _require(len(set(known)) == 1, "matrices whose rows are not known to be those of steps")
-        (merged,) = set(known)
+        _require(bool(known), "matrices whose rows are not known to be those of steps")
         for view in views:
             for other in self._aliases[view.buffer.root()]:
                 if len(other.shape) == 3 and self._is_same_memory(other, view.buffer):
-                    if self.sizes.find(other.shape[1]) == merged:
+                    if self.sizes.find(other.shape[1]) in known:
                         self._as_steps.add(self.sizes.find(other.shape[0]))
-            _require(self.merged(view) == merged, "matrices of other rows")
-        return merged
+            self.merged(view)
+        return known[0]
 
     def add_sum(self, reduction: Reduce) -> None:
         """Take in a sum over the rows of steps."""
@@ -337,7 +340,16 @@ class _Blocks:
             made = [self._call(whole)] if statement is group.call else self._of_a_block(statement)
             step.origins |= dict.fromkeys(made, step.origins.get(statement))
             parts += made
-        blocks = StepBlocks(parts, group.steps, self.length, self.start, self.count, self.back)
+        blocks = StepBlocks(
+            parts,
+            group.steps,
+            self.length,
+            self.start,
+            self.count,
+            self.back,
+            [work for one in ordered for work in one.nanoseconds()],
+            [work for one in ordered for work in one.operations()],
+        )
         position = step.statements.index(group.call)
         before = [one for one in step.statements[:position] if one not in group.members]
         after = [one for one in step.statements[position + 1 :] if one not in group.members]

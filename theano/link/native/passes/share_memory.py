@@ -30,11 +30,22 @@ def share_memory(lowered: Loop | Segment) -> None:
             kept.packed = True
             last[kept.root()] = uses
             statements.remove(statement)
+        elif statement.rows is not None:
+            _copy_first_rows(statement)
         elif (there := _turned(statement, positions[statement], last, first)) is not None:
             assert isinstance(statement.source, View)
             turned, copy = statement.source.buffer, there.buffer
             turned.place, first[copy] = there, first[turned]
             statements.remove(statement)
+
+
+def _copy_first_rows(statement: Copy) -> None:
+    """Copy no more rows than are needed."""
+    assert isinstance(statement.source, View) and statement.rows is not None
+    for name in ("target", "source"):
+        view = getattr(statement, name)
+        shape = (statement.rows, *view.shape[1:])
+        setattr(statement, name, View(view.buffer, shape, view.axes, view.steps, view.start))
 
 
 def _can_share(statement: Copy, position: int, last: dict[Buffer, int]) -> bool:

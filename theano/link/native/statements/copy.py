@@ -18,11 +18,14 @@ class Copy(Statement):
     ----------
     may_be_same
         Whether the caller may have both lie in the same memory; then nothing is copied.
+    rows
+        How many of the first rows are needed of the copy; None: all.
     """
 
     target: View
     source: View | Scalar
     may_be_same: bool = False
+    rows: int | None = None
 
     as_function = AsFunction.WHERE_IT_REPEATS
     may_fail = False

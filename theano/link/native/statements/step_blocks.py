@@ -25,6 +25,8 @@ class StepBlocks(Statement):
     start, count, back
         The names of the first step of a block, of how many steps it has, and of how many come
         after them.
+    takes, counts
+        How long all blocks take on one thread, and how many operations they are.
     """
 
     parts: list[Statement]
@@ -33,6 +35,8 @@ class StepBlocks(Statement):
     start: Name
     count: Name
     back: Name
+    takes: list[Work]
+    counts: list[Work]
 
     as_function = AsFunction.NEVER
     leaves_work = True
@@ -99,10 +103,10 @@ class StepBlocks(Statement):
         return [touch for part in self.parts for touch in part.touches(share)]
 
     def nanoseconds(self) -> list[Work]:
-        return [work for part in self.parts for work in part.nanoseconds()]
+        return self.takes
 
     def operations(self) -> list[Work]:
-        return [work for part in self.parts for work in part.operations()]
+        return self.counts
 
     def moved(self) -> list[View]:
         return []

@@ -14,7 +14,9 @@ from pytensor.tensor.math import all as every
 from pytensor.tensor.math import and_, eq, ge, lt
 from pytensor.tensor.subtensor import AdvancedSubtensor, Subtensor
 
+from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.rewriting import copy_stack_trace, node_rewriter
+from theano.pytensor_base.graphs.scan import Scan
 from theano.pytensor_base.operations.tensor import AdvancedSubtensor1
 from theano.pytensor_base.operations.tensor_rewrites import subtensor
 from theano.schedule.rewrites.of_pytensor.where_right import same_length
@@ -28,6 +30,10 @@ def rows_read_back(graph: FunctionGraph, node: Apply) -> list[Variable] | None:
     """Return ``v`` for ``x[rows].set(v)[rows]``, with the errors of the write; others too."""
     made = subtensor.local_read_of_write_same_indices.transform(graph, node)
     write = node.inputs[0].owner
+    if made and any(is_a(client.op, Scan) for client, _ in graph.clients[node.outputs[0]]):
+        # the place in the step is not told that the value has length 1, and PyTensor takes no other
+        if _ones(made[0]) != _ones(node.outputs[0]):
+            return None
     if not made or not write.op.set_instead_of_inc or not _of_rows(node):
         return made
     array: Any
@@ -40,6 +46,10 @@ def rows_read_back(graph: FunctionGraph, node: Apply) -> list[Variable] | None:
         result = _AS_MANY(result, *lengths)
     copy_stack_trace(node.outputs[0], result)
     return [result]
+
+
+def _ones(variable: Variable) -> set[int]:
+    return {axis for axis, one in enumerate(variable.type.broadcastable) if one}  # type: ignore[attr-defined]
 
 
 def _of_rows(node: Apply) -> bool:

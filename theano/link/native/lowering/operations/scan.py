@@ -62,6 +62,8 @@ def scan(step: Step, node, inputs: list[Value]) -> list[Value]:
     call = LoopCall.of(step, op, argument_names(node), steps)
     for argument, value in zip(call.of_kind("sequence"), parts.sequences, strict=True):
         call.bind(argument, _in_rows(step, value, steps))
+        if not call.loop.reads(argument):
+            call.only_sizes.add(id(argument))
     for argument, value in zip(call.of_kind("mit_mot", "ring"), parts.states, strict=True):
         call.bind(argument, call.state(argument, value))
     for argument, value in zip(call.of_kind("untraced"), parts.untraced, strict=True):
@@ -128,6 +130,8 @@ class LoopCall:
         self.bound: dict[int, View | Scalar] = {}
         # lists of numbers that are known before the loop, by the arguments that they are in memory
         self.lists: dict[int, tuple[Scalar, ...]] = {}
+        # arguments of which the loop needs no more than the sizes
+        self.only_sizes: set[int] = set()
 
     def of_kind(self, *kinds: str) -> list[Argument]:
         # Scan's order of states: those with several outputs a step come first.
@@ -154,7 +158,9 @@ class LoopCall:
             return View.of(self._checked(rows, needed, step.copied(value)))
         if isinstance(value, View) and value.whole:
             # nothing but this loop may need the buffer: then it is not copied at all
-            return View.of(self._checked(rows, needed, step.copied(value)))
+            buffer = self._checked(rows, needed, step.temporary(value.dtype, value.shape))
+            step.append(Copy(View.of(buffer), value, rows=argument.history), buffer)
+            return View.of(buffer)
         buffer = self._checked(rows, needed, step.temporary(value.dtype, value.shape))
         source = value.scalar if isinstance(value, Spread) else step.view(value)
         shape = (argument.history, *value.shape[1:])
@@ -300,7 +306,12 @@ class LoopCall:
             text = f"{error.text} in the loop {loop.name}"
             inside = error if self.when else StepError(error.kind, text, in_loop=True)
             step.errors.append(inside)
-        operands = [self.bound[id(argument)] for argument in loop.arguments]
+        operands = [
+            Scalar("0", argument.dtype, True, literal=0)
+            if id(argument) in self.only_sizes
+            else self.bound[id(argument)]
+            for argument in loop.arguments
+        ]
         written = [
             operand.buffer
             for argument, operand in zip(loop.arguments, operands, strict=True)

@@ -1,0 +1,207 @@
+"""What stands next to a loop is done in blocks of its steps: the same values, less memory."""
+
+import numpy as np
+import pytest
+
+import theano
+import theano.tensor as T
+from tests_scan_grad.loop_counts import python_mode
+from tests_scan_grad.native.runtime import runtime_calls
+from theano.link.native.lowering.segment import Segment
+from theano.link.native.passes.pipeline import watched_passes
+from theano.link.native.statements.base import of_kind
+from theano.link.native.statements.step_blocks import StepBlocks
+
+BATCH, WIDTH, DEPTH = 3, 4, 5
+
+
+@pytest.fixture(params=[1, 2, 3, 7, 0], ids="block_of_{}".format)
+def block(request):
+    """Blocks of so many steps; 0: of as many as the sizes ask for."""
+    runtime_calls.set_block_steps(request.param)
+    yield request.param
+    runtime_calls.set_block_steps(0)
+
+
+class Network:
+    """A loop over ``x.dot(w) + b``, with as many states as its step returns."""
+
+    def __init__(self, step, states=1, gates=1, batch=True, last=False, cost=None, **options):
+        self.x = T.tensor3("x") if batch else T.matrix("x")
+        self.shared = {
+            name: theano.shared(self.numbers(*shape, seed=k) / 2, name)
+            for k, (name, shape) in enumerate(
+                {
+                    "w": (DEPTH, gates * WIDTH),
+                    "u": (WIDTH, gates * WIDTH),
+                    "b": (gates * WIDTH,),
+                }.items()
+            )
+        }
+        w, u, b = self.shared.values()
+        shape = (BATCH, WIDTH) if batch else (WIDTH,)
+        self.start = theano.shared(self.numbers(2, *shape, seed=9) / 2, "start")
+        begin = options.pop("begin", lambda start: start[0])
+        found, _ = theano.scan(
+            step,
+            sequences=[T.dot(self.x, w) + b],
+            outputs_info=[begin(self.start)] * states,
+            non_sequences=[u],
+            **options,
+        )
+        rows = found[0] if isinstance(found, list) else found
+        self.cost = (cost or (lambda rows: (rows**2).sum()))(rows[-1] if last else rows)
+        self.wrt = [*self.shared.values(), self.start]
+
+    @staticmethod
+    def numbers(*shape, seed):
+        return np.random.default_rng(seed).normal(size=shape)
+
+    def outputs(self):
+        return [self.cost, *T.grad(self.cost, self.wrt), T.grad(self.cost, self.x)]
+
+
+def plain(p, h, u):
+    return T.tanh(p + T.dot(h, u))
+
+
+def lstm(p, h, c, u):
+    p = p + T.dot(h, u)
+    i, f, o, g = (p[..., k * WIDTH : (k + 1) * WIDTH] for k in range(4))
+    c = T.nnet.sigmoid(f) * c + T.nnet.sigmoid(i) * T.tanh(g)
+    return T.nnet.sigmoid(o) * T.tanh(c), c
+
+
+def gru(p, h, u):
+    q = T.nnet.sigmoid(p[..., : 2 * WIDTH] + T.dot(h, u[:, : 2 * WIDTH]))
+    r, z = q[..., :WIDTH], q[..., WIDTH:]
+    new = T.tanh(p[..., 2 * WIDTH :] + T.dot(r * h, u[:, 2 * WIDTH :]))
+    return z * h + (1 - z) * new
+
+
+def two_before(p, before, h, u):
+    return T.tanh(p + T.dot(h, u) - before / 2)
+
+
+NETWORKS = {
+    "plain": lambda: Network(plain),
+    "lstm": lambda: Network(lstm, states=2, gates=4),
+    "gru": lambda: Network(gru, gates=3),
+    "vectors": lambda: Network(plain, batch=False),
+    "lstm of vectors": lambda: Network(lstm, states=2, gates=4, batch=False),
+    "last state": lambda: Network(plain, last=True),
+    "last state of two": lambda: Network(lstm, states=2, gates=4, last=True),
+    "all but the first": lambda: Network(plain, cost=lambda rows: (rows[1:] ** 3).sum()),
+    "rows and the last": lambda: Network(
+        plain, cost=lambda rows: (rows**2).sum() + (rows[-1] ** 3).sum()
+    ),
+    "backwards": lambda: Network(plain, go_backwards=True),
+    "two rows before": lambda: Network(
+        two_before, begin=lambda start: {"initial": start, "taps": [-2, -1]}
+    ),
+    "truncated": lambda: Network(plain, truncate_gradient=2),
+}
+
+
+def blocks_of(function_of):
+    """The statements that repeat in the segments of a function that is made meanwhile."""
+    found = []
+
+    def watch(lowered, after):
+        if isinstance(lowered, Segment) and after == "block_steps":
+            found.extend(of_kind(lowered.step.statements, StepBlocks))
+
+    with watched_passes(watch), theano.config.change_flags(cache_optimizations=False):
+        function_of()
+    return found
+
+
+@pytest.fixture(scope="module")
+def functions():
+    """Each network by the engine and by Python, made when it is first asked for."""
+    made = {}
+
+    def get(name):
+        if name not in made:
+            network = NETWORKS[name]()
+            outputs = network.outputs()
+            made[name] = tuple(
+                theano.function([network.x], outputs, mode=mode) for mode in (None, python_mode())
+            )
+        return made[name]
+
+    return get
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("steps", [1, 2, 6, 7, 15])
+@pytest.mark.parametrize("name", NETWORKS)
+def test_values_and_gradients(name, steps, threads, block, functions, any_work):
+    runtime_calls.set_threads(threads)
+    native, reference = functions(name)
+    shape = (steps, DEPTH) if "vectors" in name else (steps, BATCH, DEPTH)
+    x = Network.numbers(*shape, seed=steps)
+    for ours, theirs in zip(native(x), reference(x), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("name", ["plain", "lstm", "gru", "backwards"])
+def test_the_same_bits_on_any_number_of_threads(name, block, functions, any_work):
+    native, _ = functions(name)
+    x = Network.numbers(11, BATCH, DEPTH, seed=1)
+    runtime_calls.set_threads(1)
+    expected = native(x)
+    runtime_calls.set_threads(2)
+    for ours, theirs in zip(native(x), expected, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+# how many loops have something done in blocks
+BLOCKED = {"plain": 2, "lstm": 2, "gru": 2, "vectors": 2, "backwards": 2, "all but the first": 2}
+
+
+@pytest.mark.parametrize("name", BLOCKED)
+def test_which_loops_have_blocks(name):
+    network = NETWORKS[name]()
+    outputs = network.outputs()[:-1]
+    blocks = blocks_of(lambda: theano.function([network.x], outputs))
+    assert len(blocks) == BLOCKED[name]
+
+
+def test_no_array_of_all_steps_is_left_but_what_is_saved():
+    network = NETWORKS["lstm"]()
+    found = []
+
+    def watch(lowered, after):
+        if isinstance(lowered, Segment) and after == "place_in_memory":
+            found.append(lowered)
+
+    with watched_passes(watch), theano.config.change_flags(cache_optimizations=False):
+        theano.function([network.x], network.outputs()[:-1])
+    (segment,) = found
+    blocks = list(of_kind(segment.step.statements, StepBlocks))
+    find = segment.step.sizes.find
+    all_steps = {find(one.steps) for one in blocks}
+    assert len(all_steps) == 1
+    whole = [b for b in segment.memory.buffers if b.shape and find(b.shape[0]) in all_steps]
+    # four gates; the states have a row more
+    assert len(whole) == 4
+
+
+def test_a_loop_that_ends_by_a_condition_has_none():
+    x, w, u = T.matrix("x"), T.matrix("w"), T.matrix("u")
+    rows, _ = theano.scan(
+        lambda p, h, u: (T.tanh(p + T.dot(h, u)), theano.scan_module.until(p.sum() > 100)),
+        [T.dot(x, w)],
+        [T.zeros_like(u[0])],
+        [u],
+    )
+    assert not blocks_of(lambda: theano.function([x, w, u], rows))
+
+
+def test_few_steps_are_one_block():
+    native, _ = (theano.function([n.x], n.outputs()) for n in [NETWORKS["plain"]()] * 2)
+    x = Network.numbers(4, BATCH, DEPTH, seed=0)
+    assert runtime_calls.block_steps(4, BATCH, 8 * BATCH * WIDTH) == 4
+    assert runtime_calls.block_steps(100_000, 16, 16 * 4 * 1024) == 128
+    native(x)
