@@ -67,6 +67,8 @@ class Program:
         Compiles the function anew, with a profile of its nodes, where its loops can be inspected.
     own_clock
         Runs it once and returns the seconds, where those of `call` hold more than is meant.
+    own_peak
+        Returns the bytes that its calls added at their peak, the most of the processes that ran.
     remarks
         What a reader of its time must know.
     """
@@ -78,6 +80,7 @@ class Program:
     arguments: tuple = ()
     profiled: Callable[[], Any] | None = None
     own_clock: Callable[[], float] | None = None
+    own_peak: Callable[[], int] | None = None
     remarks: tuple[str, ...] = ()
 
 

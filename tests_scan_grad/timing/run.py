@@ -100,6 +100,7 @@ def row(
         "first_compile_seconds": program.compile_seconds,
         "remarks": list(program.remarks),
         "profile": profile,
+        "peak_bytes": program.own_peak() if program.own_peak else None,
     }
 
 

@@ -13,6 +13,7 @@ NAMES = (
     "gpu",
     "images",
     "loops",
+    "memory",
     "products",
     "pymc",
     "rnn",

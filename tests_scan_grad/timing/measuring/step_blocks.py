@@ -50,11 +50,11 @@ def answer(made: Made) -> None:
     print(json.dumps(block(made, given["engine"], given["name"], given["seconds"])))
 
 
-def block_in_process(module: str, engine: str, name: str, seconds: float) -> dict[str, Any]:
-    """Return what `block` finds in a process of its own, which runs a module that answers."""
-    asked = json.dumps({"engine": engine, "name": name, "seconds": seconds})
+def block_in_process(module: str, engine: str, name: str, **asked: Any) -> dict[str, Any]:
+    """Return what a block finds in a process of its own, which runs a module that answers."""
+    request = json.dumps({"engine": engine, "name": name, **asked})
     done = subprocess.run(
-        [sys.executable, "-m", module, asked],
+        [sys.executable, "-m", module, request],
         env=environment(),
         capture_output=True,
         text=True,
@@ -68,7 +68,7 @@ def block_in_process(module: str, engine: str, name: str, seconds: float) -> dic
 
 def program(module: str, engine: str, name: str, seconds: float) -> Program:
     """Return a program whose call, and whose time, are those of a process."""
-    run = partial(block_in_process, module, engine, name, seconds)
+    run = partial(block_in_process, module, engine, name, seconds=seconds)
     return Program(
         call=lambda: run()["costs"],
         to_numpy=lambda costs: [np.array(cost) for cost in costs],

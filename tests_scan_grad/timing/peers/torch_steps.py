@@ -1,8 +1,10 @@
-"""The training steps of `step_networks` in PyTorch, with its own modules where it has them."""
+"""Training steps in PyTorch: of any network, and with its own modules where it has them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,45 @@ def parameters_of(network: Network) -> dict[str, Any]:
     return {name: torch.nn.Parameter(torch.from_numpy(made[name])) for name in network.shapes}
 
 
+def torch_operations(more: Mapping[str, Any]) -> SimpleNamespace:
+    """Return PyTorch's functions under the names that a network uses; `more` are others."""
+    import torch
+
+    def loop(step, sequences, states, weights, name):
+        found = []
+        for slices in zip(*sequences, strict=True):
+            states = step(operations, *slices, *states, *weights)
+            found.append(states)
+        # not stacked: what is not read need not be
+        return list(zip(*found, strict=True))
+
+    operations = SimpleNamespace(
+        dot=torch.matmul,
+        sigmoid=torch.sigmoid,
+        tanh=torch.tanh,
+        exp=torch.exp,
+        log=torch.log,
+        sqrt=torch.sqrt,
+        concatenate=torch.cat,
+        greatest=partial(torch.amax, dim=0),
+        reverse=partial(torch.flip, dims=(0,)),
+        stack=torch.stack,
+        cross_entropy=torch.nn.functional.cross_entropy,
+        scan=loop,
+        **more,
+    )
+    return operations
+
+
+def torch_network(
+    network: Network, more: Mapping[str, Any] | None = None
+) -> tuple[list[Any], Callable]:
+    """Return a network's parameters, and its cost by the operations of PyTorch and `more`."""
+    parameters = parameters_of(network)
+    operations = torch_operations(more or {})
+    return list(parameters.values()), partial(network.cost, operations, parameters)
+
+
 def reordered(array: np.ndarray, gates: tuple[int, ...]) -> np.ndarray:
     """Return columns with their gates in another order."""
     return np.concatenate([np.split(array, len(gates), axis=-1)[gate] for gate in gates], axis=-1)
@@ -38,26 +79,46 @@ def filled(module: Any, values: Mapping[str, np.ndarray]) -> None:
 
 
 def lstm(network: Network) -> tuple[list[Any], Callable]:
-    """Two layers of torch.nn.LSTM."""
+    """torch.nn.LSTM."""
     import torch
 
     made = network.initial()
     width = made["layer0_W"].shape[0]
-    module = torch.nn.LSTM(width, width, num_layers=2)
+    layers = sum(name.endswith("_W") for name in network.shapes)
+    module = torch.nn.LSTM(width, width, num_layers=layers)
     values = {}
-    for layer in range(2):
+    for layer in range(layers):
         for ours, theirs in (("W", "weight_ih"), ("U", "weight_hh"), ("b", "bias_ih")):
             turned = reordered(made[f"layer{layer}_{ours}"], LSTM_GATES)
             values[f"{theirs}_l{layer}"] = np.ascontiguousarray(turned.T)
     filled(module, values)
     # it has two biases where others have one
-    for layer in range(2):
+    for layer in range(layers):
         getattr(module, f"bias_hh_l{layer}").requires_grad_(False)
 
     def cost(inputs):
-        first = inputs["h0"].expand(2, -1, -1).contiguous()
+        first = inputs["h0"].expand(layers, -1, -1).contiguous()
         states, _ = module(inputs["x"], (first, first))
-        return ((states - inputs["target"]) ** 2).sum(dim=2).mean()
+        error = states - inputs["target"] if "target" in inputs else states
+        return (error**2).sum(dim=2).mean()
+
+    return list(module.parameters()), cost
+
+
+def plain_recurrent(network: Network) -> tuple[list[Any], Callable]:
+    """torch.nn.RNN, whose error is what its states differ by from zero."""
+    import torch
+
+    made = network.initial()
+    module = torch.nn.RNN(*made["W"].shape)
+    values = {"weight_ih_l0": made["W"].T.copy(), "weight_hh_l0": made["U"].T.copy()}
+    filled(module, {**values, "bias_ih_l0": made["b"]})
+    # it has two biases where others have one
+    module.bias_hh_l0.requires_grad_(False)
+
+    def cost(inputs):
+        states, _ = module(inputs["x"], inputs["h0"][None])
+        return (states**2).sum(dim=2).mean()
 
     return list(module.parameters()), cost
 
@@ -153,16 +214,22 @@ MODULES: Mapping[str, Callable[[Network], tuple[list[Any], Callable]]] = {
 
 
 def torch_step(name: str, network: Network, compiled: bool = False) -> Step:
-    """Return a training step in PyTorch, eager or through ``torch.compile``."""
+    """Return the training step of a module, eager or through ``torch.compile``."""
     import torch
 
     made, cost = MODULES[name](network)
+    return trained(network, made, torch.compile(cost) if compiled else cost)
+
+
+def trained(network: Network, made: list[Any], cost: Callable) -> Step:
+    """Return the step that computes a cost and trains what is made for it."""
+    import torch
+
     parameters = [parameter for parameter in made if parameter.requires_grad]
     if network.kept:
         optimizer = torch.optim.Adam(parameters, lr=LEARNING_RATE)
     else:
         optimizer = torch.optim.SGD(parameters, lr=LEARNING_RATE)
-    cost = torch.compile(cost) if compiled else cost
 
     def step(arrays):
         tensors = {key: torch.from_numpy(array) for key, array in arrays.items()}

@@ -19,13 +19,15 @@ STEPS, BATCH, DIM = 20, 4, 8
 UNROLLED_STEPS = 100
 
 
-def gated_shapes(prefix: str, width: int = DIM) -> dict[str, tuple[int, ...]]:
-    """Return the shapes of a gated unit's parameters, in the order of its step."""
-    return {
-        f"{prefix}_{kind}{gate}": {"W": (width, DIM), "U": (DIM, DIM), "b": (DIM,)}[kind]
-        for gate in "rzn"
-        for kind in "WUb"
-    }
+def gated_shapes(
+    prefix: str, width: int | None = None, dim: int = DIM
+) -> dict[str, tuple[int, ...]]:
+    """Return the shapes of a gated unit's parameters, in the order of its step.
+
+    It reads rows of `width`, by default those of its state.
+    """
+    sizes = {"W": (width or dim, dim), "U": (dim, dim), "b": (dim,)}
+    return {f"{prefix}_{kind}{gate}": sizes[kind] for gate in "rzn" for kind in "WUb"}
 
 
 def gated_cost(ops, parameters: Values, inputs: Values):
@@ -53,7 +55,7 @@ def stacked_lstm_cost(layers: int, ops, parameters: Values, inputs: Values):
 def attention_step(ops, s, h, annotations, projected, Wa, va, *weights):
     """Return the decoder's next state, from what it attends to in the annotations."""
     scores = ops.dot(ops.tanh(projected + ops.dot(h, Wa)), va)
-    raised = ops.exp(scores - scores.max(axis=0))
+    raised = ops.exp(scores - ops.greatest(scores))
     shares = raised / raised.sum(axis=0)
     context = (shares[:, :, None] * annotations).sum(axis=0)
     return gated_step(ops, ops.concatenate([s, context], 1), h, *weights)
@@ -63,15 +65,15 @@ def translation_cost(ops, parameters: Values, inputs: Values):
     """Return the error of an encoder of both directions and a decoder that attends to it."""
     source = ops.tanh(ops.dot(inputs["source"], parameters["in_W"]) + parameters["in_b"])
     states = {}
-    for direction, order in (("ahead", 1), ("back", -1)):
+    for direction, turned in (("ahead", lambda rows: rows), ("back", ops.reverse)):
         (h,) = ops.scan(
             gated_step,
-            [source[::order]],
+            [turned(source)],
             [inputs["h0"]],
             named(parameters, direction),
             name=direction,
         )
-        states[direction] = h[::order]
+        states[direction] = turned(ops.stack(h))
     annotations = ops.concatenate([states["ahead"], states["back"]], 2)
     projected = ops.dot(annotations, parameters["attend_U"]) + parameters["attend_b"]
     target = ops.tanh(ops.dot(inputs["target"], parameters["out_W"]) + parameters["out_b"])
@@ -88,6 +90,7 @@ def translation_cost(ops, parameters: Values, inputs: Values):
         ],
         name="decode",
     )
+    decoded = ops.stack(decoded)
     said = ops.dot(ops.tanh(ops.dot(decoded, parameters["say_W"])), parameters["say_V"])
     return ((said + parameters["say_b"] - inputs["target"][1:]) ** 2).mean()
 
@@ -131,22 +134,25 @@ def stacked_lstm(layers: int) -> Network:
     return Network(shapes, inputs, partial(stacked_lstm_cost, layers), sgd, {})
 
 
-def translation() -> Network:
+def translation(steps: int = STEPS, batch: int = BATCH, dim: int = DIM) -> Network:
     """An encoder of both directions, a decoder with attention, and Adam."""
     shapes = {
-        **{"in_W": (DIM, DIM), "in_b": (DIM,), "out_W": (DIM, DIM), "out_b": (DIM,)},
-        **gated_shapes("ahead"),
-        **gated_shapes("back"),
-        **{"attend_U": (2 * DIM, DIM), "attend_b": (DIM,)},
-        **{"attend_W": (DIM, DIM), "attend_v": (DIM,), "start_W": (2 * DIM, DIM)},
-        **gated_shapes("decode", 3 * DIM),
-        **{"say_W": (DIM, DIM), "say_V": (DIM, DIM), "say_b": (DIM,)},
+        **{"in_W": (dim, dim), "in_b": (dim,), "out_W": (dim, dim), "out_b": (dim,)},
+        **gated_shapes("ahead", dim=dim),
+        **gated_shapes("back", dim=dim),
+        **{"attend_U": (2 * dim, dim), "attend_b": (dim,)},
+        **{"attend_W": (dim, dim), "attend_v": (dim,), "start_W": (2 * dim, dim)},
+        **gated_shapes("decode", 3 * dim, dim),
+        **{"say_W": (dim, dim), "say_V": (dim, dim), "say_b": (dim,)},
     }
     moments = {
         f"{kind}_{name}": shape for kind in ("mean", "square") for name, shape in shapes.items()
     }
-    inputs = {"source": SEQUENCE, "target": SEQUENCE, "h0": ROWS}
-    return Network(shapes, inputs, translation_cost, adam, {"count": (), **moments})
+    sequence = (steps, batch, dim)
+    inputs = {"source": sequence, "target": sequence, "h0": sequence[1:]}
+    return Network(
+        shapes, inputs, translation_cost, adam, {"count": (), **moments}, deviation=dim**-0.5
+    )
 
 
 def unrolled() -> Network:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
+from tests_scan_grad.timing.peers.torch_steps import torch_network, trained
 from tests_scan_grad.timing.programs.network_programs import Step, jax_step, ours
-from tests_scan_grad.timing.programs.networks import LEARNING_RATE, Network
+from tests_scan_grad.timing.programs.networks import Network
 
 
 def native_step(network: Network) -> Step:
@@ -33,8 +34,8 @@ def native_step(network: Network) -> Step:
     return ours(network, {"correlate": correlate, "largest": largest, "relu": nnet.relu})
 
 
-def jax_image_step(network: Network) -> Step:
-    """Compile with JAX."""
+def jax_image_step(network: Network, ready_for: dict[str, Any] | None = None) -> Step:
+    """Compile with JAX, for arrays of these shapes at once."""
     import jax
 
     def correlate(x, filters, pad=0, step=1, groups=1):
@@ -48,11 +49,11 @@ def jax_image_step(network: Network) -> Step:
         return jax.lax.reduce_window(x, -np.inf, jax.lax.max, window, window, "VALID")
 
     more = {"correlate": correlate, "largest": largest, "relu": jax.nn.relu}
-    return jax_step(network, more)
+    return jax_step(network, more, ready_for)
 
 
 def torch_image_step(network: Network) -> Step:
-    """A training step in PyTorch, eager."""
+    """Return a training step in PyTorch, eager."""
     import torch
     from torch.nn import functional
 
@@ -60,35 +61,9 @@ def torch_image_step(network: Network) -> Step:
         function = functional.conv2d if x.ndim == 4 else functional.conv3d
         return function(x, filters, None, step, pad, 1, groups)
 
-    def loop(step, sequences, states, weights, name):
-        found = []
-        for slices in zip(*sequences, strict=True):
-            states = step(operations, *slices, *states, *weights)
-            found.append(states)
-        return list(zip(*found, strict=True))
-
-    operations = SimpleNamespace(
-        correlate=correlate,
-        scan=loop,
-        sigmoid=torch.sigmoid,
-        largest=lambda x: functional.max_pool2d(x, 2),
-        relu=torch.relu,
-        tanh=torch.tanh,
-        dot=torch.matmul,
-        cross_entropy=functional.cross_entropy,
-    )
-    made = network.initial()
-    parameters = {name: torch.nn.Parameter(torch.from_numpy(made[name])) for name in made}
-    optimizer = torch.optim.SGD(list(parameters.values()), lr=LEARNING_RATE)
-
-    def step(arrays):
-        tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
-        # labels must be of 64 bits
-        inputs = {key: t.long() if t.dtype == torch.int32 else t for key, t in tensors.items()}
-        value = network.cost(operations, parameters, inputs)
-        optimizer.zero_grad()
-        value.backward()
-        optimizer.step()
-        return value.detach().numpy()
-
-    return step
+    more = {
+        "correlate": correlate,
+        "largest": lambda x: functional.max_pool2d(x, 2),
+        "relu": torch.relu,
+    }
+    return trained(network, *torch_network(network, more))

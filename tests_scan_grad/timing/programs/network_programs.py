@@ -41,6 +41,9 @@ def graph_operations(
         log=tensor.log,
         sqrt=tensor.sqrt,
         concatenate=lambda parts, axis: tensor.concatenate(parts, axis=axis),
+        greatest=lambda rows: rows.max(axis=0),
+        reverse=lambda rows: rows[::-1],
+        stack=lambda states: states,
         cross_entropy=cross_entropy,
         scan=loop,
     )
@@ -97,8 +100,20 @@ def pytensor_step(network: Network, **options) -> Step:
     return graph_step(pytensor, operations, network, **options)
 
 
-def jax_step(network: Network, more: Mapping[str, Any] | None = None) -> Step:
-    """Compile with JAX: ``jit(grad(...))``; `more` are operations."""
+def jax_step(
+    network: Network,
+    more: Mapping[str, Any] | None = None,
+    ready_for: dict[str, Any] | None = None,
+) -> Step:
+    """Compile with JAX: ``jit(grad(...))``.
+
+    Parameters
+    ----------
+    more
+        Operations.
+    ready_for
+        Arrays of the shapes for which to compile now: it is at the first call with them otherwise.
+    """
     import jax
     from jax import numpy
 
@@ -121,6 +136,9 @@ def jax_step(network: Network, more: Mapping[str, Any] | None = None) -> Step:
         log=numpy.log,
         sqrt=numpy.sqrt,
         concatenate=numpy.concatenate,
+        greatest=lambda rows: rows.max(axis=0),
+        reverse=lambda rows: rows[::-1],
+        stack=lambda states: states,
         cross_entropy=cross_entropy,
         scan=loop,
     )
@@ -146,6 +164,8 @@ def jax_step(network: Network, more: Mapping[str, Any] | None = None) -> Step:
 
     # what it is given is what it changes, as a shared variable is
     program = jax.jit(change, donate_argnums=0)
+    if ready_for is not None:
+        program.lower(kept, ready_for).compile()
 
     def call(arrays):
         cost, changed = program(kept, arrays)

@@ -15,31 +15,47 @@ DECODER_BATCH, DECODER_STEPS, SOURCE, DECODER_WIDTH = 64, 30, 30, 256
 DEVIATION = 0.05
 
 
-def lstm_cost(ops, parameters: Values, inputs: Values):
-    """Return the error of two LSTMs, the second of which reads the first one's states."""
+def lstm_cost(layers: int, width: int, ops, parameters: Values, inputs: Values):
+    """Return the error of LSTMs, each of which reads the states of the one below.
+
+    Without a target it is what their states differ by from zero.
+    """
     sequence = inputs["x"]
-    for layer in range(2):
+    for layer in range(layers):
         sequence, _ = ops.scan(
-            partial(lstm_step, LSTM_WIDTH),
+            partial(lstm_step, width),
             [sequence],
             [inputs["h0"], inputs["h0"]],
             named(parameters, f"layer{layer}"),
             name=f"layer{layer}",
         )
-    return ((sequence - inputs["target"]) ** 2).sum(axis=2).mean()
+    sequence = ops.stack(sequence)
+    error = sequence - inputs["target"] if "target" in inputs else sequence
+    return (error**2).sum(axis=2).mean()
 
 
-def two_lstm_layers() -> Network:
-    """Two LSTMs with Adam."""
-    width = LSTM_WIDTH
+def lstm_shapes(layers: int, width: int) -> dict[str, tuple[int, ...]]:
+    """Return the shapes of the parameters of LSTMs, each above the other."""
     shapes: dict[str, tuple[int, ...]] = {}
-    for layer in range(2):
+    for layer in range(layers):
         for name, shape in (("W", (width, 4 * width)), ("U", (width, 4 * width))):
             shapes[f"layer{layer}_{name}"] = shape
         shapes[f"layer{layer}_b"] = (4 * width,)
-    sequence = (LSTM_STEPS, LSTM_BATCH, width)
-    inputs = {"x": sequence, "h0": sequence[1:], "target": sequence}
-    return Network(shapes, inputs, lstm_cost, adam, moments(shapes), deviation=DEVIATION)
+    return shapes
+
+
+def two_lstm_layers(steps: int = LSTM_STEPS) -> Network:
+    """Two LSTMs with Adam."""
+    shapes = lstm_shapes(2, LSTM_WIDTH)
+    sequence = (steps, LSTM_BATCH, LSTM_WIDTH)
+    return Network(
+        shapes,
+        {"x": sequence, "h0": sequence[1:], "target": sequence},
+        partial(lstm_cost, 2, LSTM_WIDTH),
+        adam,
+        moments(shapes),
+        deviation=DEVIATION,
+    )
 
 
 def moments(shapes: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
@@ -124,9 +140,9 @@ def language_cost(ops, parameters: Values, inputs: Values):
     return ops.cross_entropy(logits, inputs["next"].reshape((-1,)))
 
 
-def language_model() -> Network:
+def language_model(steps: int = LANGUAGE_STEPS) -> Network:
     """A GRU that guesses the next of 10,000 words."""
-    width, sequence = LANGUAGE_WIDTH, (LANGUAGE_STEPS, LANGUAGE_BATCH)
+    width, sequence = LANGUAGE_WIDTH, (steps, LANGUAGE_BATCH)
     return Network(
         {
             **{"table": (WORDS, width), "W": (width, 3 * width), "b": (3 * width,)},
