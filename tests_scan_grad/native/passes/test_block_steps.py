@@ -8,8 +8,11 @@ import theano.tensor as T
 from tests_scan_grad.loop_counts import python_mode
 from tests_scan_grad.native.runtime import runtime_calls
 from theano.link.native.lowering.segment import Segment
+from theano.link.native.passes import block_steps
 from theano.link.native.passes.pipeline import watched_passes
+from theano.link.native.passes.verify import UnsoundStep
 from theano.link.native.statements.base import of_kind
+from theano.link.native.statements.reduce import Reduce
 from theano.link.native.statements.step_blocks import StepBlocks
 
 BATCH, WIDTH, DEPTH = 3, 4, 5
@@ -197,6 +200,30 @@ def test_a_loop_that_ends_by_a_condition_has_none():
         [u],
     )
     assert not blocks_of(lambda: theano.function([x, w, u], rows))
+
+
+def test_a_reader_that_is_forgotten_is_found(monkeypatch):
+    """The sum over all steps for the bias reads an array that is as large as a block only."""
+    monkeypatch.setitem(block_steps._ADDED, Reduce, lambda group, statement: None)
+    network = NETWORKS["plain"]()
+    with theano.config.change_flags(native__verify=True, cache_optimizations=False):
+        with pytest.raises(UnsoundStep, match="after block_steps, .* which nothing has written"):
+            theano.function([network.x], network.outputs()[:-1])
+
+
+def test_an_order_that_reads_the_block_before_is_found(monkeypatch):
+    in_order = block_steps._Blocks.replace
+
+    def reversed_parts(blocks):
+        in_order(blocks)
+        (*_, repeated) = of_kind(blocks.step.statements, StepBlocks)
+        repeated.parts.reverse()
+
+    monkeypatch.setattr(block_steps._Blocks, "replace", reversed_parts)
+    network = NETWORKS["plain"]()
+    with theano.config.change_flags(native__verify=True, cache_optimizations=False):
+        with pytest.raises(UnsoundStep, match="after block_steps, .* which nothing has written"):
+            theano.function([network.x], network.outputs()[:-1])
 
 
 def test_few_steps_are_one_block():
