@@ -226,6 +226,27 @@ def test_an_order_that_reads_the_block_before_is_found(monkeypatch):
             theano.function([network.x], network.outputs()[:-1])
 
 
+@pytest.mark.parametrize("steps", [40, 700])
+def test_static_sizes(steps):
+    x = T.TensorType("float64", shape=(steps, 8, 16))("x")
+    w, u = (T.TensorType("float64", shape=(16, 256))(name) for name in "wu")
+    h, _ = theano.scan(
+        lambda p, h, u: T.tanh(p + T.dot(h, u))[:, :16],
+        [T.dot(x, w)],
+        [T.zeros((8, 16))],
+        [u],
+    )
+    outputs = [(h**2).sum(), *T.grad((h**2).sum(), [w, u])]
+    blocks = blocks_of(lambda: theano.function([x, w, u], outputs))
+    assert len(blocks) == (2 if steps > 100 else 0)
+    native, reference = (
+        theano.function([x, w, u], outputs, mode=mode) for mode in (None, python_mode())
+    )
+    values = [Network.numbers(*v.type.shape, seed=k) / 8 for k, v in enumerate((x, w, u))]
+    for ours, theirs in zip(native(*values), reference(*values), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-11)
+
+
 def test_few_steps_are_one_block():
     native, _ = (theano.function([n.x], n.outputs()) for n in [NETWORKS["plain"]()] * 2)
     x = Network.numbers(4, BATCH, DEPTH, seed=0)

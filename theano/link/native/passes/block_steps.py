@@ -17,6 +17,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from theano.link.native.ir.ir import Buffer, Compute, Scalar, Size, View
+from theano.link.native.ir.sizes import bytes_of
 from theano.link.native.ir.symbolic import (
     Call,
     Choice,
@@ -36,6 +37,9 @@ from theano.link.native.statements.gemm import Gemm
 from theano.link.native.statements.map import Map
 from theano.link.native.statements.reduce import Reduce
 from theano.link.native.statements.step_blocks import StepBlocks
+
+# bytes that lie in the caches anyway: BYTES_TO_BLOCK of once_a_call.c
+BYTES_TO_BLOCK = 8 * 2**20
 
 
 class _CannotBlock(Exception):
@@ -86,13 +90,22 @@ class _Group:
 
     def find(self) -> bool:
         """Return whether there is anything to do in blocks."""
-        if isinstance(self.steps, int) or not self._arguments_allow_it():
+        if not self._arguments_allow_it():
             return False
         for argument, operand in zip(self.call.loop.arguments, self.call.operands, strict=True):
             if argument.kind in ("sequence", "trace") and isinstance(operand, View):
                 with self._or_not():
                     self._shrink(operand.buffer.root(), operand.steps[0])
-        return bool(self.members) and self._may_move()
+        return bool(self.members) and self._is_large() and self._may_move()
+
+    def _is_large(self) -> bool:
+        """Return whether the arrays are too large for the caches, as far as sizes are static."""
+        bytes_ = [
+            bytes_of(map(self.sizes.find, root.shape), np.dtype(root.dtype).itemsize)
+            for root in self.shrunk
+        ]
+        known = [one for one in bytes_ if isinstance(one, int)]
+        return len(known) < len(bytes_) or sum(known) > BYTES_TO_BLOCK
 
     def _arguments_allow_it(self) -> bool:
         pairs = zip(self.call.loop.arguments, self.call.operands, strict=True)
