@@ -226,6 +226,41 @@ def test_an_order_that_reads_the_block_before_is_found(monkeypatch):
             theano.function([network.x], network.outputs()[:-1])
 
 
+def test_rows_that_later_steps_compute_are_not_read_before(block):
+    """Two sequences from one pass over their elements; of one a step reads the next row, too."""
+    x, w = T.matrix("x"), T.matrix("w")
+    p = T.dot(x, w)
+    shifted = dict(input=T.tanh(p), taps=[-1, 0, 1])
+    rows, _ = theano.scan(
+        lambda a, b, c, d, h: T.tanh(a + 2 * c + d) - b * h,
+        [T.nnet.sigmoid(p[1:-1]), shifted],
+        [T.zeros_like(p[0])],
+    )
+    outputs = [rows.sum(), *T.grad((rows**2).sum(), [x, w])]
+    native, reference = (theano.function([x, w], outputs, mode=m) for m in (None, python_mode()))
+    values = Network.numbers(11, DEPTH, seed=1), Network.numbers(DEPTH, WIDTH, seed=2)
+    for ours, theirs in zip(native(*values), reference(*values), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-11)
+
+
+def test_a_result_that_others_need_whole_is_not_read_in_blocks(block):
+    """The same map makes a sequence, and what a step reads all of."""
+    x, w = T.matrix("x"), T.matrix("w")
+    p = T.dot(x, w)
+    whole = T.tanh(p)
+    rows, _ = theano.scan(
+        lambda a, h, whole: T.tanh(a + h) + whole.sum(axis=0),
+        [T.nnet.sigmoid(p)],
+        [T.zeros_like(p[0])],
+        [whole],
+    )
+    outputs = [rows.sum(), *T.grad((rows**2).sum(), [x, w])]
+    native, reference = (theano.function([x, w], outputs, mode=m) for m in (None, python_mode()))
+    values = Network.numbers(11, DEPTH, seed=1), Network.numbers(DEPTH, WIDTH, seed=2)
+    for ours, theirs in zip(native(*values), reference(*values), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-11)
+
+
 @pytest.mark.parametrize("steps", [40, 700])
 def test_static_sizes(steps):
     x = T.TensorType("float64", shape=(steps, 8, 16))("x")

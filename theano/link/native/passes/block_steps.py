@@ -96,7 +96,26 @@ class _Group:
             if argument.kind in ("sequence", "trace") and isinstance(operand, View):
                 with self._or_not():
                     self._shrink(operand.buffer.root(), operand.steps[0])
-        return bool(self.members) and self._is_large() and self._may_move()
+        if not self.members or not self._is_large():
+            return False
+        return not self._reads_other_rows() and self._may_move()
+
+    def _reads_other_rows(self) -> bool:
+        """Return whether one of the group reads what another writes for all steps.
+
+        It might read rows that are only there when later blocks are done.
+        """
+        writers: dict[Buffer, set[Statement]] = {}
+        for member in self.members:
+            for buffer in member.written():
+                if buffer.root() not in self.shrunk:
+                    writers.setdefault(buffer.root(), set()).add(member)
+        for reader in (*self.members, self.call):
+            for value in reader.values_read():
+                root = value.buffer.root() if isinstance(value, View) else None
+                if root is not None and writers.get(root, set()) - {reader}:
+                    return True
+        return False
 
     def _is_large(self) -> bool:
         """Return whether the arrays are too large for the caches, as far as sizes are static."""
