@@ -40,6 +40,7 @@ from theano.scan_module.scan_opt.outside.outside_values import (
     readable_outside,
     steps_run,
 )
+from theano.scan_module.scan_opt.outside.passed_between_blocks import PassedOn, can_pass_traces
 from theano.scan_module.scan_opt.outside.sum_over_steps import plan_sum
 from theano.scan_module.scan_opt.outside.sum_plans import Plan, Refusal, values_read
 from theano.scan_module.scan_opt.outside.sum_terms import signed_terms
@@ -162,15 +163,11 @@ def _taken_out(
     """The loop without what leaves it, in blocks of steps if the operands take much memory."""
     memory = int(config.scan.push_out_memory * 2**20)
     extra = further_traces(loop, step, operands_of(accumulators))
-    if not memory or not extra or loop.condition is not None:
+    unbounded = not memory or not extra
+    if unbounded or loop.condition is not None or not can_pass_traces(loop):
         return push_out(loop, step, accumulators, op_class)
-    unread = {
-        state
-        for state in loop.states
-        if state.kind == SIT_SOT and state.span == 1 and not graph.clients[state.output]
-    }
     length = block_length(step, list(extra), memory)
-    return push_out_in_blocks(loop, step, accumulators, length, op_class, unread)
+    return push_out_in_blocks(graph, step, accumulators, length, op_class)
 
 
 def _findings(step: StepAnalysis, state: State, found: Accumulator | Refusal) -> Iterator[Finding]:
@@ -207,15 +204,14 @@ def push_out(
 
 
 def push_out_in_blocks(
-    loop: Loop,
+    graph: FunctionGraph,
     step: StepAnalysis,
     accumulators: list[Accumulator],
     length: Variable,
     op_class: type,
-    unread: set[State],
 ) -> dict[Variable, Variable]:
     """The same, with the operands of ``length`` steps kept at a time."""
-    summed = {found.state for found in accumulators}
+    loop, summed = step.loop, {found.state for found in accumulators}
     rest = replace(loop, states=tuple(s for s in loop.states if s not in summed))
 
     def run_block(block: Loop, sums: list[Variable]) -> BlockResult:
@@ -234,7 +230,8 @@ def push_out_in_blocks(
         return BlockResult(built, totals)
 
     starts = [initial_value(found.state) for found in accumulators]
-    replacements, totals = run_in_blocks(rest, length, starts, run_block, op_class, unread - summed)
+    passed = PassedOn(rest, step, graph)
+    replacements, totals = run_in_blocks(rest, length, starts, run_block, op_class, passed)
     return replacements | _last_values(accumulators, totals)
 
 

@@ -27,9 +27,16 @@ class CannotLower(Exception):
     """Something has no native code; the text says what, for the report."""
 
 
+class CallRefused(Exception):
+    """A call is not what the code was written for, which has changed nothing: PyTensor runs it."""
+
+
 @dataclass(frozen=True)
 class StepError:
-    """An exception that a step may raise; in a loop, the text says in which of its steps."""
+    """An exception that a step may raise; in a loop, the text says in which of its steps.
+
+    What a step finds out that it has no code for is a `CallRefused`.
+    """
 
     kind: type[Exception]
     text: str

@@ -60,6 +60,12 @@ class Sizes:
         """The names of all sizes."""
         return [str(name) for name in self._names]
 
+    def knows(self, size: Size) -> bool:
+        """Whether a size is computed of nothing that differs between steps."""
+        return isinstance(size, int) or all(
+            Name(name) in self._names or name in self.number_types for name in size.names()
+        )
+
     def argument(self, name: str, given: Symbolic, about: str) -> Name:
         """A name for a size that the caller passes."""
         named = self._add_name(name, passed=True)

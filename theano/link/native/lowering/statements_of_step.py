@@ -129,8 +129,7 @@ class StatementsOfStep:
         """
         if number.invariant:
             return number
-        position = self._numbers_defined_at.get(number.expression)
-        made_by = None if position is None else self.statements[position]
+        made_by = self.made_by(number)
         if not isinstance(made_by, Assign) or number.dtype != "int64":
             return None
         chosen = made_by.operation.name == "Switch"
@@ -144,6 +143,11 @@ class StatementsOfStep:
         numbers, dtypes = tuple(one.symbol for one in known), tuple(one.dtype for one in known)
         name = self.sizes.define("int64", Applied(made_by.operation, numbers, dtypes))
         return Scalar(name, "int64", invariant=True)
+
+    def made_by(self, number: Scalar) -> Statement | None:
+        """The statement that defines a number; None if it is known before the statements."""
+        position = self._numbers_defined_at.get(number.expression)
+        return None if position is None else self.statements[position]
 
     def of_size(self, size: Size) -> Scalar:
         """A size as a number."""
@@ -176,7 +180,7 @@ class StatementsOfStep:
         return (
             view.buffer.root().role == "invariant"
             and view.buffer.source is None
-            and not any(str(start) in self._numbers_defined_at for start in view.start)
+            and all(self.sizes.knows(start) for start in view.start)
         )
 
     def packable(self, view: View) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from theano.link.native.build.optimized_later import OptimizedLater
-from theano.link.native.ir.ir import FIRST_RESULT
+from theano.link.native.ir.ir import FIRST_RESULT, CallRefused
 from theano.link.native.lowering.segment import Passed, SegmentCall, takes_offers
 from theano.link.native.run.interrupts import (
     is_main_thread,
@@ -77,10 +77,6 @@ def _be_another_process() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_be_another_process)
-
-
-class CallRefused(Exception):
-    """The arrays of this call are not what the code was written for."""
 
 
 class CheckFailed(Exception):
@@ -296,6 +292,8 @@ class NativeSegment:
             raise CallRefused("a condition inside a loop")
         if status < 0:
             error = self.segment.errors[-1 - status]
+            if error.kind is CallRefused:
+                raise CallRefused(error.text)
             step = f", in step {self._result[0]}" if error.in_loop else ""
             raise CheckFailed from error.kind(f"{error.text}{step}")
 

@@ -24,6 +24,7 @@ from theano.link.native.ir.symbolic import (
     sum_of,
 )
 from theano.link.native.lowering.operations.elementwise import cast
+from theano.link.native.lowering.operations.indexing.windows import window
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.copy import Combine, Copy
@@ -37,7 +38,7 @@ LARGEST_STEP = 2**14
 
 @dataclass(frozen=True)
 class _Range:
-    start: Size
+    start: Size | Scalar
     length: Size
     step: int
 
@@ -107,6 +108,10 @@ def indexed(step: Step, view: View, idx_list, indices: list[Value]) -> View:
 
 
 def _moved(step: Step, start: Size, stride: int, by: Size | Scalar) -> Size:
+    if by == 0:
+        return start
+    if not isinstance(by, Scalar) and not step.sizes.knows(start):
+        by = step.of_size(by)
     if not isinstance(by, Scalar):
         return step.sizes.binary(start, "+", step.sizes.binary(by, "*", stride))
     if start == 0 and stride == 1:
@@ -145,19 +150,14 @@ def _index(step: Step, index: Value, size: Size) -> Size | Scalar:
 
 
 def _range(step: Step, entry: slice, indices: list[Value], size: Size) -> _Range:
-    stride = 1
-    if entry.step is not None:
-        given = step.size(indices[entry.step], "a step of a slice")
-        if not isinstance(given, int) or given == 0:
-            raise CannotLower("a slice whose step is not constant")
-        if abs(given) > LARGEST_STEP:
-            raise CannotLower(f"a slice whose step is over {LARGEST_STEP}")
-        stride = given
-    bounds = [
-        None if which is None else step.size(indices[which], "a bound of a slice")
-        for which in (entry.start, entry.stop)
-    ]
+    stride = 1 if entry.step is None else _stride(step, indices[entry.step])
     size = step.sizes.find(size)
+    first, last = (None if k is None else indices[k] for k in (entry.start, entry.stop))
+    given = (first, last)
+    if stride == 1 and any(isinstance(b, Scalar) and step.settled(b) is None for b in given):
+        start, length = window(step, first, last, size)
+        return _Range(start, length, 1)
+    bounds = [None if b is None else step.size(b, "a bound of a slice") for b in given]
     to_the_end = bounds[1] is None or step.sizes.find(bounds[1]) == size
     if stride == 1 and bounds[0] in (None, 0) and to_the_end:
         return _Range(0, size, 1)
@@ -196,6 +196,15 @@ def _long_enough(
         return None
     start = front if stride == 1 else sizes.binary(size, "-", 1 + back)
     return _Range(start, sizes.binary(size, "-", front + back), stride)
+
+
+def _stride(step: Step, given: Value) -> int:
+    stride = step.size(given, "a step of a slice")
+    if not isinstance(stride, int) or stride == 0:
+        raise CannotLower("a slice whose step is not constant")
+    if abs(stride) > LARGEST_STEP:
+        raise CannotLower(f"a slice whose step is over {LARGEST_STEP}")
+    return stride
 
 
 @lowers(IncSubtensor)
