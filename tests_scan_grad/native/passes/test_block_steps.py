@@ -286,5 +286,5 @@ def test_few_steps_are_one_block():
     native, _ = (theano.function([n.x], n.outputs()) for n in [NETWORKS["plain"]()] * 2)
     x = Network.numbers(4, BATCH, DEPTH, seed=0)
     assert runtime_calls.block_steps(4, BATCH, 8 * BATCH * WIDTH) == 4
-    assert runtime_calls.block_steps(100_000, 16, 16 * 4 * 1024) == 128
+    assert runtime_calls.block_steps(100_000, 16, 16 * 4 * 1024) == 64
     native(x)

@@ -188,7 +188,7 @@ void tn_last_rows_first(void *rows, int64_t last, int64_t count, int64_t bytes)
 
 /* What lies in the caches anyway; as many rows as products need to be fast. */
 #define BYTES_TO_BLOCK ((int64_t)8 << 20)
-#define ROWS_OF_BLOCK 2048
+#define ROWS_OF_BLOCK 1024
 #define BYTES_OF_BLOCK ((int64_t)1 << 20)
 
 static _Atomic int64_t forced_block_steps;
