@@ -25,7 +25,7 @@ def rows(m: Maker, n: int, count=None):
     return m.array(drawn.shape, "int64", among=lambda s: drawn)
 
 
-@recipe(FAMILY, "local_useless_inc_subtensor")
+@recipe(FAMILY, "local_useless_inc_subtensor", "zeros_written_whole")
 def write_to_all(m: Maker):
     x = m.array(2, NUMBERS)
     n, k = m.values[x].shape
