@@ -8,7 +8,7 @@ import theano.tensor as T
 from tests_scan_grad.loop_counts import python_mode
 from tests_scan_grad.native.runtime import runtime_calls
 from theano.link.native.lowering.segment import Segment
-from theano.link.native.passes import block_steps
+from theano.link.native.passes import block_steps, rows_of_steps
 from theano.link.native.passes.pipeline import watched_passes
 from theano.link.native.passes.verify import UnsoundStep
 from theano.link.native.statements.base import of_kind
@@ -204,7 +204,7 @@ def test_a_loop_that_ends_by_a_condition_has_none():
 
 def test_a_reader_that_is_forgotten_is_found(monkeypatch):
     """The sum over all steps for the bias reads an array that is as large as a block only."""
-    monkeypatch.setitem(block_steps._ADDED, Reduce, lambda group, statement: None)
+    monkeypatch.setitem(rows_of_steps._ADDED, Reduce, lambda group, statement: None)
     network = NETWORKS["plain"]()
     with theano.config.change_flags(native__verify=True, cache_optimizations=False):
         with pytest.raises(UnsoundStep, match="after block_steps, .* which nothing has written"):
