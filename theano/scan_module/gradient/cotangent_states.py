@@ -26,7 +26,7 @@ from theano.scan_module.loop.arguments import (
     fresh_like,
 )
 from theano.scan_module.loop.constant_index import constant_index
-from theano.scan_module.loop.initial_values import memory_after, memory_from
+from theano.scan_module.loop.initial_values import memory_from
 from theano.schedule.allocated import allocated
 from theano.schedule.lengths import lengths_of
 from theano.schedule.zeros import is_zero
@@ -154,15 +154,16 @@ def _carried(
     found: DifferentiatedLoop, state: State, cotangent: Variable, rows: Variable | LastRow | None
 ) -> State:
     """Return a state that is what steps pass on, from the last step to the first one."""
-    carry = fresh_like(cotangent)
-    gradient = _as_type(found.step.gradients[state.reads[0].inner], carry)
-    if isinstance(rows, LastRow):
-        buffer = memory_after(carry.type.filter_variable(rows.value), found.backward_steps)
-    else:
-        lengths = [pt.constant(1, dtype="int64"), *lengths_of(found.run.outputs[state])[1:]]
-        start = allocated(pt.constant(0, dtype=carry.type.dtype), *lengths)
-        kind = TensorType(carry.type.dtype, (None, *carry.type.shape))
-        buffer = memory_from(start, found.backward_steps, kind, lengths)
+    gradient = found.step.gradients[state.reads[0].inner]
+    # what is told of the gradient of one row holds of all, as loops want it
+    told = [one or other for one, other in zip(_shape(gradient), _shape(cotangent), strict=True)]
+    carry = TensorType(cotangent.type.dtype, tuple(told))(cotangent.name)
+    gradient = _as_type(gradient, carry)
+    lengths = [pt.constant(1, dtype="int64"), *lengths_of(state.outer)[1:]]
+    first = pt.shape_padleft(rows.value) if isinstance(rows, LastRow) else _zeros(carry, lengths)
+    first = TensorType(carry.type.dtype, (1, *told)).filter_variable(first.astype(carry.type.dtype))
+    kind = TensorType(carry.type.dtype, (None, *told))
+    buffer = memory_from(first, found.backward_steps, kind, lengths)
     return State(buffer, (Tap(0, carry),), (Tap(1, gradient),), SIT_SOT)
 
 
@@ -213,15 +214,23 @@ def accumulator(found: DifferentiatedLoop, entry: Invariant) -> State:
     total = fresh_like(entry.inner)
     dtype, shape = total.type.dtype, getattr(entry.outer.type, "shape", ())
     lengths = [pt.constant(1, dtype="int64"), *lengths_of(entry.outer)]
-    # PyTensor writes the number itself in place of an alloc of one, and then looks for its length
-    if total.type.ndim == 0:
-        start = pt.constant([0], dtype=dtype)
-    else:
-        start = allocated(pt.constant(0, dtype=dtype), *lengths)
+    start = _zeros(total, lengths)
     kind = TensorType(dtype, (None, *shape))
     buffer = memory_from(start, found.backward_steps, kind, lengths)
     added = _as_type(total + found.step.gradients[entry.inner], total)
     return State(buffer, (Tap(0, total),), (Tap(1, added),), SIT_SOT)
+
+
+def _zeros(row: Variable, lengths: list[Variable]) -> Variable:
+    """Return one row of zeros, given its lengths, the first of which is 1."""
+    # PyTensor writes the number itself in place of an alloc of one, and then looks for its length
+    if row.type.ndim == 0:  # type: ignore[attr-defined]
+        return pt.constant([0], dtype=row.type.dtype)  # type: ignore[attr-defined]
+    return allocated(pt.constant(0, dtype=row.type.dtype), *lengths)  # type: ignore[attr-defined]
+
+
+def _shape(variable: Variable) -> tuple[int | None, ...]:
+    return variable.type.shape  # type: ignore[attr-defined]
 
 
 def _as_type(gradient: Variable, like: Variable) -> Variable:
