@@ -20,7 +20,7 @@ from theano.scan_module.loop.arguments import Loop, take_apart
 from theano.scan_module.loop.roles import Roles
 from theano.scan_module.report.describe import describe, input_names
 from theano.scan_module.report.function_report import ScanReport
-from theano.scan_module.report.lengths import Length, simplified, with_shapes
+from theano.scan_module.report.lengths import Length, as_number, simplified, with_shapes
 from theano.scan_module.report.loop_bytes import (
     Shapes,
     Written,
@@ -111,6 +111,11 @@ def report_of_graph(
     wanted = list(dict.fromkeys(length for loop in found for length in loop.lengths()))
     if values is None:
         numbers = simplified(with_shapes(wanted, shapes or {}))
+        # in simple terms they may be sizes of what is known
+        numbers = [
+            as_number(with_shapes([n], shapes or {})[0]) if isinstance(n, Variable) else n
+            for n in numbers
+        ]
     else:
         numbers = _evaluated(wanted, graph.inputs, values)
     lengths = dict(zip(wanted, numbers, strict=True))

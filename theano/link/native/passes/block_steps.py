@@ -77,7 +77,6 @@ class _Blocks:
             self.count,
             self.back,
             [work for one in ordered for work in one.nanoseconds()],
-            [work for one in ordered for work in one.operations()],
         )
         position = step.statements.index(group.call)
         before = [one for one in step.statements[:position] if one not in group.members]

@@ -7,8 +7,7 @@ stands between and must stay there. What they are is asked by `block_steps.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 import numpy as np
 
@@ -69,8 +68,7 @@ class Group:
             return False
         for argument, operand in zip(self.call.loop.arguments, self.call.operands, strict=True):
             if argument.kind in ("sequence", "trace") and isinstance(operand, View):
-                with self._or_not():
-                    self._shrink(operand.buffer.root(), operand.steps[0])
+                self._shrink_if_possible(operand.buffer.root(), operand.steps[0])
         if not self.members or not self._is_large():
             return False
         return not self._reads_other_rows() and self._may_move()
@@ -109,12 +107,11 @@ class Group:
             if argument.kind == "trace" and isinstance(operand, View)
         )
 
-    @contextmanager
-    def _or_not(self) -> Iterator[None]:
-        """Take back what was found where it turns out that it cannot be."""
+    def _shrink_if_possible(self, root: Buffer, direction: int) -> None:
+        """Have an array of the rows of a block only, or leave all as it was."""
         members, shrunk = dict(self.members), dict(self.shrunk)
         try:
-            yield
+            self._shrink(root, direction)
         except _CannotBlock:
             self.members, self.shrunk = members, shrunk
 
@@ -272,16 +269,14 @@ class Group:
         root = view.buffer.root()
         if root in self.shrunk:
             return
-        with self._or_not():
-            if self._shows_all_rows(view, d, merged) and root not in self._written_by_call:
-                self._shrink(root, direction * view.steps[d])
+        if self._shows_all_rows(view, d, merged) and root not in self._written_by_call:
+            self._shrink_if_possible(root, direction * view.steps[d])
         if root not in self.shrunk:
             _require(root not in self._written_by_call, "rows that the loop writes")
 
     def _take_result(self, root: Buffer, direction: int) -> None:
         if root not in self.shrunk:
-            with self._or_not():
-                self._shrink(root, direction)
+            self._shrink_if_possible(root, direction)
 
     # ---- order ----
 

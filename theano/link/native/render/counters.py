@@ -16,6 +16,7 @@ import numpy as np
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Size, View
 from theano.link.native.lowering.step import Step
+from theano.link.native.statements.base import Statement
 
 CLOCK = "int64_t counted = tn_clock();"
 FIELDS = ("nanoseconds", "calls", "operations", "bytes")
@@ -151,13 +152,18 @@ class Counters:
         statement = step.statements[position]
         node = step.origins.get(statement)
         if not statement.only_numbers:
-            text = statement.described()
-            counter = Counter(step.name, "statement", text, node, statement.called)
-            return [self._count(counter, statement, step)]
+            return self.after_part(step, statement)
         following = step.statements[position + 1 : position + 2]
         if any(other.only_numbers for other in following):
             return []
         return [self._count(Counter(step.name, "numbers", "numbers", node))]
+
+    def after_part(self, step: Step, statement: Statement) -> list[str]:
+        """The line after a statement, or a part of one that is repeated."""
+        node = step.origins.get(statement)
+        text = statement.described()
+        counter = Counter(step.name, "statement", text, node, statement.called)
+        return [self._count(counter, statement, step)]
 
     def _count(self, counter: Counter, statement: Any = None, step: Any = None) -> str:
         self.table.append(counter)

@@ -38,7 +38,7 @@ def plan_lines(plan: MemoryPlan) -> list[str]:
     count = len(plan.slots)
     return [
         f"const int64_t factors[] = {{{', '.join(map(in_c, places))}}};",
-        comment("first and last statement, how many factors the size has, and which"),
+        comment("when it is first and last needed, how many factors its size has, and which"),
         "static const int plan[] = {",
         *rows,
         "};",

@@ -28,7 +28,7 @@ from theano.link.native.render.numbers_in_c import C_TYPES, in_c, time_in_c
 from theano.link.native.render.prologue import prologue
 from theano.link.native.render.repeated_statements import Part, Repeated
 from theano.link.native.render.statements.step_blocks import head_of_blocks
-from theano.link.native.statements.base import Statement, as_kind, of_kind
+from theano.link.native.statements.base import as_kind, of_kind
 from theano.link.native.statements.step_blocks import StepBlocks
 
 # A segment of more lines only calls what others do: the C compiler need not optimize it, which
@@ -107,18 +107,24 @@ def _parts(step: Step, commit: int | None, counters: Counters | None) -> list[Pa
     for position, statement in enumerate(step.statements):
         if position == commit:
             parts.append([COMMIT])
-        parts += _repeated_parts(statement)
+        blocks = as_kind(statement, StepBlocks)
+        if blocks is not None:
+            parts += _repeated_parts(step, blocks, counters)
+            continue
+        parts.append(statement)
         if counters:
             parts.append(counters.after(step, position))
     return parts
 
 
-def _repeated_parts(statement: Statement) -> list[Part]:
-    """A statement, or those that it repeats for each block of steps."""
-    blocks = as_kind(statement, StepBlocks)
-    if blocks is None:
-        return [statement]
-    return [head_of_blocks(blocks), *blocks.parts, ["}"]]
+def _repeated_parts(step: Step, blocks: StepBlocks, counters: Counters | None) -> list[Part]:
+    """The statements that are repeated for each block of steps."""
+    parts: list[Part] = [head_of_blocks(blocks)]
+    for statement in blocks.parts:
+        parts.append(statement)
+        if counters:
+            parts.append(counters.after_part(step, statement))
+    return [*parts, ["}"]]
 
 
 def _names_of_blocks(step: Step) -> set[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from theano.data_classes import dataclass
-from theano.link.native.ir.ir import Compute, Size, View
+from theano.link.native.ir.ir import Compute, Size
 from theano.link.native.ir.symbolic import Name
 from theano.link.native.statements.base import Work
 from theano.link.native.statements.compound import Compound
@@ -22,8 +22,8 @@ class StepBlocks(Compound):
     start, count, back
         The names of the first step of a block, of how many steps it has, and of how many come
         after them.
-    takes, counts
-        How long all blocks take on one thread, and how many operations they are.
+    takes
+        How long all blocks take on one thread.
     """
 
     steps: Size
@@ -32,7 +32,6 @@ class StepBlocks(Compound):
     count: Name
     back: Name
     takes: list[Work]
-    counts: list[Work]
 
     leaves_work = True
 
@@ -49,13 +48,6 @@ class StepBlocks(Compound):
 
     def nanoseconds(self) -> list[Work]:
         return self.takes
-
-    def operations(self) -> list[Work]:
-        return self.counts
-
-    def moved(self) -> list[View]:
-        # in sizes of a block, which nobody outside knows
-        return []
 
     def described(self) -> str:
         return f"blocks of steps: {super().described()}"
