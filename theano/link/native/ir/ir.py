@@ -17,7 +17,8 @@ from theano.link.native.ir.symbolic import Call, Literal, Name, Size, Symbolic
 # What a loop's C function is given and answers, see render/loop.py. arrays[0] is the table of the
 # runtime's functions, arrays[1] the work memory:
 FIRST_ARRAY = 2
-# numbers[0] says whether to run, numbers[1] how many steps:
+# numbers[0] says whether to run: 2 where the call before has packed operands for this one, too;
+# numbers[1] how many steps:
 FIRST_SIZE = 2
 # result[0] is the number of steps done, result[1] the bytes of work memory:
 FIRST_RESULT = 2

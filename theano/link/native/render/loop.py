@@ -107,7 +107,8 @@ def emit_loop(
         ),
         "char *const work = arrays[1];",
         *pointers(loop),
-        *packing(step),
+        # the call for the block before has packed them
+        *(["if (numbers[0] == 1) {", *packing(step), "}"] if step.packed else []),
         "const unsigned denormals = runtime->flush_denormals_begin();",
         "int64_t step = 0, status = 0, poll = 0, turn = 0;",
         *rows.starts(loop),

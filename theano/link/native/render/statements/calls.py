@@ -42,14 +42,12 @@ def call_loop(statement: CallLoop, writer: Writer, share: Share | None) -> list[
             first = argument.first_size + 1 + operand.ndim
             for d, stride in enumerate(place.strides):
                 lines.append(f"{numbers}[{first + d}] = {stride.text};")
+    block = statement.block
+    run = "1" if block is None else f"{writer.rename(block.start.name)} ? 2 : 1"
     return [
         *lines,
-        f"{numbers}[0] = 1;",
-        *(
-            [f"{numbers}[1] = {writer.rename(statement.block.count.name)};"]
-            if statement.block
-            else []
-        ),
+        f"{numbers}[0] = {run};",
+        *([f"{numbers}[1] = {writer.rename(block.count.name)};"] if block is not None else []),
         f"status = {writer.function(loop.step.name)}({numbers}, {arrays}, {result});",
         f"if (status) {{ result[0] = {result}[0]; "
         "status = status > 0 ? TN_REFUSED : status == TN_INTERRUPTED ? status "
