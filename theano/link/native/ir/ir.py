@@ -231,3 +231,9 @@ class Compute:
     dtypes: tuple[str, ...]
     buffer: Buffer | None = None
     stored: bool = False
+
+    def made_again(self, buffer: Buffer, operands: list[View | Scalar | Compute]) -> Compute:
+        """Return the same operation on other operands, as what computes another buffer."""
+        name = f"e{buffer.name[1:]}"
+        buffer.compute = Compute(name, self.dtype, self.operation, operands, self.dtypes, buffer)
+        return buffer.compute

@@ -185,15 +185,7 @@ class _Blocks:
                 else one
                 for one in compute.operands
             ]
-            made[compute] = Compute(
-                f"e{buffer.name[1:]}",
-                compute.dtype,
-                compute.operation,
-                operands,
-                compute.dtypes,
-                buffer,
-            )
-            buffer.compute = made[compute]
+            made[compute] = compute.made_again(buffer, operands)
         return Map((self.count, *statement.shape[1:]), [*made.values()])
 
     def _result(self, statement: Map, compute: Compute, direction: int) -> Buffer:

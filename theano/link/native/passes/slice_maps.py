@@ -113,15 +113,7 @@ def _compute_in(step: Step, reader: Map, view: View, part: Range, tree: list[Com
                     if isinstance(operand, View)
                     else operand
                 )
-        made[compute] = Compute(
-            f"e{buffer.name[1:]}",
-            compute.dtype,
-            compute.operation,
-            operands,
-            compute.dtypes,
-            buffer,
-        )
-        buffer.compute = made[compute]
+        made[compute] = compute.made_again(buffer, operands)
     reader.body[:0] = made.values()
     for compute in reader.body:
         compute.operands = [

@@ -61,9 +61,7 @@ def _take_apart(step: Step, statement: Map, compute: Compute) -> None:
         buffer = one.buffer if one is compute else step.temporary(one.dtype, statement.shape)
         assert buffer is not None
         operands = [made[each] if isinstance(each, Compute) else each for each in one.operands]
-        name = f"e{buffer.name[1:]}"
-        made[one] = Compute(name, one.dtype, one.operation, operands, one.dtypes, buffer)
-        buffer.compute = made[one]
+        made[one] = one.made_again(buffer, operands)
     statement.body.remove(compute)
     apart = Map(statement.shape, [*made.values()])
     step.origins[apart] = step.origins.get(statement)
