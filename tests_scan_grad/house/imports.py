@@ -17,6 +17,7 @@ LOADING_BY_TABLE = {
     "theano.lazy_names",
     "theano.link.native.lowering.places",
     "theano.link.native.render.places",
+    "theano.link.native.schedule.places",
     "theano.link.xla.jax_library",
 }
 

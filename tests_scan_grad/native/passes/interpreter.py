@@ -71,8 +71,12 @@ class Interpreter:
             if isinstance(entry, NameNumber):
                 self.numbers[entry.name] = self._of_prologue(entry.value)
         for statement in self.loop.step.statements:
-            RUN[type(statement)](self, statement)
+            self.run(statement)
         return [np.array(self._written(write)) for write in self.loop.writes]
+
+    def run(self, statement: Any) -> None:
+        """Do what a statement does."""
+        RUN[type(statement)](self, statement)
 
     def _of_prologue(self, value: Any) -> Any:
         if isinstance(value, Element):

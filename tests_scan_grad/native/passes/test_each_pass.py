@@ -12,6 +12,7 @@ import theano.tensor as T
 from tests_scan_grad.loop_counts import python_mode
 from tests_scan_grad.loop_rewrites.test_golden_loops import IS_OLDER
 from tests_scan_grad.native.passes.interpreter import Interpreter
+from tests_scan_grad.native.passes.nest_interpreter import NestInterpreter
 from tests_scan_grad.native.passes.test_fused_gates import BATCH, CELLS, STEPS, WIDTH, gradient_of
 from theano.link.native.lowering.lower_loop import lower_scan
 from theano.link.native.lowering.lowered_loops import loops_of_their_own
@@ -98,9 +99,12 @@ def test_a_step_computes_the_same_after_each_pass(name):
             names = [a.name for a in loop.arguments if a.kind == "invariant" and a.constant is None]
             invariants = dict(zip(names, read.invariants, strict=True))
             invariants |= {a.name: a.constant for a in loop.arguments if a.constant is not None}
-            found = Interpreter(loop, rows, invariants).results()
-            for ours, theirs in zip(found, expected, strict=True):
-                np.testing.assert_allclose(ours, theirs, rtol=1e-12, err_msg=after)
+            # what is stored is known once the partition is
+            nests = [NestInterpreter] if after == "partition_work" else []
+            for interpreter in (Interpreter, *nests):
+                found = interpreter(loop, rows, invariants).results()
+                for ours, theirs in zip(found, expected, strict=True):
+                    np.testing.assert_allclose(ours, theirs, rtol=1e-12, err_msg=after)
             checked.append(after)
 
         with watched_passes(check):

@@ -12,7 +12,7 @@ import pytest
 from tests_scan_grad.native.loops import compiled, numbers, python_mode
 from tests_scan_grad.native.runtime import runtime_calls
 from theano.link.native import source
-from theano.link.native.render.statements.row_by_row import ELEMENTS
+from theano.link.native.schedule.row_by_row import ELEMENTS
 
 SIGN = "/* row by row: "
 

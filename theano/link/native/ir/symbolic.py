@@ -47,8 +47,8 @@ class Spelling:
 
 _PLAIN = Spelling()
 
-_BINDS = {"?": 0, "&&": 1, "+": 3, "-": 3, "*": 4, "/": 4}
-_BINDS |= dict.fromkeys(("==", "!=", "<", ">", "<=", ">="), 2)
+_BINDS = {"?": 0, "||": 1, "&&": 2, "+": 4, "-": 4, "*": 5, "/": 5}
+_BINDS |= dict.fromkeys(("==", "!=", "<", ">", "<=", ">="), 3)
 _TIGHTEST = 9
 
 
@@ -174,7 +174,7 @@ class SizeOfArray(Symbolic):
 
 @dataclass(frozen=True)
 class Operation(Symbolic):
-    """``a operator b``: a sum, difference, product, quotient, or comparison, or that both hold."""
+    """``a operator b``: a sum, difference, product, quotient, or comparison, or that both or one holds."""
 
     operator: str
     a: Size
@@ -187,7 +187,7 @@ class Operation(Symbolic):
     def spelled(self, spelling: Spelling) -> str:
         # comparisons are put in brackets within others, and what would bind to the left
         first = self.binds + (self.binds == _BINDS["=="])
-        second = self.binds + (self.operator not in ("+", "*", "&&"))
+        second = self.binds + (self.operator not in ("+", "*", "&&", "||"))
         left, right = _within(self.a, first, spelling), _within(self.b, second, spelling)
         return f"{left} {self.operator} {right}"
 

@@ -149,16 +149,6 @@ def comment(what: str) -> Line:
     return Line("", what)
 
 
-def without_outer_parentheses(text: str) -> str:
-    """An expression without the parentheses around all of it."""
-    depth = 0
-    for position, letter in enumerate(text):
-        depth += (letter == "(") - (letter == ")")
-        if not depth:
-            return text[1:-1] if position == len(text) - 1 and position else text
-    return text
-
-
 def without_comments(lines: Iterable[str]) -> list[str]:
     """What the compiler reads of lines that are not indented yet."""
     return [line.code if isinstance(line, Line) else line for line in lines]

@@ -67,7 +67,10 @@ _FUNCTIONS = {
     "bytes": "TN_BYTES",
     "correlation": "TN_CORRELATION",
     "count": "TN_COUNT",
-    **{name: f"tn_{name}" for name in ("floor_division", "range_length", "signed", "smaller")},
+    **{
+        name: f"tn_{name}"
+        for name in ("floor_division", "range_length", "share", "signed", "smaller")
+    },
     **{name: _OF_RUNTIME(name) for name in ("block_steps", "clip", "slice_length")},
     **{
         f"{name}_{suffix}": _OF_RUNTIME(f"{name}_{suffix}")

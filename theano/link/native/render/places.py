@@ -14,15 +14,10 @@ KINDS_OF = {
     ".kernels.random_state": "DrawFromWords",
     ".kernels.random_streams": "ChooseOutcomes CountOutcomes DrawTruncated DrawUniforms",
     ".statements.calls": "CallLoop Correlate Ctc Gemm",
-    ".statements.copies": "CheckRows Combine Copy Gather Scatter",
     ".statements.images.neighbours": "Neighbours",
     ".statements.images.pooling": "Pooling",
     ".statements.kernels": "Kernel",
-    ".statements.map": "Map",
-    ".statements.map_reduce": "MapReduce",
     ".statements.numbers": "Assign Check Load",
-    ".statements.reduce": "Reduce",
-    ".statements.row_by_row": "RowByRow",
     ".statements.step_blocks": "StepBlocks",
 }
 

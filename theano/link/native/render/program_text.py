@@ -15,8 +15,11 @@ from theano.link.native.render.places import import_renderer
 from theano.link.native.render.registry import import_renderers_by
 from theano.link.native.render.repeated_statements import Repeated
 from theano.link.native.render.segment import emit_segment
+from theano.link.native.schedule.places import import_schedule
+from theano.link.native.schedule.registry import import_schedules_by
 
 import_renderers_by(import_renderer)
+import_schedules_by(import_schedule)
 
 # A compiler that is started once more pays where this many lines are left for it.
 LINES_OF_A_PART = 120

@@ -7,8 +7,12 @@ from typing import Any
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.sharing import ONE, Share, Way
+from theano.link.native.render.loop_nests import nest_in_c
 from theano.link.native.render.writer import Writer
-from theano.link.native.statements.base import Statement
+from theano.link.native.schedule.reductions_in_vectors import in_vectors
+from theano.link.native.schedule.registry import is_by_every_thread, nest_of, schedule_of
+from theano.link.native.statements.base import Statement, as_kind
+from theano.link.native.statements.reduce import Reduce
 
 # takes the statement, what it is written with, and which part of it one of several threads does
 Renderer = Callable[[Any, Writer, Any], list[str]]
@@ -73,6 +77,8 @@ def rendering_of(statement: Statement) -> Rendering:
         Where nothing writes its kind.
     """
     kind = type(statement)
+    if kind not in RENDERERS and schedule_of(kind) is not None:
+        RENDERERS[kind] = Rendering(_nest, is_by_every_thread(kind), _results, _libraries)
     if kind not in RENDERERS:
         _import_renderer[0](kind.__name__)
         known = next((one for one in kind.__mro__ if one in RENDERERS), None)
@@ -82,6 +88,30 @@ def rendering_of(statement: Statement) -> Rendering:
             )
         RENDERERS[kind] = RENDERERS[known]
     return RENDERERS[kind]
+
+
+def _nest(statement: Statement, writer: Writer, share: Any) -> list[str]:
+    """Return a statement that becomes a loop nest."""
+    return nest_in_c(nest_of(statement, writer.sizes, writer.looks, share), writer)
+
+
+def _results(statement: Statement) -> str:
+    """Return the names of what such a statement computes and stores."""
+    parts = statement.in_order()
+    computed = [one for part in parts for one in part.elementwise()]
+    names = dict.fromkeys(one.buffer.root().name for one in computed if one.stored and one.buffer)
+    return "row by row: " * (len(parts) > 1) + ", ".join(names)
+
+
+def _libraries(statement: Statement) -> Set[str]:
+    """Return what the computations and the reductions of such a statement need."""
+    found: set[str] = set()
+    for part in statement.in_order():
+        computed = [one.operation.library for one in part.elementwise()]
+        reduction = as_kind(part, Reduce)
+        if computed or reduction is not None and in_vectors(reduction):
+            found |= {"vectors", *computed}
+    return found
 
 
 def lines_of(statement: Statement, writer: Writer, share: Share | None) -> list[str]:

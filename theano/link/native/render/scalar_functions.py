@@ -40,6 +40,9 @@ _TEMPLATES = {
     "clip": "({0} < {1} ? {1} : {0} > {2} ? {2} : {0})",
     "maximum": "({1} > {0} ? {1} : {0} >= {1} ? {0} : {0} + {1})",
     "minimum": "({1} < {0} ? {1} : {0} <= {1} ? {0} : {0} + {1})",
+    # of what was accumulated, in which NaN stays, and another number
+    "maximum so far": "(({0} != {0} || {0} > {1}) ? {0} : {1})",
+    "minimum so far": "(({0} != {0} || {0} < {1}) ? {0} : {1})",
     "is nan": "({0} != {0})",
     "is infinite": "({0} - {0} != {0} - {0} && {0} == {0})",
     "or": "({0} | {1})",
@@ -47,6 +50,7 @@ _TEMPLATES = {
     "exclusive or": "({0} ^ {1})",
     "invert": "(({t})~{0})",
     "cast": "(({t}){0})",
+    "signed": "tn_signed({0})",
     "sign": "(({0} > 0) - ({0} < 0) + ({0} != {0} ? {0} : 0))",
     "atan": "tn_atan_{s}({0})",
     "log1mexp": "tn_log1mexp_{s}({0})",
@@ -107,6 +111,7 @@ _ON_VECTORS = {
     "TN_SELECT_{S}({0} < 0, TN_SPLAT_{S}(({t})-1), TN_ABS_{S}({0} * 0)))",
     "sqrt": "tn_sqrt_{s}({0})",
     "magnitude": "TN_ABS_{S}({0})",
+    "divided": "tn_divided_{s}({0}, {1})",
     "power 1.5": "TN_SELECT_{S}({0} == TN_SPLAT_{S}(({t})-__builtin_inf()), TN_ABS_{S}({0}), "
     "{0} * tn_sqrt_{s}({0}))",
     "power -1.5": "TN_SELECT_{S}({0} == TN_SPLAT_{S}(({t})-__builtin_inf()), TN_SPLAT_{S}(({t})0), "
@@ -205,3 +210,13 @@ def _comparison(operator: str, signed: str | None) -> str:
     less = operator in (("<", "<=", "!=") if signed == "0" else (">", ">=", "!="))
     exact = text.replace(f"{{{signed}}}", f"(uint64_t){{{signed}}}")
     return f"({{{signed}}} < 0 || {exact})" if less else f"({{{signed}}} >= 0 && {exact})"
+
+
+def without_outer_parentheses(text: str) -> str:
+    """An expression without the parentheses around all of it."""
+    depth = 0
+    for position, letter in enumerate(text):
+        depth += (letter == "(") - (letter == ")")
+        if not depth:
+            return text[1:-1] if position == len(text) - 1 and position else text
+    return text

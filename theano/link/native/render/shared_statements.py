@@ -14,10 +14,11 @@ from theano.link.native.ir.sharing import OuterRange
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.passes.step_time import nanoseconds
 from theano.link.native.render.c_text import Definition
-from theano.link.native.render.nests import ELEMENTS_TOGETHER, range_of_thread
+from theano.link.native.render.loop_nests import nest_in_c
 from theano.link.native.render.numbers_in_c import time_in_c
 from theano.link.native.render.registry import lines_of
 from theano.link.native.render.steps import function_writer
+from theano.link.native.schedule.elements import ELEMENTS_TOGETHER, range_of_thread
 from theano.link.native.statements.base import Statement
 
 
@@ -92,7 +93,7 @@ def shared_statement(
     lines = lines_of(statement, writer, part)
     if not isinstance(part, OuterRange):
         unit = 1 if part.unit == "1" else ELEMENTS_TOGETHER
-        lines = [*range_of_thread(writer.size(part.size), unit), *lines]
+        lines = [*nest_in_c(range_of_thread(sizes.find(part.size), unit), writer), *lines]
     names = tuple(writer.names)
     shapes = [sizes.find(size) for work in statement.nanoseconds() for size in work.shape]
     return SharedStatement(

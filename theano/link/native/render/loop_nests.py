@@ -1,0 +1,229 @@
+"""Loop nests as C: the only place that knows how their nodes read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import singledispatchmethod
+
+from theano.link.native.ir.ir import Scalar
+from theano.link.native.ir.loop_nests import (
+    Address,
+    Assign,
+    Block,
+    Call,
+    Declare,
+    Fail,
+    For,
+    Form,
+    If,
+    Kind,
+    Lanes,
+    Let,
+    Load,
+    Local,
+    Memory,
+    Node,
+    Number,
+    Pointer,
+    Poll,
+    Polled,
+    Result,
+    Store,
+    Value,
+)
+from theano.link.native.ir.scalar_types import SUFFIX
+from theano.link.native.ir.symbolic import Name, Size, sum_of
+from theano.link.native.render.looks import declared, going_on, look_after
+from theano.link.native.render.numbers_in_c import C_TYPES, in_c
+from theano.link.native.render.scalar_functions import scalar_text, without_outer_parentheses
+from theano.link.native.render.straight_lines import InLanes, OneByOne, is_straight, straight_lines
+from theano.link.native.render.writer import Writer
+
+_LONGEST_LINE = 110
+
+
+def nest_in_c(nodes: Sequence[Node], writer: Writer) -> list[str]:
+    """Return the lines of a nest in the C function that a writer is for."""
+    return _Printer(writer).lines(nodes)
+
+
+class _Printer:
+    """A nest as it is written; what its nodes have named is no name of the step."""
+
+    def __init__(self, writer: Writer):
+        self.writer = writer
+        self.bound: set[str] = set()
+
+    def lines(self, nodes: Sequence[Node]) -> list[str]:
+        return [line for node in nodes for line in self.lines_of(node)]
+
+    # ---- numbers and values ----
+
+    def rename(self, name: str) -> str:
+        return name if name in self.bound else self.writer.rename(name)
+
+    def size(self, size: Size) -> str:
+        return in_c(size if isinstance(size, int) else size.renamed(self.rename))
+
+    def load(self, load: Load) -> str:
+        pointer = self.rename(load.pointer)
+        return f"{pointer}[{self.size(load.index)}]" if load.index != 0 else f"*{pointer}"
+
+    def number(self, number: Scalar) -> str:
+        return self.writer.number(number)
+
+    def address(self, operand: Address | Size) -> str:
+        if isinstance(operand, Address):
+            return self.size(sum_of(Name(operand.pointer), operand.index))
+        return self.size(operand)
+
+    def value(self, value: Value) -> str:
+        if isinstance(value, Load):
+            return self.load(value)
+        if isinstance(value, Local):
+            return value.name
+        if isinstance(value, Scalar):
+            return self.number(value)
+        if isinstance(value, Result):
+            return self.called(value)
+        texts = [self.value(operand) for operand in value.operands]
+        return scalar_text(value.operation, texts, value.dtypes)
+
+    def called(self, call: Call | Result) -> str:
+        return f"tn_{call.function}({', '.join(map(self.address, call.operands))})"
+
+    # ---- nodes ----
+
+    @singledispatchmethod
+    def lines_of(self, node) -> list[str]:
+        raise TypeError(f"{type(node).__name__} is no node of a loop nest")
+
+    @lines_of.register
+    def _let(self, node: Let) -> list[str]:
+        self.bound.add(node.name)
+        text, real = self.value(node.value), C_TYPES[node.dtype]
+        if node.kind is Kind.NUMBER:
+            constant = "" if node.variable else "const "
+            return [f"{constant}{real} {node.name} = {without_outer_parentheses(text)};"]
+        suffix = SUFFIX[node.dtype]
+        text = f"({real}){text}" if isinstance(node.value, Scalar) else text
+        if node.kind is Kind.VECTOR:
+            return [f"const tn_{suffix}v {node.name} = TN_SPLAT_{suffix.upper()}({text});"]
+        return [f"const tn_divisor_{suffix} {node.name} = tn_divisor_of_{suffix}({text});"]
+
+    @lines_of.register
+    def _declare(self, node: Declare) -> list[str]:
+        return [f"{C_TYPES[node.dtype]} {self.rename(node.name)};"]
+
+    @lines_of.register
+    def _assign(self, node: Assign) -> list[str]:
+        text = without_outer_parentheses(self.value(node.value))
+        return [f"{self.rename(node.name)} = {text};"]
+
+    @lines_of.register
+    def _number(self, node: Number) -> list[str]:
+        line = f"const int64_t {node.name} = {self.size(node.value)};"
+        self.bound.add(node.name)
+        return [line]
+
+    @lines_of.register
+    def _pointer(self, node: Pointer) -> list[str]:
+        at: Size = Name(node.base)
+        for offset in node.offset:
+            at = sum_of(at, offset)
+        line = f"{C_TYPES[node.dtype]} *const {node.name} = {self.size(at)};"
+        self.bound.add(node.name)
+        return [line]
+
+    @lines_of.register
+    def _memory(self, node: Memory) -> list[str]:
+        self.bound.add(node.name)
+        return [f"{C_TYPES[node.dtype]} {node.name}[{node.count}];"]
+
+    @lines_of.register
+    def _lanes(self, node: Lanes) -> list[str]:
+        self.bound.add(node.name)
+        suffix = SUFFIX[node.dtype]
+        return [f"tn_{suffix}v {node.name}[TN_LANES / TN_WIDTH_{suffix.upper()}];"]
+
+    @lines_of.register
+    def _store(self, node: Store) -> list[str]:
+        to = self.load(Load(node.pointer, "", node.index))
+        return [f"{to} = {without_outer_parentheses(self.value(node.value))};"]
+
+    @lines_of.register
+    def _call(self, node: Call) -> list[str]:
+        return [f"{self.called(node)};"]
+
+    @lines_of.register
+    def _if(self, node: If) -> list[str]:
+        head = f"if ({self.size(node.condition)})"
+        return headed(head, self.lines(node.body))
+
+    @lines_of.register
+    def _block(self, node: Block) -> list[str]:
+        return in_braces(self.lines(node.body))
+
+    @lines_of.register
+    def _polled(self, node: Polled) -> list[str]:
+        return [*declared(1), *self.lines(node.body)]
+
+    @lines_of.register
+    def _poll(self, node: Poll) -> list[str]:
+        return look_after(self.size(node.elements), node.every)
+
+    @lines_of.register
+    def _fail(self, node: Fail) -> list[str]:
+        return [self.writer.fails(node.kind, node.text)]
+
+    @lines_of.register
+    def _for(self, node: For) -> list[str]:
+        first, end, by = map(self.size, (node.first, node.end, node.by))
+        self.bound.add(node.index)
+        if node.form is Form.LANES:
+            return self._in_lanes(node, first, end)
+        i, more = node.index, going_on(int(node.polled))
+        step = f"{i}++" if by == "1" else f"{i} += {by}"
+        head = f"for (int64_t {i} = {first}; {i} < {end}{more}; {step})"
+        if is_straight(node.body):
+            body = straight_lines(node.body, OneByOne(self.load, self.number))
+        else:
+            body = self.lines(node.body)
+        independent = ["TN_INDEPENDENT"] if node.form is Form.INDEPENDENT else []
+        return [*independent, *headed(head, body)]
+
+    def _in_lanes(self, node: For, first: str, end: str) -> list[str]:
+        i = node.index
+        dtype = next(one.value.dtype for one in reversed(node.body) if isinstance(one, Store))
+        width = f"TN_WIDTH_{SUFFIX[dtype].upper()}"
+
+        def body(part: str) -> list[str]:
+            return straight_lines(node.body, InLanes(dtype, part, self.address, self.number))
+
+        return [
+            f"int64_t {i} = {first};",
+            f"for (; {i} + {width} <= {end}; {i} += {width}) {{",
+            *body(""),
+            "}",
+            f"if ({i} < {end}) {{",
+            f"const int64_t rest = {end} - {i};",
+            *body("rest"),
+            "}",
+        ]
+
+
+def headed(head: str, body: list[str]) -> list[str]:
+    """Return lines under the head of a loop or a condition."""
+    if len(body) == 1 and "*const" not in body[0] and len(head) + len(body[0]) < _LONGEST_LINE:
+        return [f"{head} {body[0]}"]
+    return [f"{head} {{", *body, "}"]
+
+
+def in_braces(lines: list[str]) -> list[str]:
+    """Return lines in a block of their own, unless they are one statement."""
+    depth = 0
+    for line in lines[:-1]:
+        depth += line.endswith("{") - line.startswith("}")
+        if not depth:
+            return ["{", *lines, "}"]
+    return lines

@@ -1,0 +1,1 @@
+"""How tensor statements become loop nests for a processor: loops, vectors, accumulators, polls."""

@@ -1,0 +1,38 @@
+"""How two numbers become one where many are accumulated, and what accumulation begins with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from theano.link.native.ir.ir import Scalar
+from theano.link.native.ir.scalar_expressions import Expression
+from theano.link.native.ir.scalar_types import FLOATS
+
+_NEUTRAL = {"add": 0, "multiply": 1, "multiply without zeros": 0, "or": 0, "exclusive or": 0}
+# in which NaN stays, whatever comes after it
+_EXTREMES = ("maximum", "minimum")
+
+
+def accumulation(operation: str, dtype: str) -> Expression:
+    """Return what makes one number of what was accumulated and another one."""
+    name = f"{operation} so far" if operation in _EXTREMES else operation
+    return Expression(operation, name, dtype, dtype)
+
+
+def neutral(operation: str, dtype: str) -> Scalar:
+    """Return what accumulation begins with."""
+    value: Any = _NEUTRAL.get(operation)
+    if operation == "and":
+        # all bits set
+        value = np.invert(np.zeros((), dtype))
+    elif operation in _EXTREMES:
+        low = operation == "maximum"
+        if dtype in FLOATS:
+            value = -np.inf if low else np.inf
+        elif dtype == "bool":
+            value = not low
+        else:
+            value = np.iinfo(dtype).min if low else np.iinfo(dtype).max
+    return Scalar(str(value), dtype, invariant=True, literal=np.asarray(value, dtype)[()])

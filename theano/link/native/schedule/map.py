@@ -1,0 +1,189 @@
+"""Element-wise operations in one pass over the elements, on vectors where they have a form on those."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from theano.link.native.ir.ir import Compute, Scalar, View
+from theano.link.native.ir.layout import Product
+from theano.link.native.ir.loop_nests import (
+    Apply,
+    For,
+    Form,
+    Kind,
+    Let,
+    Local,
+    Node,
+    Store,
+    Value,
+    named,
+    times,
+)
+from theano.link.native.ir.scalar_expressions import Expression
+from theano.link.native.ir.scalar_types import FLOATS
+from theano.link.native.ir.sharing import Share
+from theano.link.native.ir.sizes import Sizes
+from theano.link.native.ir.symbolic import Size
+from theano.link.native.schedule.elements import Operands, over_elements
+from theano.link.native.schedule.polls import between_polls
+from theano.link.native.schedule.registry import schedules
+from theano.link.native.statements.map import Map
+
+# Elements for which the reciprocal of what they are divided by is worth computing.
+_MANY = 64
+
+
+@schedules(Map)
+def schedule_map(statement: Map, sizes: Sizes, polls: bool, share: Share | None) -> list[Node]:
+    """Return the computations in one pass over the elements, or a thread's share of them."""
+    elements = Elements(statement, sizes)
+    every = between_polls(len(statement.body)) if polls else 0
+    return over_elements(statement.shape, elements.operands, elements.inner, share, every)
+
+
+class Elements:
+    """A pass over elements: its operands, and its innermost loop.
+
+    Parameters
+    ----------
+    apart
+        A result that is stored, beside others, in a row to which the caller has the next pointer.
+    """
+
+    def __init__(self, statement: Map, sizes: Sizes, apart: Compute | None = None):
+        self.statement, self.apart = statement, apart
+        self.operands = operands = Operands(sizes)
+        self.loads: dict[tuple[int, int], int] = {}
+        for compute in statement.body:
+            for position, operand in enumerate(compute.operands):
+                if isinstance(operand, View):
+                    self.loads[id(compute), position] = operands.add(operand)
+        self.stores = {
+            id(compute): operands.add(View.of(compute.buffer))
+            for compute in statement.body
+            if compute.stored and compute.buffer is not None
+        }
+        self._dtype = _vector_type(statement, {view.dtype for view in operands.views})
+        self._divides = self._dtype is not None and self._has_many_in_a_row(statement)
+        if apart is not None:
+            self.stores[id(apart)] = len(operands.views)
+            if apart.dtype != self._dtype:
+                self._dtype = None
+
+    def _has_many_in_a_row(self, statement: Map) -> bool:
+        extents, _ = self.operands.collapsed(statement.shape)
+        few = isinstance(extents[0], int) and extents[0] < _MANY
+        return len(extents) == 1 and not few
+
+    def inner(self, first: Size, end: Size, strides: list[Product]) -> list[Node]:
+        """Return the loop over ``i`` from one bound to another, given the strides of operands along it."""
+        if self.apart is not None:
+            strides = [*strides, Product(1)]
+        in_vectors = self._dtype is not None and self._are_vectors(strides)
+        return (self._in_vectors if in_vectors else self._one_by_one)(first, end, strides)
+
+    def _are_vectors(self, strides: list[Product]) -> bool:
+        one = Product(1)
+        return all(strides[k] == one for k in self.stores.values()) and all(
+            strides[k] == one or not strides[k].factor for k in self.loads.values()
+        )
+
+    def _one_by_one(self, first: Size, end: Size, strides: list[Product]) -> list[Node]:
+        body = [self._let_load(k, strides) for k in sorted(set(self.loads.values()))]
+        body += self._computed(strides, {}, {})
+        return [For("i", first, end, tuple(body), form=Form.INDEPENDENT)]
+
+    def _in_vectors(self, first: Size, end: Size, strides: list[Product]) -> list[Node]:
+        """Return the loop in lanes, and before it what is the same for all of them."""
+        loaded = sorted(set(self.loads.values()))
+        before = [self._let_load(k, strides, Kind.VECTOR) for k in loaded if not strides[k].factor]
+        splats: dict[object, Local] = {}
+        divisors: dict[object, Local] = {}
+        for compute in self.statement.body:
+            divides = self._divides and compute.operation.name == "true_div"
+            for position, operand in enumerate(compute.operands):
+                if not isinstance(operand, Scalar) or not compute.operation.in_vectors:
+                    continue
+                of_divisor = divides and position == 1
+                known, letter = (divisors, "d") if of_divisor else (splats, "s")
+                if _key(operand) not in known:
+                    name = Local(f"{letter}{len(known)}", str(self._dtype))
+                    known[_key(operand)] = name
+                    kind = Kind.DIVISOR if of_divisor else Kind.VECTOR
+                    before.append(Let(name.name, name.dtype, operand, kind))
+        body = [self._let_load(k, strides) for k in loaded if strides[k].factor]
+        body += self._computed(strides, splats, divisors)
+        return [*before, For("i", first, end, tuple(body), form=Form.LANES)]
+
+    def _let_load(self, k: int, strides: list[Product], kind: Kind = Kind.NUMBER) -> Node:
+        load = self.operands.element(k, strides[k])
+        return Let(f"x{k}", load.dtype, load, kind)
+
+    def _computed(
+        self, strides: list[Product], splats: dict[object, Local], divisors: dict[object, Local]
+    ) -> list[Node]:
+        """Return what is computed of loaded elements, and stored."""
+        nodes: list[Node] = []
+        results: dict[int, Local] = {}
+        for compute in self.statement.body:
+            operands: list[Value] = []
+            for position, operand in enumerate(compute.operands):
+                if isinstance(operand, View):
+                    k = self.loads[id(compute), position]
+                    operands.append(Local(f"x{k}", operand.dtype))
+                elif isinstance(operand, Scalar):
+                    operands.append(self._number(compute, operand, position, splats, divisors))
+                else:
+                    operands.append(results[id(operand)])
+            result = results[id(compute)] = Local(f"e{len(results)}", compute.dtype)
+            operation = compute.operation
+            if operands[-1] in divisors.values():
+                operation = Expression("true_div", "divided", result.dtype, result.dtype, True)
+            nodes.append(Let(result.name, result.dtype, Apply(operation, tuple(operands))))
+        for compute in self.statement.body:
+            if id(compute) in self.stores:
+                k = self.stores[id(compute)]
+                index = times(named("i"), strides[k].size)
+                nodes.append(Store(f"p{k}", index, results[id(compute)]))
+        return nodes
+
+    def _number(self, compute, number: Scalar, position: int, splats, divisors) -> Value:
+        if not compute.operation.in_vectors:
+            return number
+        if self._divides and compute.operation.name == "true_div" and position == 1:
+            return divisors.get(_key(number), number)
+        return splats.get(_key(number), number)
+
+
+def _key(number: Scalar) -> object:
+    """Return what tells numbers apart; text tells zeros of either sign apart."""
+    return number.expression, number.dtype, number.literal is None
+
+
+def _vector_type(statement: Map, dtypes: Iterable[str]) -> str | None:
+    """Return the one floating-point type of a map that can run on vectors, or None."""
+    types = set(dtypes)
+    if len(types) != 1 or not types <= set(FLOATS):
+        return None
+    (dtype,) = types
+    in_vectors = [c.operation for c in statement.body if c.operation.in_vectors]
+    if len(in_vectors) < len(statement.body) and not any(e.function for e in in_vectors):
+        # the compiler makes vectors of what it can
+        return None
+    return dtype if all(_takes_vectors(compute, dtype) for compute in statement.body) else None
+
+
+def _takes_vectors(compute: Compute, dtype: str) -> bool:
+    """Return whether what a computation takes and gives is of a type, or the truth of conditions."""
+    operation = compute.operation
+    if compute.dtype == "bool" and (compute.stored or not operation.in_vectors):
+        return False
+    for position, operand in enumerate(compute.operands):
+        truth = operation.takes_truth and position == 0
+        if truth and not operation.in_vectors:
+            return False
+        if isinstance(operand, Scalar) and not truth:
+            continue
+        if isinstance(operand, Scalar) or operand.dtype != ("bool" if truth else dtype):
+            return False
+    return compute.dtype in (dtype, "bool") and operation.operand_dtype == dtype

@@ -1,0 +1,19 @@
+"""Which module schedules which kinds of statements: it is imported when one of them is met."""
+
+import importlib
+
+# for each module the names of the kinds' classes
+KINDS_OF = {
+    ".copies": "CheckRows Combine Copy Gather Scatter",
+    ".map": "Map",
+    ".reduce": "MapReduce Reduce",
+    ".row_by_row": "RowByRow",
+}
+
+_PLACES = {name: module for module, names in KINDS_OF.items() for name in names.split()}
+
+
+def import_schedule(kind: str) -> None:
+    """Import the module that schedules a kind of statement of this name, if there is one."""
+    if kind in _PLACES:
+        importlib.import_module(_PLACES[kind], __package__)

@@ -1,0 +1,357 @@
+"""Reductions over any axes, of an array or of what is computed element by element in the same pass.
+
+Where the last dimension stays, results lie side by side: rows of elements are accumulated in a block of
+sums that stays in the first cache. Else each result is accumulated in lanes that need not wait for one
+another. What is computed is a row so short that it stays in the first cache, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from theano.data_classes import dataclass
+from theano.link.native.ir.ir import Scalar, View
+from theano.link.native.ir.layout import Product, collapsed, marks, place_of
+from theano.link.native.ir.loop_nests import (
+    Address,
+    Apply,
+    Assign,
+    Block,
+    Call,
+    Declare,
+    For,
+    Form,
+    Lanes,
+    Let,
+    Load,
+    Local,
+    Memory,
+    Node,
+    Number,
+    Pointer,
+    Result,
+    Store,
+    Value,
+    loops,
+    named,
+    times,
+    unless_empty,
+)
+from theano.link.native.ir.sharing import Share
+from theano.link.native.ir.sizes import Sizes
+from theano.link.native.ir.symbolic import Call as Function
+from theano.link.native.ir.symbolic import (
+    Operation,
+    Size,
+    difference,
+    product_of,
+    sum_of,
+)
+from theano.link.native.schedule.accumulate import accumulation, neutral
+from theano.link.native.schedule.elements import Operands, pointer_to
+from theano.link.native.schedule.map import Elements
+from theano.link.native.schedule.polls import between_polls, poll_after, with_polls
+from theano.link.native.schedule.reductions_in_vectors import in_vectors, vector_function
+from theano.link.native.schedule.registry import schedules
+from theano.link.native.statements.map_reduce import MapReduce
+from theano.link.native.statements.reduce import Reduce
+
+# Neighbouring results whose sums lie in the first cache; those of several rows, in the second one.
+COLUMNS = 1024
+SUMS = 4 * COLUMNS
+# Partial results along neighbouring elements; TN_LANES in vectors.inc.
+LANES = 16
+# So few elements are sooner done one after the other.
+_FEW = LANES // 2
+
+# By the types of sums and of what is added up: how the functions of prelude.inc end.
+_ROW_SUFFIXES = {
+    ("float64", "float64"): "f64_f64",
+    ("float64", "float32"): "f64_f32",
+    ("float32", "float32"): "f32_f32",
+}
+_COLUMN, _MANY, _K = named("column"), named("many"), named("k")
+
+
+@schedules(Reduce, MapReduce)
+def schedule_reduction(
+    statement: Reduce | MapReduce, sizes: Sizes, polls: bool, share: Share | None
+) -> list[Node]:
+    """Return a pass over the elements; a thread's share is a range of one of the dimensions that stay."""
+    target = _reduction(statement).target
+    declared = [Declare(target.expression, target.dtype)] if isinstance(target, Scalar) else []
+    return [*declared, Block(tuple(_Reduction(statement, sizes, polls, share).nodes()))]
+
+
+def _reduction(statement: Reduce | MapReduce) -> Reduce:
+    return statement.reduction if isinstance(statement, MapReduce) else statement
+
+
+@dataclass(frozen=True)
+class _Level:
+    """One of the loops around each other: its bounds, and how far it moves in the target."""
+
+    index: str
+    first: Size
+    end: Size
+    target: Product
+
+    @property
+    def reduced(self) -> bool:
+        return not self.target.factor
+
+    @property
+    def axis(self) -> tuple[str, Size, Size]:
+        return self.index, self.first, self.end
+
+    @property
+    def along(self) -> Size:
+        """How far its index moves in the target."""
+        return times(named(self.index), self.target.size)
+
+
+@dataclass(frozen=True)
+class _Lanes:
+    """Partial results of a row that need not wait for one another."""
+
+    begin: Sequence[Node]
+    row: Sequence[Node]
+    end: Sequence[Node]
+    total: Value
+
+
+class _Reduction:
+    """One such pass as it is made."""
+
+    def __init__(
+        self, statement: Reduce | MapReduce, sizes: Sizes, polls: bool, share: Share | None
+    ):
+        self.sizes, self.reduction = sizes, _reduction(statement)
+        self.operation, self.working = self.reduction.operation, self.reduction.dtype
+        self.elements: Elements | None = None
+        self.row: str | None = None
+        operations = 1
+        if isinstance(statement, MapReduce):
+            summed = statement.summed
+            self.elements = Elements(statement, sizes, None if summed.stored else summed)
+            self.operands = self.elements.operands
+            self.row = None if summed.stored else summed.dtype
+            self.number, self.dtype = self.elements.stores[id(summed)], summed.dtype
+            self.shape, operations = statement.shape, len(statement.body) + 1
+        else:
+            self.operands = Operands(sizes)
+            self.number = self.operands.add(statement.source)
+            self.shape, self.dtype = statement.source.shape, statement.source.dtype
+        self.every = between_polls(operations) if polls else 0
+        self.levels, self.strides = self._levels(share)
+
+    def _levels(self, share: Share | None) -> tuple[list[_Level], list[list[Product]]]:
+        """Return the loops, and the strides of operands along them; a shared dimension is kept apart."""
+        target = [Product(0)] * len(self.shape)
+        if isinstance(self.reduction.target, View):
+            out = place_of(self.reduction.target, self.sizes)
+            for d, stride in zip(self.reduction.kept, out.strides, strict=True):
+                target[d] = stride
+        shared = marks(-1 if share is None else share.dimension, len(self.shape))
+        operands = [place.strides for place in self.operands.places]
+        extents, (kept, parted, *strides) = collapsed(
+            self.shape, [tuple(target), shared, *operands], self.sizes
+        )
+        if not extents:
+            zero = [Product(0)]
+            extents, kept, parted, strides = [1], zero, zero, [zero for _ in operands]
+        levels = []
+        first: Size
+        end: Size
+        for number, (extent, along, part) in enumerate(zip(extents, kept, parted, strict=True)):
+            first, end = 0, extent
+            if share is not None and part.factor:
+                first, end = named(share.first), named(share.end)
+            levels.append(_Level(f"i{number}", first, end, along))
+        return levels, strides
+
+    def nodes(self) -> list[Node]:
+        last, reduced = self.levels[-1], [level for level in self.levels if level.reduced]
+        kept = [level for level in self.levels if not level.reduced]
+        target, nodes = self.reduction.target, []
+        if isinstance(target, View):
+            nodes.append(pointer_to("y", target.dtype, place_of(target, self.sizes), (), ()))
+        if last.reduced:
+            around, body = kept, self._one_by_one(reduced)
+        elif len(kept) > 1 and reduced and kept[-2].index > reduced[-1].index:
+            around, body = kept[:-2], self._in_rows_of_columns(kept[-2], last, reduced)
+        else:
+            around, body = kept[:-1], self._in_columns(last, reduced)
+        nest = loops([level.axis for level in around], body, polled=False)
+        return [*nodes, *with_polls(self.every, unless_empty([one.end for one in kept[1:]], nest))]
+
+    def _in_columns(self, last: _Level, reduced: list[_Level]) -> list[Node]:
+        """Return a loop over blocks of neighbouring results, each from all rows."""
+        body = [
+            Memory("sums", self.working, COLUMNS),
+            self._all(_MANY, "sums", neutral(self.operation, self.working)),
+            *self._rows(reduced, [*self._row(), *self._accumulated("sums")]),
+            self._stored_sums("sums", last),
+        ]
+        return self._columns(last, body, polled=False)
+
+    def _in_rows_of_columns(self, inner: _Level, last: _Level, reduced: list[_Level]) -> list[Node]:
+        """Return the same for some rows of results at a time, as the reduced dimensions are around these."""
+        begin, close = named("begin"), named("close")
+        start = Operation("*", difference(named(inner.index), begin), _MANY)
+        sums = Pointer("sums_of_row", self.working, "sums", (start,))
+
+        def of_rows(body: Sequence[Node]) -> Node:
+            return For(inner.index, begin, close, (sums, *body))
+
+        rows = [of_rows([*self._row(), *self._accumulated("sums_of_row")])]
+        several = product_of(difference(close, begin), _MANY)
+        block = [
+            Number("close", Function("smaller", (sum_of(begin, named("rows")), inner.end))),
+            Memory("sums", self.working, SUMS),
+            self._all(several, "sums", neutral(self.operation, self.working)),
+            *self._rows(reduced, rows),
+            of_rows([self._stored_sums("sums_of_row", last)]),
+        ]
+        body: list[Node] = [
+            Number("rows", Operation("/", SUMS, _MANY)),
+            For("begin", inner.first, inner.end, tuple(block), by=named("rows")),
+        ]
+        return self._columns(last, body, polled=False)
+
+    def _one_by_one(self, reduced: list[_Level]) -> list[Node]:
+        """Return what makes a result from all elements of rows."""
+        lanes = self._lanes(reduced[-1])
+        row = [*self._row(), *lanes.row, *poll_after(_MANY, self.every)]
+        rows = self._columns(reduced[-1], row, polled=bool(self.every))
+        rows = loops([level.axis for level in reduced[:-1]], rows, bool(self.every))
+        return [
+            *lanes.begin,
+            *unless_empty([level.end for level in reduced[1:]], rows),
+            *lanes.end,
+            self._result(lanes.total),
+        ]
+
+    def _columns(self, last: _Level, body: Sequence[Node], polled: bool) -> list[Node]:
+        """Return a loop over blocks of elements of the last dimension, unless there is one block."""
+        if last.first == 0 and isinstance(last.end, int) and last.end <= COLUMNS:
+            return [Block((Number("column", 0), Number("many", last.end), *body))]
+        many = Number("many", Function("smaller", (COLUMNS, difference(last.end, _COLUMN))))
+        return [For("column", last.first, last.end, (many, *body), by=COLUMNS, polled=polled)]
+
+    def _rows(self, reduced: list[_Level], body: Sequence[Node]) -> list[Node]:
+        """Return the loops over what is reduced around what is done with each row."""
+        nest = loops([level.axis for level in reduced], body, bool(self.every))
+        return unless_empty([level.end for level in reduced[1:]], nest)
+
+    def _row(self) -> list[Node]:
+        """Return the pointers to the elements of a block, and what computes them."""
+        nodes: list[Node] = []
+        if self.row is not None:
+            nodes = [Memory("row", self.row, COLUMNS), Pointer(f"p{self.number}", self.row, "row")]
+        indices = [*(named(level.index) for level in self.levels[:-1]), _COLUMN]
+        nodes += self.operands.pointers(indices, self.strides)
+        if self.elements is None:
+            return nodes
+        last = [mine[-1] for mine in self.strides]
+        return [*nodes, Block(tuple(self.elements.inner(0, _MANY, last)))]
+
+    @property
+    def _stride(self) -> Product:
+        """Of what is reduced, along a row."""
+        return Product(1) if self.row is not None else self.strides[self.number][-1]
+
+    def _element(self, position: Size) -> Load:
+        """Return an element of a row of what is reduced."""
+        return Load(f"p{self.number}", self.dtype, times(position, self._stride.size))
+
+    def _all(self, many: Size, sums: str, value: Value) -> Node:
+        return For("k", 0, many, (Store(sums, _K, value),))
+
+    def _accumulated(self, sums: str) -> list[Node]:
+        """Return what accumulates a row in sums."""
+        suffix = _ROW_SUFFIXES.get((self.working, self.dtype))
+        if self.operation == "add" and suffix and self._stride == Product(1):
+            row = Address(sums), Address(f"p{self.number}"), _MANY
+            added: Node = Call(f"add_row_{suffix}", row)
+        else:
+            total = self._both(Load(sums, self.working, _K), self._element(_K))
+            added = For("k", 0, _MANY, (Store(sums, _K, total),), form=Form.INDEPENDENT)
+        return [added, *poll_after(_MANY, self.every)]
+
+    def _both(self, a: Value, b: Value) -> Apply:
+        return Apply(accumulation(self.operation, self.working), (a, b))
+
+    def _stored_sums(self, sums: str, last: _Level) -> Node:
+        """Return what stores the sums of a block of results."""
+        suffix = _ROW_SUFFIXES.get((self.working, self.reduction.target.dtype))
+        if suffix and last.target == Product(1):
+            row = Address("y", self._offset(_COLUMN)), Address(sums), _MANY
+            return Call(f"store_row_{suffix}", row)
+        at = self._offset(times(sum_of(_COLUMN, _K), last.target.size))
+        return For("k", 0, _MANY, (Store("y", at, Load(sums, self.working, _K)),))
+
+    def _lanes(self, last: _Level) -> _Lanes:
+        """Return partial results, in vectors where there are functions for it."""
+        if isinstance(last.end, int) and last.end <= _FEW:
+            return self._one_total()
+        if in_vectors(self.reduction) and self._stride == Product(1):
+            lanes, row = Address("lanes"), Address(f"p{self.number}")
+            return _Lanes(
+                [Lanes("lanes", self.working), self._of_vectors("begin", lanes)],
+                [self._of_vectors("row", lanes, row, 0, _MANY)],
+                [],
+                Result(vector_function(self.reduction, "end"), self.working, (lanes,)),
+            )
+        return self._lanes_one_by_one()
+
+    def _of_vectors(self, part: str, *operands: Address | Size) -> Call:
+        return Call(vector_function(self.reduction, part), operands)
+
+    def _one_total(self) -> _Lanes:
+        total = Local("total", self.working)
+        one = Assign("total", self._both(total, self._element(_K)))
+        first = neutral(self.operation, self.working)
+        begin = [Let("total", self.working, first, variable=True)]
+        return _Lanes(begin, [For("k", 0, _MANY, (one,))], [], total)
+
+    def _lanes_one_by_one(self) -> _Lanes:
+        lane, whole = named("lane"), named("whole")
+        mine = Load("lanes", self.working, lane)
+
+        def each(count: Size, value: Value) -> Node:
+            return For("lane", 0, count, (Store("lanes", lane, value),))
+
+        def some(first: Size, count: Size) -> Node:
+            return each(count, self._both(mine, self._element(sum_of(first, lane))))
+
+        def halved(count: int) -> Node:
+            other = Load("lanes", self.working, sum_of(lane, count))
+            return each(count, self._both(mine, other))
+
+        first = neutral(self.operation, self.working)
+        row: list[Node] = [
+            Number("whole", Operation("*", Operation("/", _MANY, LANES), LANES)),
+            For("k", 0, whole, (some(_K, LANES),), by=LANES),
+            some(whole, difference(_MANY, whole)),
+        ]
+        return _Lanes(
+            [Memory("lanes", self.working, LANES), each(LANES, first)],
+            row,
+            [halved(LANES >> k) for k in range(1, LANES.bit_length())],
+            Load("lanes", self.working),
+        )
+
+    def _result(self, total: Value) -> Node:
+        """Return what stores one result."""
+        if isinstance(self.reduction.target, Scalar):
+            return Assign(self.reduction.target.expression, total)
+        return Store("y", self._offset(), total)
+
+    def _offset(self, last: Size | None = None) -> Size:
+        """Return where a result goes, in this place along the last dimension that stays."""
+        levels = [level for level in self.levels if not level.reduced]
+        offset: Size = 0
+        for level in levels if last is None else levels[:-1]:
+            offset = sum_of(offset, level.along)
+        return offset if last is None else sum_of(offset, last)

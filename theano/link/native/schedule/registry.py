@@ -1,0 +1,65 @@
+"""Which function makes a loop nest of a kind of statement: statements know nothing of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from theano.link.native.ir.loop_nests import Node
+from theano.link.native.ir.sharing import Share
+from theano.link.native.ir.sizes import Sizes
+from theano.link.native.statements.base import Statement
+
+# takes the statement, the sizes that are known to be equal, whether long passes poll for interrupts
+# themselves (in loops it is done between steps), and which part of it one of several threads does
+Schedule = Callable[[Any, Sizes, bool, Any], Sequence[Node]]
+
+_SCHEDULES: dict[type, Schedule] = {}
+# takes the name of a kind's class, and imports what registers its function
+_import_schedule: list[Callable[[str], None]] = []
+# which are given the way that threads share a statement in, and say themselves what those do that have
+# no part; the others are given a share, or nothing
+_BY_EVERY_THREAD: set[type] = set()
+
+
+def import_schedules_by(function: Callable[[str], None]) -> None:
+    """Say what imports the function of a kind of statement that is met for the first time."""
+    _import_schedule[:] = [function]
+
+
+def schedules(*kinds: type, by_every_thread: bool = False) -> Callable[[Schedule], Schedule]:
+    """Register a function as what makes nests of these kinds of statements."""
+
+    def register(function: Schedule) -> Schedule:
+        _SCHEDULES.update(dict.fromkeys(kinds, function))
+        if by_every_thread:
+            _BY_EVERY_THREAD.update(kinds)
+        return function
+
+    return register
+
+
+def schedule_of(kind: type) -> Schedule | None:
+    """Return the function for a kind of statement; None if it becomes no nest."""
+    if kind not in _SCHEDULES:
+        _import_schedule[0](kind.__name__)
+    return _SCHEDULES.get(kind)
+
+
+def is_by_every_thread(kind: type) -> bool:
+    """Return whether the function of a kind is given the way that threads share it in."""
+    return kind in _BY_EVERY_THREAD
+
+
+def nest_of(statement: Statement, sizes: Sizes, polls: bool, share: Share | None) -> list[Node]:
+    """Return what a statement, or a thread's share of it, is as a loop nest.
+
+    Raises
+    ------
+    TypeError
+        Where its kind becomes none.
+    """
+    schedule = schedule_of(type(statement))
+    if schedule is None:
+        raise TypeError(f"{type(statement).__name__} becomes no loop nest")
+    return list(schedule(statement, sizes, polls, share))
