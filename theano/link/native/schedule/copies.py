@@ -58,10 +58,17 @@ def schedule_copy(statement: Copy, sizes: Sizes, polls: bool, share: Share | Non
     if not statement.may_be_same:
         return nodes
     assert isinstance(source, View)
-    ends = {"to": target, "given": source}
-    pointers = [pointer_to(k, v.dtype, place_of(v, sizes), (), ()) for k, v in ends.items()]
-    apart = If(compared(named("to"), "!=", named("given")), tuple(nodes))
-    return [Block((*pointers, apart))]
+    apart = compared(_first_element(target, sizes), "!=", _first_element(source, sizes))
+    return [If(apart, tuple(nodes))]
+
+
+def _first_element(view: View, sizes: Sizes) -> Size:
+    """Return where the first element of a view is."""
+    place = place_of(view, sizes)
+    first: Size = named(place.name)
+    for offset in place.offsets:
+        first = sum_of(first, offset.size)
+    return first
 
 
 @schedules(Combine)
