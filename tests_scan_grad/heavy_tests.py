@@ -19,6 +19,9 @@ HEAVY = (
     "functions/test_processes.py::test_another_process_computes_the_same_on_the_native_engine[futures",
     "gpuarray/test_two_processes.py::",
     "disk/test_caches.py::test_damaged_files_change_no_result",
+    # processes whose peak of memory is measured
+    "memory/test_memory_budget.py::test_measured_peak_stays_below_the_budget",
+    "memory/test_memory_use.py::test_prediction_is_what_is_measured",
     # networks and models that are trained, sampled and timed
     "pages/test_digits_example.py::test_it_learns_and_goes_on_where_it_stopped",
     "timing/test_timing_pymc.py::test_a_model_is_timed_from_python_from_c_and_to_its_first_call",

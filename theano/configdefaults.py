@@ -209,6 +209,13 @@ _OWN: list[tuple[str, Any, Kind, str]] = [
         "MiB for an accumulation moved out of a loop, done in blocks of steps above it; 0: no bound.",
     ),
     (
+        "scan.memory_budget",
+        0.0,
+        Number(float, 0),
+        "MiB that a call of a native function may take: loops keep fewer steps for gradients, and "
+        "compute the others again; 0: no bound.",
+    ),
+    (
         "native.quick",
         True,
         Truth(),

@@ -25,6 +25,7 @@ VALUES: dict[str, tuple] = {
     "xla.bucket_lengths": ("off", "powers", "8"),
     "cache_size": (0.0, 0.5, 500.0),
     "scan.push_out_memory": (0.0, 1e-4, 1.0),
+    "scan.memory_budget": (0.0, 1000.0),
     "gpuarray.preallocate": (-1.0, 0.0, 0.3, 2.0),
     "cxx": ("", "no-such-compiler"),
     "gcc.cxxflags": ("", "-O1"),

@@ -18,6 +18,7 @@ from theano.compile.function_module import Function, FunctionWithExtras
 from theano.compile.mode import get_mode
 from theano.compile.profiling import ProfileStats, profile_for
 from theano.compile.update_pairs import given_pairs, of_other_dtype, update_pairs
+from theano.configdefaults import config
 from theano.deep_graphs import with_room_for_deep_graphs
 from theano.flags.blas_messages import no_blas_remarks
 from theano.garbage import counted_when_it_dies, rare_collections
@@ -62,6 +63,7 @@ def function(
     on_unused_input: str | None = None,
     data_parallel: Sequence | None = None,
     devices: Sequence[str] | None = None,
+    memory_budget: float | None = None,
 ) -> Function:
     """Compile a graph into a function.
 
@@ -97,6 +99,10 @@ def function(
         on one device, to rounding.
     devices : list of str, optional
         The devices for that, such as 'cuda0' and 'cuda1'; by default all of the engine's kind.
+    memory_budget : float, optional
+        MiB that a call may take for results and work memory; 0: any. Loops that are differentiated
+        keep as many steps as that allows, and compute the others again. By default the flag
+        `scan.memory_budget`.
 
     Returns
     -------
@@ -109,7 +115,10 @@ def function(
         the wrong type.
     ValueError
         When `updates` is not made of pairs, updates a variable twice, or a mode is not known;
-        when `data_parallel` names what is no input, or, in a call, an operation cannot be split.
+        when `data_parallel` names what is no input, or, in a call, an operation cannot be split;
+        when `memory_budget` is asked of another engine than the native one.
+    MemoryError
+        In a call that takes more than its budget, however few steps are kept.
     AssertionError
         When `givens` replaces a variable twice.
     UnusedInputError
@@ -155,12 +164,18 @@ def function(
                 rebuild_strict=rebuild_strict,
                 allow_input_downcast=allow_input_downcast,
             )
+            if _all_are_used(specs, _variables_of(cloned_outputs)):
+                # PyTensor looks each up in a list of all variables
+                on_unused_input = "ignore"
+            budget = _budget(memory_budget, mode)
+            if budget:
+                # it imports all of the loops, which few programs need at once
+                from theano.compile.memory_budget import within_budget
+
+                specs, cloned_outputs = within_budget(specs, cloned_outputs, budget)
             results = _variables_of(cloned_outputs)
             if accept_inplace:
                 mark_overwritten([spec.variable for spec in specs], results)
-            if _all_are_used(specs, results):
-                # PyTensor looks each up in a list of all variables
-                on_unused_input = "ignore"
             with no_test_values(), no_blas_remarks(), kept_whole(specs, mode):
                 maker = mode.function_maker(
                     specs,
@@ -243,6 +258,18 @@ def _all_are_used(specs: Sequence, results: list) -> bool:
     computed = [v for v in (*results, *updates) if isinstance(v, Variable)]
     used: set[Variable] = set(ancestors(computed, blockers=inputs))
     return all(spec.update is not None or spec.variable in used for spec in specs)
+
+
+def _budget(asked: float | None, mode: PyTensorMode) -> float:
+    """Return the MiB that calls may take; 0 where there is no bound."""
+    keeps = getattr(mode.linker, "keeps_to_budgets", False)
+    if asked is None:
+        return config.scan.memory_budget if keeps else 0
+    if asked < 0:
+        raise ValueError(f"memory_budget: expected MiB, or 0 for no bound; got {asked}")
+    if asked and not keeps:
+        raise ValueError(f"memory_budget: only the native engine keeps to one; the mode is {mode}")
+    return asked
 
 
 def _function_class(specs, output_keys):

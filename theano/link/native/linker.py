@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import time
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from pytensor.compile.mode import Mode
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
 
+from theano.configparser import caller_stacklevel
 from theano.link.native.build.compile_ahead import TAG
 from theano.link.native.build.compiler import warn_of_compiler
 from theano.link.native.build.programs import LoadedProgram, loaded_program
@@ -21,6 +23,7 @@ from theano.link.native.graph.partition import Part, needed_results
 from theano.link.native.graph.updates_in_place import shared_positions
 from theano.link.native.ir.ir import CannotLower
 from theano.link.native.lowering.segment import SegmentCall
+from theano.link.native.memory_of_function import FunctionMemory
 from theano.link.native.program import Program, make_program
 from theano.link.native.random_states_as_words import RandomStatesAsWords  # noqa: F401 -- registers it
 from theano.link.native.render.counters import Counters
@@ -33,11 +36,13 @@ from theano.link.native.run.calls import (
 )
 from theano.link.native.run.one_by_one import make_thunk, replay
 from theano.link.native.run.profile import Measurements
+from theano.link.native.run.steps_within_budget import StepsWithinBudget
 from theano.link.native.run.undone import Undo, undoable
 from theano.link.native.run.virtual_machine import NativeMachine, Unit
 from theano.link.native.runtime.build import BuildError, find_compiler
 from theano.link.native.runtime.load import NoCompiler
 from theano.pytensor_base.functions.linking import Container, VMLinker, map_storage
+from theano.scan_module.budget.chosen_steps import chosen_steps
 from theano.schedule.rewrites.of_pytensor.left_out import DONE_BY_NATIVE
 
 
@@ -59,6 +64,8 @@ class NativeLinker(VMLinker):
     stores_graphs = True
     # whether a call that fails changes no shared variable, though operations may be in place
     undoes_failed_calls = True
+    # whether calls stay below a budget of memory
+    keeps_to_budgets = True
 
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
@@ -112,6 +119,8 @@ class NativeLinker(VMLinker):
             undo=undo,
             last_units=[made_by[v.owner] for v in fgraph.outputs if v.owner is not None],
         )
+        machine.find_memory = functools.partial(FunctionMemory, fgraph, order)
+        machine.within_budget = _within_budget(fgraph, machine, storage_map, compiled)
         if counters and compiled is not None:
             natives = [unit.run.native for unit in units if isinstance(unit.node.op, NativeCode)]
             machine.measurements = Measurements(fgraph, natives, counters, compiled.library)
@@ -160,6 +169,22 @@ class NativeLinker(VMLinker):
             parts = [Part((node,), False) for node in order]
             reasons = {node: str(reason) for node in order}
             return Program(parts, [None] * len(parts), ProgramText(""), reasons), None
+
+
+def _within_budget(
+    fgraph: Any, machine: NativeMachine, storage_map: Any, compiled: LoadedProgram | None
+) -> StepsWithinBudget | None:
+    """Return what decides how many steps loops keep, if the function has a budget."""
+    chosen = chosen_steps(fgraph.inputs)
+    if not chosen:
+        return None
+    if compiled is None:
+        warnings.warn(
+            "memory_budget: the function keeps to no budget, since nothing of it is native code",
+            stacklevel=caller_stacklevel(),
+        )
+        return None
+    return StepsWithinBudget(machine.memory, storage_map, chosen)
 
 
 def _require_runtime() -> None:

@@ -17,6 +17,7 @@ from theano.link.native.graph.updates_in_place import written_last
 from theano.link.native.graph.views_of_states import views_passed_on
 from theano.link.native.ir.ir import CannotLower
 from theano.link.native.ir.scalar_types import has_c_type
+from theano.link.native.lowering.loop import LowerLoop
 from theano.link.native.lowering.lower_segment import NodeCannotLower, lower_segment
 from theano.link.native.lowering.lowered_loops import loops_of_their_own, shared_loop
 from theano.link.native.lowering.places import import_lowering
@@ -53,15 +54,23 @@ class Program:
     reasons: dict[Apply, str] = field(default_factory=dict)
 
 
-def make_program(
-    fgraph: FunctionGraph, order: Sequence[Apply], counters: Counters | None = None
-) -> Program:
-    """Lower as much of a graph as has native code.
+@dataclass(frozen=True)
+class LoweredProgram:
+    """The parts of a function, in order, each native one as what is written in C after the passes."""
+
+    parts: list[Part]
+    segments: list[Segment | None]
+    reasons: dict[Apply, str]
+
+
+def lowered_program(
+    fgraph: FunctionGraph, order: Sequence[Apply], lower_loop: LowerLoop = shared_loop
+) -> LoweredProgram:
+    """Lower as much of a graph as has native code, and run the passes.
 
     A node that cannot be lowered after those that it uses begins a segment of its own; one that
-    cannot be lowered there either is left to Python. Counters are added to a profiled program.
+    cannot be lowered there either is left to Python.
     """
-    lower_loop = shared_loop if counters is None else loops_of_their_own()
     reasons = {node: reason for node in order if (reason := why_not(node))}
     for variable in fgraph.outputs:
         if variable.owner is not None and isinstance(variable.type, ScalarType):
@@ -93,10 +102,20 @@ def make_program(
             segment.mutable = mutable_inputs(fgraph, part.nodes)
             segment.is_last = not lazy and part is parts[-1]
             run_passes(segment)
+    return LoweredProgram(parts, chosen, reasons)
+
+
+def make_program(
+    fgraph: FunctionGraph, order: Sequence[Apply], counters: Counters | None = None
+) -> Program:
+    """Lower as much of a graph as has native code, and write it; in a profiled program with counters."""
+    lower_loop = shared_loop if counters is None else loops_of_their_own()
+    lowered = lowered_program(fgraph, order, lower_loop)
+    chosen = lowered.segments
     native = [segment for segment in chosen if segment is not None]
     code = program_text(native) if counters is None else profiled_text(native, counters)
     calls = [segment.call() if segment is not None else None for segment in chosen]
-    return Program(parts, calls, code, reasons)
+    return Program(lowered.parts, calls, code, lowered.reasons)
 
 
 def why_not(node: Apply) -> str:

@@ -10,6 +10,7 @@ from pytensor.graph.fg import FunctionGraph
 
 from theano.data_classes import dataclass
 from theano.scan_module.report.loop_reports import LoopReport
+from theano.scan_module.report.memory_use import MemoryUse
 from theano.scan_module.report.page.graph import graph_page
 from theano.scan_module.report.page.page import report_part, whole_page
 from theano.scan_module.report.page.picture import loops_picture
@@ -34,6 +35,9 @@ class ScanReport:
         The loops, nested ones after those around them.
     products_outside
         How many products the compiled function computes outside its loops.
+    memory
+        The memory of a call, if sizes were given and the engine knows it; with PyTensor's engines
+        and XLA's it is None.
     graph
         The compiled graph; it is no part of what makes two reports equal.
     """
@@ -42,6 +46,7 @@ class ScanReport:
     recorded: bool
     loops: tuple[LoopReport, ...]
     products_outside: int
+    memory: MemoryUse | None = field(default=None, compare=False)
     graph: FunctionGraph | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -61,7 +66,7 @@ class ScanReport:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        return report_part(self.title, self.loops, self.notes)
+        return report_part(self.title, self.loops, self.notes, memory=_memory_lines(self))
 
     def write(self, path: str | Path) -> None:
         """Write the report to a file.
@@ -88,7 +93,12 @@ class ScanReport:
 
 def _page(report: ScanReport, path: Path) -> str:
     graph = graph_page(report.graph, path) if report.loops else ""
-    return whole_page(report.title, report_part(report.title, report.loops, report.notes, graph))
+    part = report_part(report.title, report.loops, report.notes, graph, _memory_lines(report))
+    return whole_page(report.title, part)
+
+
+def _memory_lines(report: ScanReport) -> str:
+    return "" if report.memory is None else str(report.memory)
 
 
 _WRITERS: dict[str, Callable[[ScanReport, Path], str]] = {

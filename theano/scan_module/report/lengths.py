@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
+import numpy as np
+import pytensor
+from pytensor.compile.mode import Mode as PyTensorMode
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.replace import clone_replace
@@ -122,3 +126,27 @@ def _one_of_equals(node: Apply) -> Variable | None:
 
 def as_number(length: Variable) -> int | Variable:
     return int(length.data) if isinstance(length, Constant) else length
+
+
+def evaluated(
+    lengths: Sequence[Variable], inputs: Sequence[Variable], values: Sequence[Any]
+) -> list[int]:
+    """Evaluate lengths for given values of the inputs of their graph."""
+    if not lengths:
+        return []
+    fresh = [variable.type() for variable in inputs]
+    evaluate = pytensor.function(
+        fresh,
+        clone_replace(list(lengths), replace=dict(zip(inputs, fresh, strict=True))),
+        mode=PyTensorMode("py", None),
+        on_unused_input="ignore",
+        profile=False,
+        accept_inplace=True,
+    )
+    # the graph may hold operations that overwrite their inputs, of which lengths are computed
+    read = {v for v in ancestors(lengths) if v.owner is None}
+    copies = [
+        np.copy(value) if v in read and isinstance(value, np.ndarray) else value
+        for v, value in zip(inputs, values, strict=True)
+    ]
+    return [int(number) for number in evaluate(*copies)]

@@ -7,11 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pytensor
-from pytensor.compile.mode import Mode as PyTensorMode
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.replace import clone_replace
 from pytensor.graph.traversal import toposort
 
 from theano.data_classes import dataclass
@@ -20,7 +17,13 @@ from theano.scan_module.loop.arguments import Loop, take_apart
 from theano.scan_module.loop.roles import Roles
 from theano.scan_module.report.describe import describe, input_names
 from theano.scan_module.report.function_report import ScanReport
-from theano.scan_module.report.lengths import Length, as_number, simplified, with_shapes
+from theano.scan_module.report.lengths import (
+    Length,
+    as_number,
+    evaluated,
+    simplified,
+    with_shapes,
+)
 from theano.scan_module.report.loop_bytes import (
     Shapes,
     Written,
@@ -37,6 +40,7 @@ from theano.scan_module.report.loop_history import (
     origins_of,
 )
 from theano.scan_module.report.loop_reports import LoopReport, SavedValue
+from theano.scan_module.report.memory_use import MemoryUse, UnknownMemory
 from theano.scan_module.report.saved_because import reason_to_save
 from theano.scan_module.report.step_products import StepProduct, products_of_step
 from theano.scan_module.report.step_times import LoopTime, step_times
@@ -45,7 +49,9 @@ from theano.scan_module.step.products import products_among
 
 
 def scan_report(
-    function: Function, arguments: Sequence[Any] | Mapping[str, Any] | None = None
+    function: Function,
+    arguments: Sequence[Any] | Mapping[str, Any] | None = None,
+    shapes: Sequence[Any] | Mapping[str, Any] | None = None,
 ) -> ScanReport:
     """Say what became of the loops of a compiled function.
 
@@ -57,6 +63,9 @@ def scan_report(
         Arguments that the function could be called with, by position or by name. With them sizes
         are numbers; without, those that depend on arguments are expressions. The function is not
         called.
+    shapes
+        Instead of arguments, their shapes, by position or by name; a number in the place of a shape
+        is the argument itself, such as a number of steps.
 
     Returns
     -------
@@ -85,8 +94,39 @@ def scan_report(
             f" {type(function).__name__}: {function!r}"
         )
     graph = function.maker.fgraph
+    if arguments is not None and shapes is not None:
+        raise TypeError("scan_report: give arguments or their shapes, not both")
+    if shapes is not None:
+        arguments = _arrays_of_shapes(function, shapes)
     values = None if arguments is None else _input_values(function, arguments)
-    return report_of_graph(graph, function.name or "unnamed", values)
+    # before the steps are compiled by themselves, as the report looks at them
+    memory = None if values is None else _memory(function, values)
+    report = report_of_graph(graph, function.name or "unnamed", values)
+    return report if memory is None else replace(report, memory=memory)
+
+
+def _memory(function: Function, values: list[Any]) -> MemoryUse | None:
+    """The memory of a call, where the engine knows it."""
+    memory_use = getattr(function.vm, "memory_use", None)
+    try:
+        return None if memory_use is None else memory_use(values)
+    except UnknownMemory:
+        return None
+
+
+def _arrays_of_shapes(function: Function, shapes: Sequence | Mapping) -> Any:
+    """Arrays that stand for arguments: of zeros, which take no memory as long as nobody writes them."""
+    specs = [spec for spec in function.maker.inputs if not spec.implicit]
+    keys = shapes.keys() if isinstance(shapes, Mapping) else range(len(shapes))
+    types = {key: spec.variable.type for k, spec in enumerate(specs) for key in (k, spec.name)}
+    arrays = {key: _array_of_shape(types.get(key), shapes[key]) for key in keys}
+    return arrays if isinstance(shapes, Mapping) else list(arrays.values())
+
+
+def _array_of_shape(kind: Any, shape: Any) -> Any:
+    return (
+        np.zeros(shape, getattr(kind, "dtype", None)) if isinstance(shape, tuple | list) else shape
+    )
 
 
 def report_of_graph(
@@ -117,7 +157,7 @@ def report_of_graph(
             for n in numbers
         ]
     else:
-        numbers = _evaluated(wanted, graph.inputs, values)
+        numbers = evaluated(wanted, graph.inputs, values)
     lengths = dict(zip(wanted, numbers, strict=True))
     return ScanReport(
         function=name,
@@ -333,21 +373,3 @@ def _input_values(function: Function, arguments: Sequence | Mapping) -> list[Any
         else container.data
         for spec, container in zip(function.maker.inputs, function.input_storage, strict=True)
     ]
-
-
-def _evaluated(lengths: list[Variable], inputs: list[Variable], values: list[Any]) -> list[int]:
-    """Evaluate lengths for given values of the inputs of their graph."""
-    if not lengths:
-        return []
-    fresh = [variable.type() for variable in inputs]
-    evaluate = pytensor.function(
-        fresh,
-        clone_replace(lengths, replace=dict(zip(inputs, fresh, strict=True))),
-        mode=PyTensorMode("py", None),
-        on_unused_input="ignore",
-        profile=False,
-        accept_inplace=True,
-    )
-    # the graph may hold operations that overwrite their inputs
-    copies = [np.copy(value) if isinstance(value, np.ndarray) else value for value in values]
-    return [int(number) for number in evaluate(*copies)]

@@ -45,6 +45,8 @@ class Sizes:
         self._more: dict[Size, tuple[Size, int]] = {}
         # numbers that are products of two sizes
         self._factors: dict[Size, set[Size]] = {}
+        # numbers that are the larger of something and of one that is not negative
+        self._not_negative: set[Size] = set()
         # names of sums of sizes that are not negative
         self._sums: dict[Size, tuple[Size, Size]] = {}
         self._signed: set[Size] = set()
@@ -149,7 +151,9 @@ class Sizes:
         """Whether a size cannot be negative, as one along an axis, and what is added to it."""
         if isinstance(size, int):
             return size >= 0
-        if self._names.get(size) or compared(size, ">=", 0) in self._required:
+        if self._is_passed(size):
+            return True
+        if compared(size, ">=", 0) in self._required:
             return True
         match self._definitions.get(size):
             case Call(function) if function == SLICE_LENGTH:
@@ -172,17 +176,25 @@ class Sizes:
         return self._named[key].name
 
     def _note_sum_or_product(self, name: Name, value: object) -> None:
-        """Remember what a number is of sizes that the caller passes."""
+        """Remember what a number is of sizes that the caller passes, or that are not negative."""
         match value:
+            case Applied(operation, (Literal() as number, _)) | Applied(
+                operation, (_, Literal() as number)
+            ) if operation.operation == "maximum" and int(number.value) >= 0:
+                self._not_negative.add(name)
             case Applied(operation, (a, b)) if operation.operation == "multiply":
-                if self._names.get(a) and self._names.get(b):
+                if self._is_passed(a) and self._is_passed(b):
                     self._factors[name] = {a, b}
             case Applied(operation, (Literal() as number, size)) | Applied(
                 operation, (size, Literal() as number)
             ) if operation.operation == "add":
                 more = int(number.value)
-                if self._names.get(size) and 0 <= more <= _SMALL:
+                if self._is_passed(size) and 0 <= more <= _SMALL:
                     self._more[name] = self.find(size), more
+
+    def _is_passed(self, size: Size) -> bool:
+        """Return whether a size is one that the caller passes, or is never negative like those."""
+        return bool(self._names.get(size)) or size in self._not_negative
 
     def is_product(self, size: Size, a: Size, b: Size) -> bool:
         """Return whether a size is known to be the product of two others."""

@@ -59,6 +59,13 @@ class Loop:
         views += [write.value for write in self.writes if isinstance(write.value, View)]
         return any(view.buffer.root() in rows for view in views)
 
+    def needs(self, argument: Argument) -> bool:
+        """Return whether the loop reads an invariant array, and not only its sizes."""
+        views = [view for statement in self.step.statements for view in statement.views()]
+        views += [write.value for write in self.writes if isinstance(write.value, View)]
+        read = {view.buffer.root().name for view in [*views, *self.step.packed]}
+        return argument.name in read or argument.name in self.step.sizes.names_read()
+
     @property
     def rings(self) -> list[Argument]:
         """The states of which rows are read and written, and the caller may keep fewer than that."""

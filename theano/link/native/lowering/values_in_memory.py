@@ -92,12 +92,18 @@ class ValuesInMemory(StatementsOfStep):
         if isinstance(value, Spread):
             return Spread(value.scalar, shape) if shape else value.scalar
         view = self.view(value)
-        if not view.whole or view.buffer.place is not None:
+        if self._is_run_of_rows(view):
+            view = View.of(self._alias(view, view.shape))
+        elif not view.whole or view.buffer.place is not None:
             view = View.of(self.copied(view))
         if not shape:
             return self.load(View(view.buffer, (), (), (), (0,) * view.ndim))
+        return View.of(self._alias(view, shape))
+
+    def _alias(self, view: View, shape: tuple[Size, ...]) -> Buffer:
+        """Another name for the memory of a view without gaps, under a shape of as many elements."""
         view.buffer.packed = True
-        buffer = Buffer(
+        return Buffer(
             f"{view.buffer.name}_{len(shape)}d",
             view.dtype,
             shape,
@@ -105,7 +111,22 @@ class ValuesInMemory(StatementsOfStep):
             source=view,
             defined_at=view.buffer.defined_at,
         )
-        return View.of(buffer)
+
+    def _is_run_of_rows(self, view: View) -> bool:
+        """Return whether a view is some rows, one after the other, of an array that nobody changes."""
+        buffer, ndim = view.buffer, view.ndim
+        return (
+            ndim > 1
+            and not view.whole
+            and self.invariant(view)
+            and view.axes == tuple(range(ndim))
+            and all(step == 1 for step in view.steps)
+            and all(start == 0 for start in view.start[1:])
+            and all(
+                self.sizes.find(a) == self.sizes.find(b)
+                for a, b in zip(view.shape[1:], buffer.shape[1:], strict=True)
+            )
+        )
 
     def product(self, a: View, b: View, out: View) -> None:
         """Append ``out = a @ b``; an invariant ``b`` is packed before the loop."""

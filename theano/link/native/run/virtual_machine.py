@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field
+from functools import cached_property
 from typing import Any
 
 from pytensor.configdefaults import config
@@ -62,9 +63,23 @@ class NativeMachine(UpdatingVM):
         self.lazy = any(unit.lazy for unit in units)
         self.position_of_error = -1
         self.measurements: Any = None
+        # finds what calls take, when that is asked for
+        self.find_memory: Callable[[], Any] | None = None
+        # decides before a call how many steps loops keep; none where there is no budget
+        self.within_budget: Callable[[], None] | None = None
         self._shapes: dict[Any, tuple[int, ...]] = {}
         last = getattr(units[-1].run, "native", None) if units else None
         self.committing = last if last is not None and last.segment.commits else None
+
+    @cached_property
+    def memory(self) -> Any:
+        """What calls take, by the plans of the parts: a `FunctionMemory`."""
+        assert self.find_memory is not None
+        return self.find_memory()
+
+    def memory_use(self, values: Sequence[Any]) -> Any:
+        """Return what a call takes, from the values of all inputs; of most only the shapes are read."""
+        return self.memory.use(values)
 
     def __call__(self, n_calls: int = 1) -> list[Any]:
         """Run the graph so many times, each on what the one before has left in shared variables.
@@ -87,6 +102,8 @@ class NativeMachine(UpdatingVM):
             self.position_of_error = -1
         for cell in self.pre_call_clear:
             cell[0] = None
+        if self.within_budget is not None:
+            self.within_budget()
         if self.committing is not None:
             self.committing.forget_commit()
         computed = False

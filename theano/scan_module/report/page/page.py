@@ -57,7 +57,9 @@ def whole_page(title: str, inside: str) -> str:
     )
 
 
-def report_part(title: str, loops: Sequence[LoopReport], notes: str = "", graph: str = "") -> str:
+def report_part(
+    title: str, loops: Sequence[LoopReport], notes: str = "", graph: str = "", memory: str = ""
+) -> str:
     """Loops as a part of a page, such as a cell of a notebook.
 
     Parameters
@@ -66,6 +68,8 @@ def report_part(title: str, loops: Sequence[LoopReport], notes: str = "", graph:
         What is to be known before.
     graph
         The address of a page with the whole graph.
+    memory
+        What a call takes, as text.
     """
     parts = [f"<style>{STYLE}{PAGE_STYLE}</style>", f"<h1>{escape(title)}</h1>"]
     if notes:
@@ -74,6 +78,8 @@ def report_part(title: str, loops: Sequence[LoopReport], notes: str = "", graph:
         link = f'<a href="{escape(graph)}">the whole graph</a>'
         parts.append(f"<p>See {link}, where loops open by double click.</p>")
     parts += [loop_part(loop) for loop in loops]
+    if memory:
+        parts.append(f'<h2>memory of a call</h2><pre class="tn-wide">{escape(memory)}</pre>')
     return f'<div class="tn">{"".join(parts)}</div>'
 
 

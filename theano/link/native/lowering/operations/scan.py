@@ -145,8 +145,13 @@ class LoopCall:
         for argument in self.of_kind("invariant"):
             if argument.constant is not None:
                 self.bind(argument, self.step.constant_array(argument.constant))
+                continue
+            value = next(given)
+            if argument.shape and not self.loop.needs(argument):
+                self.bind(argument, self.step.view(value))
+                self.only_sizes.add(id(argument))
             else:
-                self.bind(argument, self.invariant(argument, next(given)))
+                self.bind(argument, self.invariant(argument, value))
 
     def state(self, argument: Argument, value: Value) -> View:
         """A new buffer with the initial rows of a state."""
