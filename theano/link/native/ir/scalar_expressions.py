@@ -77,6 +77,11 @@ def _function(name: str, in_vectors: bool = False) -> _Form:
     return _Form("float", name, in_vectors, True)
 
 
+def _same_alone(name: str) -> _Form:
+    """A function that gives one number the same bits as vectors."""
+    return _Form("float", name, True, True, "activations")
+
+
 def _special(name: str, library: str = "special_functions") -> _Form:
     """A function of special_functions.inc, or of another file of its kind."""
     return _Form("float", name, False, True, library)
@@ -136,8 +141,8 @@ TABLE: dict[type, _Form] = {
     basic.Log10: _function("log10"),
     basic.Sqrt: _Form("float", "sqrt", True),
     basic.Tanh: _function("tanh", True),
-    basic.Cos: _function("cos"),
-    basic.Sin: _function("sin"),
+    basic.Cos: _same_alone("cos"),
+    basic.Sin: _same_alone("sin"),
     basic.Tan: _function("tan"),
     basic.ArcCos: _function("acos"),
     basic.ArcSin: _function("asin"),
@@ -150,7 +155,7 @@ TABLE: dict[type, _Form] = {
     basic.ArcTan2: _function("atan2"),
     Deg2Rad: _Form("float", "radians"),
     Rad2Deg: _Form("float", "degrees"),
-    scalar_math.Erf: _function("erf"),
+    scalar_math.Erf: _same_alone("erf"),
     scalar_math.Erfc: _function("erfc"),
     scalar_math.Gamma: _function("tgamma"),
     scalar_math.GammaLn: _special("gammaln"),
@@ -170,7 +175,7 @@ TABLE: dict[type, _Form] = {
     scalar_math.I1: _special("i1"),
     scalar_math.Ive: _Form("whole order", "ive", False, True, "special_functions"),
     scalar_math.Sigmoid: _function("sigmoid", True),
-    scalar_math.Softplus: _Form("float", "softplus", True, True, "activations"),
+    scalar_math.Softplus: _same_alone("softplus"),
     scalar_math.Log1mexp: _function("log1mexp"),
 }
 

@@ -23,8 +23,8 @@ _JOINED = {"add": ("+", "|"), "multiply": ("*", "&")}
 # functions of C, as GCC and clang know them
 _FUNCTIONS_OF_C = frozenset(
     """
-    acos acosh asin asinh atan2 atanh ceil cos cosh erf erfc exp exp2 expm1 floor j0 j1 log log10 log1p
-    log2 rint round sin sinh sqrt tan tanh tgamma trunc
+    acos acosh asin asinh atan2 atanh ceil cosh erfc exp exp2 expm1 floor j0 j1 log log10 log1p
+    log2 rint round sinh sqrt tan tanh tgamma trunc
     """.split()
 )
 
@@ -58,6 +58,9 @@ _TEMPLATES = {
     "degrees": "({0} * ({t})57.295779513082321)",
     "sigmoid": "(1 / (1 + __builtin_exp{f}(-{0})))",
     "softplus": "tn_s_softplus_{s}({0})",
+    "erf": "tn_s_erf_{s}({0})",
+    "sin": "tn_s_sin_{s}({0})",
+    "cos": "tn_s_cos_{s}({0})",
     # conditions that lowerings check, and what they compute of numbers
     "holds": "{0}",
     "is zero": "{0} == 0",
@@ -117,8 +120,11 @@ _ON_VECTORS = {
     "power -1.5": "TN_SELECT_{S}({0} == TN_SPLAT_{S}(({t})-__builtin_inf()), TN_SPLAT_{S}(({t})0), "
     "1 / ({0} * tn_sqrt_{s}({0})))",
 }
-# functions of vectors.inc and activations.inc
-FUNCTIONS_ON_VECTORS = ("exp", "expm1", "log", "log1p", "tanh", "sigmoid", "softplus")
+# functions of activations.inc and of the files in functions/
+FUNCTIONS_ON_VECTORS = (
+    *("exp", "expm1", "log", "log1p", "tanh", "sigmoid", "softplus"),
+    *("erf", "sin", "cos"),
+)
 
 _COMPARISON = re.compile(r"([<>=!]=?)(?:, signed (\d))?")
 

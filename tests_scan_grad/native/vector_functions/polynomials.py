@@ -1,0 +1,124 @@
+"""The table of polynomials of which functions on vectors consist, and the file of C that it makes.
+
+    python -m tests_scan_grad.native.vector_functions.polynomials
+
+writes ``theano/link/native/render/included/functions/polynomials.inc`` again, which takes a minute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from mpmath import mp, mpf
+
+import theano
+from tests_scan_grad.native.vector_functions.remez import minimax
+from theano.data_classes import dataclass
+
+FILE = Path(theano.__file__).parent / "link/native/render/included/functions/polynomials.inc"
+# 70 digits: of a difference such as that of erf(x) / x and 1, half remain
+DIGITS = 70
+
+
+@dataclass(frozen=True)
+class Polynomial:
+    """A polynomial for a function on an interval.
+
+    Attributes
+    ----------
+    about
+        What it approximates, for the comment.
+    dtype
+        The type of its coefficients and argument.
+    weight
+        What the error is multiplied by.
+    """
+
+    name: str
+    about: str
+    function: Callable[[mpf], mpf]
+    interval: tuple[str, str]
+    degree: int
+    dtype: str
+    weight: Callable[[mpf], mpf]
+
+    def found(self) -> tuple[list[float], float]:
+        """Return the coefficients, the lowest power first, and the largest error in bits."""
+        with mp.workdps(DIGITS):
+            low, high = map(mpf, self.interval)
+            points = 24 * (self.degree + 3) + 1
+            exact, error = minimax(self.function, low, high, self.degree, self.weight, points)
+            return [self._rounded(c) for c in exact], float(-mp.log(error, 2))
+
+    def _rounded(self, number: mpf) -> float:
+        # to the type at once, not by way of float64
+        return float(mp.mpf(number)) if self.dtype == "float64" else _single(number)
+
+    def lines(self) -> str:
+        """Return the function in C."""
+        coefficients, bits = self.found()
+        suffix = {"float64": "f64", "float32": "f32"}[self.dtype]
+        vector = f"tn_{suffix}v"
+        numbers = [_number(c, self.dtype) for c in coefficients]
+        return "\n".join(
+            [
+                f"/* {self.about}: {bits:.1f} bits. */",
+                f"TN_ACTIVATION {vector} tn_p_{self.name}_{suffix}({vector} x)",
+                "{",
+                *_evaluated(numbers, suffix),
+                "}",
+            ]
+        )
+
+
+def _single(number: mpf) -> float:
+    with mp.workprec(24):
+        return float(+number)
+
+
+def _number(number: float, dtype: str) -> str:
+    if dtype == "float64":
+        return repr(number)
+    text = str(np.float32(number))
+    return (text if "." in text or "e" in text else text + ".0") + "f"
+
+
+def _evaluated(numbers: list[str], suffix: str) -> list[str]:
+    """Return what adds even and odd powers apart, which do not wait for one another."""
+    fma = f"TN_FMA_{suffix.upper()}"
+    if len(numbers) < 6:
+        return [*_by_horner("p", numbers, "x", suffix), "    return p;"]
+    return [
+        f"    tn_{suffix}v x2 = x * x;",
+        *_by_horner("even", numbers[::2], "x2", suffix),
+        *_by_horner("odd", numbers[1::2], "x2", suffix),
+        f"    return {fma}(odd, x, even);",
+    ]
+
+
+def _by_horner(name: str, numbers: list[str], x: str, suffix: str) -> list[str]:
+    fma, last = f"TN_FMA_{suffix.upper()}", numbers[-1]
+    if len(numbers) == 1:
+        return [f"    tn_{suffix}v {name} = TN_SPLAT_{suffix.upper()}({last});"]
+    lines = [f"    tn_{suffix}v {name} = {fma}({x}, {last}, {numbers[-2]});"]
+    for number in numbers[-3::-1]:
+        lines.append(f"    {name} = {fma}({name}, {x}, {number});")
+    return lines
+
+
+def text() -> str:
+    """Return the file."""
+    from tests_scan_grad.native.vector_functions.table import POLYNOMIALS
+
+    opening = (
+        "/* Polynomials with the least largest error, by Remez's exchange with 70 digits: made by\n"
+        " * tests_scan_grad/native/vector_functions/polynomials.py from the table beside it. A number of bits\n"
+        " * is that of the largest error before coefficients are rounded. */\n"
+    )
+    return "\n".join([opening, "\n\n".join(one.lines() for one in POLYNOMIALS), ""])
+
+
+if __name__ == "__main__":
+    FILE.write_text(text())
