@@ -68,6 +68,19 @@ def _gates(a, b, weights):
     return opened * T.tanh(gates[:, COLUMNS:]) + (1 - opened) * a
 
 
+def _joined_vectors(v, w, weights):
+    return T.concatenate([v, w]).dot(weights[:, :COLUMNS])
+
+
+def _joined_rows(weights, a, b):
+    """Products from the left with two matrices, transposed, one below the other."""
+    return T.concatenate([weights, weights.T], axis=1).dot(T.concatenate([a.T, b.T])).T
+
+
+def _three_joined(a, b, w, u):
+    return T.concatenate([a, b, a], axis=1).dot(T.concatenate([w, u, w.T]))
+
+
 def _batched_matmul(a, weights):
     return (a.dimshuffle(0, "x", 1) @ weights)[:, 0, :]
 
@@ -109,6 +122,9 @@ OPERATIONS: dict[str, Operation] = {
     ),
     "square dot": _product("square square", "square", lambda v, w: v.dot(w)),
     "gates": _product("matrix matrix wide", "matrix", _gates),
+    "joined vectors": _product("vector vector wide", "vector", _joined_vectors),
+    "joined rows": _product("square matrix matrix", "matrix", _joined_rows),
+    "three joined": _product("matrix matrix square square", "matrix", _three_joined),
     "attention": _product("matrix data", "matrix", lambda a, x: T.nnet.softmax(a.dot(x.T)).dot(x)),
     "prefix gram": _product("index data", "square", lambda k, x: x[:k].T.dot(x[:k])),
     "add": _elementwise("matrix matrix", "matrix", lambda a, b: a + b),

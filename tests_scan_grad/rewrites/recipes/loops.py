@@ -145,6 +145,25 @@ def gradients_of_loops(m: Maker):
     return pt.grad(cost, m.one_of([w, v], [x, w]))
 
 
+@recipe(FAMILY, "SplitJoinedProducts", "HoistFromSequences", "PushOutDotAccumulate")
+def loops_that_join_what_they_multiply(m: Maker):
+    x, w = m.array((m.one_of(1, 3), 3, 2), TYPES), m.array((4, 2), TYPES)
+    y = m.array((3, m.one_of(0, 1, 2)), x.type.dtype)
+    h0 = m.array((3, 2), x.type.dtype)
+
+    def step(a, h, w, y):
+        parts = m.one_of([a, h], [h, a])
+        if m.chance(0.3):
+            return pt.tanh(pt.dot(w.T, pt.concatenate([p.T for p in parts])).T).astype(h.dtype)
+        if m.chance(0.3):
+            w = pt.concatenate([w, w[: y.shape[1]]])
+            parts = [*parts, y]
+        return pt.tanh(pt.dot(pt.concatenate(parts, axis=1), w)).astype(h.dtype)
+
+    h, _ = theano.scan(step, [x], [h0], [w, y])
+    return [h, *m.one_of([], pt.grad(h.sum(), [x, w, h0]))]
+
+
 @recipe(FAMILY, "scan_split_non_sequence_decomposition_and_solve")
 def loops_that_solve(m: Maker):
     from pytensor.tensor import slinalg

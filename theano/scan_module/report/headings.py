@@ -3,8 +3,9 @@
 HOISTED = "hoisted before the loop"
 PUSHED_OUT = "pushed out after the loop"
 MERGED = "merged"
+SPLIT = "split"
 SHORTENED = "shortened"
 
 # The order in a report; a rewrite may have a heading of its own, which comes after these.
-IN_ORDER = (HOISTED, PUSHED_OUT, MERGED, SHORTENED)
+IN_ORDER = (SPLIT, HOISTED, PUSHED_OUT, MERGED, SHORTENED)
 LEFT = "left as it was"

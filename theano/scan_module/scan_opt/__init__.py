@@ -32,6 +32,7 @@ from theano.scan_module.scan_opt.old_names import (
 from theano.scan_module.scan_opt.push_out_dot_accumulate import PushOutDotAccumulate
 from theano.scan_module.scan_opt.push_out_traced_products import PushOutTracedProducts
 from theano.scan_module.scan_opt.record_loops import RecordLoops
+from theano.scan_module.scan_opt.split_joined_products import SplitJoinedProducts
 from theano.scan_module.scan_opt.steps.forget_normal_forms import ForgetNormalForms
 from theano.scan_module.scan_opt.steps.steps_rewritten_once import StepsRewrittenOnce
 from theano.scan_module.scan_opt.unify_forward_loops import UnifyForwardLoops
@@ -58,6 +59,7 @@ REWRITES = (
     ("drop_unread_results", DropUnreadResults(), 0.045, (FAST_RUN_TAG,)),
     # PyTensor's cleaning has made loops anew; ours tell their shapes at less cost
     ("cleaned_loops_are_ours", LoopsAreOurs(), 0.051, (FAST_RUN_TAG,)),
+    ("SplitJoinedProducts", SplitJoinedProducts(), 0.0515, (FAST_RUN_TAG,)),
     ("HoistInvariants", HoistInvariants(), 0.052, (FAST_RUN_TAG,)),
     ("PushOutDotAccumulate", PushOutDotAccumulate(), 0.06, (FAST_RUN_TAG,)),
     ("PushOutTracedProducts", PushOutTracedProducts(), 0.065, (FAST_RUN_TAG,)),

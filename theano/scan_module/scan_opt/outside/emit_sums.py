@@ -16,6 +16,7 @@ from theano.scan_module.scan_opt.outside.sum_plans import (
     Combination,
     Contraction,
     FilterGradient,
+    Joined,
     Linear,
     Plan,
     Repeated,
@@ -80,6 +81,8 @@ def emit_sum(plan: Plan, outside: Outside) -> Variable:
                 for k, argument in enumerate(node.inputs)
             ]
             return node.op(*arguments)
+        case Joined(axis, parts):
+            return pt.join(axis, *(emit_sum(part, outside) for part in parts))
         case Combination(signs, terms):
             total = None
             for sign, term in zip(signs, terms, strict=True):

@@ -25,6 +25,7 @@ from theano.scan_module.scan_opt.outside.sum_plans import (
     Combination,
     Contraction,
     FilterGradient,
+    Joined,
     Linear,
     Plan,
     Refusal,
@@ -43,6 +44,7 @@ from theano.scan_module.scan_opt.outside.sum_terms import (
     signed_terms,
 )
 from theano.scan_module.step.gathers import is_scatter
+from theano.scan_module.step.joined import MOST_PARTS, parts_along
 from theano.scan_module.step.step_analysis import (
     StepAnalysis,
     batched_product_of,
@@ -124,10 +126,35 @@ def _plan_product(value: Variable, step: StepAnalysis, at_hand) -> Plan | Refusa
         # without a trace of the matrix, storing the vector is cheaper
         if not all(viewed(matrix) in at_hand for matrix in matrices):
             return StepSum(value, value.type.dtype)
+    if kind is Contraction:
+        return _plan_joined(operands, step, at_hand) or Contraction(*operands)
     batches = [operand.type.broadcastable[:-2] for operand in operands]
-    if kind is BatchedContraction and batches[0] != batches[1]:
+    if batches[0] != batches[1]:
         return Refusal("one of the stacks of matrices is broadcast against the other")
-    return kind(*operands)
+    return BatchedContraction(*operands)
+
+
+def _plan_joined(operands: Sequence[Variable], step: StepAnalysis, at_hand) -> Joined | None:
+    """The plan where the result's rows, or columns, are those of parts that the step joins.
+
+    A part of which all steps are at hand is then not stored once more.
+    """
+    for axis, operand in enumerate(operands):
+        parts = None if viewed(operand) in at_hand else parts_along(operand, axis)
+        if parts is None or len(parts) > MOST_PARTS:
+            continue
+        if not any(viewed(part) in at_hand for part in parts):
+            continue
+        if all(
+            step.varies(part)
+            and step.shape_is_fixed(part)
+            and part.type.dtype == operand.type.dtype
+            for part in parts
+        ):
+            other = operands[1 - axis]
+            pairs = [(part, other) if axis == 0 else (other, part) for part in parts]
+            return Joined(axis, tuple(Contraction(*pair) for pair in pairs))
+    return None
 
 
 def _plan_correlation(value: Variable, step: StepAnalysis, at_hand) -> Plan | Refusal | None:

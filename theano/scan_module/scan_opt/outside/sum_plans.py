@@ -82,6 +82,14 @@ class Linear:
 
 
 @dataclass(frozen=True)
+class Joined:
+    """Sums side by side along an axis."""
+
+    axis: int
+    parts: tuple[Plan, ...]
+
+
+@dataclass(frozen=True)
 class Combination:
     """A sum or difference of sums."""
 
@@ -99,6 +107,7 @@ Plan = (
     | WeightedSum
     | Repeated
     | Linear
+    | Joined
     | Combination
 )
 
@@ -127,7 +136,7 @@ def values_read(plan: Plan) -> list[Variable]:
             return list(reads)
         case Linear(_, _, inner):
             return values_read(inner)
-        case Combination(_, terms):
+        case Combination(_, terms) | Joined(_, terms):
             return [value for term in terms for value in values_read(term)]
         case _:
             return []
