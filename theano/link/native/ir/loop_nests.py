@@ -6,8 +6,7 @@ of a nest gives are those of the step.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import fields
+from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import Any
 
@@ -267,12 +266,3 @@ def times(index: Size, stride: Size) -> Size:
 def named(name: str) -> Name:
     """Return a number that a node has named."""
     return Name(name)
-
-
-def within(nodes: Iterable[Node]) -> Iterator[Node]:
-    """Yield nodes and all that are in them."""
-    for node in nodes:
-        yield node
-        for entry in fields(node):
-            if entry.name == "body":
-                yield from within(node.body)  # type: ignore[union-attr]

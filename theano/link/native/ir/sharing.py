@@ -104,12 +104,6 @@ class Sharing:
         number = self.ranges.setdefault((size, unit, True), len(self.ranges))
         return Rectangle(1, size, unit, f"first{number}", f"end{number}")
 
-    def packed_columns(self, size: Size, unit: str) -> Share:
-        """The same of a product by a packed matrix: where rows are shared, all of these have them."""
-        if self.rows is None:
-            return self.share(1, size, unit)
-        return self.columns(self.rows, size, unit)
-
     def by_elements(self, sizes: Sizes, shape: tuple[Size, ...], dtype: str) -> Way:
         """A range along the last dimension but one of three, so that a thread's lie together.
 
