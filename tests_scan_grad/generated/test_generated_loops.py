@@ -101,7 +101,7 @@ def test_second_derivatives_are_right(family):
 def test_the_loops_cover_every_operation_and_every_option():
     seen: collections.Counter = collections.Counter()
 
-    @_share(1, floor=500)
+    @_share(1, floor=1000)
     @given(st.data())
     def count(data):
         family = data.draw(st.sampled_from(list(FAMILIES)))
