@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from collections.abc import Sequence as Several
 from contextlib import contextmanager
+from dataclasses import replace
 from math import prod
 from typing import Any
 
@@ -170,8 +171,7 @@ def _shapes(
 
 def _within(piece: MemoryPiece, end: int) -> MemoryPiece:
     """Return a piece of which the last moment is one of the function's."""
-    fields = {**vars(piece), "last": min(piece.last, end)}
-    return MemoryPiece(**fields)
+    return replace(piece, last=min(piece.last, end))
 
 
 def _memory(

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from theano.data_classes import dataclass
 
-MEBIBYTE = 2**20
 # what a value in memory is to the loop that writes it
 STATE, SAVED, UPDATED, WORK, VALUE, RESULT = (
     "state",

@@ -50,21 +50,13 @@ class Loop:
         """The arrays that the caller passes."""
         return self.arguments
 
-    def reads(self, argument: Argument) -> bool:
-        """Return whether a step reads rows of an array, and not only their sizes."""
-        rows = [row for row, of, _ in self.rows if of is argument]
-        if any(isinstance(row, Scalar) for row in rows):
-            return True
+    def arrays_read(self) -> set[str]:
+        """Return the names of the arrays of which elements are read, and not only sizes."""
         views = [view for statement in self.step.statements for view in statement.views()]
         views += [write.value for write in self.writes if isinstance(write.value, View)]
-        return any(view.buffer.root() in rows for view in views)
-
-    def needs(self, argument: Argument) -> bool:
-        """Return whether the loop reads an invariant array, and not only its sizes."""
-        views = [view for statement in self.step.statements for view in statement.views()]
-        views += [write.value for write in self.writes if isinstance(write.value, View)]
-        read = {view.buffer.root().name for view in [*views, *self.step.packed]}
-        return argument.name in read or argument.name in self.step.sizes.names_read()
+        roots = {view.buffer.root() for view in [*views, *self.step.packed]}
+        of_rows = {of.name for row, of, _ in self.rows if isinstance(row, Scalar) or row in roots}
+        return of_rows | {root.name for root in roots} | self.step.sizes.names_read()
 
     @property
     def rings(self) -> list[Argument]:

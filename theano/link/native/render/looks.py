@@ -9,19 +9,6 @@ from collections.abc import Callable, Iterable
 
 from theano.link.native.ir.symbolic import Size
 
-# Elements of a copy, and of as much work, between looks: a fraction of a millisecond, since what
-# follows may be as short.
-_ELEMENTS = 2**17
-_FEWEST_ELEMENTS = 2**12
-
-
-def between_looks(operations: int = 0) -> int:
-    """Elements of a pass with so many operations on each between two looks.
-
-    The functions below take this number, or 0 for a pass that never looks up.
-    """
-    return max(_ELEMENTS >> operations.bit_length(), _FEWEST_ELEMENTS)
-
 
 def declared(looks: int) -> list[str]:
     """What a pass knows about its looks."""

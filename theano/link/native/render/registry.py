@@ -9,7 +9,7 @@ from theano.data_classes import dataclass
 from theano.link.native.ir.sharing import ONE, Share, Way
 from theano.link.native.render.loop_nests import nest_in_c
 from theano.link.native.render.writer import Writer
-from theano.link.native.schedule.reductions_in_vectors import in_vectors
+from theano.link.native.schedule.accumulate import in_vectors
 from theano.link.native.schedule.registry import is_by_every_thread, nest_of, schedule_of
 from theano.link.native.statements.base import Statement, as_kind
 from theano.link.native.statements.reduce import Reduce

@@ -1,4 +1,4 @@
-"""How two numbers become one where many are accumulated, and what accumulation begins with."""
+"""How two numbers become one where many are accumulated, what that begins with, and on which vectors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import numpy as np
 
 from theano.link.native.ir.ir import Scalar
 from theano.link.native.ir.scalar_expressions import Expression
-from theano.link.native.ir.scalar_types import FLOATS
+from theano.link.native.ir.scalar_types import FLOATS, SUFFIX
+from theano.link.native.statements.reduce import Reduce
 
 _NEUTRAL = {"add": 0, "multiply": 1, "multiply without zeros": 0, "or": 0, "exclusive or": 0}
 # in which NaN stays, whatever comes after it
@@ -36,3 +37,21 @@ def neutral(operation: str, dtype: str) -> Scalar:
         else:
             value = np.iinfo(dtype).min if low else np.iinfo(dtype).max
     return Scalar(str(value), dtype, invariant=True, literal=np.asarray(value, dtype)[()])
+
+
+def in_vectors(statement: Reduce) -> bool:
+    """Return whether vectors.inc has functions for a reduction of elements side by side."""
+    if _widens(statement):
+        return statement.operation in ("add", "multiply")
+    of_numbers = statement.operation in ("add", "multiply", "maximum", "minimum")
+    return of_numbers and statement.dtype in SUFFIX and statement.dtype == statement.source.dtype
+
+
+def _widens(statement: Reduce) -> bool:
+    return (statement.source.dtype, statement.dtype) == ("float32", "float64")
+
+
+def vector_function(statement: Reduce, part: str) -> str:
+    """Return the function that begins, goes on with a row, or ends."""
+    kind = "f32_in_f64" if part == "row" and _widens(statement) else SUFFIX[statement.dtype]
+    return f"{statement.operation}_{part}_{kind}"

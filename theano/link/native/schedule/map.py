@@ -31,6 +31,8 @@ from theano.link.native.statements.map import Map
 
 # Elements for which the reciprocal of what they are divided by is worth computing.
 _MANY = 64
+# What names of numbers begin with that are held for all elements.
+_LETTERS = {Kind.VECTOR: "s", Kind.DIVISOR: "d"}
 
 
 @schedules(Map)
@@ -90,39 +92,46 @@ class Elements:
 
     def _one_by_one(self, first: Size, end: Size, strides: list[Product]) -> list[Node]:
         body = [self._let_load(k, strides) for k in sorted(set(self.loads.values()))]
-        body += self._computed(strides, {}, {})
+        body += self._computed(strides, {})
         return [For("i", first, end, tuple(body), form=Form.INDEPENDENT)]
 
     def _in_vectors(self, first: Size, end: Size, strides: list[Product]) -> list[Node]:
         """Return the loop in lanes, and before it what is the same for all of them."""
         loaded = sorted(set(self.loads.values()))
         before = [self._let_load(k, strides, Kind.VECTOR) for k in loaded if not strides[k].factor]
-        splats: dict[object, Local] = {}
-        divisors: dict[object, Local] = {}
+        held: dict[tuple[str, str, Kind], Local] = {}
+        of_operands: dict[tuple[int, int], Local] = {}
         for compute in self.statement.body:
-            divides = self._divides and compute.operation.name == "true_div"
             for position, operand in enumerate(compute.operands):
-                if not isinstance(operand, Scalar) or not compute.operation.in_vectors:
-                    continue
-                of_divisor = divides and position == 1
-                known, letter = (divisors, "d") if of_divisor else (splats, "s")
-                if _key(operand) not in known:
-                    name = Local(f"{letter}{len(known)}", str(self._dtype))
-                    known[_key(operand)] = name
-                    kind = Kind.DIVISOR if of_divisor else Kind.VECTOR
-                    before.append(Let(name.name, name.dtype, operand, kind))
+                if isinstance(operand, Scalar) and compute.operation.in_vectors:
+                    kind = self._held_in(compute, position)
+                    # the text of a literal tells zeros of either sign apart
+                    key = operand.expression, operand.dtype, kind
+                    if key not in held:
+                        held[key] = Local(f"{_LETTERS[kind]}{len(held)}", str(self._dtype))
+                        before.append(Let(held[key].name, held[key].dtype, operand, kind))
+                    of_operands[id(compute), position] = held[key]
         body = [self._let_load(k, strides) for k in loaded if strides[k].factor]
-        body += self._computed(strides, splats, divisors)
+        body += self._computed(strides, of_operands)
         return [*before, For("i", first, end, tuple(body), form=Form.LANES)]
+
+    def _held_in(self, compute: Compute, position: int) -> Kind:
+        """Return what a number that an operation reads in vectors is held in."""
+        divides = self._divides and compute.operation.name == "true_div" and position == 1
+        return Kind.DIVISOR if divides else Kind.VECTOR
 
     def _let_load(self, k: int, strides: list[Product], kind: Kind = Kind.NUMBER) -> Node:
         load = self.operands.element(k, strides[k])
         return Let(f"x{k}", load.dtype, load, kind)
 
-    def _computed(
-        self, strides: list[Product], splats: dict[object, Local], divisors: dict[object, Local]
-    ) -> list[Node]:
-        """Return what is computed of loaded elements, and stored."""
+    def _computed(self, strides: list[Product], held: dict[tuple[int, int], Local]) -> list[Node]:
+        """Return what is computed of loaded elements, and stored.
+
+        Parameters
+        ----------
+        held
+            The numbers that are held in vectors, by the computation and the position in it.
+        """
         nodes: list[Node] = []
         results: dict[int, Local] = {}
         for compute in self.statement.body:
@@ -132,13 +141,13 @@ class Elements:
                     k = self.loads[id(compute), position]
                     operands.append(Local(f"x{k}", operand.dtype))
                 elif isinstance(operand, Scalar):
-                    operands.append(self._number(compute, operand, position, splats, divisors))
+                    operands.append(held.get((id(compute), position), operand))
                 else:
                     operands.append(results[id(operand)])
-            result = results[id(compute)] = Local(f"e{len(results)}", compute.dtype)
             operation = compute.operation
-            if operands[-1] in divisors.values():
-                operation = Expression("true_div", "divided", result.dtype, result.dtype, True)
+            if (id(compute), 1) in held and self._held_in(compute, 1) is Kind.DIVISOR:
+                operation = Expression("true_div", "divided", compute.dtype, compute.dtype, True)
+            result = results[id(compute)] = Local(f"e{len(results)}", compute.dtype)
             nodes.append(Let(result.name, result.dtype, Apply(operation, tuple(operands))))
         for compute in self.statement.body:
             if id(compute) in self.stores:
@@ -146,18 +155,6 @@ class Elements:
                 index = times(named("i"), strides[k].size)
                 nodes.append(Store(f"p{k}", index, results[id(compute)]))
         return nodes
-
-    def _number(self, compute, number: Scalar, position: int, splats, divisors) -> Value:
-        if not compute.operation.in_vectors:
-            return number
-        if self._divides and compute.operation.name == "true_div" and position == 1:
-            return divisors.get(_key(number), number)
-        return splats.get(_key(number), number)
-
-
-def _key(number: Scalar) -> object:
-    """Return what tells numbers apart; text tells zeros of either sign apart."""
-    return number.expression, number.dtype, number.literal is None
 
 
 def _vector_type(statement: Map, dtypes: Iterable[str]) -> str | None:

@@ -47,11 +47,15 @@ from theano.link.native.ir.symbolic import (
     product_of,
     sum_of,
 )
-from theano.link.native.schedule.accumulate import accumulation, neutral
+from theano.link.native.schedule.accumulate import (
+    accumulation,
+    in_vectors,
+    neutral,
+    vector_function,
+)
 from theano.link.native.schedule.elements import Operands, pointer_to
 from theano.link.native.schedule.map import Elements
 from theano.link.native.schedule.polls import between_polls, poll_after, with_polls
-from theano.link.native.schedule.reductions_in_vectors import in_vectors, vector_function
 from theano.link.native.schedule.registry import schedules
 from theano.link.native.statements.map_reduce import MapReduce
 from theano.link.native.statements.reduce import Reduce

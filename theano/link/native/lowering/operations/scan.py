@@ -62,7 +62,7 @@ def scan(step: Step, node, inputs: list[Value]) -> list[Value]:
     call = LoopCall.of(step, op, argument_names(node), steps)
     for argument, value in zip(call.of_kind("sequence"), parts.sequences, strict=True):
         call.bind(argument, _in_rows(step, value, steps))
-        if not call.loop.reads(argument):
+        if argument.name not in call.read:
             call.only_sizes.add(id(argument))
     for argument, value in zip(call.of_kind("mit_mot", "ring"), parts.states, strict=True):
         call.bind(argument, call.state(argument, value))
@@ -127,6 +127,8 @@ class LoopCall:
 
     def __init__(self, step: Step, loop: Loop, prefix: str, steps: Size):
         self.step, self.loop, self.prefix, self.steps = step, loop, prefix, steps
+        # the names of arrays of which the loop needs more than the sizes
+        self.read = loop.arrays_read()
         self.bound: dict[int, View | Scalar] = {}
         # lists of numbers that are known before the loop, by the arguments that they are in memory
         self.lists: dict[int, tuple[Scalar, ...]] = {}
@@ -147,7 +149,7 @@ class LoopCall:
                 self.bind(argument, self.step.constant_array(argument.constant))
                 continue
             value = next(given)
-            if argument.shape and not self.loop.needs(argument):
+            if argument.shape and argument.name not in self.read:
                 self.bind(argument, self.step.view(value))
                 self.only_sizes.add(id(argument))
             else:

@@ -7,11 +7,12 @@ from theano.link.native.ir.layout import Place
 from theano.link.native.ir.scalar_types import SUFFIX
 from theano.link.native.ir.sharing import Rectangle, Share
 from theano.link.native.ir.symbolic import Call
-from theano.link.native.render.looks import between_looks, declared, going_on, look_after
+from theano.link.native.render.looks import declared, going_on, look_after
 from theano.link.native.render.memory import panels
 from theano.link.native.render.numbers_in_c import C_TYPES, in_c
 from theano.link.native.render.registry import renders
 from theano.link.native.render.writer import Writer
+from theano.link.native.schedule.polls import between_polls
 from theano.link.native.statements.call_loop import CallLoop, StepRange
 from theano.link.native.statements.correlation import DIRECTIONS, Correlate
 from theano.link.native.statements.ctc import Ctc
@@ -137,7 +138,7 @@ def correlate(statement: Correlate, writer: Writer, share: Share | None) -> list
 @renders(Ctc)
 def ctc(statement: Ctc, writer: Writer, share: Share | None) -> list[str]:
     dtype = statement.activations.dtype
-    looks = between_looks() if writer.looks else 0
+    looks = between_polls() if writer.looks else 0
     named = {
         "x": statement.activations,
         "labels": statement.labels,

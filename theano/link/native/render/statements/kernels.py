@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from theano.link.native.ir.sharing import Share
 from theano.link.native.render.arrays import Array
-from theano.link.native.render.looks import between_looks
 from theano.link.native.render.numbers_in_c import C_TYPES, in_c
 from theano.link.native.render.registry import renders, writer_of_task
 from theano.link.native.render.writer import Writer
+from theano.link.native.schedule.polls import between_polls
 from theano.link.native.statements.kernel import Kernel
 
 
@@ -24,5 +24,5 @@ def kernel(statement: Kernel, writer: Writer, share: Share | None) -> list[str]:
     if statement.failure is not None:
         numbers.append(writer.fails(*statement.failure))
     write = writer_of_task(statement.task, statement.only_checks)
-    looks = between_looks() if writer.looks else 0
+    looks = between_polls() if writer.looks else 0
     return [*lines, *write(statement.task, looks, *arrays, *numbers), "}"]

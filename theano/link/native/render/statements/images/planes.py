@@ -9,7 +9,6 @@ from theano.link.native.ir.ir import Size, View
 from theano.link.native.ir.layout import c_order
 from theano.link.native.ir.sharing import Share
 from theano.link.native.render.looks import (
-    between_looks,
     declared,
     going_on,
     look_after,
@@ -17,6 +16,7 @@ from theano.link.native.render.looks import (
 )
 from theano.link.native.render.numbers_in_c import C_TYPES
 from theano.link.native.render.writer import Writer
+from theano.link.native.schedule.polls import between_polls
 from theano.link.native.statements.images.tasks import ALL_IMAGES, Along
 
 
@@ -61,7 +61,7 @@ def for_each_image(
     ``elements`` says how many elements the body goes over, for its looks. In the body, ``p0``, ``p1`` and so on are what `planes_of` gives; it is done for all images, or
     for the share of one thread.
     """
-    looks = between_looks() if writer.looks else 0
+    looks = between_polls() if writer.looks else 0
     shape = writer.shape(views[0])
     pointers, strides = [], []
     lines = ["{", *declared(looks)]
