@@ -7,7 +7,6 @@ says what is to be done without a word of C.
 from __future__ import annotations
 
 import operator
-from functools import singledispatchmethod
 from typing import Any
 
 import numpy as np
@@ -68,7 +67,7 @@ class _Nest:
 
     def run(self, nodes) -> None:
         for node in nodes:
-            self.one(node)
+            RUN[type(node)](self, node)
 
     def size(self, size: Any) -> Any:
         if isinstance(size, int):
@@ -112,47 +111,34 @@ class _Nest:
         compute = known or {"divided": np.divide}[operation.operation]
         return compute(*operands).astype(operation.dtype)
 
-    @singledispatchmethod
-    def one(self, node) -> None:
-        raise TypeError(f"{type(node).__name__} is not run by NumPy")
-
-    @one.register
     def _let(self, node: Let) -> None:
         self.names[node.name] = np.asarray(self.value(node.value)).astype(node.dtype)
 
-    @one.register
     def _declare(self, node: Declare) -> None:
         self.step.numbers[node.name] = np.nan
 
-    @one.register
     def _assign(self, node: Assign) -> None:
         known = self.names if node.name in self.names else self.step.numbers
         known[node.name] = self.value(node.value)
 
-    @one.register
     def _number(self, node: Number) -> None:
         self.names[node.name] = self.size(node.value)
 
-    @one.register
     def _pointer(self, node: Pointer) -> None:
         array, first = self.at(node.base)
         self.names[node.name] = array, first + sum(map(self.size, node.offset))
 
-    @one.register
     def _memory(self, node: Memory) -> None:
         self.names[node.name] = np.full(node.count, np.nan).astype(node.dtype), 0
 
-    @one.register
     def _lanes(self, node: Lanes) -> None:
         self.names[node.name] = np.full(LANES, np.nan).astype(node.dtype), 0
 
-    @one.register
     def _store(self, node: Store) -> None:
         array, index = self.at(node.pointer, node.index)
         assert index >= 0
         array[index] = self.value(node.value)
 
-    @one.register
     def _call(self, node: Call) -> None:
         given = [self.at(o.pointer, o.index) for o in node.operands if isinstance(o, Address)]
         numbers = [self.size(o) for o in node.operands if not isinstance(o, Address)]
@@ -175,21 +161,34 @@ class _Nest:
                 lane = position % LANES
                 to[lane] = REDUCTIONS[kind](to[lane], source[start + position])
 
-    @one.register
     def _for(self, node: For) -> None:
         for index in range(self.size(node.first), self.size(node.end), self.size(node.by)):
             self.names[node.index] = index
             self.run(node.body)
 
-    @one.register
     def _if(self, node: If) -> None:
         if self.size(node.condition):
             self.run(node.body)
 
-    @one.register
     def _block(self, node: Block) -> None:
         self.run(node.body)
 
-    @one.register
     def _polled(self, node: Polled) -> None:
         self.run(node.body)
+
+
+RUN = {
+    Let: _Nest._let,
+    Declare: _Nest._declare,
+    Assign: _Nest._assign,
+    Number: _Nest._number,
+    Pointer: _Nest._pointer,
+    Memory: _Nest._memory,
+    Lanes: _Nest._lanes,
+    Store: _Nest._store,
+    Call: _Nest._call,
+    For: _Nest._for,
+    If: _Nest._if,
+    Block: _Nest._block,
+    Polled: _Nest._polled,
+}

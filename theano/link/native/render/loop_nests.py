@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import singledispatchmethod
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from theano.link.native.ir.ir import Scalar
 from theano.link.native.ir.loop_nests import (
@@ -55,7 +55,7 @@ class _Printer:
         self.bound: set[str] = set()
 
     def lines(self, nodes: Sequence[Node]) -> list[str]:
-        return [line for node in nodes for line in self.lines_of(node)]
+        return [line for node in nodes for line in _LINES[type(node)](self, node)]
 
     # ---- numbers and values ----
 
@@ -94,11 +94,6 @@ class _Printer:
 
     # ---- nodes ----
 
-    @singledispatchmethod
-    def lines_of(self, node) -> list[str]:
-        raise TypeError(f"{type(node).__name__} is no node of a loop nest")
-
-    @lines_of.register
     def _let(self, node: Let) -> list[str]:
         self.bound.add(node.name)
         text, real = self.value(node.value), C_TYPES[node.dtype]
@@ -111,22 +106,18 @@ class _Printer:
             return [f"const tn_{suffix}v {node.name} = TN_SPLAT_{suffix.upper()}({text});"]
         return [f"const tn_divisor_{suffix} {node.name} = tn_divisor_of_{suffix}({text});"]
 
-    @lines_of.register
     def _declare(self, node: Declare) -> list[str]:
         return [f"{C_TYPES[node.dtype]} {self.rename(node.name)};"]
 
-    @lines_of.register
     def _assign(self, node: Assign) -> list[str]:
         text = without_outer_parentheses(self.value(node.value))
         return [f"{self.rename(node.name)} = {text};"]
 
-    @lines_of.register
     def _number(self, node: Number) -> list[str]:
         line = f"const int64_t {node.name} = {self.size(node.value)};"
         self.bound.add(node.name)
         return [line]
 
-    @lines_of.register
     def _pointer(self, node: Pointer) -> list[str]:
         at: Size = Name(node.base)
         for offset in node.offset:
@@ -135,48 +126,38 @@ class _Printer:
         self.bound.add(node.name)
         return [line]
 
-    @lines_of.register
     def _memory(self, node: Memory) -> list[str]:
         self.bound.add(node.name)
         return [f"{C_TYPES[node.dtype]} {node.name}[{node.count}];"]
 
-    @lines_of.register
     def _lanes(self, node: Lanes) -> list[str]:
         self.bound.add(node.name)
         suffix = SUFFIX[node.dtype]
         return [f"tn_{suffix}v {node.name}[TN_LANES / TN_WIDTH_{suffix.upper()}];"]
 
-    @lines_of.register
     def _store(self, node: Store) -> list[str]:
         to = self.load(Load(node.pointer, "", node.index))
         return [f"{to} = {without_outer_parentheses(self.value(node.value))};"]
 
-    @lines_of.register
     def _call(self, node: Call) -> list[str]:
         return [f"{self.called(node)};"]
 
-    @lines_of.register
     def _if(self, node: If) -> list[str]:
         head = f"if ({self.size(node.condition)})"
         return headed(head, self.lines(node.body))
 
-    @lines_of.register
     def _block(self, node: Block) -> list[str]:
         return in_braces(self.lines(node.body))
 
-    @lines_of.register
     def _polled(self, node: Polled) -> list[str]:
         return [*declared(1), *self.lines(node.body)]
 
-    @lines_of.register
     def _poll(self, node: Poll) -> list[str]:
         return look_after(self.size(node.elements), node.every)
 
-    @lines_of.register
     def _fail(self, node: Fail) -> list[str]:
         return [self.writer.fails(node.kind, node.text)]
 
-    @lines_of.register
     def _for(self, node: For) -> list[str]:
         first, end, by = map(self.size, (node.first, node.end, node.by))
         self.bound.add(node.index)
@@ -210,6 +191,26 @@ class _Printer:
             *body("rest"),
             "}",
         ]
+
+
+# a table, since functools.singledispatchmethod keeps whatever it was called on
+_LINES: dict[type, Callable[[_Printer, Any], list[str]]] = {
+    Let: _Printer._let,
+    Declare: _Printer._declare,
+    Assign: _Printer._assign,
+    Number: _Printer._number,
+    Pointer: _Printer._pointer,
+    Memory: _Printer._memory,
+    Lanes: _Printer._lanes,
+    Store: _Printer._store,
+    Call: _Printer._call,
+    If: _Printer._if,
+    Block: _Printer._block,
+    Polled: _Printer._polled,
+    Poll: _Printer._poll,
+    Fail: _Printer._fail,
+    For: _Printer._for,
+}
 
 
 def headed(head: str, body: list[str]) -> list[str]:
