@@ -77,7 +77,7 @@ def test_what_python_computes_between_native_parts_is_counted():
     assert memory.results == 2 * 300 * 400 * 8 + 400 * 8
 
 
-def test_memory_that_values_decide_is_not_told():
+def test_memory_that_values_decide_is_unknown():
     x = T.dvector("x")
     f = theano.function([x], (x[x > 0] * 2).sum())
     assert scan_report(f, shapes=[(10,)]).memory is None

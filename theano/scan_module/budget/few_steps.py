@@ -78,11 +78,11 @@ class Segments:
         return part.reshape((self.count, self.length, *lengths[1:]), ndim=kind.ndim + 1)
 
     def last_rows(self, values: Variable) -> Variable:
-        """Return the rows of the steps that are kept, which are told to be as many."""
+        """Return the rows of the steps that are kept, declared to be as many."""
         return self.as_many(values[self.steps :])
 
     def as_many(self, rows: Variable) -> Variable:
-        """Return rows that are told to be as many as steps are kept."""
+        """Return rows that are declared to be as many as steps are kept."""
         return pt.specify_shape(rows, (self.kept, *[None] * (rows.type.ndim - 1)))
 
     def joined(self, stacks: Variable) -> Variable:

@@ -97,22 +97,22 @@ def _is_plain(loop: Loop) -> bool:
     states = all(_is_one_row_of_any_length(state) for state in loop.states)
     traces = all(trace.length is loop.n_steps for trace in loop.traces)
     whole = loop.settings.truncate_gradient == -1 and loop.condition is None
-    # what is told of lengths of 1 differs between a step and the loops around it
+    # what is declared of lengths of 1 differs between a step and the loops around it
     rows = [*(s.inner for s in loop.sequences), *loop.inner_outputs]
     rows += [tap.inner for state in loop.states for tap in state.reads]
-    told = any(any(row.type.broadcastable) for row in rows)
-    told |= any(_begins_with_ones(entry.outer) for entry in loop.sequences)
-    return states and traces and whole and bool(loop.states) and not (loop.untraced or told)
+    declared = any(any(row.type.broadcastable) for row in rows)
+    declared |= any(_begins_with_ones(entry.outer) for entry in loop.sequences)
+    return states and traces and whole and bool(loop.states) and not (loop.untraced or declared)
 
 
 def _is_one_row_of_any_length(state: State) -> bool:
-    """Return whether a step reads the row before its own alone, and no length of it is told to be 1."""
+    """Return whether a step reads the row before its own alone, and no length of it is declared to be 1."""
     one_row = state.kind == SIT_SOT and state.span == 1 and len(state.reads) == 1
-    return one_row and not _is_told_ones(state)
+    return one_row and not _declares_ones(state)
 
 
-def _is_told_ones(state: State) -> bool:
-    """Return whether a length of 1 is told of the rows that a state begins with."""
+def _declares_ones(state: State) -> bool:
+    """Return whether a length of 1 is declared for the rows that a state begins with."""
     return any(_as_given(first_rows_of(state)).type.broadcastable[1:])
 
 
@@ -121,7 +121,7 @@ def _begins_with_ones(rows: Variable) -> bool:
     node = source_of_rows(rows).owner
     if node is None or not isinstance(node.op, Scan):
         return False
-    return any(_is_told_ones(state) for state in take_apart(node).states)
+    return any(_declares_ones(state) for state in take_apart(node).states)
 
 
 def first_rows_of(state: State) -> Variable:
@@ -134,7 +134,7 @@ def first_rows_of(state: State) -> Variable:
 
 
 def _as_given(rows: Variable) -> Variable:
-    """Return rows with all that is told of their lengths."""
+    """Return rows with all that is declared of their lengths."""
     while rows.owner is not None and isinstance(rows.owner.op, Rebroadcast):
         rows = rows.owner.inputs[0]
     return rows
