@@ -10,7 +10,7 @@ from theano.link.native.ir.ir import Buffer, Scalar, View
 from theano.link.native.lowering import lowered_loops
 from theano.link.native.lowering.step import Step
 from theano.link.native.passes import pipeline
-from theano.link.native.passes.verify import UnsoundStep, verify
+from theano.link.native.spec.statements import UnsoundStep, verify
 from theano.link.native.statements.copy import Copy
 from theano.link.native.statements.gemm import Gemm
 from theano.link.native.statements.numbers import Load

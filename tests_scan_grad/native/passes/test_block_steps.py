@@ -10,7 +10,7 @@ from tests_scan_grad.native.runtime import runtime_calls
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.passes import block_steps, rows_of_steps
 from theano.link.native.passes.pipeline import watched_passes
-from theano.link.native.passes.verify import UnsoundStep
+from theano.link.native.spec.statements import UnsoundStep
 from theano.link.native.statements.base import of_kind
 from theano.link.native.statements.reduce import Reduce
 from theano.link.native.statements.step_blocks import StepBlocks

@@ -26,7 +26,7 @@ from theano.link.native.passes.split_reduced import split_reduced
 from theano.link.native.passes.store_parts import store_parts
 from theano.link.native.passes.stored import choose_strides, mark_stored
 from theano.link.native.passes.unread import leave_out_unread
-from theano.link.native.passes.verify import verify
+from theano.link.native.spec.statements import verify
 
 
 @dataclass(frozen=True)

@@ -176,9 +176,10 @@ def _for_each_row(
     """Return a loop over indices, each of them as the number of a row."""
     place = place_of(indices, sizes)
     index: Value = Load("indices", indices.dtype, times(named("k"), place.strides[0].size))
-    if indices.dtype == "uint64":
+    if indices.dtype != "int64":
         # unsigned numbers compare with negative ones only as signed ones
-        index = Apply(Expression("signed", "signed", None, "int64"), (index,))
+        of_64_bits = "signed" if indices.dtype == "uint64" else "cast"
+        index = Apply(Expression(of_64_bits, of_64_bits, None, "int64"), (index,))
     given, count = named("given"), sizes.find(count)
     out = Operation("||", compared(given, "<", Negative(count)), compared(given, ">=", count))
     row = Choice(compared(given, "<", 0), sum_of(given, count), given)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from theano.configparser import config
 from theano.link.native.ir.loop_nests import Node
-from theano.link.native.ir.sharing import Share
+from theano.link.native.ir.sharing import OuterRange, Rectangle, Share
 from theano.link.native.ir.sizes import Sizes
+from theano.link.native.ir.symbolic import Name
+from theano.link.native.spec.nests import verify_nest
 from theano.link.native.statements.base import Statement
 
 # takes the statement, the sizes that are known to be equal, whether long passes poll for interrupts
@@ -58,8 +61,27 @@ def nest_of(statement: Statement, sizes: Sizes, polls: bool, share: Share | None
     ------
     TypeError
         Where its kind becomes none.
+    UnsoundNest
+        Where ``native.verify`` is set, and the nest cannot be right.
     """
     schedule = schedule_of(type(statement))
     if schedule is None:
         raise TypeError(f"{type(statement).__name__} becomes no loop nest")
-    return list(schedule(statement, sizes, polls, share))
+    nodes = list(schedule(statement, sizes, polls, share))
+    if config.native.verify:
+        _verify(nodes, statement, sizes, share)
+    return nodes
+
+
+def _verify(nodes: Sequence[Node], statement: Statement, sizes: Sizes, share: Any) -> None:
+    buffers = [*statement.memory_touched(), *(buffer.root() for buffer in statement.results())]
+    names = statement.numbers_read() | (set() if share is None else {"thread", "threads"})
+    if isinstance(share, Share) and not isinstance(share, OuterRange):
+        names |= {share.first, share.end}
+    if isinstance(share, Rectangle):
+        names |= {share.top, share.bottom}
+
+    def knows(name: str) -> bool:
+        return name in names or sizes.knows(Name(name))
+
+    verify_nest(nodes, {one.name: one.dtype for one in buffers}, knows, statement.described())

@@ -1,0 +1,257 @@
+"""Whether a loop nest is sound: its names are in scope, its types agree, its loops can be run as they say.
+
+It is asked of each nest that a schedule makes where ``native.verify`` is set, as it always is in the
+tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from theano.data_classes import dataclass
+from theano.link.native.ir.ir import Scalar
+from theano.link.native.ir.loop_nests import (
+    Address,
+    Apply,
+    Assign,
+    Block,
+    Call,
+    Declare,
+    Fail,
+    For,
+    Form,
+    If,
+    Lanes,
+    Let,
+    Load,
+    Local,
+    Memory,
+    Node,
+    Number,
+    Pointer,
+    Poll,
+    Polled,
+    Result,
+    Store,
+    Value,
+)
+from theano.link.native.ir.prologue import names_of
+from theano.link.native.ir.symbolic import Size
+
+
+class UnsoundNest(AssertionError):
+    """A schedule has made a nest that cannot be right."""
+
+
+def verify_nest(
+    nodes: Sequence[Node], memory: Mapping[str, str], knows: Callable[[str], bool], of: str
+) -> None:
+    """Look at all nodes of a nest.
+
+    Parameters
+    ----------
+    memory
+        The dtypes of the arrays that it may read and write, by name.
+    knows
+        Says of the name of a size or a bound whether the step has it.
+    of
+        What the nest is made of, for the message.
+
+    Raises
+    ------
+    UnsoundNest
+        With the first node that is wrong, and what is wrong with it.
+    """
+    names = {name: _Named(name, dtype, is_memory=True) for name, dtype in memory.items()}
+    scope = _Scope(names, knows)
+    try:
+        scope.look_at(nodes)
+    except _Wrong as wrong:
+        raise UnsoundNest(f"the nest of {of}: {wrong}") from None
+
+
+class _Wrong(Exception):
+    pass
+
+
+@dataclass(frozen=True)
+class _Named:
+    """What a name stands for."""
+
+    name: str
+    dtype: str
+    is_memory: bool = False
+    variable: bool = False
+
+
+class _Scope:
+    """The names that nodes see.
+
+    Attributes
+    ----------
+    own
+        The names of this scope, which hide those around it and are bound once.
+    """
+
+    def __init__(
+        self, names: dict[str, _Named], knows: Callable[[str], bool], polled: bool = False
+    ):
+        self.names, self.knows, self.polled = names, knows, polled
+        self.own: set[str] = set()
+
+    def look_at(self, nodes: Sequence[Node]) -> None:
+        for node in nodes:
+            _LOOKS[type(node)](self, node)
+
+    def inside(self, nodes: Sequence[Node], *more: _Named) -> None:
+        """Look at nodes in braces, which see more."""
+        inner = _Scope(dict(self.names), self.knows, self.polled)
+        for one in more:
+            inner.bind(one)
+        inner.look_at(nodes)
+
+    def bind(self, named: _Named) -> None:
+        if named.name in self.own:
+            raise _Wrong(f"{named.name} is named twice")
+        self.own.add(named.name)
+        self.names[named.name] = named
+
+    # ---- what nodes use ----
+
+    def sizes(self, *sizes: Size) -> None:
+        for name in sorted(names_of(sizes)):
+            if name not in self.names and not self.knows(name):
+                raise _Wrong(f"{name} is used where nothing has named it")
+
+    def element(self, pointer: str, index: Size, dtype: str | None) -> None:
+        self.sizes(index)
+        known = self.names.get(pointer)
+        if known is None or not known.is_memory:
+            raise _Wrong(f"{pointer} is no memory that it may touch")
+        if dtype is not None and dtype != known.dtype:
+            raise _Wrong(f"an element of {pointer}, of {known.dtype}, as {dtype}")
+
+    def value(self, value: Value) -> None:
+        if isinstance(value, Load):
+            self.element(value.pointer, value.index, value.dtype)
+        elif isinstance(value, Local):
+            known = self.names.get(value.name)
+            if known is None or known.is_memory:
+                raise _Wrong(f"{value.name} is used where nothing has named it")
+            if known.dtype != value.dtype:
+                raise _Wrong(f"{value.name}, of {known.dtype}, as {value.dtype}")
+        elif isinstance(value, Apply):
+            for operand in value.operands:
+                self.value(operand)
+        elif isinstance(value, Result):
+            self.operands(value.operands)
+        elif not isinstance(value, Scalar):
+            raise _Wrong(f"{value!r} is no value")
+
+    def operands(self, operands: Sequence[Address | Size]) -> None:
+        for operand in operands:
+            if isinstance(operand, Address):
+                self.element(operand.pointer, operand.index, None)
+            else:
+                self.sizes(operand)
+
+    # ---- nodes ----
+
+    def _let(self, node: Let) -> None:
+        self.value(node.value)
+        if not isinstance(node.value, Scalar) and node.value.dtype != node.dtype:
+            raise _Wrong(f"{node.name}, of {node.dtype}, is a value of {node.value.dtype}")
+        self.bind(_Named(node.name, node.dtype, variable=node.variable))
+
+    def _declare(self, node: Declare) -> None:
+        self.bind(_Named(node.name, node.dtype, variable=True))
+
+    def _assign(self, node: Assign) -> None:
+        self.value(node.value)
+        known = self.names.get(node.name)
+        if known is None or not known.variable:
+            raise _Wrong(f"{node.name} is assigned to, which is not variable")
+
+    def _number(self, node: Number) -> None:
+        self.sizes(node.value)
+        self.bind(_Named(node.name, "int64"))
+
+    def _pointer(self, node: Pointer) -> None:
+        self.element(node.base, 0, node.dtype)
+        self.sizes(*node.offset)
+        self.bind(_Named(node.name, node.dtype, is_memory=True))
+
+    def _memory(self, node: Memory | Lanes) -> None:
+        self.bind(_Named(node.name, node.dtype, is_memory=True))
+
+    def _store(self, node: Store) -> None:
+        self.element(node.pointer, node.index, None)
+        self.value(node.value)
+
+    def _call(self, node: Call) -> None:
+        self.operands(node.operands)
+
+    def _if(self, node: If) -> None:
+        self.sizes(node.condition)
+        self.inside(node.body)
+
+    def _block(self, node: Block) -> None:
+        self.inside(node.body)
+
+    def _with_polls(self, node: Polled) -> None:
+        inner = _Scope(dict(self.names), self.knows, polled=True)
+        inner.look_at(node.body)
+
+    def _poll(self, node: Poll) -> None:
+        self.sizes(node.elements)
+        self._among_polls("a poll")
+
+    def _fail(self, node: Fail) -> None:
+        if not issubclass(node.kind, Exception):
+            raise _Wrong(f"{node.kind} is no exception")
+
+    def _for(self, node: For) -> None:
+        self.sizes(node.first, node.end, node.by)
+        if node.polled:
+            self._among_polls(f"the loop over {node.index}, which ends at a poll,")
+        if node.form is Form.LANES:
+            self._can_be_in_lanes(node)
+        self.inside(node.body, _Named(node.index, "int64"))
+
+    def _among_polls(self, what: str) -> None:
+        if not self.polled:
+            raise _Wrong(f"{what} is not within nodes with polls")
+
+    def _can_be_in_lanes(self, node: For) -> None:
+        """Refuse what no vectors can do: anything but loads, operations and stores of one type."""
+        others = [one for one in node.body if not isinstance(one, Let | Store)]
+        if others or node.by != 1:
+            raise _Wrong(f"the loop over {node.index} is in lanes and has more than these can do")
+        types = {
+            self.names[one.pointer].dtype
+            for one in node.body
+            if isinstance(one, Store)
+            if one.pointer in self.names
+        }
+        if len(types) > 1:
+            raise _Wrong(f"the loop over {node.index} is in lanes and stores {sorted(types)}")
+
+
+_LOOKS: dict[type, Callable[[_Scope, Any], None]] = {
+    Let: _Scope._let,
+    Declare: _Scope._declare,
+    Assign: _Scope._assign,
+    Number: _Scope._number,
+    Pointer: _Scope._pointer,
+    Memory: _Scope._memory,
+    Lanes: _Scope._memory,
+    Store: _Scope._store,
+    Call: _Scope._call,
+    If: _Scope._if,
+    Block: _Scope._block,
+    Polled: _Scope._with_polls,
+    Poll: _Scope._poll,
+    Fail: _Scope._fail,
+    For: _Scope._for,
+}
