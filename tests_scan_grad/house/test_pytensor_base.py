@@ -24,7 +24,13 @@ OF_OTHER_RELEASE = "before_3_3" if sys.version_info >= (3, 12) else "since_3_3"
 
 # Private attributes of what is neither PyTensor's nor ours.
 # JAX has no public word for whether its devices have been started, which a fork must not do
-OF_OTHERS = {"_getframe": "sys", "_handle": "ctypes", "_exit": "os", "_backends": "jax"}
+OF_OTHERS = {
+    "_getframe": "sys",
+    "_handle": "ctypes",
+    "_exit": "os",
+    "_backends": "jax",
+    "_ARRAY_API": "numpy",
+}
 
 
 @functools.cache

@@ -388,6 +388,16 @@ def test_nan_is_sorted_to_the_end():
     check([x], [pt.sort(x), pt.argsort(x, kind="stable")], [values])
 
 
+@pytest.mark.parametrize(
+    "dtype", ["float32", "float64", "int8", "uint16", "int32", "int64", "bool"]
+)
+def test_equal_elements_of_long_sorts_keep_their_order(dtype):
+    some = np.array([0.0, -0.0, np.nan, 1.0, -1.0, np.inf] if dtype[0] == "f" else [0, 1, 3])
+    values = np.random.default_rng(0).choice(some.astype(dtype), (3, 5000))
+    x = of(None, None, dtype=dtype)
+    check([x], [pt.argsort(x, axis=1, kind="stable"), pt.argmax(x, axis=1)], [values])
+
+
 def test_long_sorts():
     x = of(None)
     f = theano.function([x], [pt.sort(x), pt.argsort(x)])

@@ -62,11 +62,12 @@ class Address:
 
 @dataclass(frozen=True)
 class Result:
-    """What a function of the runtime, or of what stands before programs, returns."""
+    """What such a function as in `Call` returns."""
 
     function: str
     dtype: str
     operands: tuple[Address | Size, ...]
+    of_runtime: bool = False
 
 
 Value = Load | Local | Apply | Scalar | Result
@@ -166,10 +167,11 @@ class Store:
 
 @dataclass(frozen=True)
 class Call:
-    """A function of the runtime, or of what stands before programs."""
+    """A function of what stands before programs, or of the runtime's table."""
 
     function: str
     operands: tuple[Address | Size, ...]
+    of_runtime: bool = False
 
 
 @dataclass(frozen=True)

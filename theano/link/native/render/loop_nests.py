@@ -90,7 +90,8 @@ class _Printer:
         return scalar_text(value.operation, texts, value.dtypes)
 
     def called(self, call: Call | Result) -> str:
-        return f"tn_{call.function}({', '.join(map(self.address, call.operands))})"
+        name = f"{'runtime->' if call.of_runtime else 'tn_'}{call.function}"
+        return f"{name}({', '.join(map(self.address, call.operands))})"
 
     # ---- nodes ----
 

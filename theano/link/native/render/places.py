@@ -4,16 +4,12 @@ import importlib
 
 # for each module the names of the kinds' classes
 KINDS_OF = {
-    ".kernels.elements": """
-        Accumulate Convolve FindLargest LoopOnNumbers RepeatRows SortAlong TakeDiagonal WriteEye WriteRange
-    """,
-    ".kernels.matrices": """
-        CallRoutine ComposeExchanges FactorTridiagonal MultiplyStacks SolveTridiagonal
-    """,
+    ".kernels.elements": "Accumulate Convolve LoopOnNumbers TakeDiagonal WriteEye WriteRange",
+    ".kernels.matrices": "MultiplyStacks",
     ".kernels.picks": "FindPositions Pick UpdatePicked UpdateWhere",
     ".kernels.random_state": "DrawFromWords",
     ".kernels.random_streams": "ChooseOutcomes CountOutcomes DrawTruncated DrawUniforms",
-    ".statements.calls": "CallLoop Correlate Ctc Gemm",
+    ".statements.calls": "CallLoop Correlate Gemm",
     ".statements.images.neighbours": "Neighbours",
     ".statements.images.pooling": "Pooling",
     ".statements.kernels": "Kernel",

@@ -23,6 +23,7 @@ from theano.link.native.run.interrupts import (
     watch_signals,
 )
 from theano.link.native.run.lapack import offer_lapack
+from theano.link.native.run.order import offer_order
 from theano.link.native.runtime.header import (
     COMMITTED,
     CONVERT,
@@ -87,6 +88,7 @@ class CheckFailed(Exception):
 def runtime_table() -> ctypes.Array:
     """The addresses of the runtime's functions, in the order that generated code expects."""
     offer_lapack()
+    offer_order()
     return (ctypes.c_void_p * len(RUNTIME_FUNCTIONS))(*map(symbol, RUNTIME_FUNCTIONS))
 
 

@@ -1,5 +1,6 @@
 /* The C runtime of the native CPU engine: products, activations, threads, denormals.
  *
+ * Those of its functions that generated C calls are declared once, in shared.inc; what they do is said here.
  * Strides count elements. Every function may be called from any thread. Nothing here
  * allocates, but for tn_gemm_f32 and tn_gemm_f64, which keep one work buffer a thread, and the
  * pool while it starts a worker.
@@ -15,6 +16,12 @@
 extern "C" {
 #endif
 
+#define TN_DECLARE(type, name, arguments) type tn_##name arguments;
+TN_FUNCTIONS_OF_REALS(TN_DECLARE, float, f32)
+TN_FUNCTIONS_OF_REALS(TN_DECLARE, double, f64)
+TN_FUNCTIONS(TN_DECLARE)
+#undef TN_DECLARE
+
 /* ---- Kernels: one family per instruction set, the best one chosen at first use. ---- */
 
 /* "avx512", "avx2", "neon" or "portable". */
@@ -26,56 +33,24 @@ int tn_select_kernels(const char *name);
 /* ---- Products. ----
  * A packed operand holds the k by n matrix B as panels of tn_panel_width columns, so that
  * panel j starts at element j * width * k. The columns of the last panel are padded with zeros
- * to a whole vector. A buffer aligned to 64 bytes is read fastest. */
-int64_t tn_panel_width_f32(void);
-int64_t tn_panel_width_f64(void);
-/* Whether threads do well to share the m rows of a product by a packed matrix, each with all its columns,
+ * to a whole vector. A buffer aligned to 64 bytes is read fastest.
+ *
+ * tn_by_rows: whether threads do well to share the m rows of a product by a packed matrix, each with all its columns,
  * in the place of the columns, where they multiply by matrices of so many bytes in turn: if each has rows
- * enough for what it reads, and the order of all sums stays. */
-int tn_by_rows_f32(int64_t m, int64_t n, int64_t k, int64_t bytes, int threads);
-int tn_by_rows_f64(int64_t m, int64_t n, int64_t k, int64_t bytes, int threads);
-/* Bytes of the packed operand; -1 where they do not fit 64 bits. */
-int64_t tn_packed_size_f32(int64_t k, int64_t n);
-int64_t tn_packed_size_f64(int64_t k, int64_t n);
-
+ * enough for what it reads, and the order of all sums stays.
+ * tn_packed_size: bytes of the packed operand; -1 where they do not fit 64 bits.
+ * tn_pack_panels: tn_pack_b for panels [first_panel, end_panel) only: threads may share the packing.
+ *
+ * tn_gemm_packed: C[m, n] = beta * C + A[m, k] B[k, n] for the columns of panels [first_panel, end_panel).
+ * C has unit column stride and is not read where beta is 0; it is undefined, as a packed operand is,
+ * where a signal ends the work (tn_stops).
+ * tn_gemm: C = A B with B as it lies in memory, any strides; uses the pool where that pays.
+ * Where there is no memory for the work buffer, the stack has to do. C is undefined where a signal
+ * ends the product (tn_stops). tn_gemm_add adds to C. */
 void tn_pack_b_f32(const float *b, int64_t row_stride, int64_t column_stride, int64_t k,
                    int64_t n, float *packed);
 void tn_pack_b_f64(const double *b, int64_t row_stride, int64_t column_stride, int64_t k,
                    int64_t n, double *packed);
-/* The same for panels [first_panel, end_panel) only: threads may share the packing. */
-void tn_pack_panels_f32(const float *b, int64_t row_stride, int64_t column_stride, int64_t k,
-                        int64_t n, float *packed, int64_t first_panel, int64_t end_panel);
-void tn_pack_panels_f64(const double *b, int64_t row_stride, int64_t column_stride, int64_t k,
-                        int64_t n, double *packed, int64_t first_panel, int64_t end_panel);
-
-/* C[m, n] = beta * C + A[m, k] B[k, n] for the columns of panels [first_panel, end_panel).
- * C has unit column stride and is not read where beta is 0; it is undefined, as a packed operand is,
- * where a signal ends the work (tn_stops). */
-void tn_gemm_packed_f32(int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row_stride,
-                        int64_t a_column_stride, const float *packed_b, float beta, float *c,
-                        int64_t c_row_stride, int64_t first_panel, int64_t end_panel);
-void tn_gemm_packed_f64(int64_t m, int64_t n, int64_t k, const double *a, int64_t a_row_stride,
-                        int64_t a_column_stride, const double *packed_b, double beta, double *c,
-                        int64_t c_row_stride, int64_t first_panel, int64_t end_panel);
-
-/* C = A B with B as it lies in memory, any strides; uses the pool where that pays.
- * Where there is no memory for the work buffer, the stack has to do. C is undefined where a signal
- * ends the product (tn_stops). */
-void tn_gemm_f32(int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row_stride,
-                int64_t a_column_stride, const float *b, int64_t b_row_stride,
-                int64_t b_column_stride, float *c, int64_t c_row_stride);
-void tn_gemm_f64(int64_t m, int64_t n, int64_t k, const double *a, int64_t a_row_stride,
-                int64_t a_column_stride, const double *b, int64_t b_row_stride,
-                int64_t b_column_stride, double *c, int64_t c_row_stride);
-
-/* The same, added to C. */
-void tn_gemm_add_f32(int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row_stride,
-                     int64_t a_column_stride, const float *b, int64_t b_row_stride,
-                     int64_t b_column_stride, float *c, int64_t c_row_stride);
-void tn_gemm_add_f64(int64_t m, int64_t n, int64_t k, const double *a, int64_t a_row_stride,
-                     int64_t a_column_stride, const double *b, int64_t b_row_stride,
-                     int64_t b_column_stride, double *c, int64_t c_row_stride);
-
 /* ---- Correlations of images with filters, and their gradients. ----
  * Along an axis, window o of an image begins at o * step - before, and its taps are `dilation` apart; what
  * lies outside of the image counts as zeros. There are three axes: those that lack have the length 1 and
@@ -83,30 +58,18 @@ void tn_gemm_add_f64(int64_t m, int64_t n, int64_t k, const double *a, int64_t a
  * image, group, channel, lengths; group, filter, channel, taps; image, group, filter, counts. */
 /* Which of images, filters and top is computed from the two others. */
 enum { TN_TO_TOP, TN_TO_IMAGES, TN_TO_FILTERS };
-/* Elements of work memory; -1 where they do not fit 64 bits. */
-int64_t tn_correlation_work_f32(const tn_correlation *sizes, int64_t direction);
-int64_t tn_correlation_work_f64(const tn_correlation *sizes, int64_t direction);
-/* out is undefined where a signal ends the work (tn_stops). With 0 threads it is shared over the pool where
+/* tn_correlation_work: elements of work memory; -1 where they do not fit 64 bits.
+ * tn_correlate: out is undefined where a signal ends the work (tn_stops). With 0 threads it is shared over the pool where
  * that pays; else this is one of the threads of a run, which all call it. The same numbers are added in the
  * same order whoever does. */
-void tn_correlate_f32(const tn_correlation *sizes, int64_t direction, const float *images,
-                      const float *filters, const float *top, float *out, float *work, int thread,
-                      int threads);
-void tn_correlate_f64(const tn_correlation *sizes, int64_t direction, const double *images,
-                      const double *filters, const double *top, double *out, double *work,
-                      int thread, int threads);
 
 /* ---- Sequences of labels: connectionist temporal classification. ---- */
-/* The cost of one sequence, of which so many steps count: the negative logarithm of the probability of its
+/* tn_ctc: the cost of one sequence, of which so many steps count, with the first class as the blank: the negative logarithm of the probability of its
  * labels, those that are not negative; 0 where they do not fit the steps. The gradient of the cost by the
  * activations, if it is not NULL, has steps so far apart. Labels are below the number of classes, and
  * steps are at most those of the activations.
  * work holds steps + labels + (2 labels + 1) (steps + 5) numbers, with 1 for steps in the last without a
  * gradient. */
-float tn_ctc_f32(const tn_ctc *sizes, const float *activations, const int64_t *labels, int64_t steps,
-                 double *work, float *gradient);
-double tn_ctc_f64(const tn_ctc *sizes, const double *activations, const int64_t *labels, int64_t steps,
-                  double *work, double *gradient);
 
 /* ---- Activations on contiguous arrays; x and y may be the same array. ----
  * At most 2 units in the last place from the exact value; sigmoid is 1 / (1 + exp(-x)),
@@ -127,19 +90,15 @@ TN_DECLARE_ACTIVATION(softplus)
 
 enum { TN_MOST_THREADS = 256 };
 
-/* Calls work(context, thread, threads) once for each thread in [0, threads) and returns when
+/* tn_pool_run: calls work(context, thread, threads) once for each thread in [0, threads) and returns when
  * all are done; thread 0 is the caller. `threads` as work sees it is what it got, which may be
  * less than what was asked for: at most tn_max_threads(), and 1 where the pool is busy, where
- * the caller is itself such a thread, or where the system gives no thread. */
-void tn_pool_run(int threads, void (*work)(void *context, int thread, int threads),
-                 void *context);
-/* Calls work(context, part, parts) once for each part in [0, parts) and returns when all are done. Threads
+ * the caller is itself such a thread, or where the system gives no thread.
+ * tn_pool_share: calls work(context, part, parts) once for each part in [0, parts) and returns when all are done. Threads
  * take parts as they come, and the caller takes those that nobody else has begun: where other programs, or
  * another library's threads, have the processors, it does not wait for a thread that has none. So no part
- * may wait for another. There are as many parts as threads, or some times as many. */
-void tn_pool_share(int threads, void (*work)(void *context, int part, int parts), void *context);
-/* Inside work: waits until all `threads` threads of this run are here. */
-void tn_barrier(int threads);
+ * may wait for another. There are as many parts as threads, or some times as many.
+ * tn_barrier, inside work: waits until all `threads` threads of this run are here. */
 /* Threads that a run may use: tn_set_threads, else OMP_NUM_THREADS, else the number of
  * processors that this process may use. */
 int tn_max_threads(void);
@@ -148,10 +107,9 @@ void tn_set_threads(int threads);
 /* Nanoseconds that so many threads take to meet, as it was a moment ago; below 0 where that is not known and may
  * not be measured, or the threads are busy. */
 int64_t tn_meeting_time(int threads, int may_measure);
-/* How many threads are worth sharing a phase of work that takes one thread so long, where that many
- * phases follow one another: each has enough to do to be worth meeting the others at its end. */
-int tn_threads_for(double nanoseconds, int64_t phases);
-/* What is enough, in nanoseconds; 0: any work, as tests want it; below 0: back to the default. */
+/* tn_threads_for: how many threads are worth sharing a phase of work that takes one thread so long, where that many
+ * phases follow one another: each has enough to do to be worth meeting the others at its end.
+ * tn_set_least_work: what is enough, in nanoseconds; 0: any work, as tests want it; below 0: back to the default. */
 void tn_set_least_work(double nanoseconds);
 /* Nanoseconds by a clock that does not jump. */
 int64_t tn_now(void);
@@ -182,20 +140,16 @@ int tn_set_apart(int apart);
 /* Nanoseconds between questions to Python, at least, where tests do not set others: each takes its lock. */
 #define TN_PATIENCE 20000000
 
-/* Called by all threads of a loop at step 0, and then at each step that it answers: every 10 ms or
+/* tn_look_up is called by all threads of a loop at step 0, and then at each step that it answers: every 10 ms or
  * so. TN_STOP: a signal came, and all threads stop. TN_ALONE: the threads wait for processors that
  * other programs use; the first goes on alone, looks up at the next step as one of one, and is
- * answered TN_TOGETHER when all are to go on. `turn` is the thread's own, 0 at first. */
-int64_t tn_look_up(tn_watch *watch, int64_t *turn, int64_t step, int thread, int threads);
-/* Called by the others: waits, and answers the step at which they go on, or -1 where the loop ended. */
-int64_t tn_stand_aside(tn_watch *watch);
-/* Called by the first where it ends the loop alone. */
-void tn_dismiss(tn_watch *watch);
+ * answered TN_TOGETHER when all are to go on. `turn` is the thread's own, 0 at first.
+ * tn_stand_aside, called by the others: waits, and answers the step at which they go on, or -1 where the loop
+ * ended. tn_dismiss is called by the first where it ends the loop alone. */
 
-/* Whether the work of the main thread, or of a worker for it, is to end, because a signal came. All
+/* tn_stops: whether the work of the main thread, or of a worker for it, is to end, because a signal came. All
  * that the call computes after it is then of no use: `tn_stopping`, an int32_t, is 1 until the
  * exception is taken. */
-int tn_stops(void);
 extern _Atomic(int32_t) tn_stopping;
 /* For tests: nanoseconds between questions to Python (below 0: the default), and how many polls of all
  * threads were answered with "stop" so far. */
@@ -206,10 +160,8 @@ int tn_is_main_thread(void);
 int tn_interrupted(void);
 /* Says whether this thread, a worker, does work of the main thread's. */
 void tn_work_for_main_thread(int works);
-/* From commit to committed, no signal ends the main thread's call: it writes what is kept between
- * calls. Commit answers whether one has ended it before. */
-int64_t tn_commit(void);
-void tn_committed(void);
+/* From tn_commit to tn_committed, no signal ends the main thread's call: it writes what is kept between
+ * calls. tn_commit answers whether one has ended it before. */
 
 /* Functions of Python's, and its main thread, which alone handles signals. */
 struct tn_python {
@@ -269,93 +221,60 @@ void tn_find_lapack_by(void (*find)(void));
  * tn_qr gives the factors of a matrix of n rows and m columns, q with n columns where it is complete, else
  * as many as a has rows or columns, whichever are fewer, and r with as many rows; tn_qr_triangle gives r
  * alone, with n rows.
+ * tn_factor_tridiagonal and tn_solve_tridiagonal work on vectors that are diagonals, see tridiagonal.inc.
+ * tn_permutation gives the permutation that exchanges of rows, counted from 0 or from the end, amount to, or its
+ * inverse; 0 where one is out of bounds.
  *
  * work holds n (n + m) elements for tn_solve, n n for tn_lu, tn_inverse and tn_determinant,
  * n (2 n + 40) for tn_eigh and tn_schur, n n + m m + n m for tn_solve_sylvester, n m + 65 (n + m) for
  * tn_qr and tn_qr_triangle, and n n more where q is complete; pivots n numbers, those of tn_eigh 12 n. */
 enum { TN_GENERAL, TN_POSITIVE, TN_SYMMETRIC, TN_TRIDIAGONAL, TN_BANDED };
-#define TN_LINEAR_ALGEBRA(real, suffix)                                                            \
-    void tn_cholesky_##suffix(int64_t n, const real *a, int64_t row_stride,                        \
-                              int64_t column_stride, int64_t lower, real *out);                    \
-    void tn_solve_triangular_##suffix(int64_t n, int64_t m, const real *a, int64_t row_stride,     \
-                                      int64_t column_stride, int64_t lower, int64_t unit,          \
-                                      const real *b, int64_t b_row_stride,                         \
-                                      int64_t b_column_stride, real *out);                         \
-    void tn_solve_factored_##suffix(int64_t n, int64_t m, const real *a, int64_t row_stride,       \
-                                    int64_t column_stride, int64_t lower, const real *b,           \
-                                    int64_t b_row_stride, int64_t b_column_stride, real *out);     \
-    void tn_solve_##suffix(int64_t n, int64_t m, const real *a, int64_t row_stride,                \
-                           int64_t column_stride, int64_t kind, int64_t lower, const real *b,  \
-                           int64_t b_row_stride, int64_t b_column_stride, real *out, real *work,   \
-                           int32_t *pivots);                                                       \
-    void tn_lu_##suffix(int64_t n, const real *a, int64_t row_stride, int64_t column_stride,       \
-                        real *out, int32_t *pivots, real *work);                                   \
-    int64_t tn_inverse_##suffix(int64_t n, const real *a, int64_t row_stride,                      \
-                                int64_t column_stride, real *out, real *work, int32_t *pivots);    \
-    void tn_determinant_##suffix(int64_t n, const real *a, int64_t row_stride,                     \
-                                 int64_t column_stride, real *sign, real *logarithm, real *work,   \
-                                 int32_t *pivots);                                                 \
-    int64_t tn_eigh_##suffix(int64_t n, const real *a, int64_t row_stride, int64_t column_stride,  \
-                             int64_t lower, real *values, real *vectors, real *work,               \
-                             int32_t *numbers);                                                    \
-    void tn_schur_##suffix(int64_t n, const real *a, int64_t row_stride, int64_t column_stride,    \
-                           real *triangle, real *vectors, real *work);                             \
-    void tn_solve_sylvester_##suffix(                                                              \
-        int64_t n, int64_t m, const real *a, int64_t row_stride, int64_t column_stride,            \
-        const real *b, int64_t b_row_stride, int64_t b_column_stride, const real *c,               \
-        int64_t c_row_stride, int64_t c_column_stride, real *out, real *work);                     \
-    void tn_qr_##suffix(int64_t n, int64_t m, const real *a, int64_t row_stride,                   \
-                        int64_t column_stride, int64_t complete, real *q, real *r, real *work);    \
-    void tn_qr_triangle_##suffix(int64_t n, int64_t m, const real *a, int64_t row_stride,          \
-                                 int64_t column_stride, real *r, real *work);
-TN_LINEAR_ALGEBRA(float, f32)
-TN_LINEAR_ALGEBRA(double, f64)
+
+/* ---- Order. ----
+ * Along a row, whose type is given by NumPy's number. tn_sort: elements in ascending order, NaN last, side by
+ * side; tn_argsort: their positions, equal elements in the order they have; tn_argmax: the position of the
+ * first that is largest, or NaN. The last two take elements side by side. */
+#define TN_ORDER_TYPES 16
+struct tn_order {
+    int (*sort[TN_ORDER_TYPES])(void *start, int64_t count, void *array);
+    int (*argsort[TN_ORDER_TYPES])(void *start, int64_t *order, int64_t count, void *array);
+    int (*argmax[TN_ORDER_TYPES])(void *start, int64_t count, int64_t *position, void *array);
+    /* the number of the type of positions */
+    int64_t positions;
+};
+void tn_set_order(const struct tn_order *functions);
 
 /* ---- What generated C does once a call. ---- */
 
 /* No memory is larger: what passes here may be added and multiplied by a few without a check. */
 #define TN_MOST_BYTES ((int64_t)1 << 48)
 
-/* TN_CONVERT - k for the first input that is not as expected; 0 where all are. */
-int64_t tn_unlike(const void *arrays, const void *array_type, const tn_expected *expected, int count);
-/* Whether arrays that are offered for results have other shapes than these, which follow one another. */
-int tn_other_shapes(const void *arrays, int first, int count, const int64_t *shapes);
-/* The bytes of an array: -1 where memory cannot be so large or a size is negative. Sizes of 0 do not
- * count for that, as in NumPy, so that strides fit too. Which of the sizes count may be told. */
-int64_t tn_bytes(int count, const int64_t *sizes, const int *which);
-/* Divide memory into slots; those that are not needed at the same time may share it. A row of the plan is
+/* tn_unlike: TN_CONVERT - k for the first input that is not as expected; 0 where all are.
+ * tn_other_shapes: whether arrays that are offered for results have other shapes than these, which follow one
+ * another. tn_bytes: the bytes of an array: -1 where memory cannot be so large or a size is negative. Sizes of 0 do not
+ * count for that, as in NumPy, so that strides fit too. Which of the sizes count may be told.
+ * tn_plan: divide memory into slots; those that are not needed at the same time may share it. A row of the plan is
  * a slot, or -1 twice for a size that only has to fit: the first and the last statement that need it, how
  * many factors the size has, and which. Tells where slots begin, and answers the bytes of all; -1
  * where memory cannot be so large. (Largest first, each as low as it fits: Pisarchyk and Lee 2020,
- * arXiv:2001.03288, "greedy by size".) */
-int64_t tn_plan(const int64_t *factors, const int *row, int rows, int64_t *slots, int count);
-/* A bound of a slice as an index between low and high. */
-int64_t tn_clip(int64_t bound, int64_t size, int64_t low, int64_t high);
-/* The largest number stands for lengths that do not fit. */
-int64_t tn_slice_length(int64_t start, int64_t stop, int64_t step);
-/* Bring the rows of a ring, of which `written` were written, into order, or clear those that
- * were not reached. */
-void tn_order_rows(void *ring, int64_t rows, int64_t bytes, int64_t written);
-/* The end of a state that `written` rows were written of, into a ring of `rows`: the last of them are where
- * the caller looks for them, in order. That may be the ring itself, of as many rows as are kept. */
-void tn_end_ring(void *ring, void *result, int64_t rows, int64_t kept, int64_t bytes, int64_t written);
-/* How many steps of a loop are done at a time, each of so many rows of matrices and so many bytes: all where
- * they do not fit. */
-int64_t tn_block_steps(int64_t steps, int64_t rows, int64_t bytes, int64_t fits);
+ * arXiv:2001.03288, "greedy by size".)
+ * tn_clip: a bound of a slice as an index between low and high. tn_slice_length: the largest number stands for
+ * lengths that do not fit.
+ * tn_order_rows: bring the rows of a ring, of which `written` were written, into order, or clear those that
+ * were not reached. tn_end_ring: the end of a state that `written` rows were written of, into a ring of `rows`:
+ * the last of them are where the caller looks for them, in order. That may be the ring itself, of as many rows
+ * as are kept. tn_last_rows_first: copy so many rows, of so many bytes, from the number of the first of them to
+ * the front.
+ * tn_block_steps: how many steps of a loop are done at a time, each of so many rows of matrices and so many
+ * bytes: all where they do not fit.
+ * tn_share_out: have threads do a statement that takes so many nanoseconds: the runtime's functions become its
+ * first operand. */
 /* 0: the number of steps follows from their sizes, as it does unless tests set another. */
 void tn_set_block_steps(int64_t steps);
-/* Copy so many rows, of so many bytes, from the number of the first of them to the front. */
-void tn_last_rows_first(void *rows, int64_t last, int64_t count, int64_t bytes);
-/* Have threads do a statement that takes so many nanoseconds: the runtime's functions become its first
- * operand. */
-void tn_share_out(const void *runtime, double nanoseconds,
-                  void (*statement)(void *operands, int part, int parts), void **operands);
 
 /* ---- Denormals. ----
- * From begin to end, this thread reads and writes denormals as zeros. Give end what begin
- * returned. */
-unsigned tn_flush_denormals_begin(void);
-void tn_flush_denormals_end(unsigned saved);
+ * From tn_flush_denormals_begin to tn_flush_denormals_end, this thread reads and writes denormals as zeros. Give
+ * the second what the first returned. */
 
 #ifdef __cplusplus
 }

@@ -4,6 +4,7 @@ import importlib
 
 # for each module the names of the kinds' classes
 KINDS_OF = {
+    ".call_runtime": "CallRuntime",
     ".copies": "CheckRows Combine Copy Gather Scatter",
     ".map": "Map",
     ".reduce": "MapReduce Reduce",

@@ -7,6 +7,7 @@ from typing import Any
 
 from theano.configparser import config
 from theano.link.native.ir.loop_nests import Node
+from theano.link.native.ir.prologue import names_of
 from theano.link.native.ir.sharing import OuterRange, Rectangle, Share
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.ir.symbolic import Name
@@ -75,7 +76,8 @@ def nest_of(statement: Statement, sizes: Sizes, polls: bool, share: Share | None
 
 def _verify(nodes: Sequence[Node], statement: Statement, sizes: Sizes, share: Any) -> None:
     buffers = [*statement.memory_touched(), *(buffer.root() for buffer in statement.results())]
-    names = statement.numbers_read() | (set() if share is None else {"thread", "threads"})
+    names = statement.numbers_read() | names_of([s for one in buffers for s in one.strides or ()])
+    names |= set() if share is None else {"thread", "threads"}
     if isinstance(share, Share) and not isinstance(share, OuterRange):
         names |= {share.first, share.end}
     if isinstance(share, Rectangle):

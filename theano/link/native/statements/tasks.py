@@ -16,21 +16,6 @@ from theano.link.native.ir.symbolic import Symbolic
 
 
 @dataclass(frozen=True)
-class SortAlong:
-    """Elements in order along an axis, or their positions; two vectors of positions are work memory."""
-
-    axis: int
-    positions: bool
-
-
-@dataclass(frozen=True)
-class FindLargest:
-    """Where the largest element is along axes; the first NaN is larger."""
-
-    axes: tuple[int, ...]
-
-
-@dataclass(frozen=True)
 class Accumulate:
     """Sums ('add') or products ('multiply') of all elements so far along an axis."""
 
@@ -55,14 +40,6 @@ class TakeDiagonal:
     axes: tuple[int, int]
     down: int
     right: int
-
-
-@dataclass(frozen=True)
-class RepeatRows:
-    """Rows along an axis so many times: all as often, or each by a number of its own."""
-
-    axis: int
-    all_alike: bool
 
 
 @dataclass(frozen=True)
@@ -108,56 +85,7 @@ class LoopOnNumbers:
 
 @dataclass(frozen=True)
 class MultiplyStacks:
-    """The product of matrices of two stacks."""
-
-
-@dataclass(frozen=True)
-class CallRoutine:
-    """A function of the runtime for each matrix of a stack, given how many rows and columns there are.
-
-    Attributes
-    ----------
-    name
-        Its name, without that of the precision.
-    flags
-        Numbers that it is given after the matrix.
-    two_sizes
-        Whether it is given both sizes.
-    signs_logarithm
-        Whether its results are a sign and a logarithm, of which a number is made.
-    stacked
-        How many dimensions the stack has.
-    results, works
-        How many arrays are results, and how many are work memory.
-    """
-
-    name: str
-    flags: tuple[int, ...]
-    two_sizes: bool
-    signs_logarithm: bool
-    stacked: int
-    results: int
-    works: int
-
-
-@dataclass(frozen=True)
-class ComposeExchanges:
-    """The permutations that exchanges of rows amount to, or their inverses."""
-
-    inverse: bool
-
-
-@dataclass(frozen=True)
-class FactorTridiagonal:
-    """Multipliers, three diagonals of the upper factor, and which row came to each place."""
-
-
-@dataclass(frozen=True)
-class SolveTridiagonal:
-    """Solutions by such factors, for sides that are vectors or matrices."""
-
-    transposed: bool
-    of_matrices: bool
+    """The products of matrices of two stacks, of whole numbers or truth values."""
 
 
 # ---- indices ----

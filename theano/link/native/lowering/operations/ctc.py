@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from theano.link.native.ir.ir import Scalar, Size, Value, View
 from theano.link.native.ir.scalar_expressions import Expression
+from theano.link.native.ir.scalar_types import SUFFIX
 from theano.link.native.lowering.operations.elementwise import cast
+from theano.link.native.lowering.operations.sorting import turned
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
-from theano.link.native.statements.ctc import Ctc
+from theano.link.native.statements.base import Work
+from theano.link.native.statements.call_runtime import CallRuntime, OfStack
+from theano.link.native.statements.costs import VECTOR_FUNCTION
 from theano.link.native.statements.reduce import Reduce
 from theano.tensor.nnet.ctc_operator import (
     LABELS_IN_RANGE,
@@ -35,9 +39,32 @@ def costs_of_sequences(step: Step, node, inputs: list[Value]) -> list[Value]:
     if with_gradient:
         gradients.append(step.rows_without_gaps(activations.dtype, activations.shape))
     views = [View.of(gradient) for gradient in gradients]
-    statement = Ctc(View.of(costs), views, View.of(work), activations, labels, lengths)
+    writes = [View.of(costs), View.of(work), *(_by_sequence(view) for view in views)]
+    reads = [_by_sequence(activations), labels, lengths]
+    first = len(writes)
+    arguments = (
+        *(steps, classes, labels.shape[1]),
+        *(OfStack(first, 2), OfStack(first + 1, 1), OfStack(first + 2), OfStack(1)),
+        *([OfStack(2, 1)] if views else [0, 0]),
+        OfStack(0),
+    )
+    passes, dtype = 1 + with_gradient, activations.dtype
+    of_states = (steps, labels.shape[1])
+    takes = [
+        Work(passes * VECTOR_FUNCTION[dtype], (steps, classes)),
+        # three exponentials and a logarithm for each of twice as many states as labels
+        Work(passes * 8 * VECTOR_FUNCTION["float64"], of_states),
+    ]
+    computes = [Work(4 * passes, (steps, classes)), Work(24 * passes, of_states)]
+    function = f"ctc_{SUFFIX[dtype]}"
+    statement = CallRuntime(function, writes, reads, arguments, (sequences,), takes, computes)
     step.append(statement, costs, work, *gradients)
     return [View.of(costs), *views]
+
+
+def _by_sequence(view: View) -> View:
+    """A view by step, sequence and class with the sequences first."""
+    return turned(view, [1, 0, 2])
 
 
 def _require(step: Step, extreme: str, view: View, condition: str, bound: Size, text: str) -> None:

@@ -13,11 +13,10 @@ from theano.link.native.ir.scalar_expressions import expression_of
 from theano.link.native.ir.scalar_types import DTYPES
 from theano.link.native.ir.symbolic import compared
 from theano.link.native.lowering.operations.elementwise import cast
+from theano.link.native.lowering.operations.sorting import largest_of_rows, turned
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
-from theano.link.native.statements.kernel import Kernel
 from theano.link.native.statements.reduce import Reduce
-from theano.link.native.statements.tasks import FindLargest
 
 # scalar operation -> what the emitter calls it
 REDUCTIONS = {Add: "add", Mul: "multiply", Maximum: "maximum", Minimum: "minimum"}
@@ -91,9 +90,12 @@ def argmax(step: Step, node, inputs: list[Value]) -> list[Value]:
     kept = [d for d in range(view.ndim) if d not in axes]
     for axis in axes:
         step.sizes.check(compared(view.shape[axis], ">", 0), "an argmax of at least one element")
-    out = step.temporary("int64", tuple(view.shape[d] for d in kept))
-    result = View.of(out)
-    step.append(Kernel([result], [view], FindLargest(tuple(axes))), out)
+    rows = turned(view, [*kept, *axes])
+    if len(axes) != 1:
+        count = step.sizes.product(view.shape[d] for d in axes)
+        joined = step.reshaped(rows, (*rows.shape[: len(kept)], count))
+        rows = step.view(joined)
+    result = largest_of_rows(step, rows)
     return [result if kept else step.load(result)]
 
 

@@ -18,8 +18,9 @@ from theano.link.native.ir.symbolic import Choice, Operation, compared, maximum,
 from theano.link.native.lowering.operations.elementwise import cast
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
+from theano.link.native.statements.copy import Copy
 from theano.link.native.statements.kernel import Kernel
-from theano.link.native.statements.tasks import RepeatRows, TakeDiagonal
+from theano.link.native.statements.tasks import TakeDiagonal
 from theano.pytensor_base.operations.axes import axis_apart
 from theano.pytensor_base.operations.tensor import JoinDims, SplitDims
 
@@ -179,8 +180,7 @@ def split(step: Step, node, inputs: list[Value]) -> list[Value]:
     parts: list[Value] = []
     begin: Size = 0
     for size in sizes:
-        shape = tuple(size if d == axis else n for d, n in enumerate(view.shape))
-        parts.append(_part(step, view, axis, begin, shape))
+        parts.append(_part(step, view, axis, begin, _with_size(view.shape, axis, size)))
         begin = step.sizes.binary(begin, "+", size)
     step.sizes.equal(begin, value.shape[axis], "the sum of the lengths of Split")
     return parts
@@ -230,16 +230,32 @@ def repeat(step: Step, node, inputs: list[Value]) -> list[Value]:
         step.sizes.equal(count, view.shape[axis], "the number of repeats")
         items = numbers_of(step, times, count, "a list of repeats")
     sizes = _sizes(step, items, "a number of repeats")
-    total: Size = 0
-    for size in sizes:
-        total = step.sizes.binary(total, "+", size)
     if isinstance(times, Spread):
-        total = step.sizes.binary(total, "*", view.shape[axis])
-    shape = tuple(total if d == axis else n for d, n in enumerate(view.shape))
-    out = step.temporary(view.dtype, shape)
-    task = RepeatRows(axis, isinstance(times, Spread))
-    step.append(Kernel([View.of(out)], [view], task, sizes), out)
+        return [_repeated(step, view, axis, sizes[0])]
+    starts: list[Size] = [0]
+    for size in sizes:
+        starts.append(step.sizes.binary(starts[-1], "+", size))
+    out = step.temporary(view.dtype, _with_size(view.shape, axis, starts[-1]))
+    for row, (start, size) in enumerate(zip(starts[:-1], sizes, strict=True)):
+        part = _part(step, View.of(out), axis, start, _with_size(view.shape, axis, size))
+        one = _part(step, view, axis, row, _with_size(view.shape, axis, 1))
+        step.append(Copy(part, step.stretched(one, part.shape)), out)
     return [View.of(out)]
+
+
+def _repeated(step: Step, view: View, axis: int, times: Size) -> View:
+    """Each row along an axis as often: a copy of what has a dimension more, of the same rows."""
+    before, rows, after = view.shape[:axis], view.shape[axis], view.shape[axis + 1 :]
+    shape = (*before, rows, times, *after)
+    axes = (*view.axes[: axis + 1], None, *view.axes[axis + 1 :])
+    steps = (*view.steps[: axis + 1], 0, *view.steps[axis + 1 :])
+    copy = View.of(step.copied(View(view.buffer, shape, axes, steps, view.start)))
+    total = step.sizes.binary(rows, "*", times)
+    return step.view(step.reshaped(copy, (*before, total, *after)))
+
+
+def _with_size(shape: tuple[Size, ...], axis: int, size: Size) -> tuple[Size, ...]:
+    return tuple(size if d == axis else n for d, n in enumerate(shape))
 
 
 @lowers(Join)

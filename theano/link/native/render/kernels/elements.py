@@ -1,11 +1,10 @@
-"""Orders, cumulative sums, diagonals and ranges of elements; convolutions; loops on numbers."""
+"""Cumulative sums, diagonals and ranges of elements; convolutions; loops on numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from theano.link.native.ir.scalar_types import FLOATS
-from theano.link.native.ir.symbolic import Size
 from theano.link.native.render.arrays import Array, indices, loops, passes
 from theano.link.native.render.looks import declared, look_after, unless_empty
 from theano.link.native.render.numbers_in_c import C_TYPES, in_c
@@ -14,83 +13,11 @@ from theano.link.native.render.scalar_functions import scalar_text
 from theano.link.native.statements.tasks import (
     Accumulate,
     Convolve,
-    FindLargest,
     LoopOnNumbers,
-    RepeatRows,
-    SortAlong,
     TakeDiagonal,
     WriteEye,
     WriteRange,
 )
-
-
-@writes_task(SortAlong)
-def sort_along(
-    task: SortAlong, looks: int, y: Array, order: Array, merged: Array, x: Array
-) -> list[str]:
-    names, axis = indices("i", len(x.shape)), task.axis
-    at = names[axis]
-
-    def element(position: str) -> str:
-        return x.at(*(position if name == at else name for name in names))
-
-    place, found = y.at(*names), f"from[{at}]"
-    body = [
-        *_merge_sort(x.kind, str(x.shape[axis]), order.name, merged.name, element),
-        f"for (int64_t {at} = 0; {at} < {x.shape[axis]}; {at}++)",
-        f"    {place} = {found if task.positions else element(found)};",
-        *look_after(str(x.shape[axis]), looks),
-    ]
-    others = [d for d in range(len(names)) if d != axis]
-    around = [names[d] for d in others], [y.shape[d] for d in others]
-    return [*declared(looks), *unless_empty(y.shape, loops(*around, body, looks))]
-
-
-def _merge_sort(
-    kind: str, length: str, order: str, merged: str, element: Callable[[str], str]
-) -> list[str]:
-    """Lines that leave in ``from`` the positions in order (Knuth 1998, section 5.2.4)."""
-    # NaN differs from itself, and comes after all numbers
-    return [
-        f"int64_t *from = {order}, *to = {merged};",
-        f"for (int64_t k = 0; k < {length}; k++) from[k] = k;",
-        f"for (int64_t width = 1; width < {length}; width *= 2) {{",
-        f"for (int64_t first = 0; first < {length}; first += 2 * width) {{",
-        f"const int64_t middle = tn_smaller(first + width, {length});",
-        f"const int64_t end = tn_smaller(first + 2 * width, {length});",
-        "int64_t left = first, right = middle;",
-        "for (int64_t k = first; k < end; k++) {",
-        "int second = left == middle;",
-        "if (!second && right < end) {",
-        f"const {kind} a = {element('from[left]')}, b = {element('from[right]')};",
-        "second = b < a || (a != a && b == b);",
-        "}",
-        "to[k] = second ? from[right++] : from[left++];",
-        "}",
-        "}",
-        "int64_t *const swapped = from;",
-        "from = to;",
-        "to = swapped;",
-        "}",
-    ]
-
-
-@writes_task(FindLargest)
-def find_largest(task: FindLargest, looks: int, y: Array, x: Array) -> list[str]:
-    names, axes = indices("i", len(x.shape)), task.axes
-    kept = [d for d in range(len(names)) if d not in axes]
-    first = x.at(*("0" if d in axes else names[d] for d in range(len(names))))
-    one = [
-        f"const {x.kind} next = {x.at(*names)};",
-        "if (best == best && !(next <= best)) { best = next; at = k; }",
-        "k++;",
-    ]
-    along = passes([names[d] for d in axes], [x.shape[d] for d in axes], one, looks)
-    body = [f"{x.kind} best = {first};", "int64_t at = 0, k = 0;", *along]
-    body.append(f"{y.at(*(names[d] for d in kept))} = at;")
-    around = [names[d] for d in kept], [x.shape[d] for d in kept]
-    return [*declared(looks), *loops(*around, body, looks)]
-
 
 # operation -> the operator, and what it begins with
 _ACCUMULATED = {"add": ("+", 0), "multiply": ("*", 1)}
@@ -135,33 +62,6 @@ def take_diagonal(task: TakeDiagonal, looks: int, y: Array, x: Array) -> list[st
     at |= {first: f"(k + {task.down})", second: f"(k + {task.right})"}
     one = f"{y.at(*names, 'k')} = {x.at(*(at[d] for d in range(len(x.shape))))};"
     return [*declared(looks), *passes([*names, "k"], y.shape, [one], looks)]
-
-
-@writes_task(RepeatRows)
-def repeat_rows(task: RepeatRows, looks: int, y: Array, x: Array, *times_of_rows: str) -> list[str]:
-    names, axis = indices("i", len(x.shape)), task.axis
-    outer, inner = range(axis), range(axis + 1, len(names))
-    to = [*names[:axis], "k", *names[axis + 1 :]]
-    one = f"{y.at(*to)} = {x.at(*names)};"
-    within = [names[d] for d in inner], [x.shape[d] for d in inner], [one]
-    body = ["int64_t k = 0;"]
-    if task.all_alike:
-        again = _again(times_of_rows[0], within, looks)
-        body += loops([names[axis]], [x.shape[axis]], again, looks)
-    else:
-        for row, often in enumerate(times_of_rows):
-            again = _again(often, within, looks)
-            body += ["{", f"const int64_t {names[axis]} = {row};", *again, "}"]
-    around = [names[d] for d in outer], [x.shape[d] for d in outer]
-    return [*declared(looks), *unless_empty(y.shape, loops(*around, body, looks))]
-
-
-def _again(times: str, within: tuple[list[str], list[Size], list[str]], looks: int) -> list[str]:
-    """A row so many times; k counts the rows that are written."""
-    names, sizes, body = within
-    if not names:
-        return passes(["n"], [times], [*body, "k++;"], looks)
-    return loops(["n"], [times], [*passes(names, sizes, body, looks), "k++;"], looks)
 
 
 @writes_task(Convolve)

@@ -7,15 +7,12 @@ from theano.link.native.ir.layout import Place
 from theano.link.native.ir.scalar_types import SUFFIX
 from theano.link.native.ir.sharing import Rectangle, Share
 from theano.link.native.ir.symbolic import Call
-from theano.link.native.render.looks import declared, going_on, look_after
 from theano.link.native.render.memory import panels
 from theano.link.native.render.numbers_in_c import C_TYPES, in_c
 from theano.link.native.render.registry import renders
 from theano.link.native.render.writer import Writer
-from theano.link.native.schedule.polls import between_polls
 from theano.link.native.statements.call_loop import CallLoop, StepRange
 from theano.link.native.statements.correlation import DIRECTIONS, Correlate
-from theano.link.native.statements.ctc import Ctc
 from theano.link.native.statements.gemm import Gemm
 
 
@@ -132,49 +129,4 @@ def correlate(statement: Correlate, writer: Writer, share: Share | None) -> list
     return [
         f"runtime->correlate_{SUFFIX[out.dtype]}({in_c(given)}, {DIRECTIONS[statement.computed]}, "
         f"{pointers}, {threads});"
-    ]
-
-
-@renders(Ctc)
-def ctc(statement: Ctc, writer: Writer, share: Share | None) -> list[str]:
-    dtype = statement.activations.dtype
-    looks = between_polls() if writer.looks else 0
-    named = {
-        "x": statement.activations,
-        "labels": statement.labels,
-        "steps": statement.steps,
-        "costs": statement.costs,
-        "work": statement.work,
-        **dict(zip(["gradients"], statement.gradients, strict=False)),
-    }
-    places = {name: writer.place(view) for name, view in named.items()}
-    strides = {name: [one.text for one in place.strides] for name, place in places.items()}
-    pointers = [
-        f"{C_TYPES[named[name].dtype]} *const {name} = {place.pointer};"
-        for name, place in places.items()
-    ]
-    steps, sequences, classes = writer.shape(statement.activations)
-    of_gradient = strides["gradients"][0] if statement.gradients else "0"
-    sizes = [steps, classes, writer.shape(statement.labels)[1], strides["x"][0], strides["x"][2]]
-    sizes += [strides["labels"][1], of_gradient]
-    gradient = f"gradients + k * ({strides['gradients'][1]})" if statement.gradients else "0"
-    operands = [
-        f"TN_CTC({', '.join(map(str, sizes))})",
-        f"x + k * ({strides['x'][1]})",
-        f"labels + k * ({strides['labels'][0]})",
-        f"steps[k * ({strides['steps'][0]})]",
-        f"work + k * ({strides['work'][0]})",
-        gradient,
-    ]
-    first, end = ("0", sequences) if share is None else (share.first, share.end)
-    call = f"runtime->ctc_{SUFFIX[dtype]}({', '.join(operands)})"
-    return [
-        "{",
-        *declared(looks),
-        *pointers,
-        f"for (int64_t k = {first}; k < {end}{going_on(looks)}; k++) {{",
-        f"costs[k * ({strides['costs'][0]})] = {call};",
-        *look_after(f"{steps} * {classes}", looks),
-        "}",
-        "}",
     ]

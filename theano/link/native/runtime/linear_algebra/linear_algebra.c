@@ -44,6 +44,7 @@ static int64_t least(int64_t a, int64_t b)
 #define TN_NAME(x) x##_f32
 #include "linear_algebra.inc"
 #include "reflections.inc"
+#include "tridiagonal.inc"
 #undef TN_REAL
 #undef TN_NAME
 
@@ -51,5 +52,22 @@ static int64_t least(int64_t a, int64_t b)
 #define TN_NAME(x) x##_f64
 #include "linear_algebra.inc"
 #include "reflections.inc"
+#include "tridiagonal.inc"
 #undef TN_REAL
 #undef TN_NAME
+
+int64_t tn_permutation(int64_t n, int64_t inverse, const int64_t *exchanges, int64_t stride, int64_t *out)
+{
+    for (int64_t i = 0; i < n; i++)
+        out[i] = i;
+    for (int64_t step = 0; step < n; step++) {
+        /* backwards, they undo what they do forwards */
+        const int64_t i = inverse ? step : n - 1 - step, given = exchanges[i * stride];
+        const int64_t other = given < 0 ? given + n : given;
+        if (other < 0 || other >= n) return 0;
+        const int64_t kept = out[i];
+        out[i] = out[other];
+        out[other] = kept;
+    }
+    return 1;
+}

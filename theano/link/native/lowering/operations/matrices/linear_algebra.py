@@ -6,10 +6,10 @@ The runtime computes them (``runtime/linear_algebra/linear_algebra.c``), in sing
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pytensor.scalar as ps
 from pytensor.tensor.linalg import (
     QR,
     Cholesky,
@@ -27,16 +27,16 @@ from pytensor.tensor.linalg import (
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Buffer, CannotLower, Size, Value, View
-from theano.link.native.ir.scalar_types import FLOATS
+from theano.link.native.ir.scalar_expressions import expression_of
+from theano.link.native.ir.scalar_types import FLOATS, SUFFIX
 from theano.link.native.ir.symbolic import compared, minimum
 from theano.link.native.lowering.operations.elementwise import cast
 from theano.link.native.lowering.operations.matrices.stacks import stack_shape, stretched
 from theano.link.native.lowering.registry import computing_class, lowers
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.base import Work
-from theano.link.native.statements.costs import MULTIPLY_ADD
-from theano.link.native.statements.kernel import Kernel
-from theano.link.native.statements.tasks import CallRoutine, ComposeExchanges
+from theano.link.native.statements.call_runtime import CallRuntime, OfStack, Whole
+from theano.link.native.statements.costs import MOVE, MULTIPLY_ADD
 from theano.pytensor_base.operations.tensor import TRSYL
 from theano.tensor.linear_algebra.solved_systems import SolveOrNaN
 
@@ -65,8 +65,6 @@ class Routine:
         How many whole numbers of it, for each row.
     failure
         What a call raises where the function answers that there is no result.
-    signs_logarithm
-        Whether the results are a sign and a logarithm, of which a number is made.
     """
 
     name: str
@@ -76,7 +74,6 @@ class Routine:
     work: tuple[tuple[str | int, ...], ...] = ()
     whole_numbers: int = 0
     failure: str | None = None
-    signs_logarithm: bool = False
 
     @property
     def two_sizes(self) -> bool:
@@ -134,7 +131,7 @@ ROUTINES: Mapping[type, Callable[[Any], Routine]] = {
     MatrixInverse: lambda op: Routine(
         "inverse", work=(("n", "n"),), whole_numbers=1, failure="Singular matrix"
     ),
-    Det: lambda op: replace(_DETERMINANT, signs_logarithm=True),
+    Det: lambda op: _DETERMINANT,
     SLogDet: lambda op: _DETERMINANT,
     Eigh: lambda op: Routine(
         "eigh",
@@ -196,9 +193,13 @@ def on_stacks(
         for letters, kind in zip(routine.results, dtypes, strict=False)
     ]
     call = _Call(step, routine, dtype, sizes, len(stack))
-    step.append(call.kernel(results, operands), *results, *call.work)
-    kept = results[: len(node.outputs)]
-    return [View.of(r) if r.shape else step.load(View.of(r)) for r in kept]
+    step.append(call.statement(results, operands), *results, *call.work)
+    values: list[Value] = [View.of(r) if r.shape else step.load(View.of(r)) for r in results]
+    if routine is _DETERMINANT and len(node.outputs) == 1:
+        sign, logarithm = values
+        size = step.apply(expression_of(ps.exp, [dtype], dtype), [logarithm])
+        return [step.apply(expression_of(ps.mul, [dtype, dtype], dtype), [sign, size])]
+    return values[: len(node.outputs)]
 
 
 def _sizes(step: Step, routine: Routine, cores: Sequence[tuple[Size, ...]]) -> dict[str, Size]:
@@ -242,29 +243,32 @@ class _Call:
     def _product(self, step: Step, term: Sequence[str | int]) -> Size:
         return step.sizes.product(self.sizes[f] if isinstance(f, str) else f for f in term)
 
-    def kernel(self, results: Sequence[Buffer], operands: Sequence[View]) -> Kernel:
+    def statement(self, results: Sequence[Buffer], operands: Sequence[View]) -> CallRuntime:
         """The statement that calls it."""
-        writes = [View.of(buffer) for buffer in (*results, *self.work)]
-        n, m = self.sizes["n"], self.sizes["m"]
-        terms = (*results[0].shape[: self.ndim], n, n, m if self.routine.two_sizes else n)
-        routine, failure = self.routine, self.routine.failure
-        task = CallRoutine(
-            routine.name,
-            routine.flags,
-            routine.two_sizes,
-            routine.signs_logarithm,
-            self.ndim,
-            len(results),
-            len(self.work),
+        routine, n, m = self.routine, self.sizes["n"], self.sizes["m"]
+        made = len(results)
+        first = made + len(self.work)
+        others = range(first + 1, first + len(operands))
+        arguments = (
+            n,
+            *([m] if routine.two_sizes else []),
+            OfStack(first, 2),
+            *routine.flags,
+            *(OfStack(k, 2) for k in others),
+            *map(OfStack, range(made)),
+            *map(Whole, range(made, first)),
         )
-        return Kernel(
-            writes,
+        terms = (n, n, m if routine.two_sizes else n)
+        failure = routine.failure
+        return CallRuntime(
+            f"{routine.name}_{SUFFIX[self.dtype]}",
+            [View.of(buffer) for buffer in (*results, *self.work)],
             list(operands),
-            task,
-            [n, m],
+            arguments,
+            results[0].shape[: self.ndim],
+            [Work(MULTIPLY_ADD[self.dtype], terms)],
+            [Work(1, terms)],
             None if failure is None else (np.linalg.LinAlgError, failure),
-            takes=[Work(MULTIPLY_ADD[self.dtype], terms)],
-            computes=[Work(1, terms)],
         )
 
 
@@ -276,12 +280,12 @@ def rows_as_exchanged(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 def permutation(step: Step, pivots: View, inverse: bool) -> View:
     """The permutations that exchanges along the last dimension amount to."""
-    out, found = (
-        step.rows_without_gaps("int64", pivots.shape),
-        step.rows_without_gaps("int64", pivots.shape[-1:]),
-    )
+    out = View.of(step.rows_without_gaps("int64", pivots.shape))
+    exchanges = step.view(cast(step, pivots, "int64"))
+    length, stack = pivots.shape[-1], pivots.shape[:-1]
+    arguments = (length, int(inverse), OfStack(1, 1), OfStack(0))
+    takes = [Work(2 * MOVE, (length,))]
     failure = IndexError, "a pivot is out of bounds"
-    writes = [View.of(out), View.of(found)]
-    task = ComposeExchanges(inverse)
-    step.append(Kernel(writes, [pivots], task, failure=failure), out, found)
-    return View.of(out)
+    call = CallRuntime("permutation", [out], [exchanges], arguments, stack, takes, (), failure)
+    step.append(call, out.buffer)
+    return out

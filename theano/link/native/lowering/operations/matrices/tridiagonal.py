@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from theano.link.native.ir.ir import CannotLower, Value, View
-from theano.link.native.ir.scalar_types import FLOATS
+from theano.link.native.ir.scalar_types import FLOATS, SUFFIX
 from theano.link.native.ir.symbolic import compared
 from theano.link.native.lowering.operations.elementwise import cast
 from theano.link.native.lowering.operations.matrices.stacks import stack_shape, stretched
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.base import Work
-from theano.link.native.statements.kernel import Kernel
-from theano.link.native.statements.tasks import FactorTridiagonal, SolveTridiagonal
+from theano.link.native.statements.call_runtime import CallRuntime, OfStack
 from theano.pytensor_base.operations.tensor import (
     LUFactorTridiagonal,
     SolveLUFactorTridiagonal,
@@ -50,8 +49,10 @@ def factors_of_stack(step: Step, node, inputs: list[Value], flags: _Flags) -> li
         for variable, length in zip(node.outputs, lengths, strict=True)
     ]
     results = [View.of(out) for out in outs]
-    takes = [Work(_ROW, (*stack, n))]
-    step.append(Kernel(results, views, FactorTridiagonal(), takes=takes), *outs)
+    arguments = (n, *(OfStack(5 + k, 1) for k in range(3)), *map(OfStack, range(5)))
+    function = f"factor_tridiagonal_{SUFFIX[dtype]}"
+    takes = [Work(_ROW, (n,))]
+    step.append(CallRuntime(function, results, views, arguments, stack, takes), *outs)
     return list(results)
 
 
@@ -67,10 +68,13 @@ def solutions_of_stack(step: Step, node, inputs: list[Value], flags: _Flags) -> 
         length = step.sizes.binary(views[k].shape[-1], "+", fewer)
         step.sizes.equal(length, n, "lengths of the factors of a tridiagonal matrix")
     out = step.rows_without_gaps(dtype, sides.shape)
-    task = SolveTridiagonal(op.transposed, op.b_ndim == 2)
-    takes = [Work(_ROW, out.shape)]
-    step.append(Kernel([View.of(out)], views, task, takes=takes), out)
-    return [View.of(out)]
+    m = sides.shape[-1] if op.b_ndim == 2 else 1
+    factors = (OfStack(1 + k, 1) for k in range(5))
+    arguments = (n, m, int(op.transposed), *factors, OfStack(6, 2), OfStack(0))
+    function, result = f"solve_tridiagonal_{SUFFIX[dtype]}", View.of(out)
+    stack, takes = out.shape[:stacked], [Work(_ROW, (n, m))]
+    step.append(CallRuntime(function, [result], views, arguments, stack, takes), out)
+    return [result]
 
 
 def _views(step: Step, inputs: Sequence[Value], flags: _Flags, dtypes: Sequence[str]) -> list[View]:

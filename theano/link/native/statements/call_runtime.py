@@ -1,0 +1,121 @@
+"""A function of the runtime, called for each matrix, row or sequence of a stack."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from theano.data_classes import dataclass
+from theano.link.native.ir.ir import Size, View
+from theano.link.native.ir.prologue import names_of
+from theano.link.native.ir.sharing import ONE, Serial, Share, Sharing, Way
+from theano.link.native.ir.sizes import Sizes
+from theano.link.native.statements.base import AsFunction, Statement, Touch, Work
+
+
+@dataclass(frozen=True)
+class OfStack:
+    """Where the part of an array at a place of the stack begins, and so many of its strides.
+
+    Attributes
+    ----------
+    array
+        The position of the array among those that are written, and then those that are read.
+    strides
+        How many strides follow; those of dimensions that it lacks are 0.
+    """
+
+    array: int
+    strides: int = 0
+
+
+@dataclass(frozen=True)
+class Whole:
+    """Where an array begins that all calls use, as work memory."""
+
+    array: int
+
+
+@dataclass(eq=False)
+class CallRuntime(Statement):
+    """Calls of one function; those of a stack are shared out among threads where they have no work memory.
+
+    Attributes
+    ----------
+    function
+        Its name in the runtime's table.
+    writes, reads
+        What it writes, work memory among it, and reads. Those of `OfStack` begin with the stack's dimensions.
+    arguments
+        What it is given: sizes and numbers, and parts of the arrays.
+    stack
+        For how many places it is called.
+    takes, computes
+        How many nanoseconds a call takes, and how many operations it computes: so many times for each
+        element of a shape.
+    failure
+        The exception that ends the step where the function answers 0.
+    """
+
+    function: str
+    writes: list[View]
+    reads: list[View]
+    arguments: tuple[Size | OfStack | Whole, ...]
+    stack: tuple[Size, ...]
+    takes: Sequence[Work]
+    computes: Sequence[Work] = ()
+    failure: tuple[type[Exception], str] | None = None
+
+    as_function = AsFunction.WHERE_IT_REPEATS
+    leaves_work = True
+
+    @property
+    def may_fail(self) -> bool:
+        return self.failure is not None
+
+    def errors(self) -> list[tuple[type[Exception], str]]:
+        return [] if self.failure is None else [self.failure]
+
+    def values_read(self) -> Sequence[View]:
+        return self.reads
+
+    def values_written(self) -> Sequence[View]:
+        return self.writes
+
+    def numbers_read(self) -> set[str]:
+        sizes = [one for one in self.arguments if not isinstance(one, OfStack | Whole)]
+        return super().numbers_read() | names_of(sizes)
+
+    def free_views(self) -> list[View]:
+        """Those whose strides the function is given."""
+        given = {one.array: one.strides for one in self.arguments if isinstance(one, OfStack)}
+        numbered = enumerate(self.reads, len(self.writes))
+        return [view for k, view in numbered if view.ndim - len(self.stack) <= given.get(k, 0)]
+
+    def way(self, sharing: Sharing, sizes: Sizes) -> Way:
+        """Each thread has a range of the stack's first dimension."""
+        if self.may_fail:
+            # an error must not leave the other threads waiting
+            return Serial("a function that may end the step")
+        together = any(isinstance(one, Whole) for one in self.arguments)
+        if together or not self.stack or sizes.find(self.stack[0]) == 1:
+            return ONE
+        return sharing.share(0, sizes.find(self.stack[0]), "1")
+
+    def part_of_thread(self, sizes: Sizes) -> Share | None:
+        way = self.way(Sharing(), sizes)
+        return replace(way, first="first", end="end") if isinstance(way, Share) else None
+
+    def touches(self, share: Share | None) -> list[Touch]:
+        dimension = None if share is None else 0
+        reads = [Touch(view, dimension) for view in self.reads]
+        return [*reads, *(Touch(view, dimension, True) for view in self.writes)]
+
+    def nanoseconds(self) -> list[Work]:
+        return [Work(one.each, (*self.stack, *one.shape)) for one in self.takes]
+
+    def operations(self) -> list[Work]:
+        return [Work(one.each, (*self.stack, *one.shape)) for one in self.computes]
+
+    def described(self) -> str:
+        return f"call of {self.function}"
