@@ -77,3 +77,55 @@ def test_quotients_by_one_number_are_those_of_division(dtype):
 
 def dtype_number(dtype, number):
     return np.dtype(dtype).type(number)
+
+
+def truths(x, y, one):
+    """What is computed of truth, by functions that NumPy and PyTensor have alike."""
+    above, positive = x > y, x >= one
+    return {
+        "numbers of truth": above * x + y * positive - positive,
+        "and": (above & positive) * y,
+        "or": (above | ~positive) * y,
+        "exclusive or": (above ^ positive) - x,
+        "added": (above + positive) * x + (above * positive) * y,
+        "as numbers": above.astype(x.dtype) / (positive.astype(x.dtype) + 2),
+    }
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", truths(*(pt.dscalar() for _ in range(3))))
+def test_truth_is_a_mask_on_vectors(name, dtype):
+    x, y = pt.vector("x", dtype=dtype), pt.vector("y", dtype=dtype)
+    one = dtype_number(dtype, 1)
+    function = compiled([x, y], truths(x, y, one)[name])
+    assert "tn_store_some_" in source(function)
+    a, b = np.resize(ODD.astype(dtype), 103), numbers(103, dtype=dtype)
+    with np.errstate(all="ignore"):
+        for given in ((a, b), (b, a), (a, a[::-1].copy()), (a[:0], b[:0]), (a[:3], b[:3])):
+            np.testing.assert_array_equal(function(*given), truths(*given, one)[name])
+
+
+def test_truth_that_is_compared_is_a_number():
+    x, y = pt.vectors("xy")
+    function = compiled([x, y], ((x > y) >= (x > 0)) * x + ((x > 0) < (y > 0)) * y)
+    a, b = numbers(103), numbers(103, seed=1)
+    expected = ((a > b) >= (a > 0)) * a + ((a > 0) < (b > 0)) * b
+    np.testing.assert_array_equal(function(a, b), expected)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_gradients_of_choices_are_on_vectors(dtype):
+    x, y = pt.vector("x", dtype=dtype), pt.vector("y", dtype=dtype)
+    cost = pt.maximum(x, y) ** 2 + pt.clip(x, -1, 1) * y + pt.minimum(x * y, y) * abs(x)
+    function = compiled([x, y], pytensor.grad(cost.sum(), [x, y]))
+    assert "tn_store_some_" in source(function)
+    given = numbers(103, dtype=dtype), numbers(103, seed=1, dtype=dtype)
+    a, b = (one.astype("float64") for one in given)
+    first, smaller = a >= b, a * b <= b
+    by_x = 2 * a * first + np.where(abs(a) <= 1, b, 0)
+    by_x += np.where(smaller, b * abs(a), 0) + np.minimum(a * b, b) * np.sign(a)
+    found = function(*given)
+    np.testing.assert_allclose(found[0], by_x, 1e-6 if dtype == "float32" else 1e-13)
+    by_y = 2 * b * ~first + np.clip(a, -1, 1) + np.where(smaller, a, 1) * abs(a)
+    np.testing.assert_allclose(found[1], by_y, 1e-6 if dtype == "float32" else 1e-13)
+    assert 0 < smaller.sum() < 103

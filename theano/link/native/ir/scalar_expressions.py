@@ -118,15 +118,15 @@ TABLE: dict[type, _Form] = {
     basic.NEQ: _Form("comparison", "!="),
     basic.IsNan: _Form("common", "is nan", True),
     basic.IsInf: _Form("common", "is infinite"),
-    basic.OR: _same("or"),
-    basic.AND: _same("and"),
-    basic.XOR: _same("exclusive or"),
+    basic.OR: _Form("bits", "or"),
+    basic.AND: _Form("bits", "and"),
+    basic.XOR: _Form("bits", "exclusive or"),
     basic.Pow: _Form("power", "power"),
     basic.IntDiv: _Form("whole", "floor division"),
     basic.Mod: _Form("whole", "remainder"),
     basic.Abs: _Form("magnitude", "magnitude", True),
     basic.Sign: _same("sign", True),
-    basic.Invert: _Form("whole", "invert"),
+    basic.Invert: _Form("bits", "invert"),
     basic.Ceil: _function("ceil"),
     basic.Floor: _function("floor"),
     basic.Trunc: _function("trunc"),
@@ -212,8 +212,8 @@ def expression_of(op: Any, inputs: Sequence[str], output: str) -> Expression:
     if kind in _NARY:
         return _arithmetic(str(op), _Form("arithmetic", _NARY[kind], True), inputs, output)
     if kind is ps.Cast:
-        whole = inputs[0] == output and output != "bool"
-        return Expression("cast", "cast", None, output, whole)
+        in_vectors = inputs[0] == output != "bool" or inputs[0] == "bool" and output in FLOATS
+        return Expression("cast", "cast", None, output, in_vectors)
     if kind not in TABLE:
         raise CannotLower(f"the scalar operation {operation(op)}")
     form = TABLE[kind]
@@ -273,6 +273,11 @@ def _whole(name: str, form: _Form, inputs: Sequence[str], output: str) -> Expres
     return Expression(name, form.operation, output, output)
 
 
+def _bits(name: str, form: _Form, inputs: Sequence[str], output: str) -> Expression:
+    """What is done to bits; truth on vectors is a mask."""
+    return Expression(name, form.operation, output, output, output == "bool")
+
+
 def _magnitude(name: str, form: _Form, inputs: Sequence[str], output: str) -> Expression:
     return Expression(name, form.operation, output, output, output in FLOATS)
 
@@ -287,5 +292,6 @@ _RULES: dict[str, Callable[[str, _Form, Sequence[str], str], Expression]] = {
     "whole order": _whole_order,
     "power": _power,
     "whole": _whole,
+    "bits": _bits,
     "magnitude": _magnitude,
 }

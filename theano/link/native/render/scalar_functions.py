@@ -106,6 +106,7 @@ _ON_VECTORS = {
     "negate": "(-{0})",
     "square": "({0} * {0})",
     "cast": "{0}",
+    "invert": "(~{0})",
     "choose": "TN_SELECT_{S}({0}, {1}, {2})",
     "clip": "TN_SELECT_{S}({0} < {1}, {1}, TN_SELECT_{S}({0} > {2}, {2}, {0}))",
     "maximum": "TN_SELECT_{S}({1} > {0}, {1}, TN_SELECT_{S}({0} >= {1}, {0}, {0} + {1}))",
@@ -120,6 +121,8 @@ _ON_VECTORS = {
     "power -1.5": "TN_SELECT_{S}({0} == TN_SPLAT_{S}(({t})-__builtin_inf()), TN_SPLAT_{S}(({t})0), "
     "1 / ({0} * tn_sqrt_{s}({0})))",
 }
+# a mask where a number is wanted
+_ONE_OR_ZERO = "TN_SELECT_{S}({0}, TN_SPLAT_{S}(({t})1), TN_SPLAT_{S}(({t})0))"
 # functions of activations.inc and of the files in functions/
 FUNCTIONS_ON_VECTORS = (
     *("exp", "expm1", "log", "log1p", "tanh", "sigmoid", "softplus"),
@@ -152,9 +155,18 @@ def scalar_text(expression: Expression, operands: Sequence[str], dtypes: Sequenc
     )
 
 
-def vector_text(expression: Expression, operands: Sequence[str], dtype: str) -> str:
-    """The C expression on vectors of a floating-point type."""
+def vector_text(
+    expression: Expression, operands: Sequence[str], dtypes: Sequence[str], dtype: str
+) -> str:
+    """The C expression on vectors of a floating-point type, and on masks, which are truth values."""
     assert expression.in_vectors
+    if expression.operand_dtype != "bool":
+        operands = [
+            _ONE_OR_ZERO.format(text, S=SUFFIX[dtype].upper(), t=C_TYPES[dtype])
+            if of == "bool" and not (expression.takes_truth and k == 0)
+            else text
+            for k, (text, of) in enumerate(zip(operands, dtypes, strict=True))
+        ]
     operation, count = expression.operation, len(operands)
     if operation in FUNCTIONS_ON_VECTORS:
         template = f"tn_v_{operation}_{{s}}({_operands(count)})"

@@ -90,7 +90,7 @@ class InLanes:
         return f"{some}_{SUFFIX[self.dtype]}({', '.join(operands)}"
 
     def apply(self, apply: Apply, operands: Sequence[str]) -> str:
-        return vector_text(apply.operation, operands, self.dtype)
+        return vector_text(apply.operation, operands, apply.dtypes, self.dtype)
 
     def is_by_lanes(self, apply: Apply) -> bool:
         return not apply.operation.in_vectors

@@ -31,6 +31,8 @@ from theano.link.native.statements.map import Map
 
 # Elements for which the reciprocal of what they are divided by is worth computing.
 _MANY = 64
+# What is done to masks as it is to truth.
+_OF_MASKS = "and", "or", "exclusive or", "invert", "==", "!=", "add", "multiply", "first", "second"
 # What names of numbers begin with that are held for all elements.
 _LETTERS = {Kind.VECTOR: "s", Kind.DIVISOR: "d"}
 
@@ -171,16 +173,22 @@ def _vector_type(statement: Map, dtypes: Iterable[str]) -> str | None:
 
 
 def _takes_vectors(compute: Compute, dtype: str) -> bool:
-    """Return whether what a computation takes and gives is of a type, or the truth of conditions."""
+    """Return whether what a computation takes and gives is of a type, or the truth of conditions.
+
+    Truth is a mask, which is computed of other truth, and 1 or 0 where a number is wanted.
+    """
     operation = compute.operation
     if compute.dtype == "bool" and (compute.stored or not operation.in_vectors):
         return False
+    of_truth = operation.operand_dtype == "bool"
+    if of_truth and operation.operation not in _OF_MASKS:
+        return False
     for position, operand in enumerate(compute.operands):
-        truth = operation.takes_truth and position == 0
-        if truth and not operation.in_vectors:
-            return False
-        if isinstance(operand, Scalar) and not truth:
+        truth = of_truth or operation.takes_truth and position == 0
+        is_mask = isinstance(operand, Compute) and operand.dtype == "bool"
+        if is_mask and operation.in_vectors:
             continue
-        if isinstance(operand, Scalar) or operand.dtype != ("bool" if truth else dtype):
+        if truth or not isinstance(operand, Scalar) and operand.dtype != dtype:
             return False
-    return compute.dtype in (dtype, "bool") and operation.operand_dtype == dtype
+    wanted = (None, dtype) if operation.operation == "cast" else (dtype,)
+    return compute.dtype in (dtype, "bool") and (of_truth or operation.operand_dtype in wanted)
