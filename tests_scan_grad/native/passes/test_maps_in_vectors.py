@@ -129,3 +129,23 @@ def test_gradients_of_choices_are_on_vectors(dtype):
     by_y = 2 * b * ~first + np.clip(a, -1, 1) + np.where(smaller, a, 1) * abs(a)
     np.testing.assert_allclose(found[1], by_y, 1e-6 if dtype == "float32" else 1e-13)
     assert 0 < smaller.sum() < 103
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_truth_in_memory_is_read_and_written_by_vectors(dtype):
+    x, mask = pt.vector("x", dtype=dtype), pt.vector("mask", dtype="bool")
+    above = x > 0
+    function = compiled([x, mask], [above, above & ~mask, pt.switch(mask, x, pt.exp(x)), mask * x])
+    text = source(function)
+    assert "tn_truth_load_some_" in text and "tn_truth_store_some_" in text
+    for length in (0, 1, 3, 16, 17, 103):
+        values = numbers(length, dtype=dtype)
+        # any byte but 0 is true in NumPy
+        given = np.resize(np.array([0, 1, 2, 0, 255], "uint8"), length).view("bool")
+        truth = given.view("uint8") != 0
+        found = function(values, given)
+        np.testing.assert_array_equal(found[0], values > 0)
+        np.testing.assert_array_equal(found[1], (values > 0) & ~truth)
+        assert found[1].view("uint8").max(initial=0) <= 1
+        np.testing.assert_allclose(found[2], np.where(truth, values, np.exp(values)), 1e-6)
+        np.testing.assert_array_equal(found[3], np.where(truth, values, 0 * values))

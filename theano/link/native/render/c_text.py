@@ -40,13 +40,22 @@ _SECTIONS = {
 _FUNCTION = re.compile(r"tn_[vs]_(erf|sin|cos)_(f\d\d)")
 _FILES = {"erf": "erf", "sin": "sin_cos", "cos": "sin_cos"}
 _HEADING = re.compile(r"^/\* ---- (\w[\w ]*\w)", re.MULTILINE)
-# a line of vectors.inc that makes functions, and what their names begin with
+_OF_REDUCTIONS = ("begin", "row", "end", "lanes")
+# a line of vectors.inc that makes functions, what their names begin with, and parts in which they differ
 _MAKES = (
-    (re.compile(r"TN_REDUCTION\((\w+), .*, (f\d\d), "), "tn_{0}_{part}_{1}"),
-    (re.compile(r"TN_WIDENING_REDUCTION\((\w+), \d\)"), "tn_{0}_{part}_f32_in_f64"),
-    (re.compile(r"TN_DIVISOR\((f\d\d), "), "tn_divisor_of_{0}"),
+    (re.compile(r"TN_REDUCTION\((\w+), .*, (f\d\d), "), "tn_{0}_{part}_{1}", _OF_REDUCTIONS),
+    (
+        re.compile(r"TN_WIDENING_REDUCTION\((\w+), \d\)"),
+        "tn_{0}_{part}_f32_in_f64",
+        _OF_REDUCTIONS,
+    ),
+    (re.compile(r"TN_DIVISOR\((f\d\d), "), "tn_divisor_of_{0}", ("",)),
+    (
+        re.compile(r"TN_TRUTH_MEMORY\((f\d\d), "),
+        "tn_truth_{part}_{0}",
+        ("load", "load_some", "store", "store_some"),
+    ),
 )
-_PARTS = ("begin", "row", "end", "lanes")
 
 
 def c_text(steps: Iterable[Step], lines: Iterable[str]) -> str:
@@ -121,10 +130,9 @@ def _is_called(names: Sequence[str], text: str, called: Callable[[str], bool]) -
 @functools.cache
 def _made_by(line: str) -> tuple[str, ...]:
     """The names of functions that a line makes, if it does."""
-    for pattern, name in _MAKES:
+    for pattern, name, parts in _MAKES:
         found = pattern.match(line)
         if found is not None:
-            parts = _PARTS if "{part}" in name else ("",)
             return tuple(name.format(*found.groups(), part=part) for part in parts)
     return ()
 

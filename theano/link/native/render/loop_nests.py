@@ -176,7 +176,9 @@ class _Printer:
 
     def _in_lanes(self, node: For, first: str, end: str) -> list[str]:
         i = node.index
-        dtype = next(one.value.dtype for one in reversed(node.body) if isinstance(one, Store))
+        dtypes = (one.value.dtype for one in node.body if isinstance(one, Let | Store))
+        # truth is as wide on vectors as the numbers beside it
+        dtype = next(dtype for dtype in dtypes if dtype != "bool")
         width = f"TN_WIDTH_{SUFFIX[dtype].upper()}"
 
         def body(part: str) -> list[str]:

@@ -13,6 +13,7 @@ from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Scalar
 from theano.link.native.ir.loop_nests import Address, Apply, Let, Load, Local, Node, Store, Value
 from theano.link.native.ir.scalar_types import FLOATS, SUFFIX
+from theano.link.native.ir.symbolic import Size
 from theano.link.native.render.numbers_in_c import C_TYPES
 from theano.link.native.render.scalar_functions import (
     FUNCTIONS_ON_VECTORS,
@@ -77,17 +78,17 @@ class InLanes:
         return "__auto_type" if dtype == "bool" else f"tn_{SUFFIX[dtype]}v"
 
     def load(self, load: Load) -> str:
-        return f"tn_load{self._part(load.pointer, load.index)})"
+        return self._called("load", load.dtype, load.pointer, load.index)
 
     def store(self, store: Store, text: str) -> str:
-        to = self._part(store.pointer, store.index, text)
-        return f"tn_store{to});"
+        called = self._called("store", store.value.dtype, store.pointer, store.index, text)
+        return f"{called};"
 
-    def _part(self, pointer: str, index, *more: str) -> str:
-        """Return how a call that loads or stores goes on."""
-        some = "_some" if self.rest else ""
+    def _called(self, name: str, dtype: str, pointer: str, index: Size, *more: str) -> str:
+        """Return the call that loads or stores elements."""
+        some, truth = "_some" if self.rest else "", "truth_" if dtype == "bool" else ""
         operands = [self.address(Address(pointer, index)), *more, *([self.rest] if some else [])]
-        return f"{some}_{SUFFIX[self.dtype]}({', '.join(operands)}"
+        return f"tn_{truth}{name}{some}_{SUFFIX[self.dtype]}({', '.join(operands)})"
 
     def apply(self, apply: Apply, operands: Sequence[str]) -> str:
         return vector_text(apply.operation, operands, apply.dtypes, self.dtype)

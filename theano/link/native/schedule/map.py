@@ -87,9 +87,10 @@ class Elements:
         return (self._in_vectors if in_vectors else self._one_by_one)(first, end, strides)
 
     def _are_vectors(self, strides: list[Product]) -> bool:
-        one = Product(1)
+        one, views = Product(1), self.operands.views
         return all(strides[k] == one for k in self.stores.values()) and all(
-            strides[k] == one or not strides[k].factor for k in self.loads.values()
+            strides[k] == one or not strides[k].factor and views[k].dtype != "bool"
+            for k in self.loads.values()
         )
 
     def _one_by_one(self, first: Size, end: Size, strides: list[Product]) -> list[Node]:
@@ -161,7 +162,7 @@ class Elements:
 
 def _vector_type(statement: Map, dtypes: Iterable[str]) -> str | None:
     """Return the one floating-point type of a map that can run on vectors, or None."""
-    types = set(dtypes)
+    types = set(dtypes) - {"bool"}
     if len(types) != 1 or not types <= set(FLOATS):
         return None
     (dtype,) = types
@@ -178,14 +179,14 @@ def _takes_vectors(compute: Compute, dtype: str) -> bool:
     Truth is a mask, which is computed of other truth, and 1 or 0 where a number is wanted.
     """
     operation = compute.operation
-    if compute.dtype == "bool" and (compute.stored or not operation.in_vectors):
+    if compute.dtype == "bool" and not operation.in_vectors:
         return False
     of_truth = operation.operand_dtype == "bool"
     if of_truth and operation.operation not in _OF_MASKS:
         return False
     for position, operand in enumerate(compute.operands):
         truth = of_truth or operation.takes_truth and position == 0
-        is_mask = isinstance(operand, Compute) and operand.dtype == "bool"
+        is_mask = not isinstance(operand, Scalar) and operand.dtype == "bool"
         if is_mask and operation.in_vectors:
             continue
         if truth or not isinstance(operand, Scalar) and operand.dtype != dtype:

@@ -231,9 +231,8 @@ class _Scope:
         types = {
             self.names[one.pointer].dtype
             for one in node.body
-            if isinstance(one, Store)
-            if one.pointer in self.names
-        }
+            if isinstance(one, Store) and one.pointer in self.names
+        } - {"bool"}
         if len(types) > 1:
             raise _Wrong(f"the loop over {node.index} is in lanes and stores {sorted(types)}")
 
