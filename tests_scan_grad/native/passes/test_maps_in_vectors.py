@@ -149,3 +149,55 @@ def test_truth_in_memory_is_read_and_written_by_vectors(dtype):
         assert found[1].view("uint8").max(initial=0) <= 1
         np.testing.assert_allclose(found[2], np.where(truth, values, np.exp(values)), 1e-6)
         np.testing.assert_array_equal(found[3], np.where(truth, values, 0 * values))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    "view",
+    [lambda x: x[:, ::-1], lambda x: x[:, 1::3], lambda x: x.T, lambda x: x[::-2, ::-2]],
+    ids=["reversed", "every third", "transposed", "both"],
+)
+def test_functions_of_what_lies_apart_are_on_vectors(view, dtype):
+    x = pt.matrix("x", dtype=dtype)
+    function = compiled([x], pt.tanh(view(x)) + pt.exp(-view(x)))
+    assert "tn_load_apart_some_" in source(function)
+    for shape in ((70, 83), (3, 5), (1, 1), (0, 4), (130, 2)):
+        values = numbers(*shape, dtype=dtype)
+        wanted = np.tanh(view(values)) + np.exp(-view(values))
+        tolerance = 1e-13 if dtype == "float64" else 2e-6
+        np.testing.assert_allclose(function(values), wanted, tolerance, tolerance)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int8"])
+def test_transposed_operands_are_read_in_columns(dtype):
+    x = pt.matrix("x", dtype=dtype)
+    function = compiled([x], [x.T + x.T * 2, x.T.copy(), x + x.T])
+    assert "column += 64" in source(function)
+    for size in (1, 2, 63, 64, 65, 200):
+        values = np.arange(size * size).reshape(size, size).astype(dtype)
+        found = function(values)
+        with np.errstate(over="ignore"):
+            np.testing.assert_array_equal(found[0], values.T * np.array(3, dtype))
+            np.testing.assert_array_equal(found[2], values + values.T)
+        np.testing.assert_array_equal(found[1], values.T)
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 8, 9])
+def test_short_rows_of_a_known_length(width):
+    x, s = pt.tensor("x", shape=(None, width), dtype="float64"), pt.dvector("s")
+    function = compiled([x, s], [x * s, pt.exp(x[:, ::-1]) / x[:, :1], pt.repeat(x, width, axis=1)])
+    for rows in (0, 1, 7, 100_000):
+        values, row = numbers(rows, width), numbers(width, seed=1)
+        found = function(values, row)
+        np.testing.assert_array_equal(found[0], values * row)
+        np.testing.assert_allclose(found[1], np.exp(values[:, ::-1]) / values[:, :1], 1e-13)
+        np.testing.assert_array_equal(found[2], np.repeat(values, width, axis=1))
+
+
+def test_what_is_repeated_and_reshaped_is_copied_once():
+    x = pt.dmatrix("x")
+    function = compiled([x], [pt.tile(x, (3, 2)), pt.repeat(x, 4, axis=0)])
+    assert "copy" in source(function) and source(function).count("tn_copy(p") == 2
+    values = numbers(5, 7)
+    np.testing.assert_array_equal(function(values)[0], np.tile(values, (3, 2)))
+    np.testing.assert_array_equal(function(values)[1], np.repeat(values, 4, axis=0))

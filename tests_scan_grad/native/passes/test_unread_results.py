@@ -27,7 +27,7 @@ def text_of(outputs):
 @pytest.mark.parametrize(
     ("unread", "sign"),
     [
-        (lambda x: pt.argmax(x, axis=1), " best = x"),
+        (lambda x: pt.argmax(x, axis=1), "runtime->argmax("),
         (lambda x: pt.tan(x).sum(axis=1), "__builtin_tan("),
         (lambda x: pt.dot(x.T, x), "runtime->gemm_"),
         (lambda x: pt.set_subtensor(pt.dot(x.T, x)[0], 1), "runtime->gemm_"),
@@ -71,7 +71,7 @@ def test_what_may_be_refused_is_looked_at():
 def test_cross_entropies_look_for_no_best_class():
     x, b, y = T.matrix("x"), T.vector("b"), T.lvector("y")
     cost, softmax, best = T.nnet.crossentropy_softmax_argmax_1hot_with_bias(x, b, y)
-    sign = " best = x"
+    sign = "runtime->argmax("
     assert sign in source(theano.function([x, b, y], [cost, softmax, best], mode="NATIVE"))
     function = theano.function([x, b, y], [cost, softmax], mode="NATIVE")
     assert sign not in source(function)

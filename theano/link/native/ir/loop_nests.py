@@ -20,11 +20,18 @@ from theano.link.native.ir.symbolic import Name, Operation, Size, both, compared
 
 @dataclass(frozen=True)
 class Load:
-    """The element that lies so far from a pointer."""
+    """The element that lies so far from a pointer.
+
+    Attributes
+    ----------
+    apart
+        In lanes, how far from it that of the next turn lies.
+    """
 
     pointer: str
     dtype: str
     index: Size = 0
+    apart: Size = 1
 
 
 @dataclass(frozen=True)

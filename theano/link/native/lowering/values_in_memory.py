@@ -154,6 +154,10 @@ class ValuesInMemory(StatementsOfStep):
             value.buffer.place = target
             target.buffer.defined_at = max(target.buffer.defined_at, value.buffer.defined_at)
             return
+        if isinstance(value, View) and (owner := self._reshaped_whole(value, target)) is not None:
+            owner.place = View.of(self._alias(target, owner.shape))
+            target.buffer.defined_at = max(target.buffer.defined_at, value.buffer.defined_at)
+            return
         source: View | Scalar
         if isinstance(value, Scalar):
             source = value
@@ -173,3 +177,15 @@ class ValuesInMemory(StatementsOfStep):
             and view.whole
             and not (buffer.packed and not target.whole)
         )
+
+    def _reshaped_whole(self, view: View, target: View) -> Buffer | None:
+        """Return the buffer of which a view is all under another shape, if the target may be its memory."""
+        buffer = view.buffer
+        if buffer.source is None or not (view.whole and target.whole):
+            return None
+        while buffer.source is not None:
+            if not buffer.source.whole:
+                return None
+            buffer = buffer.source.buffer
+        mine = buffer.role == "temporary" and buffer.place is None
+        return buffer if mine and target.buffer.root() is target.buffer else None

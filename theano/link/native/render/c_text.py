@@ -49,6 +49,7 @@ _MAKES = (
         "tn_{0}_{part}_f32_in_f64",
         _OF_REDUCTIONS,
     ),
+    (re.compile(r"TN_LOAD_APART\((f\d\d), "), "tn_load_apart_{part}{0}", ("", "some_")),
     (re.compile(r"TN_DIVISOR\((f\d\d), "), "tn_divisor_of_{0}", ("",)),
     (
         re.compile(r"TN_TRUTH_MEMORY\((f\d\d), "),

@@ -71,13 +71,16 @@ class InLanes:
 
     dtype: str
     rest: str
-    address: Callable[[Address], str]
+    address: Callable[[Address | Size], str]
     number: Callable[[Scalar], str]
 
     def kind(self, dtype: str) -> str:
         return "__auto_type" if dtype == "bool" else f"tn_{SUFFIX[dtype]}v"
 
     def load(self, load: Load) -> str:
+        if load.apart != 1:
+            apart = self.address(load.apart)
+            return self._called("load_apart", load.dtype, load.pointer, load.index, apart)
         return self._called("load", load.dtype, load.pointer, load.index)
 
     def store(self, store: Store, text: str) -> str:

@@ -8,6 +8,8 @@ from theano.link.native.ir.ir import View
 from theano.link.native.ir.layout import Place, Product, collapsed, marks, place_of
 from theano.link.native.ir.loop_nests import (
     Block,
+    For,
+    Form,
     Load,
     Node,
     Number,
@@ -19,11 +21,16 @@ from theano.link.native.ir.loop_nests import (
 )
 from theano.link.native.ir.sharing import OuterRange, Rectangle, Share
 from theano.link.native.ir.sizes import Sizes
-from theano.link.native.ir.symbolic import Call, Choice, Size, compared, sum_of
-from theano.link.native.schedule.polls import in_blocks, with_polls
+from theano.link.native.ir.symbolic import Call, Choice, Size, compared, difference, sum_of
+from theano.link.native.schedule.polls import in_blocks, poll_after, with_polls
 
 # Of a range: whole lines of memory, and of the vectors of any type.
 ELEMENTS_TOGETHER = 64
+
+# Rows of so few elements, whose number is known, are done several at a time.
+_SHORT = 8
+# Of a transposed operand so many rows are read side by side: their lines stay in the first cache.
+_COLUMNS = 64
 
 # Makes the loop over ``i`` from one bound to another, given the strides along it.
 Inner = Callable[[Size, Size, list[Product]], list[Node]]
@@ -155,13 +162,66 @@ def _nest(
     operands: Operands, axes: Sequence[Axis], strides: list[list[Product]], inner: Inner, every: int
 ) -> list[Node]:
     """Return loops over all but the last dimension, the pointers, and the last loop."""
-    *around, (_, first, end) = axes
-    last = [mine[-1] for mine in strides]
+    *around, last = axes
+    if around and isinstance(last[2], int) and last[2] <= _SHORT:
+        return _with_short_rows(operands, axes, strides, inner, every)
+    if _runs_across(axes, strides):
+        return _in_columns(operands, axes, strides, inner, every)
+    _, first, end = last
     body = [
         *operands.pointers([named(index) for index, _, _ in around], strides),
-        *in_blocks(every, first, end, lambda first, end: inner(first, end, last)),
+        *in_blocks(every, first, end, lambda first, end: inner(first, end, _last(strides))),
     ]
     return loops(around, body, bool(every))
+
+
+def _last(strides: list[list[Product]]) -> list[Product]:
+    return [mine[-1] for mine in strides]
+
+
+def _with_short_rows(
+    operands: Operands, axes: Sequence[Axis], strides: list[list[Product]], inner: Inner, every: int
+) -> list[Node]:
+    """Return the same for rows so short that the compiler does several of them at once."""
+    *around, (index, first, end), (_, first_of_row, end_of_row) = axes
+    assert isinstance(end_of_row, int)
+    indices = [named(index) for index, _, _ in axes[:-1]]
+    row = (
+        *operands.pointers(indices, strides),
+        *inner(first_of_row, end_of_row, _last(strides)),
+    )
+
+    def rows(first: Size, end: Size) -> list[Node]:
+        return [For(index, first, end, row, form=Form.INDEPENDENT)]
+
+    body = in_blocks(every and max(every // max(end_of_row, 1), 1), first, end, rows)
+    return loops(around, body, bool(every))
+
+
+def _runs_across(axes: Sequence[Axis], strides: list[list[Product]]) -> bool:
+    """Return whether an operand's neighbours lie along the last dimension but one, as in a transposed array."""
+    if len(axes) < 2 or isinstance(axes[-1][2], int) and axes[-1][2] <= _COLUMNS:
+        return False
+    one = Product(1)
+    return any(mine[-2] == one and mine[-1].factor and mine[-1] != one for mine in strides)
+
+
+def _in_columns(
+    operands: Operands, axes: Sequence[Axis], strides: list[list[Product]], inner: Inner, every: int
+) -> list[Node]:
+    """Return the same for some columns at a time, whose lines of the cache are read again for the next row."""
+    *around, (_, first, end) = axes
+    column, close = named("column"), named("last")
+    body = [
+        *operands.pointers([named(index) for index, _, _ in around], strides),
+        *inner(column, close, _last(strides)),
+        *poll_after(difference(close, column), every),
+    ]
+    columns = (
+        Number("last", Call("smaller", (sum_of(column, _COLUMNS), end))),
+        *loops(around, body, bool(every)),
+    )
+    return [For("column", first, end, columns, by=_COLUMNS, polled=bool(every))]
 
 
 def range_of_thread(size: Size, unit: int) -> list[Node]:

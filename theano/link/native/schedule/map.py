@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from theano.link.native.ir.ir import Compute, Scalar, View
 from theano.link.native.ir.layout import Product
@@ -88,8 +89,10 @@ class Elements:
 
     def _are_vectors(self, strides: list[Product]) -> bool:
         one, views = Product(1), self.operands.views
+        # to gather elements takes longer than arithmetic on them, and less time than functions of them
+        gathers = any(one.operation.function for one in self.statement.body)
         return all(strides[k] == one for k in self.stores.values()) and all(
-            strides[k] == one or not strides[k].factor and views[k].dtype != "bool"
+            strides[k] == one or views[k].dtype != "bool" and (gathers or not strides[k].factor)
             for k in self.loads.values()
         )
 
@@ -114,9 +117,13 @@ class Elements:
                         held[key] = Local(f"{_LETTERS[kind]}{len(held)}", str(self._dtype))
                         before.append(Let(held[key].name, held[key].dtype, operand, kind))
                     of_operands[id(compute), position] = held[key]
-        body = [self._let_load(k, strides) for k in loaded if strides[k].factor]
+        body = [self._let_lanes(k, strides) for k in loaded if strides[k].factor]
         body += self._computed(strides, of_operands)
         return [*before, For("i", first, end, tuple(body), form=Form.LANES)]
+
+    def _let_lanes(self, k: int, strides: list[Product]) -> Node:
+        load = self.operands.element(k, strides[k])
+        return Let(f"x{k}", load.dtype, replace(load, apart=strides[k].size))
 
     def _held_in(self, compute: Compute, position: int) -> Kind:
         """Return what a number that an operation reads in vectors is held in."""

@@ -135,6 +135,7 @@ class _Scope:
     def value(self, value: Value) -> None:
         if isinstance(value, Load):
             self.element(value.pointer, value.index, value.dtype)
+            self.sizes(value.apart)
         elif isinstance(value, Local):
             known = self.names.get(value.name)
             if known is None or known.is_memory:
