@@ -13,6 +13,6 @@ Examples
 import theano.link.xla.lowering  # noqa: F401 -- fills the table
 from theano.link.xla.data_parallel import Split
 from theano.link.xla.linker import XLALinker
-from theano.link.xla.report import report
+from theano.link.xla.report import memory_of, report
 
-__all__ = ["Split", "XLALinker", "report"]
+__all__ = ["Split", "XLALinker", "memory_of", "report"]

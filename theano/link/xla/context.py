@@ -72,6 +72,9 @@ class Context:
         The largest of all values so far, steps' and branches' among them.
     ratios
         How much longer than another call one may take, for each node of whose time values decide.
+    loops
+        The loops so far, by the names under which they are functions of their own; None where all
+        of a loop's steps run at once.
     """
 
     precision: Any = None
@@ -83,6 +86,7 @@ class Context:
     before_call: bool = False
     largest: Largest = field(default_factory=Largest)
     ratios: list[int] = field(default_factory=list)
+    loops: dict[str, Any] | None = None
 
     def require(self, holds: Any, error: Exception) -> None:
         """Have `error` raised where `holds` is false: now, or once its value is known."""
@@ -93,11 +97,11 @@ class Context:
 
     def of_branch(self) -> Context:
         """The context of a branch, whose requirements matter only if it is taken."""
-        return replace(self, requirements=[])
+        return replace(self, requirements=[], loops=None)
 
     def of_step(self) -> Context:
         """The context of a loop's step, whose requirements the loop hands on."""
-        return replace(self, in_loop=True, requirements=[])
+        return replace(self, in_loop=True, requirements=[], loops=None)
 
 
 def is_traced(value: Any) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 from theano.data_classes import dataclass
 from theano.link.xla.buckets import BucketedProgram
+from theano.link.xla.device.program import DeviceProgram
 from theano.link.xla.machine import Machine
 
 
@@ -109,11 +110,7 @@ def report(function: Any) -> EngineReport:
     >>> print(report(theano.function([x], x * 2, mode="XLA")))
     on xla:cpu: 1 operation, 0 programs so far
     """
-    machine = function.vm
-    if not isinstance(machine, Machine):
-        raise TypeError(
-            f"the function was compiled with {function.maker.linker}, not with the XLA engine"
-        )
+    machine = _machine_of(function)
     stages = [
         StageRecord(
             machine.values.device_name(stage.device) if stage.on_device else None,
@@ -126,3 +123,89 @@ def report(function: Any) -> EngineReport:
     ]
     host = [HostRecord(str(node.op), why) for node, why in machine.plan.reasons.items()]
     return EngineReport(tuple(stages), tuple(host), tuple(map(str, machine.plan.cuts)))
+
+
+@dataclass(frozen=True)
+class ProgramMemory:
+    """The bytes of a program that XLA has compiled, by its plan of memory.
+
+    Attributes
+    ----------
+    arguments, results
+        Of what it is given and of what it returns.
+    reused
+        Of results that take the memory of arguments.
+    temporary
+        Of what it computes in between.
+    """
+
+    arguments: int
+    results: int
+    reused: int
+    temporary: int
+
+    @property
+    def added(self) -> int:
+        """What a call takes beside its arguments."""
+        return self.temporary + self.results - self.reused
+
+    def __str__(self) -> str:
+        return (
+            f"{_megabytes(self.added)} beside {_megabytes(self.arguments)} of arguments: "
+            f"{_megabytes(self.temporary)} for what is computed in between"
+        )
+
+
+def _megabytes(count: int) -> str:
+    return f"{count / 1e6:.1f} MB"
+
+
+def memory_of(function: Any) -> tuple[ProgramMemory, ...]:
+    """The memory of each program that a function has made so far, which is compiled again for it.
+
+    Parameters
+    ----------
+    function
+        What ``theano.function`` returned. One whose batch is split over devices has none.
+
+    Returns
+    -------
+    tuple of ProgramMemory
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import theano
+    >>> import theano.tensor as T
+    >>> from theano.link.xla import memory_of
+    >>> x = T.fmatrix("x")
+    >>> f = theano.function([x], x + 1, mode="XLA")
+    >>> result = f(np.ones((250, 1000), "float32"))
+    >>> print(*memory_of(f))
+    1.0 MB beside 1.0 MB of arguments: 0.0 MB for what is computed in between
+    """
+    machine = _machine_of(function)
+    found = []
+    for stage, program in zip(machine.plan.stages, machine.programs, strict=True):
+        with machine.values.precision_in_use(), machine.values.device_in_use(stage.device):
+            own = program.specialisations if isinstance(program, DeviceProgram) else {}
+            for made in own.values():
+                plan = made.compiled().memory_analysis()
+                found.append(
+                    ProgramMemory(
+                        plan.argument_size_in_bytes,
+                        plan.output_size_in_bytes,
+                        plan.alias_size_in_bytes,
+                        plan.temp_size_in_bytes,
+                    )
+                )
+    return tuple(found)
+
+
+def _machine_of(function: Any) -> Machine:
+    machine = function.vm
+    if not isinstance(machine, Machine):
+        raise TypeError(
+            f"the function was compiled with {function.maker.linker}, not with the XLA engine"
+        )
+    return machine

@@ -19,6 +19,7 @@ from theano.link.xla.context import CannotLower, Context, Ragged, Requirement, i
 from theano.link.xla.interpret import NodeFailed, compute, value_of
 from theano.link.xla.plan import Stage
 from theano.link.xla.sizes import Largest, why_no_room
+from theano.link.xla.step_blocks import in_blocks
 
 # A call that takes no longer may keep signals waiting; a longer one is made by a helper thread.
 QUICK_SECONDS = 0.02
@@ -40,6 +41,8 @@ class Notes:
         The largest value.
     ratio
         How much longer than another call one may take, as far as values decide.
+    loops
+        The loops that may run in blocks of steps, by name.
     """
 
     ragged: list[int] = field(default_factory=list)
@@ -47,6 +50,7 @@ class Notes:
     cuts: list[tuple[int, int, np.ndarray]] = field(default_factory=list)
     largest: Largest = field(default_factory=Largest)
     ratio: int = 1
+    loops: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass
@@ -62,6 +66,8 @@ class Specialisation:
         What tracing it found.
     donates
         Whether the call uses up the inputs that may be overwritten.
+    types
+        Shape and dtype of each dynamic input.
     has_run
         Whether XLA has compiled it.
     seconds
@@ -73,9 +79,16 @@ class Specialisation:
     call: Any
     notes: Notes
     donates: bool
+    types: tuple[Any, ...] = ()
     has_run: bool = False
     seconds: float = float("inf")
     used: int = 0
+
+    def compiled(self) -> Any:
+        """The program as XLA compiles it, to be looked at."""
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Some donated buffers were not usable")
+            return self.call.lower(*self.types).compile()
 
     @property
     def is_quick(self) -> bool:
@@ -175,7 +188,6 @@ class DeviceProgram:
     ) -> Specialisation:
         """The program that is kept under a key, or a new one; XLA compiles it when it is run."""
         import jax
-        from jax.extend.core import jaxpr_as_fun
 
         found = self.specialisations.get(key)
         if found is None:
@@ -184,8 +196,12 @@ class DeviceProgram:
             self._check_room(traced.out_avals)
             # What a failed requirement leaves behind must be what was there before the call.
             donates = bool(self.overwritten) and not notes.required
-            call = jax.jit(jaxpr_as_fun(traced), donate_argnums=self.overwritten if donates else ())
-            found = Specialisation(call, notes, donates)
+            call = jax.jit(
+                in_blocks(traced, notes.loops, self.context().platform),
+                donate_argnums=self.overwritten if donates else (),
+            )
+            types = tuple(jax.ShapeDtypeStruct(x.shape, x.dtype) for x in values)
+            found = Specialisation(call, notes, donates, types)
             self._drop_oldest()
             self.specialisations[key] = found
         found.used = next(self._calls)
@@ -230,7 +246,7 @@ class DeviceProgram:
         return outputs
 
     def _trace(self, given: Sequence[Any], static: Sequence[Any], notes: Notes) -> list[Any]:
-        context = self.context()
+        context = replace(self.context(), loops=notes.loops)
         known = dict(zip(self.stage.inputs, given, strict=True))
         known.update(zip(self.stage.static, static, strict=True))
         compute(self.stage.nodes, known, context, self.stage.outputs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from pytensor.graph.basic import Apply, Variable
 
 from theano.data_classes import dataclass
 from theano.link.step_graph import prepared
-from theano.link.xla.context import Context
+from theano.link.xla.context import Context, is_traced
 from theano.link.xla.loop.early_stop import stopped
 from theano.link.xla.loop.invariants import invariants_of
 from theano.link.xla.loop.known_inputs import known_inputs, why_no_loop
@@ -135,10 +136,27 @@ def run_loop(op: Scan, parts: LoopInputs, context: Context) -> list[Any]:
     )
     if parts.steps == 0:
         return [storage.initial for storage in loop.kept]
-    outputs, well = loop.run()
+    outputs, well = _run_by_name(loop, context)
     for held, error in zip(well, step.errors, strict=True):
         context.require(held, error)
     return outputs
+
+
+def _run_by_name(loop: WhileLoop, context: Context) -> tuple[list[Any], list[Any]]:
+    """Run a loop, as a function that the context knows if others may run it in blocks of steps."""
+    import jax
+
+    if context.loops is None or loop.may_stop or is_traced(loop.steps):
+        return loop.run()
+    arrays = loop.arrays()
+    name = f"steps of loop {len(context.loops)}"
+    context.loops[name] = loop.with_arrays([jax.typeof(array) for array in arrays])
+
+    def run(*given: Any) -> tuple[list[Any], list[Any]]:
+        return loop.with_arrays(given).run()
+
+    run.__name__ = name
+    return jax.jit(run)(*arrays)
 
 
 def _row_types(op: Scan, parts: LoopInputs) -> list[Any]:
@@ -249,30 +267,67 @@ class WhileLoop:
     step: TracedStep
     may_stop: bool
 
+    def arrays(self) -> list[Any]:
+        """All arrays that it is given."""
+        read = [sequence.array for sequence in self.sequences]
+        return [*read, *(storage.initial for storage in self.kept), *self.step.constants]
+
+    def with_arrays(self, arrays: Sequence[Any]) -> WhileLoop:
+        """The same loop of other arrays, in that order."""
+        given = iter(arrays)
+        return replace(
+            self,
+            sequences=[replace(sequence, array=next(given)) for sequence in self.sequences],
+            kept=[replace(storage, initial=next(given)) for storage in self.kept],
+            step=replace(self.step, constants=tuple(given)),
+        )
+
     def run(self) -> tuple[list[Any], list[Any]]:
         """The outputs, and for each error of the step whether all was well."""
         import jax.numpy as jnp
         from jax import lax
 
-        start = (
-            jnp.zeros((), "int32" if self.most_steps < 2**31 else "int64"),
-            tuple(storage.start() for storage in self.kept),
-            tuple(jnp.bool_(True) for _ in self.step.errors),
-            jnp.bool_(False),
-        )
+        start, steps = self.start(), self.steps
         if self.may_stop:
-            steps, kept, well, _ = lax.while_loop(
-                lambda state: (state[0] < self.steps) & ~state[3], self._one_step, start
+            steps, *last, _ = lax.while_loop(
+                lambda state: (state[0] < self.steps) & ~state[3],
+                self._one_step,
+                (self.number(0), *start, jnp.bool_(False)),
             )
+            kept, well = last
         else:
-            _, kept, well, _ = lax.while_loop(
-                lambda state: state[0] < self.steps, self._one_step, start
-            )
-            steps = self.steps
+            kept, well = self.advanced(start, 0, self.steps)
         outputs = [s.finish(k, steps) for s, k in zip(self.kept, kept, strict=True)]
         if self.may_stop:
             outputs = [stopped(s, rows, steps) for s, rows in zip(self.kept, outputs, strict=True)]
         return outputs, list(well)
+
+    def start(self) -> tuple[Any, Any]:
+        """What is kept before the first step, and for each error that all is well."""
+        import jax.numpy as jnp
+
+        kept = tuple(storage.start() for storage in self.kept)
+        return kept, tuple(jnp.bool_(True) for _ in self.step.errors)
+
+    def advanced(self, state: tuple[Any, Any], first: Any, count: Any) -> tuple[Any, Any]:
+        """What is kept after so many steps, and whether all is well."""
+        from jax import lax
+
+        def one_step(state: Any) -> Any:
+            done, *before = state
+            _, kept, well, _ = self._one_step((done + first, *before, None))
+            return done + 1, kept, well
+
+        _, kept, well = lax.while_loop(
+            lambda state: state[0] < count, one_step, (self.number(0), *state)
+        )
+        return kept, well
+
+    def number(self, value: int) -> Any:
+        """A number of steps, as loops count them."""
+        import jax.numpy as jnp
+
+        return jnp.asarray(value, "int32" if self.most_steps < 2**31 else "int64")
 
     def _one_step(self, state: Any) -> Any:
         import jax.numpy as jnp

@@ -115,6 +115,17 @@ class Rows(Storage):
     is_circular: bool
     has_spare: bool
 
+    @property
+    def has_one_row_a_step(self) -> bool:
+        """Whether each step writes the next row, nothing else is in it, and no step reads it."""
+        return self.history == 0 and not self.taps and self.has_all_rows
+
+    @property
+    def has_all_rows(self) -> bool:
+        """Whether it has the initial rows, then one of each step."""
+        whole = not self.is_circular and not self.has_spare
+        return whole and self.initial.shape[0] == self.history + self.steps
+
     def _row(self, step: Any, offset: int) -> Any:
         position = step + (self.history + offset)
         return position % len(self.initial) if self.is_circular else position
@@ -150,6 +161,32 @@ class Rows(Storage):
 
 
 @dataclass(frozen=True)
+class RowsOfBlock(Storage):
+    """A trace of some of the steps.
+
+    Attributes
+    ----------
+    begin
+        The first of them; it may be traced.
+    """
+
+    begin: Any
+
+    def start(self) -> tuple[Any, ...]:
+        return (self.initial,)
+
+    def read(self, kept: Any, step: Any) -> list[Any]:
+        return []
+
+    def write(self, kept: Any, step: Any, values: Sequence[Any]) -> Any:
+        (value,) = values
+        return (with_row(kept[0], value, step - self.begin),)
+
+    def finish(self, kept: Any, steps: Any) -> Any:
+        return kept[0]
+
+
+@dataclass(frozen=True)
 class MovingWindow(Storage):
     """Several rows of a buffer, read and written at each step, a row further each time (mit-mot).
 
@@ -178,9 +215,10 @@ class MovingWindow(Storage):
         taps = (*self.reads, *self.writes)
         object.__setattr__(self, "first", origin + min(taps))
         object.__setattr__(self, "past", origin + max(taps))
-        if origin < 0 or self.first < 0 or self.past + self.steps > len(self.initial):
+        rows = self.initial.shape[0]
+        if origin < 0 or self.first < 0 or self.past + self.steps > rows:
             raise CannotLower(
-                f"a buffer of {len(self.initial)} rows where {self.steps} steps read the rows "
+                f"a buffer of {rows} rows where {self.steps} steps read the rows "
                 f"{self.reads} and write the rows {self.writes} around their own"
             )
 

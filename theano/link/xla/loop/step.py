@@ -21,7 +21,10 @@ class TracedStep:
     Attributes
     ----------
     program
-        From the rows, one after the other, to the results and what must hold.
+        From the constants and the rows, one after the other, to the results and what must hold: a
+        ``Jaxpr``.
+    constants
+        Values from outside the loop.
     results
         The shape and dtype of each result.
     errors
@@ -29,12 +32,15 @@ class TracedStep:
     """
 
     program: Any
+    constants: tuple[Any, ...]
     results: tuple[Any, ...]
     errors: tuple[Exception, ...]
 
     def __call__(self, rows: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         """The results of a step, and for each error whether all is well."""
-        values = self.program(*rows)
+        from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
+
+        values = jaxpr_as_fun(ClosedJaxpr(self.program, self.constants))(*rows)
         return values[: len(self.results)], values[len(self.results) :]
 
 
@@ -56,7 +62,6 @@ def traced_step(
     """
     import jax
     import jax.numpy as jnp
-    from jax.extend.core import jaxpr_as_fun
 
     errors: list[Exception] = []
 
@@ -75,7 +80,7 @@ def traced_step(
             # the loop as a whole moves to the host
             raise CannotLower(f"{failure.node.op} in its step: {reason}") from None
         raise
-    return TracedStep(jaxpr_as_fun(traced), tuple(shapes[0]), tuple(errors))
+    return TracedStep(traced.jaxpr, tuple(traced.consts), tuple(shapes[0]), tuple(errors))
 
 
 def as_array(value: Any, variable: Any) -> Any:

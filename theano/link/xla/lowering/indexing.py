@@ -161,6 +161,9 @@ def replaced(op, node, inputs, context):
     y = _broadcast(op, y, tuple(kept)).reshape(where.lengths)
     turned = [axis for axis, step in enumerate(where.steps) if step < 0]
     y = lax.rev(y, turned) if turned else y
+    if where.lengths == x.shape:
+        # all elements: no array is written into, and rows stay rows
+        return y if op.set_instead_of_inc else x + y
     if not where.is_static or all(abs(s) == 1 for s in _real_steps(where)):
         starts = [
             s if is_traced(s) else _ascending(s, n, step)[0]
