@@ -14,6 +14,7 @@ NAMES = (
     "images",
     "loops",
     "memory",
+    "operations",
     "products",
     "pymc",
     "rnn",

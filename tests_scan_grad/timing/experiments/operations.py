@@ -1,0 +1,109 @@
+"""Experiment: single operations and their gradients, beside other libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from statistics import geometric_mean
+from typing import Any
+
+import numpy as np
+
+from tests_scan_grad.timing.experiment import Experiment, Problem, Program, Sizes
+from tests_scan_grad.timing.measuring.operation_blocks import block_in_process
+from tests_scan_grad.timing.programs.operations import OPERATIONS
+from tests_scan_grad.timing.reports.report import aligned, ratio
+
+PEERS = ("torch", "jax", "numpy")
+# a matrix of 1,000 x 1,000; a quick run has one of 100 x 100
+ELEMENTS, FEW_ELEMENTS = 10**6, 10**4
+# of the better peer's time
+WANTED = 1.25
+
+
+class Blocks:
+    """The samples of one library, a process for each round of all operations."""
+
+    def __init__(self, engine: str, names: Sequence[str], elements: int, dtype: str):
+        self.run = partial(block_in_process, engine, names, elements, dtype)
+        self.rounds: list[dict[str, Any]] = []
+
+    def round(self, number: int) -> dict[str, Any]:
+        """Return what one of the rounds found."""
+        while len(self.rounds) <= number:
+            self.rounds.append(self.run())
+        return self.rounds[number]
+
+    def program(self, name: str) -> Program:
+        """Return one operation, or its gradient."""
+        rounds = iter(range(10**9))
+        return Program(
+            call=lambda: self.round(0)[name]["size"],
+            to_numpy=lambda size: [np.array(size)],
+            own_clock=lambda: self.round(next(rounds))[name]["seconds"],
+        )
+
+
+def problems(sizes: Sizes) -> Iterator[Problem]:
+    """Yield each operation, and its gradient."""
+    names = [name for name in OPERATIONS if name in (sizes.rows or ())]
+    elements, dtype = FEW_ELEMENTS if sizes.quick else ELEMENTS, str(sizes.dtype)
+    blocks = {engine: Blocks(engine, names, elements, dtype) for engine in ("native", *PEERS)}
+    for name in names:
+        both = [name, f"{name}, gradient"] if OPERATIONS[name].smooth else [name]
+        for label in both:
+            peers = PEERS if label == name else PEERS[:2]
+            yield Problem(
+                label=label,
+                results=("the mean size of the elements",),
+                methods={"native": partial(blocks["native"].program, label)},
+                peers={peer: partial(blocks[peer].program, label) for peer in peers},
+                dtype=dtype,
+            )
+
+
+def to_the_better(problem: dict[str, Any]) -> float | None:
+    """Return the first method's time over that of the better of PyTorch and JAX."""
+    seconds = {row["name"]: row["seconds"] for row in problem["rows"]}
+    peers = [seconds[name] for name in PEERS[:2] if name in seconds]
+    return seconds["native"] / min(peers) if peers else None
+
+
+def body(run: dict[str, Any]) -> list[str]:
+    """Return the table, worst rows first, and the mean of the ratios."""
+    found = run["problems"]
+    found = sorted(found, key=lambda problem: -(to_the_better(problem) or 0))
+    lines = [["us", "this", *run["peers"], "to the better"]]
+    for problem in found:
+        seconds = {row["name"]: row["seconds"] for row in problem["rows"]}
+        times = [seconds.get(name) for name in ("native", *run["peers"])]
+        shown = ["-" if one is None else f"{1e6 * one:.0f}" for one in times]
+        lines.append([problem["label"], *shown, ratio(to_the_better(problem))])
+    ratios = [one for problem in found if (one := to_the_better(problem)) is not None]
+    said = []
+    if ratios:
+        above = sum(one > WANTED for one in ratios)
+        said = [
+            "",
+            f"Geometric mean {geometric_mean(ratios):.2f}; {above} of {len(ratios)} above {WANTED}.",
+        ]
+    return [
+        *aligned(lines),
+        *said,
+        "",
+        "A matrix, or two, of 1,000 x 1,000 elements, of 100 x 100 in a quick run; on two threads.",
+        "gradient: by the first matrix, of the sum of the squares of the result.",
+        "to the better: the time over that of the better of PyTorch (eager) and JAX (jit).",
+        "Each library runs in processes of its own, in turn.",
+    ]
+
+
+EXPERIMENT = Experiment(
+    name="operations",
+    summary="single operations and their gradients",
+    sizes=Sizes(rows=tuple(OPERATIONS), dtype="float32", quick=False),
+    peers=PEERS,
+    problems=problems,
+    dissected=False,
+    body=body,
+)
