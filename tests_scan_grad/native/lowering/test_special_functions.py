@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mpmath
 import numpy as np
 import pytensor.tensor as pt
 import pytest
@@ -22,17 +23,18 @@ def over_scales(low: float, high: float, seed: int = 0) -> np.ndarray:
     return np.exp(between(np.log(low), np.log(high), seed))
 
 
+def trigamma(values: np.ndarray) -> np.ndarray:
+    """By mpmath: SciPy's is up to five units off."""
+    return np.array([float(mpmath.psi(1, x)) for x in values])
+
+
 # ours, SciPy's, and where SciPy's is right
 CASES = {
     "logarithm of gamma": (pt.gammaln, scipy.special.gammaln, [over_scales(3, 1e8)]),
     "digamma": (pt.psi, scipy.special.psi, [over_scales(1e-6, 1e6)]),
     "digamma around its zero": (pt.psi, scipy.special.psi, [between(1.2, 1.8)]),
-    "trigamma": (pt.tri_gamma, lambda x: scipy.special.polygamma(1, x), [over_scales(1e-6, 1e6)]),
-    "polygamma": (
-        lambda x: pt.polygamma(1, x),
-        lambda x: scipy.special.polygamma(1, x),
-        [between(0.1, 9)],
-    ),
+    "trigamma": (pt.tri_gamma, trigamma, [over_scales(1e-6, 1e6)]),
+    "polygamma": (lambda x: pt.polygamma(1, x), trigamma, [between(0.1, 9)]),
     "scaled erfc": (pt.erfcx, scipy.special.erfcx, [over_scales(12, 1e6)]),
     "inverse of erf": (pt.erfinv, scipy.special.erfinv, [between(-0.999, 0.999)]),
     "inverse of erfc": (pt.erfcinv, scipy.special.erfcinv, [over_scales(1e-300, 1)]),

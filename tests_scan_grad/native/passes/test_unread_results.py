@@ -28,7 +28,7 @@ def text_of(outputs):
     ("unread", "sign"),
     [
         (lambda x: pt.argmax(x, axis=1), "runtime->argmax("),
-        (lambda x: pt.tan(x).sum(axis=1), "__builtin_tan("),
+        (lambda x: pt.round(x, mode="half_away_from_zero").sum(axis=1), "__builtin_round("),
         (lambda x: pt.dot(x.T, x), "runtime->gemm_"),
         (lambda x: pt.set_subtensor(pt.dot(x.T, x)[0], 1), "runtime->gemm_"),
     ],

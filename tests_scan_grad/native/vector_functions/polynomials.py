@@ -24,7 +24,7 @@ DIGITS = 70
 
 @dataclass(frozen=True)
 class Polynomial:
-    """A polynomial for a function on an interval.
+    """A polynomial, or a quotient of two, for a function on an interval.
 
     Attributes
     ----------
@@ -34,6 +34,8 @@ class Polynomial:
         The type of its coefficients and argument.
     weight
         What the error is multiplied by.
+    below
+        The degree of the polynomial that it is divided by, whose first coefficient is 1.
     """
 
     name: str
@@ -43,34 +45,35 @@ class Polynomial:
     degree: int
     dtype: str
     weight: Callable[[mpf], mpf]
+    below: int = 0
 
-    def found(self) -> tuple[list[float], float]:
-        """Return the coefficients, the lowest power first, and the largest error in bits."""
+    def found(self) -> tuple[list[float], list[float], float]:
+        """Return the coefficients above and below, the lowest power first, and the largest error in bits."""
         with mp.workdps(DIGITS):
             low, high = map(mpf, self.interval)
-            points = 24 * (self.degree + 3) + 1
-            exact, error = minimax(self.function, low, high, self.degree, self.weight, points)
-            return [self._rounded(c) for c in exact], float(-mp.log(error, 2))
+            degrees = self.degree, self.below
+            points = 24 * (sum(degrees) + 3) + 1
+            above, below, error = minimax(self.function, low, high, degrees, self.weight, points)
+            bits = float(-mp.log(error, 2))
+            return [self._rounded(c) for c in above], [self._rounded(c) for c in below], bits
 
     def _rounded(self, number: mpf) -> float:
         # to the type at once, not by way of float64
         return float(mp.mpf(number)) if self.dtype == "float64" else _single(number)
 
     def lines(self) -> str:
-        """Return the function in C."""
-        coefficients, bits = self.found()
+        """Return the functions in C: two of a quotient."""
+        above, below, bits = self.found()
+        parts = {"": above} if len(below) == 1 else {"_above": above, "_below": below}
+        functions = [self._function(self.name + part, numbers) for part, numbers in parts.items()]
+        return "\n".join([f"/* {self.about}: {bits:.1f} bits. */", *functions])
+
+    def _function(self, name: str, coefficients: list[float]) -> str:
         suffix = {"float64": "f64", "float32": "f32"}[self.dtype]
         vector = f"tn_{suffix}v"
         numbers = [_number(c, self.dtype) for c in coefficients]
-        return "\n".join(
-            [
-                f"/* {self.about}: {bits:.1f} bits. */",
-                f"TN_ACTIVATION {vector} tn_p_{self.name}_{suffix}({vector} x)",
-                "{",
-                *_evaluated(numbers, suffix),
-                "}",
-            ]
-        )
+        head = f"TN_ACTIVATION {vector} tn_p_{name}_{suffix}({vector} x)"
+        return "\n".join([head, "{", *_evaluated(numbers, suffix), "}"])
 
 
 def _single(number: mpf) -> float:

@@ -1,5 +1,5 @@
-"""Polynomials with the least largest error, by Remez's exchange (Trefethen, Approximation Theory and
-Approximation Practice, 2013, chapter 10)."""
+"""Polynomials and their quotients with the least largest error, by Remez's exchange (Trefethen, Approximation
+Theory and Approximation Practice, 2013, chapters 10 and 24)."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ Function = Callable[[mpf], mpf]
 
 
 def minimax(
-    f: Function, low: mpf, high: mpf, degree: int, weight: Function, points: int
-) -> tuple[list[mpf], mpf]:
-    """Return coefficients, of the lowest power first, and the largest weighted error.
+    f: Function, low: mpf, high: mpf, degrees: tuple[int, int], weight: Function, points: int
+) -> tuple[list[mpf], list[mpf], mpf]:
+    """Return coefficients above and below, of the lowest power first, and the largest weighted error.
 
     Parameters
     ----------
+    degrees
+        Those of the polynomial above and of that below, whose first coefficient is 1.
     weight
         The error is multiplied by it.
     points
@@ -26,23 +28,28 @@ def minimax(
     grid = _chebyshev(low, high, points)
     values = [f(x) for x in grid]
     weights = [weight(x) for x in grid]
-    count = degree + 2
+    count = sum(degrees) + 2
     chosen = [round(k * (points - 1) / (count - 1)) for k in range(count)]
-    best: tuple[list[mpf], mpf] = [], mpf("inf")
+    best: tuple[list[mpf], list[mpf], mpf] = [], [], mpf("inf")
+    below = [mpf(1)]
     for _ in range(20):
-        coefficients = _levelled(grid, values, weights, chosen, degree)
+        above, below = _levelled(grid, values, weights, chosen, degrees, below)
         errors = [
-            (mpmath.polyval(coefficients[::-1], x) - y) * w
+            (_value(above, x) / _value(below, x) - y) * w
             for x, y, w in zip(grid, values, weights, strict=True)
         ]
         largest = max(map(abs, errors))
         # the first exchanges may make it worse
-        if largest < best[1]:
-            best = coefficients, largest
+        if largest < best[2]:
+            best = above, below, largest
         chosen = _exchanged(errors, count)
         if len(chosen) < count:
             break
     return best
+
+
+def _value(coefficients: Sequence[mpf], x: mpf) -> mpf:
+    return mpmath.polyval(coefficients[::-1], x)
 
 
 def _chebyshev(low: mpf, high: mpf, points: int) -> list[mpf]:
@@ -50,18 +57,28 @@ def _chebyshev(low: mpf, high: mpf, points: int) -> list[mpf]:
     return [middle - half * mp.cos(mp.pi * k / (points - 1)) for k in range(points)]
 
 
-def _levelled(grid, values, weights, chosen: Sequence[int], degree: int) -> list[mpf]:
-    """Return the polynomial whose weighted errors at some points are equal and alternate in sign."""
-    matrix = mp.matrix(degree + 2)
-    right = mp.matrix(degree + 2, 1)
-    for row, k in enumerate(chosen):
-        power = mpf(1)
-        for column in range(degree + 1):
-            matrix[row, column] = power
-            power *= grid[k]
-        matrix[row, degree + 1] = (-1) ** row / weights[k]
-        right[row] = values[k]
-    return list(mp.lu_solve(matrix, right))[:-1]
+def _levelled(
+    grid, values, weights, chosen: Sequence[int], degrees: tuple[int, int], below: list[mpf]
+) -> tuple[list[mpf], list[mpf]]:
+    """Return polynomials whose weighted errors at some points are equal and alternate in sign.
+
+    The equations are linear but for the error times the polynomial below, which is first taken as it was.
+    """
+    above_degree, below_degree = degrees
+    count = above_degree + below_degree + 2
+    for _ in range(6 if below_degree else 1):
+        matrix, right = mp.matrix(count), mp.matrix(count, 1)
+        for row, k in enumerate(chosen):
+            powers = [grid[k] ** power for power in range(max(degrees) + 1)]
+            for column in range(above_degree + 1):
+                matrix[row, column] = powers[column]
+            for power in range(1, below_degree + 1):
+                matrix[row, above_degree + power] = -values[k] * powers[power]
+            matrix[row, count - 1] = (-1) ** row / weights[k] * _value(below, grid[k])
+            right[row] = values[k]
+        found = list(mp.lu_solve(matrix, right))
+        below = [mpf(1), *found[above_degree + 1 : -1]]
+    return found[: above_degree + 1], below
 
 
 def _exchanged(errors: Sequence[mpf], count: int) -> list[int]:

@@ -10,6 +10,7 @@ from textwrap import fill
 
 from theano.data_classes import dataclass
 from theano.link.native.lowering.step import Step
+from theano.link.native.render.functions_on_vectors import called_functions
 from theano.link.native.render.registry import libraries
 
 INCLUDED = Path(__file__).parent / "included"
@@ -33,12 +34,9 @@ _NEEDS = {
 
 # sections of activations.inc, from a heading to the next one, and what tells that a text needs one
 _SECTIONS = {
-    "float64": re.compile(r"tn_[vs]_\w+_f64|tn_s_softplus"),
+    "float64": re.compile(r"tn_[vs]_\w+_f64|tn_s_softplus|TN_WIDENED"),
     "One number": re.compile("tn_s_softplus"),
 }
-# a function that has a file of its own, by vectors or of one number, and the beginning of its name
-_FUNCTION = re.compile(r"tn_[vs]_(erf|sin|cos)_(f\d\d)")
-_FILES = {"erf": "erf", "sin": "sin_cos", "cos": "sin_cos"}
 _HEADING = re.compile(r"^/\* ---- (\w[\w ]*\w)", re.MULTILINE)
 _OF_REDUCTIONS = ("begin", "row", "end", "lanes")
 # a line of vectors.inc that makes functions, what their names begin with, and parts in which they differ
@@ -73,26 +71,15 @@ def preamble(steps: Iterable[Step], text: str) -> list[str]:
     needed: set[str] = set()
     for step in steps:
         needed.update(step.libraries, *map(libraries, step.statements))
+    functions = called_functions(text)
+    if functions:
+        needed |= {"activations", "vectors"}
     needed |= {_NEEDS[name] for name in needed if name in _NEEDS}
     paths = [*_ALWAYS, *(path for name, path in _LIBRARIES.items() if name in needed)]
     cut = {_LIBRARIES["activations"]: _called_activations, _LIBRARIES["vectors"]: _called_vectors}
+    text = "\n".join([text, *functions])
     contents = [cut[path](text) if path in cut else _content(path) for path in paths]
-    return [*contents, *_called_functions(text)]
-
-
-def _called_functions(text: str) -> list[str]:
-    """The files of functions that a text calls, after the polynomials that these evaluate."""
-    called = {(_FILES[name], suffix) for name, suffix in _FUNCTION.findall(text)}
-    return list(_functions(tuple(sorted(called))))
-
-
-@functools.cache
-def _functions(called: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
-    files = [_content(f"functions/{name}_{suffix}.inc") for name, suffix in called]
-    wanted = {name for file in files for name in re.findall(r"tn_p_\w+", file)}
-    polynomials = _content("functions/polynomials.inc").split("\n\n")
-    used = [one for one in polynomials if not wanted.isdisjoint(re.findall(r"tn_p_\w+", one))]
-    return (*used, *files)
+    return [*contents, *functions]
 
 
 def _called_activations(text: str) -> str:

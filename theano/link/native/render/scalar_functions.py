@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 
 from theano.link.native.ir.scalar_expressions import Expression
 from theano.link.native.ir.scalar_types import FLOATS, SUFFIX
+from theano.link.native.render.functions_on_vectors import FILES
 from theano.link.native.render.numbers_in_c import C_TYPES
 
 # whose operations on whole numbers wrap around, which C promises for unsigned types only
@@ -22,10 +23,7 @@ _JOINED = {"add": ("+", "|"), "multiply": ("*", "&")}
 
 # functions of C, as GCC and clang know them
 _FUNCTIONS_OF_C = frozenset(
-    """
-    acos acosh asin asinh atan2 atanh ceil cosh erfc exp exp2 expm1 floor j0 j1 log log10 log1p
-    log2 rint round sinh sqrt tan tanh tgamma trunc
-    """.split()
+    "ceil exp expm1 floor j0 j1 log log1p rint round sqrt tanh trunc".split()
 )
 
 _TEMPLATES = {
@@ -52,15 +50,11 @@ _TEMPLATES = {
     "cast": "(({t}){0})",
     "signed": "tn_signed({0})",
     "sign": "(({0} > 0) - ({0} < 0) + ({0} != {0} ? {0} : 0))",
-    "atan": "tn_atan_{s}({0})",
     "log1mexp": "tn_log1mexp_{s}({0})",
     "radians": "({0} * ({t})0.017453292519943295)",
     "degrees": "({0} * ({t})57.295779513082321)",
     "sigmoid": "(1 / (1 + __builtin_exp{f}(-{0})))",
     "softplus": "tn_s_softplus_{s}({0})",
-    "erf": "tn_s_erf_{s}({0})",
-    "sin": "tn_s_sin_{s}({0})",
-    "cos": "tn_s_cos_{s}({0})",
     # conditions that lowerings check, and what they compute of numbers
     "holds": "{0}",
     "is zero": "{0} == 0",
@@ -126,7 +120,7 @@ _ONE_OR_ZERO = "TN_SELECT_{S}({0}, TN_SPLAT_{S}(({t})1), TN_SPLAT_{S}(({t})0))"
 # functions of activations.inc and of the files in functions/
 FUNCTIONS_ON_VECTORS = (
     *("exp", "expm1", "log", "log1p", "tanh", "sigmoid", "softplus"),
-    *("erf", "sin", "cos"),
+    *FILES,
 )
 
 _COMPARISON = re.compile(r"([<>=!]=?)(?:, signed (\d))?")
@@ -205,6 +199,8 @@ def _template(expression: Expression, count: int) -> str:
     for of_type, templates in _OF_TYPES:
         if operation in templates and of_type(dtype):
             return templates[operation]
+    if operation in FILES:
+        return f"tn_s_{operation}_{{s}}({_operands(count)})"
     if expression.library:
         # of special_functions.inc, or of another file of its kind
         return f"tn_{operation}_{{s}}({_operands(count)})"

@@ -1,0 +1,94 @@
+"""Functions on vectors that have files of their own: which files a text of C needs."""
+
+from __future__ import annotations
+
+import functools
+import re
+from pathlib import Path
+
+_FOLDER = Path(__file__).parent / "included" / "functions"
+
+# function -> its file, after those that it needs
+FILES: dict[str, tuple[str, ...]] = {
+    "erf": ("erf",),
+    "erfc": ("pairs", "exp_pair", "scaled_erfc", "erfc"),
+    "erfcx": ("pairs", "exp_pair", "scaled_erfc", "erfcx"),
+    "sin": ("rare", "angles", "sin_cos"),
+    "cos": ("rare", "angles", "sin_cos"),
+    "tan": ("pairs", "rare", "angles", "tan"),
+    "asin": ("pairs", "arcsin_arccos"),
+    "acos": ("pairs", "arcsin_arccos"),
+    "atan": ("pairs", "arctan_of_quotient", "arctan"),
+    "atan2": ("pairs", "arctan_of_quotient", "arctan2"),
+    "exp2": ("exp2",),
+    "log2": ("pairs", "log_pair", "log_bases"),
+    "log10": ("pairs", "log_pair", "log_bases"),
+    "sinh": ("exp_pair", "sinh_cosh"),
+    "cosh": ("exp_pair", "sinh_cosh"),
+    "asinh": ("pairs", "log_pair", "log_of_sum", "arcsinh"),
+    "acosh": ("pairs", "log_pair", "log_of_sum", "arccosh"),
+    "atanh": ("pairs", "log_pair", "log_of_sum", "arctanh"),
+    "erfinv": ("pairs", "log_pair", "erfinv"),
+    "erfcinv": ("pairs", "log_pair", "erfinv"),
+    "i0": ("pairs", "exp_pair", "bessel_i"),
+    "i1": ("pairs", "exp_pair", "bessel_i"),
+    "gamma": ("pairs", "exp_pair", "log_pair", "rare", "gamma"),
+    "gammaln": ("pairs", "log_pair", "rare", "gammaln"),
+    "psi": ("log_pair", "rare", "psi"),
+    "trigamma": ("pairs", "rare", "trigamma"),
+}
+# whose float32 is the float64, rounded
+WIDENED = frozenset(("erfcx", "gamma", "gammaln", "i0", "i1", "psi", "trigamma"))
+# each file once, those that others need before them
+_SHARED = (
+    "pairs",
+    "rare",
+    "exp_pair",
+    "log_pair",
+    "log_of_sum",
+    "scaled_erfc",
+    "angles",
+    "arctan_of_quotient",
+)
+_ORDER = list(dict.fromkeys((*_SHARED, *(name for names in FILES.values() for name in names))))
+
+# a function of vectors or of one number, and the beginning of its name
+_CALL = re.compile(rf"tn_[vs]_({'|'.join(FILES)})_(f\d\d)")
+# what a file, which is written for float64, says of float32
+_OF_SINGLES = (("f64", "f32"), ("F64", "F32"), ("double", "float"), ("tn_u64v", "tn_u32v"))
+
+
+def called_functions(text: str) -> list[str]:
+    """Return the files of functions that a text calls, after the polynomials that these evaluate."""
+    return list(_files(tuple(sorted(set(_CALL.findall(text))))))
+
+
+@functools.cache
+def _files(called: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
+    widened = [function for function, suffix in called if function in WIDENED and suffix == "f32"]
+    needed = {
+        (name, "f64" if function in WIDENED else suffix)
+        for function, suffix in called
+        for name in FILES[function]
+    }
+    order = sorted(needed, key=lambda one: (one[1], _ORDER.index(one[0])))
+    files = [_file(name, suffix) for name, suffix in order]
+    wanted = {name for file in files for name in re.findall(r"tn_p_\w+", file)}
+    polynomials = _content("polynomials").split("\n\n")
+    used = [one for one in polynomials if not wanted.isdisjoint(re.findall(r"tn_p_\w+", one))]
+    opening = [_content("of_type")] if files else []
+    macros = [_content("widened"), *(f"TN_WIDENED({name})" for name in widened)] if widened else []
+    return (*opening, *used, *files, *macros)
+
+
+def _file(name: str, suffix: str) -> str:
+    text = _content(name)
+    if suffix == "f32":
+        for of_double, of_single in _OF_SINGLES:
+            text = text.replace(of_double, of_single)
+    return text
+
+
+@functools.cache
+def _content(name: str) -> str:
+    return (_FOLDER / f"{name}.inc").read_text()
