@@ -194,7 +194,7 @@ _SCALAR: dict[str, Callable[..., Any]] = {
     "negate": operator.neg,
     "square": np.square,
     "divide": np.true_divide,
-    "floor division": lambda a, b: a // b if b else a * 0,
+    "floor_division": lambda a, b: a // b if b else a * 0,
     "remainder": lambda a, b: a % b if b else a * 0,
     "power": np.power,
     "first": lambda a, *_: a,

@@ -127,8 +127,8 @@ TABLE: dict[type, _Form] = {
     basic.AND: _Form("bits", "and"),
     basic.XOR: _Form("bits", "exclusive or"),
     basic.Pow: _Form("power", "power"),
-    basic.IntDiv: _Form("whole", "floor division"),
-    basic.Mod: _Form("whole", "remainder"),
+    basic.IntDiv: _Form("division", "floor_division"),
+    basic.Mod: _Form("division", "remainder"),
     basic.Abs: _Form("magnitude", "magnitude", True),
     basic.Sign: _same("sign", True),
     basic.Invert: _Form("bits", "invert"),
@@ -273,9 +273,10 @@ def _power(name: str, form: _Form, inputs: Sequence[str], output: str) -> Expres
     return Expression(name, form.operation, output, output, function=output in FLOATS)
 
 
-def _whole(name: str, form: _Form, inputs: Sequence[str], output: str) -> Expression:
-    """What is computed otherwise of whole numbers."""
-    return Expression(name, form.operation, output, output)
+def _division(name: str, form: _Form, inputs: Sequence[str], output: str) -> Expression:
+    """Division of whole numbers, or of others, which has a form on vectors."""
+    real = output in FLOATS
+    return Expression(name, form.operation, output, output, real, function=real)
 
 
 def _bits(name: str, form: _Form, inputs: Sequence[str], output: str) -> Expression:
@@ -296,7 +297,7 @@ _RULES: dict[str, Callable[[str, _Form, Sequence[str], str], Expression]] = {
     "float": _float,
     "whole order": _whole_order,
     "power": _power,
-    "whole": _whole,
+    "division": _division,
     "bits": _bits,
     "magnitude": _magnitude,
 }

@@ -36,6 +36,8 @@ FILES: dict[str, tuple[str, ...]] = {
     "gammaln": ("pairs", "log_pair", "rare", "gammaln"),
     "psi": ("log_pair", "rare", "psi"),
     "trigamma": ("pairs", "rare", "trigamma"),
+    "remainder": ("rare", "remainder"),
+    "floor_division": ("rare", "remainder"),
 }
 # whose float32 is the float64, rounded
 WIDENED = frozenset(("erfcx", "gamma", "gammaln", "i0", "i1", "psi", "trigamma"))

@@ -68,13 +68,13 @@ _TEMPLATES = {
 }
 # what reads otherwise where the result is a whole number without a sign, and with one
 _OF_UNSIGNED = {
-    "floor division": "({1} ? {0} / {1} : 0)",
+    "floor_division": "({1} ? {0} / {1} : 0)",
     "remainder": "({1} ? {0} % {1} : 0)",
     "magnitude": "{0}",
 }
 _OF_WHOLE = {
     "power": "(({t})tn_power({0}, {1}))",
-    "floor division": "(({t})tn_floor_division({0}, {1}))",
+    "floor_division": "(({t})tn_floor_division({0}, {1}))",
     "remainder": "(({t})tn_remainder({0}, {1}))",
     "magnitude": "(({t})({0} < 0 ? -{0} : {0}))",
 }
@@ -82,7 +82,7 @@ _OF_FLOATS = {
     "power": "__builtin_pow{f}({0}, {1})",
     "power 1.5": "__builtin_pow{f}({0}, {1})",
     "power -1.5": "__builtin_pow{f}({0}, {1})",
-    "floor division": "tn_floor_division_{s}({0}, {1})",
+    "floor_division": "tn_floor_division_{s}({0}, {1})",
     "remainder": "tn_remainder_{s}({0}, {1})",
     "magnitude": "__builtin_fabs{f}({0})",
 }
