@@ -7,6 +7,7 @@ import theano
 import theano.tensor as T
 from tests_scan_grad.networks import array
 from theano.link.native import report
+from theano.scan_module import scan_report
 
 BATCH, DIM = 4, 8
 SHAPES = [(BATCH, DIM), (BATCH, DIM), (2 * DIM, 4 * DIM), (4 * DIM,)]
@@ -49,3 +50,15 @@ def test_blocks_are_native_and_compute_what_the_loop_does(of_inputs):
             values = [array(steps, BATCH, DIM, seed=9), *(array(*s, seed=3) for s in SHAPES)]
             for got, right in zip(f(*values), whole(*values), strict=True):
                 np.testing.assert_allclose(got, right, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("mebibytes", [0.5, 4, 64])
+def test_a_bound_takes_no_more_memory_than_none(mebibytes):
+    """Blocks are no longer than products need, and cotangents of the cost are computed in them."""
+    shapes = [(400, 64, 64), (64, 64), (64, 64), (128, 256), (256,)]
+    whole, bounded = (
+        scan_report(gradients(bound, False), shapes=shapes).memory for bound in (0, mebibytes)
+    )
+    assert bounded.peak <= 1.08 * whole.peak
+    all_steps = 400 * 64 * 64 * 8
+    assert [len([p for p in m.pieces if p.bytes >= all_steps]) for m in (whole, bounded)] == [6, 6]

@@ -98,6 +98,7 @@ NETWORKS = {
     "rows and the last": lambda: Network(
         plain, cost=lambda rows: (rows**2).sum() + (rows[-1] ** 3).sum()
     ),
+    "sums of rows": lambda: Network(plain, cost=lambda rows: ((rows**2).sum(axis=-1) ** 2).sum()),
     "backwards": lambda: Network(plain, go_backwards=True),
     "two rows before": lambda: Network(
         two_before, begin=lambda start: {"initial": start, "taps": [-2, -1]}
@@ -261,7 +262,96 @@ def test_a_result_that_others_need_whole_is_not_read_in_blocks(block):
         np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-11)
 
 
-@pytest.mark.parametrize("steps", [40, 700])
+def stacked(products, ways):
+    """Return layers of one gate, whose inputs are made by one product or two, and their gradients."""
+    x, *weights = T.tensor3("x"), *(T.matrix(name) for name in "wuv")
+    w, u, v = weights
+    h = x
+    for backwards in ways:
+        p = T.dot(h, w) if products == 1 else T.concatenate([T.dot(h, w), T.dot(h, v)], axis=2)
+        h, _ = theano.scan(
+            lambda p, h, u: T.nnet.sigmoid(p[:, :DEPTH] + T.dot(h, u)) * T.tanh(p[:, DEPTH:] - h),
+            p,
+            T.zeros((x.shape[1], DEPTH)),
+            u,
+            go_backwards=backwards,
+        )
+    used = weights[:products] + weights[1:2] if products == 1 else weights
+    cost = (h**3).sum()
+    shapes = [(DEPTH, DEPTH * (3 - products)), (DEPTH, DEPTH), (DEPTH, DEPTH)]
+    return [x, *used], [cost, *T.grad(cost, [x, *used])], shapes
+
+
+@pytest.mark.parametrize("ways", [(False, False, False), (False, True, False), (True, True)])
+@pytest.mark.parametrize("products", [1, 2])
+@pytest.mark.parametrize("steps", [1, 6, 11])
+def test_layers_whose_cotangents_lie_where_rows_were_saved(steps, products, ways, block):
+    inputs, outputs, shapes = stacked(products, ways)
+    native, reference = (theano.function(inputs, outputs, mode=m) for m in (None, python_mode()))
+    values = [Network.numbers(steps, BATCH, DEPTH, seed=9)]
+    values += [Network.numbers(*shape, seed=k) / 2 for k, shape in enumerate(shapes)]
+    values = values[: len(inputs)]
+    for ours, theirs in zip(native(*values), reference(*values), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-11)
+
+
+def test_a_part_of_what_stands_around_a_loop_is_done_in_blocks_where_all_of_it_cannot():
+    """Layers that share weights: the sum of their gradients stands after all loops."""
+    x, *weights = T.tensor3("x"), *(T.matrix(name) for name in "wuv")
+    w, u, v = weights
+    h = x
+    for _ in range(2):
+        h, _ = theano.scan(
+            lambda p, q, h, u: T.tanh(p + T.dot(h, u)) * T.nnet.sigmoid(q),
+            [T.dot(h, w), T.dot(h, v)],
+            T.zeros((x.shape[1], DEPTH)),
+            u,
+        )
+    outputs = [(h**3).sum(), *T.grad((h**3).sum(), [*weights, x])]
+    blocks = blocks_of(lambda: theano.function([x, *weights], outputs))
+    assert len(blocks) == 4
+
+
+def test_rows_that_a_loop_has_yet_to_read_are_not_written(block):
+    """`p` is made before the loop reads `q`, which has as many rows, and is needed afterwards."""
+    x = T.tensor3("x")
+    w, v = (T.TensorType("float64", shape=(DEPTH, WIDTH))(name) for name in "wv")
+    q, z = T.cumsum(T.dot(x, w), axis=0), T.dot(x, v)
+    p, s = T.tanh(z), T.nnet.sigmoid(z)
+    start = T.zeros_like(p[0])
+    h, _ = theano.scan(lambda q, s, h: T.tanh(q * h + s), [q, s], start)
+    k, _ = theano.scan(lambda p, h, k: T.tanh(p - k * h), [p[::-1], h], start)
+    native, reference = (theano.function([x, w, v], k, mode=m) for m in (None, python_mode()))
+    values = [Network.numbers(11, BATCH, DEPTH, seed=9)]
+    values += [Network.numbers(DEPTH, WIDTH, seed=seed) for seed in range(2)]
+    np.testing.assert_allclose(native(*values), reference(*values), rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("lengths", [(7, 7, 7), (7, 9, 8), (9, 8, 7), (1, 1, 2)])
+def test_the_shortest_of_several_sequences(lengths, block):
+    """As many steps as the shortest has rows; the products after the loop are done in blocks."""
+    xs = [T.tensor3(name) for name in "abc"]
+    weights = [T.matrix(name) for name in "uvw"]
+
+    def step(a, b, c, h, u, v, w):
+        r, z = T.nnet.sigmoid(a + T.dot(h, u)), T.nnet.sigmoid(b + T.dot(h, v))
+        return z * h + (1 - z) * T.tanh(c + T.dot(r * h, w))
+
+    h, _ = theano.scan(step, xs, T.zeros((xs[0].shape[1], WIDTH)), weights)
+    cost = (h**2).sum(axis=2).mean()
+    outputs = [cost, *T.grad(cost, weights)]
+    blocks = blocks_of(lambda: theano.function([*xs, *weights], outputs))
+    assert len(blocks) == 1
+    native, reference = (
+        theano.function([*xs, *weights], outputs, mode=m) for m in (None, python_mode())
+    )
+    values = [Network.numbers(n, BATCH, WIDTH, seed=n + k) for k, n in enumerate(lengths)]
+    values += [Network.numbers(WIDTH, WIDTH, seed=k) / 2 for k in range(3)]
+    for ours, theirs in zip(native(*values), reference(*values), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("steps", [20, 700])
 def test_static_sizes(steps):
     x = T.TensorType("float64", shape=(steps, 8, 16))("x")
     w, u = (T.TensorType("float64", shape=(16, 256))(name) for name in "wu")
@@ -287,4 +377,7 @@ def test_few_steps_are_one_block():
     x = Network.numbers(4, BATCH, DEPTH, seed=0)
     assert runtime_calls.block_steps(4, BATCH, 8 * BATCH * WIDTH) == 4
     assert runtime_calls.block_steps(100_000, 16, 16 * 4 * 1024) == 64
+    # as many blocks as of 64 steps, and the last is not a short one
+    assert runtime_calls.block_steps(65, 16, 16 * 4 * 1024) == 33
+    assert runtime_calls.block_steps(150, 16, 16 * 4 * 1024) == 50
     native(x)

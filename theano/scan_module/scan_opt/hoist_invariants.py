@@ -16,6 +16,7 @@ from pytensor.graph.traversal import ancestors
 from pytensor.raise_op import CheckAndRaise
 from pytensor.tensor.basic import (
     Alloc,
+    AllocEmpty,
     MakeVector,
     get_underlying_scalar_constant_value,
 )
@@ -96,23 +97,28 @@ def invariant_values(loop: Loop, step: StepAnalysis) -> list[Variable]:
     """The invariant values that varying operations, or the loop's outputs, read.
 
     A list of lengths, or an array of one number everywhere, is made in the step: of it, the lengths
-    are read. Engines then know these, and that number.
+    are read. Engines then know these, and that number. So is memory that nothing has written: a step
+    that was passed it would copy it.
     """
     read: dict[Variable, None] = {}
     for node in order_of(loop.inner_outputs):
         if any(step.varies(output) for output in node.outputs):
             for value in node.inputs:
-                lengths = None if is_a(node.op, HasInnerGraph) else _lengths_of(value)
+                lengths = None if is_a(node.op, HasInnerGraph) else _lengths_of(value, step)
                 read.update(dict.fromkeys([value] if lengths is None else lengths))
     read.update(dict.fromkeys(loop.inner_outputs))
     return [value for value in read if _can_leave(value, step)]
 
 
-def _lengths_of(value: Variable) -> list[Variable] | None:
-    """The lengths that a list of lengths, or an array of one constant, is made of; else None."""
+def _lengths_of(value: Variable, step: StepAnalysis) -> list[Variable] | None:
+    """The lengths that a list of lengths, or an array of one constant or none, is made of; else None."""
     node = value.owner
     if node is None:
         return None
+    if is_a(node.op, AllocEmpty):
+        known = {v for v in node.inputs if is_a(v, Constant) or v in step.invariant_inputs}
+        # lengths that the step would compute engines may not know before it
+        return node.inputs if all(v in known or _can_leave(v, step) for v in node.inputs) else None
     if is_a(node.op, Alloc):
         number = get_underlying_scalar_constant_value(node.inputs[0], raise_not_constant=False)
         return None if isinstance(number, Variable) else node.inputs[1:]

@@ -182,6 +182,9 @@ class Sizes:
                 operation, (_, Literal() as number)
             ) if operation.operation == "maximum" and int(number.value) >= 0:
                 self._not_negative.add(name)
+            case Applied(operation, (a, b)) if operation.operation == "minimum":
+                if all(self._is_passed(one) or self.at_least(one, 0) for one in (a, b)):
+                    self._not_negative.add(name)
             case Applied(operation, (a, b)) if operation.operation == "multiply":
                 if self._is_passed(a) and self._is_passed(b):
                     self._factors[name] = {a, b}
@@ -198,8 +201,11 @@ class Sizes:
 
     def is_product(self, size: Size, a: Size, b: Size) -> bool:
         """Return whether a size is known to be the product of two others."""
-        factors = {self.find(one) for one in self._factors.get(size, ())}
-        return bool(factors) and factors == {self.find(a), self.find(b)}
+        wanted = {self.find(a), self.find(b)}
+        return any(
+            name in self._factors and {*map(self.find, self._factors[name])} == wanted
+            for name in (size, self.find(size))
+        )
 
     def at_least(self, size: Size, bound: int) -> bool:
         """Return whether a size is known to be at least a number."""

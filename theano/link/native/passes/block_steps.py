@@ -24,6 +24,7 @@ from theano.link.native.ir.symbolic import (
 )
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.passes.rows_of_steps import Group
+from theano.link.native.passes.rows_over_rows import write_rows_over_rows
 from theano.link.native.statements.base import Statement, as_kind, of_kind
 from theano.link.native.statements.call_loop import CallLoop, StepRange
 from theano.link.native.statements.copy import Combine, Copy
@@ -64,6 +65,7 @@ class _Blocks:
         whole = self._rings_are_whole()
         self.length = self._length(whole)
         ordered = [one for one in step.statements if one in group.members or one is group.call]
+        write_rows_over_rows(group, ordered)
         parts: list[Statement] = []
         for statement in ordered:
             made = [self._call(whole)] if statement is group.call else self._of_a_block(statement)
@@ -138,7 +140,12 @@ class _Blocks:
             return [self._product(product, direction)]
         reduction = as_kind(statement, Reduce)
         assert reduction is not None
-        return self._sum(reduction, direction)
+        if reduction.row_by_row() is None:
+            return self._sum(reduction, direction)
+        assert isinstance(reduction.target, View)
+        target = self._view(reduction.target, 0, direction)
+        source = self._view(reduction.source, 0, direction)
+        return [Reduce(reduction.operation, source, reduction.axes, target, reduction.dtype)]
 
     def _view(self, view: View, d: int, direction: int, merged: Size = 1) -> View:
         """A view of the rows of a block."""

@@ -83,6 +83,8 @@ def _can_meet(between: list[Statement], one: Map, other: Map, dependence: Depend
 
 def _fit(one: Map, other: Map, sizes: Sizes, dependence: Dependence) -> bool:
     """Return whether two maps side by side may be done element by element together."""
+    if _read_both_ways(one, other):
+        return False
     if not dependence.writes(other).isdisjoint(dependence.writes(one)):
         if not _write_apart(one, other, sizes, dependence):
             return False
@@ -99,6 +101,18 @@ def _fit(one: Map, other: Map, sizes: Sizes, dependence: Dependence) -> bool:
         for view in other.values_read()
         if isinstance(view, View) and dependence.memory(view.buffer) in written
     )
+
+
+def _read_both_ways(one: Map, other: Map) -> bool:
+    """Return whether two maps read the rows of an array in opposite orders.
+
+    One pass would read it no less, and could not be done in blocks of rows.
+    """
+    ways = [
+        {(view.buffer.root(), view.axes[0]): view.steps[0] for view in each.views() if view.axes}
+        for each in (one, other)
+    ]
+    return any(ways[0].get(key, way) * way < 0 for key, way in ways[1].items())
 
 
 def _write_apart(one: Map, other: Map, sizes: Sizes, dependence: Dependence) -> bool:

@@ -13,14 +13,17 @@ from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.passes.block_steps import block_steps
 from theano.link.native.passes.column_products import split_products
+from theano.link.native.passes.compute_again import compute_again
 from theano.link.native.passes.fuse_maps import fuse_maps
 from theano.link.native.passes.join_rows import join_rows
 from theano.link.native.passes.mutable_inputs import compute_into_inputs
 from theano.link.native.passes.partition import partition_statements, partition_work
 from theano.link.native.passes.place_in_memory import place_in_memory
+from theano.link.native.passes.reduce_early import reduce_early
 from theano.link.native.passes.reduced_maps import reduce_in_maps
 from theano.link.native.passes.results_in_operands import results_in_operands
 from theano.link.native.passes.share_memory import share_memory
+from theano.link.native.passes.shared_products import share_products
 from theano.link.native.passes.slice_maps import slice_maps
 from theano.link.native.passes.split_reduced import split_reduced
 from theano.link.native.passes.store_parts import store_parts
@@ -44,16 +47,19 @@ PASSES = (
     Pass(slice_maps, (Loop, Segment)),
     Pass(split_reduced, (Segment,)),
     Pass(fuse_maps, (Loop, Segment)),
+    Pass(compute_again, (Segment,)),
     Pass(leave_out_unread, (Loop, Segment)),
     Pass(block_steps, (Segment,)),
+    Pass(reduce_early, (Segment,)),
+    Pass(share_products, (Loop,)),
     Pass(split_products, (Loop,)),
     Pass(reduce_in_maps, (Loop, Segment)),
     Pass(overwrite_inputs, (Segment,)),
     Pass(mark_stored, (Loop, Segment)),
     Pass(choose_strides, (Loop, Segment)),
     Pass(join_rows, (Segment,)),
-    Pass(results_in_operands, (Segment,)),
     Pass(compute_into_inputs, (Segment,)),
+    Pass(results_in_operands, (Segment,)),
     Pass(commit_last, (Segment,)),
     Pass(partition_work, (Loop,)),
     Pass(partition_statements, (Segment,)),

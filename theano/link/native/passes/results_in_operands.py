@@ -2,9 +2,9 @@
 
 Memory that was just read is written without being fetched again, and large arrays are fewer. Check:
 a temporary of the same type and shape, whose elements the map reads in its own order, and nothing
-after it; memory of the result that nothing has touched before. Transformation: the temporary is
-computed where the result will be, or, where it has memory under another shape, the result is another
-name for it.
+after it; memory of the result that nothing has touched before, and that is no input's. Transformation:
+the temporary is computed where the result will be, or, where it has memory under another shape, the
+result is another name for it. So a gradient has the memory of the parameter's next value.
 """
 
 from __future__ import annotations
@@ -48,10 +48,13 @@ def results_in_operands(segment: Segment) -> None:
     ]
     statements = [part.statement for part in parts]
     last, first = last_uses(statements), first_uses(statements)
+    own = {output.buffer for output in segment.outputs if output.overwrites is None}
     for position, part in enumerate(parts):
         for compute in part.statement.elementwise():
-            result = compute.buffer
-            if result is None or not compute.stored or not _is_new(result, first, position):
+            if compute.buffer is None or not compute.stored:
+                continue
+            result = _whole(compute.buffer)
+            if not (_is_own(result, own) and first.get(result, position) == position):
                 continue
             for view in part.statement.views():
                 owner = view.buffer.root()
@@ -75,13 +78,16 @@ def _parts_of(statement: Statement, number: int) -> list[_Part]:
     return [_Part(one, views, number, False) for one in parts]
 
 
-def _is_new(result: Buffer, first: dict[Buffer, int], position: int) -> bool:
-    """Whether a result is a temporary with memory of its own that was not touched before."""
-    return (
-        result.role == "temporary"
-        and result.root() is result
-        and first.get(result, position) == position
-    )
+def _whole(buffer: Buffer) -> Buffer:
+    """Return what a buffer is stored in, if it is all of it."""
+    while buffer.place is not None and buffer.place.whole:
+        buffer = buffer.place.buffer
+    return buffer
+
+
+def _is_own(result: Buffer, outputs: set[Buffer]) -> bool:
+    """Return whether a result has memory of its own, not that of an input."""
+    return result in outputs or (result.role == "temporary" and result.root() is result)
 
 
 def _may_have(part: _Part, operand: Buffer, result: Buffer, sizes: Sizes) -> bool:
@@ -90,6 +96,7 @@ def _may_have(part: _Part, operand: Buffer, result: Buffer, sizes: Sizes) -> boo
     return (
         not sizes.known_below(operand.shape, FEW)
         and owner.role == "temporary"
+        and (result.role == "temporary" or operand.source is None)
         and _is_all_of_memory(operand)
         and operand.dtype == result.dtype
         and [*map(sizes.find, operand.shape)] == [*map(sizes.find, result.shape)]

@@ -15,15 +15,15 @@ from theano.link.native.ir.ir import Buffer, Size, View
 from theano.link.native.ir.sizes import bytes_of
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.passes.dependence import Dependence
-from theano.link.native.statements.base import Statement
+from theano.link.native.statements.base import Statement, as_kind
 from theano.link.native.statements.call_loop import WRITTEN_KINDS, CallLoop
 from theano.link.native.statements.copy import Copy
 from theano.link.native.statements.gemm import Gemm
 from theano.link.native.statements.map import Map
 from theano.link.native.statements.reduce import Reduce
 
-# bytes that lie in the caches anyway: BYTES_TO_BLOCK of once_a_call.c
-BYTES_TO_BLOCK = 8 * 2**20
+# bytes that lie in the caches anyway: as in once_a_call.c
+BYTES_OF_BLOCK = 2**20
 
 
 class _CannotBlock(Exception):
@@ -48,6 +48,9 @@ class Group:
         self.members: dict[Statement, int] = {}
         self.shrunk: dict[Buffer, int] = {}
         self.merged_rows: dict[Buffer, Size] = {}
+        # whether no array is taken in that brings what must stay where it is
+        self._in_order = False
+        self._dependence = Dependence(segment)
         self._as_steps: set[Size] = {self.steps}
         self._users: dict[Buffer, dict[Statement, None]] = {}
         self._aliases: dict[Buffer, dict[Buffer, None]] = {}
@@ -66,11 +69,21 @@ class Group:
         """Return whether there is anything to do in blocks."""
         if not self._arguments_allow_it():
             return False
+        self._find_members()
+        if self.members and not self._keeps_order():
+            # less of it may do
+            self._in_order = True
+            self.members, self.shrunk, self.merged_rows = {}, {}, {}
+            self._find_members()
+        return bool(self.members) and self._is_large() and self._keeps_order()
+
+    def _find_members(self) -> None:
         for argument, operand in zip(self.call.loop.arguments, self.call.operands, strict=True):
             if argument.kind in ("sequence", "trace") and isinstance(operand, View):
                 self._shrink_if_possible(operand.buffer.root(), operand.steps[0])
-        if not self.members or not self._is_large():
-            return False
+
+    def _keeps_order(self) -> bool:
+        """Return whether what members read is there when they are done beside the call."""
         return not self._reads_other_rows() and self._may_move()
 
     def _reads_other_rows(self) -> bool:
@@ -97,7 +110,7 @@ class Group:
             for root in self.shrunk
         ]
         known = [one for one in bytes_ if isinstance(one, int)]
-        return len(known) < len(bytes_) or sum(known) > BYTES_TO_BLOCK
+        return len(known) < len(bytes_) or sum(known) > BYTES_OF_BLOCK
 
     def _arguments_allow_it(self) -> bool:
         pairs = zip(self.call.loop.arguments, self.call.operands, strict=True)
@@ -112,6 +125,7 @@ class Group:
         members, shrunk = dict(self.members), dict(self.shrunk)
         try:
             self._shrink(root, direction)
+            _require(not self._in_order or self._keeps_order(), "what must stay where it is")
         except _CannotBlock:
             self.members, self.shrunk = members, shrunk
 
@@ -131,13 +145,20 @@ class Group:
         self.shrunk[root] = direction
         for view in self.call.views():
             if view.buffer.root() is root:
-                _require(self._shows_all_rows(view, 0, 1), "a part of its rows")
+                _require(self.shows_all_rows(view, 0, 1), "a part of its rows")
                 _require(view.steps[0] == direction, "rows in both directions")
         for statement in self._users[root]:
-            if statement is not self.call and statement not in self.members:
+            if statement in self.members:
+                wrong = [
+                    d
+                    for v, d in self.touched(statement)
+                    if v.buffer.root() is root and d != direction
+                ]
+                _require(not wrong, "rows in both directions")
+            elif statement is not self.call:
                 self._add(statement)
 
-    def _shows_all_rows(self, view: View, d: int, merged: Size) -> bool:
+    def shows_all_rows(self, view: View, d: int, merged: Size) -> bool:
         """Return whether a dimension of a view runs over all rows of its buffer."""
         buffer = view.buffer
         while buffer.source is not None:
@@ -243,11 +264,14 @@ class Group:
             self.merged(view)
         return known[0]
 
-    def add_sum(self, reduction: Reduce) -> None:
-        """Take in a sum over the rows of steps."""
+    def add_reduction(self, reduction: Reduce) -> None:
+        """Take in a reduction within the rows of steps, or a sum over them."""
         target, source = reduction.target, reduction.source
+        within = reduction.row_by_row()
+        if within is not None:
+            self.add_rows(reduction, within)
+            return
         _require(isinstance(target, View) and reduction.operation == "add", "a reduction")
-        _require(0 in reduction.axes, "a reduction within rows")
         _require(self.is_all_steps(source.shape[0]), "rows that are not those of steps")
         direction = self._direction([(source, 0)], [], 1)
         self.members[reduction] = direction
@@ -259,7 +283,7 @@ class Group:
         for view, d in views:
             root = view.buffer.root()
             if root in self.shrunk:
-                _require(self._shows_all_rows(view, d, merged), "a part of its rows")
+                _require(self.shows_all_rows(view, d, merged), "a part of its rows")
                 found.add(view.steps[d] * self.shrunk[root])
         _require(len(found) == 1, "rows in both directions")
         return found.pop()
@@ -268,8 +292,10 @@ class Group:
         """Make an operand smaller if only the group needs it; else a block reads its part of it."""
         root = view.buffer.root()
         if root in self.shrunk:
+            _require(self.shows_all_rows(view, d, merged), "a part of its rows")
+            _require(self.shrunk[root] == direction * view.steps[d], "rows in both directions")
             return
-        if self._shows_all_rows(view, d, merged) and root not in self._written_by_call:
+        if self.shows_all_rows(view, d, merged) and root not in self._written_by_call:
             self._shrink_if_possible(root, direction * view.steps[d])
         if root not in self.shrunk:
             _require(root not in self._written_by_call, "rows that the loop writes")
@@ -278,17 +304,58 @@ class Group:
         if root not in self.shrunk:
             self._shrink_if_possible(root, direction)
 
+    def touched(self, statement: Statement) -> list[tuple[View, int]]:
+        """Return what a statement of the group touches, with the direction of its rows; 0: not by rows."""
+        call = as_kind(statement, CallLoop)
+        if call is not None:
+            pairs = zip(call.loop.arguments, call.operands, strict=True)
+            return [
+                (view, self._direction_of(view, 0, int(argument.kind in ("sequence", "trace"))))
+                for argument, view in pairs
+                if isinstance(view, View)
+            ]
+        direction = self.members[statement]
+        product, reduction = as_kind(statement, Gemm), as_kind(statement, Reduce)
+        if product is not None:
+            a, b, out = product.a, product.b, product.out
+            if a.axes == (0, 1):
+                rows = [(a, 0, direction), (b, 0, 0), (out, 0, direction)]
+            else:
+                rows = [(a, 1, direction), (b, 0, direction), (out, 0, 0)]
+            return [(view, self._direction_of(view, d, one)) for view, d, one in rows]
+        if reduction is not None and reduction.row_by_row() is None:
+            assert isinstance(reduction.target, View)
+            source = reduction.source
+            return [(source, self._direction_of(source, 0, direction)), (reduction.target, 0)]
+        one = as_kind(statement, Map)
+        written = [] if one is None else [b.place or View.of(b) for b in one.written()]
+        return [
+            (view, self._direction_of(view, 0, direction))
+            for view in (*statement.views(), *written)
+        ]
+
+    def _direction_of(self, view: View, d: int, direction: int) -> int:
+        """Return whether row r of a buffer is that of step r, or from the end; 0: neither is known."""
+        buffer: Buffer | None = view.buffer
+        while buffer is not None:
+            if buffer.place is not None:
+                return 0
+            buffer = buffer.source.buffer if buffer.source is not None else None
+        merged: Size = self.merged_rows.get(view.buffer, 1)
+        rows = bool(view.axes) and self.shows_all_rows(view, d, merged)
+        return direction * view.steps[d] if rows else 0
+
     # ---- order ----
 
     def _may_move(self) -> bool:
         """Return whether all members may stand beside the call."""
         statements = self.segment.step.statements
-        dependence, position = Dependence(self.segment), statements.index(self.call)
+        position = statements.index(self.call)
         for member in self.members:
             at = statements.index(member)
             between = statements[min(at, position) + 1 : max(at, position)]
             others = [one for one in between if one not in self.members]
-            if dependence.any_ordered(others, member):
+            if self._dependence.any_ordered(others, member):
                 return False
         return True
 
@@ -298,7 +365,7 @@ _ADDED: dict[type, Callable[[Group, Statement], None]] = {
     Map: lambda group, one: group.add_rows(one, one.shape),  # type: ignore[attr-defined]
     Copy: lambda group, one: group.add_rows(one, one.target.shape),  # type: ignore[attr-defined]
     Gemm: lambda group, one: group.add_product(one),  # type: ignore[arg-type]
-    Reduce: lambda group, one: group.add_sum(one),  # type: ignore[arg-type]
+    Reduce: lambda group, one: group.add_reduction(one),  # type: ignore[arg-type]
 }
 
 

@@ -186,8 +186,7 @@ void tn_last_rows_first(void *rows, int64_t last, int64_t count, int64_t bytes)
     memmove(rows, (char *)rows + last * bytes, count * bytes);
 }
 
-/* What lies in the caches anyway; as many rows as products need to be fast. */
-#define BYTES_TO_BLOCK ((int64_t)8 << 20)
+/* As many rows as products need to be fast; what lies in the caches anyway. */
 #define ROWS_OF_BLOCK 1024
 #define BYTES_OF_BLOCK ((int64_t)1 << 20)
 
@@ -203,11 +202,13 @@ int64_t tn_block_steps(int64_t steps, int64_t rows, int64_t bytes, int64_t fits)
     const int64_t all = steps > 0 ? steps : 1, forced = forced_block_steps;
     if (!fits || rows <= 0 || bytes <= 0) return all;
     if (forced) return forced < all ? forced : all;
-    if (bytes <= BYTES_TO_BLOCK / all) return all;
     const int64_t by_rows = (ROWS_OF_BLOCK + rows - 1) / rows;
     const int64_t by_bytes = (BYTES_OF_BLOCK + bytes - 1) / bytes;
     const int64_t block = by_rows > by_bytes ? by_rows : by_bytes;
-    return block < all ? block : all;
+    if (block >= all) return all;
+    /* no fewer blocks, and the last is not shorter than it must be */
+    const int64_t blocks = (all - 1) / block + 1;
+    return (all - 1) / blocks + 1;
 }
 
 void tn_share_out(const void *runtime, double nanoseconds,

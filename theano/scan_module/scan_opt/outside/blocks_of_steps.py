@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import reduce
 
 import numpy as np
 from pytensor import tensor as pt
@@ -33,8 +34,12 @@ class BlockResult:
 RunBlock = Callable[[Loop, list[Variable]], BlockResult]
 
 
+# products of so many rows are as fast as any, and caches hold so many bytes
+ENOUGH_ROWS, ENOUGH_BYTES = 1024, 2**20
+
+
 def block_length(step: StepAnalysis, values: list[Variable], memory: int) -> Variable:
-    """How many steps' values fit into memory, at least one.
+    """How many steps a block has: as many as fit into memory, at least one, and no more than enough.
 
     Parameters
     ----------
@@ -45,11 +50,17 @@ def block_length(step: StepAnalysis, values: list[Variable], memory: int) -> Var
     memory
         Bytes.
     """
-    per_step = sum(
-        np.dtype(value.type.dtype).itemsize * pt.prod(pt.stack([1, *step.outer_shape(value)]))
-        for value in values
-    )
-    return pt.maximum(1, memory // pt.maximum(1, per_step)).astype("int64")
+    shapes = [list(step.outer_shape(value)) for value in values]
+    sizes = [np.dtype(value.type.dtype).itemsize for value in values]
+    bytes_ = [size * _product(shape) for size, shape in zip(sizes, shapes, strict=True)]
+    of_a_step = pt.maximum(1, sum(bytes_))
+    rows = reduce(pt.maximum, [_product(shape[:-1]) for shape in shapes], 1)
+    enough = pt.maximum(-(-ENOUGH_ROWS // rows), -(-ENOUGH_BYTES // of_a_step))
+    return pt.maximum(1, pt.minimum(memory // of_a_step, enough)).astype("int64")
+
+
+def _product(sizes: list[Variable]) -> Variable:
+    return pt.prod(pt.stack([1, *sizes]))
 
 
 def run_in_blocks(

@@ -13,9 +13,11 @@ from pytensor import tensor as pt
 from pytensor.graph.basic import Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.basic import AllocEmpty
+from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.subtensor import Subtensor
 
 from theano.data_classes import dataclass
+from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.shapes import length_along
 from theano.scan_module.loop.arguments import MIT_MOT, BuiltLoop, Loop, State, Trace, Untraced
 from theano.scan_module.loop.constant_index import constant_index
@@ -29,6 +31,8 @@ from theano.schedule.zeros import is_zero
 
 # from a variable of the graph around a loop to what it is where a block is
 Inside = Callable[[Variable], Variable]
+# whether nothing reads an array but a loop, or what is computed for the loop alone
+Alone = Callable[[Variable], bool]
 
 
 @dataclass(frozen=True)
@@ -48,19 +52,36 @@ class Block:
         """The rows of the steps and so many more, as what is read."""
         return _told_length(self.part(buffer, after=after), self.steps + after)
 
-    def rows_outside(self, outer: Variable, before: int = 0) -> Variable:
+    def rows_outside(
+        self, outer: Variable, before: int = 0, alone: Alone = lambda array: False
+    ) -> Variable:
         """The rows of the steps in an array outside, which has so many before them.
 
-        Of an array that is read backwards, a part is: engines need not turn all of it around.
+        Of an array that is read backwards, a part is: engines need not turn all of it around. What
+        is computed for the loop alone, element by element, is computed in the block.
         """
         forwards = _read_backwards(outer)
         if forwards is None:
-            part = self.part(self.inside(outer), before)
+            part = self._computed(outer, self.start + before, alone)
         else:
             array, end = forwards
             first = self.inside(length_along(array, 0) + end) - self.start - before - self.steps
-            part = self.inside(array)[first : first + self.steps][::-1]
+            of_array = alone if alone(outer) else lambda array: False
+            part = self._computed(array, first, of_array)[::-1]
         return _told_length(part, self.steps)
+
+    def _computed(self, array: Variable, first: Variable, alone: Alone) -> Variable:
+        """The rows of the steps in an array outside, from one on."""
+        node = array.owner
+        if node is None or not is_a(node.op, Elemwise) or not alone(array):
+            return _told_length(self.inside(array)[first : first + self.steps], self.steps)
+        rows = [
+            self.inside(operand)
+            if operand.type.broadcastable[0]
+            else self._computed(operand, first, alone)
+            for operand in node.inputs
+        ]
+        return node.op.make_node(*rows).outputs[node.outputs.index(array)]
 
 
 def _told_length(part: Variable, length: Variable) -> Variable:
@@ -97,7 +118,7 @@ class PassedOn:
     """
 
     def __init__(self, loop: Loop, step: StepAnalysis, graph: FunctionGraph):
-        self._loop, self._step = loop, step
+        self._loop, self._step, self._graph = loop, step, graph
         # of which states only the last row is read, and by what
         self._reads: dict[State, list[Variable]] = {}
         for state in loop.states:
@@ -135,7 +156,8 @@ class PassedOn:
             loop,
             n_steps=block.steps,
             sequences=tuple(
-                replace(entry, outer=block.rows_outside(entry.outer)) for entry in loop.sequences
+                replace(entry, outer=block.rows_outside(entry.outer, alone=self._is_read_once))
+                for entry in loop.sequences
             ),
             states=tuple(
                 replace(s, outer=self._memory(block, s, rows[s]), output=None) for s in loop.states
@@ -148,6 +170,9 @@ class PassedOn:
                 replace(entry, outer=inside(entry.outer)) for entry in loop.invariants
             ),
         )
+
+    def _is_read_once(self, array: Variable) -> bool:
+        return len(self._graph.clients.get(array, ())) == 1
 
     def _memory(self, block: Block, state: State, rows: Variable) -> Variable:
         """The buffer of a state in a block."""
