@@ -105,14 +105,14 @@ laters = [OptimizedLater(Build()) for _ in range(2)]
 threads = [threading.Thread(target=laters[0].look)]
 threads[0].start()
 inside.wait()
-assert laters[0].look() is None and laters[0].look() is None
+assert laters[0].poll() is None and laters[0].poll() is None
 child = os.fork()
 if child == 0:
     os._exit(0 if all(later.{asked}() is library for later in laters) else 1)
 print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 go_on.set()
 threads[0].join()
-print(laters[0].look() is library)
+print(laters[0].poll() is library)
 """
 
 

@@ -143,7 +143,7 @@ def test_where_that_fails_quick_code_goes_on(error, folder, monkeypatch, caplog)
     with caplog.at_level(logging.WARNING):
         for _ in range(3):
             assert_same_bits(first, function(VALUE))
-            time.sleep(optimized_later.SECONDS_BETWEEN_LOOKS)
+            time.sleep(optimized_later.SECONDS_BETWEEN_POLLS)
     assert sum("not optimized" in record.getMessage() for record in caplog.records) == 1
 
 

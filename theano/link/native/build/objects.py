@@ -27,7 +27,7 @@ from theano.schedule.disk.sealed_files import is_sealed
 AHEAD_FOR_A_CORE = 3
 # After so long, what runs behind all else and had less than half a core is started again in front.
 SECONDS_OF_PATIENCE = 0.5
-SECONDS_BETWEEN_LOOKS = 0.002
+SECONDS_BETWEEN_POLLS = 0.002
 
 # by the path of the object
 _running: dict[Path, Run] = {}
@@ -130,7 +130,7 @@ def _wait(runs: Iterable[Run]) -> None:
     while left:
         before, end = _seconds_used(left), time.monotonic() + SECONDS_OF_PATIENCE
         while time.monotonic() < end and not all(run.is_done() for run in left):
-            time.sleep(SECONDS_BETWEEN_LOOKS)
+            time.sleep(SECONDS_BETWEEN_POLLS)
         if any(run.is_done() for run in left):
             left = [run for run in left if not run.is_done()]
         elif _seconds_used(left) - before < SECONDS_OF_PATIENCE / 2:
@@ -148,7 +148,7 @@ def _keep_first(runs: Iterable[Run], folder: Path) -> None:
     while left:
         done = next((run for run in left if run.is_done()), None)
         if done is None:
-            time.sleep(SECONDS_BETWEEN_LOOKS)
+            time.sleep(SECONDS_BETWEEN_POLLS)
             continue
         left.remove(done)
         with contextlib.suppress(OSError, CannotLower):

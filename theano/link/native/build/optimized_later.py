@@ -18,7 +18,7 @@ from theano.link.native.runtime.load import cache_folder
 from theano.schedule.disk.building_folders import building_folder
 from theano.schedule.disk.own_folders import make_own_folder
 
-SECONDS_BETWEEN_LOOKS = 0.005
+SECONDS_BETWEEN_POLLS = 0.005
 
 _log = logging.getLogger(__name__)
 _all: weakref.WeakSet[OptimizedLater] = weakref.WeakSet()
@@ -37,64 +37,64 @@ class OptimizedLater:
         self._build = build
         self._library: ctypes.CDLL | None = None
         self._steps: Iterator[ctypes.CDLL | None] | None = None
-        self._next_look, self._given_up = 0.0, False
-        # held by the one that looks: functions that share a library look from several threads, and
-        # a signal's handler in the midst of a look
-        self._looking = threading.Lock()
+        self._next_poll, self._given_up = 0.0, False
+        # held by the one that polls: functions that share a library poll from several threads, and
+        # a signal's handler in the midst of a poll
+        self._polling = threading.Lock()
         _all.add(self)
 
-    def look(self) -> ctypes.CDLL | None:
+    def poll(self) -> ctypes.CDLL | None:
         """Start the compiler, or see whether it is done; the library, once there is one."""
         now = time.monotonic()
-        to_do = self._library is None and not self._given_up and now >= self._next_look
-        if to_do and self._looking.acquire(blocking=False):
+        to_do = self._library is None and not self._given_up and now >= self._next_poll
+        if to_do and self._polling.acquire(blocking=False):
             try:
-                self._next_look = now + SECONDS_BETWEEN_LOOKS
-                self._look()
+                self._next_poll = now + SECONDS_BETWEEN_POLLS
+                self._poll()
             finally:
-                self._looking.release()
+                self._polling.release()
         return self._library
 
-    def _look(self) -> None:
+    def _poll(self) -> None:
         self._steps = self._steps or _compiled(self._build)
         try:
             self._library = next(self._steps)
         except (CannotLower, OSError) as why:
             self._give_up(why)
         except BaseException:
-            # a signal, say: the next look begins again
+            # a signal, say: the next poll begins again
             self._steps = None
             raise
 
     def wait(self) -> ctypes.CDLL | None:
         """The library, compiled first; none where that fails."""
-        # whom a handler interrupts in the midst of a look cannot be waited for
-        begun = self._steps is not None and not self._looking.locked()
+        # whom a handler interrupts in the midst of a poll cannot be waited for
+        begun = self._steps is not None and not self._polling.locked()
         if not begun and self._library is None and not self._given_up:
             try:
                 self._library = library(self._build)
             except CannotLower as why:
                 self._give_up(why)
         while self._library is None and not self._given_up:
-            time.sleep(SECONDS_BETWEEN_LOOKS)
-            self.look()
+            time.sleep(SECONDS_BETWEEN_POLLS)
+            self.poll()
         return self._library
 
     def stop(self) -> None:
-        """End the compiler; the next look starts it again."""
-        if self._looking.acquire(blocking=False):
+        """End the compiler; the next poll starts it again."""
+        if self._polling.acquire(blocking=False):
             try:
                 if self._steps is not None:
                     self._steps.close()  # type: ignore[attr-defined]
                     self._steps = None
             finally:
-                self._looking.release()
+                self._polling.release()
 
     def begin_in_child(self) -> None:
-        """After a fork: nobody looks, and the compiler that runs is the parent's."""
-        if self._looking.locked():
+        """After a fork: nobody polls, and the compiler that runs is the parent's."""
+        if self._polling.locked():
             # these steps stay where the parent's other thread left them, and never go on
-            self._steps, self._looking, self._next_look = None, threading.Lock(), 0.0
+            self._steps, self._polling, self._next_poll = None, threading.Lock(), 0.0
         self.stop()
 
     def _give_up(self, why: Exception) -> None:

@@ -6,36 +6,36 @@ from collections.abc import Sequence
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.symbolic import Size
-from theano.link.native.render.looks import going_on, in_blocks, unless_empty
 from theano.link.native.render.numbers_in_c import C_TYPES
+from theano.link.native.render.polls import going_on, in_blocks, unless_empty
 
 
 def loops(
-    names: Sequence[str], sizes: Sequence[Size | str], body: Sequence[str], looks: int = 0
+    names: Sequence[str], sizes: Sequence[Size | str], body: Sequence[str], polls: int = 0
 ) -> list[str]:
     """Loops around a body, one for each size, the last of them innermost.
 
-    Where there are looks, they end once the body has found that a signal came.
+    Where there are polls, they end once the body has found that a signal came.
     """
     heads = [
-        f"for (int64_t {name} = 0; {name} < {size}{going_on(looks)}; {name}++) {{"
+        f"for (int64_t {name} = 0; {name} < {size}{going_on(polls)}; {name}++) {{"
         for name, size in zip(names, sizes, strict=True)
     ]
     return unless_empty(sizes[1:], [*heads, *body, *["}"] * len(heads)])
 
 
 def passes(
-    names: Sequence[str], sizes: Sequence[Size | str], body: Sequence[str], looks: int
+    names: Sequence[str], sizes: Sequence[Size | str], body: Sequence[str], polls: int
 ) -> list[str]:
-    """The same around single elements, with looks between blocks of them."""
-    if not looks or not names:
+    """The same around single elements, with polls between blocks of them."""
+    if not polls or not names:
         return loops(names, sizes, body)
     *around, name = names
 
     def block(first: str, end: str) -> list[str]:
         return [f"for (int64_t {name} = {first}; {name} < {end}; {name}++) {{", *body, "}"]
 
-    rows = loops(around, sizes[:-1], in_blocks(looks, "0", sizes[-1], block), looks)
+    rows = loops(around, sizes[:-1], in_blocks(polls, "0", sizes[-1], block), polls)
     return unless_empty(sizes[-1:], rows) if around else rows
 
 

@@ -193,7 +193,7 @@ def _steps(
     return [
         "for (; step < steps; step++) {",
         "if (step == poll) {",
-        "poll = runtime->look_up(watch, &turn, step, thread, threads);",
+        "poll = runtime->poll(watch, &turn, step, thread, threads);",
         "if (poll == TN_STOP) {",
         "status = TN_INTERRUPTED;",
         "break;",

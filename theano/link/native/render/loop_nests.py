@@ -33,8 +33,8 @@ from theano.link.native.ir.loop_nests import (
 )
 from theano.link.native.ir.scalar_types import SUFFIX
 from theano.link.native.ir.symbolic import Name, Size, sum_of
-from theano.link.native.render.looks import declared, going_on, look_after
 from theano.link.native.render.numbers_in_c import C_TYPES, in_c
+from theano.link.native.render.polls import declared, going_on, poll_after
 from theano.link.native.render.scalar_functions import scalar_text, without_outer_parentheses
 from theano.link.native.render.straight_lines import InLanes, OneByOne, is_straight, straight_lines
 from theano.link.native.render.writer import Writer
@@ -154,7 +154,7 @@ class _Printer:
         return [*declared(1), *self.lines(node.body)]
 
     def _poll(self, node: Poll) -> list[str]:
-        return look_after(self.size(node.elements), node.every)
+        return poll_after(self.size(node.elements), node.every)
 
     def _fail(self, node: Fail) -> list[str]:
         return [self.writer.fails(node.kind, node.text)]

@@ -92,7 +92,7 @@ def rendering_of(statement: Statement) -> Rendering:
 
 def _nest(statement: Statement, writer: Writer, share: Any) -> list[str]:
     """Return a statement that becomes a loop nest."""
-    return nest_in_c(nest_of(statement, writer.sizes, writer.looks, share), writer)
+    return nest_in_c(nest_of(statement, writer.sizes, writer.polls, share), writer)
 
 
 def _results(statement: Statement) -> str:
@@ -140,7 +140,7 @@ def libraries(statement: Statement) -> Set[str]:
 
 # ---- tasks of kernels ----
 
-# takes the task, how many elements there are between looks, the arrays, how the numbers read, and
+# takes the task, how many elements there are between polls, the arrays, how the numbers read, and
 # what ends the step, where it may fail
 TaskWriter = Callable[..., list[str]]
 

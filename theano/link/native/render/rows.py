@@ -101,7 +101,7 @@ def next_rows(loop: Loop) -> list[str]:
 
 
 def ends(loop: Loop) -> list[str]:
-    """Have the rows of states and traces in order, where the caller looks for them."""
+    """Have the rows of states and traces in order, where the caller polls for them."""
     lines = []
     for argument in loop.arguments:
         name, stored = argument.name, f"numbers[{argument.first_size}]"

@@ -19,8 +19,8 @@ class Writer:
 
     Attributes
     ----------
-    looks
-        Whether long passes look up for signals themselves; in loops it is done between steps.
+    polls
+        Whether long passes poll for interrupts themselves; in loops it is done between steps.
     error
         The number that the C function returns for an exception, by its type and text.
     functions
@@ -28,7 +28,7 @@ class Writer:
     """
 
     sizes: Sizes
-    looks: bool
+    polls: bool
     error: Callable[[type[Exception], str], int]
     functions: Mapping[str, str] = field(default_factory=dict)
 

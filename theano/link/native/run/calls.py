@@ -183,7 +183,7 @@ class NativeSegment:
     def _run(self) -> None:
         if self._later is not None and self._has_run:
             # who calls a function once need not wait for what the others gain
-            self._take(self._later.look())
+            self._take(self._later.poll())
         self._has_run = True
         # held until the end, whatever other threads put into the cells meanwhile
         arrays = [cell[0] for cell in self.inputs]

@@ -140,9 +140,9 @@ int tn_set_apart(int apart);
 /* Nanoseconds between questions to Python, at least, where tests do not set others: each takes its lock. */
 #define TN_PATIENCE 20000000
 
-/* tn_look_up is called by all threads of a loop at step 0, and then at each step that it answers: every 10 ms or
+/* tn_poll is called by all threads of a loop at step 0, and then at each step that it answers: every 10 ms or
  * so. TN_STOP: a signal came, and all threads stop. TN_ALONE: the threads wait for processors that
- * other programs use; the first goes on alone, looks up at the next step as one of one, and is
+ * other programs use; the first goes on alone, polls at the next step as one of one, and is
  * answered TN_TOGETHER when all are to go on. `turn` is the thread's own, 0 at first.
  * tn_stand_aside, called by the others: waits, and answers the step at which they go on, or -1 where the loop
  * ended. tn_dismiss is called by the first where it ends the loop alone. */

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from theano.link.native.ir.scalar_types import FLOATS
 from theano.link.native.render.arrays import Array, indices, loops, passes
-from theano.link.native.render.looks import declared, look_after, unless_empty
 from theano.link.native.render.numbers_in_c import C_TYPES, in_c
+from theano.link.native.render.polls import declared, poll_after, unless_empty
 from theano.link.native.render.registry import writes_task
 from theano.link.native.render.scalar_functions import scalar_text
 from theano.link.native.statements.tasks import (
@@ -24,25 +24,25 @@ _ACCUMULATED = {"add": ("+", 0), "multiply": ("*", 1)}
 
 
 @writes_task(Accumulate)
-def accumulate(task: Accumulate, looks: int, y: Array, x: Array) -> list[str]:
+def accumulate(task: Accumulate, polls: int, y: Array, x: Array) -> list[str]:
     operator, first = _ACCUMULATED[task.operation]
     names, axis = indices("i", len(x.shape)), task.axis
     others = [d for d in range(len(names)) if d != axis]
     one = f"{y.at(*names)} = total = total {operator} {x.at(*names)};"
-    along = passes([names[axis]], [y.shape[axis]], [one], looks)
+    along = passes([names[axis]], [y.shape[axis]], [one], polls)
     body = [f"{x.kind} total = {first};", *along]
     around = [names[d] for d in others], [y.shape[d] for d in others]
-    return [*declared(looks), *unless_empty(y.shape, loops(*around, body, looks))]
+    return [*declared(polls), *unless_empty(y.shape, loops(*around, body, polls))]
 
 
 @writes_task(WriteEye)
-def write_eye(task: WriteEye, looks: int, y: Array, right: str) -> list[str]:
+def write_eye(task: WriteEye, polls: int, y: Array, right: str) -> list[str]:
     one = f"{y.at('i', 'j')} = j - i == (int64_t){right};"
-    return [*declared(looks), *passes("ij", y.shape, [one], looks)]
+    return [*declared(polls), *passes("ij", y.shape, [one], polls)]
 
 
 @writes_task(WriteRange)
-def write_range(task: WriteRange, looks: int, y: Array, first: str, by: str) -> list[str]:
+def write_range(task: WriteRange, polls: int, y: Array, first: str, by: str) -> list[str]:
     kind = y.kind
     # Through memory, so that the compiler does not make one rounding of the two that NumPy does.
     kept = ['__asm__("" : "+m"(way));'] if y.dtype in FLOATS else []
@@ -50,22 +50,22 @@ def write_range(task: WriteRange, looks: int, y: Array, first: str, by: str) -> 
     second = f"({first} + {by})"
     numbers = f"const {kind} first = {first}, distance = ({kind}){second} - ({kind}){first};"
     body = [f"{kind} way = ({kind})i * distance;", *kept, f"{y.at('i')} = first + way;"]
-    return [numbers, *declared(looks), *passes("i", y.shape, body, looks)]
+    return [numbers, *declared(polls), *passes("i", y.shape, body, polls)]
 
 
 @writes_task(TakeDiagonal)
-def take_diagonal(task: TakeDiagonal, looks: int, y: Array, x: Array) -> list[str]:
+def take_diagonal(task: TakeDiagonal, polls: int, y: Array, x: Array) -> list[str]:
     first, second = task.axes
     others = [d for d in range(len(x.shape)) if d not in task.axes]
     names = indices("i", len(others))
     at = dict(zip(others, names, strict=True))
     at |= {first: f"(k + {task.down})", second: f"(k + {task.right})"}
     one = f"{y.at(*names, 'k')} = {x.at(*(at[d] for d in range(len(x.shape))))};"
-    return [*declared(looks), *passes([*names, "k"], y.shape, [one], looks)]
+    return [*declared(polls), *passes([*names, "k"], y.shape, [one], polls)]
 
 
 @writes_task(Convolve)
-def convolve(task: Convolve, looks: int, y: Array, x: Array, v: Array, first: str) -> list[str]:
+def convolve(task: Convolve, polls: int, y: Array, x: Array, v: Array, first: str) -> list[str]:
     names = indices("b", len(y.shape) - 1)
     term = f"{y.at(*names, 'i')} += factor * {x.at(*names, f'i + {first} - j')};"
     body = [
@@ -76,19 +76,19 @@ def convolve(task: Convolve, looks: int, y: Array, x: Array, v: Array, first: st
         f"const int64_t end = tn_smaller({x.shape[-1]} + j - {first}, {y.shape[-1]});",
         f"for (int64_t i = begin; i < end; i++) {term}",
         "}",
-        *look_after(f"{y.shape[-1]} * {v.shape[-1]}", looks),
+        *poll_after(f"{y.shape[-1]} * {v.shape[-1]}", polls),
     ]
-    return [*declared(looks), *unless_empty(y.shape, loops(names, y.shape[:-1], body, looks))]
+    return [*declared(polls), *unless_empty(y.shape, loops(names, y.shape[:-1], body, polls))]
 
 
 @writes_task(LoopOnNumbers)
-def loop_on_numbers(task: LoopOnNumbers, looks: int, *arrays: Array) -> list[str]:
+def loop_on_numbers(task: LoopOnNumbers, polls: int, *arrays: Array) -> list[str]:
     shape = arrays[0].shape
     names, count = indices("i", len(shape)), len(task.results)
     at = [array.at(*names) for array in arrays]
     body = _loop_of_one_element(task, at[:count], at[count:])
-    elements = passes(names, shape, body, looks) if names else loops([], [], body)
-    return [*declared(looks), *unless_empty(shape, elements)]
+    elements = passes(names, shape, body, polls) if names else loops([], [], body)
+    return [*declared(polls), *unless_empty(shape, elements)]
 
 
 def _loop_of_one_element(

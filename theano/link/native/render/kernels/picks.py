@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from theano.link.native.ir.symbolic import Size
 from theano.link.native.render.arrays import Array, indices, loops
-from theano.link.native.render.looks import unless_empty
+from theano.link.native.render.polls import unless_empty
 from theano.link.native.render.registry import writes_task
 from theano.link.native.statements.tasks import (
     FindPositions,
@@ -21,7 +21,7 @@ _ASSIGNED = {"set": "=", "add": "+=", "or": "|="}
 
 
 @writes_task(Pick)
-def pick(task: Pick, looks: int, y: Array, *given: Array | str) -> list[str]:
+def pick(task: Pick, polls: int, y: Array, *given: Array | str) -> list[str]:
     names = indices("b", task.stacked)
     if not names:
         x, *rest = given
@@ -42,7 +42,7 @@ def _of_stack(array: Array, names: Sequence[str]) -> Array:
 
 @writes_task(UpdatePicked)
 def update_picked(
-    task: UpdatePicked, looks: int, x: Array, _: Array, *given: Array | str
+    task: UpdatePicked, polls: int, x: Array, _: Array, *given: Array | str
 ) -> list[str]:
     # the source comes last among the arrays, or first among the numbers
     arrays = task.picked.arrays
@@ -59,7 +59,7 @@ def update_picked(
 
 @writes_task(UpdatePicked, checks=True)
 def check_picked(
-    task: UpdatePicked, looks: int, x: Array, _: Array, *given: Array | str
+    task: UpdatePicked, polls: int, x: Array, _: Array, *given: Array | str
 ) -> list[str]:
     arrays = task.picked.arrays
     named = [*given[:arrays], *given[arrays + 1 :]]
@@ -115,7 +115,7 @@ def _rows(picked: Picked, x: Array, given: Sequence[Array | str]) -> list[str]:
 
 
 @writes_task(FindPositions)
-def find_positions(task: FindPositions, looks: int, *arrays: Array) -> list[str]:
+def find_positions(task: FindPositions, polls: int, *arrays: Array) -> list[str]:
     *outs, given = arrays
     names = indices("i", len(given.shape))
     # an array that another thread changes meanwhile must not make it write elsewhere
@@ -130,7 +130,7 @@ def find_positions(task: FindPositions, looks: int, *arrays: Array) -> list[str]
 
 @writes_task(UpdateWhere)
 def update_where(
-    task: UpdateWhere, looks: int, x: Array, _: Array, mask: Array, *given: Array | str
+    task: UpdateWhere, polls: int, x: Array, _: Array, mask: Array, *given: Array | str
 ) -> list[str]:
     axis, source = task.axis, given[0]
     names = indices("i", task.masked)
@@ -151,7 +151,7 @@ def update_where(
 
 @writes_task(UpdateWhere, checks=True)
 def check_where(
-    task: UpdateWhere, looks: int, _: Array, __: Array, mask: Array, source: Array, fails: str
+    task: UpdateWhere, polls: int, _: Array, __: Array, mask: Array, source: Array, fails: str
 ) -> list[str]:
     return _enough_values(mask, source.shape[task.axis], fails)
 

@@ -20,7 +20,7 @@ from theano.link.native.statements.tasks import (
 
 
 @writes_task(DrawFromWords)
-def draw_from_words(task: DrawFromWords, looks: int, *given: Any) -> list[str]:
+def draw_from_words(task: DrawFromWords, polls: int, *given: Any) -> list[str]:
     """The draws; ``words`` is the state, and what is wrong becomes 1 where a parameter is not right."""
     own, rest = given[: 1 + task.works], given[1 + task.works :]
     words, wrong, _, *others = rest

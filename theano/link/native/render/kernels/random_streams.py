@@ -53,7 +53,7 @@ _STATE = ("a0", "a1", "a2", "b0", "b1", "b2")
 
 
 @writes_task(DrawUniforms)
-def draw_uniforms(task: DrawUniforms, looks: int, y: Array, states: Array, old: Array) -> list[str]:
+def draw_uniforms(task: DrawUniforms, polls: int, y: Array, states: Array, old: Array) -> list[str]:
     count, streams = y.shape[0], states.shape[0]
     names = ", ".join(f"{name}[{_TOGETHER}]" for name in _STATE)
     each = "for (int64_t k = 0; k < together; k++) {"
@@ -80,7 +80,7 @@ def draw_uniforms(task: DrawUniforms, looks: int, y: Array, states: Array, old: 
 
 @writes_task(DrawTruncated)
 def draw_truncated(
-    task: DrawTruncated, looks: int, y: Array, states: Array, *given: Any
+    task: DrawTruncated, polls: int, y: Array, states: Array, *given: Any
 ) -> list[str]:
     """Of each half, those that are near enough, and then the others; these are drawn in order."""
     _, x, aim, half = given
@@ -115,7 +115,7 @@ def draw_truncated(
 
 @writes_task(CountOutcomes)
 def count_outcomes(
-    task: CountOutcomes, looks: int, y: Array, p: Array, u: Array, trials: str
+    task: CountOutcomes, polls: int, y: Array, p: Array, u: Array, trials: str
 ) -> list[str]:
     counted = f"if (outcome < {p.shape[1]}) {y.at('row', 'outcome')} += 1;"
     return [
@@ -126,7 +126,7 @@ def count_outcomes(
 
 @writes_task(ChooseOutcomes)
 def choose_outcomes(
-    task: ChooseOutcomes, looks: int, y: Array, p: Array, old: Array, u: Array, trials: str
+    task: ChooseOutcomes, polls: int, y: Array, p: Array, old: Array, u: Array, trials: str
 ) -> list[str]:
     chosen = f"{y.at('row', 'draw')} = outcome < {p.shape[1]} ? outcome : -1;"
     taken = [] if task.replace else _without_outcome(p)

@@ -24,5 +24,5 @@ def kernel(statement: Kernel, writer: Writer, share: Share | None) -> list[str]:
     if statement.failure is not None:
         numbers.append(writer.fails(*statement.failure))
     write = writer_of_task(statement.task, statement.only_checks)
-    looks = between_polls() if writer.looks else 0
-    return [*lines, *write(statement.task, looks, *arrays, *numbers), "}"]
+    polls = between_polls() if writer.polls else 0
+    return [*lines, *write(statement.task, polls, *arrays, *numbers), "}"]

@@ -45,15 +45,15 @@ int tn_select_kernels(const char *name)
 
 const char *tn_kernels_name(void) { return tn_active_kernels()->name; }
 
-/* Numbers that are packed between looks at whether a signal came: some milliseconds. */
-#define PACKED_BETWEEN_LOOKS 4194304
+/* Numbers that are packed between polls for interrupts: some milliseconds. */
+#define PACKED_BETWEEN_POLLS 4194304
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* How many panels are packed before a look, where one holds so many numbers. */
+/* How many panels are packed before a poll, where one holds so many numbers. */
 static int64_t some_panels(double numbers)
 {
-    double some = PACKED_BETWEEN_LOOKS / (numbers < 1 ? 1 : numbers);
+    double some = PACKED_BETWEEN_POLLS / (numbers < 1 ? 1 : numbers);
     return some < 1 ? 1 : (int64_t)some;
 }
 

@@ -16,8 +16,8 @@ enum { TN_BLOCK_STEPS = 512, TN_FEW_STEPS = 64, TN_CORRELATION_STEPS = 384 };
  * cache, and the more there are, the less often A is packed. Bytes of them and of a block of A, in any
  * family; a correlation uses less, which stays in the second-level cache. */
 enum { TN_GROUP_BYTES = 1572864, TN_WORK_BYTES = 1867776, TN_CORRELATION_BYTES = 1007616 };
-/* Multiply-adds between looks at whether a signal came: about a millisecond. */
-#define TN_BETWEEN_LOOKS 1e8
+/* Multiply-adds between polls for interrupts: about a millisecond. */
+#define TN_BETWEEN_POLLS 1e8
 
 /* C[m, n] = beta * C + A[m, k] B[k, n]; the strides count elements, C's columns are contiguous. */
 #define TN_PRODUCT_OF(real, name)                   \
@@ -119,13 +119,13 @@ const tn_kernels *tn_active_kernels(void);
 
 /* Multiply-adds that occupy a thread long enough to be worth waking it: about 10 us. */
 #define TN_WORTH_A_THREAD 500000.0
-/* So many are worth a look at whether a signal came, before they begin. */
-#define TN_WORTH_A_LOOK (10 * TN_WORTH_A_THREAD)
+/* So many are worth a poll for interrupts before they begin. */
+#define TN_WORTH_A_POLL (10 * TN_WORTH_A_THREAD)
 /* How many threads so many of them are for. */
 int tn_threads_of_multiply_adds(double multiply_adds);
 
 /* TN_WORK_BYTES for a product, taken from this thread's and given back; NULL where there is no memory. A
- * look at signals may run a handler of Python's, whose own products must not write into it. */
+ * poll may run a handler of Python's, whose own products must not write into it. */
 void *tn_take_work_memory(void);
 void tn_return_work_memory(void *memory);
 

@@ -4,8 +4,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* Numbers that meet a vector between looks at whether a signal came: some milliseconds. */
-#define DOTS_BETWEEN_LOOKS 4194304
+/* Numbers that meet a vector between polls for interrupts: some milliseconds. */
+#define DOTS_BETWEEN_POLLS 4194304
 /* Numbers of B up to which it is read as it lies in memory, if it can be, by any number of rows. */
 #define NUMBERS_IN_PLACE 4096
 /* Rows of a thread for which it may read all of B, and twice as many where B comes from a cache that all

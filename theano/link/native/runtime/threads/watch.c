@@ -1,11 +1,11 @@
-/* Long loops and products look up now and then: whether a signal came, and whether the threads of a
+/* Long loops and products poll now and then: whether a signal came, and whether the threads of a
  * loop have processors. Those that have none stand aside until the first calls them back. */
 #include "../runtime.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* Nanoseconds between looks at the clock, and the least after which the use of several threads is judged. */
+/* Nanoseconds between polls, and the least after which the use of several threads is judged. */
 #define BLOCK 10e6
 #define JUDGE_AFTER 2000000
 /* How many times as long a block may be as the one before. */
@@ -72,15 +72,15 @@ static int64_t go_on_alone(tn_watch *watch)
 
 static int64_t go_on_together(tn_watch *watch, int64_t time, int64_t step)
 {
-    watch->looked = watch->judged = time;
+    watch->polled = watch->judged = time;
     watch->waited = tn_waited();
     watch->block = 1;
     call_back(watch, step);
     return TN_TOGETHER;
 }
 
-/* The step at which to look up again, or what is to be done now. */
-static int64_t next_look(tn_watch *watch, int64_t step, int threads)
+/* The step of the next poll, or what is to be done now. */
+static int64_t next_poll(tn_watch *watch, int64_t step, int threads)
 {
     int64_t time = tn_now();
     /* a step was left in the middle, or what the loop is given was */
@@ -99,21 +99,21 @@ static int64_t next_look(tn_watch *watch, int64_t step, int threads)
         return go_on_together(watch, time, step);
     if (threads > 1 && !are_of_use(watch, time, threads))
         return go_on_alone(watch);
-    double factor = BLOCK / (double)(time - watch->looked + 1);
+    double factor = BLOCK / (double)(time - watch->polled + 1);
     double block = (double)watch->block * (factor < GROWTH ? factor : GROWTH);
     watch->block = block < 1 ? 1 : (int64_t)block;
-    watch->looked = time;
+    watch->polled = time;
     return step + watch->block;
 }
 
-int64_t tn_look_up(tn_watch *watch, int64_t *turn, int64_t step, int thread, int threads)
+int64_t tn_poll(tn_watch *watch, int64_t *turn, int64_t step, int thread, int threads)
 {
     if (threads <= 1)
-        return next_look(watch, step, 1);
+        return next_poll(watch, step, 1);
     /* Two answers by turns: the next is written while a slow thread still reads the last. */
     int64_t *answer = &watch->answers[(*turn)++ % 2];
     if (!thread)
-        *answer = next_look(watch, step, threads);
+        *answer = next_poll(watch, step, threads);
     tn_barrier(threads);
     return *answer;
 }

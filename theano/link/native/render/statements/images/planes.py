@@ -8,13 +8,13 @@ from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Size, View
 from theano.link.native.ir.layout import c_order
 from theano.link.native.ir.sharing import Share
-from theano.link.native.render.looks import (
+from theano.link.native.render.numbers_in_c import C_TYPES
+from theano.link.native.render.polls import (
     declared,
     going_on,
-    look_after,
+    poll_after,
     unless_empty,
 )
-from theano.link.native.render.numbers_in_c import C_TYPES
 from theano.link.native.render.writer import Writer
 from theano.link.native.schedule.polls import between_polls
 from theano.link.native.statements.images.tasks import ALL_IMAGES, Along
@@ -58,23 +58,23 @@ def for_each_image(
 ) -> list[str]:
     """Loops over the first dimensions of views, so many of them, around a body.
 
-    ``elements`` says how many elements the body goes over, for its looks. In the body, ``p0``, ``p1`` and so on are what `planes_of` gives; it is done for all images, or
+    ``elements`` says how many elements the body goes over, for its polls. In the body, ``p0``, ``p1`` and so on are what `planes_of` gives; it is done for all images, or
     for the share of one thread.
     """
-    looks = between_polls() if writer.looks else 0
+    polls = between_polls() if writer.polls else 0
     shape = writer.shape(views[0])
     pointers, strides = [], []
-    lines = ["{", *declared(looks)]
+    lines = ["{", *declared(polls)]
     for k, view in enumerate(views):
         place = writer.place(view)
         strides.append([stride.text for stride in place.strides])
         lines.append(f"{C_TYPES[view.dtype]} *const x{k} = {place.pointer};")
         terms = [f"b{d} * ({stride})" for d, stride in enumerate(strides[k][:lead])]
         pointers.append(f"{C_TYPES[view.dtype]} *const p{k} = {' + '.join([f'x{k}', *terms])};")
-    each = [*pointers, *body, *look_after(elements, looks)]
+    each = [*pointers, *body, *poll_after(elements, polls)]
     if share is not None and share.dimension == ALL_IMAGES:
         head = (
-            f"for (int64_t image = {share.first}; image < {share.end}{going_on(looks)}; image++) {{"
+            f"for (int64_t image = {share.first}; image < {share.end}{going_on(polls)}; image++) {{"
         )
         return [*lines, head, *_indices(shape[:lead]), *each, "}", "}"]
     heads = []
@@ -82,7 +82,7 @@ def for_each_image(
         first, end = "0", str(size)
         if share is not None and share.dimension == d:
             first, end = share.first, share.end
-        heads.append(f"for (int64_t b{d} = {first}; b{d} < {end}{going_on(looks)}; b{d}++) {{")
+        heads.append(f"for (int64_t b{d} = {first}; b{d} < {end}{going_on(polls)}; b{d}++) {{")
     loops = unless_empty(shape[1:lead], [*heads, *each, *["}"] * lead])
     return [*lines, *loops, "}"]
 
