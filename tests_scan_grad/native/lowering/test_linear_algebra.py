@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 
 import numpy as np
@@ -14,7 +15,7 @@ from pytensor.tensor.linalg.solvers.tridiagonal import tridiagonal_lu_factor, tr
 import theano
 from tests_scan_grad.native.lowering.evaluations import python_function
 from tests_scan_grad.native.lowering.lowering_checks import check, numbers, of
-from theano.link.native import c_function, report
+from theano.link.native import c_function, report, source
 
 # one number, small enough for loops, not a multiple of anything, for LAPACK and for BLAS
 SIZES = (0, 1, 5, 16, 17, 40)
@@ -396,6 +397,38 @@ def test_equal_elements_of_long_sorts_keep_their_order(dtype):
     values = np.random.default_rng(0).choice(some.astype(dtype), (3, 5000))
     x = of(None, None, dtype=dtype)
     check([x], [pt.argsort(x, axis=1, kind="stable"), pt.argmax(x, axis=1)], [values])
+
+
+def test_stable_sorts_tell_zeros_apart():
+    x = of(None)
+    values = np.array([0.0, -0.0] * 20)
+    check([x], [pt.sort(x, kind=kind) for kind in ("stable", "quicksort")], [values])
+    found = theano.function([x], pt.sort(x, kind="stable"), mode="NATIVE")(values)
+    np.testing.assert_array_equal(np.signbit(found), np.signbit(values))
+
+
+def test_stacks_of_nothing_are_done_at_once():
+    x = of(None, None)
+    function = theano.function([x], [pt.sort(x, axis=1), pt.argsort(x, axis=1)], mode="NATIVE")
+    assert [one.shape for one in function(np.ones((2**40, 0)))] == [(2**40, 0)] * 2
+
+
+@pytest.mark.parametrize("rows", [0, 1, 2, 5, 1000])
+def test_stacks_are_shared_among_threads(rows):
+    x, y = of(None, None, dtype="float32"), of(None, None, None)
+    outputs = [pt.sort(x, axis=1), pt.argmax(x, axis=1), pt.matmul(y, y)]
+    function = theano.function([x, y], outputs, mode="NATIVE")
+    text = source(function)
+    for name in ("sort", "argmax", "gemm_f64"):
+        assert re.search(
+            rf"thread, int threads\)\n{{(?:(?!\n}}).)*runtime->{name}\(", text, re.DOTALL
+        )
+    assert "< 2 ? 0 : " in text
+    values, stack = numbers(rows, 2000, dtype="float32"), numbers(rows, 16, 16)
+    ordered, largest, products = function(values, stack)
+    np.testing.assert_array_equal(ordered, np.sort(values, axis=1))
+    np.testing.assert_array_equal(largest, values.argmax(axis=1))
+    np.testing.assert_allclose(products, stack @ stack, 1e-12, 1e-12)
 
 
 def test_long_sorts():

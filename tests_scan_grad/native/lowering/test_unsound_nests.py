@@ -27,7 +27,7 @@ from theano.link.native.ir.loop_nests import (
     named,
 )
 from theano.link.native.ir.scalar_expressions import Expression
-from theano.link.native.ir.symbolic import compared
+from theano.link.native.ir.symbolic import Operation, compared
 from theano.link.native.schedule import registry
 from theano.link.native.schedule.map import schedule_map
 from theano.link.native.spec.nests import UnsoundNest, verify_nest
@@ -42,6 +42,14 @@ def over(*body, **how):
     return For("i", 0, 10, body, **how)
 
 
+def in_lanes(*body, **how):
+    return over(*body, form=Form.LANES, dtype="float64", **how)
+
+
+I = named("i")  # noqa: E741
+TO_Y = Store("y", I, X)
+
+
 def verified(*nodes):
     verify_nest(nodes, MEMORY, lambda name: name == "rows", "a map")
 
@@ -50,6 +58,7 @@ def test_what_a_map_a_reduction_and_a_pass_with_polls_become():
     total = Assign("s", Apply(Expression("add", "add", "float64", "float64"), (X, X)))
     verified(over(Let("a", "float64", X), Store("y", named("i"), Local("a", "float64"))))
     verified(Let("s", "float64", ONE, variable=True), over(total))
+    verified(Block((in_lanes(TO_Y),)), in_lanes(TO_Y))
     verified(Polled((over(Poll(named("i"), 100), polled=True),)))
     verified(Block((Number("n", 3),)), Block((Number("n", named("rows")),)))
     verified(Pointer("p", "float64", "x", (3,)), Call("copy", (Address("p"), Address("y"), 8)))
@@ -73,9 +82,15 @@ def test_what_a_map_a_reduction_and_a_pass_with_polls_become():
         ("a is assigned to, which is not var", [Let("a", "float64", ONE), Assign("a", ONE)]),
         ("a poll is not within nodes with polls", [over(Poll(1, 100))]),
         ("over i, which ends at a poll", [over(polled=True)]),
-        ("has more than these can do", [over(over(), form=Form.LANES)]),
-        ("has more than these can do", [over(Store("y", 0, ONE), by=2, form=Form.LANES)]),
-        ("stores", [over(Store("y", 0, ONE), Store("k", 0, ONE), form=Form.LANES)]),
+        ("has more than these can do", [in_lanes(over())]),
+        ("has more than these can do", [in_lanes(Store("y", 0, ONE), by=2)]),
+        ("is in lanes of float64 and has ..float64., .int64..", [in_lanes(TO_Y, Store("k", I, X))]),
+        ("is in lanes of float64 and has ..int64..", [in_lanes(Let("a", "int64", Load("k", "int64")))]),
+        ("is in lanes of no type", [over(TO_Y, form=Form.LANES)]),
+        ("stores elements apart", [in_lanes(Store("y", Operation("*", I, 2), X))]),
+        ("i is named twice", [in_lanes(TO_Y), in_lanes(TO_Y)]),
+        ("n is named twice", [Number("n", 1), Polled((Number("n", 2),))]),
+        ("rows is computed of itself", [Number("rows", named("rows"))]),
     ],
 )  # fmt: skip
 def test_a_nest_that_cannot_be_right(wrong, nodes):

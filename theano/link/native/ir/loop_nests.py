@@ -189,6 +189,8 @@ class For:
     ----------
     polled
         Whether it ends where a `Poll` within it found that the call is to end.
+    dtype
+        In lanes, that of the elements of vectors; truth beside them is a mask.
     """
 
     index: str
@@ -198,6 +200,7 @@ class For:
     by: Size = 1
     form: Form = Form.SERIAL
     polled: bool = False
+    dtype: str = ""
 
 
 @dataclass(frozen=True)

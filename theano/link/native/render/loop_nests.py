@@ -137,7 +137,7 @@ class _Printer:
         return [f"tn_{suffix}v {node.name}[TN_LANES / TN_WIDTH_{suffix.upper()}];"]
 
     def _store(self, node: Store) -> list[str]:
-        to = self.load(Load(node.pointer, "", node.index))
+        to = self.load(Load(node.pointer, node.value.dtype, node.index))
         return [f"{to} = {without_outer_parentheses(self.value(node.value))};"]
 
     def _call(self, node: Call) -> list[str]:
@@ -175,10 +175,7 @@ class _Printer:
         return [*independent, *headed(head, body)]
 
     def _in_lanes(self, node: For, first: str, end: str) -> list[str]:
-        i = node.index
-        dtypes = (one.value.dtype for one in node.body if isinstance(one, Let | Store))
-        # truth is as wide on vectors as the numbers beside it
-        dtype = next(dtype for dtype in dtypes if dtype != "bool")
+        i, dtype = node.index, node.dtype
         width = f"TN_WIDTH_{SUFFIX[dtype].upper()}"
 
         def body(part: str) -> list[str]:

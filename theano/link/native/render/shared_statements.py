@@ -15,7 +15,7 @@ from theano.link.native.lowering.segment import Segment
 from theano.link.native.passes.step_time import nanoseconds
 from theano.link.native.render.c_text import Definition
 from theano.link.native.render.loop_nests import nest_in_c
-from theano.link.native.render.numbers_in_c import time_in_c
+from theano.link.native.render.numbers_in_c import in_c, time_in_c
 from theano.link.native.render.registry import lines_of
 from theano.link.native.render.steps import function_writer
 from theano.link.native.schedule.elements import ELEMENTS_TOGETHER, range_of_thread
@@ -94,12 +94,16 @@ def shared_statement(
     if not isinstance(part, OuterRange):
         unit = 1 if part.unit == "1" else ELEMENTS_TOGETHER
         lines = [*nest_in_c(range_of_thread(sizes.find(part.size), unit), writer), *lines]
+    takes = time_in_c(nanoseconds([statement], sizes))
+    if not isinstance(part, OuterRange) and not isinstance(size := sizes.find(part.size), int):
+        # what cannot be shared out here may be shared by the function that it calls
+        takes = f"{in_c(size)} < 2 ? 0 : {takes}"
     names = tuple(writer.names)
     shapes = [sizes.find(size) for work in statement.nanoseconds() for size in work.shape]
     return SharedStatement(
         tuple(types[name] for name in names),
         tuple(lines),
         names,
-        time_in_c(nanoseconds([statement], sizes)),
+        takes,
         frozenset({*names, *names_of(shapes)}),
     )

@@ -18,7 +18,7 @@ _DESCRIPTION_OF_TYPE, _FUNCTIONS_OF_TYPE = 45, 365
 # TN_ORDER_TYPES of runtime.h
 _TYPES = 16
 # of the three ways to sort that there are
-_FASTEST = 0
+_FASTEST, _STABLE = 0, 2
 
 
 class _FunctionsOfType(ctypes.Structure):
@@ -41,10 +41,14 @@ def offer_order() -> None:
     table: list[int | None] = []
     for one in (
         lambda of: of.sort[_FASTEST],
+        lambda of: of.sort[_STABLE],
         lambda of: of.argsort[_FASTEST],
         lambda of: of.argmax,
     ):
-        table += [one(functions[k]) if k in functions else None for k in range(_TYPES)]
+        found: dict[int, int | None] = {number: one(of) for number, of in functions.items()}
+        if not all(found.values()):
+            raise ImportError(f"NumPy {np.__version__} has no functions of C that sort numbers")
+        table += [found.get(number) for number in range(_TYPES)]
     table.append(np.dtype("int64").num)
     library().tn_set_order((ctypes.c_void_p * len(table))(*table))
 

@@ -11,7 +11,7 @@ _TEXT = (Path(__file__).parent / "shared.inc").read_text()
 def _names(group: str) -> list[str]:
     """Return the names in a list ``F(type, name, arguments)`` that is a macro."""
     functions = _TEXT.partition(f"{group}(F")[2].partition("\n\n")[0]
-    return re.findall(r"F\(\w+, (\w+)", functions)
+    return re.findall(r"F\([^,()]+, (\w+)", functions)
 
 
 _IN_BOTH_PRECISIONS = _names("FUNCTIONS_OF_REALS")

@@ -232,11 +232,12 @@ enum { TN_GENERAL, TN_POSITIVE, TN_SYMMETRIC, TN_TRIDIAGONAL, TN_BANDED };
 
 /* ---- Order. ----
  * Along a row, whose type is given by NumPy's number. tn_sort: elements in ascending order, NaN last, side by
- * side; tn_argsort: their positions, equal elements in the order they have; tn_argmax: the position of the
+ * side, zeros of either sign as they come where it is to be stable; tn_argsort: their positions, equal elements in the order they have; tn_argmax: the position of the
  * first that is largest, or NaN. The last two take elements side by side. */
 #define TN_ORDER_TYPES 16
 struct tn_order {
     int (*sort[TN_ORDER_TYPES])(void *start, int64_t count, void *array);
+    int (*stable[TN_ORDER_TYPES])(void *start, int64_t count, void *array);
     int (*argsort[TN_ORDER_TYPES])(void *start, int64_t *order, int64_t count, void *array);
     int (*argmax[TN_ORDER_TYPES])(void *start, int64_t count, int64_t *position, void *array);
     /* the number of the type of positions */

@@ -19,7 +19,7 @@ from theano.link.native.ir.loop_nests import (
 )
 from theano.link.native.ir.sharing import Share
 from theano.link.native.ir.sizes import Sizes
-from theano.link.native.ir.symbolic import Size, compared, product_of, sum_of
+from theano.link.native.ir.symbolic import Size, compared, maximum, product_of, sum_of
 from theano.link.native.schedule.elements import pointer_to
 from theano.link.native.schedule.polls import between_polls, poll_after, with_polls
 from theano.link.native.schedule.registry import schedules
@@ -54,6 +54,8 @@ def schedule_calls(
     elements: Size = 1
     for size in statement.takes[0].shape:
         elements = product_of(elements, size)
+    # also where there are none: a call takes its time
+    elements = max(elements, 1) if isinstance(elements, int) else maximum(elements, 1)
     body = [*_call(statement, tuple(operands)), *poll_after(elements, every)]
     axes: list[tuple[str, Size, Size]] = [
         (name, 0, size) for name, size in zip(names, statement.stack, strict=True)
@@ -64,7 +66,10 @@ def schedule_calls(
         pointer_to(f"x{k}", view.dtype, place, (), ())
         for k, (view, place) in enumerate(zip(views, places, strict=True))
     ]
-    nest = unless_empty(statement.stack[1:], loops(axes, body, bool(every)))
+    work = {one.array for one in statement.arguments if isinstance(one, Whole)}
+    results = [view for k, view in enumerate(statement.writes) if k not in work]
+    ends = results[0].shape if len(results) == 1 else statement.stack[1:]
+    nest = unless_empty(map(sizes.find, ends), loops(axes, body, bool(every)))
     return [Block((*pointers, *with_polls(every, nest)))]
 
 

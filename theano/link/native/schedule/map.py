@@ -119,7 +119,8 @@ class Elements:
                     of_operands[id(compute), position] = held[key]
         body = [self._let_lanes(k, strides) for k in loaded if strides[k].factor]
         body += self._computed(strides, of_operands)
-        return [*before, For("i", first, end, tuple(body), form=Form.LANES)]
+        lanes = For("i", first, end, tuple(body), form=Form.LANES, dtype=str(self._dtype))
+        return [*before, lanes]
 
     def _let_lanes(self, k: int, strides: list[Product]) -> Node:
         load = self.operands.element(k, strides[k])

@@ -35,8 +35,10 @@ from theano.link.native.ir.loop_nests import (
     Result,
     Store,
     Value,
+    named,
 )
 from theano.link.native.ir.prologue import names_of
+from theano.link.native.ir.scalar_types import FLOATS
 from theano.link.native.ir.symbolic import Size
 
 
@@ -176,6 +178,8 @@ class _Scope:
 
     def _number(self, node: Number) -> None:
         self.sizes(node.value)
+        if node.name in names_of([node.value]):
+            raise _Wrong(f"{node.name} is computed of itself")
         self.bind(_Named(node.name, "int64"))
 
     def _pointer(self, node: Pointer) -> None:
@@ -201,8 +205,10 @@ class _Scope:
         self.inside(node.body)
 
     def _with_polls(self, node: Polled) -> None:
-        inner = _Scope(dict(self.names), self.knows, polled=True)
-        inner.look_at(node.body)
+        # no braces: what it names stays named
+        before, self.polled = self.polled, True
+        self.look_at(node.body)
+        self.polled = before
 
     def _poll(self, node: Poll) -> None:
         self.sizes(node.elements)
@@ -218,7 +224,11 @@ class _Scope:
             self._among_polls(f"the loop over {node.index}, which ends at a poll,")
         if node.form is Form.LANES:
             self._can_be_in_lanes(node)
-        self.inside(node.body, _Named(node.index, "int64"))
+            # it is counted on after the last whole vector
+            self.bind(_Named(node.index, "int64"))
+            self.inside(node.body)
+        else:
+            self.inside(node.body, _Named(node.index, "int64"))
 
     def _among_polls(self, what: str) -> None:
         if not self.polled:
@@ -229,13 +239,16 @@ class _Scope:
         others = [one for one in node.body if not isinstance(one, Let | Store)]
         if others or node.by != 1:
             raise _Wrong(f"the loop over {node.index} is in lanes and has more than these can do")
-        types = {
-            self.names[one.pointer].dtype
-            for one in node.body
-            if isinstance(one, Store) and one.pointer in self.names
-        } - {"bool"}
-        if len(types) > 1:
-            raise _Wrong(f"the loop over {node.index} is in lanes and stores {sorted(types)}")
+        values = [one.value for one in node.body if isinstance(one, Let | Store)]
+        loaded = [one for one in values if isinstance(one, Load)]
+        stores = [one for one in node.body if isinstance(one, Store)]
+        dtypes = {one.dtype for one in loaded} | {one.value.dtype for one in stores}
+        dtypes |= {self.names[one.pointer].dtype for one in stores if one.pointer in self.names}
+        if dtypes - {"bool", node.dtype} or node.dtype not in FLOATS:
+            of = node.dtype or "no type"
+            raise _Wrong(f"the loop over {node.index} is in lanes of {of} and has {sorted(dtypes)}")
+        if any(one.index != named(node.index) for one in stores):
+            raise _Wrong(f"the loop over {node.index} is in lanes and stores elements apart")
 
 
 _LOOKS: dict[type, Callable[[_Scope, Any], None]] = {

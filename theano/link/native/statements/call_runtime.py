@@ -54,7 +54,9 @@ class CallRuntime(Statement):
         How many nanoseconds a call takes, and how many operations it computes: so many times for each
         element of a shape.
     failure
-        The exception that ends the step where the function answers 0.
+        The exception that ends the step where the function returns 0.
+    by_caller
+        Whether the calling thread alone may call it, as what may need Python's lock.
     """
 
     function: str
@@ -65,6 +67,7 @@ class CallRuntime(Statement):
     takes: Sequence[Work]
     computes: Sequence[Work] = ()
     failure: tuple[type[Exception], str] | None = None
+    by_caller: bool = False
 
     as_function = AsFunction.WHERE_IT_REPEATS
     leaves_work = True
@@ -88,9 +91,18 @@ class CallRuntime(Statement):
 
     def free_views(self) -> list[View]:
         """Those whose strides the function is given."""
-        given = {one.array: one.strides for one in self.arguments if isinstance(one, OfStack)}
         numbered = enumerate(self.reads, len(self.writes))
-        return [view for k, view in numbered if view.ndim - len(self.stack) <= given.get(k, 0)]
+        return [view for k, view in numbered if view.ndim - len(self.stack) <= self._given(k)]
+
+    def _given(self, array: int) -> int:
+        """Return how many strides of an array the function is given wherever it is given it."""
+        parts = [one for one in self.arguments if isinstance(one, OfStack) and one.array == array]
+        return min((one.strides for one in parts), default=0)
+
+    def sizes_that_agree(self) -> list[tuple[Size, Size]]:
+        views = [*self.writes, *self.reads]
+        of_stack = [views[one.array] for one in self.arguments if isinstance(one, OfStack)]
+        return [pair for view in of_stack for pair in zip(view.shape, self.stack, strict=False)]
 
     def way(self, sharing: Sharing, sizes: Sizes) -> Way:
         """Each thread has a range of the stack's first dimension."""
@@ -98,7 +110,8 @@ class CallRuntime(Statement):
             # an error must not leave the other threads waiting
             return Serial("a function that may end the step")
         together = any(isinstance(one, Whole) for one in self.arguments)
-        if together or not self.stack or sizes.find(self.stack[0]) == 1:
+        alone = together or self.by_caller
+        if alone or not self.stack or sizes.find(self.stack[0]) == 1:
             return ONE
         return sharing.share(0, sizes.find(self.stack[0]), "1")
 

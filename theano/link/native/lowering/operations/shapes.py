@@ -24,6 +24,9 @@ from theano.link.native.statements.tasks import TakeDiagonal
 from theano.pytensor_base.operations.axes import axis_apart
 from theano.pytensor_base.operations.tensor import JoinDims, SplitDims
 
+# rows that are repeated each by a number of its own; each is a copy, which the C compiler reads
+MOST_REPEATED = 64
+
 
 @lowers(Shape)
 def shape(step: Step, node, inputs: list[Value]) -> list[Value]:
@@ -227,6 +230,8 @@ def repeat(step: Step, node, inputs: list[Value]) -> list[Value]:
         count = times.shape[0]
         if not isinstance(count, int):
             raise CannotLower("repeats of a number of rows that is not constant")
+        if count > MOST_REPEATED:
+            raise CannotLower(f"repeats of more than {MOST_REPEATED} rows, each its own number")
         step.sizes.equal(count, view.shape[axis], "the number of repeats")
         items = numbers_of(step, times, count, "a list of repeats")
     sizes = _sizes(step, items, "a number of repeats")

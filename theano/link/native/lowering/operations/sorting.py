@@ -16,14 +16,17 @@ from theano.link.native.statements.call_runtime import CallRuntime, OfStack
 from theano.pytensor_base.operations.axes import axis_apart
 
 # nanoseconds for an element
-_SORT, _SEARCH = 30.0, 0.5
+_SORT, _ORDER, _SEARCH = 6.0, 30.0, 0.1
+# the kinds of sorts, by NumPy's names, that keep equal elements in their order
+STABLE = ("stable", "mergesort")
 
 
 @lowers(SortOp)
 def in_order(step: Step, node, inputs: list[Value]) -> list[Value]:
     """The elements along an axis, NaN last."""
     axis, (value,) = axis_apart(node, inputs)
-    return [sorted_along(step, value, constant_axis(step, axis, "a sort"))]
+    stable = node.op.kind in STABLE
+    return [sorted_along(step, value, constant_axis(step, axis, "a sort"), stable)]
 
 
 @lowers(ArgSortOp)
@@ -33,13 +36,13 @@ def positions_in_order(step: Step, node, inputs: list[Value]) -> list[Value]:
     return [order_along(step, value, constant_axis(step, axis, "a sort"))]
 
 
-def sorted_along(step: Step, value: Value, axis: int) -> View:
-    """The elements in ascending order along an axis."""
+def sorted_along(step: Step, value: Value, axis: int, stable: bool) -> View:
+    """The elements in ascending order along an axis; zeros of either sign are told apart if it is stable."""
     axis %= value.ndim
     rows = axis_last(_sortable(step, value), axis)
     out = step.rows_without_gaps(rows.dtype, rows.shape)
     dtype, length = np.dtype(rows.dtype), rows.shape[-1]
-    arguments = (dtype.num, dtype.itemsize, length, OfStack(1, 1), OfStack(0))
+    arguments = (dtype.num, dtype.itemsize, int(stable), length, OfStack(1, 1), OfStack(0))
     takes = [Work(_SORT, (length,))]
     written, stack = View.of(out), rows.shape[:-1]
     step.append(CallRuntime("sort", [written], [rows], arguments, stack, takes), out)
@@ -53,7 +56,7 @@ def order_along(step: Step, value: Value, axis: int) -> View:
     out = step.rows_without_gaps("int64", rows.shape)
     dtype = np.dtype(rows.dtype)
     numbers = dtype.num, dtype.itemsize, int(dtype.kind == "f")
-    return axis_back(_positions(step, "argsort", numbers, rows, View.of(out), _SORT), axis)
+    return axis_back(_positions(step, "argsort", numbers, rows, View.of(out), _ORDER), axis)
 
 
 def _sortable(step: Step, value: Value) -> View:

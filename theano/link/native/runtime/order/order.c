@@ -22,11 +22,11 @@ static void gather(int64_t bytes, int64_t n, const void *x, int64_t stride, void
         memcpy((char *)out + i * bytes, (const char *)x + i * stride * bytes, (size_t)bytes);
 }
 
-void tn_sort(int64_t type, int64_t bytes, int64_t n, const void *x, int64_t stride, void *out)
+void tn_sort(int64_t type, int64_t bytes, int64_t stable, int64_t n, const void *x, int64_t stride, void *out)
 {
     gather(bytes, n, x, stride, out);
     /* NumPy's functions are never given less */
-    if (n > 1) order.sort[type](out, n, 0);
+    if (n > 1) (stable ? order.stable : order.sort)[type](out, n, 0);
 }
 
 /* Positions of equal elements, which lie side by side, in ascending order. */

@@ -27,7 +27,7 @@ from theano.link.native.lowering.operations.matrices.tridiagonal import (
     factors_of_stack,
     solutions_of_stack,
 )
-from theano.link.native.lowering.operations.sorting import order_along, sorted_along
+from theano.link.native.lowering.operations.sorting import STABLE, order_along, sorted_along
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
 from theano.pytensor_base.operations.tensor import (
@@ -50,8 +50,9 @@ def _sort(step: Step, node, inputs: list[Value], flags) -> list[Value]:
     op = node.op.core_op
     if len(node.op.inputs_sig[0]) != 1:
         raise CannotLower(f"the operation {type(op).__name__} of matrices on stacks")
-    along = order_along if isinstance(op, ArgSortOp) else sorted_along
-    return [along(step, inputs[0], -1)]
+    if isinstance(op, ArgSortOp):
+        return [order_along(step, inputs[0], -1)]
+    return [sorted_along(step, inputs[0], -1, op.kind in STABLE)]
 
 
 def _permutation(step: Step, node, inputs: list[Value], flags) -> list[Value]:

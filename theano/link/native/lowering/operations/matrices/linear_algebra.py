@@ -269,6 +269,8 @@ class _Call:
             [Work(MULTIPLY_ADD[self.dtype], terms)],
             [Work(1, terms)],
             None if failure is None else (np.linalg.LinAlgError, failure),
+            # LAPACK is looked for, by Python, when it is first needed
+            by_caller=True,
         )
 
 
