@@ -1,8 +1,8 @@
 """The C runtime of the native engine: products, activations, threads."""
 
 import os
-import subprocess
 import re
+import subprocess
 import sys
 import threading
 from pathlib import Path

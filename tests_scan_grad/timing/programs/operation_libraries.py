@@ -80,7 +80,6 @@ def in_jax(operation: Operation, given: list[np.ndarray], gradient: bool) -> Cal
     import jax.numpy as jnp
     from jax.scipy import special
 
-    jax.config.update("jax_enable_x64", True)
     library = SimpleNamespace(
         **_of(jnp, [*_SAME, *_INVERSE, "power", "remainder", "floor_divide", "where", "tril"]),
         **_of(jnp, ["rint", "concatenate", "stack"]),
@@ -110,7 +109,10 @@ def in_jax(operation: Operation, given: list[np.ndarray], gradient: bool) -> Cal
         return operation.build(library, x, y)
 
     wanted = jax.grad(lambda x, y: cost(library, operation, x, y)) if gradient else value
-    function, own = jax.jit(wanted), [jax.device_put(one) for one in given]
+    with jax.enable_x64(True):
+        own = [jax.device_put(one) for one in given]
+        # its calls need no setting any more
+        function = jax.jit(wanted).lower(*own).compile()
     return lambda: jax.block_until_ready(function(*own))
 
 
