@@ -84,7 +84,7 @@ def test_a_fork_while_another_thread_is_inside_a_function(threads, more):
     assert done.stdout.endswith("done\n")
 
 
-IN_THE_MIDST_OF_A_LOOK = """
+IN_THE_MIDST_OF_A_POLL = """
 import ctypes, os, threading
 import theano
 from theano.link.native.build.optimized_later import OptimizedLater
@@ -102,7 +102,7 @@ class Build:
 
 
 laters = [OptimizedLater(Build()) for _ in range(2)]
-threads = [threading.Thread(target=laters[0].look)]
+threads = [threading.Thread(target=laters[0].poll)]
 threads[0].start()
 inside.wait()
 assert laters[0].poll() is None and laters[0].poll() is None
@@ -117,8 +117,8 @@ print(laters[0].poll() is library)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks are those of POSIX")
-@pytest.mark.parametrize("asked", ["look", "wait"])
-def test_a_fork_while_another_thread_looks_for_optimized_code(asked):
-    done = run_python(IN_THE_MIDST_OF_A_LOOK.format(asked=asked))
+@pytest.mark.parametrize("asked", ["poll", "wait"])
+def test_a_fork_while_another_thread_polls_for_optimized_code(asked):
+    done = run_python(IN_THE_MIDST_OF_A_POLL.format(asked=asked))
     assert done.stdout.split() == ["0", "True"], done.stderr
     assert "Exception ignored" not in done.stderr
