@@ -92,7 +92,7 @@ def body(run: dict[str, Any]) -> list[str]:
         *said,
         "",
         "A matrix, or two, of 1,000 x 1,000 elements, of 100 x 100 in a quick run; on two threads.",
-        "gradient: by the first matrix, of the sum of the squares of the result.",
+        "gradient: by the first matrix, of the sum of the cubes of the result.",
         "to the better: the time over that of the better of PyTorch (eager) and JAX (jit).",
         "Each library runs in processes of its own, in turn.",
     ]

@@ -66,11 +66,13 @@ def native(operation: Operation, given: list[np.ndarray], gradient: bool) -> Cal
         T.TensorType(one.dtype.name, (None, None))(name)
         for one, name in zip(given, "xy", strict=True)
     )
-    if gradient:
-        result = theano.grad(cost(library, operation, x, y), x)
-    else:
-        result = operation.build(library, x, y)
-    function = theano.function([x, y], result, on_unused_input="ignore")
+    # numbers of Python are of the arrays' type, as in the other libraries
+    with theano.config.change_flags(floatX=given[0].dtype.name):
+        if gradient:
+            result = theano.grad(cost(library, operation, x, y), x)
+        else:
+            result = operation.build(library, x, y)
+        function = theano.function([x, y], result, on_unused_input="ignore")
     return lambda: function(*given)
 
 

@@ -146,6 +146,9 @@ def arguments(operation: Operation, elements: int, dtype: str) -> list[np.ndarra
 
 
 def cost(library: Any, operation: Operation, x: Any, y: Any) -> Any:
-    """Return a number whose gradient by x depends on all of what the operation gives."""
+    """Return a number whose gradient by x depends on all of what the operation gives.
+
+    Squares will not do: of what is normalized their sum is the same for all x.
+    """
     result = operation.build(library, x, y)
-    return library.total(result * result)
+    return library.total(result * result * result)
