@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from statistics import geometric_mean
 from typing import Any
 
-import numpy as np
-
 from tests_scan_grad.timing.experiment import Experiment, Problem, Program, Sizes
 from tests_scan_grad.timing.measuring.operation_blocks import block_in_process
+from tests_scan_grad.timing.measuring.rounds import Rounds
 from tests_scan_grad.timing.programs.operations import OPERATIONS
 from tests_scan_grad.timing.reports.report import aligned, ratio
 
@@ -21,34 +20,19 @@ ELEMENTS, FEW_ELEMENTS = 10**6, 10**4
 WANTED = 1.25
 
 
-class Blocks:
-    """The samples of one library, a process for each round of all operations."""
-
-    def __init__(self, engine: str, names: Sequence[str], elements: int, dtype: str):
-        self.run = partial(block_in_process, engine, names, elements, dtype)
-        self.rounds: list[dict[str, Any]] = []
-
-    def round(self, number: int) -> dict[str, Any]:
-        """Return what one of the rounds found."""
-        while len(self.rounds) <= number:
-            self.rounds.append(self.run())
-        return self.rounds[number]
-
-    def program(self, name: str) -> Program:
-        """Return one operation, or its gradient."""
-        rounds = iter(range(10**9))
-        return Program(
-            call=lambda: self.round(0)[name]["size"],
-            to_numpy=lambda size: [np.array(size)],
-            own_clock=lambda: self.round(next(rounds))[name]["seconds"],
-        )
+def program(rounds: Rounds, name: str) -> Program:
+    """Return one operation, or its gradient."""
+    return rounds.program(lambda found: found[name]["size"], lambda found: found[name]["seconds"])
 
 
 def problems(sizes: Sizes) -> Iterator[Problem]:
     """Yield each operation, and its gradient."""
     names = [name for name in OPERATIONS if name in (sizes.rows or ())]
     elements, dtype = FEW_ELEMENTS if sizes.quick else ELEMENTS, str(sizes.dtype)
-    blocks = {engine: Blocks(engine, names, elements, dtype) for engine in ("native", *PEERS)}
+    rounds = {
+        engine: Rounds(partial(block_in_process, engine, names, elements, dtype))
+        for engine in ("native", *PEERS)
+    }
     for name in names:
         both = [name, f"{name}, gradient"] if OPERATIONS[name].smooth else [name]
         for label in both:
@@ -56,8 +40,8 @@ def problems(sizes: Sizes) -> Iterator[Problem]:
             yield Problem(
                 label=label,
                 results=("the mean size of the elements",),
-                methods={"native": partial(blocks["native"].program, label)},
-                peers={peer: partial(blocks[peer].program, label) for peer in peers},
+                methods={"native": partial(program, rounds["native"], label)},
+                peers={peer: partial(program, rounds[peer], label) for peer in peers},
                 dtype=dtype,
             )
 

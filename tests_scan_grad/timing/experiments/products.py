@@ -10,6 +10,7 @@ import numpy as np
 
 from tests_scan_grad.timing.experiment import Experiment, Problem, Program, Sizes
 from tests_scan_grad.timing.measuring.product_blocks import Shape, block_in_process
+from tests_scan_grad.timing.measuring.rounds import Rounds
 from tests_scan_grad.timing.reports.loops_report import headed, shortfalls
 from tests_scan_grad.timing.reports.report import aligned, ratio
 
@@ -49,38 +50,22 @@ GOALS = {**dict.fromkeys(PEERS, 1.05), "limit": 1 / 0.85}
 THREADS = {"one thread": 1, "two threads": 2}
 
 
-class Blocks:
+class Blocks(Rounds):
     """The samples of one library, a process for each round of all products."""
 
     def __init__(self, engine: str, shapes: Mapping[str, Shape], threads: int):
-        self.run = partial(block_in_process, engine, list(shapes.values()), threads)
+        super().__init__(partial(block_in_process, engine, list(shapes.values()), threads))
         self.position = {name: k for k, name in enumerate(shapes)}
-        self.rounds: list[dict[str, Any]] = []
 
-    def round(self, number: int) -> dict[str, Any]:
-        """What one of the rounds found."""
-        while len(self.rounds) <= number:
-            self.rounds.append(self.run())
-        return self.rounds[number]
-
-    def program(self, name: str) -> Program:
-        """One product."""
-        rounds = iter(range(10**9))
+    def product(self, name: str) -> Program:
+        """Return one product."""
         at = self.position[name]
-        return Program(
-            call=lambda: self.round(0)["sums"][at],
-            to_numpy=lambda sums: [np.array(sums)],
-            own_clock=lambda: self.round(next(rounds))["seconds"][at],
-        )
+        return self.program(lambda found: found["sums"][at], lambda found: found["seconds"][at])
 
     def limit(self, shape: Shape, threads: int) -> Program:
-        """The time in which the processor's multiply-adds could do a product."""
-        rounds = iter(range(10**9))
-        return Program(
-            call=lambda: None,
-            to_numpy=lambda _: [],
-            own_clock=lambda: shape.work / threads / max(self.round(next(rounds))["limits"]),
-        )
+        """Return the time in which the processor's multiply-adds could do a product."""
+        work = shape.work / threads
+        return self.program(lambda found: None, lambda found: work / max(found["limits"]))
 
 
 def problems(sizes: Sizes) -> Iterator[Problem]:
@@ -96,17 +81,17 @@ def problems(sizes: Sizes) -> Iterator[Problem]:
         }
         for name, shape in shapes.items():
             methods: dict[str, Callable[[], Program]] = {
-                "native": partial(blocks["native"].program, name),
+                "native": partial(blocks["native"].product, name),
                 "limit": partial(blocks["native"].limit, shape, threads),
             }
             if threads == 1:
                 # threads share a packed product by panels: each is a call of its own
-                methods["packed"] = partial(blocks["packed"].program, name)
+                methods["packed"] = partial(blocks["packed"].product, name)
             yield Problem(
                 label=f"{name}, {label}",
                 results=("sums of rows",),
                 methods=methods,
-                peers={peer: partial(blocks[peer].program, name) for peer in PEERS},
+                peers={peer: partial(blocks[peer].product, name) for peer in PEERS},
                 dtype=sizes.dtype,
                 unlike=frozenset({"limit"}),
                 goals=GOALS if min(shape.m, shape.n, shape.k) >= 64 else {**GOALS, "limit": np.inf},

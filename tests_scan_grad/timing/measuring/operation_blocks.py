@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from tests_scan_grad.timing.experiment import TimingError
-from tests_scan_grad.timing.measuring.own_process import environment
-from tests_scan_grad.timing.measuring.product_blocks import THREADS, seconds_of
+from tests_scan_grad.timing.measuring.product_blocks import seconds_of
+from tests_scan_grad.timing.measuring.rounds import answer_of_process
 from tests_scan_grad.timing.programs.operation_libraries import ENGINES
 from tests_scan_grad.timing.programs.operations import OPERATIONS, arguments
 
@@ -46,16 +44,7 @@ def block_in_process(
 ) -> dict[str, Any]:
     """Return what `block` finds in a process of its own."""
     asked = {"engine": engine, "names": list(names), "elements": elements, "dtype": dtype}
-    done = subprocess.run(
-        [sys.executable, "-m", __name__, json.dumps(asked)],
-        env={**environment(), **dict.fromkeys(THREADS, "2")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise TimingError(f"operations by {engine} failed:\n{done.stderr.strip()[-2000:]}")
-    return json.loads(done.stdout.splitlines()[-1])
+    return answer_of_process(__name__, asked, 2, f"operations by {engine}")
 
 
 if __name__ == "__main__":

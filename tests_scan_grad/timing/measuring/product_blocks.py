@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -13,11 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from tests_scan_grad.timing.experiment import TimingError
-from tests_scan_grad.timing.measuring.own_process import environment
 from tests_scan_grad.timing.measuring.registers import limit
+from tests_scan_grad.timing.measuring.rounds import answer_of_process
 
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 # A sample is at least so long, and the least of so many.
 SAMPLE_SECONDS, SAMPLES = 0.004, 5
 
@@ -127,16 +124,7 @@ def block(engine: str, shapes: Sequence[Shape], threads: int) -> dict[str, Any]:
 def block_in_process(engine: str, shapes: Sequence[Shape], threads: int) -> dict[str, Any]:
     """Return what `block` finds in a process of its own, whose libraries have so many threads."""
     asked = {"engine": engine, "shapes": [asdict(shape) for shape in shapes], "threads": threads}
-    done = subprocess.run(
-        [sys.executable, "-m", __name__, json.dumps(asked)],
-        env={**environment(), **dict.fromkeys(THREADS, str(threads))},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise TimingError(f"products by {engine} failed:\n{done.stderr.strip()[-2000:]}")
-    return json.loads(done.stdout.splitlines()[-1])
+    return answer_of_process(__name__, asked, threads, f"products by {engine}")
 
 
 if __name__ == "__main__":

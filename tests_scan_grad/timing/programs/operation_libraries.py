@@ -23,6 +23,32 @@ def _of(module: Any, names: list[str]) -> dict[str, Any]:
     return {name: getattr(module, name) for name in names}
 
 
+# what arrays of NumPy, of JAX and Theano's variables do alike
+_OF_ARRAYS: dict[str, Any] = {
+    "sum": lambda x, axis: x.sum(axis, keepdims=True),
+    "max": lambda x, axis: x.max(axis, keepdims=True),
+    "mean": lambda x, axis: x.mean(axis, keepdims=True),
+    "flip": lambda x: x[:, ::-1],
+}
+
+
+def _like_numpy(module: Any) -> dict[str, Any]:
+    """Return what NumPy's functions are called, and are given, in Theano and JAX, too."""
+    return {
+        "clip": lambda x: module.clip(x, -1, 1),
+        "argmax": lambda x: module.argmax(x, 1),
+        "tile": lambda x: module.tile(x, (2, 2)),
+        "repeat": lambda x: module.repeat(x, 2, axis=1),
+        "roll": lambda x: module.roll(x, 3, axis=1),
+        "take": lambda x: x[module.arange(x.shape[0]) * 7 % x.shape[0]],
+        "sort": lambda x: module.sort(x, 1),
+        "concatenate": lambda parts, axis: module.concatenate(parts, axis=axis),
+        "stack": lambda parts, axis: module.stack(parts, axis=axis),
+        **_of(module, ["cumsum", "tril"]),
+        **_OF_ARRAYS,
+    }
+
+
 def native(operation: Operation, given: list[np.ndarray], gradient: bool) -> Callable[[], Any]:
     """Compile with Theano as this project gives it."""
     import pytensor.tensor.special
@@ -32,6 +58,7 @@ def native(operation: Operation, given: list[np.ndarray], gradient: bool) -> Cal
     import theano.tensor.nnet
 
     library = SimpleNamespace(
+        **_like_numpy(T),
         **_of(T, [*_SAME, *_INVERSE]),
         **_of(T, "erf erfc erfinv gammaln psi i0".split()),
         sigmoid=T.nnet.sigmoid,
@@ -41,25 +68,10 @@ def native(operation: Operation, given: list[np.ndarray], gradient: bool) -> Cal
         remainder=lambda x, y: x % y,
         floor_divide=lambda x, y: x // y,
         where=T.switch,
-        clip=lambda x: T.clip(x, -1, 1),
         total=lambda x: x.sum(),
-        sum=lambda x, axis: x.sum(axis, keepdims=True),
-        max=lambda x, axis: x.max(axis, keepdims=True),
-        mean=lambda x, axis: x.mean(axis, keepdims=True),
-        argmax=lambda x: T.argmax(x, 1),
         softmax=lambda x, axis: pytensor.tensor.special.softmax(x, axis=axis),
         log_softmax=lambda x, axis: pytensor.tensor.special.log_softmax(x, axis=axis),
-        concatenate=lambda parts, axis: T.concatenate(parts, axis=axis),
-        stack=lambda parts, axis: T.stack(parts, axis=axis),
-        tile=lambda x: T.tile(x, (2, 2)),
-        repeat=lambda x: T.repeat(x, 2, axis=1),
-        roll=lambda x: T.roll(x, 3, axis=1),
-        tril=T.tril,
-        flip=lambda x: x[:, ::-1],
-        take=lambda x: x[T.arange(x.shape[0]) * 7 % x.shape[0]],
-        sort=lambda x: T.sort(x, 1),
         argsort=lambda x: T.argsort(x, 1),
-        cumsum=T.cumsum,
     )
     theano.config.native.quick = False
     x, y = (
@@ -83,28 +95,17 @@ def in_jax(operation: Operation, given: list[np.ndarray], gradient: bool) -> Cal
     from jax.scipy import special
 
     library = SimpleNamespace(
-        **_of(jnp, [*_SAME, *_INVERSE, "power", "remainder", "floor_divide", "where", "tril"]),
-        **_of(jnp, ["rint", "concatenate", "stack"]),
+        **_like_numpy(jnp),
+        **_of(jnp, [*_SAME, *_INVERSE, "power", "remainder", "floor_divide", "where"]),
+        **_of(jnp, ["rint"]),
         **_of(special, ["erf", "erfc", "erfinv", "gammaln", "i0"]),
         psi=special.digamma,
         sigmoid=jax.nn.sigmoid,
         softplus=jax.nn.softplus,
-        clip=lambda x: jnp.clip(x, -1, 1),
         total=jnp.sum,
-        sum=lambda x, axis: x.sum(axis, keepdims=True),
-        max=lambda x, axis: x.max(axis, keepdims=True),
-        mean=lambda x, axis: x.mean(axis, keepdims=True),
-        argmax=lambda x: jnp.argmax(x, 1),
         softmax=jax.nn.softmax,
         log_softmax=jax.nn.log_softmax,
-        tile=lambda x: jnp.tile(x, (2, 2)),
-        repeat=lambda x: jnp.repeat(x, 2, axis=1),
-        roll=lambda x: jnp.roll(x, 3, axis=1),
-        flip=lambda x: x[:, ::-1],
-        take=lambda x: x[jnp.arange(x.shape[0]) * 7 % x.shape[0]],
-        sort=lambda x: jnp.sort(x, 1),
         argsort=lambda x: jnp.argsort(x, 1),
-        cumsum=jnp.cumsum,
     )
 
     def value(x, y):
@@ -162,25 +163,15 @@ def in_numpy(operation: Operation, given: list[np.ndarray], gradient: bool) -> C
         return raised / raised.sum(axis, keepdims=True)
 
     library = SimpleNamespace(
-        **_of(np, [*_SAME, *_INVERSE, "power", "remainder", "floor_divide", "where", "tril"]),
-        **_of(np, ["rint", "concatenate", "stack", "cumsum"]),
+        **_like_numpy(np),
+        **_of(np, [*_SAME, *_INVERSE, "power", "remainder", "floor_divide", "where"]),
+        **_of(np, ["rint"]),
         **_of(special, ["erf", "erfc", "erfinv", "gammaln", "psi", "i0"]),
         sigmoid=special.expit,
         softplus=lambda x: np.logaddexp(x, 0),
-        clip=lambda x: np.clip(x, -1, 1),
         total=np.sum,
-        sum=lambda x, axis: x.sum(axis, keepdims=True),
-        max=lambda x, axis: x.max(axis, keepdims=True),
-        mean=lambda x, axis: x.mean(axis, keepdims=True),
-        argmax=lambda x: np.argmax(x, 1),
         softmax=softmax,
         log_softmax=special.log_softmax,
-        tile=lambda x: np.tile(x, (2, 2)),
-        repeat=lambda x: np.repeat(x, 2, axis=1),
-        roll=lambda x: np.roll(x, 3, axis=1),
-        flip=lambda x: x[:, ::-1],
-        take=lambda x: x[np.arange(x.shape[0]) * 7 % x.shape[0]],
-        sort=lambda x: np.sort(x, 1),
         argsort=lambda x: np.argsort(x, 1, kind="stable"),
     )
     if gradient:

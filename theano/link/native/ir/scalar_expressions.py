@@ -274,7 +274,7 @@ def _power(name: str, form: _Form, inputs: Sequence[str], output: str) -> Expres
 
 
 def _division(name: str, form: _Form, inputs: Sequence[str], output: str) -> Expression:
-    """Division of whole numbers, or of others, which has a form on vectors."""
+    """Division of integers, or of floating-point numbers, which has a form on vectors."""
     real = output in FLOATS
     return Expression(name, form.operation, output, output, real, function=real)
 

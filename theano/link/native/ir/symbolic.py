@@ -5,7 +5,7 @@ They compare by what they are. What can be computed when the code is made, is.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import field, fields
 from typing import Any
 
@@ -292,6 +292,14 @@ def product_of(a: Size, b: Size) -> Size:
     if a == 1 or b == 1:
         return b if a == 1 else a
     return Operation("*", a, b)
+
+
+def product_of_all(sizes: Iterable[Size]) -> Size:
+    """Return how many elements an array of these sizes has."""
+    total: Size = 1
+    for size in sizes:
+        total = product_of(total, size)
+    return total
 
 
 def minimum(a: Size, b: Size) -> Size:

@@ -152,7 +152,7 @@ def scalar_text(expression: Expression, operands: Sequence[str], dtypes: Sequenc
 def vector_text(
     expression: Expression, operands: Sequence[str], dtypes: Sequence[str], dtype: str
 ) -> str:
-    """The C expression on vectors of a floating-point type, and on masks, which are truth values."""
+    """The C expression on vectors of a floating-point type, and on masks, which are booleans."""
     assert expression.in_vectors
     if expression.operand_dtype != "bool":
         operands = [

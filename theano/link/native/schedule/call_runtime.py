@@ -19,7 +19,7 @@ from theano.link.native.ir.loop_nests import (
 )
 from theano.link.native.ir.sharing import Share
 from theano.link.native.ir.sizes import Sizes
-from theano.link.native.ir.symbolic import Size, compared, maximum, product_of, sum_of
+from theano.link.native.ir.symbolic import Size, compared, maximum, product_of_all, sum_of
 from theano.link.native.schedule.elements import pointer_to
 from theano.link.native.schedule.polls import between_polls, poll_after, with_polls
 from theano.link.native.schedule.registry import schedules
@@ -51,9 +51,7 @@ def schedule_calls(
             operands += part(one)
         else:
             operands.append(Address(f"x{one.array}") if isinstance(one, Whole) else one)
-    elements: Size = 1
-    for size in statement.takes[0].shape:
-        elements = product_of(elements, size)
+    elements: Size = product_of_all(statement.takes[0].shape)
     # also where there are none: a call takes its time
     elements = max(elements, 1) if isinstance(elements, int) else maximum(elements, 1)
     body = [*_call(statement, tuple(operands)), *poll_after(elements, every)]

@@ -5,7 +5,14 @@ from __future__ import annotations
 from theano.link.native.ir.loop_nests import Block, For, Node, Number, named
 from theano.link.native.ir.sharing import Share
 from theano.link.native.ir.sizes import Sizes
-from theano.link.native.ir.symbolic import Call, Operation, Size, difference, product_of, sum_of
+from theano.link.native.ir.symbolic import (
+    Call,
+    Operation,
+    difference,
+    product_of,
+    product_of_all,
+    sum_of,
+)
 from theano.link.native.schedule.polls import between_polls, poll_after, with_polls
 from theano.link.native.schedule.registry import nest_of, schedules
 from theano.link.native.statements.row_by_row import RowByRow
@@ -22,9 +29,7 @@ def schedule_row_by_row(
     every = between_polls(len(statement.parts)) if polls else 0
     rows, *row = map(sizes.find, statement.shape)
     first, end = (0, rows) if share is None else (named(share.first), named(share.end))
-    length: Size = 1
-    for size in row:
-        length = product_of(length, size)
+    length = product_of_all(row)
     top, bottom, together = map(named, ("top", "bottom", "together"))
     block = Share(0, rows, "1", "top", "bottom")
     body = [

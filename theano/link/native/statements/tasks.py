@@ -85,7 +85,7 @@ class LoopOnNumbers:
 
 @dataclass(frozen=True)
 class MultiplyStacks:
-    """The products of matrices of two stacks, of whole numbers or truth values."""
+    """The products of matrices of two stacks, of integers or booleans."""
 
 
 # ---- indices ----

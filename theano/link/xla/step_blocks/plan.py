@@ -18,7 +18,7 @@ LEAST_BLOCKS = 4
 
 
 def planned(program: Program, platform: str) -> list[Any]:
-    """The equations of a program, and groups in the place of those that belong to loops."""
+    """The equations of a program, and groups that replace those that belong to loops."""
     units: list[Any] = [*program.equations]
     for loop in program.equations:
         if loop.loop is None or _most_saved(loop) < LEAST_SAVED:

@@ -2,7 +2,7 @@
 
 Each operation has a `Rule`: the rows of its operands that rows of its result are made of, the rows
 of its result that are made of rows of an operand, and what changes in its parameters when it is
-given the rows of some steps in the place of all.
+given the rows of some steps instead of all.
 """
 
 from __future__ import annotations

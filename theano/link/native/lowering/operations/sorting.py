@@ -37,7 +37,7 @@ def positions_in_order(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 
 def sorted_along(step: Step, value: Value, axis: int, stable: bool) -> View:
-    """The elements in ascending order along an axis; zeros of either sign are told apart if it is stable."""
+    """The elements in ascending order along an axis; zeros of either sign keep their order if it is stable."""
     axis %= value.ndim
     rows = axis_last(_sortable(step, value), axis)
     out = step.rows_without_gaps(rows.dtype, rows.shape)

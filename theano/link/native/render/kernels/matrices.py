@@ -1,4 +1,4 @@
-"""Products of stacks of matrices of whole numbers."""
+"""Products of stacks of integer matrices."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from theano.link.native.statements.tasks import MultiplyStacks
 
 @writes_task(MultiplyStacks)
 def multiply_stacks(task: MultiplyStacks, polls: int, y: Array, x: Array, z: Array) -> list[str]:
-    """Products of whole numbers, which wrap around, or of truth values."""
+    """Products of integers, which wrap around, or of booleans."""
     names = indices("b", len(y.shape) - 2)
     add, multiply = ("|", "&") if y.dtype == "bool" else ("+", "*")
     working = y.kind if y.dtype == "bool" else "uint64_t"
