@@ -37,6 +37,19 @@ def test_what_loops_keep_for_whom_and_until_when():
     assert memory.peak == memory.work + memory.results
 
 
+def test_what_a_block_of_steps_makes_anew_is_needed_by_parts_of_it():
+    train, _ = training("lstm")
+    memory = scan_report(train, shapes=[(500, BATCH, WIDTH)]).memory
+    blocks = [k for k, moment in enumerate(memory.moments) if "steps at a time" in moment]
+    product, loop = blocks[:2]
+    assert "loop net (" in memory.moments[loop]
+    made = [p for p in memory.pieces if p.first == product and p.role == "value"]
+    assert made and all(piece.last == loop for piece in made)
+    # the loop's packed operands stay for the next block
+    work = [p for p in memory.pieces if p.loop == "grad_of_net" and p.role == "work memory"]
+    assert all(memory.moments[p.last + 1 :] == memory.moments[blocks[-1] + 1 :] for p in work)
+
+
 def test_memory_over_time_is_highest_at_the_peak():
     train, _ = training("tanh")
     memory = scan_report(train, shapes={"x": (800, BATCH, WIDTH)}).memory

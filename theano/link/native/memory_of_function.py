@@ -24,9 +24,9 @@ from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.memory_plans import CallMemory, segment_memory
 from theano.link.native.program import lowered_program
-from theano.link.native.statements.base import Statement, as_kind
+from theano.link.native.statements.base import Statement
 from theano.link.native.statements.call_loop import WRITTEN_KINDS, CallLoop
-from theano.link.native.statements.step_blocks import StepBlocks
+from theano.link.native.statements.step_blocks import Moment, StepBlocks, moments
 from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.scan import Scan
 from theano.scan_module.loop.arguments import take_apart
@@ -217,22 +217,18 @@ class _SegmentUse:
         assert isinstance(memory.lowered, Segment)
         self.segment, self.memory, self.first = memory.lowered, memory, first
         segment = self.segment
-        self.statements = segment.step.statements
-        self.moments = [self._moment(statement) for statement in self.statements]
+        self.done = moments(segment.step.statements)
+        self.moments = [self._moment(one.statement, one.blocks) for one in self.done]
         self.variables: dict[Buffer, Variable] = {}
         for variable, value in segment.step.values.items():
             if isinstance(value, View):
                 self.variables.setdefault(value.buffer.root(), variable)
-        self.calls = [
-            call for s in self.statements for call in s.in_order() if isinstance(call, CallLoop)
-        ]
+        self.calls = [one.statement for one in self.done if isinstance(one.statement, CallLoop)]
 
-    def _moment(self, statement: Statement) -> str:
-        blocks = as_kind(statement, StepBlocks)
+    def _moment(self, statement: Statement, blocks: StepBlocks | None) -> str:
         if blocks is not None:
-            call = next(one for one in blocks.parts if isinstance(one, CallLoop))
             length = self.memory.sizes.of(blocks.length)
-            return f"loop {call.loop.name} ({length} steps at a time)"
+            return f"{self._moment(statement, None)} ({length} steps at a time)"
         if isinstance(statement, CallLoop):
             return f"loop {statement.loop.name}"
         node = self.segment.step.origins.get(statement)
@@ -258,7 +254,7 @@ class _SegmentUse:
             bytes=bytes_,
             readers=tuple(dict.fromkeys(self._readers(buffer, loop))),
             first=self.first + slot.first,
-            last=self.first + min(slot.last, len(self.statements) - 1),
+            last=self.first + min(slot.last, len(self.done) - 1),
         )
 
     def _what(self, buffer: Buffer) -> tuple[str, str, str]:
@@ -296,10 +292,17 @@ class _SegmentUse:
     def _readers(self, buffer: Buffer, maker: str) -> list[str]:
         """Return the loops and operations that read a buffer, but for the loop that writes it."""
         return [
-            moment.split(" (")[0]
-            for statement, moment in zip(self.statements, self.moments, strict=True)
-            if any(view.buffer.root() is buffer for view in _read(statement, maker))
+            self._reader(one, moment)
+            for one, moment in zip(self.done, self.moments, strict=True)
+            if any(view.buffer.root() is buffer for view in _read(one.statement, maker))
         ]
+
+    def _reader(self, one: Moment, moment: str) -> str:
+        """Return what a moment is to a reader: what is done in blocks of steps is the loop's."""
+        if one.blocks is None:
+            return moment
+        call = next(part for part in one.blocks.parts if isinstance(part, CallLoop))
+        return f"loop {call.loop.name}"
 
 
 def _read(statement: Statement, maker: str) -> list[View]:

@@ -8,13 +8,16 @@ from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Buffer
 from theano.link.native.ir.symbolic import Size
 
-# the position of a statement that no program has
+# a moment that no program has
 ALWAYS = 2**31 - 1
 
 
 @dataclass(frozen=True)
 class Slot:
-    """Bytes of work memory, and the first and the last statement that need them."""
+    """Bytes of work memory, and the first and the last moment at which they are needed.
+
+    Moments are those of `moments`: the statements in order, with the parts of blocks of steps.
+    """
 
     size: Size
     first: int

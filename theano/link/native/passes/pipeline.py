@@ -29,6 +29,7 @@ from theano.link.native.passes.split_reduced import split_reduced
 from theano.link.native.passes.store_parts import store_parts
 from theano.link.native.passes.stored import choose_strides, mark_stored
 from theano.link.native.passes.unread import leave_out_unread
+from theano.link.native.spec.lifetimes import verify_lifetimes
 from theano.link.native.spec.statements import verify
 
 
@@ -94,5 +95,6 @@ def run_passes(lowered: Loop | Segment) -> None:
 def _after(lowered: Loop | Segment, name: str) -> None:
     if config.native.verify:
         verify(lowered.step, name)
+        verify_lifetimes(lowered, name)
     for watch in _watches:
         watch(lowered, name)

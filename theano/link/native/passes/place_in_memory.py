@@ -1,7 +1,8 @@
 """Each temporary, packed operand and ring of a state gets a slot of the work memory.
 
 Slots that are never needed at the same time may share memory: where they lie is found when the function
-is called, as sizes are known then. Where threads share the work of a loop's step, all are needed always:
+is called, as sizes are known then. What each block of a loop's steps makes anew is needed by parts of the
+block only. Where threads share the work of a loop's step, all are needed always:
 else a thread would have to wait for those that still read what lay there before.
 """
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from theano.link.native.ir.ir import Buffer
+from theano.link.native.ir.ir import Buffer, View
 from theano.link.native.ir.memory_plan import ALWAYS, MemoryPlan
 from theano.link.native.ir.scalar_types import SUFFIX
 from theano.link.native.ir.sharing import Sharing
@@ -18,6 +19,8 @@ from theano.link.native.ir.symbolic import Call, Name, Size
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.lowering.step import Step
+from theano.link.native.statements.base import Statement, of_kind
+from theano.link.native.statements.step_blocks import StepBlocks, moments
 
 
 def place_in_memory(lowered: Loop | Segment) -> None:
@@ -65,10 +68,34 @@ def _check(plan: MemoryPlan, sizes: Sizes, dtype: str, shape: tuple[Size, ...]) 
 
 
 def _lives(step: Step) -> dict[Buffer, tuple[int, int]]:
-    """Return the first and the last statement that writes or reads each temporary."""
+    """Return the first and the last moment at which each temporary is written or read."""
     lives: dict[Buffer, tuple[int, int]] = {}
-    for position, statement in enumerate(step.statements):
-        for buffer in [*(view.buffer for view in statement.views()), *statement.results()]:
+    done = moments(step.statements)
+    for position, moment in enumerate(done):
+        for buffer in _touched(moment.statement):
             root = buffer.root()
             lives[root] = (lives.get(root, (position, position))[0], position)
+    for blocks in of_kind(step.statements, StepBlocks):
+        first = next(k for k, moment in enumerate(done) if moment.blocks is blocks)
+        last = first + len(blocks.parts) - 1
+        anew = _made_anew(blocks)
+        for root in {buffer.root() for buffer in _touched(blocks)}:
+            begins, ends = lives[root]
+            if root not in anew or begins < first or ends > last:
+                lives[root] = (min(begins, first), max(ends, last))
     return lives
+
+
+def _touched(statement: Statement) -> list[Buffer]:
+    return [*(view.buffer for view in statement.views()), *statement.results()]
+
+
+def _made_anew(blocks: StepBlocks) -> set[Buffer]:
+    """Return the buffers that each block writes before it reads them."""
+    found: set[Buffer] = set()
+    carried = {buffer.root() for part in blocks.parts for buffer in part.carried()}
+    for part in blocks.parts:
+        read = {value.buffer.root() for value in part.values_read() if isinstance(value, View)}
+        carried |= read - found
+        found |= {buffer.root() for buffer in (*part.written(), *part.results())} - carried
+    return found

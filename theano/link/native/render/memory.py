@@ -18,7 +18,7 @@ from theano.link.native.lowering.step import Step
 from theano.link.native.render.c_text import Row, comment
 from theano.link.native.render.numbers_in_c import C_TYPES, in_c
 
-# the first and last statement of what has no slot, and still has to fit into memory
+# the first and last moment of what has no slot, and still has to fit into memory
 _NO_SLOT = (-1, -1)
 
 

@@ -132,6 +132,10 @@ class Statement(ABC):
         """The buffers that it stores, but for those that `values_written` shows views of."""
         return []
 
+    def carried(self) -> list[Buffer]:
+        """The buffers that hold something for the next time that it is done, where it is repeated."""
+        return []
+
     def free_views(self) -> list[View]:
         """Those views that it reads with any strides."""
         return []

@@ -94,8 +94,11 @@ class CallLoop(Statement):
         return read if self.when is None else [*read, self.when.condition]
 
     def values_written(self) -> list[Operand]:
-        views = [operand for operand in self.operands if isinstance(operand, View)]
-        return [*views, View.of(self.work)]
+        return [*self._rows_written(), View.of(self.work)]
+
+    def carried(self) -> list[Buffer]:
+        # the operands that the first call has packed
+        return [self.work]
 
     def strict_views(self) -> list[View]:
         pairs = zip(self.loop.arguments, self.operands, strict=True)
@@ -103,6 +106,9 @@ class CallLoop(Statement):
         return [*strict, View.of(self.work)]
 
     def views_without_gaps(self) -> list[View]:
+        return self._rows_written()
+
+    def _rows_written(self) -> list[View]:
         pairs = zip(self.loop.arguments, self.operands, strict=True)
         return [v for a, v in pairs if a.kind in WRITTEN_KINDS and isinstance(v, View)]
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Compute, Size
 from theano.link.native.ir.symbolic import Name
-from theano.link.native.statements.base import Work
+from theano.link.native.statements.base import Statement, Work, as_kind
 from theano.link.native.statements.compound import Compound
 
 
@@ -51,3 +53,21 @@ class StepBlocks(Compound):
 
     def described(self) -> str:
         return f"blocks of steps: {super().described()}"
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A statement that is done after others, and the blocks of steps that it is repeated in, if any."""
+
+    statement: Statement
+    blocks: StepBlocks | None
+
+
+def moments(statements: Iterable[Statement]) -> list[Moment]:
+    """Return what is done one after the other: statements, and the parts of blocks of steps."""
+    found = []
+    for statement in statements:
+        blocks = as_kind(statement, StepBlocks)
+        parts = [statement] if blocks is None else blocks.parts
+        found += [Moment(part, blocks) for part in parts]
+    return found
