@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import theano
 from theano.link.native.ir.text import partition_text, step_text
 from theano.link.native.lowering.lower_loop import lower_scan
@@ -30,6 +33,19 @@ def loops_after_passes(function) -> dict[str, dict[str, list[str]]]:
         for number, node in enumerate(_loops(function)):
             lower_scan(node.op, [], f"loop{number}", loops_of_their_own())
     return found
+
+
+def segment_after_passes(compile_it: Callable[[], Any]) -> tuple[Any, list[str]]:
+    """Return a function of one segment, and the statements of this after all passes, as lines of text."""
+    found: dict[str, list[str]] = {}
+
+    def watch(lowered, after: str) -> None:
+        found[lowered.step.name] = step_text(lowered.step.statements)
+
+    with watched_passes(watch), theano.config.change_flags(cache_optimizations=False):
+        function = compile_it()
+    (lines,) = found.values()
+    return function, lines
 
 
 def _loops(function) -> list:

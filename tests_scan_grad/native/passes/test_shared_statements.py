@@ -20,6 +20,11 @@ SHARED = {
     "sum-of-rows": (lambda x, y: (x * y).sum(axis=1), "x y"),
     "sum-of-columns": (lambda x, y: (x * y).sum(axis=0), "x y"),
     "largest": (lambda x, y: pt.maximum(x, y).max(axis=1), "x y"),
+    "rows-joined": (lambda x, y: pt.concatenate([x, y], axis=0), "x y"),
+    "columns-joined": (lambda x, y: pt.concatenate([x, y[:, ::-1]], axis=1), "x y"),
+    "pairs": (lambda x, y: pt.stack([x, y], axis=2), "x y"),
+    "tiles": (lambda x, y: pt.tile(x, (2, 3)) + pt.tile(y, (2, 3)), "x y"),
+    "part-increased": (lambda x, y: pt.inc_subtensor(x[1:, 1:], y[:-1, :-1]), "x y"),
 }
 
 

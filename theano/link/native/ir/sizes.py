@@ -144,11 +144,11 @@ class Sizes:
             case Operation("==" | ">=" | "<=", a, b) if a == b:
                 return True
             case Operation(">=", a, 0):
-                return self._is_a_length(a)
+                return self.is_length(a)
         return False
 
-    def _is_a_length(self, size: Size) -> bool:
-        """Whether a size cannot be negative, as one along an axis, and what is added to it."""
+    def is_length(self, size: Size) -> bool:
+        """Return whether a size cannot be negative, as one along an axis, and what is added to it."""
         if isinstance(size, int):
             return size >= 0
         if self._is_passed(size):
@@ -160,7 +160,7 @@ class Sizes:
                 return True
             case Operation("+" | "*", a, b):
                 # which do not overflow
-                return self._is_a_length(a) and self._is_a_length(b)
+                return self.is_length(a) and self.is_length(b)
         return False
 
     def define(self, dtype: str, value: Symbolic | Applied | Element) -> str:

@@ -14,16 +14,21 @@ from theano.link.native.lowering.segment import Segment
 from theano.link.native.passes.block_steps import block_steps
 from theano.link.native.passes.column_products import split_products
 from theano.link.native.passes.compute_again import compute_again
+from theano.link.native.passes.forward_copies import forward_copies
 from theano.link.native.passes.fuse_maps import fuse_maps
+from theano.link.native.passes.interleaved_copies import interleave_copies
 from theano.link.native.passes.join_rows import join_rows
 from theano.link.native.passes.mutable_inputs import compute_into_inputs
 from theano.link.native.passes.partition import partition_statements, partition_work
 from theano.link.native.passes.place_in_memory import place_in_memory
 from theano.link.native.passes.reduce_early import reduce_early
 from theano.link.native.passes.reduced_maps import reduce_in_maps
+from theano.link.native.passes.repeated_elements import compute_repeated_once
+from theano.link.native.passes.reshape_maps import reshape_maps
 from theano.link.native.passes.results_in_operands import results_in_operands
 from theano.link.native.passes.share_memory import share_memory
 from theano.link.native.passes.shared_products import share_products
+from theano.link.native.passes.short_reductions import unroll_short_reductions
 from theano.link.native.passes.slice_maps import slice_maps
 from theano.link.native.passes.split_reduced import split_reduced
 from theano.link.native.passes.store_parts import store_parts
@@ -45,7 +50,13 @@ PASSES = (
     Pass(leave_out_unread, (Loop, Segment)),
     Pass(share_memory, (Loop, Segment)),
     Pass(store_parts, (Loop, Segment)),
+    Pass(reshape_maps, (Segment,)),
+    Pass(forward_copies, (Segment,)),
+    Pass(compute_repeated_once, (Segment,)),
+    Pass(unroll_short_reductions, (Segment,)),
     Pass(slice_maps, (Loop, Segment)),
+    Pass(forward_copies, (Segment,)),
+    Pass(interleave_copies, (Segment,)),
     Pass(split_reduced, (Segment,)),
     Pass(fuse_maps, (Loop, Segment)),
     Pass(compute_again, (Segment,)),

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations, pairwise
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Buffer, Size, View
 from theano.link.native.ir.sizes import Sizes
+
+# more are not compared two by two
+_MOST_APART = 16
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,52 @@ def range_of(view: View, buffer: Buffer, sizes: Sizes) -> Range | None:
     return Range(axis, sizes.find(view.start[axis]), sizes.find(view.shape[axis]))
 
 
+def part_of(view: View, buffer: Buffer, sizes: Sizes) -> Range | None:
+    """Return the same of a view that may leave out axes, of each of which it shows one place."""
+    if view.axes == tuple(range(len(buffer.shape))):
+        return range_of(view, buffer, sizes)
+    if None in view.axes or any(step != 1 for step in view.steps):
+        return None
+    if any(a is None or b is None or a >= b for a, b in pairwise(view.axes)):
+        return None
+    shape: list[Size] = [1] * len(buffer.shape)
+    for axis, size in zip(view.axes, view.shape, strict=True):
+        if axis is not None:
+            shape[axis] = size
+    ndim = len(shape)
+    full = View(buffer, tuple(shape), tuple(range(ndim)), (1,) * ndim, view.start)
+    return range_of(full, buffer, sizes)
+
+
+def lie_apart(views: Sequence[View], sizes: Sizes) -> bool:
+    """Return whether of some views of a buffer any two show the same, or nothing of each other.
+
+    Along axes on which they differ it is known where they begin and end.
+    """
+    if not views or len(views) > _MOST_APART:
+        return False
+    boxes: dict[tuple[tuple[Size, Size], ...], None] = {}
+    for view in views:
+        if None in view.axes or any(step != 1 for step in view.steps):
+            return False
+        if len({*view.axes}) < view.ndim:
+            return False
+        box: list[tuple[Size, Size]] = [(start, 1) for start in view.start]
+        for axis, size in zip(view.axes, view.shape, strict=True):
+            if axis is not None:
+                box[axis] = view.start[axis], sizes.find(size)
+        boxes[tuple(box)] = None
+    return all(_apart(*pair) for pair in combinations(boxes, 2))
+
+
+def _apart(one: tuple[tuple[Size, Size], ...], other: tuple[tuple[Size, Size], ...]) -> bool:
+    for (a, n), (b, m) in zip(one, other, strict=True):
+        if all(isinstance(size, int) for size in (a, n, b, m)):
+            if a + n <= b or b + m <= a:  # type: ignore[operator]
+                return True
+    return False
+
+
 def in_order(ranges: Sequence[Range], buffer: Buffer, sizes: Sizes) -> list[Range] | None:
     """Return ranges one after the other, each beginning where the one before ends; None if they do not.
 
@@ -56,7 +106,11 @@ def in_order(ranges: Sequence[Range], buffer: Buffer, sizes: Sizes) -> list[Rang
     size = sizes.find(buffer.shape[ranges[0].axis])
     lengths = {each.length for each in ranges}
     if len(lengths) > 1 and not all(
-        isinstance(each.length, int) or each.start == 0 or end == size
+        isinstance(each.length, int)
+        or each.start == 0
+        or end == size
+        or sizes.is_length(each.length)
+        and sizes.known_sum(each.start, each.length) == end
         for each, end in zip(ranges, ends, strict=True)
     ):
         return None

@@ -30,8 +30,8 @@ _LONGEST_FOLDED = 90
 class Spelling(Protocol):
     """How nodes read in a kind of loop."""
 
-    def kind(self, dtype: str) -> str:
-        """Return the C type of values."""
+    def kind(self, dtype: str, computed: bool = False) -> str:
+        """Return the C type of values, of what is computed or of what is loaded."""
 
     def load(self, load: Load) -> str: ...
 
@@ -52,8 +52,9 @@ class OneByOne:
     load: Callable[[Load], str]
     number: Callable[[Scalar], str]
 
-    def kind(self, dtype: str) -> str:
-        return C_TYPES[dtype]
+    def kind(self, dtype: str, computed: bool = False) -> str:
+        # gcc makes no masks of conditions that go through a byte
+        return "int" if dtype == "bool" and computed else C_TYPES[dtype]
 
     def store(self, store: Store, text: str) -> str:
         return f"{self.load(Load(store.pointer, '', store.index))} = {text};"
@@ -74,7 +75,7 @@ class InLanes:
     address: Callable[[Address | Size], str]
     number: Callable[[Scalar], str]
 
-    def kind(self, dtype: str) -> str:
+    def kind(self, dtype: str, computed: bool = False) -> str:
         return "__auto_type" if dtype == "bool" else f"tn_{SUFFIX[dtype]}v"
 
     def load(self, load: Load) -> str:
@@ -157,7 +158,8 @@ class _Straight:
         if let.name in self.stored and not used and not loads:
             self.texts[let.name] = text
             return []
-        return [f"const {spelling.kind(let.dtype)} {let.name} = {without_outer_parentheses(text)};"]
+        kind = spelling.kind(let.dtype, isinstance(value, Apply))
+        return [f"const {kind} {let.name} = {without_outer_parentheses(text)};"]
 
     def _value(self, value: Value) -> str:
         if isinstance(value, Load):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Scalar, View
-from theano.link.native.ir.sharing import Share, Sharing, Way
+from theano.link.native.ir.sharing import OuterRange, Share, Sharing, Way
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.statements.base import AsFunction, Operand, Statement, Touch, Work
 from theano.link.native.statements.costs import MOVE
@@ -39,6 +39,10 @@ class Copy(Statement):
     def way(self, sharing: Sharing, sizes: Sizes) -> Way:
         return sharing.by_elements(sizes, self.target.shape, self.target.dtype)
 
+    def part_of_thread(self, sizes: Sizes) -> OuterRange | None:
+        # no thread is woken for what need not be copied
+        return None if self.may_be_same else OuterRange()
+
     def touches(self, share: Share | None) -> list[Touch]:
         return _touches(self.target, self.source, share)
 
@@ -68,6 +72,9 @@ class Combine(Statement):
 
     def way(self, sharing: Sharing, sizes: Sizes) -> Way:
         return sharing.by_elements(sizes, self.target.shape, self.target.dtype)
+
+    def part_of_thread(self, sizes: Sizes) -> OuterRange:
+        return OuterRange()
 
     def touches(self, share: Share | None) -> list[Touch]:
         return _touches(self.target, self.source, share)
