@@ -25,7 +25,7 @@ from theano.link.native.render.registry import lines_of, writer_of_task
 from theano.link.native.render.writer import Writer
 from theano.link.native.statements.base import Statement, Work
 from theano.link.native.statements.kernel import Kernel
-from theano.link.native.statements.tasks import Accumulate
+from theano.link.native.statements.tasks import WriteEye
 
 STEPS, ROWS, COLUMNS = 6, 4, 150
 
@@ -126,8 +126,8 @@ def test_a_kind_that_nothing_writes_as_c_is_named():
 def test_a_task_that_nothing_writes_as_c_is_named():
     with pytest.raises(TypeError, match="nothing writes Toy as C"):
         writer_of_task(type("Toy", (), {})(), checks=False)
-    with pytest.raises(TypeError, match="nothing writes what may fail in Accumulate as C"):
-        writer_of_task(Accumulate("add", 0), checks=True)
+    with pytest.raises(TypeError, match="nothing writes what may fail in WriteEye as C"):
+        writer_of_task(WriteEye(), checks=True)
 
 
 def test_a_kernel_takes_as_long_as_to_move_what_they_touch():

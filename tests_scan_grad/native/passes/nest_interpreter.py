@@ -37,11 +37,22 @@ from theano.link.native.ir.symbolic import Call as Function
 from theano.link.native.ir.symbolic import Choice, Name, Negative, Operation
 from theano.link.native.schedule.registry import nest_of, schedule_of
 
-LANES = 16
+LANES = 32
 OPERATORS = {
     **{"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.floordiv},
     **{"<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge},
     **{"==": operator.eq, "!=": operator.ne, "&&": operator.and_, "||": operator.or_},
+}
+
+
+def _share(size: int, unit: int, thread: int, threads: int) -> int:
+    return min(-(-size // unit) * thread // threads * unit, size)
+
+
+FUNCTIONS = {
+    "smaller": min,
+    "share": _share,
+    "parts_of_number": lambda elements: min(max(elements // 2**15, 1), 64),
 }
 ACCUMULATED = {"maximum so far": np.maximum, "minimum so far": np.minimum}
 
@@ -80,8 +91,8 @@ class _Nest:
             return -self.size(size.a)
         if isinstance(size, Choice):
             return self.size(size.yes if self.size(size.condition) else size.no)
-        assert isinstance(size, Function) and size.function == "smaller"
-        return min(map(self.size, size.operands))
+        assert isinstance(size, Function)
+        return FUNCTIONS[size.function](*map(self.size, size.operands))
 
     def at(self, pointer: str, index: Any = 0) -> tuple[np.ndarray, int]:
         if pointer not in self.names:
@@ -151,11 +162,13 @@ class _Nest:
         if kind == "copy":
             count = numbers[0] // to.itemsize
             to[first : first + count] = source[start : start + count]
-        elif kind in ("add", "store") and part == "row" and len(numbers) == 1:
-            row = source[start : start + numbers[0]]
-            to[first : first + numbers[0]] = row + (
-                to[first : first + numbers[0]] if kind == "add" else 0
-            )
+        elif kind == "store":
+            to[first : first + numbers[0]] = source[start : start + numbers[0]]
+        elif part == "rows":
+            apart, count, many = numbers
+            sums = to[first : first + many]
+            for row in range(start, start + count * apart, apart) if apart else [start] * count:
+                sums[:] = REDUCTIONS[kind](sums, source[row : row + many])
         else:
             for position in range(*numbers):
                 lane = position % LANES

@@ -43,7 +43,7 @@ def test_reductions_over_any_axes(body, dtype, axes):
         np.testing.assert_allclose(function(*given), expected, tolerance, tolerance * scale)
 
 
-@pytest.mark.parametrize(("axes", "joined"), [(0, False), (1, True), ((0, 1), False)], ids=str)
+@pytest.mark.parametrize(("axes", "joined"), [(0, False), (1, True), ((0, 1), True)], ids=str)
 def test_threads_share_functions_of_few_columns(axes, joined):
     """What one thread would add up alone is computed before, by all threads."""
     x = pt.dmatrix("x")

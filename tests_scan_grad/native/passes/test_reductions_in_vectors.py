@@ -10,7 +10,7 @@ import pytest
 from theano.link.native.render import c_text
 from theano.link.native.runtime.build import find_compiler
 
-LANES = 16
+LANES = 32
 COMBINED = {
     "add": np.add,
     "multiply": np.multiply,
@@ -36,11 +36,11 @@ WIDENING = """
 void {name}_wide(const float *row, int64_t count, double *result)
 {{
     tn_f64v lanes[TN_LANES / TN_WIDTH_F64];
-    tn_{name}_begin_f64(lanes);
+    tn_{name}_begin_f32_in_f64(lanes);
     int64_t half = count / 2 / TN_LANES * TN_LANES;
     tn_{name}_row_f32_in_f64(lanes, row, 0, half);
     tn_{name}_row_f32_in_f64(lanes, row, half, count);
-    *result = tn_{name}_end_f64(lanes);
+    *result = tn_{name}_end_f32_in_f64(lanes);
 }}
 """
 

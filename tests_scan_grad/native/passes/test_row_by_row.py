@@ -159,3 +159,18 @@ def test_an_operand_that_is_read_backwards_keeps_its_memory():
     weighed = whole * whole[::-1].max(axis=1, keepdims=True) + whole.min(axis=1, keepdims=True)
     expected = weighed / weighed.sum(axis=1, keepdims=True) @ values[1].T
     np.testing.assert_allclose(function(*values), expected, rtol=1e-7, atol=1e-7)
+
+
+@pytest.mark.parametrize("axis", [0, 1, None])
+def test_a_logarithm_of_a_softmax_and_its_gradient_have_the_same_exponentials(axis):
+    x = pt.dmatrix("x")
+    result = pt.special.log_softmax(x, axis=axis)
+    function = compiled([x], [result, pytensor.grad((result**3).sum(), x)])
+    # in a loop in lanes, and for the last elements
+    assert source(function).partition(" statement0(")[2].count("tn_v_exp_f64(") == 2
+    value = numbers(70, 31)
+    expected = value - np.log(np.exp(value).sum(axis=axis, keepdims=True))
+    given = 3 * expected**2
+    slope = given - np.exp(expected) * given.sum(axis=axis, keepdims=True)
+    for found, wanted in zip(function(value), [expected, slope], strict=True):
+        np.testing.assert_allclose(found, wanted, 1e-11, 1e-11)

@@ -6,7 +6,7 @@ import numpy as np
 import pytensor.tensor as pt
 import pytest
 
-from tests_scan_grad.native.loops import compiled, numbers
+from tests_scan_grad.native.loops import compiled, numbers, scan
 from tests_scan_grad.native.runtime import runtime_calls
 from theano.link.native import source
 
@@ -19,6 +19,10 @@ SHARED = {
     "map-of-a-vector": (lambda x, y: pt.exp(x[:, 1]) - y[:, 0], "x y"),
     "sum-of-rows": (lambda x, y: (x * y).sum(axis=1), "x y"),
     "sum-of-columns": (lambda x, y: (x * y).sum(axis=0), "x y"),
+    "sum-of-all": (lambda x, y: x.sum(), "x"),
+    "sum-of-products": (lambda x, y: (x * y).sum(), "x y"),
+    "sum-of-a-part": (lambda x, y: pt.exp(-x[:, 1:]).sum(), "x"),
+    "least-of-all": (lambda x, y: (x + y).min(), "x y"),
     "largest": (lambda x, y: pt.maximum(x, y).max(axis=1), "x y"),
     "rows-joined": (lambda x, y: pt.concatenate([x, y], axis=0), "x y"),
     "columns-joined": (lambda x, y: pt.concatenate([x, y[:, ::-1]], axis=1), "x y"),
@@ -34,12 +38,19 @@ SHARED = {
 def test_threads_share_statements_outside_of_loops(name, dtype):
     build, names = SHARED[name]
     inputs = [pt.matrix(one, dtype=dtype) for one in names.split()]
-    function = compiled(inputs, build(*inputs))
+    function = compiled(inputs, build(*inputs, *inputs[: 2 - len(inputs)]))
     assert "share_out(" in source(function).rpartition("int64_t segment0(")[2]
-    for shape in ((37, 501), (1, 700), (3, 2), (0, 5), (5, 0)):
-        if name == "largest" and not shape[1] or "row" in name and not shape[0]:
+    for shape in ((37, 501), (1, 700), (3, 2), (0, 5), (5, 0), (410, 501)):
+        if (
+            name == "largest"
+            and not shape[1]
+            or name == "least-of-all"
+            and 0 in shape
+            or "row" in name
+            and not shape[0]
+        ):
             continue
-        values = [numbers(*shape, seed=seed, dtype=dtype) for seed in range(2)]
+        values = [numbers(*shape, seed=seed, dtype=dtype) for seed in range(len(inputs))]
         if name == "map-of-a-vector" and shape[1] < 2:
             continue
         runtime_calls.set_threads(1)
@@ -56,3 +67,24 @@ def test_sums_of_columns_in_another_precision(axes):
     values = numbers(3, 5, 2, 1100, dtype="float32")
     found = compiled([x], x.sum(axis=axes))(values)
     np.testing.assert_allclose(found, values.astype("float64").sum(axis=axes), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_number_of_many_elements_is_the_same_in_loops(dtype):
+    """It is made of the same parts, which depend on sizes only."""
+    x, factor = pt.matrix("x", dtype=dtype), pt.scalar("factor", dtype=dtype)
+    (sums,) = scan(
+        lambda before, x: (x * before).sum(),
+        outputs_info=[factor],
+        non_sequences=[x],
+        n_steps=2,
+    )
+    in_loop, alone = compiled([x, factor], sums), compiled([x, factor], (x * factor).sum())
+    assert source(in_loop).count("= tn_parts_of_number(") == 1
+    for shape in ((410, 501), (3, 5), (1, 70_000), (70_000, 1), (0, 3)):
+        given = numbers(*shape, dtype=dtype), np.array(0.7, dtype)
+        results = set()
+        for threads in (1, 2, 3):
+            runtime_calls.set_threads(threads)
+            results |= {in_loop(*given)[0].tobytes(), np.asarray(alone(*given)).tobytes()}
+        assert len(results) == 1

@@ -127,6 +127,12 @@ OF_ANOTHER_DTYPE = {
 }
 
 REDUCTIONS = {
+    "logarithms of sums of exponentials of what is centred": Sides(
+        local_log_sum_exp,
+        lambda: T.log(T.exp(matrix - matrix.max(axis=0, keepdims=True)).sum(axis=1)),
+        lambda: T.log(T.exp(matrix - matrix.max(axis=1, keepdims=True)).sum(axis=1)),
+        wrong=False,
+    ),
     "sums of negatives": Sides(
         math.local_sum_of_neg_to_neg_of_sum, lambda: (-x).sum(), lambda: (-k).sum()
     ),

@@ -43,6 +43,20 @@ class OuterRange(Share):
 
 
 @dataclass(frozen=True)
+class Parts(OuterRange):
+    """A range of the parts of which a number is made: their results are left, and put together afterwards.
+
+    Attributes
+    ----------
+    partials, dtype
+        Where they are left, and of what type.
+    """
+
+    partials: str = "partials"
+    dtype: str = ""
+
+
+@dataclass(frozen=True)
 class Rectangle(Share):
     """A range of columns of all rows, or all columns of a range of rows: what is chosen when the loop is called.
 

@@ -54,6 +54,8 @@ class StatementsOfStep:
         The operation that is being lowered, and the one of each statement, for profiles.
     values
         What the variables of the graph are, for profiles.
+    _made
+        What several operations have made of a value in the same way, with the value.
     errors
         Exceptions that a step may raise: their type and text; the C function returns them
         as negative numbers.
@@ -72,6 +74,7 @@ class StatementsOfStep:
         self.rows_reached: dict[Buffer, Size] = {}
         self.lower_loop = lower_loop
         self.statements: list[Statement] = []
+        self._made: dict[tuple, tuple[Value, Any]] = {}
         self.temporaries: list[Buffer] = []
         self.packed: list[View] = []
         self.errors: list[StepError] = []
@@ -89,6 +92,14 @@ class StatementsOfStep:
         bytes_of(shape, np.dtype(dtype).itemsize)  # refuses what can never be
         self.temporaries.append(buffer)
         return buffer
+
+    def made_once(self, way: tuple, value: Value, make: Callable[[], Any]) -> Any:
+        """Return what is made of a value in a way, as often as it is asked for the same."""
+        key = (*way, id(value))
+        if key not in self._made:
+            # the value is kept, so that no other one gets its place in memory
+            self._made[key] = value, make()
+        return self._made[key][1]
 
     def append(self, statement: Statement, *written: Buffer) -> int:
         self.statements.append(statement)

@@ -59,12 +59,12 @@ def _parts_threads(of: Map) -> bool:
 
 
 def _is_shared(lowered: Loop | Segment, reduction: Reduce) -> bool:
-    """Whether threads share the elements of what is reduced: by what stays, of which there may be few.
+    """Whether threads share the elements of what is reduced: by what stays, of which there may be few, or by parts of a number.
 
     In a loop they share columns either way.
     """
     if isinstance(reduction.target, Scalar):
-        return False
+        return isinstance(lowered, Segment)
     return isinstance(lowered, Loop) or reduction.source.ndim - 1 in reduction.axes
 
 

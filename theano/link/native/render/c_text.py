@@ -38,10 +38,12 @@ _SECTIONS = {
     "One number": re.compile("tn_s_softplus"),
 }
 _HEADING = re.compile(r"^/\* ---- (\w[\w ]*\w)", re.MULTILINE)
-_OF_REDUCTIONS = ("begin", "row", "end", "lanes")
+_OF_REDUCTIONS = ("begin", "row", "end")
 # a line of vectors.inc that makes functions, what their names begin with, and parts in which they differ
 _MAKES = (
     (re.compile(r"TN_REDUCTION\((\w+), .*, (f\d\d), "), "tn_{0}_{part}_{1}", _OF_REDUCTIONS),
+    (re.compile(r"TN_EXTREME\((\w+), (f\d\d), "), "tn_{0}_{part}_{1}", ("row", "rows")),
+    (re.compile(r"TN_COLUMNS\((\w+), (f\w+), "), "tn_{0}_{part}_{1}", ("rows",)),
     (
         re.compile(r"TN_WIDENING_REDUCTION\((\w+), \d\)"),
         "tn_{0}_{part}_f32_in_f64",

@@ -69,7 +69,14 @@ _FUNCTIONS = {
     "count": "TN_COUNT",
     **{
         name: f"tn_{name}"
-        for name in ("floor_division", "range_length", "share", "signed", "smaller")
+        for name in (
+            "floor_division",
+            "parts_of_number",
+            "range_length",
+            "share",
+            "signed",
+            "smaller",
+        )
     },
     **{name: _OF_RUNTIME(name) for name in ("block_steps", "clip", "slice_length")},
     **{

@@ -4,7 +4,7 @@ import importlib
 
 # for each module the names of the kinds' classes
 KINDS_OF = {
-    ".kernels.elements": "Accumulate Convolve LoopOnNumbers TakeDiagonal WriteEye WriteRange",
+    ".kernels.elements": "Convolve LoopOnNumbers TakeDiagonal WriteEye WriteRange",
     ".kernels.matrices": "MultiplyStacks",
     ".kernels.picks": "FindPositions Pick UpdatePicked UpdateWhere",
     ".kernels.random_state": "DrawFromWords",

@@ -39,8 +39,8 @@ _TEMPLATES = {
     "maximum": "({1} > {0} ? {1} : {0} >= {1} ? {0} : {0} + {1})",
     "minimum": "({1} < {0} ? {1} : {0} <= {1} ? {0} : {0} + {1})",
     # of what was accumulated, in which NaN stays, and another number
-    "maximum so far": "(({0} != {0} || {0} > {1}) ? {0} : {1})",
-    "minimum so far": "(({0} != {0} || {0} < {1}) ? {0} : {1})",
+    "maximum so far": "(({0} != {0} || {0} >= {1}) ? {0} : {1})",
+    "minimum so far": "(({0} != {0} || {0} <= {1}) ? {0} : {1})",
     "is nan": "({0} != {0})",
     "is infinite": "({0} - {0} != {0} - {0} && {0} == {0})",
     "or": "({0} | {1})",

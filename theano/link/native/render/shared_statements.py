@@ -10,16 +10,25 @@ from collections.abc import Mapping
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.prologue import names_of
-from theano.link.native.ir.sharing import OuterRange
+from theano.link.native.ir.sharing import OuterRange, Parts
 from theano.link.native.lowering.segment import Segment
+from theano.link.native.lowering.step import Step
 from theano.link.native.passes.step_time import nanoseconds
 from theano.link.native.render.c_text import Definition
 from theano.link.native.render.loop_nests import nest_in_c
-from theano.link.native.render.numbers_in_c import in_c, time_in_c
+from theano.link.native.render.numbers_in_c import C_TYPES, in_c, time_in_c
 from theano.link.native.render.registry import lines_of
 from theano.link.native.render.steps import function_writer
+from theano.link.native.render.writer import Writer
 from theano.link.native.schedule.elements import ELEMENTS_TOGETHER, range_of_thread
+from theano.link.native.schedule.parts_of_numbers import (
+    declared,
+    memory_of_parts,
+    put_together,
+)
+from theano.link.native.schedule.reduce import reduction_of
 from theano.link.native.statements.base import Statement
+from theano.link.native.statements.reduce import Reduce
 
 
 @dataclass(frozen=True)
@@ -34,6 +43,8 @@ class SharedStatement:
         The nanoseconds of all of it, in C.
     names
         What the operands and the nanoseconds name.
+    before, made, after
+        The lines that declare what it computes, make room for it, and find it in what threads left there.
     """
 
     types: tuple[str, ...]
@@ -41,6 +52,9 @@ class SharedStatement:
     operands: tuple[str, ...]
     takes: str
     names: frozenset[str]
+    before: tuple[str, ...] = ()
+    made: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
 
     @property
     def key(self) -> tuple:
@@ -51,9 +65,12 @@ class SharedStatement:
         """The lines that have threads call it."""
         addresses = ", ".join(["0", *(f"(void *)&{name}" for name in self.operands)])
         return [
+            *self.before,
             "{",
+            *self.made,
             f"void *operands[] = {{{addresses}}};",
             f"runtime->share_out(runtime, {self.takes}, {name}, operands);",
+            *self.after,
             "}",
         ]
 
@@ -89,6 +106,10 @@ def shared_statement(
     sizes, part = segment.step.sizes, segment.parts.get(statement)
     if part is None:
         return None
+    around: tuple[tuple[str, ...], ...] = ()
+    if isinstance(part, Parts):
+        types = {**types, part.partials: f"{C_TYPES[part.dtype]} *"}
+        around = _around_parts(segment.step, reduction_of(statement), part)
     writer = function_writer(segment.step, types, "")
     lines = lines_of(statement, writer, part)
     if not isinstance(part, OuterRange):
@@ -106,4 +127,14 @@ def shared_statement(
         names,
         takes,
         frozenset({*names, *names_of(shapes)}),
+        *around,
     )
+
+
+def _around_parts(step: Step, number: Reduce, share: Parts) -> tuple[tuple[str, ...], ...]:
+    """What declares a number, makes room for the results of its parts, and puts these together."""
+    writer = Writer(step.sizes, not step.repeats, step.error, {})
+    room = memory_of_parts(share)
+    lines = nest_in_c([*room, *put_together(number, share, step.sizes)], writer)
+    before = nest_in_c(declared(number), writer)
+    return tuple(before), tuple(lines[: len(room)]), tuple(lines[len(room) :])

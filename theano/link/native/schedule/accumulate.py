@@ -52,6 +52,6 @@ def _widens(statement: Reduce) -> bool:
 
 
 def vector_function(statement: Reduce, part: str) -> str:
-    """Return the function that begins, goes on with a row, or ends."""
-    kind = "f32_in_f64" if part == "row" and _widens(statement) else SUFFIX[statement.dtype]
+    """Return the function that begins, goes on with a row or with rows of columns, or ends."""
+    kind = "f32_in_f64" if _widens(statement) else SUFFIX[statement.dtype]
     return f"{statement.operation}_{part}_{kind}"

@@ -6,6 +6,7 @@ import importlib
 KINDS_OF = {
     ".call_runtime": "CallRuntime",
     ".copies": "CheckRows Combine Copy Gather Scatter",
+    ".cumulate": "Cumulate",
     ".map": "Map",
     ".reduce": "MapReduce Reduce",
     ".row_by_row": "RowByRow",

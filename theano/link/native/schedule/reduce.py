@@ -2,12 +2,13 @@
 
 Where the last dimension stays, results lie side by side: rows of elements are accumulated in a block of
 sums that stays in the first cache. Else each result is accumulated in lanes that need not wait for one
-another. What is computed is a row so short that it stays in the first cache, too.
+another (`lanes.py`). What is computed is a row so short that it stays in the first cache, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Scalar, View
@@ -18,18 +19,13 @@ from theano.link.native.ir.loop_nests import (
     Assign,
     Block,
     Call,
-    Declare,
     For,
     Form,
-    Lanes,
-    Let,
     Load,
-    Local,
     Memory,
     Node,
     Number,
     Pointer,
-    Result,
     Store,
     Value,
     loops,
@@ -37,7 +33,7 @@ from theano.link.native.ir.loop_nests import (
     times,
     unless_empty,
 )
-from theano.link.native.ir.sharing import Share
+from theano.link.native.ir.sharing import Parts, Share
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.ir.symbolic import Call as Function
 from theano.link.native.ir.symbolic import (
@@ -45,6 +41,7 @@ from theano.link.native.ir.symbolic import (
     Size,
     difference,
     product_of,
+    product_of_all,
     sum_of,
 )
 from theano.link.native.schedule.accumulate import (
@@ -54,21 +51,36 @@ from theano.link.native.schedule.accumulate import (
     vector_function,
 )
 from theano.link.native.schedule.elements import Operands, pointer_to
+from theano.link.native.schedule.lanes import (
+    PartialResults,
+    in_vector_lanes,
+    lanes_one_by_one,
+    one_total,
+)
 from theano.link.native.schedule.map import Elements
+from theano.link.native.schedule.parts_of_numbers import (
+    BEGIN,
+    CLOSE,
+    bounds_of_part,
+    declared,
+    is_in_parts,
+    over_parts,
+)
 from theano.link.native.schedule.polls import between_polls, poll_after, with_polls
 from theano.link.native.schedule.registry import schedules
+from theano.link.native.statements.base import Statement
 from theano.link.native.statements.map_reduce import MapReduce
 from theano.link.native.statements.reduce import Reduce
 
 # Neighbouring results whose sums lie in the first cache; those of several rows, in the second one.
 COLUMNS = 1024
 SUMS = 4 * COLUMNS
-# Partial results along neighbouring elements; TN_LANES in vectors.inc.
-LANES = 16
+# So many rows are accumulated while sums stay in registers.
+ROWS = 8
 # So few elements are sooner done one after the other.
-_FEW = LANES // 2
+_FEW = 8
 
-# By the types of sums and of what is added up: how the functions of prelude.inc end.
+# By the types of sums and of what they become: how the functions of prelude.inc end.
 _ROW_SUFFIXES = {
     ("float64", "float64"): "f64_f64",
     ("float64", "float32"): "f64_f32",
@@ -82,13 +94,18 @@ def schedule_reduction(
     statement: Reduce | MapReduce, sizes: Sizes, polls: bool, share: Share | None
 ) -> list[Node]:
     """Return a pass over the elements; a thread's share is a range of one of the dimensions that stay."""
-    target = _reduction(statement).target
-    declared = [Declare(target.expression, target.dtype)] if isinstance(target, Scalar) else []
-    return [*declared, Block(tuple(_Reduction(statement, sizes, polls, share).nodes()))]
+    reduction = reduction_of(statement)
+    is_number = isinstance(reduction.target, Scalar) and not isinstance(share, Parts)
+    nodes = _Reduction(statement, sizes, polls, share).nodes()
+    return [*(declared(reduction) if is_number else []), Block(tuple(nodes))]
 
 
-def _reduction(statement: Reduce | MapReduce) -> Reduce:
-    return statement.reduction if isinstance(statement, MapReduce) else statement
+def reduction_of(statement: Statement) -> Reduce:
+    """Return the reduction that a statement is, or has."""
+    if isinstance(statement, MapReduce):
+        return statement.reduction
+    assert isinstance(statement, Reduce)
+    return statement
 
 
 @dataclass(frozen=True)
@@ -114,23 +131,13 @@ class _Level:
         return times(named(self.index), self.target.size)
 
 
-@dataclass(frozen=True)
-class _Lanes:
-    """Partial results of a row that need not wait for one another."""
-
-    begin: Sequence[Node]
-    row: Sequence[Node]
-    end: Sequence[Node]
-    total: Value
-
-
 class _Reduction:
     """One such pass as it is made."""
 
     def __init__(
         self, statement: Reduce | MapReduce, sizes: Sizes, polls: bool, share: Share | None
     ):
-        self.sizes, self.reduction = sizes, _reduction(statement)
+        self.sizes, self.reduction = sizes, reduction_of(statement)
         self.operation, self.working = self.reduction.operation, self.reduction.dtype
         self.elements: Elements | None = None
         self.row: str | None = None
@@ -147,7 +154,8 @@ class _Reduction:
             self.number = self.operands.add(statement.source)
             self.shape, self.dtype = statement.source.shape, statement.source.dtype
         self.every = between_polls(operations) if polls else 0
-        self.levels, self.strides = self._levels(share)
+        self.parts = share if isinstance(share, Parts) else None
+        self.levels, self.strides = self._levels(None if self.parts else share)
 
     def _levels(self, share: Share | None) -> tuple[list[_Level], list[list[Product]]]:
         """Return the loops, and the strides of operands along them; a shared dimension is kept apart."""
@@ -178,10 +186,13 @@ class _Reduction:
         last, reduced = self.levels[-1], [level for level in self.levels if level.reduced]
         kept = [level for level in self.levels if not level.reduced]
         target, nodes = self.reduction.target, []
+        if isinstance(target, Scalar):
+            return self._number()
         if isinstance(target, View):
             nodes.append(pointer_to("y", target.dtype, place_of(target, self.sizes), (), ()))
         if last.reduced:
-            around, body = kept, self._one_by_one(reduced)
+            body, total = self._one_by_one(reduced)
+            around, body = kept, [*body, Store("y", self._offset(), total)]
         elif len(kept) > 1 and reduced and kept[-2].index > reduced[-1].index:
             around, body = kept[:-2], self._in_rows_of_columns(kept[-2], last, reduced)
         else:
@@ -189,12 +200,28 @@ class _Reduction:
         nest = loops([level.axis for level in around], body, polled=False)
         return [*nodes, *with_polls(self.every, unless_empty([one.end for one in kept[1:]], nest))]
 
+    def _number(self) -> list[Node]:
+        """Return what makes a number of all elements, in parts if there may be many."""
+        polled = bool(self.every)
+        elements = product_of_all(map(self.sizes.find, self.reduction.source.shape))
+        if not is_in_parts(elements) and self.parts is None:
+            nodes, total = self._one_by_one(self.levels)
+            assert isinstance(self.reduction.target, Scalar)
+            nodes.append(Assign(self.reduction.target.expression, total))
+            return with_polls(self.every, nodes)
+        outer, *others = self.levels
+        bounds = bounds_of_part(outer.end, 1 if others else COLUMNS)
+        self.levels[0] = replace(outer, first=named(BEGIN), end=named(CLOSE))
+        nodes, total = self._one_by_one(self.levels)
+        nest = over_parts(self.reduction, elements, [*bounds, *nodes], total, self.parts, polled)
+        return with_polls(self.every, nest)
+
     def _in_columns(self, last: _Level, reduced: list[_Level]) -> list[Node]:
         """Return a loop over blocks of neighbouring results, each from all rows."""
         body = [
             Memory("sums", self.working, COLUMNS),
             self._all(_MANY, "sums", neutral(self.operation, self.working)),
-            *self._rows(reduced, [*self._row(), *self._accumulated("sums")]),
+            *self._added_rows(reduced),
             self._stored_sums("sums", last),
         ]
         return self._columns(last, body, polled=False)
@@ -223,18 +250,18 @@ class _Reduction:
         ]
         return self._columns(last, body, polled=False)
 
-    def _one_by_one(self, reduced: list[_Level]) -> list[Node]:
-        """Return what makes a result from all elements of rows."""
+    def _one_by_one(self, reduced: list[_Level]) -> tuple[list[Node], Value]:
+        """Return what makes a result from all elements of rows, and the result."""
         lanes = self._lanes(reduced[-1])
         row = [*self._row(), *lanes.row, *poll_after(_MANY, self.every)]
-        rows = self._columns(reduced[-1], row, polled=bool(self.every))
+        rows = self._blocks(reduced[-1], row)
         rows = loops([level.axis for level in reduced[:-1]], rows, bool(self.every))
-        return [
+        nodes = [
             *lanes.begin,
             *unless_empty([level.end for level in reduced[1:]], rows),
             *lanes.end,
-            self._result(lanes.total),
         ]
+        return nodes, lanes.total
 
     def _columns(self, last: _Level, body: Sequence[Node], polled: bool) -> list[Node]:
         """Return a loop over blocks of elements of the last dimension, unless there is one block."""
@@ -243,10 +270,46 @@ class _Reduction:
         many = Number("many", Function("smaller", (COLUMNS, difference(last.end, _COLUMN))))
         return [For("column", last.first, last.end, (many, *body), by=COLUMNS, polled=polled)]
 
+    def _blocks(self, last: _Level, body: Sequence[Node]) -> list[Node]:
+        """Return the same, of elements that need no room: as many as there are between polls."""
+        known = last.first == 0 and isinstance(last.end, int)
+        if self.elements is not None or known and last.end <= COLUMNS:  # type: ignore[operator]
+            return self._columns(last, body, polled=bool(self.every))
+        if not self.every:
+            all_of_it = Number("many", difference(last.end, last.first))
+            return [Block((Number("column", last.first), all_of_it, *body))]
+        many = Number("many", Function("smaller", (self.every, difference(last.end, _COLUMN))))
+        return [For("column", last.first, last.end, (many, *body), by=self.every, polled=True)]
+
     def _rows(self, reduced: list[_Level], body: Sequence[Node]) -> list[Node]:
         """Return the loops over what is reduced around what is done with each row."""
         nest = loops([level.axis for level in reduced], body, bool(self.every))
         return unless_empty([level.end for level in reduced[1:]], nest)
+
+    def _added_rows(self, reduced: list[_Level]) -> list[Node]:
+        """Return what accumulates all rows in sums, some at a time where they lie in memory."""
+        if self.elements is not None or not reduced or not self._has_rows_in_vectors():
+            return self._rows(reduced, [*self._row(), *self._accumulated("sums")])
+        inner, count = reduced[-1], named("count")
+        apart = self.strides[self.number][self.levels.index(inner)].size
+        body = [
+            Number("count", Function("smaller", (ROWS, difference(inner.end, named(inner.index))))),
+            *self._row(),
+            self._of_rows("sums", apart, count),
+            *poll_after(product_of(count, _MANY), self.every),
+        ]
+        rows = For(inner.index, inner.first, inner.end, tuple(body), ROWS, polled=bool(self.every))
+        nest = loops([level.axis for level in reduced[:-1]], [rows], bool(self.every))
+        return unless_empty([level.end for level in reduced[1:]], nest)
+
+    def _has_rows_in_vectors(self) -> bool:
+        return in_vectors(self.reduction) and self._stride == Product(1)
+
+    def _of_rows(self, sums: str, apart: Size, count: Size) -> Call:
+        """Return the call that accumulates rows that lie so far apart."""
+        return self._of_vectors(
+            "rows", Address(sums), Address(f"p{self.number}"), apart, count, _MANY
+        )
 
     def _row(self) -> list[Node]:
         """Return the pointers to the elements of a block, and what computes them."""
@@ -274,10 +337,8 @@ class _Reduction:
 
     def _accumulated(self, sums: str) -> list[Node]:
         """Return what accumulates a row in sums."""
-        suffix = _ROW_SUFFIXES.get((self.working, self.dtype))
-        if self.operation == "add" and suffix and self._stride == Product(1):
-            row = Address(sums), Address(f"p{self.number}"), _MANY
-            added: Node = Call(f"add_row_{suffix}", row)
+        if self._has_rows_in_vectors():
+            added: Node = self._of_rows(sums, 0, 1)
         else:
             total = self._both(Load(sums, self.working, _K), self._element(_K))
             added = For("k", 0, _MANY, (Store(sums, _K, total),), form=Form.INDEPENDENT)
@@ -295,62 +356,16 @@ class _Reduction:
         at = self._offset(times(sum_of(_COLUMN, _K), last.target.size))
         return For("k", 0, _MANY, (Store("y", at, Load(sums, self.working, _K)),))
 
-    def _lanes(self, last: _Level) -> _Lanes:
-        """Return partial results, in vectors where there are functions for it."""
-        if isinstance(last.end, int) and last.end <= _FEW:
-            return self._one_total()
-        if in_vectors(self.reduction) and self._stride == Product(1):
-            lanes, row = Address("lanes"), Address(f"p{self.number}")
-            return _Lanes(
-                [Lanes("lanes", self.working), self._of_vectors("begin", lanes)],
-                [self._of_vectors("row", lanes, row, 0, _MANY)],
-                [],
-                Result(vector_function(self.reduction, "end"), self.working, (lanes,)),
-            )
-        return self._lanes_one_by_one()
-
     def _of_vectors(self, part: str, *operands: Address | Size) -> Call:
         return Call(vector_function(self.reduction, part), operands)
 
-    def _one_total(self) -> _Lanes:
-        total = Local("total", self.working)
-        one = Assign("total", self._both(total, self._element(_K)))
-        first = neutral(self.operation, self.working)
-        begin = [Let("total", self.working, first, variable=True)]
-        return _Lanes(begin, [For("k", 0, _MANY, (one,))], [], total)
-
-    def _lanes_one_by_one(self) -> _Lanes:
-        lane, whole = named("lane"), named("whole")
-        mine = Load("lanes", self.working, lane)
-
-        def each(count: Size, value: Value) -> Node:
-            return For("lane", 0, count, (Store("lanes", lane, value),))
-
-        def some(first: Size, count: Size) -> Node:
-            return each(count, self._both(mine, self._element(sum_of(first, lane))))
-
-        def halved(count: int) -> Node:
-            other = Load("lanes", self.working, sum_of(lane, count))
-            return each(count, self._both(mine, other))
-
-        first = neutral(self.operation, self.working)
-        row: list[Node] = [
-            Number("whole", Operation("*", Operation("/", _MANY, LANES), LANES)),
-            For("k", 0, whole, (some(_K, LANES),), by=LANES),
-            some(whole, difference(_MANY, whole)),
-        ]
-        return _Lanes(
-            [Memory("lanes", self.working, LANES), each(LANES, first)],
-            row,
-            [halved(LANES >> k) for k in range(1, LANES.bit_length())],
-            Load("lanes", self.working),
-        )
-
-    def _result(self, total: Value) -> Node:
-        """Return what stores one result."""
-        if isinstance(self.reduction.target, Scalar):
-            return Assign(self.reduction.target.expression, total)
-        return Store("y", self._offset(), total)
+    def _lanes(self, last: _Level) -> PartialResults:
+        """Return what a result is made of: lanes, or one total of so few elements that their number is known."""
+        if isinstance(last.end, int) and last.end <= _FEW:
+            return one_total(self.reduction, self._element, _MANY)
+        if self._has_rows_in_vectors():
+            return in_vector_lanes(self.reduction, Address(f"p{self.number}"), _MANY)
+        return lanes_one_by_one(self.reduction, self._element, _MANY)
 
     def _offset(self, last: Size | None = None) -> Size:
         """Return where a result goes, in this place along the last dimension that stays."""

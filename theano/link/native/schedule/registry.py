@@ -8,7 +8,7 @@ from typing import Any
 from theano.configparser import config
 from theano.link.native.ir.loop_nests import Node
 from theano.link.native.ir.prologue import names_of
-from theano.link.native.ir.sharing import OuterRange, Rectangle, Share
+from theano.link.native.ir.sharing import OuterRange, Parts, Rectangle, Share
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.ir.symbolic import Name
 from theano.link.native.spec.nests import verify_nest
@@ -86,4 +86,7 @@ def _verify(nodes: Sequence[Node], statement: Statement, sizes: Sizes, share: An
     def knows(name: str) -> bool:
         return name in names or sizes.knows(Name(name))
 
-    verify_nest(nodes, {one.name: one.dtype for one in buffers}, knows, statement.described())
+    memory = {one.name: one.dtype for one in buffers}
+    if isinstance(share, Parts):
+        memory[share.partials] = share.dtype
+    verify_nest(nodes, memory, knows, statement.described())

@@ -7,7 +7,7 @@ from dataclasses import replace
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Scalar, Size, View
 from theano.link.native.ir.scalar_types import SUFFIX
-from theano.link.native.ir.sharing import EVERY, ONE, Share, Sharing, Way
+from theano.link.native.ir.sharing import EVERY, ONE, Parts, Share, Sharing, Way
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.statements.base import AsFunction, Operand, Statement, Touch, Work
 from theano.link.native.statements.costs import MOVE
@@ -62,6 +62,8 @@ class Reduce(Statement):
         return sharing.share(kept[-1], shape[kept[-1]], unit)
 
     def part_of_thread(self, sizes: Sizes) -> Share | None:
+        if isinstance(self.target, Scalar):
+            return Parts(dtype=self.dtype)
         way = self.way(Sharing(), sizes)
         return replace(way, first="first", end="end") if isinstance(way, Share) else None
 

@@ -16,14 +16,6 @@ from theano.link.native.ir.symbolic import Symbolic
 
 
 @dataclass(frozen=True)
-class Accumulate:
-    """Sums ('add') or products ('multiply') of all elements so far along an axis."""
-
-    operation: str
-    axis: int
-
-
-@dataclass(frozen=True)
 class WriteEye:
     """Ones on a diagonal, given how far right of the main one it is, and zeros elsewhere."""
 

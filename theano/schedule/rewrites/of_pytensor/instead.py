@@ -75,7 +75,6 @@ _OF_ANOTHER_DTYPE = (
     svd_of_diag,
     math.local_log_div,
     math.local_log_erfc,
-    local_log_sum_exp,
     math.local_useless_conj,
 )
 
@@ -134,6 +133,7 @@ INSTEAD: dict[NodeRewriter, NodeRewriter] = {
     **_guarded(where.of_floats, _OF_FLOATS),
     **_guarded(where.not_for_a_product_of_matrices, [elemwise.local_dimshuffle_lift]),
     **_guarded(None, _OF_ANOTHER_DTYPE),
+    **_guarded(where.not_of_what_is_centred, [local_log_sum_exp]),
     summary.local_log_prod_to_sum_log: InDtypeOfProduct(
         summary.local_log_prod_to_sum_log, real_if_its_factors_are
     ),

@@ -7,8 +7,7 @@ from pytensor.tensor.extra_ops import CumOp
 from theano.link.native.ir.ir import CannotLower, Value, View
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
-from theano.link.native.statements.kernel import Kernel
-from theano.link.native.statements.tasks import Accumulate
+from theano.link.native.statements.cumulate import Cumulate
 
 
 @lowers(CumOp)
@@ -17,6 +16,6 @@ def accumulate(step: Step, node, inputs: list[Value]) -> list[Value]:
     if view.dtype == "bool":
         raise CannotLower("a cumulative sum of truth values")
     out = step.temporary(view.dtype, view.shape)
-    task = Accumulate("add" if node.op.mode == "add" else "multiply", axis)
-    step.append(Kernel([View.of(out)], [view], task), out)
+    operation = "add" if node.op.mode == "add" else "multiply"
+    step.append(Cumulate(operation, View.of(out), view, axis), out)
     return [View.of(out)]

@@ -8,6 +8,7 @@ from pytensor.tensor.elemwise import CAReduce
 from pytensor.tensor.math import Argmax, Max, Min, MulWithoutZeros
 from pytensor.tensor.special import LogSoftmax, Softmax
 
+from theano.data_classes import dataclass
 from theano.link.native.ir.ir import CannotLower, Numbers, Scalar, Size, Value, View
 from theano.link.native.ir.scalar_expressions import expression_of
 from theano.link.native.ir.scalar_types import DTYPES
@@ -101,24 +102,37 @@ def argmax(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 @lowers(Softmax)
 def softmax(step: Step, node, inputs: list[Value]) -> list[Value]:
-    view, axes = step.view(inputs[0]), _axes(node.op, inputs[0])
-    weights = _apply(step, ps.exp, [_centred(step, view, axes)])
-    total = _kept(
-        reduced(step, step.view(weights), axes, "add", view.dtype, view.dtype), axes, view
-    )
-    return [_apply(step, ps.true_div, [weights, total])]
+    exponentials = _exponentials(step, inputs[0], _axes(node.op, inputs[0]))
+    return [_apply(step, ps.true_div, [exponentials.weights, exponentials.total])]
 
 
 @lowers(LogSoftmax)
 def log_softmax(step: Step, node, inputs: list[Value]) -> list[Value]:
-    view, axes = step.view(inputs[0]), _axes(node.op, inputs[0])
-    centred = _centred(step, view, axes)
-    weights = _apply(step, ps.exp, [centred])
-    total = _kept(
-        reduced(step, step.view(weights), axes, "add", view.dtype, view.dtype), axes, view
-    )
-    logarithm = _apply(step, ps.log, [total])
-    return [_apply(step, ps.sub, [centred, logarithm])]
+    exponentials = _exponentials(step, inputs[0], _axes(node.op, inputs[0]))
+    logarithm = _apply(step, ps.log, [exponentials.total])
+    return [_apply(step, ps.sub, [exponentials.centred, logarithm])]
+
+
+@dataclass(frozen=True)
+class _Exponentials:
+    """Elements less the largest of them, the exponentials of these, and their sum."""
+
+    centred: Value
+    weights: Value
+    total: Value
+
+
+def _exponentials(step: Step, value: Value, axes: tuple[int, ...]) -> _Exponentials:
+    """Return the exponentials along axes: a logarithm and its gradient need the same."""
+
+    def made() -> _Exponentials:
+        view = step.view(value)
+        centred = _centred(step, view, axes)
+        weights = _apply(step, ps.exp, [centred])
+        total = reduced(step, step.view(weights), axes, "add", view.dtype, view.dtype)
+        return _Exponentials(centred, weights, _kept(total, axes, view))
+
+    return step.made_once((_exponentials, axes), value, made)
 
 
 def _axes(op, value: Value) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""Cumulative sums, diagonals and ranges of elements; convolutions; loops on numbers."""
+"""Diagonals and ranges of elements; convolutions; loops on numbers."""
 
 from __future__ import annotations
 
@@ -11,28 +11,12 @@ from theano.link.native.render.polls import declared, poll_after, unless_empty
 from theano.link.native.render.registry import writes_task
 from theano.link.native.render.scalar_functions import scalar_text
 from theano.link.native.statements.tasks import (
-    Accumulate,
     Convolve,
     LoopOnNumbers,
     TakeDiagonal,
     WriteEye,
     WriteRange,
 )
-
-# operation -> the operator, and what it begins with
-_ACCUMULATED = {"add": ("+", 0), "multiply": ("*", 1)}
-
-
-@writes_task(Accumulate)
-def accumulate(task: Accumulate, polls: int, y: Array, x: Array) -> list[str]:
-    operator, first = _ACCUMULATED[task.operation]
-    names, axis = indices("i", len(x.shape)), task.axis
-    others = [d for d in range(len(names)) if d != axis]
-    one = f"{y.at(*names)} = total = total {operator} {x.at(*names)};"
-    along = passes([names[axis]], [y.shape[axis]], [one], polls)
-    body = [f"{x.kind} total = {first};", *along]
-    around = [names[d] for d in others], [y.shape[d] for d in others]
-    return [*declared(polls), *unless_empty(y.shape, loops(*around, body, polls))]
 
 
 @writes_task(WriteEye)

@@ -1,0 +1,104 @@
+"""Partial results of neighbouring elements, which need not wait for one another.
+
+The element at a position is taken into the lane of the position modulo their number; in the end one half of
+the lanes is combined with the other. So a result has the same bits in vectors of any size and one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from theano.data_classes import dataclass
+from theano.link.native.ir.loop_nests import (
+    Address,
+    Apply,
+    Assign,
+    Call,
+    For,
+    Lanes,
+    Let,
+    Load,
+    Local,
+    Memory,
+    Node,
+    Number,
+    Result,
+    Store,
+    Value,
+    named,
+)
+from theano.link.native.ir.symbolic import Operation, Size, difference, sum_of
+from theano.link.native.schedule.accumulate import accumulation, neutral, vector_function
+from theano.link.native.statements.reduce import Reduce
+
+# TN_LANES in vectors.inc.
+LANES = 32
+
+# makes the element at a position of a row
+Element = Callable[[Size], Load]
+
+
+@dataclass(frozen=True)
+class PartialResults:
+    """What they begin with, how a row is taken into them, what ends them, and the result."""
+
+    begin: Sequence[Node]
+    row: Sequence[Node]
+    end: Sequence[Node]
+    total: Value
+
+
+def in_vector_lanes(reduction: Reduce, row: Address, many: Size) -> PartialResults:
+    """Return lanes in vectors, by functions of vectors.inc, of rows of so many elements side by side."""
+    lanes = Address("lanes")
+    return PartialResults(
+        [
+            Lanes("lanes", reduction.dtype),
+            Call(vector_function(reduction, "begin"), (lanes,)),
+        ],
+        [Call(vector_function(reduction, "row"), (lanes, row, 0, many))],
+        [],
+        Result(vector_function(reduction, "end"), reduction.dtype, (lanes,)),
+    )
+
+
+def one_total(reduction: Reduce, element: Element, many: Size) -> PartialResults:
+    """Return one total of few elements, in their order."""
+    total = Local("total", reduction.dtype)
+    one = Assign("total", _both(reduction, total, element(named("k"))))
+    first = neutral(reduction.operation, reduction.dtype)
+    begin = [Let("total", reduction.dtype, first, variable=True)]
+    return PartialResults(begin, [For("k", 0, many, (one,))], [], total)
+
+
+def lanes_one_by_one(reduction: Reduce, element: Element, many: Size) -> PartialResults:
+    """Return lanes in memory, for elements that lie apart or have no functions on vectors."""
+    lane, whole = named("lane"), named("whole")
+    mine = Load("lanes", reduction.dtype, lane)
+
+    def each(count: Size, value: Value) -> Node:
+        return For("lane", 0, count, (Store("lanes", lane, value),))
+
+    def some(first: Size, count: Size) -> Node:
+        return each(count, _both(reduction, mine, element(sum_of(first, lane))))
+
+    def halved(count: int) -> Node:
+        other = Load("lanes", reduction.dtype, sum_of(lane, count))
+        return each(count, _both(reduction, mine, other))
+
+    row: list[Node] = [
+        Number("whole", Operation("*", Operation("/", many, LANES), LANES)),
+        For("k", 0, whole, (some(named("k"), LANES),), by=LANES),
+        some(whole, difference(many, whole)),
+    ]
+    first = neutral(reduction.operation, reduction.dtype)
+    return PartialResults(
+        [Memory("lanes", reduction.dtype, LANES), each(LANES, first)],
+        row,
+        [halved(LANES >> k) for k in range(1, LANES.bit_length())],
+        Load("lanes", reduction.dtype),
+    )
+
+
+def _both(reduction: Reduce, a: Value, b: Value) -> Apply:
+    return Apply(accumulation(reduction.operation, reduction.dtype), (a, b))
