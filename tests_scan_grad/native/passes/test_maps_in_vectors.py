@@ -7,6 +7,8 @@ import pytensor
 import pytensor.tensor as pt
 import pytest
 
+import theano
+import theano.tensor as T
 from tests_scan_grad.native.loops import check, compiled, numbers
 from theano.link.native import source
 
@@ -212,3 +214,34 @@ def test_maps_on_truth_beside_one_number_of_each_row(compared):
     given = numbers(5, 7) > 0, np.array([0, 1, 0.5, 2, -1], "float32")
     expected = np.less if compared is pt.lt else np.not_equal
     np.testing.assert_array_equal(function(*given), expected(given[0], given[1][:, None]))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_one_integer_beside_vectors_needs_no_memory(dtype):
+    """Bounds and comparisons with literals are numbers, and the map is one on vectors."""
+    x, h = T.TensorType(dtype, (None, None))("x"), T.TensorType(dtype, (None,))("h")
+    states, _ = theano.scan(
+        lambda x, h: T.clip(T.switch(h > 0, h - x, x), -1, 1), sequences=x, outputs_info=h
+    )
+    function = theano.function([x, h], states[-1], mode="NATIVE")
+    text = source(function)
+    step = text[text.index("for (; step < steps; step++)") : text.index("next:")]
+    assert "signed char" not in step and "tn_load_f" in step
+    rows = numbers(4, 21, dtype=dtype)
+    expected = np.zeros(21, dtype)
+    for row in rows:
+        expected = np.clip(np.where(expected > 0, expected - row, row), -1, 1)
+    np.testing.assert_array_equal(function(rows, np.zeros(21, dtype)), expected)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("divisor", [1, 2, 1024, 3])
+def test_remainders_by_a_literal_are_those_of_numpy(dtype, divisor):
+    x = T.TensorType(dtype, (None,))("x")
+    function = theano.function([x], x % np.asarray(divisor, dtype), mode="NATIVE")
+    scales = 10.0 ** np.random.default_rng(1).integers(-45, 30, 4000)
+    with np.errstate(all="ignore"):
+        given = np.concatenate([numbers(4000) * scales, ODD, np.arange(-9.0, 9)]).astype(dtype)
+        expected = np.remainder(given, np.asarray(divisor, dtype))
+    np.testing.assert_array_equal(function(given), expected)
+    assert (f"tn_remainder_by_power_f{dtype[-2:]}(" in source(function)) == (divisor != 3)

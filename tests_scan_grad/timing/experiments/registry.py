@@ -12,6 +12,7 @@ NAMES = (
     "gatedrnn",
     "gpu",
     "images",
+    "kinds",
     "loops",
     "memory",
     "operations",

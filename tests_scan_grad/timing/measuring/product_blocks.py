@@ -92,13 +92,13 @@ ENGINES: Mapping[str, Callable[[np.ndarray, np.ndarray], Callable[[], Any]]] = {
 }
 
 
-def seconds_of(call: Callable[[], Any]) -> float:
+def seconds_of(call: Callable[[], Any], samples: int = SAMPLES) -> float:
     """Return the seconds of a call: the least of some samples."""
     start = time.perf_counter()
     call()
     calls = max(1, round(SAMPLE_SECONDS / max(time.perf_counter() - start, 1e-6)))
     least = float("inf")
-    for _ in range(SAMPLES):
+    for _ in range(samples):
         start = time.perf_counter()
         for _ in range(calls):
             call()

@@ -103,6 +103,8 @@ class Argument:
         Whether the code takes any strides within a row.
     first_size
         Where the sizes of the array begin among the numbers that the caller passes.
+    in_place
+        Whether a step may write a state's row over the row before, which it reads.
     """
 
     name: str
@@ -114,6 +116,7 @@ class Argument:
     free_strides: bool = False
     first_size: int = 0
     constant: np.ndarray | None = None
+    in_place: bool = False
 
     @property
     def history(self) -> int:

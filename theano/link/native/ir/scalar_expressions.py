@@ -190,6 +190,15 @@ _NARY = {basic.Add: "add", basic.Mul: "multiply"}
 _HALF_POWERS = (1.5, -1.5)
 
 
+def remainder_by(expression: Expression, divisor: Any) -> Expression:
+    """Return a remainder of floats by a literal: simpler where that is a power of 2, and at least 1."""
+    if expression.dtype not in FLOATS or not 1 <= divisor < 2**100 or np.frexp(divisor)[0] != 0.5:
+        return expression
+    return replace(
+        expression, operation="remainder by a power of 2", in_vectors=False, function=False
+    )
+
+
 def power_of(expression: Expression, exponent: Any) -> Expression:
     """A power of numbers with a fraction, whose exponent is known, with a form on vectors if it has one."""
     if float(exponent) not in _HALF_POWERS:
@@ -270,7 +279,8 @@ def _whole_order(name: str, form: _Form, inputs: Sequence[str], output: str) -> 
 
 
 def _power(name: str, form: _Form, inputs: Sequence[str], output: str) -> Expression:
-    return Expression(name, form.operation, output, output, function=output in FLOATS)
+    real = output in FLOATS
+    return Expression(name, form.operation, output, output, real, function=real)
 
 
 def _division(name: str, form: _Form, inputs: Sequence[str], output: str) -> Expression:

@@ -71,6 +71,8 @@ def _shared_alone(statement: Statement) -> list[Statement]:
 
 
 def _role(argument: Argument, tap: int) -> RowRole:
+    if argument.in_place:
+        return RowRole(argument.name, tap, 1)
     rounds = {"ring": argument.history + 1, "untraced": argument.history + 1, "trace": 1}
     return RowRole(argument.name, tap, rounds.get(argument.kind))
 

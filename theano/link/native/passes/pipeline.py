@@ -31,6 +31,7 @@ from theano.link.native.passes.shared_products import share_products
 from theano.link.native.passes.short_reductions import unroll_short_reductions
 from theano.link.native.passes.slice_maps import slice_maps
 from theano.link.native.passes.split_reduced import split_reduced
+from theano.link.native.passes.states_in_place import states_in_place
 from theano.link.native.passes.store_parts import store_parts
 from theano.link.native.passes.stored import choose_strides, mark_stored
 from theano.link.native.passes.unread import leave_out_unread
@@ -73,6 +74,7 @@ PASSES = (
     Pass(compute_into_inputs, (Segment,)),
     Pass(results_in_operands, (Segment,)),
     Pass(commit_last, (Segment,)),
+    Pass(states_in_place, (Loop,)),
     Pass(partition_work, (Loop,)),
     Pass(partition_statements, (Segment,)),
     Pass(place_in_memory, (Loop, Segment)),

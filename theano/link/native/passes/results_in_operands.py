@@ -53,7 +53,7 @@ def results_in_operands(segment: Segment) -> None:
         for compute in part.statement.elementwise():
             if compute.buffer is None or not compute.stored:
                 continue
-            result = _whole(compute.buffer)
+            result = whole_of(compute.buffer)
             if not (_is_own(result, own) and first.get(result, position) == position):
                 continue
             for view in part.statement.views():
@@ -78,7 +78,7 @@ def _parts_of(statement: Statement, number: int) -> list[_Part]:
     return [_Part(one, views, number, False) for one in parts]
 
 
-def _whole(buffer: Buffer) -> Buffer:
+def whole_of(buffer: Buffer) -> Buffer:
     """Return what a buffer is stored in, if it is all of it."""
     while buffer.place is not None and buffer.place.whole:
         buffer = buffer.place.buffer

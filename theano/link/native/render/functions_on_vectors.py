@@ -36,6 +36,7 @@ FILES: dict[str, tuple[str, ...]] = {
     "gammaln": ("pairs", "log_pair", "rare", "gammaln"),
     "psi": ("log_pair", "rare", "psi"),
     "trigamma": ("pairs", "rare", "trigamma"),
+    "power": ("pairs", "exp_pair", "log_pair", "rare", "power"),
     "remainder": ("rare", "remainder"),
     "floor_division": ("rare", "remainder"),
 }

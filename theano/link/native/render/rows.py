@@ -37,6 +37,9 @@ def starts(loop: Loop) -> list[str]:
             f"{C_TYPES[argument.dtype]} *const {name} = tn_begin_ring({name}_ring_rows ? {name}_ring "
             f": 0, {name}_out, {_bytes(loop, argument, history)}, thread);"
         )
+        if argument.in_place:
+            # all steps but the last write over the first row, which they read
+            lines.append(f"const int {name}_stays = {name}_rows == 2;")
         first_rows.append(f"{name}_at_row = {history}")
     for argument in loop.arguments:
         name, stored = argument.name, f"numbers[{argument.first_size}]"
@@ -77,6 +80,8 @@ def _address(loop: Loop, argument: Argument, tap: int) -> str:
     row = f"{name}_at_row"
     if tap:
         row = f"tn_wrapped({row} {'+' if tap > 0 else '-'} {abs(tap)}, {name}_rows)"
+    elif argument.in_place:
+        row = f"({name}_stays && step + 1 < steps ? 0 : {row})"
     return f"{name} + {row} * ({size})" if size != "1" else f"{name} + {row}"
 
 
@@ -94,7 +99,8 @@ def number_writes(loop: Loop) -> list[str]:
 def next_rows(loop: Loop) -> list[str]:
     """Go on to the next row of each."""
     return [
-        f"if (++{a.name}_at_row == {a.name}_rows) {a.name}_at_row = 0;"
+        f"if ({f'!{a.name}_stays && ' if a.in_place else ''}"
+        f"++{a.name}_at_row == {a.name}_rows) {a.name}_at_row = 0;"
         for a in loop.arguments
         if a.kind in ("ring", "untraced", "mit_mot", "trace")
     ]
@@ -107,9 +113,11 @@ def ends(loop: Loop) -> list[str]:
         name, stored = argument.name, f"numbers[{argument.first_size}]"
         size = _bytes(loop, argument)
         if argument.kind in ("ring", "untraced"):
+            written = f"step + {argument.history}"
+            if argument.in_place:
+                written = f"{name}_stays && step ? 2 : {written}"
             lines.append(
-                f"runtime->end_ring({name}, {name}_out, {name}_rows, {stored}, {size}, "
-                f"step + {argument.history});"
+                f"runtime->end_ring({name}, {name}_out, {name}_rows, {stored}, {size}, {written});"
             )
         elif argument.kind == "trace":
             lines.append(f"runtime->order_rows({name}, {stored}, {size}, step);")

@@ -47,7 +47,6 @@ _TEMPLATES = {
     "and": "({0} & {1})",
     "exclusive or": "({0} ^ {1})",
     "invert": "(({t})~{0})",
-    "cast": "(({t}){0})",
     "signed": "tn_signed({0})",
     "sign": "(({0} > 0) - ({0} < 0) + ({0} != {0} ? {0} : 0))",
     "log1mexp": "tn_log1mexp_{s}({0})",
@@ -79,11 +78,11 @@ _OF_WHOLE = {
     "magnitude": "(({t})({0} < 0 ? -{0} : {0}))",
 }
 _OF_FLOATS = {
-    "power": "__builtin_pow{f}({0}, {1})",
     "power 1.5": "__builtin_pow{f}({0}, {1})",
     "power -1.5": "__builtin_pow{f}({0}, {1})",
     "floor_division": "tn_floor_division_{s}({0}, {1})",
     "remainder": "tn_remainder_{s}({0}, {1})",
+    "remainder by a power of 2": "tn_remainder_by_power_{s}({0}, {1})",
     "magnitude": "__builtin_fabs{f}({0})",
 }
 _OF_TYPES: tuple[tuple[Callable[[str], bool], dict[str, str]], ...] = (
@@ -103,8 +102,10 @@ _ON_VECTORS = {
     "invert": "(~{0})",
     "choose": "TN_SELECT_{S}({0}, {1}, {2})",
     "clip": "TN_SELECT_{S}({0} < {1}, {1}, TN_SELECT_{S}({0} > {2}, {2}, {0}))",
-    "maximum": "TN_SELECT_{S}({1} > {0}, {1}, TN_SELECT_{S}({0} >= {1}, {0}, {0} + {1}))",
-    "minimum": "TN_SELECT_{S}({1} < {0}, {1}, TN_SELECT_{S}({0} <= {1}, {0}, {0} + {1}))",
+    "maximum": "TN_SELECT_{S}(({1} > {0}) | ({1} != {1}), {1}, {0})",
+    "minimum": "TN_SELECT_{S}(({1} < {0}) | ({1} != {1}), {1}, {0})",
+    "maximum so far": "TN_SELECT_{S}(({0} != {0}) | ({0} > {1}), {0}, {1})",
+    "minimum so far": "TN_SELECT_{S}(({0} != {0}) | ({0} < {1}), {0}, {1})",
     "sign": "TN_SELECT_{S}({0} > 0, TN_SPLAT_{S}(({t})1), "
     "TN_SELECT_{S}({0} < 0, TN_SPLAT_{S}(({t})-1), TN_ABS_{S}({0} * 0)))",
     "sqrt": "tn_sqrt_{s}({0})",
@@ -137,7 +138,9 @@ def scalar_text(expression: Expression, operands: Sequence[str], dtypes: Sequenc
         if wanted is None or wanted == dtype or (expression.takes_truth and k == 0):
             texts.append(text)
         else:
-            texts.append(f"(({C_TYPES[wanted]}){text})")
+            texts.append(_converted(text, dtype, wanted))
+    if expression.operation == "cast" and expression.dtype != "bool":
+        return _converted(texts[0], dtypes[0], expression.dtype)
     working = expression.operand_dtype or expression.dtype
     return _template(expression, len(texts)).format(
         *texts,
@@ -147,6 +150,13 @@ def scalar_text(expression: Expression, operands: Sequence[str], dtypes: Sequenc
         s=SUFFIX.get(working, "f64"),
         S=SUFFIX.get(working, "f64").upper(),
     )
+
+
+def _converted(text: str, dtype: str, wanted: str) -> str:
+    """The C expression in another type; compilers make vectors of a choice, and not of truth as a number."""
+    if dtype == "bool" and wanted in FLOATS:
+        return f"({text} ? ({C_TYPES[wanted]})1 : ({C_TYPES[wanted]})0)"
+    return f"(({C_TYPES[wanted]}){text})"
 
 
 def vector_text(

@@ -13,13 +13,13 @@ from theano.link.native.statements.reduce import Reduce
 
 _NEUTRAL = {"add": 0, "multiply": 1, "multiply without zeros": 0, "or": 0, "exclusive or": 0}
 # in which NaN stays, whatever comes after it
-_EXTREMES = ("maximum", "minimum")
+EXTREMES = ("maximum", "minimum")
 
 
 def accumulation(operation: str, dtype: str) -> Expression:
     """Return what makes one number of what was accumulated and another one."""
-    name = f"{operation} so far" if operation in _EXTREMES else operation
-    return Expression(operation, name, dtype, dtype)
+    name = f"{operation} so far" if operation in EXTREMES else operation
+    return Expression(operation, name, dtype, dtype, in_vectors=operation in EXTREMES)
 
 
 def neutral(operation: str, dtype: str) -> Scalar:
@@ -28,7 +28,7 @@ def neutral(operation: str, dtype: str) -> Scalar:
     if operation == "and":
         # all bits set
         value = np.invert(np.zeros((), dtype))
-    elif operation in _EXTREMES:
+    elif operation in EXTREMES:
         low = operation == "maximum"
         if dtype in FLOATS:
             value = -np.inf if low else np.inf

@@ -133,7 +133,7 @@ INSTEAD: dict[NodeRewriter, NodeRewriter] = {
     **_guarded(where.of_floats, _OF_FLOATS),
     **_guarded(where.not_for_a_product_of_matrices, [elemwise.local_dimshuffle_lift]),
     **_guarded(None, _OF_ANOTHER_DTYPE),
-    **_guarded(where.not_of_what_is_centred, [local_log_sum_exp]),
+    **_guarded(where.raised_without_its_largest, [local_log_sum_exp]),
     summary.local_log_prod_to_sum_log: InDtypeOfProduct(
         summary.local_log_prod_to_sum_log, real_if_its_factors_are
     ),

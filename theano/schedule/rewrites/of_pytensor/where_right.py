@@ -9,13 +9,13 @@ import numpy as np
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.op import Op
-from pytensor.scalar.basic import Exp, Sub
 from pytensor.tensor.basic import Alloc
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
-from pytensor.tensor.math import Dot, Max, Sum, mul, true_div
+from pytensor.tensor.math import Dot, Sum, mul, true_div
 from pytensor.tensor.shape import Shape
 
 from theano.pytensor_base.graphs.kinds import is_a
+from theano.pytensor_base.graphs.shifted import axes_of, less_its_largest
 from theano.pytensor_base.operations.tensor_rewrites import (
     LOGARITHMS_OF_STACKS,
     is_length_of,
@@ -155,6 +155,24 @@ def reductions_of_one_kind(graph: FunctionGraph, node: Apply) -> bool:
     return kinds[0] == kinds[1]
 
 
+def raised_without_its_largest(graph: FunctionGraph, node: Apply) -> bool:
+    """Return whether a sum of exponentials, whose logarithm a node takes, is not of ``x - x.max(axis)``.
+
+    Such exponentials are at most one: to subtract the largest again costs a second sum and changes nothing.
+    """
+    summed = node.inputs[0].owner
+    if summed is not None and is_a(summed.op, DimShuffle):
+        summed = summed.inputs[0].owner
+    if summed is None or not is_a(summed.op, Sum):
+        return True
+    raised = summed.inputs[0].owner
+    return (
+        raised is None
+        or not raised.inputs
+        or less_its_largest(raised.inputs[0], axes_of(summed)) is None
+    )
+
+
 def summed_and_scaled_up(graph: FunctionGraph, node: Apply) -> bool:
     """Whether what is summed was scaled by numbers that make it no smaller: -1, for instance.
 
@@ -251,41 +269,3 @@ def lengths_are_its_own(graph: FunctionGraph, node: Apply) -> bool:
     return len(others) >= array.type.ndim - 1 and all(
         is_length_of(length, array, axis, shape_feature=shapes) for axis, length in others
     )
-
-
-def not_of_what_is_centred(graph: FunctionGraph, node: Apply) -> bool:
-    """Return whether a sum of exponentials is not of numbers whose largest is zero already."""
-    total = _below(node.inputs[0].owner, DimShuffle)
-    terms = total.inputs[0].owner if total is not None and is_a(total.op, Sum) else None
-    if total is None or terms is None or not is_elementwise(terms.op, {Exp}):
-        return True
-    difference = terms.inputs[0].owner
-    if difference is None or not is_elementwise(difference.op, {Sub}):
-        return True
-    x, taken_away = difference.inputs
-    largest = _below(taken_away.owner, DimShuffle)
-    return (
-        largest is None
-        or not is_a(largest.op, Max)
-        or largest.inputs[0] is not x
-        or _axes(largest) != _axes(total)
-        or not _is_put_back(taken_away, largest)
-    )
-
-
-def _below(node: Apply | None, kind: type) -> Apply | None:
-    return node.inputs[0].owner if node is not None and is_a(node.op, kind) else node
-
-
-def _axes(node: Apply) -> list[int]:
-    axis, ndim = node.op.axis, node.inputs[0].type.ndim  # type: ignore[attr-defined]
-    return sorted(range(ndim) if axis is None else (one % ndim for one in axis))
-
-
-def _is_put_back(expanded: Variable, reduced: Apply) -> bool:
-    """Return whether axes of length one are where a reduction took axes away."""
-    ndim, axes = reduced.inputs[0].type.ndim, _axes(reduced)  # type: ignore[attr-defined]
-    kept = iter(range(ndim - len(axes)))
-    order = ["x" if d in axes else next(kept) for d in range(ndim)]
-    owner = expanded.owner
-    return owner is not None and is_a(owner.op, DimShuffle) and [*owner.op.new_order] == order  # type: ignore[attr-defined]

@@ -7,6 +7,7 @@ from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.math import Argmax, Sum
 
 from theano.pytensor_base.graphs.rewriting import copy_stack_trace, node_rewriter
+from theano.pytensor_base.graphs.shifted import axes_of, less_its_largest
 from theano.pytensor_base.operations.tensor_rewrites import local_mul_canonizer
 from theano.tensor.nnet.rows.crossentropy_operators import CrossentropySoftmaxArgmax1HotWithBias
 from theano.tensor.nnet.rows.softmax_operators import (
@@ -96,6 +97,18 @@ def local_softmax_by_hand(fgraph, node):
     return None
 
 
+@register_specialize
+@node_rewriter([Softmax, special.Softmax, special.LogSoftmax])
+def local_softmax_of_shifted(fgraph, node):
+    """``softmax(x - x.max(axis))`` is that of ``x``: the operator subtracts the largest itself."""
+    scores = less_its_largest(node.inputs[0], axes_of(node))
+    if scores is None:
+        return None
+    result = node.op(scores)
+    copy_stack_trace(node.outputs, result)
+    return [result] if result.type == node.outputs[0].type else None
+
+
 def _divided_by_sum_of(powers, above, below):
     """Take the sum of powers out of what divides; return its dimensions, or None without one."""
     for divisor in below:
@@ -110,7 +123,7 @@ def _divided_by_sum_of(powers, above, below):
         terms, divisors = local_mul_canonizer.get_num_denum(total.owner.inputs[0])
         for divisor in divisors:
             axis = _axis_summed(divisor, powers)
-            if axis is not None and axis == _axes(total.owner):
+            if axis is not None and axis == axes_of(total.owner):
                 divisors.remove(divisor)
                 summed = local_mul_canonizer.merge_num_denum(terms, divisors)
                 summed = pt.broadcast_arrays(summed, powers)[0]
@@ -124,13 +137,7 @@ def _axis_summed(divisor, powers):
     if not _keeps_axes(divisor):
         return None
     total = divisor.owner.inputs[0].owner
-    return _axes(total) if total.inputs[0] is powers else None
-
-
-def _axes(reduction):
-    """Return the dimensions over which a node reduces."""
-    axes = reduction.op.axis
-    return tuple(range(reduction.inputs[0].type.ndim)) if axes is None else tuple(sorted(axes))
+    return axes_of(total) if total.inputs[0] is powers else None
 
 
 def _keeps_axes(variable):
@@ -141,7 +148,7 @@ def _keeps_axes(variable):
     total = node.inputs[0].owner
     if total is None or not isinstance(total.op, Sum):
         return False
-    axes, ndim = _axes(total), total.inputs[0].type.ndim
+    axes, ndim = axes_of(total), total.inputs[0].type.ndim
     kept = iter(range(ndim - len(axes)))
     order = tuple("x" if k in axes else next(kept) for k in range(ndim))
     return tuple(node.op.new_order) == order

@@ -5,14 +5,19 @@ from __future__ import annotations
 import numpy as np
 from pytensor.compile.ops import DeepCopyOp
 from pytensor.graph.basic import Constant, Variable
-from pytensor.scalar.basic import Cast, Composite, Pow, ScalarOp, get_scalar_type
+from pytensor.scalar.basic import Cast, Composite, Mod, Pow, ScalarOp, get_scalar_type
 from pytensor.scalar.math import Ive
 from pytensor.tensor.basic import ScalarFromTensor, TensorFromScalar
 from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from pytensor.tensor.extra_ops import CpuContiguous
 
 from theano.link.native.ir.ir import CannotLower, Numbers, Scalar, Spread, Value, View
-from theano.link.native.ir.scalar_expressions import Expression, expression_of, power_of
+from theano.link.native.ir.scalar_expressions import (
+    Expression,
+    expression_of,
+    power_of,
+    remainder_by,
+)
 from theano.link.native.ir.scalar_types import FLOATS, has_c_type
 from theano.link.native.lowering.operations.scalar_loops import computed_in_loops
 from theano.link.native.lowering.registry import lowers
@@ -36,10 +41,18 @@ def elementwise(step: Step, node, inputs: list[Value]) -> list[Value]:
             Numbers(tuple(row[k] for row in rows), output.type.dtype)  # type: ignore[misc]
             for k, output in enumerate(node.outputs)
         ]
+    inputs = [_one_number_everywhere(value) for value in inputs]
     flags = [variable.type.broadcastable for variable in node.inputs]
     shape = step.broadcast_shape(inputs, flags)
     results = apply_scalar_op(step, node.op.scalar_op, inputs, node, flags)
     return [_of_shape(step, result, shape) for result in results]
+
+
+def _one_number_everywhere(value: Value) -> Value:
+    """A vector of one integer, such as the 0 of ``x > 0``, as a number that needs no memory."""
+    if isinstance(value, Numbers) and len(value.items) == 1:
+        return Spread(value.items[0], (1,))
+    return value
 
 
 def _items(inputs: list[Value]) -> list[list[Value]] | None:
@@ -78,10 +91,11 @@ def apply_scalar_op(step: Step, op, inputs: list[Value], node, flags) -> list[Va
         expression = expression_of(op, dtypes, output)
         if isinstance(op, Pow) and output not in FLOATS:
             _check_exponent(step, inputs[1])
-        elif isinstance(op, Pow):
-            exponent = inputs[1].scalar if isinstance(inputs[1], Spread) else inputs[1]
-            if isinstance(exponent, Scalar) and exponent.literal is not None:
-                expression = power_of(expression, exponent.literal)
+        elif isinstance(op, Pow | Mod):
+            second = inputs[1].scalar if isinstance(inputs[1], Spread) else inputs[1]
+            if isinstance(second, Scalar) and second.literal is not None:
+                by_a_number = power_of if isinstance(op, Pow) else remainder_by
+                expression = by_a_number(expression, second.literal)
         return [step.apply(expression, inputs, flags)]
     values: dict = dict(zip(op.fgraph.inputs, inputs, strict=True))
     for inner in op.fgraph.toposort():
