@@ -37,7 +37,6 @@ from theano.link.native.ir.symbolic import Call as Function
 from theano.link.native.ir.symbolic import Choice, Name, Negative, Operation
 from theano.link.native.schedule.registry import nest_of, schedule_of
 
-LANES = 32
 OPERATORS = {
     **{"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.floordiv},
     **{"<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge},
@@ -143,7 +142,7 @@ class _Nest:
         self.names[node.name] = np.full(node.count, np.nan).astype(node.dtype), 0
 
     def _lanes(self, node: Lanes) -> None:
-        self.names[node.name] = np.full(LANES, np.nan).astype(node.dtype), 0
+        self.names[node.name] = np.full(node.count, np.nan).astype(node.dtype), 0
 
     def _store(self, node: Store) -> None:
         array, index = self.at(node.pointer, node.index)
@@ -171,7 +170,7 @@ class _Nest:
                 sums[:] = REDUCTIONS[kind](sums, source[row : row + many])
         else:
             for position in range(*numbers):
-                lane = position % LANES
+                lane = position % len(to)
                 to[lane] = REDUCTIONS[kind](to[lane], source[start + position])
 
     def _for(self, node: For) -> None:

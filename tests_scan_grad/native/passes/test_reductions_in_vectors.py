@@ -10,7 +10,7 @@ import pytest
 from theano.link.native.render import c_text
 from theano.link.native.runtime.build import find_compiler
 
-LANES = 32
+LANES = {"float32": 32, "float64": 16}
 COMBINED = {
     "add": np.add,
     "multiply": np.multiply,
@@ -23,9 +23,9 @@ REALS = {"f32": ("float", "float32"), "f64": ("double", "float64")}
 FUNCTION = """
 void {name}_{suffix}(const {real} *row, int64_t count, {real} *result)
 {{
-    tn_{suffix}v lanes[TN_LANES / (TN_VECTOR_BYTES / sizeof(*row))];
+    tn_{suffix}v lanes[TN_LANES_{suffix} / (TN_VECTOR_BYTES / sizeof(*row))];
     tn_{name}_begin_{suffix}(lanes);
-    int64_t half = count / 2 / TN_LANES * TN_LANES;
+    int64_t half = count / 2 / TN_LANES_{suffix} * TN_LANES_{suffix};
     tn_{name}_row_{suffix}(lanes, row, 0, half);
     tn_{name}_row_{suffix}(lanes, row, half, count);
     *result = tn_{name}_end_{suffix}(lanes);
@@ -35,9 +35,9 @@ void {name}_{suffix}(const {real} *row, int64_t count, {real} *result)
 WIDENING = """
 void {name}_wide(const float *row, int64_t count, double *result)
 {{
-    tn_f64v lanes[TN_LANES / TN_WIDTH_F64];
+    tn_f64v lanes[TN_LANES_f32 / TN_WIDTH_F64];
     tn_{name}_begin_f32_in_f64(lanes);
-    int64_t half = count / 2 / TN_LANES * TN_LANES;
+    int64_t half = count / 2 / TN_LANES_f32 * TN_LANES_f32;
     tn_{name}_row_f32_in_f64(lanes, row, 0, half);
     tn_{name}_row_f32_in_f64(lanes, row, half, count);
     *result = tn_{name}_end_f32_in_f64(lanes);
@@ -88,11 +88,12 @@ def library(request, tmp_path_factory):
     return ctypes.CDLL(str(made))
 
 
-def in_lanes(name, row):
-    """Sixteen results side by side, then one half with the other."""
-    lanes = np.full(LANES, FIRST[name], row.dtype)
-    for start in range(0, len(row), LANES):
-        block = row[start : start + LANES]
+def in_lanes(name, row, many=None):
+    """Results side by side, then one half with the other."""
+    many = many or LANES[str(row.dtype)]
+    lanes = np.full(many, FIRST[name], row.dtype)
+    for start in range(0, len(row), many):
+        block = row[start : start + many]
         lanes[: len(block)] = COMBINED[name](lanes[: len(block)], block)
     while len(lanes) > 1:
         lanes = COMBINED[name](*np.split(lanes, 2))
@@ -123,7 +124,9 @@ def test_floats_in_double_precision(library, name):
         result = np.zeros(())
         pointers = (ctypes.c_void_p(a.ctypes.data) for a in (row, result))
         library[f"{name}_wide"](next(pointers), ctypes.c_int64(count), next(pointers))
-        np.testing.assert_array_equal(result, in_lanes(name, row.astype("float64")))
+        np.testing.assert_array_equal(
+            result, in_lanes(name, row.astype("float64"), LANES["float32"])
+        )
 
 
 @pytest.mark.parametrize("suffix", REALS)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytensor.tensor as pt
+from pytensor.tensor import special
 
 from tests_scan_grad.rewrites.making import Maker, recipe
 
@@ -177,6 +178,14 @@ made("softmaxes by hand", "local_softmax_by_hand")(
         lambda x, y: (
             pt.exp(x) * (y / pt.exp(x).sum(axis=-1, keepdims=True)).sum(axis=-1, keepdims=True)
         ),
+    ]
+)
+made("softmaxes of what is less its largest", "local_softmax_of_shifted")(
+    [
+        lambda x, y: special.softmax(x - x.max(axis=-1, keepdims=True), axis=-1),
+        lambda x, y: special.softmax(x - x.max(axis=0, keepdims=True), axis=0) * y,
+        lambda x, y: special.log_softmax(x - x.max(axis=-1, keepdims=True), axis=-1),
+        lambda x, y: special.softmax(x - x.max(axis=0, keepdims=True), axis=-1),
     ]
 )
 made("exponentials less one", "local_expm1")(

@@ -157,10 +157,11 @@ class Memory:
 
 @dataclass(frozen=True)
 class Lanes:
-    """Partial results in vectors, as many as functions of the runtime take."""
+    """So many partial results in vectors."""
 
     name: str
     dtype: str
+    count: int
 
 
 @dataclass(frozen=True)

@@ -134,7 +134,7 @@ class _Printer:
     def _lanes(self, node: Lanes) -> list[str]:
         self.bound.add(node.name)
         suffix = SUFFIX[node.dtype]
-        return [f"tn_{suffix}v {node.name}[TN_LANES / TN_WIDTH_{suffix.upper()}];"]
+        return [f"tn_{suffix}v {node.name}[{node.count} / TN_WIDTH_{suffix.upper()}];"]
 
     def _store(self, node: Store) -> list[str]:
         to = self.load(Load(node.pointer, node.value.dtype, node.index))

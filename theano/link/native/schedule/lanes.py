@@ -31,11 +31,16 @@ from theano.link.native.ir.symbolic import Operation, Size, difference, sum_of
 from theano.link.native.schedule.accumulate import accumulation, neutral, vector_function
 from theano.link.native.statements.reduce import Reduce
 
-# TN_LANES in vectors.inc.
-LANES = 32
+# TN_LANES_f32 and TN_LANES_f64 in vectors.inc; of other types those of doubles.
+_LANES, _OTHERS = {"float32": 32}, 16
 
 # makes the element at a position of a row
 Element = Callable[[Size], Load]
+
+
+def lanes_of(dtype: str) -> int:
+    """Return how many lanes elements of a type are taken into."""
+    return _LANES.get(dtype, _OTHERS)
 
 
 @dataclass(frozen=True)
@@ -53,7 +58,7 @@ def in_vector_lanes(reduction: Reduce, row: Address, many: Size) -> PartialResul
     lanes = Address("lanes")
     return PartialResults(
         [
-            Lanes("lanes", reduction.dtype),
+            Lanes("lanes", reduction.dtype, lanes_of(reduction.source.dtype)),
             Call(vector_function(reduction, "begin"), (lanes,)),
         ],
         [Call(vector_function(reduction, "row"), (lanes, row, 0, many))],
@@ -74,6 +79,7 @@ def one_total(reduction: Reduce, element: Element, many: Size) -> PartialResults
 def lanes_one_by_one(reduction: Reduce, element: Element, many: Size) -> PartialResults:
     """Return lanes in memory, for elements that lie apart or have no functions on vectors."""
     lane, whole = named("lane"), named("whole")
+    lanes = lanes_of(reduction.source.dtype)
     mine = Load("lanes", reduction.dtype, lane)
 
     def each(count: Size, value: Value) -> Node:
@@ -87,15 +93,15 @@ def lanes_one_by_one(reduction: Reduce, element: Element, many: Size) -> Partial
         return each(count, _both(reduction, mine, other))
 
     row: list[Node] = [
-        Number("whole", Operation("*", Operation("/", many, LANES), LANES)),
-        For("k", 0, whole, (some(named("k"), LANES),), by=LANES),
+        Number("whole", Operation("*", Operation("/", many, lanes), lanes)),
+        For("k", 0, whole, (some(named("k"), lanes),), by=lanes),
         some(whole, difference(many, whole)),
     ]
     first = neutral(reduction.operation, reduction.dtype)
     return PartialResults(
-        [Memory("lanes", reduction.dtype, LANES), each(LANES, first)],
+        [Memory("lanes", reduction.dtype, lanes), each(lanes, first)],
         row,
-        [halved(LANES >> k) for k in range(1, LANES.bit_length())],
+        [halved(lanes >> k) for k in range(1, lanes.bit_length())],
         Load("lanes", reduction.dtype),
     )
 
