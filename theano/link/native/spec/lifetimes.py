@@ -41,11 +41,11 @@ def verify_lifetimes(lowered: Loop | Segment, after: str) -> None:
                 # an input holds its value from the beginning
                 if view.buffer.name in inputs.values():
                     names[view.buffer.name].add(view.buffer)
-                taken = _lost(view.buffer, names, lost)
+                taken = _lost(view.buffer, names[_owner(view.buffer, inputs)], lost)
                 if taken is not None and not wrong:
                     wrong = f"it reads {view.buffer.name}, whose memory {taken.name} has taken"
             for buffer, all_of_it in _written(part).items():
-                owner = inputs.get(buffer.root(), buffer.root().name)
+                owner = _owner(buffer, inputs)
                 if _is_all_of_memory(buffer):
                     others = names[owner] - {buffer}
                     gone = others if all_of_it else filter(_is_all_of_memory, others)
@@ -92,11 +92,13 @@ def _shows_all_of_rows(view: View) -> bool:
     )
 
 
-def _lost(
-    buffer: Buffer, names: dict[str, set[Buffer]], lost: dict[Buffer, Buffer]
-) -> Buffer | None:
+def _owner(buffer: Buffer, inputs: dict[Buffer, str]) -> str:
+    """Return the name of the array in whose memory a buffer lies."""
+    return inputs.get(buffer.root(), buffer.root().name)
+
+
+def _lost(buffer: Buffer, held: set[Buffer], lost: dict[Buffer, Buffer]) -> Buffer | None:
     """Return what has taken the memory of a value, which may be another name for a value before it."""
-    held = names.get(buffer.root().name, set())
     while buffer not in lost and buffer not in held:
         within = buffer.place or buffer.source
         if within is None:
