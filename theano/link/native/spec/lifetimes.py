@@ -12,12 +12,11 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from theano.link.native.ir.ir import Buffer, View
-from theano.link.native.ir.symbolic import Symbolic
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.spec.statements import UnsoundStep
 from theano.link.native.statements.base import Statement
-from theano.link.native.statements.step_blocks import moments
+from theano.link.native.statements.step_blocks import StepBlocks, moments
 
 
 def verify_lifetimes(lowered: Loop | Segment, after: str) -> None:
@@ -44,7 +43,7 @@ def verify_lifetimes(lowered: Loop | Segment, after: str) -> None:
                 taken = _lost(view.buffer, names[_owner(view.buffer, inputs)], lost)
                 if taken is not None and not wrong:
                     wrong = f"it reads {view.buffer.name}, whose memory {taken.name} has taken"
-            for buffer, all_of_it in _written(part).items():
+            for buffer, all_of_it in _written(part, moment.blocks).items():
                 owner = _owner(buffer, inputs)
                 if _is_all_of_memory(buffer):
                     others = names[owner] - {buffer}
@@ -74,21 +73,21 @@ def _read(part: Statement) -> Iterator[View]:
     return (value for value in part.values_read() if isinstance(value, View))
 
 
-def _written(part: Statement) -> dict[Buffer, bool]:
-    """Return what a statement writes, and whether it is all of it; of blocks of steps, all of a row."""
-    views = (value for value in part.values_written() if isinstance(value, View))
-    shown = {view.buffer: _shows_all_of_rows(view) for view in views}
+def _written(part: Statement, blocks: StepBlocks | None = None) -> dict[Buffer, bool]:
+    """Return what a statement writes, and whether it is all of it; in blocks of steps, all of their rows."""
+    views = [value for value in part.values_written() if isinstance(value, View)]
+    shown = {view.buffer: view.whole or _shows_rows_of(blocks, view) for view in views}
     return shown | dict.fromkeys(part.results(), True)
 
 
-def _shows_all_of_rows(view: View) -> bool:
+def _shows_rows_of(blocks: StepBlocks | None, view: View) -> bool:
     ndim = len(view.buffer.shape)
     return (
-        view.axes == tuple(range(ndim))
+        blocks is not None
+        and view.axes == tuple(range(ndim))
         and view.steps == (1,) * ndim
         and view.start[1:] == (0,) * (ndim - 1)
         and view.shape[1:] == view.buffer.shape[1:]
-        and (view.whole or isinstance(view.start[0], Symbolic))
     )
 
 
