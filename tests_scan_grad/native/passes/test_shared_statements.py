@@ -60,6 +60,17 @@ def test_threads_share_statements_outside_of_loops(name, dtype):
             np.testing.assert_array_equal(function(*values), expected)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", ["max", "min", "sum", "prod"])
+def test_columns_that_are_taken_several_at_a_time(name, dtype):
+    x = pt.matrix("x", dtype=dtype)
+    function = compiled([x], getattr(x, name)(axis=0))
+    for columns in (1, 15, 16, 31, 32, 33, 100, 1030):
+        values = numbers(9, columns, dtype=dtype)
+        expected = getattr(values.astype("float64"), name)(axis=0)
+        np.testing.assert_allclose(function(values), expected, rtol=1e-5)
+
+
 @pytest.mark.parametrize("axes", [0, (0, 1), (0, 2), (1,)], ids=str)
 def test_sums_of_columns_in_another_precision(axes):
     """Of more columns than are summed at a time; each sum is rounded once."""
