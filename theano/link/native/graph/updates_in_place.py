@@ -153,7 +153,7 @@ def commit_last(segment: Segment) -> None:
                 output.overwrites = None
     taken = [output.buffer for output in segment.outputs if output.overwrites is not None]
     for position, statement in enumerate(segment.step.statements):
-        used = [*(view.buffer for view in statement.views()), *statement.results()]
+        used = statement.buffers()
         if any(_lies_in(buffer, taken) for buffer in used):
             # a signal may have ended what is before it
             segment.commit = position

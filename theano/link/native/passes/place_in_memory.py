@@ -19,7 +19,7 @@ from theano.link.native.ir.symbolic import Call, Name, Size
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.lowering.step import Step
-from theano.link.native.statements.base import Statement, of_kind
+from theano.link.native.statements.base import of_kind
 from theano.link.native.statements.step_blocks import StepBlocks, moments
 
 
@@ -72,22 +72,18 @@ def _lives(step: Step) -> dict[Buffer, tuple[int, int]]:
     lives: dict[Buffer, tuple[int, int]] = {}
     done = moments(step.statements)
     for position, moment in enumerate(done):
-        for buffer in _touched(moment.statement):
+        for buffer in moment.statement.buffers():
             root = buffer.root()
             lives[root] = (lives.get(root, (position, position))[0], position)
     for blocks in of_kind(step.statements, StepBlocks):
         first = next(k for k, moment in enumerate(done) if moment.blocks is blocks)
         last = first + len(blocks.parts) - 1
         anew = _made_anew(blocks)
-        for root in {buffer.root() for buffer in _touched(blocks)}:
+        for root in {buffer.root() for buffer in blocks.buffers()}:
             begins, ends = lives[root]
             if root not in anew or begins < first or ends > last:
                 lives[root] = (min(begins, first), max(ends, last))
     return lives
-
-
-def _touched(statement: Statement) -> list[Buffer]:
-    return [*(view.buffer for view in statement.views()), *statement.results()]
 
 
 def _made_anew(blocks: StepBlocks) -> set[Buffer]:

@@ -118,7 +118,7 @@ def last_uses(statements: list[Statement]) -> dict[Buffer, int]:
     """The position of the last statement that reads or writes each buffer, or its memory."""
     last: dict[Buffer, int] = {}
     for position, statement in enumerate(statements):
-        for buffer in [*(view.buffer for view in statement.views()), *statement.results()]:
+        for buffer in statement.buffers():
             last[buffer.root()] = position
             last[buffer] = position
     return last

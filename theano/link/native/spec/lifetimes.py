@@ -73,7 +73,7 @@ def _read(part: Statement) -> Iterator[View]:
     return (value for value in part.values_read() if isinstance(value, View))
 
 
-def _written(part: Statement, blocks: StepBlocks | None = None) -> dict[Buffer, bool]:
+def _written(part: Statement, blocks: StepBlocks | None) -> dict[Buffer, bool]:
     """Return what a statement writes, and whether it is all of it; in blocks of steps, all of their rows."""
     views = [value for value in part.values_written() if isinstance(value, View)]
     shown = {view.buffer: view.whole or _shows_rows_of(blocks, view) for view in views}
@@ -120,7 +120,7 @@ def _outside_its_slot(lowered: Loop | Segment, statement: Statement, position: i
     plan = lowered.memory
     if plan is None:
         return ""
-    touched = [*(view.buffer for view in statement.views()), *_written(statement)]
+    touched = [*statement.buffers(), *statement.written()]
     for root in dict.fromkeys(buffer.root() for buffer in touched):
         if root in plan.buffers:
             slot = plan.slots[plan.buffers[root]]

@@ -158,6 +158,10 @@ class Statement(ABC):
         """The buffers that it writes, or may."""
         return [one.buffer for one in self.values_written() if isinstance(one, View)]
 
+    def buffers(self) -> list[Buffer]:
+        """The buffers that it reads, writes or stores, by the names that it has for them."""
+        return [*(view.buffer for view in self.views()), *self.results()]
+
     def memory_written(self) -> set[Buffer]:
         """The buffers whose memory it writes, or may."""
         return {buffer.root() for buffer in self.written()}
