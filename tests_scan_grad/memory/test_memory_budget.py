@@ -22,7 +22,8 @@ STEPS, BATCH, WIDTH = 400, 4, 8
 
 @pytest.mark.parametrize("name", NETS)
 def test_measured_peak_stays_below_the_budget(name):
-    for found in within_budgets(name, 3000, 5):
+    # so many steps that a megabyte of the interpreter's own does not matter
+    for found in within_budgets(name, 12_000, 5):
         assert found["measured"] <= 1.05 * found["budget"]
 
 
