@@ -26,7 +26,7 @@ def load_alone(path):
 
 HERE = Path(__file__).parent
 runtime = load_alone(HERE.joinpath(*PACKAGE.split("."), "build.py"))
-sealing = load_alone(HERE / "theano" / "schedule" / "disk" / "sealing.py")
+sealing = load_alone(HERE / "theano" / "rewriting" / "disk" / "sealing.py")
 
 
 class BuildRuntime(build_ext):

@@ -106,7 +106,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden",
         action="store_true",
-        help="write the files of tests_scan_grad/loop_rewrites/golden anew, to be read as a diff",
+        help="write the files of tests_scan_grad/loop_rewrites/golden again, to be read as a diff",
     )
 
 

@@ -63,7 +63,7 @@ from theano.lazy_names import lazy_names
 from theano.log_handler import disable_log_handler, logging_default_handler, theano_logger
 from theano.misc.safe_asarray import _asarray
 from theano.printing import pp, pprint
-from theano.schedule.database import optdb
+from theano.rewriting.database import optdb
 from theano.tensor import TensorType, dot, get_scalar_constant_value
 from theano.updates import OrderedUpdates
 from theano.version import api_version as __api_version__

@@ -1,6 +1,6 @@
 """Importing this registers all rewrites: each of these modules adds its own to the database."""
 
-from theano.flags.blas_messages import no_blas_remarks
+from theano.flags.blas_messages import no_blas_warnings
 from theano.sandbox import mrg_uniform
 from theano.scan_module import scan_opt
 from theano.tensor.linear_algebra import rewrites as linalg_rewrites
@@ -21,6 +21,6 @@ __all__ = [
     "softmax_rewrites",
 ]
 
-with no_blas_remarks():
+with no_blas_warnings():
     # PyTensor imports it at the first constant that it looks at, in the midst of rewriting.
     import pytensor.sparse  # noqa: F401

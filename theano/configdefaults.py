@@ -231,7 +231,7 @@ _OWN: list[tuple[str, Any, Kind, str]] = [
         "conv.assert_shape",
         False,
         Truth(),
-        "Check that images and filters have the shapes that convolutions are told.",
+        "Check that images and filters have the shapes that convolutions declare.",
     ),
     (
         "compute_test_value",

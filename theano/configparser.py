@@ -1,4 +1,4 @@
-"""How flags work: their sources, their checks, and the object `theano.config`.
+"""Flags: their sources, their checks, and the object `theano.config`.
 
 A flag's value comes, in rising order of precedence, from its default, from the files named by
 THEANORC (``~/.theanorc``), from the environment variable THEANO_FLAGS, and from assignment.
@@ -34,7 +34,7 @@ from theano.flags.sources import (
     read_files,
     user_settings,
 )
-from theano.words.nearest_name import did_you_mean
+from theano.formatting.nearest_name import did_you_mean
 
 __all__ = [
     "THEANO_FLAGS_DICT",

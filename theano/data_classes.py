@@ -55,7 +55,7 @@ _by_python = dataclasses.dataclass(init=False, repr=False, eq=False)
 
 @_by_python
 class _Example:
-    """What Python's decorator leaves in a class, whatever the fields."""
+    """A class with all that Python's decorator leaves in one, whatever the fields."""
 
     value: int
 
@@ -105,12 +105,12 @@ def _find_fields(cls: type) -> bool:
 
 
 def _is_odd(default: Any) -> bool:
-    """Whether a default is refused by Python's decorator, or a slot of the class."""
+    """Return whether a default is refused by Python's decorator, or a slot of the class."""
     return default.__class__.__hash__ is None or isinstance(default, MemberDescriptorType)
 
 
 def _values_of(names: list[str]) -> Callable[[Any], Any]:
-    """What returns the values of these attributes of an object."""
+    """Return what returns the values of these attributes of an object."""
     return attrgetter(*names) if names else lambda one: ()
 
 

@@ -46,7 +46,7 @@ from theano.derivatives.jacobian_products import Lop, Rop, pullback, subgraph_gr
 from theano.derivatives.lines import with_lines
 from theano.derivatives.shaped import GradClip, GradScale, grad_clip, grad_scale
 from theano.derivatives.traced import Variables, listed, traced
-from theano.garbage import rare_collections
+from theano.garbage_collection import rare_collections
 from theano.gof.test_values import compute_possible_test_values, tests_only_results
 from theano.pytensor_base.functions.compiling import as_list_or_tuple, mode_not_slow
 

@@ -1,4 +1,4 @@
-"""Where this package's log messages go unless the program says otherwise."""
+"""The handler of this package's log messages, unless the program has its own."""
 
 import logging
 

@@ -20,7 +20,7 @@ import theano
 import theano.tensor as T
 from theano.compile.mode import get_default_mode
 from theano.link.step_graph import prepared
-from theano.scan_module.loop.arguments import Loop, take_apart
+from theano.scan_module.loop.arguments import Loop, unpack
 from theano.scan_module.scan_op import Scan
 
 # Patterns in labels, and what is written in their place.
@@ -62,7 +62,7 @@ def gradient_of_gated_network(scan, grad):
 
 def loop_of(node) -> Loop:
     """A loop with the step that runs, which engines rewrite."""
-    loop = take_apart(node)
+    loop = unpack(node)
     if not isinstance(node.op, Scan):
         return loop
     step = prepared(node.op)

@@ -93,7 +93,7 @@ def _read(file: BinaryIO) -> Checkpoint:
         raise ValueError("no regular file")
     stored = np.load(file, allow_pickle=False)
     if not isinstance(stored, np.lib.npyio.NpzFile):
-        raise ValueError("one array in the place of many")
+        raise ValueError("one array in place of many")
     with stored:
         arrays = {name: stored[name] for name in stored.files}
     progress = json.loads(str(arrays.pop(PROGRESS_KEY)))

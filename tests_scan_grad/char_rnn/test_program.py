@@ -45,10 +45,10 @@ def test_two_epochs_and_two_more_equal_four(trained, text_file, tmp_path):
 
 
 def test_kill_and_interrupt_leave_a_checkpoint_to_continue_from(text_file, tmp_path):
-    endless = command(text_file, tmp_path, 1_000_000)
+    visits_by_operation = command(text_file, tmp_path, 1_000_000)
 
     def run_to_an_epoch_and_send(number: int) -> tuple[int, str]:
-        with subprocess.Popen(endless, stdout=subprocess.PIPE, text=True) as process:
+        with subprocess.Popen(visits_by_operation, stdout=subprocess.PIPE, text=True) as process:
             printed = ""
             while "validation" not in printed:
                 line = process.stdout.readline()

@@ -11,8 +11,8 @@ import pytest
 
 import theano
 import theano.tensor as T
-from theano import garbage
-from theano.garbage import rare_collections
+from theano import garbage_collection
+from theano.garbage_collection import rare_collections
 from theano.pytensor_base.graphs.shapes import shapes_by
 
 
@@ -159,8 +159,8 @@ def test_what_compilation_makes_is_looked_at_once_there_is_much_of_it(
                 ring: list = []
                 ring.append(ring)
 
-    monkeypatch.setattr(garbage, "_objects", garbage.Objects())
-    monkeypatch.setattr(garbage, "OBJECTS_BETWEEN_FULL_COLLECTIONS", 12_000)
+    monkeypatch.setattr(garbage_collection, "_objects", garbage_collection.Objects())
+    monkeypatch.setattr(garbage_collection, "OBJECTS_BETWEEN_FULL_COLLECTIONS", 12_000)
     compile_something()
     compile_something()
     assert not collections_seen
@@ -172,8 +172,8 @@ def test_what_compilation_makes_is_looked_at_once_there_is_much_of_it(
 @pytest.fixture
 def little_garbage(monkeypatch):
     """Collections after 5000 objects for functions that have died."""
-    monkeypatch.setattr(garbage, "_objects", garbage.Objects())
-    monkeypatch.setattr(garbage, "GARBAGE_TO_OTHERS", 5000 / len(gc.get_objects()))
+    monkeypatch.setattr(garbage_collection, "_objects", garbage_collection.Objects())
+    monkeypatch.setattr(garbage_collection, "GARBAGE_TO_OTHERS", 5000 / len(gc.get_objects()))
 
 
 def a_graph():
@@ -203,7 +203,7 @@ def test_functions_that_live_are_no_reason_to_collect(collections_seen, little_g
 
 
 def test_nothing_is_collected_while_the_collector_is_off(collections_seen, monkeypatch):
-    monkeypatch.setattr(garbage, "OBJECTS_BETWEEN_FULL_COLLECTIONS", 0)
+    monkeypatch.setattr(garbage_collection, "OBJECTS_BETWEEN_FULL_COLLECTIONS", 0)
     gc.disable()
     try:
         with rare_collections():

@@ -18,7 +18,7 @@ BOTH = pytest.mark.parametrize(
 )
 
 # What needs Python's: slots, and a base class of another package that is frozen
-PYTHONS = {"compile/calls/turns.py", "pymc/compiled_model.py"}
+PYTHONS = {"compile/calls/locks.py", "pymc/compiled_model.py"}
 
 
 def kinds(made_by):

@@ -22,7 +22,7 @@ from tests_scan_grad.differential.programs import (
 FLOATS, INTEGERS = ("float64", "float32"), ("int8", "int16", "int32", "int64")
 UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
 OPTIMIZERS = ("sgd", "momentum", "rmsprop", "adam", "adagrad")
-# how many operations are tried, of which the values at hand may fit none
+# how many operations are tried, of which the values available may fit none
 TRIES = 12
 
 

@@ -60,7 +60,7 @@ def _written(
     made_of: Callable[[Dual], Dual] = lambda part: part,
 ) -> Callable:
     def run(trace: Trace, base: Dual, part: Dual) -> Dual:
-        # what is written is computed in its own dtype, in which whole numbers wrap
+        # what is written is computed in its own dtype, in which integers wrap
         part = dual.cast(made_of(part), base.dtype)
         results = []
         for old, new in zip(base.parts, part.parts, strict=True):
@@ -82,7 +82,7 @@ def _write_type(base_kind: str, part_kind: str) -> Typing:
 
 
 def _negated_write_type(base: Value, part: Value) -> Value | None:
-    # a truth value has no negative
+    # a boolean has no negative
     return None if part.dtype == "bool" else _write_type("vector", "vector")(base, part)
 
 

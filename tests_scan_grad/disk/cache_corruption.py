@@ -18,7 +18,7 @@ import numpy as np
 
 from tests_scan_grad.disk.cache_programs import FOLDERS, PROGRAMS, equal, in_child, new_cache
 from tests_scan_grad.disk.damaged_files import DAMAGES
-from theano.schedule.disk.building_folders import PREFIX
+from theano.rewriting.disk.building_folders import PREFIX
 
 
 class Corruption:

@@ -29,8 +29,8 @@ from tests_scan_grad.disk.cache_programs import (
     recurrent,
     started,
 )
-from theano.schedule.disk.building_folders import PREFIX
-from theano.schedule.disk.sealed_files import is_sealed
+from theano.rewriting.disk.building_folders import PREFIX
+from theano.rewriting.disk.sealed_files import is_sealed
 
 AT_ONCE = 8
 SLOPES = np.linspace(0.2, 0.8, 25)

@@ -17,7 +17,7 @@ import numpy as np
 import theano
 import theano.tensor as T
 from theano.link.native import report
-from theano.schedule.disk import stored_graphs
+from theano.rewriting.disk import stored_graphs
 
 FOLDERS = ("native", "graphs")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from theano.schedule.disk.sealing import opened, seal_of
+from theano.rewriting.disk.sealing import opened, seal_of
 
 ANOTHER_USER = 12345
 
@@ -29,7 +29,7 @@ class Calls:
 
 
 def put(path: Path, content: bytes) -> None:
-    """Put another file in the place of one that a process may have loaded."""
+    """Put another file in place of one that a process may have loaded."""
     beside = path.with_name(f"{path.name}.damaged")
     beside.write_bytes(content)
     beside.chmod(0o600)

@@ -20,15 +20,15 @@ from tests_scan_grad.fresh_process import ROOT, run_python
 from theano.link.native import report
 from theano.link.native.build import libraries as build
 from theano.link.native.build import objects
-from theano.schedule.disk import (
+from theano.rewriting.disk import (
     admitted,
     building_folders,
     graph_pickles,
     own_folders,
     stored_graphs,
 )
-from theano.schedule.disk.building_folders import PREFIX, building_folder, make_building_folder
-from theano.schedule.disk.sealed_files import is_sealed, read_sealed, write_sealed
+from theano.rewriting.disk.building_folders import PREFIX, building_folder, make_building_folder
+from theano.rewriting.disk.sealed_files import is_sealed, read_sealed, write_sealed
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="users are those of POSIX")
 as_root = pytest.mark.skipif(
@@ -178,11 +178,11 @@ def test_functions_of_numpy_that_operations_keep_are_written_and_read():
 
 def test_names_inside_modules_are_not_looked_up():
     for content in (
-        b"ctheano.schedule.disk.own_folders\nos\n.",
+        b"ctheano.rewriting.disk.own_folders\nos\n.",
         b"ctheano.link.native.build.compiler\nsubprocess.Popen\n.",
         b"cpytensor.link.c.op\nExternalCOp\n.",
         b"cpytensor.compile.ops\nFromFunctionOp\n.",
-        b"ctheano.schedule.disk.own_folders\nread_own\n.",
+        b"ctheano.rewriting.disk.own_folders\nread_own\n.",
     ):
         with pytest.raises(pickle.UnpicklingError, match="not admitted"):
             admitted.read(content)
@@ -202,7 +202,7 @@ def test_leftovers_of_processes_that_are_no_more_are_removed(tmp_path):
     code = f"""
 import os, sys
 from pathlib import Path
-from theano.schedule.disk.building_folders import make_building_folder
+from theano.rewriting.disk.building_folders import make_building_folder
 made = make_building_folder(Path({str(tmp_path)!r}))
 (made.path / "text.c").write_text("int a;")
 print(made.path, flush=True)

@@ -9,8 +9,8 @@ from pytensor.graph.fg import FunctionGraph
 import theano
 import theano.tensor as T
 from theano.compile.mode import get_mode
-from theano.schedule.disk import graph_pickles
-from theano.schedule.disk.graph_names import name_of
+from theano.rewriting.disk import graph_pickles
+from theano.rewriting.disk.graph_names import name_of
 
 
 @pytest.fixture(autouse=True)

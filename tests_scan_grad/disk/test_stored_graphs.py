@@ -14,16 +14,16 @@ import theano
 import theano.tensor as T
 from tests_scan_grad.fresh_process import printed_by
 from theano.link.native import linker
-from theano.schedule import equilibrium
-from theano.schedule.disk import graph_pickles, sealed_files, stored_graphs
-from theano.schedule.disk.building_folders import remove_leftovers
+from theano.rewriting import equilibrium
+from theano.rewriting.disk import graph_pickles, sealed_files, stored_graphs
+from theano.rewriting.disk.building_folders import remove_leftovers
 
 PROGRAM = """
 import json, os
 import theano
 from theano.link.native import linker
-from theano.schedule import equilibrium
-from theano.schedule.disk import stored_graphs
+from theano.rewriting import equilibrium
+from theano.rewriting.disk import stored_graphs
 from tests_scan_grad.timing.programs import compile_networks, network_programs
 
 stored_graphs.SECONDS_WORTH_STORING = 0

@@ -10,14 +10,14 @@ LAYERS = [
     ("PyTensor's insides, and classes of data", "data_classes pytensor_base"),
     (
         "flags, and small things that know no graph",
-        """compat configdefaults configparser deep_graphs flags derivatives.arguments derivatives.lines garbage lazy_names log_handler misc
-        platform_name updates users_code version words""",
+        """compat configdefaults configparser deep_graphs flags derivatives.arguments derivatives.lines formatting garbage_collection lazy_names log_handler misc
+        platform_name source_locations updates version""",
     ),
     (
         "graphs: names of their parts, rewriters, values for tests, how they are printed",
         "gof scalar printing.names printing.vector_products raise_op",
     ),
-    ("which rewrites run, and how", "schedule"),
+    ("which rewrites run, and how", "rewriting"),
     (
         "operations of ours that loops, engines and rewrites know",
         """compile.rebroadcast tensor.constants tensor.largest_elements tensor.nnet.rows.row_operator tensor.nnet.rows.softmax_operators

@@ -10,7 +10,7 @@ import theano.tensor as T
 from theano.gradient import DisconnectedInputError
 from theano.pytensor_base.graphs.scan import Scan
 from theano.scan_module.step.products import products_among
-from theano.users_code.lines import Place, nearest_place, users_place
+from theano.source_locations.lines import Place, nearest_place, users_place
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from pytensor.scan.op import Scan
 
 import theano
 import theano.tensor as T
-from theano.users_code.lines import asked_line, users_line
+from theano.source_locations.lines import asked_line, users_line
 
 
 def test_all_of_a_loops_gradient_names_the_line_that_asked():

@@ -10,8 +10,8 @@ import theano
 import theano.tensor as T
 from tests_scan_grad import networks
 from tests_scan_grad.loop_counts import loops_as_built, python_mode, theano_scan
-from theano.scan_module.loop.arguments import Sequence, State, Trace, take_apart
-from theano.scan_module.loop.rows_at_hand import rows_of, values_at_hand
+from theano.scan_module.loop.arguments import Sequence, State, Trace, unpack
+from theano.scan_module.loop.available_rows import available_values, rows_of
 from theano.scan_module.scan_op import Scan
 
 BUILDERS = [
@@ -25,8 +25,8 @@ def test_rows_at_hand_are_the_values_of_the_steps(build):
     network = build(theano_scan)
     pairs = []
     for node in loops_as_built(network):
-        loop = take_apart(node)
-        places = {v: p for v, p in values_at_hand(loop).items() if isinstance(v.type, TensorType)}
+        loop = unpack(node)
+        places = {v: p for v, p in available_values(loop).items() if isinstance(v.type, TensorType)}
         traces = {value: Trace(loop.n_steps, value) for value in places}
         built = replace(loop, traces=(*loop.traces, *traces.values())).build(Scan)
         pairs += [(rows_of(places[v], built), built.outputs[traces[v]]) for v in places]
@@ -43,12 +43,12 @@ def test_rows_at_hand_are_the_values_of_the_steps(build):
 
 
 def places_of_results(step, **options):
-    """Where the results of a step over ``x``, from ``h0``, are at hand."""
+    """Where the results of a step over ``x``, from ``h0``, are available."""
     x, h0 = T.matrix("x"), T.vector("h0")
     outputs = theano_scan(step, x, [h0, None], return_list=True, **options)
     [node] = [v.owner for v in theano.gof.graph.ancestors(outputs) if _is_loop(v)][:1]
-    loop = take_apart(node)
-    return [type(values_at_hand(loop)[value].entry) for value in loop.inner_outputs]
+    loop = unpack(node)
+    return [type(available_values(loop)[value].entry) for value in loop.inner_outputs]
 
 
 def _is_loop(variable):

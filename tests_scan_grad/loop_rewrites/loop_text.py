@@ -14,7 +14,7 @@ from pytensor.scan.op import Scan as PyTensorScan
 from pytensor.tensor.type import TensorType
 
 from theano.scan_module import scan_report
-from theano.scan_module.loop.arguments import Loop, take_apart
+from theano.scan_module.loop.arguments import Loop, unpack
 from theano.scan_module.loop.result_copy import without_copy
 from theano.scan_module.loop.step_copy import copied
 from theano.scan_module.report.describe import ELLIPSIS, describe, describe_product, input_names
@@ -46,7 +46,7 @@ def function_text(function) -> str:
 def _compiled_loop_lines(node, around: Names) -> Iterator[str]:
     """A loop after the rewrites, and the loops that the compilation of its step left in the step."""
     step = node.op.fn.maker.fgraph
-    loop = take_apart(node)
+    loop = unpack(node)
     # the step that runs
     computed = [without_copy(value) for value in step.outputs[: len(loop.inner_outputs)]]
     loop = loop.with_step(step.inputs, computed)
@@ -173,7 +173,7 @@ class _StepText:
         self.lines.append(f"v{self._count} = {text}")
 
     def _write_loop(self, node) -> None:
-        loop = take_apart(node)
+        loop = unpack(node)
         self.inner_loops.append((loop, {v: self.formula(v) for v in loop.outer_inputs}))
         label = f"loop {len(self.inner_loops)}"
         self.lines.append(f"{label} = {node.op.name}, see below")

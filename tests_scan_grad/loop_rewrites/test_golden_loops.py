@@ -1,6 +1,6 @@
 """The loops of a dozen networks before and after the rewrites, against text that was reviewed.
 
-``--update-golden`` writes the text anew; the difference is then there to be read in the diff.
+``--update-golden`` writes the text again; the difference is then there to be read in the diff.
 
 The files of the folder ``before_3_3`` are for PyTensor 3.0, where its rewrites make another step, or
 its shapes are longer expressions of the same lengths; a network without one has the same text on both

@@ -12,7 +12,7 @@ from pytensor.link.vm import VMLinker
 import theano
 import theano.tensor as T
 from theano.scan_module import scan_report, until
-from theano.scan_module.loop.arguments import take_apart
+from theano.scan_module.loop.arguments import unpack
 from theano.scan_module.report.describe import describe
 from theano.scan_module.scan_op import Scan
 from theano.scan_module.scan_opt.loop_rewriter import Checked, Finding, LoopRewriter
@@ -29,18 +29,18 @@ class DropUnreadTraces(LoopRewriter):
     heading = "dropped, as nobody reads it"
 
     def check(self, graph: FunctionGraph, node: Apply) -> Checked | None:
-        loop = take_apart(node)
-        unread = [trace for trace in loop.traces if not graph.clients[trace.output]]
-        if not unread:
+        loop = unpack(node)
+        dead = [trace for trace in loop.traces if not graph.clients[trace.output]]
+        if not dead:
             return None
-        dropped = [trace for trace in unread if trace.inner.type.dtype.startswith("float")]
+        dropped = [trace for trace in dead if trace.inner.type.dtype.startswith("float")]
         findings = [
             Finding(
                 f"output {describe(trace.inner, loop)}",
                 trace in dropped,
                 "its step computes it no more" if trace in dropped else "it is no floating number",
             )
-            for trace in unread
+            for trace in dead
         ]
         kept = replace(loop, traces=tuple(t for t in loop.traces if t not in dropped))
         return Checked(findings, lambda: kept.build(type(node.op)).replacements())
@@ -60,7 +60,7 @@ def toy():
 def test_a_toy_rewrite_runs(toy):
     [loop] = scan_report(toy).loops
     [node] = [n for n in toy.maker.fgraph.apply_nodes if isinstance(n.op, Scan)]
-    assert [trace.inner.type.dtype for trace in take_apart(node).traces] == ["bool"]
+    assert [trace.inner.type.dtype for trace in unpack(node).traces] == ["bool"]
     np.testing.assert_allclose(toy([1.0, 2.0]), [1.0, 3.0])
     assert [d.rewrite for d in loop.decisions] == ["DropUnreadTraces"] * 2
 

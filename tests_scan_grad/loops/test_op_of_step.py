@@ -9,7 +9,7 @@ import theano
 import theano.tensor as T
 from tests_scan_grad import networks
 from tests_scan_grad.loop_counts import theano_scan
-from theano.scan_module.loop.arguments import take_apart
+from theano.scan_module.loop.arguments import unpack
 from theano.scan_module.scan_op import Scan
 from theano.tensor.shared_randomstreams import RandomStreams
 
@@ -73,7 +73,7 @@ def test_the_op_is_what_pytensor_makes_of_the_step(build):
     nodes = loops_of([build()])
     assert nodes
     for node in nodes:
-        loop = take_apart(node)
+        loop = unpack(node)
         settings = loop.settings
         made = [
             op_class(
@@ -125,7 +125,7 @@ def test_a_loop_can_be_without_what_its_step_never_reads():
         sequences=[x, T.stack([y, y])],
         non_sequences=[w, v],
     )
-    loop = take_apart(loops_of([states])[0])
+    loop = unpack(loops_of([states])[0])
     read = loop.with_inner_outputs([loop.sequences[0].inner * loop.invariants[0].inner])
     reduced = read.without_unused_inputs()
     assert [entry.outer for entry in reduced.sequences] == [loop.sequences[0].outer]

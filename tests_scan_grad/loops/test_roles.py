@@ -10,7 +10,7 @@ import theano
 import theano.tensor as T
 from tests_scan_grad import networks
 from tests_scan_grad.loop_counts import loops_as_built, theano_scan
-from theano.scan_module.loop.arguments import take_apart
+from theano.scan_module.loop.arguments import unpack
 from theano.scan_module.loop.roles import MIT_MOT, Roles, given_by, given_to, places_of_inputs
 from theano.tensor.shared_randomstreams import RandomStreams
 
@@ -59,7 +59,7 @@ def test_what_is_sorted_by_role_is_the_same_list_in_order(build):
 def test_roles_are_those_that_pytensor_describes(build):
     for node in nodes_of(build):
         assert Roles.of(node.op).info() == node.op.info
-        assert take_apart(node).roles == Roles.of(node.op)
+        assert unpack(node).roles == Roles.of(node.op)
 
 
 @pytest.mark.parametrize("build", BUILDERS, ids=lambda build: build.__name__)

@@ -11,8 +11,8 @@ import pytest
 
 import theano
 import theano.tensor as T
-from theano.compile.calls import turns
-from theano.compile.calls.turns import Claim, give_back, take
+from theano.compile.calls import locks
+from theano.compile.calls.locks import Claim, give_back, take
 from theano.gof import Apply, Op
 
 MODES = {"FAST_RUN": "FAST_RUN", "FAST_COMPILE": "FAST_COMPILE", "C": theano.Mode("pytensor_cvm")}
@@ -211,8 +211,8 @@ def test_a_handler_may_call_a_function_wherever_it_comes():
 
     def trace(frame, event, argument):
         # stands for a signal between any two lines of the module, where the mutex is held, too
-        if frame.f_code.co_filename != turns.__file__ or not found:
-            return trace if frame.f_code.co_filename == turns.__file__ else None
+        if frame.f_code.co_filename != locks.__file__ or not found:
+            return trace if frame.f_code.co_filename == locks.__file__ else None
         sys.settrace(None)
         try:
             found.append(f(3.0) == 6)

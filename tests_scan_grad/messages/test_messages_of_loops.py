@@ -184,12 +184,12 @@ def tap_of_a_state_in_the_present():
     theano.scan(lambda h: h, outputs_info=dict(initial=x, taps=[0]), n_steps=3)
 
 
-@mistakes.add(TypeError, "output 0: taps: expected whole numbers, such as [-2, -1]", "got '-1'")
+@mistakes.add(TypeError, "output 0: taps: expected integers, such as [-2, -1]", "got '-1'")
 def taps_in_words():
     theano.scan(lambda a: a, outputs_info=dict(initial=x, taps="-1"), n_steps=3)
 
 
-@mistakes.add(TypeError, "sequence 0: taps: expected whole numbers", "got [0, 0.5]")
+@mistakes.add(TypeError, "sequence 0: taps: expected integers", "got [0, 0.5]")
 def taps_between_elements():
     theano.scan(lambda a, b: a + b, sequences=dict(input=x, taps=[0, 0.5]))
 
@@ -329,7 +329,7 @@ def outputs_and_updates_that_are_not_taken_apart():
 # Conditions, functions, what belongs to the loop
 
 
-@mistakes.add(AssertionError, "expected one truth value, got Gt.0, Vector(bool", "T.all or T.any")
+@mistakes.add(AssertionError, "expected one boolean, got Gt.0, Vector(bool", "T.all or T.any")
 def condition_of_several_elements():
     theano.scan(lambda h: (2 * h, until(h > 3)), outputs_info=x, n_steps=3)
 

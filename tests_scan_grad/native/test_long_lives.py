@@ -16,12 +16,12 @@ import theano.tensor as T
 from tests_scan_grad.fresh_process import ROOT, printed_by
 from tests_scan_grad.native.gated_network import cost_of, gradient, values_of
 from tests_scan_grad.native.runtime import runtime_calls
-from theano import garbage
+from theano import garbage_collection
 from theano.link.native import report
 from theano.link.native.build import libraries as build
 from theano.link.native.build import objects
 from theano.link.native.runtime import load
-from theano.schedule.disk.sealed_files import is_sealed
+from theano.rewriting.disk.sealed_files import is_sealed
 
 PRINT_SUMS = """
 from tests_scan_grad.native.gated_network import gradient, values_of
@@ -141,7 +141,7 @@ def live(compilations, calls=20_000):
         warming_up = 120
     else:
         # some collections among the few functions, too: the garbage of each is 2 MB
-        warming_up, garbage.GARBAGE_TO_OTHERS = compilations, 0.2
+        warming_up, garbage_collection.GARBAGE_TO_OTHERS = compilations, 0.2
     memory = []
     # all from one line: steps of another line would be others, and fill the tables of known steps
     for k in range(warming_up + compilations):

@@ -28,14 +28,14 @@ from theano.link.native.runtime import build
 from theano.link.native.runtime.header import RUNTIME_FUNCTIONS
 
 STEPS, BATCH, WIDE = 5, 3, 150
-# so many rows are shared out in the place of columns
+# so many rows are shared out in place of columns
 MANY_ROWS = 43
 
 
 @pytest.fixture(autouse=True)
 def any_work_and_the_usual_judgement(any_work):
     yield
-    runtime_calls.set_crowded(-1)
+    runtime_calls.set_oversubscribed(-1)
 
 
 def gated(x, h, index, w, u):
@@ -138,7 +138,7 @@ def test_threads_that_stand_aside_change_nothing(name, seconds, threads, batch):
     expected = function(*values)
     runtime_calls.set_threads(threads)
     for _ in range(2):
-        runtime_calls.set_crowded(seconds)
+        runtime_calls.set_oversubscribed(seconds)
         for ours, alone in zip(function(*values), expected, strict=True):
             np.testing.assert_array_equal(ours, alone)
 
@@ -156,7 +156,7 @@ def test_a_loop_that_ends_early_dismisses_the_threads_that_stand_aside():
     runtime_calls.set_threads(1)
     expected = function(*values)
     runtime_calls.set_threads(3)
-    runtime_calls.set_crowded(3600)
+    runtime_calls.set_oversubscribed(3600)
     np.testing.assert_array_equal(function(*values), expected)
     values[0][0, 0] = 3
     assert len(function(*values)) == 1
@@ -170,7 +170,7 @@ def test_all_threads_stop_at_an_index_out_of_range(seconds):
     runtime_calls.set_threads(3)
     expected = function(*values)
     values[1][3, 1] = 2 * WIDE
-    runtime_calls.set_crowded(seconds)
+    runtime_calls.set_oversubscribed(seconds)
     with pytest.raises(IndexError, match="out of bounds"):
         function(*values)
     values[1][3, 1] = 0
@@ -267,7 +267,7 @@ def test_loops_under_sanitizers(tmp_path, name, sanitized, batch):
 
 
 def products_by(rows, columns, inner, threads):
-    """Whether threads share the rows of a product in the place of the columns."""
+    """Whether threads share the rows of a product in place of the columns."""
     return runtime_calls.by_rows("float32", rows, columns, inner, 4 * inner * columns, threads)
 
 

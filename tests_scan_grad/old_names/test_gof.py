@@ -67,7 +67,7 @@ class OnlyGrad(Typed):
 
 
 class Increment(theano.Op):
-    """The next whole number, in C, with methods as Theano 1.0 called them."""
+    """The next integer, in C, with methods as Theano 1.0 called them."""
 
     __props__ = ()
     itypes = [T.dscalar]

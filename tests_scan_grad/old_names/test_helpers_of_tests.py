@@ -14,7 +14,7 @@ from theano.tests.breakpoint import PdbBreakpoint
 
 @pytest.fixture
 def debugger(monkeypatch):
-    """In the place of pdb: doubles the first of what is watched, and notes all of it."""
+    """In place of pdb: doubles the first of what is watched, and notes all of it."""
     seen = []
 
     def set_trace():
@@ -58,7 +58,7 @@ def test_the_shape_of_what_a_breakpoint_gives_is_known_without_it(debugger):
     watched = PdbBreakpoint("p")(x.sum() > 0, x)
     shape = theano.function([x], watched.shape)
     assert shape([1.0, 2.0]).tolist() == [2] and not debugger
-    with pytest.raises(ValueError, match="one truth value"):
+    with pytest.raises(ValueError, match="one boolean"):
         PdbBreakpoint("p")(x > 0, x)
 
 

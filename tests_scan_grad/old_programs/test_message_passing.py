@@ -52,7 +52,7 @@ else:
     got = recv((2, 3), "float32", other, 12)
     assert theano.function([], send(got.T.astype("float64"), other, 13))() is True
 
-# each call sends and receives anew
+# each call sends and receives again
 turn = theano.function([x], send(x, other, 14))
 back = theano.function([], recv((1, 1), "float32", other, 14))
 for step in range(3):

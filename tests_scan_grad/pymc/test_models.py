@@ -101,8 +101,8 @@ def test_is_reached_by_its_package():
 COMPILED_AGAIN = """
 import theano.pymc
 from tests_scan_grad.pymc.test_models import volatility
-from theano.schedule import equilibrium
-from theano.schedule.disk import stored_graphs
+from theano.rewriting import equilibrium
+from theano.rewriting.disk import stored_graphs
 
 stored_graphs.SECONDS_WORTH_STORING = 0
 rounds = []
@@ -117,7 +117,7 @@ print(value, *slopes)
 
 
 def test_the_next_process_reads_the_same_graph(tmp_path):
-    """That PyMC's rewrites are there, once it is imported, is no reason to begin anew."""
+    """That PyMC's rewrites are there, once it is imported, is no reason to begin again."""
     flags = {"PYTENSOR_FLAGS": f"base_compiledir={tmp_path}"}
     assert printed_by(COMPILED_AGAIN, **flags) == printed_by(COMPILED_AGAIN, **flags)
     assert list(tmp_path.rglob("graph-*"))

@@ -79,7 +79,7 @@ FLOATING_PAIRS: dict[str, Callable] = {
 
 
 def _of_bits(operation: Callable) -> Callable:
-    """An operation on two arrays of one kind: PyTensor 3.0 takes no truth value beside a whole number."""
+    """An operation on two arrays of one kind: PyTensor 3.0 takes no boolean beside an integer."""
 
     def build(x, y):
         if x.dtype == "bool" and y.dtype != "bool":
@@ -91,7 +91,7 @@ def _of_bits(operation: Callable) -> Callable:
     return build
 
 
-# of two arrays of whole numbers or truth values that broadcast
+# of two arrays of integers or booleans that broadcast
 WHOLE_PAIRS: dict[str, Callable] = {
     "whole sum": lambda x, y: x + y,
     "whole product": lambda x, y: x * y,
@@ -106,7 +106,7 @@ WHOLE_PAIRS: dict[str, Callable] = {
     "true quotient": lambda x, y: x / (abs(T.cast(y, "int32")) + 1),
 }
 
-# of a floating array and whole numbers of its shape
+# of a floating array and integers of its shape
 MIXED: dict[str, Callable] = {
     "times whole": lambda x, k: x * k,
     "plus whole": lambda x, k: x + k,

@@ -88,12 +88,12 @@ def floating(value: Value) -> bool:
 
 
 def whole(value: Value) -> bool:
-    """Whether it holds whole numbers or truth values."""
+    """Whether it holds integers or booleans."""
     return not value.is_floating
 
 
 def counted(value: Value) -> bool:
-    """Whether it holds whole numbers that may be indices."""
+    """Whether it holds integers that may be indices."""
     return whole(value) and value.dtype != "bool"
 
 

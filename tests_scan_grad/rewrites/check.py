@@ -23,7 +23,7 @@ from tests_scan_grad.rewrites.interpret import Failed, Interpreter, run_in_order
 from tests_scan_grad.rewrites.listed import modes, name_of, rewrites
 from theano.compile.mode import Supervisor
 from theano.pytensor_base.operations.tensor_rewrites import ShapeOptimizer
-from theano.schedule.arranged import arranged
+from theano.rewriting.arranged import arranged
 
 CRASH = "the rewrite raises"
 OF_ALL = "all of them together"
@@ -107,7 +107,7 @@ def _trackers() -> OpToRewriterTracker:
 
 
 def check_alone(made: Made, record: Record) -> None:
-    """Ask each rewrite of nodes for what it would put in the place of each node."""
+    """Ask each rewrite of nodes for what it would put in place of each node."""
     graph, at = made.graph()
     arranged(ShapeOptimizer()).apply(graph)
     # which those ask that overwrite

@@ -28,7 +28,7 @@ AS_WRITTEN = PyTensorMode(VMLinker(use_cloop=False, c_thunks=False), None)
 
 @dataclass(frozen=True)
 class Failed:
-    """In the place of a value: what was raised, and where."""
+    """In place of a value: what was raised, and where."""
 
     node: Apply
     error: BaseException

@@ -12,8 +12,8 @@ from tests_scan_grad.rewrites.judged import judged
 from tests_scan_grad.rewrites.listed import modes, name_of, rewrites
 from tests_scan_grad.rewrites.search import checked
 from tests_scan_grad.rewrites.table import RECIPES, recipes_for
-from theano.schedule.rewrites.of_pytensor.guarded import Guarded
-from theano.schedule.rewrites.of_pytensor.instead import INSTEAD
+from theano.rewriting.rewrites.of_pytensor.guarded import Guarded
+from theano.rewriting.rewrites.of_pytensor.instead import INSTEAD
 
 PAGE = Path(__file__).parents[2] / "doc" / "inside_pytensor_rewrites.md"
 BEGIN = "<!-- written by tests_scan_grad/rewrites/page.py -->\n"

@@ -13,7 +13,7 @@ import theano
 import theano.tensor as T
 from tests_scan_grad.shared_memory.rules import RULES, SHAPES, Rule
 
-# how many rules are tried for a value, of which those at hand may fit none
+# how many rules are tried for a value, of which those available may fit none
 TRIES = 50
 HOW_PASSED = ("plain", "plain", "plain", "borrow", "mutable", "state")
 

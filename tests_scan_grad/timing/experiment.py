@@ -64,7 +64,7 @@ class Program:
     function, arguments
         The compiled function and what it is called with.
     profiled
-        Compiles the function anew, with a profile of its nodes, where its loops can be inspected.
+        Compiles the function again, with a profile of its nodes, where its loops can be inspected.
     own_clock
         Runs it once and returns the seconds, where those of `call` hold more than is meant.
     own_peak

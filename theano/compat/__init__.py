@@ -1,4 +1,4 @@
-"""What programs import from `theano.compat`: names that Python 2 and 3 once spelled differently."""
+"""Names that programs import from `theano.compat`, which Python 2 and 3 once spelled differently."""
 
 import sys
 from collections import OrderedDict

@@ -1,4 +1,4 @@
-"""What Python 2.6 lacked, by the name under which programs before Theano 0.8 imported it."""
+"""Classes that Python 2.6 lacked, by the name under which programs before Theano 0.8 imported them."""
 
 from collections import Counter, OrderedDict
 

@@ -55,13 +55,13 @@ def clone(
             _check_types(pairs)
         strict = False
     copies = clone_replace(output, pairs, rebuild_strict=strict, copy_inputs_over=share_inputs)
-    # what is made anew, for another type, has none; a copy has the original's
+    # what is rebuilt, for another type, has none; a copy has the original's
     compute_possible_test_values(copies if isinstance(copies, list | tuple) else [copies])
     return copies
 
 
 def _of_another_length(old: Variable, new: Any) -> bool:
-    """Whether two arrays' types, the same for Theano, say that their lengths differ."""
+    """Return whether two arrays' types, the same for Theano, say that their lengths differ."""
     types = getattr(old, "type", None), getattr(new, "type", None)
     if not all(isinstance(kind, TensorType) for kind in types):
         return False

@@ -29,10 +29,10 @@ from theano.pytensor_base.functions.debug_mode import (
 from theano.pytensor_base.functions.debug_mode import DebugMode as PyTensorDebugMode
 from theano.pytensor_base.functions.debug_mode import DebugModeMaker as PyTensorMaker
 from theano.pytensor_base.graphs.scan import Scan
-from theano.schedule.database import optdb
-from theano.schedule.rewrites.elements.few_operands import has_too_many_operands
-from theano.schedule.rewrites.of_pytensor.left_out import SLOW_IN_PYTHON
-from theano.users_code.lines import lines_in_words, nearest_line
+from theano.rewriting.database import optdb
+from theano.rewriting.rewrites.elements.few_operands import has_too_many_operands
+from theano.rewriting.rewrites.of_pytensor.left_out import SLOW_IN_PYTHON
+from theano.source_locations.lines import lines_in_words, nearest_line
 
 __all__ = [
     "BadDestroyMap",
@@ -122,7 +122,7 @@ class DebugMode(PyTensorDebugMode):
 
     @property
     def function_maker(self):
-        """What makes a function that checks itself."""
+        """Return what makes a function that checks itself."""
         return DebugFunctionMaker
 
 

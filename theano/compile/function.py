@@ -11,7 +11,7 @@ from pytensor.graph.basic import Variable
 from pytensor.graph.traversal import ancestors
 
 from theano import deep_graphs
-from theano.compile.calls.kept_whole import kept_whole
+from theano.compile.calls.rollback import with_rollback
 from theano.compile.choices.split_batch import split_mode
 from theano.compile.errors.compile_errors import explain_compile_error
 from theano.compile.function_module import Function, FunctionWithExtras
@@ -20,8 +20,8 @@ from theano.compile.profiling import ProfileStats, profile_for
 from theano.compile.update_pairs import given_pairs, of_other_dtype, update_pairs
 from theano.configdefaults import config
 from theano.deep_graphs import with_room_for_deep_graphs
-from theano.flags.blas_messages import no_blas_remarks
-from theano.garbage import counted_when_it_dies, rare_collections
+from theano.flags.blas_messages import no_blas_warnings
+from theano.garbage_collection import counted_when_it_dies, rare_collections
 from theano.gof.fg import MissingInputError
 from theano.gof.test_values import no_test_values
 from theano.link.native.graph.overwriting import mark_overwritten
@@ -176,7 +176,7 @@ def function(
             results = _variables_of(cloned_outputs)
             if accept_inplace:
                 mark_overwritten([spec.variable for spec in specs], results)
-            with no_test_values(), no_blas_remarks(), kept_whole(specs, mode):
+            with no_test_values(), no_blas_warnings(), with_rollback(specs, mode):
                 maker = mode.function_maker(
                     specs,
                     cloned_outputs,
@@ -187,7 +187,7 @@ def function(
                     on_unused_input=on_unused_input,
                     name=name,
                 )
-            with no_test_values(), no_blas_remarks():
+            with no_test_values(), no_blas_warnings():
                 function = maker.create()
     except (TypeError, RuntimeError, UnusedInputError, MissingInputError) as error:
         error.args = tuple(_in_theanos_name(argument) for argument in error.args)
@@ -252,7 +252,7 @@ def _variables_of(outputs: Any) -> list:
 
 
 def _all_are_used(specs: Sequence, results: list) -> bool:
-    """Whether each input is read, or is a shared variable that is updated."""
+    """Return whether each input is read, or is a shared variable that is updated."""
     updates: list = [spec.update for spec in specs if spec.update is not None]
     inputs = [spec.variable for spec in specs]
     computed = [v for v in (*results, *updates) if isinstance(v, Variable)]

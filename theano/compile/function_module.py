@@ -14,7 +14,7 @@ from pytensor.compile.ops import deep_copy_op
 from pytensor.tensor.basic import Eye
 from pytensor.tensor.type import TensorType
 
-from theano.compile.calls.turns import Claim, give_back, reading, take, turn_of, writing
+from theano.compile.calls.locks import Claim, give_back, lock_of, reading, take, writing
 from theano.compile.errors.call_errors import (
     explain_bad_call,
     explain_failure,
@@ -62,12 +62,12 @@ __all__ = [
 _COLUMNS = (1,)
 
 
-# The cell of an input, and of its type: dtype, dimensions, and the shape if a length is told.
+# The cell of an input, and of its type: dtype, dimensions, and the shape if a length is static.
 _Expected = tuple[list[Any], np.dtype, int, tuple[int | None, ...] | None]
 
 
 def _is_plain(kind: Any) -> bool:
-    """Whether values of a type are arrays, any of its dtype, dimensions and told lengths."""
+    """Return whether values of a type are arrays, any of its dtype, dimensions and static lengths."""
     return type(kind) is TensorType and not kind.filter_checks_isfinite
 
 
@@ -75,8 +75,8 @@ def _any_length(kind: TensorType) -> bool:
     return all(length is None for length in kind.shape)
 
 
-def _has_shape(array: np.ndarray, told: tuple[int | None, ...]) -> bool:
-    return all(n in (None, length) for n, length in zip(told, array.shape, strict=True))
+def _has_shape(array: np.ndarray, static: tuple[int | None, ...]) -> bool:
+    return all(n in (None, length) for n, length in zip(static, array.shape, strict=True))
 
 
 class Values:
@@ -87,12 +87,12 @@ class Values:
 
     def __getitem__(self, key: Any) -> Any:
         container = self._container(key)
-        with turn_of(self._claim(container, reading)):
+        with lock_of(self._claim(container, reading)):
             return on_host(container.value)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         container = self._container(key)
-        with turn_of(self._claim(container, writing)):
+        with lock_of(self._claim(container, writing)):
             container.value = value
 
     def _claim(self, container: Container, of_cell: Callable[[list[Any]], Claim]) -> Claim:
@@ -309,7 +309,7 @@ class Function(CheckedFunction):
 
     @cached_property
     def _expected(self) -> tuple[_Expected, ...] | None:
-        """What each argument must be to be stored as it is; None where more is to be looked at."""
+        """Return what each argument must be to be stored as it is; None where more is to be looked at."""
         boxes = [box for box in self.input_storage if not box.implicit]  # type: ignore[attr-defined]
         types = [box.type for box in boxes]
         if copies_aliased_inputs(self) or not all(map(_is_plain, types)):

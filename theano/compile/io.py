@@ -1,4 +1,4 @@
-"""What describes an input or an output of a compiled function."""
+"""Descriptions of the inputs and outputs of a compiled function."""
 
 import warnings
 from typing import Any

@@ -33,7 +33,7 @@ from theano.compile.choices.optimizers import (
     resolve_optimizer,
 )
 from theano.configdefaults import config
-from theano.flags.blas_messages import no_blas_remarks
+from theano.flags.blas_messages import no_blas_warnings
 from theano.gof.rewriters.rewrite_names import with_new_names
 from theano.gof.test_values import use_runner
 from theano.pytensor_base.functions.compiling import (
@@ -49,10 +49,10 @@ from theano.pytensor_base.functions.compiling import (
 from theano.pytensor_base.functions.linking import JITLinker, Linker, PerformLinker, VMLinker
 from theano.pytensor_base.functions.python_machine import PythonVMLinker
 from theano.pytensor_base.graphs.rewriting import RewriteDatabaseQuery
-from theano.schedule.arranged import arranged
-from theano.schedule.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb
-from theano.schedule.disk.stored_graphs import StoredGraphs
-from theano.schedule.rewrites.of_pytensor.left_out import (
+from theano.rewriting.arranged import arranged
+from theano.rewriting.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb
+from theano.rewriting.disk.stored_graphs import StoredGraphs
+from theano.rewriting.rewrites.of_pytensor.left_out import (
     DONE_BY_NATIVE,
     OF_INNER_GRAPHS,
     SLOW_IN_PYTHON,
@@ -60,7 +60,7 @@ from theano.schedule.rewrites.of_pytensor.left_out import (
     Tags,
     not_asked_for,
 )
-from theano.schedule.step_modes import StepModes, use_step_modes
+from theano.rewriting.step_modes import StepModes, use_step_modes
 
 __all__ = [
     "FAST_COMPILE",
@@ -104,17 +104,17 @@ def _unneeded(linker: Linker) -> Tags:
         return SLOW_IN_PYTHON
     if not _is_machine(linker):
         return getattr(linker, "does_itself", {})
-    with no_blas_remarks():
+    with no_blas_warnings():
         return {} if pytensor_config.blas__ldflags else SLOW_WITHOUT_BLAS
 
 
 def _is_machine(linker: Linker) -> TypeGuard[VMLinker]:
-    """Whether it is a machine of PyTensor's, and no engine that is derived from one."""
+    """Return whether it is a machine of PyTensor's, and no engine that is derived from one."""
     return type(linker) in (VMLinker, PythonVMLinker)
 
 
 def _by_python(linker: Linker) -> bool:
-    """Whether each operation runs by its ``perform``."""
+    """Return whether each operation runs by its ``perform``."""
     if _is_machine(linker):
         return not (linker.c_thunks or linker.use_cloop)
     return isinstance(linker, PerformLinker)
@@ -184,7 +184,7 @@ class Mode(PyTensorMode):
         return StoredGraphs(rewriter, folder_of_graphs())
 
     def _results_are_stored(self) -> bool:
-        """Whether rewritten graphs are kept on disk: where nobody watches how they are made."""
+        """Return whether rewritten graphs are kept on disk: where nobody watches how they are made."""
         watched = (
             pytensor_config.profile_optimizer
             or pytensor_config.optimizer_verbose
@@ -225,7 +225,7 @@ class Mode(PyTensorMode):
         return linker, resolve_optimizer(optimizer)
 
 
-# Modes that the flags shape are made anew at each use, so that flags can change.
+# Modes that the flags shape are rebuilt at each use, so that flags can change.
 named_modes: dict[str, Callable[[], PyTensorMode]] = {
     "Mode": Mode,
     # on a device if the flags ask for one

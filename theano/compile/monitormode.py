@@ -2,7 +2,7 @@
 
 from theano.compile.choices.optimizers import resolve_optimizer, rewriter_of
 from theano.pytensor_base.functions.compiling import MonitorMode as PyTensorMonitorMode
-from theano.schedule.database import optdb
+from theano.rewriting.database import optdb
 
 __all__ = ["MonitorMode", "detect_nan"]
 

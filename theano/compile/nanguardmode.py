@@ -7,8 +7,8 @@ from theano.configdefaults import config
 from theano.pytensor_base.functions.nan_guard_mode import NanGuardMode as PyTensorNanGuardMode
 from theano.pytensor_base.functions.nan_guard_mode import contains_inf, contains_nan
 from theano.pytensor_base.graphs.rewriting import SequentialGraphRewriter
+from theano.rewriting.database import optdb
 from theano.scan_module.scan_opt.steps.steps_of_mode import StepsOfMode
-from theano.schedule.database import optdb
 
 __all__ = ["NanGuardMode", "contains_inf", "contains_nan"]
 

@@ -22,7 +22,7 @@ from theano.pytensor_base.functions.profiling import (
     register_profiler_printer,
     seconds_of_process,
 )
-from theano.schedule.step_profiles import use_step_profiles
+from theano.rewriting.step_profiles import use_step_profiles
 
 if TYPE_CHECKING:
     from theano.link.native.run.profile import LoopOfNodes
@@ -55,7 +55,7 @@ _JOINED = (
 
 
 class ProfileStats(PyTensorProfileStats):
-    """What a function's compilation and its calls took.
+    """The times of a function's compilation and of its calls.
 
     With the flag ``profile_memory`` the summary tells what memory values take, with
     ``profile_optimizer`` how long each pass of rewriting took, which rewrites took it, and how long
@@ -223,7 +223,7 @@ class ProfileStats(PyTensorProfileStats):
 
 
 class LoopProfileStats(ProfileStats):
-    """What the calls of a loop took: of its steps, and around them.
+    """The times of a loop's calls: of its steps, and around them.
 
     Attributes
     ----------
@@ -259,7 +259,7 @@ class LoopProfileStats(ProfileStats):
 
     @classmethod
     def of_step(cls, theirs: PyTensorProfileStats) -> LoopProfileStats:
-        """In the place of the profile that PyTensor made of a step, which is printed no more."""
+        """In place of the profile that PyTensor made of a step, which is printed no more."""
         not_printed_by_pytensor(theirs)
         return cls(**{**vars(theirs), "parts": ()})
 

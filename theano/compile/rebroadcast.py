@@ -1,4 +1,4 @@
-"""Which dimensions of a tensor are known to have length 1: `Rebroadcast` and its functions."""
+"""Dimensions of a tensor that are known to have length 1: `Rebroadcast` and its functions."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from theano.pytensor_base.functions.compiling import TypeCastingOp
 from theano.pytensor_base.graphs.rewriting import node_rewriter, out2in
 from theano.pytensor_base.graphs.scan import Scan
 from theano.pytensor_base.graphs.shapes import shape_rule
-from theano.schedule.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb
+from theano.rewriting.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb
 
 __all__ = ["Rebroadcast", "addbroadcast", "patternbroadcast", "unbroadcast"]
 

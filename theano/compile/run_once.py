@@ -9,7 +9,7 @@ from theano.configdefaults import config
 from theano.link.native.run.one_by_one import make_thunk_for_one_call, needs_c
 from theano.pytensor_base.graphs.graph import copy_of_graph_inside
 from theano.pytensor_base.graphs.scan import Scan
-from theano.schedule.step_modes import step_modes
+from theano.rewriting.step_modes import step_modes
 
 
 def run_once(node: Apply, storage: dict[Variable, list], computed: dict[Variable, list]) -> None:

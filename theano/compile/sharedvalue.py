@@ -11,14 +11,14 @@ from pytensor.compile.sharedvalue import shared as pytensor_shared
 from pytensor.graph.basic import Apply
 from pytensor.tensor.sharedvar import TensorSharedVariable as PyTensorSharedVariable
 
-from theano.compile.calls.turns import reading, turn_of, writing
+from theano.compile.calls.locks import lock_of, reading, writing
+from theano.formatting.values_in_words import described
 from theano.gof.instances import including_instances_of
 from theano.link.background import wait_for_background
 from theano.link.device_cells import bring_home, copy_on_device, is_on_device, on_host
 from theano.pytensor_base.functions.c_code import generic
 from theano.pytensor_base.functions.compiling import default_update_of, set_default_update
 from theano.pytensor_base.functions.linking import Container
-from theano.words.values_in_words import described
 
 __all__ = [
     "Container",
@@ -57,7 +57,7 @@ class TensorSharedVariable(PyTensorSharedVariable):
         array
         """
         wait_for_background()
-        with turn_of(reading(self.container.storage)):
+        with lock_of(reading(self.container.storage)):
             value = self.container.storage[0]
             if not is_on_device(value):
                 return super().get_value(borrow, return_internal_type)
@@ -83,7 +83,7 @@ class TensorSharedVariable(PyTensorSharedVariable):
         new_value = new_value if borrow else copy.deepcopy(new_value)
         wait_for_background()
         try:
-            with turn_of(writing(self.container.storage)):
+            with lock_of(writing(self.container.storage)):
                 super().set_value(new_value, borrow=True)
         except (TypeError, ValueError) as error:
             raise type(error)(
@@ -93,19 +93,19 @@ class TensorSharedVariable(PyTensorSharedVariable):
 
     def zero(self, borrow=False):
         """Replace the value by zeros of the same shape; with `borrow` in the same memory."""
-        with turn_of(writing(self.container.storage)):
+        with lock_of(writing(self.container.storage)):
             bring_home([self.container.storage])
             super().zero(borrow)
 
     def __getstate__(self):
         # what is pickled can be read where there is no such device
-        with turn_of(writing(self.container.storage)):
+        with lock_of(writing(self.container.storage)):
             bring_home([self.container.storage])
             return super().__getstate__()
 
     @property
     def default_update(self):
-        """What the functions that use the variable replace its value by, if they are not told."""
+        """Return what the functions that use the variable replace its value by, if they are not told."""
         return default_update_of(self)
 
     @default_update.setter

@@ -15,7 +15,7 @@ class WrongShapeError(AssertionError, ValueError):
     """A value has another shape than was declared, or than the operations on it need.
 
     What a program declares is an AssertionError in Theano 1.0. PyTensor's rewrites declare shapes
-    too, in the place of operations that raised ValueError.
+    too, in place of operations that raised ValueError.
     """
 
 

@@ -1,4 +1,4 @@
-"""What ``theano.function`` is told to replace: updates of shared variables, and givens."""
+"""Replacements given to ``theano.function``: updates of shared variables, and givens."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pytensor.tensor.type import TensorType
 from pytensor.tensor.variable import TensorConstant
 
 from theano.compile.rebroadcast import unbroadcast
-from theano.users_code.lines import users_line
-from theano.words.values_in_words import described
+from theano.formatting.values_in_words import described
+from theano.source_locations.lines import users_line
 
 __all__ = ["given_pairs", "of_other_dtype", "update_pairs"]
 
@@ -89,7 +89,7 @@ def given_pairs(givens: Any) -> dict[Variable, Any]:
 
 
 def _is_no_tensor(value: Any) -> bool:
-    """Whether a tensor cannot be replaced by a value: lists, text, arrays of objects."""
+    """Return whether a tensor cannot be replaced by a value: lists, text, arrays of objects."""
     if isinstance(value, Variable | bool | int | float | complex):
         return False
     if isinstance(value, np.ndarray):
@@ -98,7 +98,7 @@ def _is_no_tensor(value: Any) -> bool:
 
 
 def of_other_dtype(givens: Mapping[Variable, Any]) -> str:
-    """What to say of the first replacement that has not the dtype of what it replaces."""
+    """Return what to say of the first replacement that has not the dtype of what it replaces."""
     for variable, value in givens.items():
         expected = getattr(variable.type, "dtype", None)
         found = value.type if isinstance(value, Variable) else np.asarray(value)
@@ -135,11 +135,11 @@ def _of_its_lengths(stored: SharedVariable, new: Any) -> Any:
     if not isinstance(kind, TensorType) or not isinstance(of_new, TensorType):
         return new
     pairs = enumerate(zip(kind.broadcastable, of_new.broadcastable, strict=False))
-    told = [axis for axis, (known, by_new) in pairs if by_new and not known]
-    lengths = stored.get_value(borrow=True).shape if told else ()
-    if kind.ndim != of_new.ndim or any(lengths[axis] != 1 for axis in told):
+    static = [axis for axis, (known, by_new) in pairs if by_new and not known]
+    lengths = stored.get_value(borrow=True).shape if static else ()
+    if kind.ndim != of_new.ndim or any(lengths[axis] != 1 for axis in static):
         return new
-    return unbroadcast(new, *told)
+    return unbroadcast(new, *static)
 
 
 def _check_type(shared: SharedVariable, value: Any) -> None:

@@ -1,4 +1,4 @@
-"""What makes d3viz's pictures of graphs: PyTensor's, and whether it can run."""
+"""The makers of d3viz's pictures of graphs: PyTensor's, and whether it can run."""
 
 from typing import Any
 

@@ -1,1 +1,1 @@
-"""What `theano.gradient` is made of."""
+"""The parts of `theano.gradient`."""

@@ -1,4 +1,4 @@
-"""What derivatives are asked for, checked before they are taken."""
+"""Checks of the arguments of derivatives."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from pytensor.graph.basic import Variable
 
-from theano.users_code.lines import users_line
+from theano.source_locations.lines import users_line
 
 
 class WrongArgumentError(TypeError, ValueError, AssertionError):

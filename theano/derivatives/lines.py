@@ -3,7 +3,7 @@
 The operations of a gradient are made where the program calls ``theano.grad``, so that this would be
 the line of all of them. Those of a loop's step, and all of them while the flag ``profile`` is set,
 get the line of the operation that they differentiate; that they are of a gradient is kept beside it
-(`theano.users_code.lines.Place`).
+(`theano.source_locations.lines.Place`).
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from pytensor.graph.traversal import ancestors
 
 from theano.data_classes import dataclass
 from theano.pytensor_base.graphs.order import order_of
-from theano.users_code.lines import OF_A_GRADIENT
+from theano.source_locations.lines import OF_A_GRADIENT
 
 # The gradients by some variables `wrt`; None, or of a `NullType`, where there is none.
 Derive = Callable[..., Sequence[Variable | None]]
 
 
 def with_lines(derive: Derive, outputs: Sequence[Variable], wrt: Sequence[Variable]) -> Sequence:
-    """What `derive` gives for `wrt`, with the lines of forward operations.
+    """Return what `derive` gives for `wrt`, with the lines of forward operations.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def _between(outputs: Sequence[Variable], wrt: Sequence[Variable]) -> list[Apply
 
 @dataclass
 class _Read:
-    """What a new operation is computed from: cotangents, and values of the forward graph."""
+    """The sources of a new operation: cotangents, and values of the forward graph."""
 
     cotangents: set[Variable] = field(default_factory=set)
     values: set[Variable] = field(default_factory=set)
@@ -97,7 +97,7 @@ def _name_lines(
 
 
 def _shared(maker: Apply, values: set[Variable]) -> int:
-    """How many of the values a gradient reads its operation reads or makes, less the others."""
+    """Return how many of the values a gradient reads its operation reads or makes, less the others."""
     own = values.intersection([*maker.inputs, *maker.outputs])
     return 2 * len(own) - len(values)
 

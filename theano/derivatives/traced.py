@@ -9,7 +9,7 @@ from pytensor.graph.basic import Variable
 from pytensor.graph.traversal import ancestors
 
 from theano.gof.own.gradients import use_own_gradients
-from theano.users_code.one_trace import traced_as_one
+from theano.source_locations.one_trace import traced_as_one
 
 Variables = Variable | Sequence[Variable]
 
@@ -20,7 +20,7 @@ def listed(variables: Variables) -> list[Variable]:
 
 
 def traced(derive: Callable[[], Any], of: Variables, more: Variables = ()) -> Any:
-    """What is derived of some variables, and perhaps more that is given, with one line of the user's."""
+    """Return what is derived of some variables, and perhaps more that is given, with one line of the user's."""
     if use_own_gradients(listed(of)):
         # the line of a user's own gradient says more than that of the call
         return derive()

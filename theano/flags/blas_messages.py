@@ -1,4 +1,4 @@
-"""PyTensor's remarks about BLAS, kept from users whom they would mislead.
+"""PyTensor's warnings about BLAS, kept from users whom they would mislead.
 
 PyTensor says that products will be slow when it finds no BLAS to link to. Its products then go
 through NumPy, whose wheels carry a fast BLAS of their own.
@@ -13,22 +13,22 @@ from contextlib import contextmanager
 
 from theano.pytensor_base.names_in_messages import BLAS_LOGGER
 
-_REMARK = "Using NumPy C-API based implementation for BLAS functions"
+_WARNING = "Using NumPy C-API based implementation for BLAS functions"
 _WARNING = r"(\n)*PyTensor could not link to a BLAS installation"
 
 
-def _is_no_remark(record: logging.LogRecord) -> bool:
-    return _REMARK not in record.getMessage()
+def _is_no_warning(record: logging.LogRecord) -> bool:
+    return _WARNING not in record.getMessage()
 
 
 @contextmanager
-def no_blas_remarks() -> Iterator[None]:
-    """Compile without these remarks; all other warnings and messages pass."""
+def no_blas_warnings() -> Iterator[None]:
+    """Compile without these warnings; all other warnings and messages pass."""
     logger = logging.getLogger(BLAS_LOGGER)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", _WARNING, UserWarning)
-        logger.addFilter(_is_no_remark)
+        logger.addFilter(_is_no_warning)
         try:
             yield
         finally:
-            logger.removeFilter(_is_no_remark)
+            logger.removeFilter(_is_no_warning)

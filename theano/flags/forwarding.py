@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
-from theano.flags.blas_messages import no_blas_remarks
+from theano.flags.blas_messages import no_blas_warnings
 from theano.flags.flag import TheanoConfigWarning, caller_stacklevel
 
 
@@ -60,5 +60,5 @@ def read_from_pytensor(name: str) -> Any:
     if name != "blas__ldflags":
         return getattr(pytensor_config(), name)
     # PyTensor looks for a BLAS when this is first read
-    with no_blas_remarks():
+    with no_blas_warnings():
         return getattr(pytensor_config(), name)

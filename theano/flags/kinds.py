@@ -1,10 +1,10 @@
-"""Which values a flag may have: the kinds of the table, and those by which programs add flags."""
+"""Kinds of flags, by the values that they may have: those of the table, and those by which programs add flags."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from theano.data_classes import dataclass
-from theano.words.nearest_name import did_you_mean
+from theano.formatting.nearest_name import did_you_mean
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Truth:
-    """A truth value, written True, true, 1, False, false or 0."""
+    """A boolean, written True, true, 1, False, false or 0."""
 
     def read(self, raw: object) -> bool:
         if str(raw) in ("True", "true", "1"):
@@ -188,7 +188,7 @@ def _param_of(mytype: Callable[[Any], Any], doc: str) -> Callable[..., TypedPara
 StrParam = _param_of(str, "A flag that is a string.")
 IntParam = _param_of(int, "A flag that is an integer.")
 FloatParam = _param_of(float, "A flag that is a float.")
-BoolParam = _param_of(Truth().read, "A flag that is a truth value.")
+BoolParam = _param_of(Truth().read, "A flag that is a boolean.")
 
 
 def listed(options: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""Where the user sets flags: the files named by THEANORC, and the variable THEANO_FLAGS."""
+"""The user's settings of flags: the files named by THEANORC, and the variable THEANO_FLAGS."""
 
 import configparser as ini
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from theano.flags.flag import Flag, TheanoConfigWarning, caller_stacklevel, check_value
-from theano.words.nearest_name import did_you_mean
+from theano.formatting.nearest_name import did_you_mean
 
 # What the user set of flags that are not known yet: `AddConfigVar` may make them known.
 THEANO_FLAGS_DICT: dict[str, str] = {}

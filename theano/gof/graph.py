@@ -55,7 +55,7 @@ else:
 
     @including_instances_of(_PyTensorVariable)
     class Variable(_PyTensorVariable, metaclass=_CountedTogether):
-        """What operators are applied to, and their results.
+        """An operand or a result of an operator.
 
         Parameters
         ----------

@@ -161,7 +161,7 @@ def general_toposort(
     debug_print : bool
         Whether to print what was found and what was sorted, where there is a cycle.
     compute_deps_cache : callable, optional
-        In the place of `deps`; it stores what it returns in `deps_cache`.
+        In place of `deps`; it stores what it returns in `deps_cache`.
     deps_cache : dict, optional
     clients : dict, optional
         Filled with what depends on each element.

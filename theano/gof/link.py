@@ -17,7 +17,7 @@ from theano.pytensor_base.functions.linking import (
 
 @including_instances_of(linking.Linker)
 class Linker(linking.Linker):
-    """What makes a graph run.
+    """A maker of functions that run a graph.
 
     A subclass defines `accept`, which takes a graph, and `make_thunk`, which returns a function
     without arguments and the containers of its inputs and outputs.

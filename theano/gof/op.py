@@ -92,7 +92,7 @@ def _not_kept(self) -> tuple:
 
 
 def _methods_of_users(cls: type) -> dict[str, Any]:
-    """What `cls` defines, or takes from a class that is no operator, such as a mixin."""
+    """Return what `cls` defines, or takes from a class that is no operator, such as a mixin."""
     defined: dict[str, Any] = {}
     for base in cls.__mro__:
         if base is not cls and issubclass(base, _PyTensorOp):

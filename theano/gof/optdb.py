@@ -22,7 +22,7 @@ __all__ = [
 
 
 class Query(of_pytensor.RewriteDatabaseQuery):
-    """Which rewrites of a collection to take.
+    """A choice of rewrites from a collection.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def check_that_free(db, name, tags) -> None:
 
 
 def holds(db, name) -> bool:
-    """Whether something is registered under a name or a tag."""
+    """Return whether something is registered under a name or a tag."""
     # a query leaves an empty entry for each of its tags
     return bool(db.__db__.get(name))
 
@@ -181,7 +181,7 @@ class LocalGroupDB(SequenceDB):
 
 
 class TopoDB(DB):
-    """What another collection's query returns, applied along the graph.
+    """The rewrites that another collection's query returns, applied along the graph.
 
     Parameters
     ----------

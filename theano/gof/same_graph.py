@@ -1,4 +1,4 @@
-"""Whether two variables are computed alike."""
+"""Comparison of the computations of two variables."""
 
 from __future__ import annotations
 

@@ -181,7 +181,7 @@ def _call_and_test(op, *inputs, **kwargs):
 
 
 def _untested(write: Callable) -> Callable:
-    """What writes a graph inside an operator, whose inputs have no values."""
+    """Return what writes a graph inside an operator, whose inputs have no values."""
 
     @functools.wraps(write)
     def written(*args, **kwargs):

@@ -28,7 +28,7 @@ class Context:
 
     @property
     def kind(self) -> bytes:
-        """What sort of device it is: b'cuda' or b'cpu'."""
+        """Return what sort of device it is: b'cuda' or b'cpu'."""
         return {"gpu": b"cuda"}.get(self.device.platform, self.device.platform.encode())
 
     @property
@@ -38,7 +38,7 @@ class Context:
 
     @property
     def unique_id(self) -> str:
-        """What tells the device from others of its model."""
+        """Return what tells the device from others of its model."""
         return str(self.device)
 
     @property

@@ -1,4 +1,4 @@
-"""How the XLA engine runs the operators of this package: it has moved their inputs already."""
+"""Lowering of this package's operators in the XLA engine, which has moved their inputs already."""
 
 from theano.gpuarray.basic_ops import GpuAllocEmpty, GpuFromHost, GpuToGpu, HostFromGpu
 from theano.link.xla.lowering.table import lowers

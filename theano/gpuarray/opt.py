@@ -21,7 +21,7 @@ from theano.gpuarray.basic_ops import (
     host_from_gpu,
 )
 from theano.gpuarray.type import GpuArrayType, get_context
-from theano.schedule.database import optdb
+from theano.rewriting.database import optdb
 
 __all__ = [
     "gpu_optimizer",

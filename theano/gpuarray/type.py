@@ -11,7 +11,7 @@ from pytensor.tensor import as_tensor_variable as pytensor_as_tensor_variable
 from pytensor.tensor.type import TensorType
 from pytensor.tensor.variable import TensorConstantSignature
 
-from theano.compile.calls.turns import reading, turn_of, writing
+from theano.compile.calls.locks import lock_of, reading, writing
 from theano.compile.sharedvalue import SharedVariable
 from theano.gpuarray.contexts import (
     Context,
@@ -252,7 +252,7 @@ class GpuArrayConstant(_Operators, Constant):
     """A constant that a device holds."""
 
     def signature(self):
-        """What constants of equal values have in common."""
+        """Return what constants of equal values have in common."""
         return TensorConstantSignature((self.type, np.asarray(self.data)))
 
 
@@ -273,7 +273,7 @@ class GpuArraySharedVariable(_Operators, SharedVariable):
         -------
         array
         """
-        with turn_of(reading(self.container.storage)):
+        with lock_of(reading(self.container.storage)):
             value = self.container.value
             if not return_internal_type:
                 return np.array(value)
@@ -290,7 +290,7 @@ class GpuArraySharedVariable(_Operators, SharedVariable):
             Whether a device's array may become the variable's own.
         """
         new_value = new_value if borrow else copy.deepcopy(new_value)
-        with turn_of(writing(self.container.storage)):
+        with lock_of(writing(self.container.storage)):
             self.container.value = new_value
 
 

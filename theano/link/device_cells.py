@@ -30,7 +30,7 @@ def keep(cell: list[Any], value: Any) -> None:
 
 
 def is_on_device(value: Any) -> bool:
-    """Whether a value is an array of a device, which JAX made."""
+    """Return whether a value is an array of a device, which JAX made."""
     return hasattr(value, "addressable_shards")
 
 

@@ -14,9 +14,9 @@ from theano.pytensor_base.graphs.graph import (
 from theano.pytensor_base.graphs.order import in_order
 from theano.pytensor_base.graphs.rewriting import GraphRewriter, RewriteDatabaseQuery
 from theano.pytensor_base.graphs.scan import Scan
-from theano.schedule import arranged
-from theano.schedule.database import FAST_RUN_TAG, STEPS_TAG, optdb
-from theano.schedule.rewrites.of_pytensor.left_out import FROM_EVERY_MODE
+from theano.rewriting import arranged
+from theano.rewriting.database import FAST_RUN_TAG, STEPS_TAG, optdb
+from theano.rewriting.rewrites.of_pytensor.left_out import FROM_EVERY_MODE
 
 _REWRITES = RewriteDatabaseQuery(
     include=["fast_run", FAST_RUN_TAG, STEPS_TAG],
@@ -67,5 +67,5 @@ def _rewritten(key: EqualSteps) -> FunctionGraph:
 
 @lru_cache(maxsize=1)
 def _rewriter(number_of_names: int) -> GraphRewriter:
-    """The rewrites of steps, chosen anew when a rewrite was registered."""
+    """The rewrites of steps, chosen again when a rewrite was registered."""
     return arranged(optdb.query(_REWRITES))

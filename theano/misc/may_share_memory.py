@@ -1,4 +1,4 @@
-"""Whether two values may lie in the same memory."""
+"""A test of whether two values may lie in the same memory."""
 
 import sys
 from typing import Any

@@ -17,7 +17,7 @@ def render_string(string: str, sub: Mapping[str, Any]) -> str:
     Raises
     ------
     ValueError
-        A place cannot be filled in; the text up to that place is told.
+        A place cannot be filled in; the message has the text up to that place.
 
     Examples
     --------

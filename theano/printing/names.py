@@ -1,4 +1,4 @@
-"""How Theano 1.0 writes operations, types and variables that PyTensor writes in another way.
+"""Theano 1.0's spelling of operations, types and variables that PyTensor writes in another way.
 
 Operations are described by their node, because PyTensor's keep less: an index does not know the
 types of what it is given.
@@ -134,7 +134,7 @@ def _inner_inputs(scan: Scan) -> Iterator[tuple[Variable, str]]:
 
 
 def _initial_value(variable: Variable) -> Variable:
-    """What a state begins with: it is written into memory for all steps, with one dimension more."""
+    """Return what a state begins with: it is written into memory for all steps, with one dimension more."""
     while variable.owner is not None:
         node = variable.owner
         if isinstance(node.op, IncSubtensor):

@@ -73,7 +73,7 @@ class Loop:
     outer: dict[Variable, Variable] = field(default_factory=dict)
 
     def key(self) -> tuple:
-        """What tells its step from others, which may be made of the same variables and nodes."""
+        """Return what tells its step from others, which may be made of the same variables and nodes."""
         return (self.node, self.parent.key() if self.parent is not None else None)
 
     def name_of(self, variable: Variable) -> str | None:
@@ -92,7 +92,7 @@ class Loop:
 
 @dataclass
 class Writer:
-    """What all lines of one call have in common."""
+    """The common state of all lines of one call."""
 
     file: TextIO
     ids: str
@@ -197,7 +197,7 @@ class Writer:
 
 
 def _as_given(variable: Variable) -> Variable:
-    """What the user gave, in the place of a check of it that `theano.scan` added."""
+    """Return what the user gave, in place of a check of it that `theano.scan` added."""
     while getattr(variable.tag, "printed_as_given", False) and variable.owner is not None:
         variable = variable.owner.inputs[0]
     return variable

@@ -16,7 +16,7 @@ from theano.profile.best_rate import best_rates
 from theano.profile.findings import Findings, function_times
 from theano.profile.page import profile_page
 from theano.profile.terminal import terminal_lines
-from theano.users_code.lines import short_line
+from theano.source_locations.lines import short_line
 
 _HTML_WENT_TO_THE_PROGRAM = (
     "--html stood after the program's name, so that the program got it, and no page is written; "

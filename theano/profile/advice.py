@@ -1,4 +1,4 @@
-"""What may make a program faster: rules, each with the line that it is about."""
+"""Advice on making a program faster: rules, each with the line that it is about."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Advice:
 
 
 def advice_for(findings: Findings) -> list[Advice]:
-    """What the rules say of a program, in their order."""
+    """Return what the rules say of a program, in their order."""
     return [advice for rule in RULES for advice in rule(findings)]
 
 

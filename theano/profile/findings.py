@@ -1,4 +1,4 @@
-"""What a program's functions took, as data: taken from their profiles when it has ended."""
+"""The times of a program's functions, as data: taken from their profiles when it has ended."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from theano.pytensor_base.graphs.scan import Scan
 from theano.scan_module.report.function_report import ScanReport
 from theano.scan_module.report.scan_report import report_of_graph
 from theano.scan_module.report.step_times import LoopTime, StatementTime, step_times
-from theano.users_code.lines import Place, nearest_line, nearest_place
+from theano.source_locations.lines import Place, nearest_line, nearest_place
 
 SMALLEST_SHARE = 0.001
 
@@ -39,7 +39,7 @@ class Compilation:
 
     @property
     def rest(self) -> float:
-        """What copying the graph took, and all else."""
+        """Return what copying the graph took, and all else."""
         return max(0.0, self.whole - self.rewriting - self.code)
 
 
@@ -54,7 +54,7 @@ class PythonCall:
 
 @dataclass(frozen=True)
 class LineTime:
-    """What a line of the user's took, over all functions.
+    """The time of a user's line, over all functions.
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ class FunctionTimes:
 
 @dataclass(frozen=True)
 class Findings:
-    """What a whole program took.
+    """The times of a whole program.
 
     Attributes
     ----------
@@ -145,7 +145,7 @@ class Findings:
 
     @property
     def compilation(self) -> Compilation:
-        """What compiling all functions took."""
+        """Return what compiling all functions took."""
         each = [function.compilation for function in self.functions]
         return Compilation(
             sum(one.whole for one in each),
@@ -165,12 +165,12 @@ class Findings:
 
     @property
     def best_in_words(self) -> str:
-        """What a large product reaches here; empty where it was not measured."""
+        """Return what a large product reaches here; empty where it was not measured."""
         return ", ".join(f"{rate:.0f} GFLOP/s of {dtype}" for dtype, rate in self.best.items())
 
     @property
     def lines(self) -> list[LineTime]:
-        """What each of the user's lines took, the longest first."""
+        """Return what each of the user's lines took, the longest first."""
         total: dict[Place, float] = defaultdict(float)
         for function in self.functions:
             for place, seconds in function.lines.items():
@@ -204,7 +204,7 @@ def source_of(line: str) -> str:
 
 
 def function_times(stats: ProfileStats) -> FunctionTimes:
-    """What a profile says of a function."""
+    """Return what a profile says of a function."""
     graphs = stats.graphs
     loops = tuple(time for graph in graphs for time in step_times(graph))
     segments = tuple(part for graph in graphs for part in _segments(graph))
@@ -224,7 +224,7 @@ def function_times(stats: ProfileStats) -> FunctionTimes:
 
 
 def _report(graph: Any, name: str) -> ScanReport:
-    """What became of a graph's loops, with sizes as they were in the last call."""
+    """Return what became of a graph's loops, with sizes as they were in the last call."""
     measured = measurements_of(graph)
     shapes = {} if measured is None else measured.outer_shapes()
     return report_of_graph(graph, name, shapes=shapes)
@@ -236,7 +236,7 @@ def _segments(graph: Any) -> Sequence[SegmentProfile]:
 
 
 def _is_work(statement: StatementProfile) -> bool:
-    """Whether a statement outside of loops is none of the loops themselves."""
+    """Return whether a statement outside of loops is none of the loops themselves."""
     return bool(statement.calls) and not statement.text.startswith("the loop ")
 
 

@@ -1,4 +1,4 @@
-"""What a program took, as a web page, with pictures of its loops."""
+"""The profile of a program as a web page, with pictures of its loops."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from theano.profile.findings import (
 from theano.profile.pages import address_of
 from theano.scan_module.report.page.colours import PAGE_STYLE, STYLE
 from theano.scan_module.report.page.page import bar, loop_part, paragraph, table, whole_page
-from theano.users_code.lines import line_in_words, short_line
+from theano.source_locations.lines import line_in_words, short_line
 
 MOST = 30
 

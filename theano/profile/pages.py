@@ -1,4 +1,4 @@
-"""Where the pages of the documentation lie, if they lie on this machine."""
+"""The location of the documentation's pages, if they lie on this machine."""
 
 from __future__ import annotations
 

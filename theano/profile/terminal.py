@@ -1,4 +1,4 @@
-"""What a program took, as lines for a terminal."""
+"""The profile of a program as lines for a terminal."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from theano.profile.advice import advice_for
 from theano.profile.findings import SMALLEST_SHARE, Findings, share_of, source_of, statements_of
-from theano.users_code.lines import line_in_words, short_line
+from theano.source_locations.lines import line_in_words, short_line
 
 MOST = 10
 WIDTH = 100

@@ -9,13 +9,13 @@ from pytensor.graph.traversal import ancestors, apply_ancestors
 
 from theano.pytensor_base.graphs.scan import Scan
 from theano.pytensor_base.operations.tensor import RandomType
-from theano.users_code.lines import users_line
+from theano.source_locations.lines import users_line
 
 
 def refuse_captured(model: Any) -> None:
     """Raise an error for a loop whose step draws a variable of the model again, in each iteration.
 
-    PyMC puts values in the place of random variables in the model's graph, not in graphs of steps.
+    PyMC puts values in place of random variables in the model's graph, not in graphs of steps.
     There, a variable is known by its generator, which the loop then reads.
 
     Raises

@@ -1,4 +1,4 @@
-"""What PyMC makes of the conditions of distributions, in the steps of loops too.
+"""Conditions on distributions' parameters, as PyMC writes them, in the steps of loops too.
 
 PyTensor's modes rewrite steps by all that they rewrite functions by; the steps of this package are
 rewritten by the same, whatever the mode, and know nothing of what PyMC adds to one.
@@ -13,9 +13,9 @@ from pytensor.graph.basic import Apply
 from pytensor.graph.fg import FunctionGraph
 
 from theano.pytensor_base.graphs.rewriting import GraphRewriter, RewriteDatabaseQuery
+from theano.rewriting.database import optdb
 from theano.scan_module.scan_op import Scan
 from theano.scan_module.scan_opt.loop_rewriter import loops_of
-from theano.schedule.database import optdb
 
 # a condition that is not met gives a density of -inf, or is not asked
 REWRITES_OF_CONDITIONS = (

@@ -1,4 +1,4 @@
-"""What is kept of a draw: which values of a model, and their shapes, which are the same in all draws."""
+"""The kept part of a draw: which values of a model, and their shapes, which are the same in all draws."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class KeptValues:
 
     @property
     def expanded(self) -> int:
-        """How many numbers a draw has."""
+        """Return how many numbers a draw has."""
         return sum(map(prod, self.shapes))
 
     @property

@@ -1,4 +1,4 @@
-"""Which model is meant."""
+"""The model that a call means."""
 
 from __future__ import annotations
 

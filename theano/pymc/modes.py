@@ -1,4 +1,4 @@
-"""The mode that PyMC's functions take in the place of PyTensor's default."""
+"""The mode that PyMC's functions take in place of PyTensor's default."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _RewritesOf(GraphRewriter):
         return _RewritesOf(self.mode.excluding(*tags), kept)
 
     def add_requirements(self, fgraph: FunctionGraph) -> None:
-        """What the rewrites ask of a graph."""
+        """Add to a graph what the rewrites ask of it."""
         self.mode.optimizer.add_requirements(fgraph)
 
     def apply(self, fgraph: FunctionGraph, *arguments: Any, **settings: Any) -> Any:
@@ -42,7 +42,7 @@ class _RewritesOf(GraphRewriter):
         return self.mode.optimizer.apply(fgraph, *arguments, **settings)
 
 
-def _mode_to_take_apart() -> Mode:
+def _mode_to_unpack() -> Mode:
     made = Mode("native", "fast_run")
     made.provided_optimizer = _RewritesOf(Mode("native", "fast_run"))
     return made
@@ -54,4 +54,4 @@ def with_conditions(mode: Any, name: str) -> Mode:
 
 
 know_functions()
-mode = _mode_to_take_apart()
+mode = _mode_to_unpack()

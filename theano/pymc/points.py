@@ -54,12 +54,12 @@ class Points:
 
     @property
     def count(self) -> int:
-        """How many numbers a point has."""
+        """Return how many numbers a point has."""
         return sum(map(prod, self.shapes))
 
     @property
     def slices(self) -> list[slice]:
-        """Where each variable lies."""
+        """Return where each variable lies."""
         return slices_of(self.shapes)
 
     @cached_property
@@ -117,7 +117,7 @@ class Points:
 
 
 def slices_of(shapes: Iterable[tuple[int, ...]]) -> list[slice]:
-    """Where arrays of these shapes lie in one vector, one after the other."""
+    """Return where arrays of these shapes lie in one vector, one after the other."""
     ends = [0, *accumulate(map(prod, shapes))]
     return [slice(begin, end) for begin, end in pairwise(ends)]
 

@@ -1,4 +1,4 @@
-"""Where chains start, and whether a sampler can: the density and its gradient at starting points."""
+"""Starts of chains, and whether a sampler can start there: the density and its gradient at starting points."""
 
 from __future__ import annotations
 

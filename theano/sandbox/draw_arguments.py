@@ -1,4 +1,4 @@
-"""What draws are given, checked: sizes, dtypes and parameters."""
+"""Checks of the arguments of draws: sizes, dtypes and parameters."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ def float_dtype(dtype: str | None, *parameters: Any) -> str:
 
 
 def is_integer(value: Any) -> bool:
-    """Whether a value is a number that is an integer."""
+    """Return whether a value is a number that is an integer."""
     return isinstance(value, int | np.integer)
 
 

@@ -18,7 +18,7 @@ LOWEST_UNIFORM = float(np.exp(-(FARTHEST**2) / 2))
 
 
 class mrg_truncated(mrg_uniform_base):
-    """Put draws that are nearer to 0 in the place of normal draws beyond 2.
+    """Put draws that are nearer to 0 in place of normal draws beyond 2.
 
     The normal draws are those of Box and Muller: half of them are radius times cosine, the others
     radius times sine. Of each half those that are near enough come first; then, in their order,

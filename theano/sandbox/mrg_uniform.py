@@ -12,8 +12,8 @@ from pytensor.tensor.type import TensorType
 
 from theano.pytensor_base.graphs.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
 from theano.pytensor_base.graphs.shapes import shape_rule
+from theano.rewriting.database import FAST_RUN_TAG, register_for_tags
 from theano.sandbox import mrg31k3p
-from theano.schedule.database import FAST_RUN_TAG, register_for_tags
 from theano.tensor.constants import extract_constant
 
 __all__ = ["DotModulo", "matVecModM", "mrg_uniform", "mrg_uniform_base"]

@@ -409,7 +409,7 @@ class MRG_RandomStreams:
         nstreams: int | None,
         target: str | None,
     ) -> TensorVariable:
-        """Put nearer draws, of streams of their own, in the place of those beyond 2."""
+        """Put nearer draws, of streams of their own, in place of those beyond 2."""
         # how many are drawn is not known before
         size = (samples.shape[0],)
         count = self.n_streams(size) if nstreams is None else nstreams

@@ -41,11 +41,11 @@ from theano.scalar.ranges import InRange, inclosedrange, inopenrange
 
 
 def int_or_true_div(x_discrete: Any, y_discrete: Any) -> ScalarOp:
-    """Return the division for two whole numbers, or for numbers of which one is not whole."""
+    """Return the division for two integers, or for numbers of which one is not whole."""
     return int_div if x_discrete and y_discrete else true_div
 
 
 def div_proxy(x: Any, y: Any) -> Any:
-    """Divide: whole numbers without a rest, other numbers exactly."""
+    """Divide: integers without a rest, other numbers exactly."""
     x, y = as_scalar(x), as_scalar(y)
     return int_or_true_div(x.type in discrete_types, y.type in discrete_types)(x, y)

@@ -10,7 +10,7 @@ from theano.gof.instances import including_instances_of
 
 @including_instances_of(basic.Composite)
 class Composite(basic.Composite):
-    """What a graph of operators on single numbers computes, as one operator.
+    """An operator that computes a graph of operators on single numbers.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Whether a number lies between two others."""
+"""A test of whether a number lies between two others."""
 
 from pytensor.scalar.basic import LogicalComparison, complex_types
 
@@ -6,7 +6,7 @@ from theano.configdefaults import config
 
 
 class InRange(LogicalComparison):
-    """Whether a number lies between a lower and an upper bound.
+    """A test of whether a number lies between a lower and an upper bound.
 
     Parameters
     ----------

@@ -11,8 +11,8 @@ from pytensor.graph.traversal import io_toposort
 from pytensor.tensor.subtensor import Subtensor
 
 from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
-from theano.scan_module.loop.arguments import Loop, take_apart
-from theano.scan_module.loop.state_types import with_states_told_by_both
+from theano.scan_module.loop.arguments import Loop, unpack
+from theano.scan_module.loop.state_types import with_states_typed_by_both
 from theano.scan_module.scan_op import Scan
 
 
@@ -58,7 +58,7 @@ def adopt_node(node: Apply, mode: Any = None) -> Apply:
     mode
         The mode that compiles the step, if the op names none.
     """
-    return adopted_loop(take_apart(node), mode).build(Scan).node
+    return adopted_loop(unpack(node), mode).build(Scan).node
 
 
 def read_from_our_loop(
@@ -104,7 +104,7 @@ def adopted_loop(loop: Loop, mode: Any) -> Loop:
     mode
         The mode that compiles the step, if the loop names none.
     """
-    loop = with_states_told_by_both(loop.with_inner_outputs(_adopted(loop.inner_outputs)))
+    loop = with_states_typed_by_both(loop.with_inner_outputs(_adopted(loop.inner_outputs)))
     return replace(loop, settings=replace(loop.settings, mode=loop.settings.mode or mode))
 
 

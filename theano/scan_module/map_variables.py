@@ -13,7 +13,7 @@ from pytensor.graph.traversal import graph_inputs, walk_toposort
 
 from theano.compile.builders import OpFromGraph
 from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
-from theano.scan_module.loop.arguments import Invariant, take_apart
+from theano.scan_module.loop.arguments import Invariant, unpack
 from theano.scan_module.scan_op import Scan
 
 
@@ -60,7 +60,7 @@ def map_variables(
 
 
 class _Mapping:
-    """What stands for each variable of a graph.
+    """The replacement of each variable of a graph.
 
     ``placed`` holds the replacements, which are not replaced themselves; ``inside`` says whether
     the graph belongs to an operator.
@@ -110,7 +110,7 @@ class _Mapping:
         return node.clone_with_new_inputs(inputs).outputs
 
     def _loop(self, node: Apply) -> list[Variable]:
-        loop = take_apart(node)
+        loop = unpack(node)
         if getattr(node.op, "as_written", None) is not None:
             loop = loop.with_step(*node.op.as_written)
         else:

@@ -12,8 +12,9 @@ from pytensor.tensor.basic import shape_padleft
 from pytensor.tensor.type import TensorType
 
 from theano.configdefaults import config
-from theano.garbage import rare_collections
+from theano.garbage_collection import rare_collections
 from theano.gof.test_values import compute_missing_test_values, no_test_values
+from theano.rewriting.step_modes import step_modes
 from theano.scan_module.call.given import Given
 from theano.scan_module.call.given_arrays import check_arrays, check_sequences, with_rows_checked
 from theano.scan_module.call.last_values import warn_of_last_values
@@ -24,9 +25,8 @@ from theano.scan_module.call.step_test_values import with_test_values
 from theano.scan_module.call.updated_outside import with_default_updates
 from theano.scan_module.call.written_step import WrittenStep
 from theano.scan_module.loop.arguments import LoopSettings
-from theano.schedule.step_modes import step_modes
+from theano.source_locations.one_trace import traced_as_one
 from theano.updates import OrderedUpdates
-from theano.users_code.one_trace import traced_as_one
 
 
 def scan(
@@ -132,7 +132,7 @@ def scan(
     warn_of_last_values(given, name)
     fn = with_test_values(checked(fn, outputs_info, name), given)
     step = WrittenStep()
-    with _no_remarks(), rare_collections(), clearer_errors(step, outputs_info, name):
+    with _no_warnings(), rare_collections(), clearer_errors(step, outputs_info, name):
         if constant_steps(n_steps) == 1:
             outputs, updates = _results_of_one_step(fn, given, step, go_backwards)
         else:
@@ -153,7 +153,7 @@ def scan(
 
 
 @contextmanager
-def _no_remarks() -> Iterator[None]:
+def _no_warnings() -> Iterator[None]:
     """PyTensor says nothing of what Theano's scan has and it is going to drop."""
     with warnings.catch_warnings():
         # what it sets itself of the generators that a step draws from
@@ -164,7 +164,7 @@ def _no_remarks() -> Iterator[None]:
 def _results_of_one_step(
     fn: Callable, given: Given, step: WrittenStep, backwards: bool
 ) -> tuple[list[Variable], dict[Any, Variable]]:
-    """What a loop that is known to have one step gives: the step, without a loop around it.
+    """Return what a loop that is known to have one step gives: the step, without a loop around it.
 
     Default updates stay with their shared variables: functions make those that they read.
     """
@@ -188,7 +188,7 @@ def _results_of_loop(
     backwards: bool,
     settings: LoopSettings,
 ) -> tuple[list[Variable], dict[Any, Variable]]:
-    """What a loop gives."""
+    """Return what a loop gives."""
     with no_test_values():
         arguments = [*traced_as_one(given.arguments, []), *given.invariants]
     step.call(with_default_updates(fn), arguments)

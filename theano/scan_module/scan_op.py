@@ -13,19 +13,19 @@ from theano.pytensor_base.functions.linking import WrapLinker
 from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
 from theano.pytensor_base.graphs.scan import ScanInfo, function_of_step, unfrozen_step
 from theano.pytensor_base.graphs.shapes import shape_rule
+from theano.rewriting.step_profiles import with_own_profile
 from theano.scan_module.gradient.backward_loop import loop_pullback
 from theano.scan_module.gradient.connections import connection_pattern_of_loop
 from theano.scan_module.gradient.forward_loops import extend_loop
 from theano.scan_module.gradient.tangent.tangent_loop import loop_pushforward
-from theano.scan_module.loop.arguments import NORMAL_STEP, take_apart
+from theano.scan_module.loop.arguments import NORMAL_STEP, unpack
 from theano.scan_module.loop.fitting_inputs import with_fitting_inputs
 from theano.scan_module.loop.op_of_step import layout, step_graph
 from theano.scan_module.loop.rows_without_steps import with_rows_of_no_steps
 from theano.scan_module.loop.scan_attributes import ScanAttributes
 from theano.scan_module.loop.step_copy import copied
 from theano.scan_module.step.loop_shapes import REMEMBERED, output_shapes
-from theano.schedule.step_profiles import with_own_profile
-from theano.users_code.one_trace import with_one_trace
+from theano.source_locations.one_trace import with_one_trace
 
 __all__ = ["Scan"]
 
@@ -74,7 +74,7 @@ class Scan(ScanAttributes):
         vars(self).update(layout(info, self.fgraph.outputs))
 
     def make_node(self, *inputs: Variable) -> Apply:
-        """A loop of these inputs, which may have lengths of 1 that the step is not told."""
+        """A loop of these inputs, which may have static lengths of 1 that the step lacks."""
         return super().make_node(*with_fitting_inputs(self, inputs))
 
     @classmethod
@@ -99,7 +99,7 @@ class Scan(ScanAttributes):
         return freeing_what_runs(with_own_profile(super().fn))
 
     def make_thunk(self, node, storage_map, compute_map, no_recycling, impl=None):
-        """What runs a node in PyTensor's machine."""
+        """Return what runs a node in PyTensor's machine."""
         if _counts_steps(self.mode):
             # C does not say in which step an error was
             impl = "py"
@@ -130,7 +130,7 @@ class Scan(ScanAttributes):
         policy = self.gradient_policy or config.scan.save
         gradients = loop_pullback(
             node,
-            take_apart(node),
+            unpack(node),
             list(output_cotangents),
             extend=lambda loop, values: extend_loop(self, loop, values, policy),
             policy=policy,
@@ -151,6 +151,6 @@ class Scan(ScanAttributes):
 
 
 def _counts_steps(mode: Any) -> bool:
-    """Whether a mode calls something for each operation of a step, which may raise an error."""
+    """Return whether a mode calls something for each operation of a step, which may raise an error."""
     linker = getattr(mode, "linker", None)
     return isinstance(linker, WrapLinker) or getattr(linker, "counts_steps", False)

@@ -57,7 +57,7 @@ def irfft(inp: Any, norm: str | None = None, is_odd: bool = False) -> TensorVari
     Raises
     ------
     ValueError
-        When there is no such `norm`, or `is_odd` is no truth value.
+        When there is no such `norm`, or `is_odd` is no boolean.
     """
     _check_norm("irfft", norm)
     return _irfft(inp, norm, is_odd)

@@ -1,7 +1,7 @@
 """Arrays sent to other processes and received from them, by MPI (mpi4py) while a function runs.
 
 A message is started by one operation and waited for by another, so that work can be done between
-them. Messages between the same processes are told apart by their tags.
+them. Messages between the same processes are distinguished by their tags.
 """
 
 import importlib

@@ -70,7 +70,7 @@ def matrix_power(M: Any, n: int):
     try:
         return _matrix_power(M, index(n))
     except TypeError:
-        raise TypeError(f"matrix_power: expected a whole number, got {n!r}") from None
+        raise TypeError(f"matrix_power: expected an integer, got {n!r}") from None
 
 
 def qr(a: Any, mode: str = "reduced"):

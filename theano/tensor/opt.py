@@ -38,7 +38,7 @@ from theano.pytensor_base.operations.tensor_rewrites import (
     subtensor_lift,
 )
 from theano.raise_op import Assert, assert_op
-from theano.schedule.lazy_shapes import LazyShapeFeature as ShapeFeature
+from theano.rewriting.lazy_shapes import LazyShapeFeature as ShapeFeature
 from theano.tensor.constants import (
     NotScalarConstantError,
     extract_constant,

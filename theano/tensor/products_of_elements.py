@@ -47,7 +47,7 @@ class Prod(_PyTensorProd):
         return [pt.switch(is_zero, cotangent * others, quotient)]
 
     def pushforward(self, inputs, outputs, tangents):
-        """Return the sum of the products in which the tangent is in the place of an element."""
+        """Return the sum of the products in which the tangent is in place of an element."""
         (x,), (tangent,) = inputs, tangents
         if isinstance(tangent.type, DisconnectedType):
             return [tangent]

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from theano.pytensor_base.graphs.rewriting import NodeRewriter
-from theano.schedule.database import optdb
+from theano.rewriting.database import optdb
 
 
 def _registering(stage: str, *always: str) -> Callable:

@@ -62,7 +62,7 @@ class PdbBreakpoint(Op):
             condition = as_tensor_variable(condition)
         if condition.type.ndim:
             raise ValueError(
-                f"PdbBreakpoint {self.name!r}: expected a condition that is one truth value, "
+                f"PdbBreakpoint {self.name!r}: expected a condition that is one boolean, "
                 f"got {condition.type}"
             )
         watching = type(self)(self.name)

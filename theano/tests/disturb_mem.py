@@ -1,4 +1,4 @@
-"""What tests call between two runs that must give the same, wherever memory lies."""
+"""A disturbance of memory, between two runs that must give the same wherever it lies."""
 
 import datetime
 import gc

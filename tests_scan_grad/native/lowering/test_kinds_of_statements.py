@@ -16,7 +16,7 @@ from tests_scan_grad.native.lowering.toy_kind import NANOSECONDS, MirroredRows, 
 from tests_scan_grad.native.runtime import runtime_calls
 from theano.link.native import profile, source
 from theano.link.native.ir.ir import Buffer, View
-from theano.link.native.ir.sharing import Serial, Sharing
+from theano.link.native.ir.partitions import Serial, Sharing
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.lowering.lowered_loops import loops_of_their_own
 from theano.link.native.passes.step_time import nanoseconds
@@ -103,7 +103,9 @@ def test_statements_that_repeat_are_one_function():
     assert len(re.findall(r"^ +statement\d+\(", source(f), re.M)) == 4
 
 
-@pytest.mark.parametrize("lacking", ["values_read", "way", "touches", "nanoseconds", "operations"])
+@pytest.mark.parametrize(
+    "lacking", ["values_read", "partition", "touches", "nanoseconds", "operations"]
+)
 def test_a_kind_that_leaves_something_out_cannot_be_defined(lacking):
     members = {name: value for name, value in vars(TimesMirrored).items() if name != lacking}
     with pytest.raises(TypeError, match=f"Lacking as a kind of statement lacks {lacking}$"):
@@ -150,7 +152,7 @@ def test_a_loop_inside_takes_all_of_its_steps():
     (call,) = (s for s in loop.step.statements if s.called)
     assert len(call.nanoseconds()) == sum(len(s.nanoseconds()) for s in inner.step.statements)
     assert all(work.shape[0] == 7 and work.each > 0 for work in call.nanoseconds())
-    assert isinstance(call.way(Sharing(), loop.step.sizes), Serial)
+    assert isinstance(call.partition(Sharing(), loop.step.sizes), Serial)
 
 
 def test_the_code_says_why_a_step_has_one_thread():

@@ -139,7 +139,7 @@ def _operands(op: basic.ScalarOp, dtypes) -> list[np.ndarray]:
     grids = np.meshgrid(*(pick(dtype) for dtype in dtypes), indexing="ij")
     operands = [np.ascontiguousarray(grid.ravel()) for grid in grids]
     if isinstance(op, basic.Pow) and np.result_type(*dtypes).kind in "iu":
-        # negative powers of whole numbers are an error, tested below
+        # negative powers of integers are an error, tested below
         kept = operands[1].astype(object) >= 0
         operands = [operand[kept] for operand in operands]
     return operands

@@ -1,4 +1,4 @@
-"""Arrays of truth values as indices: by the engine as by PyTensor's Python code."""
+"""Arrays of booleans as indices: by the engine as by PyTensor's Python code."""
 
 from __future__ import annotations
 

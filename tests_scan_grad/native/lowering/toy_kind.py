@@ -9,7 +9,7 @@ from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
 
 from theano.link.native.ir.ir import View
-from theano.link.native.ir.sharing import Share, Sharing, Way
+from theano.link.native.ir.partitions import Partition, Share, Sharing
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
@@ -51,7 +51,7 @@ class TimesMirrored(Statement):
     def values_written(self) -> list[View]:
         return [self.target]
 
-    def way(self, sharing: Sharing, sizes: Sizes) -> Way:
+    def partition(self, sharing: Sharing, sizes: Sizes) -> Partition:
         return sharing.by_columns(sizes, self.target.shape, self.target.dtype)
 
     def touches(self, share: Share | None) -> list[Touch]:

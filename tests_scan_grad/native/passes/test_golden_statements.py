@@ -1,6 +1,6 @@
 """The statements of a dozen networks' loops after lowering, after fusion and with their partition, as reviewed text.
 
-``--update-golden`` writes the text anew; the difference is then there to be read in the diff. The
+``--update-golden`` writes the text again; the difference is then there to be read in the diff. The
 files are of PyTensor 3.3, whose rewrites make other steps than those of 3.0.
 """
 

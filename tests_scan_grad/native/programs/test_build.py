@@ -12,7 +12,7 @@ from theano.link.native.build.tiers import OPTIMIZED, QUICK
 from theano.link.native.ir.ir import CannotLower
 from theano.link.native.render.loop_code import LoopCode
 from theano.link.native.render.program_text import ProgramText
-from theano.schedule.disk.sealed_files import is_sealed
+from theano.rewriting.disk.sealed_files import is_sealed
 
 
 def program(value: int) -> ProgramText:

@@ -26,7 +26,7 @@ if find_compiler() is None:
     pytest.skip("no C compiler", allow_module_level=True)
 REAL = shlex.join(find_compiler())
 
-# What stands in the place of the compiler: a shell script, with {real} for the compiler, after which
+# What stands in place of the compiler: a shell script, with {real} for the compiler, after which
 # the name of what it makes is in $made.
 MADE = 'for word; do [ "$last" = -o ] && made=$word; last=$word; done\n'
 SCRIPTS = {
@@ -53,7 +53,7 @@ def cache(tmp_path, monkeypatch):
 
 
 def script(folder: Path, text: str, name: str = "compiler") -> Path:
-    """A program that stands in the place of the compiler."""
+    """A program that stands in place of the compiler."""
     path = folder / name
     path.write_text(f"#!/bin/sh\n{MADE}{text.replace('{real}', REAL)}\n")
     path.chmod(0o755)

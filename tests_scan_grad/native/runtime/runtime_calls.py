@@ -205,9 +205,9 @@ def set_least_work(nanoseconds: float) -> None:
     _call("tn_set_least_work", ctypes.c_double(nanoseconds))
 
 
-def set_crowded(seconds: float) -> None:
+def set_oversubscribed(seconds: float) -> None:
     """Say that the processors are busy with other work for so long; below 0: they are not."""
-    _call("tn_set_crowded", ctypes.c_int64(round(1e9 * seconds)))
+    _call("tn_set_oversubscribed", ctypes.c_int64(round(1e9 * seconds)))
 
 
 def workers() -> int:

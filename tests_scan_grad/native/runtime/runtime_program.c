@@ -13,7 +13,7 @@
 
 static int failures;
 
-/* Linked in the place of aligned_alloc to have products go on without memory for their blocks. */
+/* Linked in place of aligned_alloc to have products go on without memory for their blocks. */
 void *__wrap_aligned_alloc(size_t alignment, size_t bytes);
 void *__wrap_aligned_alloc(size_t alignment, size_t bytes)
 {

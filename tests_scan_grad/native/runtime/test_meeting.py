@@ -24,7 +24,7 @@ print(runtime_calls.meeting_time(2, may_measure=False))
 @pytest.fixture(autouse=True)
 def two_threads(threads):
     threads(2)
-    runtime_calls.set_crowded(-1)
+    runtime_calls.set_oversubscribed(-1)
 
 
 def test_much_work_is_shared_and_little_is_not():

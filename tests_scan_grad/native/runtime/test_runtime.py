@@ -101,7 +101,7 @@ def test_few_rows_times_a_matrix_that_begins_anywhere_in_a_line(family, threads,
 # several blocks of steps, blocks of rows, and groups of panels; rows a power of two apart in memory
 IN_BLOCKS = [
     *[(300, 700, 800), (30, 40, 900), (13, 1100, 500), (157, 1024, 512), (400, 33, 400)],
-    # more rows than pack panels anew, and more columns than a group has, in any family
+    # more rows than pack panels again, and more columns than a group has, in any family
     (450, 1100, 390),
     # a second matrix that comes from memory
     (60, 750, 2100),

@@ -5,8 +5,8 @@ import subprocess
 import pytest
 
 from theano.link.native.runtime import build, load
-from theano.schedule.disk.sealed_files import is_sealed
-from theano.schedule.disk.sealing import opened, seal_of
+from theano.rewriting.disk.sealed_files import is_sealed
+from theano.rewriting.disk.sealing import opened, seal_of
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ HERE = os.path.dirname(__file__)
 
 # where the system has a thread run depends on what else runs
 @pytest.mark.timing
-@pytest.mark.skipif(sys.platform != "linux", reason="processors are told apart on Linux only")
+@pytest.mark.skipif(sys.platform != "linux", reason="processors are distinguished on Linux only")
 def test_a_worker_that_slept_begins_on_another_processor(tmp_path):
     if len(os.sched_getaffinity(0)) < 2:
         pytest.skip("there is one processor")

@@ -17,7 +17,7 @@ TYPES = ("float64", "float32")
     "unify_forward_loops",
     "HoistInvariants",
     "record_loops",
-    "drop_unread_results",
+    "drop_dead_results",
     "cleaned_loops_are_ours",
     "joined_loops_are_ours",
     "loops_are_ours",

@@ -1,6 +1,6 @@
 """Products by this package's runtime, called as quickly as other libraries' bindings call theirs.
 
-`ctypes` converts each argument anew: eleven take 0.6 microseconds more than `numpy.dot` takes for all of its
+`ctypes` converts each argument again: eleven take 0.6 microseconds more than `numpy.dot` takes for all of its
 own work, an eighth of a product of 64 x 64 x 64. Here C passes them on from a structure.
 """
 

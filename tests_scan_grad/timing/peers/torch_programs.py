@@ -103,7 +103,7 @@ def compiled_step_cost(cell: Any, scan: Callable, library: Any, *arguments: Any)
 
 @cache
 def compiled_step(step: Callable, compile_function: Callable) -> Callable:
-    """Compile a step once: every call would otherwise begin anew."""
+    """Compile a step once: every call would otherwise begin again."""
     return compile_function(step)
 
 

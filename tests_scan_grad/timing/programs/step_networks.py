@@ -99,7 +99,7 @@ def text_cost(ops, parameters: Values, inputs: Values):
 
 
 def embedding() -> Network:
-    """Texts that are told apart by the vectors of their words, of a large table."""
+    """Texts that are distinguished by the vectors of their words, of a large table."""
     return Network(
         {"table": TABLE, "W": (TABLE[1], CLASSES), "b": (CLASSES,)},
         {"words": (TEXTS, WORDS_OF_TEXT), "y": (TEXTS,)},

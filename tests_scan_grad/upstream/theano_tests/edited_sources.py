@@ -48,7 +48,7 @@ EDITS: dict[str, tuple[tuple[str, str], ...]] = {
             )
             for name in _RECURRENT_TESTS
         ),
-        # PyTensor's variables have no truth value.
+        # PyTensor's variables have no boolean.
         *(
             (
                 before + _GIVEN,

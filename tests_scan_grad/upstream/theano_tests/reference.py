@@ -2,7 +2,7 @@
 
 ``python -m tests_scan_grad.upstream.theano_tests.reference PYTHON`` runs each module with the
 Python at that path, which has Theano 1.0.5, NumPy 1.19, SciPy, nose, parameterized, pytest and
-pytest-timeout, and writes the file anew.
+pytest-timeout, and writes the file again.
 """
 
 import json

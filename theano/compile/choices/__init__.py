@@ -1,1 +1,1 @@
-"""What a mode is chosen from, by names: linkers, and rewrites."""
+"""Choices that make up a mode, by their names: linkers, and rewrites."""

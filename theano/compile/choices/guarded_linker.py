@@ -26,7 +26,7 @@ from theano.configdefaults import config
 from theano.link.native.run.one_by_one import slow_in_python
 from theano.pytensor_base.functions.python_machine import PythonVMLinker
 from theano.scan_module.report.describe import describe
-from theano.users_code.lines import line_of, lines_in_words
+from theano.source_locations.lines import line_of, lines_in_words
 
 _log = logging.getLogger("theano.compile.nanguardmode")
 
@@ -143,7 +143,7 @@ def _only_maps_read(graph: FunctionGraph, variable: Variable) -> bool:
 
 
 def _only_choices_read(graph: FunctionGraph, variable: Variable) -> bool:
-    """Whether all that reads a variable may choose another, and is looked at itself."""
+    """Return whether all that reads a variable may choose another, and is looked at itself."""
     return all(
         isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, Switch) and operand > 0
         for node, operand in graph.clients[variable]
@@ -151,7 +151,7 @@ def _only_choices_read(graph: FunctionGraph, variable: Variable) -> bool:
 
 
 def _is_written_in_part(node: Apply) -> bool:
-    """Whether a node writes a part of new memory, such as a loop's: the rest may hold anything."""
+    """Return whether a node writes a part of new memory, such as a loop's: the rest may hold anything."""
     while isinstance(node.op, IncSubtensor) and node.inputs[0].owner is not None:
         node = node.inputs[0].owner
         if isinstance(node.op, AllocEmpty):
@@ -177,7 +177,7 @@ def _numbers_read(
 
 
 def _number_made(variable: Variable, place: tuple[int, ...], storage_map: Any) -> list[str]:
-    """How the number at a place was computed, such as ``log(-3.0) = nan at [2]``."""
+    """Return how the number at a place was computed, such as ``log(-3.0) = nan at [2]``."""
     node = variable.owner
     values = {v: storage_map[v][0][at] for v, at in _numbers_read(node, place, storage_map)}
     if not values:
@@ -188,7 +188,7 @@ def _number_made(variable: Variable, place: tuple[int, ...], storage_map: Any) -
 
 
 def _say(error: WrongValueError) -> None:
-    """What the flag says is done with values that are wrong."""
+    """Do with values that are wrong as the flag says."""
     action = config.NanGuardMode.action
     if action == "raise":
         raise error

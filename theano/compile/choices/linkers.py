@@ -10,10 +10,10 @@ from functools import partial
 
 from theano.configdefaults import OLD_LINKERS, config
 from theano.configparser import caller_stacklevel
+from theano.formatting.nearest_name import did_you_mean
 from theano.pytensor_base.functions.c_code import CLinker, OpWiseCLinker
 from theano.pytensor_base.functions.linking import Linker, PerformLinker, VMLinker
 from theano.pytensor_base.functions.python_machine import PythonVMLinker
-from theano.words.nearest_name import did_you_mean
 
 __all__ = ["make_linker", "no_warning_yet", "predefined_linkers", "register_linker", "unknown_name"]
 

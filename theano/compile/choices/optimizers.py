@@ -1,4 +1,4 @@
-"""Which rewrites run, by the names that Theano 1.0 gave to choices of them."""
+"""Selections of rewrites by the names that Theano 1.0 gave them."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -7,9 +7,9 @@ from theano.compile.choices.linkers import unknown_name
 from theano.configdefaults import config
 from theano.pytensor_base.functions.compiling import OPT_MERGE, OPT_NONE, asked_rewrites
 from theano.pytensor_base.graphs.rewriting import GraphRewriter, RewriteDatabaseQuery
-from theano.schedule.arranged import arranged
-from theano.schedule.database import FAST_COMPILE_TAG, FAST_RUN_TAG, FEW_OPERANDS
-from theano.schedule.rewrites.of_pytensor.left_out import FROM_EVERY_MODE, OF_INNER_GRAPHS
+from theano.rewriting.arranged import arranged
+from theano.rewriting.database import FAST_COMPILE_TAG, FAST_RUN_TAG, FEW_OPERANDS
+from theano.rewriting.rewrites.of_pytensor.left_out import FROM_EVERY_MODE, OF_INNER_GRAPHS
 
 
 def _query(

@@ -1,1 +1,1 @@
-"""What errors of compiled functions say: where, why, and what to do."""
+"""Error messages of compiled functions: where, why, and what to do."""

@@ -1,4 +1,4 @@
-"""What an error says when a compiled function is called: which input, where, what was expected."""
+"""Errors of calls of compiled functions: which input, where, what was expected."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pytensor.raise_op import CheckAndRaise
 from theano.compile.errors.hints import hints_for, lengths_that_differ
 from theano.compile.errors.wrong_values import WrongValueError
 from theano.compile.specify_shape import SpecifyShape, WrongShapeError
+from theano.formatting.nearest_name import did_you_mean
+from theano.formatting.values_in_words import described, shortened
 from theano.pytensor_base.functions.compiling import Function as PyTensorFunction
 from theano.pytensor_base.functions.compiling import containers_by_key
-from theano.users_code.lines import lines_in_words, nearest_line
-from theano.words.nearest_name import did_you_mean
-from theano.words.values_in_words import described, shortened
+from theano.source_locations.lines import lines_in_words, nearest_line
 
 if TYPE_CHECKING:
     from theano.compile.errors.failed_operations import FailedOperation

@@ -1,4 +1,4 @@
-"""What is said of C code of an operation that does not compile."""
+"""Errors of an operation's C code that does not compile."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import traceback
 
 from pytensor.graph.basic import Apply
 
-from theano.users_code.lines import lines_in_words, nearest_line
+from theano.source_locations.lines import lines_in_words, nearest_line
 
 # So many lines after the compiler's first error show the code.
 _LINES_OF_CODE = 2

@@ -1,4 +1,4 @@
-"""Which operation of a function, and of a loop's step in it, raised an error."""
+"""The operation of a function, and of a loop's step in it, that raised an error."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pytensor.graph.fg import FunctionGraph
 
 from theano.compile.errors.wrong_values import WrongValueError
 from theano.data_classes import dataclass
+from theano.formatting.values_in_words import operation
 from theano.pytensor_base.functions.linking import raise_with_op
 from theano.pytensor_base.graphs.scan import RunningSteps, Scan, running_steps
 from theano.scan_module.gradient.backward_loop import GRADIENT_OF
-from theano.scan_module.loop.arguments import take_apart
+from theano.scan_module.loop.arguments import unpack
 from theano.scan_module.report.describe import describe, input_names
-from theano.words.values_in_words import operation
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def failed_operations(error: BaseException, fgraph: FunctionGraph) -> list[Faile
             title = f"Apply node that caused the error: {named}"
             found = [FailedOperation(node, thunk, title)]
         elif found and _step_of(found[-1].node) is graph is not None:
-            loop = take_apart(found[-1].node)
+            loop = unpack(found[-1].node)
             of_step = input_names(loop, names)
             # the function of a step has the inputs of the step first
             pairs = zip(loop.inner_inputs, graph.inputs, strict=False)
@@ -78,7 +78,7 @@ def failed_operations(error: BaseException, fgraph: FunctionGraph) -> list[Faile
 
 
 def _step_in_words(name: str, steps: RunningSteps | None) -> str:
-    """Which step of a loop one is."""
+    """Return which step of a loop one is."""
     if steps is None:
         return ""
     text = f"Step {steps.at} of {steps.number}, the first being 0"

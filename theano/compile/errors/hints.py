@@ -1,4 +1,4 @@
-"""What an error of an operation often means, and what to do about it."""
+"""Hints about the errors of operations: what they often mean, and what to do."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["hints_for", "lengths_that_differ"]
 
 @dataclass(frozen=True)
 class Hint:
-    """What is said of the errors of an operation whose message has some words."""
+    """A hint for the errors of an operation whose message has some words."""
 
     op_class: type
     words: str
@@ -48,7 +48,7 @@ HINTS = (
 
 
 def hints_for(error: BaseException, node: Apply) -> list[str]:
-    """What is to be said of an error that a node raised, beside where and with what.
+    """Return what is to be said of an error that a node raised, beside where and with what.
 
     Parameters
     ----------

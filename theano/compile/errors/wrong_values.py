@@ -1,4 +1,4 @@
-"""What is wrong with a value, NaN, infinity or a huge number, and what else is in it, in words."""
+"""Descriptions of values with NaN, infinities or huge numbers, and of what else is in them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class WrongValueError(AssertionError):
 
 @dataclass(frozen=True)
 class Wrongs:
-    """What is looked for.
+    """The kinds of wrong values that are looked for.
 
     Attributes
     ----------
@@ -43,27 +43,27 @@ class Wrongs:
     big: bool
 
     def names(self, value: Any) -> list[str]:
-        """What is wrong with a value, in Theano's words; nothing of what is no array of numbers."""
+        """Return what is wrong with a value, in Theano's words; nothing of what is no array of numbers."""
         numbers = _numbers(value)
         if numbers is None:
             return []
         return [name for name, mask in self._masks(numbers) if mask.any()]
 
     def at(self, value: np.ndarray) -> tuple[int, ...]:
-        """Where in an array the first wrong number is."""
+        """Return where in an array the first wrong number is."""
         return tuple(int(k) for k in np.argwhere(self._mask(value))[0])
 
     def wrong_at(self, value: np.ndarray, place: tuple[int, ...]) -> bool:
-        """Whether the number at a place is wrong."""
+        """Return whether the number at a place is wrong."""
         return _numbers(value) is not None and bool(self._mask(value[place]))
 
     def _mask(self, value: Any) -> Any:
-        """Where numbers are wrong in any way."""
+        """Return where numbers are wrong in any way."""
         none = np.zeros(np.shape(value), bool)
         return reduce(np.logical_or, (mask for _, mask in self._masks(value)), none)
 
     def _masks(self, numbers: Any) -> Iterator[tuple[str, Any]]:
-        """What is looked for, in Theano's words, and where it is."""
+        """Yield what is looked for, in Theano's words, and where it is."""
         if self.nan:
             yield "NaN detected", np.isnan(numbers)
         if self.inf:

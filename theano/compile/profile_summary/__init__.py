@@ -1,4 +1,4 @@
-"""What the summary of a profile prints, one file for each of its parts."""
+"""The summary of a profile, one file for each of its parts."""
 
 from theano.lazy_names import lazy_names
 

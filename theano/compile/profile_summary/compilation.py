@@ -1,4 +1,4 @@
-"""Where the time of compilation went: stages, passes, rewrites, and loops."""
+"""The time of compilation: stages, passes, rewrites, and loops."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, TextIO
 
 from theano.pytensor_base.graphs.rewriting import SequentialGraphRewriter
-from theano.schedule.seconds import SecondsByLoop, SecondsByRewrite
+from theano.rewriting.seconds import SecondsByLoop, SecondsByRewrite
 
 SMALLEST_SHARE = 0.001
 

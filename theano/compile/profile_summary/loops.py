@@ -1,4 +1,4 @@
-"""What a profile tells about loops: their overhead, and what a step consists of."""
+"""Loops in a profile: their overhead, and the operations of a step."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ class Memory:
 
 
 class _Running:
-    """What is held while nodes run one after the other."""
+    """Memory that is held while nodes run one after the other."""
 
     def __init__(self, memory: Memory, in_place: bool):
         self._memory, self._in_place = memory, in_place
@@ -158,7 +158,7 @@ class _Running:
         return frozenset(makers & set(self._memory.nodes))
 
     def _reads_after(self, other: Any, node: Any) -> bool:
-        """Whether another node needs what a node makes, directly or not."""
+        """Return whether another node needs what a node makes, directly or not."""
         waiting, seen = [other], set()
         while waiting:
             one = waiting.pop()

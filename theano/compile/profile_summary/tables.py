@@ -15,7 +15,7 @@ HEADER_OF_NODES = "<% time> <sum %> <apply time> <time per call> <#call> <id>"
 
 @dataclass
 class Row:
-    """What is counted for a class, an operation or a node."""
+    """The counts of a class, an operation or a node."""
 
     name: str
     seconds: float = 0.0

@@ -1,4 +1,4 @@
-"""What a profile advises."""
+"""Advice in a profile's summary."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def write_tips(profile: Any, file: TextIO) -> None:
 
 
 def tips(profile: Any) -> list[str]:
-    """What may make a profiled function faster."""
+    """Return what may make a profiled function faster."""
     return [tip for rule in (_precision, _python, _mixed_products) for tip in rule(profile)]
 
 

@@ -1,1 +1,1 @@
-"""What variables do themselves: their truth, new axes, and `eval`."""
+"""Behaviour of variables: their truth, new axes, and `eval`."""

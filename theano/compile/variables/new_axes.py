@@ -39,7 +39,7 @@ def without_unnamed_axes(variable: Any, index: Any) -> Any:
 
 
 def _is_basic(entry: Any) -> bool:
-    """Whether an entry names one dimension, or a new one."""
+    """Return whether an entry names one dimension, or a new one."""
     if isinstance(entry, Variable):
         kind = entry.type
         return getattr(kind, "ndim", 0) == 0 and getattr(kind, "dtype", "bool") != "bool"

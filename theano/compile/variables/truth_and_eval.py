@@ -1,8 +1,8 @@
-"""What `bool(variable)`, ``variable < other``, ``variable[:, None]`` and `variable.eval()` are in
+"""Theano's meaning of `bool(variable)`, ``variable < other``, ``variable[:, None]`` and `variable.eval()` are in
 modules that use Theano.
 
 The one place where methods of PyTensor's are replaced. They do what PyTensor's do for everyone
-else; whose module calls decides, see `theano.users_code.modules`.
+else; whose module calls decides, see `theano.source_locations.modules`.
 """
 
 import functools
@@ -16,7 +16,7 @@ from theano.compile.variables.evaluate import evaluate
 from theano.compile.variables.new_axes import without_unnamed_axes
 from theano.pytensor_base.operations.scalar import ScalarOperators
 from theano.pytensor_base.operations.tensor import TensorOperators
-from theano.users_code.modules import is_own, uses_theano
+from theano.source_locations.modules import is_own, uses_theano
 
 # Set on what an operator of order gives: ``a < b < c`` means ``(a < b) and (b < c)`` to Python.
 _ORDER = "_is_order"
@@ -62,9 +62,9 @@ def _indexed(pytensor_getitem: Callable, variable: Any, index: Any) -> Any:
 
 
 def _replaced(holder: type, name: str, answer: Callable) -> None:
-    """Put a method in the place of PyTensor's, which it is given first."""
+    """Put a method in place of PyTensor's, which it is given first."""
     method = vars(holder)[name]
-    # where this package is imported anew, the method in place is its own
+    # where this package is imported again, the method in place is its own
     original = getattr(method, "__wrapped__", method)
 
     @functools.wraps(original)

@@ -18,12 +18,12 @@ _LIBRARIES = ("pytensor.", "theano.")
 
 
 def is_of_users(module: str) -> bool:
-    """Whether operations of a module are a user's."""
+    """Return whether operations of a module are a user's."""
     return not module.startswith(_LIBRARIES) or ".tests." in module
 
 
 def has_own_code(op: Any) -> bool:
-    """Whether users wrote the C code of an operation, or of the scalar operation in it."""
+    """Return whether users wrote the C code of an operation, or of the scalar operation in it."""
     scalar = getattr(op, "scalar_op", None)
     if isinstance(scalar, Composite):
         return any(has_own_code(node.op) for node in scalar.fgraph.apply_nodes)
@@ -50,7 +50,7 @@ _warned_of: set[type] = set()
 
 
 def warn_that_own_code_does_not_run(op: Any) -> None:
-    """Say once of each class that Python runs in the place of the C code that the user wrote."""
+    """Say once of each class that Python runs in place of the C code that the user wrote."""
     kind = type(getattr(op, "scalar_op", op))
     if kind in _warned_of:
         return

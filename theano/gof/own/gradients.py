@@ -72,7 +72,7 @@ def _adopt(kind: type, asked: str, own: tuple[str, ...], method: Any) -> None:
 
 
 def _pullback(self, inputs, outputs, cotangents):
-    """What the nearer of `L_op` and `grad` gives; `L_op` of a base may know no `grad`."""
+    """Return what the nearer of `L_op` and `grad` gives; `L_op` of a base may know no `grad`."""
     for base in type(self).__mro__:
         if "L_op" in vars(base):
             return PureOp.pullback(self, inputs, outputs, cotangents)

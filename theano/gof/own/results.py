@@ -1,4 +1,4 @@
-"""Whether what users' operations compute is what their types promise."""
+"""Checks that what users' operations compute is what their types promise."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pytensor.graph.basic import Apply
 from pytensor.tensor.type import TensorType
 from pytensor.tensor.type_other import NoneTypeT
 
+from theano.formatting.values_in_words import described
 from theano.pytensor_base.functions.c_code import Generic
-from theano.words.values_in_words import described
 
 
 def with_results_checked(thunk: Callable, node: Apply) -> Callable:
@@ -40,11 +40,11 @@ def with_results_checked(thunk: Callable, node: Apply) -> Callable:
 
     def run() -> Any:
         answer = thunk()
-        for k, cell, dtype, ndim, told in checks:
+        for k, cell, dtype, ndim, static in checks:
             value = cell[0]
             if type(value) is not np.ndarray or value.dtype is not dtype or value.ndim != ndim:
                 cell[0] = _settled(node, k, value)
-            elif told is not None:
+            elif static is not None:
                 _check_lengths(node, k, value)
         return answer
 
@@ -56,12 +56,12 @@ def _expected(kind: Any) -> tuple[np.dtype | None, int, tuple | None]:
     """The dtype, the dimensions, and the lengths that a type tells of, if it does."""
     if not isinstance(kind, TensorType) or hasattr(kind, "format"):
         return None, -1, None
-    told = kind.shape if any(length is not None for length in kind.shape) else None
-    return kind.numpy_dtype, kind.ndim, told
+    static = kind.shape if any(length is not None for length in kind.shape) else None
+    return kind.numpy_dtype, kind.ndim, static
 
 
 def _settled(node: Apply, position: int, value: Any) -> Any:
-    """What an output holds that is no array as its type says at the first look."""
+    """Return what an output holds that is no array as its type says at the first look."""
     kind = node.outputs[position].type
     if hasattr(kind, "format"):  # a sparse type, whose module would import much
         if (getattr(value, "format", None), getattr(value, "dtype", "")) != (
@@ -87,8 +87,8 @@ def _settled(node: Apply, position: int, value: Any) -> Any:
 
 
 def _check_lengths(node: Apply, position: int, value: np.ndarray) -> None:
-    told = node.outputs[position].type.shape
-    for length, found in zip(told, value.shape, strict=True):
+    static = node.outputs[position].type.shape
+    for length, found in zip(static, value.shape, strict=True):
         if length is not None and length != found:
             raise ValueError(_words(node, position, value))
 

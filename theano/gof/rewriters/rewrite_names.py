@@ -1,4 +1,4 @@
-"""What PyTensor calls the rewrites that Theano 1.0 had under other names."""
+"""PyTensor's names of the rewrites that Theano 1.0 had under other names."""
 
 from collections.abc import Iterable
 

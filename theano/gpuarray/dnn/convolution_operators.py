@@ -13,7 +13,7 @@ __all__ = ["GpuDnnConv", "GpuDnnConvDesc", "GpuDnnConvGradI", "GpuDnnConvGradW"]
 
 @dataclass(frozen=True)
 class GpuDnnConvDesc:
-    """What a convolution is like; applied to the shape of the filters it is that still.
+    """The description of a convolution; applied to the shape of the filters, it is that still.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What programs called of cuDNN's convolutions, by Theano's own: the engine chooses how they run."""
+"""cuDNN's convolutions as programs call them, by Theano's own: the engine chooses how they run."""
 
 import warnings
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""How the engine of devices runs LSTM layers: by cuDNN on a GPU, by loops elsewhere.
+"""LSTM layers on the engine of devices: by cuDNN on a GPU, by loops elsewhere.
 
 JAX's functions for cuDNN take arrays whose first dimension is the batch, and the parameters in the
 layout of `theano.gpuarray.dnn.layout`, which is cuDNN's. They do not tell XLA in which order the

@@ -1,4 +1,4 @@
-"""What programs called of cuDNN's pooling and normalization, by Theano's own."""
+"""cuDNN's pooling and normalization as programs call them, by Theano's own."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Where cuDNN keeps each array of a recurrent network within one vector of parameters.
+"""cuDNN's layout of the arrays of a recurrent network within one vector of parameters.
 
 All matrices come first, then all biases. Both go by pseudo-layer (a bidirectional layer is two:
 forward, then backward); of each pseudo-layer first what meets the input, then what meets the
@@ -41,17 +41,17 @@ class ParameterLayout:
 
     @property
     def pseudo_layers(self) -> int:
-        """How many sets of weights there are: one for each layer and direction."""
+        """Return how many sets of weights there are: one for each layer and direction."""
         return self.num_layers * self.num_directions
 
     def input_rows(self, pseudo_layer: int, input_width: Any) -> Any:
-        """How many rows the matrices have that meet the input of a pseudo-layer."""
+        """Return how many rows the matrices have that meet the input of a pseudo-layer."""
         if pseudo_layer >= self.num_directions:
             return self.num_directions * self.hidden_size
         return 0 if self.skips_input else input_width
 
     def input_matrices(self, pseudo_layer: int, input_width: Any) -> Any:
-        """Where the matrices begin that meet the input of a pseudo-layer."""
+        """Return where the matrices begin that meet the input of a pseudo-layer."""
         start = 0
         for earlier in range(pseudo_layer):
             rows = self.input_rows(earlier, input_width) + self.hidden_size
@@ -59,24 +59,24 @@ class ParameterLayout:
         return start
 
     def state_matrices(self, pseudo_layer: int, input_width: Any) -> Any:
-        """Where the matrices begin that meet the state of a pseudo-layer."""
+        """Return where the matrices begin that meet the state of a pseudo-layer."""
         rows = self.input_rows(pseudo_layer, input_width)
         return self.input_matrices(pseudo_layer, input_width) + self._per_row * rows
 
     def input_biases(self, pseudo_layer: int, input_width: Any) -> Any:
-        """Where the biases begin that go with the input of a pseudo-layer."""
+        """Return where the biases begin that go with the input of a pseudo-layer."""
         matrices = self.input_matrices(self.pseudo_layers, input_width)
         return matrices + 2 * self._per_row * pseudo_layer
 
     def state_biases(self, pseudo_layer: int, input_width: Any) -> Any:
-        """Where the biases begin that go with the state of a pseudo-layer."""
+        """Return where the biases begin that go with the state of a pseudo-layer."""
         return self.input_biases(pseudo_layer, input_width) + self._per_row
 
     def size(self, input_width: Any) -> Any:
-        """How many numbers there are in all."""
+        """Return how many numbers there are in all."""
         return self.input_biases(self.pseudo_layers, input_width)
 
     @property
     def _per_row(self) -> int:
-        """How many numbers the gates have together for one row of their matrices."""
+        """Return how many numbers the gates have together for one row of their matrices."""
         return self.gates * self.hidden_size

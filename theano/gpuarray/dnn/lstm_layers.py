@@ -16,14 +16,14 @@ from theano.gradient import grad
 from theano.link.xla.linker import DECIDED_BY_DEVICE
 from theano.pytensor_base.graphs.graph import frozen_graph_inside
 from theano.pytensor_base.graphs.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
-from theano.schedule.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb
+from theano.rewriting.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb
 
 __all__ = ["LSTMGradient", "LSTMLayers", "Stack", "lstm_layers"]
 
 
 @dataclass(frozen=True)
 class Stack:
-    """What cuDNN is told of layers beside their arrays.
+    """The description of layers that cuDNN gets in addition to their arrays.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class _Layers(OpFromGraph):
         self.stack = stack
 
     def loops(self, inputs: Sequence) -> list:
-        """What the operator computes, by loops."""
+        """Return what the operator computes, by loops."""
         return frozen_graph_inside(self).bind(
             dict(zip(frozen_graph_inside(self).inputs, inputs, strict=True))
         )

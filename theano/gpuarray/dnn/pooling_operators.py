@@ -44,7 +44,7 @@ class _Pooling:
 
 
 class GpuDnnPool(_Pooling):
-    """What is taken of each window.
+    """A maximum or mean of each window.
 
     Examples
     --------

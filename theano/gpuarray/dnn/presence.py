@@ -1,4 +1,4 @@
-"""Whether NVIDIA's library cuDNN is there, and which version."""
+"""Presence and version of NVIDIA's library cuDNN."""
 
 import ctypes
 import ctypes.util

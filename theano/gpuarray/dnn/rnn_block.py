@@ -188,12 +188,12 @@ class RNNBlock:
         return self._as_loops(w, x, *starts)
 
     def _has_kernel(self) -> bool:
-        """Whether the context's device is one where cuDNN runs such layers through JAX."""
+        """Return whether the context's device is one where cuDNN runs such layers through JAX."""
         runs = self.rnn_mode == "lstm" and self.dtype == "float32" and not self.layout.skips_input
         return runs and self.context_name in list_contexts() and dnn_available(self.context_name)
 
     def _as_loops(self, w: Any, x: Any, *starts: Any) -> list:
-        """What `apply` returns, each layer and direction as a loop."""
+        """Return what `apply` returns, each layer and direction as a loop."""
         width = x.type.shape[2] or x.shape[2]
         last_of_layers: list[list] = [[] for _ in starts]
         directions = self.layout.num_directions

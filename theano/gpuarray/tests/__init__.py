@@ -1,1 +1,1 @@
-"""What programs take from Theano 1.0's `theano.gpuarray.tests`."""
+"""Names that programs take from Theano 1.0's `theano.gpuarray.tests`."""

@@ -71,7 +71,7 @@ def bias_weights(length: Any, param_list: list | None = None, name: str = "") ->
 
 
 class Layer:
-    """What all layers have: a name and parameters."""
+    """The base of all layers: a name and parameters."""
 
     def __init__(self, name: str = ""):
         self.name = name

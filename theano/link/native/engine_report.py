@@ -1,4 +1,4 @@
-"""What the engine did with the graph of a compiled function."""
+"""A report of what the engine did with the graph of a compiled function."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import field
 from typing import Any
 
 from theano.data_classes import dataclass
+from theano.formatting.values_in_words import operation
 from theano.link.native.program import Program
 from theano.pytensor_base.graphs.scan import Scan
-from theano.words.values_in_words import operation
 
 
 @dataclass(frozen=True)
 class LoopRecord:
-    """What became of a loop: native, or why not."""
+    """The record of a loop: native, or why not."""
 
     name: str
     reason: str | None
@@ -62,7 +62,7 @@ class EngineReport:
 
 
 def report_of(program: Program) -> EngineReport:
-    """What became of each node of a program."""
+    """Return what became of each node of a program."""
     loops, calls = [], []
     for part in program.parts:
         for node in part.nodes:
@@ -76,7 +76,7 @@ def report_of(program: Program) -> EngineReport:
 
 
 def report(function: Any) -> EngineReport:
-    """What the engine did with a function: which loops are native, what Python runs, and why.
+    """Return what the engine did with a function: which loops are native, what Python runs, and why.
 
     Parameters
     ----------

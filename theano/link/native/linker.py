@@ -36,14 +36,14 @@ from theano.link.native.run.calls import (
 )
 from theano.link.native.run.one_by_one import make_thunk, replay
 from theano.link.native.run.profile import Measurements
+from theano.link.native.run.rollback import Undo, undoable
 from theano.link.native.run.steps_within_budget import StepsWithinBudget
-from theano.link.native.run.undone import Undo, undoable
 from theano.link.native.run.virtual_machine import NativeMachine, Unit
 from theano.link.native.runtime.build import BuildError, find_compiler
 from theano.link.native.runtime.load import NoCompiler
 from theano.pytensor_base.functions.linking import Container, VMLinker, map_storage
+from theano.rewriting.rewrites.of_pytensor.left_out import DONE_BY_NATIVE
 from theano.scan_module.budget.chosen_steps import chosen_steps
-from theano.schedule.rewrites.of_pytensor.left_out import DONE_BY_NATIVE
 
 
 class NativeLinker(VMLinker):

@@ -1,4 +1,4 @@
-"""What the memory of a function is for at given sizes: its loops' states, saved values and work memory."""
+"""The memory of a function at given sizes: its loops' states, saved values and work memory."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.op import Op
 from pytensor.tensor.type import TensorType
 
+from theano.formatting.values_in_words import operation
 from theano.link.native.graph.partition import Part
 from theano.link.native.ir.call_sizes import UnknownSize
 from theano.link.native.ir.ir import Buffer, View
@@ -29,7 +30,7 @@ from theano.link.native.statements.call_loop import WRITTEN_KINDS, CallLoop
 from theano.link.native.statements.step_blocks import Moment, StepBlocks, moments
 from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.scan import Scan
-from theano.scan_module.loop.arguments import take_apart
+from theano.scan_module.loop.arguments import unpack
 from theano.scan_module.report.describe import describe
 from theano.scan_module.report.lengths import evaluated
 from theano.scan_module.report.loop_bytes import Shapes
@@ -45,7 +46,6 @@ from theano.scan_module.report.memory_use import (
     UnknownMemory,
     largest_first,
 )
-from theano.words.values_in_words import operation
 
 _ROLES = {"ring": STATE, "untraced": STATE, "mit_mot": UPDATED, "trace": SAVED}
 
@@ -277,7 +277,7 @@ class _SegmentUse:
         same = [one for one in call.loop.arguments if one.kind == argument.kind]
         if node is None:
             return argument.comment or argument.name
-        loop, position = take_apart(node), same.index(argument)
+        loop, position = unpack(node), same.index(argument)
         if argument.kind == "trace":
             return describe(loop.traces[position].inner, loop)
         if argument.kind == "untraced":

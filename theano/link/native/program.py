@@ -141,7 +141,7 @@ def why_not(node: Apply) -> str:
 
 
 def _is_watched(op: Scan) -> bool:
-    """Whether the user gave the step a mode that looks at each operation."""
+    """Return whether the user gave the step a mode that looks at each operation."""
     linker = getattr(op.mode, "linker", None)
     plain = linker is None or isinstance(linker, VMLinker | PerformLinker | CLinker | OpWiseCLinker)
     return not plain or getattr(linker, "callback", None) is not None

@@ -20,9 +20,9 @@ from theano.link.native.build.compile_ahead import TAG
 from theano.link.native.lowering.operations.draws.random_state_draws import why_no_code
 from theano.pytensor_base.graphs.rewriting import GraphRewriter
 from theano.pytensor_base.graphs.scan import Scan
-from theano.scan_module.loop.arguments import Loop, take_apart
+from theano.rewriting.database import optdb
+from theano.scan_module.loop.arguments import Loop, unpack
 from theano.scan_module.scan_opt.loop_rewriter import loops_of, replace_values
-from theano.schedule.database import optdb
 from theano.tensor.numpy_draws.random_function import RandomFunction, RandomStateType
 from theano.tensor.numpy_draws.random_state_words import (
     DrawFromWords,
@@ -61,8 +61,8 @@ def why_not_words(node: Apply) -> str | None:
 
 
 def on_words(node: Apply) -> Mapping[Variable, Variable]:
-    """What takes the place of the outputs of a loop."""
-    loop = take_apart(node)
+    """Return what takes the place of the outputs of a loop."""
+    loop = unpack(node)
     built = _with_words(loop, _words_outside).build(type(node.op))
     return {
         old: random_state_of_words.make_node(new).outputs[0] if _is_state(old) else new
@@ -114,7 +114,7 @@ def _made_anew(node: Apply, known: Mapping[Variable, Variable]) -> list[Variable
     if isinstance(node.op, RandomFunction):
         return DrawFromWords(node.op).make_node(*inputs).outputs
     if isinstance(node.op, Scan):
-        return _with_words(take_apart(node), given).build(type(node.op)).node.outputs
+        return _with_words(unpack(node), given).build(type(node.op)).node.outputs
     return node.clone_with_new_inputs(inputs).outputs
 
 

@@ -24,7 +24,7 @@ Place = tuple[tuple[Apply, bool], ...]
 
 
 def places_of(nodes: Sequence[Apply], wanted: Collection[Variable]) -> dict[Apply, Place]:
-    """Where each node is needed; no node that is needed in two branches is in one of them.
+    """Return where each node is needed; no node that is needed in two branches is in one of them.
 
     Parameters
     ----------

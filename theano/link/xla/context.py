@@ -1,4 +1,4 @@
-"""What a lowering may ask of the engine, and how it says that it cannot do something."""
+"""The engine as lowerings see it, and how they refuse."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Requirement:
 
 @dataclass(frozen=True)
 class Context:
-    """Where and how a graph is traced.
+    """The tracing of a graph: where it runs, and how.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ class Context:
 
 
 def is_traced(value: Any) -> bool:
-    """Whether a value is JAX's, and so perhaps not known before the program runs."""
+    """Return whether a value is JAX's, and so perhaps not known before the program runs."""
     import jax
 
     return isinstance(value, jax.Array)

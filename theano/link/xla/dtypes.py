@@ -1,4 +1,4 @@
-"""Which dtypes a device has."""
+"""The dtypes that a device has."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def require_dtypes(device: Any, variables: Iterable[Variable]) -> None:
 
 @cache
 def has_dtype(device: Any, dtype: str) -> bool:
-    """Whether a device of JAX holds arrays of a dtype as they are."""
+    """Return whether a device of JAX holds arrays of a dtype as they are."""
     jax = require_jax()
     try:
         with declared_precision():

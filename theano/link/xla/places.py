@@ -1,4 +1,4 @@
-"""Which device each node runs on, where the graph names devices.
+"""The device of each node, where the graph names devices.
 
 A variable whose type has a `device` is there. A node runs where its output is; else where its
 inputs are, the first of them decides; else where all its readers are. Other nodes have no place:

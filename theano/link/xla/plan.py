@@ -116,7 +116,7 @@ def _with_cut_lengths(
     reasons: Mapping[Apply, str],
     must_know: Mapping[Apply, set[Variable]],
 ) -> dict[Apply, set[Variable]]:
-    """What an earlier stage must have made: also arrays whose lengths only their making tells."""
+    """Return what an earlier stage must have made: also arrays whose lengths only their making tells."""
     made = [node for node in order if node not in reasons]
     unsettled = {variable for node in made for variable in outputs_of_unknown_length(node)}
     return {node: must_know[node] | unsettled.intersection(node.inputs) for node in order}
@@ -178,7 +178,7 @@ def _cut_values(
     part_of: Mapping[Apply, Part],
     known: StaticValues,
 ) -> set[Variable]:
-    """What the node must know that comes from an earlier stage."""
+    """Return what the node must know that comes from an earlier stage."""
     values = set(must_know[node])
     pending = [node.inputs[k] for k in concrete_inputs(node)]
     while pending:

@@ -1,4 +1,4 @@
-"""What the engine did with the graph of a compiled function."""
+"""A report of what the engine did with the graph of a compiled function."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class EngineReport:
 
 
 def report(function: Any) -> EngineReport:
-    """What the engine did with a function: its stages, and what stayed on the host and why.
+    """Return what the engine did with a function: its stages, and what stayed on the host and why.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ class ProgramMemory:
 
     @property
     def added(self) -> int:
-        """What a call takes beside its arguments."""
+        """Return what a call takes beside its arguments."""
         return self.temporary + self.results - self.reused
 
     def __str__(self) -> str:

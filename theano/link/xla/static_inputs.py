@@ -1,4 +1,4 @@
-"""What must be known before a program is traced: lengths, shapes, numbers of steps.
+"""Values that must be known before a program is traced: lengths, shapes, numbers of steps.
 
 A lowering says which inputs of a node must be concrete. Such an input is one of
 
@@ -72,7 +72,7 @@ class StaticValues:
         return node not in self.refused and why_not(node) is None
 
     def is_known_in_trace(self, variable: Variable) -> bool:
-        """Whether constants and shapes are all that it is made of."""
+        """Return whether constants and shapes are all that it is made of."""
         if isinstance(variable, Constant):
             return True
         node = variable.owner
@@ -85,7 +85,7 @@ class StaticValues:
         return self._in_trace[variable]
 
     def _is_known_before_call(self, variable: Variable) -> bool:
-        """Whether NumPy can tell it from the function's inputs at little cost."""
+        """Return whether NumPy can tell it from the function's inputs at little cost."""
         if isinstance(variable, Constant):
             return True
         node = variable.owner
@@ -102,7 +102,7 @@ class StaticValues:
 
 
 def _is_small(variable: Variable) -> bool:
-    """Whether it is a number, a slice or the like, or a vector of integers."""
+    """Return whether it is a number, a slice or the like, or a vector of integers."""
     kind: Any = variable.type
     if isinstance(kind, TensorType):
         return kind.ndim == 0 or (kind.ndim == 1 and kind.dtype in discrete_dtypes)

@@ -23,13 +23,13 @@ from theano.link.xla.static_inputs import StaticValues
 from theano.pytensor_base.graphs.graph import ReplaceValidate
 from theano.pytensor_base.graphs.rewriting import GraphRewriter, copy_stack_trace
 from theano.pytensor_base.operations.tensor import indices_from_subtensor
-from theano.schedule.database import register_for_tags
+from theano.rewriting.database import register_for_tags
 
 TAG = "theano_xla"
 
 
 class SliceBounds(Op):
-    """Where a slice of a dimension starts and how many elements it has.
+    """The start of a slice of a dimension, and its number of elements.
 
     Parameters
     ----------

@@ -179,7 +179,7 @@ def _without_check(length: Variable) -> Variable:
 
 
 def tells_all(shape: tuple[Variable, ...] | None, variable: Variable) -> bool:
-    """Whether a shape is more than a way to write the variable's own length."""
+    """Return whether a shape is more than a way to write the variable's own length."""
     return shape is None or not any(_is_own_length(length, variable) for length in shape)
 
 
@@ -189,6 +189,6 @@ def _is_own_length(length: Variable, variable: Variable) -> bool:
 
 
 def _length_is_read(fgraph: FunctionGraph, node: Apply, i: int, variable: Variable) -> bool:
-    """Whether a node reads a length of a variable, or read it until its input was changed."""
+    """Return whether a node reads a length of a variable, or read it until its input was changed."""
     readers = [*fgraph.clients.get(variable, ()), (node, i)]
     return any(isinstance(reader.op, Shape_i) for reader, _ in readers)

@@ -1,4 +1,4 @@
-"""Whether a pattern may match: PyTensor 3.0 takes long to find out that it does not."""
+"""A quick test of whether a pattern may match: PyTensor 3.0 takes long to find out that it does not."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class _Operations:
         return cls(op, tuple((k, operations) for k, operations in below if operations is not None))
 
     def match(self, node: Apply) -> bool:
-        """Whether a node and what it reads have these operations."""
+        """Return whether a node and what it reads have these operations."""
         same = isinstance(node.op, self.op) if isinstance(self.op, type) else node.op == self.op
         if not same:
             return False
@@ -47,7 +47,7 @@ class _Operations:
 def pattern_question(
     rewriter: PatternNodeRewriter,
 ) -> Callable[[FunctionGraph, Apply], bool] | None:
-    """Whether the operations of a pattern are there: to match all of it costs far more."""
+    """Return whether the operations of a pattern are there: to match all of it costs far more."""
     operations = _Operations.of(rewriter.in_pattern)
     if operations is None:
         return None

@@ -23,7 +23,7 @@ def shape_rule(method: Callable) -> Callable:
 
 
 def shape_function(function: Callable) -> Callable:
-    """What `FromFunctionOp` takes for a function of a node and shapes."""
+    """Return what `FromFunctionOp` takes for a function of a node and shapes."""
 
     def of_graph(graph: Any, node: Apply, shapes: Sequence) -> Any:
         return function(node, shapes)

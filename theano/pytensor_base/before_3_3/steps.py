@@ -16,7 +16,7 @@ from pytensor.scan.rewriting import ScanMerge as MergeWithLines  # noqa: F401
 
 from theano.pytensor_base.functions.python_machine import mode_of_step
 
-# steps of loops that rewrites make anew have their lines
+# steps of loops that rewrites make again have their lines
 KEEPING_LINES: dict[NodeRewriter, NodeRewriter] = {}
 
 
@@ -42,7 +42,7 @@ class FrozenWhenAsked(Scan):
     def _frozen_fgraph(self) -> Any:  # type: ignore[override]
         return self.fgraph.freeze()  # type: ignore[attr-defined]
 
-    # the step that its mode has rewritten already; a copy around another step is rewritten anew
+    # the step that its mode has rewritten already; a copy around another step is rewritten again
     _rewritten_step: FunctionGraph | None = None
 
     def around_rewritten(self, step: FunctionGraph) -> FrozenWhenAsked:

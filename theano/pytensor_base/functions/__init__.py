@@ -1,1 +1,1 @@
-"""What is relied upon of compiling and linking functions, and of their modes and flags."""
+"""PyTensor's insides that compile and link functions, and their modes and flags."""

@@ -57,14 +57,14 @@ else:
 
 
 def __getattr__(name: str) -> Any:
-    """What takes long to import, when it is asked for."""
+    """Return what takes long to import, when it is asked for."""
     if name == "MissingGXX":  # raised when C is asked for and there is no compiler
         return importlib.import_module("pytensor.link.c.exceptions").MissingGXX
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def is_of_compiler(error: Exception) -> bool:
-    """Whether C did not compile; the text is the command and all that the compiler said.
+    """Return whether C did not compile; the text is the command and all that the compiler said.
 
     The class is not imported before: it brings setuptools with it.
     """

@@ -129,7 +129,7 @@ def inputs_by_container(function: Function) -> Mapping[Any, Any]:
 
 
 def copies_aliased_inputs(function: Function) -> bool:
-    """Whether a call of a function has to look for inputs that share memory, to copy them."""
+    """Return whether a call of a function has to look for inputs that share memory, to copy them."""
     return bool(function._potential_aliased_input_groups)
 
 
@@ -163,7 +163,7 @@ class GradientsInContext(OpFromGraph):
 
 
 def default_update_of(variable: SharedVariable) -> Variable | None:
-    """What the functions that use a shared variable replace its value by, if they are not told."""
+    """Return what the functions that use a shared variable replace its value by, if they are not told."""
     return variable._default_update
 
 

@@ -8,7 +8,7 @@ from pytensor.configdefaults import config
 
 
 def is_mutable(name: str) -> bool:
-    """Whether a flag of PyTensor may be set after PyTensor was imported."""
+    """Return whether a flag of PyTensor may be set after PyTensor was imported."""
     # `_config_var_dict`: each flag by its name, with `mutable`
     return config._config_var_dict[name].mutable
 

@@ -1,4 +1,4 @@
-"""What pickles of PyTensor's graphs name beside operators, types and variables."""
+"""Names in pickles of PyTensor's graphs other than operators, types and variables."""
 
 # functions, and classes that are of none of these kinds, by module
 NAMES_IN_PICKLES: dict[str, set[str]] = {

@@ -27,7 +27,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class SecondsOfProcess:
-    """What the functions of a process took, as PyTensor counts it."""
+    """The time of a process's functions, as PyTensor counts it."""
 
     since_import: float
     functions: float
@@ -36,7 +36,7 @@ class SecondsOfProcess:
 
 
 def seconds_of_process() -> SecondsOfProcess:
-    """What has passed since PyTensor was imported."""
+    """Return what has passed since PyTensor was imported."""
     return SecondsOfProcess(
         time.perf_counter() - profiling.pytensor_imported_time,
         profiling.total_fct_exec_time,

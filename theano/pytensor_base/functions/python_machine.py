@@ -33,8 +33,8 @@ class PythonVMLinker(VMLinker):
         options: Any = (post_thunk_clear, computed, compute_map, updated_vars)
         if self.use_cloop or self.allow_partial_eval:
             return super().make_vm(*given, *options)
-        told = config.profile_memory or self.callback or self.callback_input
-        asked = (True if told else self.lazy, config.vm__lazy, any(each.lazy for each in thunks))
+        wanted = config.profile_memory or self.callback or self.callback_input
+        asked = (True if wanted else self.lazy, config.vm__lazy, any(each.lazy for each in thunks))
         lazy = next(answer for answer in asked if answer is not None)
         cleared = [storage_map[variable] for variable in self.no_recycling]
         machine: Any = Stack if lazy else Loop

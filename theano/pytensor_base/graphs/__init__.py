@@ -1,1 +1,1 @@
-"""What is relied upon of graphs, their rewriting, their loops and shapes."""
+"""PyTensor's insides of graphs, their rewriting, their loops and shapes."""

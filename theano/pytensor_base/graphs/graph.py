@@ -133,7 +133,7 @@ def protected_inputs(graph: FunctionGraph) -> Collection[Variable] | None:
 
 
 def properties_of(op: Any) -> dict[str, Any]:
-    """What an operator is made with, by the names of `__props__`."""
+    """Return what an operator is made with, by the names of `__props__`."""
     return op._props_dict()
 
 

@@ -1,4 +1,4 @@
-"""Whether an operation, a variable or a rewriter is of a class, asked of the bases of its own class.
+"""The class of an operation, a variable or a rewriter, asked of the bases of its own class.
 
 PyTensor's classes are abstract, of which ``isinstance`` asks whether they have virtual subclasses, and
 the first time each of their subclasses, too: a tenth of what it takes to rewrite a small graph. None
@@ -21,5 +21,5 @@ else:
     _bases = _Bases()
 
     def is_a(value: Any, kind: type) -> bool:
-        """Whether a value is of a class, or of one that is derived from it."""
+        """Return whether a value is of a class, or of one that is derived from it."""
         return kind in _bases[type(value)]

@@ -1,4 +1,4 @@
-"""Which numbers are lengths of arrays, or computed from such, and so not negative."""
+"""Numbers that are lengths of arrays, or computed from such, and so not negative."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def symbol_of_length() -> Variable:
 
 
 def is_not_negative(number: Variable) -> bool:
-    """Whether it is known to be zero or more."""
+    """Return whether it is known to be zero or more."""
     if is_a(number, Constant):
         return bool(number.data >= 0)
     node = number.owner

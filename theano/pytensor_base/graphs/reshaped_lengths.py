@@ -81,7 +81,7 @@ def _is_minus_one(length: Variable) -> bool:
 
 
 def _quotient(total: list[Variable], given: list[Variable]) -> Variable:
-    """How often the given lengths go into all of them; what stands in both is left out.
+    """Return how often the given lengths go into all of them; what stands in both is left out.
 
     Where the lengths that are given are zero, NumPy does not know the other one, and raises an error.
     """

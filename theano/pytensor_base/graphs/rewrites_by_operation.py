@@ -10,7 +10,7 @@ from pytensor.graph.rewriting.basic import NodeRewriter, OpToRewriterTracker
 
 
 class RewritesByOperation(OpToRewriterTracker):
-    """Which rewrites of nodes ask for an operation, found by the bases of its class.
+    """The rewrites of nodes that ask for an operation, found by the bases of its class.
 
     PyTensor asks of each class in the table whether the operation's class is a virtual subclass of
     it, which none is; a table is asked about an operation of a class for the first time in each of
@@ -62,7 +62,7 @@ class RewritesByOperation(OpToRewriterTracker):
         self.get_trackers = rewrites
 
     def _tells_apart(self, kind: type) -> bool:
-        """Whether some rewrite asks for some operations of a class, and not for others."""
+        """Return whether some rewrite asks for some operations of a class, and not for others."""
         return any(type(op) is kind for op in self.tracked_instances) or any(
             base in self.tracked_pattern_types for base in _bases(kind)
         )

@@ -57,7 +57,7 @@ def nested_databases(*databases: RewriteDatabase) -> Iterator[RewriteDatabase]:
 
 
 def number_of_names(database: RewriteDatabase) -> int:
-    """How many names are registered in a database, and in those that are in it."""
+    """Return how many names are registered in a database, and in those that are in it."""
     return sum(len(names_in(each)) for each in nested_databases(database))
 
 

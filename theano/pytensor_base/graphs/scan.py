@@ -59,7 +59,7 @@ def function_of_step(op: Scan) -> Any:
 
 @dataclass(frozen=True)
 class RunningSteps:
-    """Where a loop is that PyTensor's Python runs.
+    """The current step of a loop that PyTensor's Python runs.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class RunningSteps:
 
 
 def running_steps(frame: FrameType) -> RunningSteps | None:
-    """Where the loop is that runs in a frame; None of other frames."""
+    """Return where the loop is that runs in a frame; None of other frames."""
     if frame.f_code is not Scan.perform.__code__ or "i" not in frame.f_locals:
         return None
     known = frame.f_locals

@@ -1,4 +1,4 @@
-"""Which operand a result has the shape of, whatever the others are."""
+"""The operand that a result has the shape of, whatever the others are."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pytensor.tensor.subtensor import IncSubtensor
 
 
 def has_the_shape_of(variable: Variable) -> Variable:
-    """What a variable has the shape of, as the nodes that compute it say themselves."""
+    """Return what a variable has the shape of, as the nodes that compute it say themselves."""
     while (source := _source_of_shape(variable)) is not None:
         variable = source
     return variable

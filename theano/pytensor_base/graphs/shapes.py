@@ -1,4 +1,4 @@
-"""How operators say the shapes of what they compute: `infer_shape(self, node, shapes)`."""
+"""The shapes of operators' results, as operators say them: `infer_shape(self, node, shapes)`."""
 # ruff: noqa: F401 -- this file re-exports
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if sys.version_info >= (3, 12):
         return method
 
     def shape_function(function: Callable) -> Callable:
-        """What `FromFunctionOp` takes for a function of a node and shapes."""
+        """Return what `FromFunctionOp` takes for a function of a node and shapes."""
         return function
 
     def shapes_by(op: Op, node: Apply, shapes: Sequence) -> Any:

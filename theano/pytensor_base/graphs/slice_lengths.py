@@ -46,7 +46,7 @@ def shape_of_slices(node: Apply, length_of: LengthOf) -> tuple[Variable, ...] | 
 def length_of_slice(
     length: Variable, start: int | None, stop: int | None, step: int | None
 ) -> Variable | None:
-    """How many elements ``x[start:stop:step]`` has, of so many; None for other slices.
+    """Return how many elements ``x[start:stop:step]`` has, of so many; None for other slices.
 
     These are slices forward of bounds that are counted from the beginning, or of an end that is
     counted from the end; and backward of a start that is counted from the end, with a stop that
@@ -81,7 +81,7 @@ def sum_of_lengths(terms: list[Variable]) -> Variable:
 
 
 def terms_of(length: Variable) -> list[Variable]:
-    """What a length is the sum of."""
+    """Return what a length is the sum of."""
     node = length.owner
     if node is not None and is_a(node.op, Elemwise) and is_a(node.op.scalar_op, Add):
         return list(node.inputs)

@@ -1,1 +1,1 @@
-"""What is relied upon of operations: of scalars, tensors and sparse matrices."""
+"""PyTensor's insides of operations: of scalars, tensors and sparse matrices."""

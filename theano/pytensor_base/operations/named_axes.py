@@ -6,6 +6,6 @@ from pytensor.graph.type import Type
 
 
 def has_named_axes(kind: Type) -> bool:
-    """Whether it is a type of ``pytensor.xtensor``, whose values are arrays without the names."""
+    """Return whether it is a type of ``pytensor.xtensor``, whose values are arrays without the names."""
     module = sys.modules.get("pytensor.xtensor.type")
     return module is not None and isinstance(kind, module.XTensorType)

@@ -59,7 +59,7 @@ from pytensor.tensor.rewriting.linalg import (
     summary,
 )
 from pytensor.tensor.rewriting.linalg.products import (
-    orthogonal_dot_transpose_to_eye,  # these four use what is told of a matrix's structure
+    orthogonal_dot_transpose_to_eye,  # these four use what is known of a matrix's structure
     selection_dot_to_indexing,
 )
 from pytensor.tensor.rewriting.linalg.utils import useless_symmetric_transpose

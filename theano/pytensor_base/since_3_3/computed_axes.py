@@ -18,7 +18,7 @@ from pytensor.tensor.type import TensorType, discrete_dtypes, integer_dtypes
 
 
 def is_computed(axis: Any) -> bool:
-    """Whether an axis is a number that only a call knows."""
+    """Return whether an axis is a number that only a call knows."""
     if not isinstance(axis, Variable):
         return False
     try:

@@ -75,7 +75,7 @@ class OpFromGraph(GivenAllInputs):
         return super().make_node(*inputs)
 
     def make_thunk(self, node: Apply, *arguments: Any, **settings: Any) -> Any:
-        """What runs the operator: `fn` compiles the graph when it is first asked for."""
+        """Return what runs the operator: `fn` compiles the graph when it is first asked for."""
         return Op.make_thunk(self, node, *arguments, **settings)
 
 

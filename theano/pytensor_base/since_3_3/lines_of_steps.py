@@ -1,4 +1,4 @@
-"""The user's lines in the steps of loops that PyTensor's rewrites make anew.
+"""The user's lines in the steps of loops that PyTensor's rewrites make again.
 
 PyTensor freezes the step of such a loop, and a frozen node is one with all that compute the same:
 it has no line. The lines are those of the nodes of the step before, found from its results.
@@ -37,7 +37,7 @@ class _KeepsLines(NodeRewriter):
         return self.rewriter.tracks()
 
     def transform(self, fgraph: FunctionGraph, node: Apply, *args: Any, **kwargs: Any) -> Any:
-        """What the rewrite gives; False or None if nothing."""
+        """Return what the rewrite gives; False or None if nothing."""
         replaced = self.rewriter.transform(fgraph, node, *args, **kwargs)
         if not isinstance(replaced, Mapping):
             return replaced
@@ -52,11 +52,11 @@ class MergeWithLines(ScanMerge):
     """One loop of several, in whose step are the lines of theirs."""
 
     def merge(self, nodes: list[Apply]) -> list[Replaced]:
-        """What takes the place of the results of some loops."""
+        """Return what takes the place of the results of some loops."""
         return list(with_lines(super().merge(nodes)))
 
 
-# what makes loops anew -> the same with lines
+# what makes loops again -> the same with lines
 KEEPING_LINES: dict[NodeRewriter, NodeRewriter] = {
     rewriter: _KeepsLines(rewriter)
     for rewriter in (
@@ -126,7 +126,7 @@ def _same_nodes(results: list[Replaced]) -> Iterator[tuple[Apply, Apply]]:
 
 
 def _in_steps(old: Any, new: Any) -> Iterator[Replaced]:
-    """What two steps compute for a result of their loops, and their conditions to end."""
+    """Yield what two steps compute for a result of their loops, and their conditions to end."""
     before, after = (
         [variable.owner.op.fgraph.outputs[k] for k in _places(variable.owner.op, variable.index)]
         for variable in (old, new)

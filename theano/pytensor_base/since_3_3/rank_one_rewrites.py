@@ -15,7 +15,7 @@ from theano.pytensor_base.since_3_3.rank_one_update import ger, ger_destructive
 
 
 def _is_outer(x: Variable, y: Variable) -> bool:
-    """Whether x has one column and y has one row."""
+    """Return whether x has one column and y has one row."""
     return x.type.shape[1] == 1 and y.type.shape[0] == 1
 
 

@@ -91,7 +91,7 @@ class ShapesWhenAsked(ShapeFeature):
         return length if same else sum_of_lengths(known)
 
     def _read(self, length: Variable, node: Apply) -> Variable:
-        """What is known of a length that is read from a shape, other than one of the node's own."""
+        """Return what is known of a length that is read from a shape, other than one of the node's own."""
         read = _read_from_shape(length)
         if read is None or read[0].owner is node:
             return length
@@ -143,7 +143,7 @@ def _of_elementwise(
 
 
 def _may_be_length(variable: Variable) -> bool:
-    """Whether it is a whole number, or a list of such."""
+    """Return whether it is an integer, or a list of such."""
     kind: Any = variable.type
     return getattr(kind, "ndim", 0) <= 1 and str(getattr(kind, "dtype", "")).startswith(
         ("int", "uint")

@@ -81,5 +81,5 @@ class Sorting:
 
 
 def sorting(op_class: type, kind: str) -> Sorting:
-    """What sorts an array along an axis."""
+    """Return what sorts an array along an axis."""
     return Sorting(op_class, kind)

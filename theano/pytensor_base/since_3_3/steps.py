@@ -84,7 +84,7 @@ class FrozenWhenAsked(Scan):
 
     @property
     def _compared(self) -> tuple[Any, ...]:
-        """What makes two loops the same operation."""
+        """Return what makes two loops the same operation."""
         step = getattr(self.fgraph, "frozen", self.fgraph)
         return (
             type(self),
@@ -104,7 +104,7 @@ class FrozenWhenAsked(Scan):
     def __hash__(self) -> int:
         return hash(self._compared)
 
-    # the step that its mode has rewritten already; a copy around another step is rewritten anew
+    # the step that its mode has rewritten already; a copy around another step is rewritten again
     _rewritten_step: FunctionGraph | None = None
 
     def around_rewritten(self, step: FunctionGraph) -> FrozenWhenAsked:
@@ -162,7 +162,7 @@ class FrozenWhenAsked(Scan):
         no_recycling: Any,
         impl: str | None = None,
     ) -> Any:
-        """What runs a node in PyTensor's machine; `fn` compiles the step, and no one else."""
+        """Return what runs a node in PyTensor's machine; `fn` compiles the step, and no one else."""
         assert self.fn is not None
         if impl != "py":
             return super().make_thunk(node, storage_map, compute_map, no_recycling, impl)
@@ -172,7 +172,7 @@ class FrozenWhenAsked(Scan):
 
 
 def _python_thunk(op: Scan, node: Apply, storage_map: Any, compute_map: Any) -> Any:
-    """What has Python run a loop's node."""
+    """Return what has Python run a loop's node."""
     given = [storage_map[variable] for variable in node.inputs]
     made = [storage_map[variable] for variable in node.outputs]
     frees = config.allow_gc and not op.allow_gc

@@ -23,7 +23,7 @@ ALL_STEPS = 2**40
 
 @dataclass(frozen=True)
 class ChosenSteps:
-    """What a variable is for.
+    """The purpose of a variable.
 
     Attributes
     ----------

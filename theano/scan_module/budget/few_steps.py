@@ -33,7 +33,7 @@ from theano.scan_module.loop.arguments import (
     Tap,
     Trace,
     fresh_like,
-    take_apart,
+    unpack,
 )
 from theano.scan_module.loop.constant_index import constant_index
 from theano.scan_module.loop.initial_values import memory_after
@@ -42,7 +42,7 @@ from theano.scan_module.scan_op import Scan
 
 @dataclass(frozen=True, eq=False)
 class Segments:
-    """How the steps of a loop are divided.
+    """The division of a loop's steps.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Segments:
 
     @property
     def steps(self) -> Variable:
-        """How many steps all segments have."""
+        """Return how many steps all segments have."""
         return self.count * self.length
 
     def rows(self, values: Variable) -> Variable:
@@ -100,7 +100,7 @@ def keep_few_steps(graph: FunctionGraph, pair: LoopPair, kept: Variable, length:
 
 
 class _Passed:
-    """What a step is passed that is the same in all steps: variables of the graph around, and their places."""
+    """Invariants of a step: variables of the graph around, and their places."""
 
     def __init__(self) -> None:
         self.places: dict[Variable, Variable] = {}
@@ -124,7 +124,7 @@ class _Made:
 
     def __init__(self, pair: LoopPair, segments: Segments):
         self.pair, self.segments = pair, segments
-        self.forward, self.backward = take_apart(pair.forward), take_apart(pair.backward)
+        self.forward, self.backward = unpack(pair.forward), unpack(pair.backward)
         self.starts = [first_rows_of(state)[0] for state in self.forward.ordered_states()]
         self.stacks = {s.outer: segments.rows(s.outer) for s in self.forward.sequences}
         self.reversed = self._sequences_reversed()

@@ -16,7 +16,7 @@ from theano.compile.rebroadcast import Rebroadcast
 from theano.data_classes import dataclass
 from theano.pytensor_base.graphs.kinds import is_a
 from theano.scan_module.gradient.backward_loop import GRADIENT_OF
-from theano.scan_module.loop.arguments import SIT_SOT, Loop, Sequence, State, take_apart
+from theano.scan_module.loop.arguments import SIT_SOT, Loop, Sequence, State, unpack
 from theano.scan_module.loop.constant_index import constant_index
 from theano.scan_module.scan_op import Scan
 
@@ -53,7 +53,7 @@ def loop_pairs(graph: FunctionGraph) -> list[LoopPair]:
 def _rows_read(backward: Apply, forward: Apply) -> dict[Variable, Variable]:
     """Return the sequences of a loop that are rows of another one, with its outputs."""
     found = {}
-    for entry in take_apart(backward).sequences:
+    for entry in unpack(backward).sequences:
         source = source_of_rows(entry.outer)
         if source.owner is forward:
             found[entry.outer] = source
@@ -77,7 +77,7 @@ def _keeps_rows(node: Apply) -> bool:
 
 
 def _fits(graph: FunctionGraph, forward: Apply, backward: Apply) -> bool:
-    first, second = take_apart(forward), take_apart(backward)
+    first, second = unpack(forward), unpack(backward)
     return (
         not first.settings.name.startswith(GRADIENT_OF)
         and _is_plain(first)
@@ -121,7 +121,7 @@ def _begins_with_ones(rows: Variable) -> bool:
     node = source_of_rows(rows).owner
     if node is None or not isinstance(node.op, Scan):
         return False
-    return any(_declares_ones(state) for state in take_apart(node).states)
+    return any(_declares_ones(state) for state in unpack(node).states)
 
 
 def first_rows_of(state: State) -> Variable:

@@ -1,4 +1,4 @@
-"""What a loop is given, each thing in one form: arrays with taps, states with taps, invariants."""
+"""A loop's arguments, each in one form: arrays with taps, states with taps, invariants."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ class GivenSequence:
         return rows
 
     def row_of_one_step(self, tap: int, backwards: bool) -> Variable:
-        """What the only step of a loop reads at a tap."""
+        """Return what the only step of a loop reads at a tap."""
         return self.array[(self.end(tap) or 0) - 1 if backwards else self.start(tap)]
 
 
 @dataclass(frozen=True, eq=False)
 class GivenResult:
-    """What a step returns at one place: a state with its first values, or a value that is kept."""
+    """A result of a step at one place: a state with its first values, or a value that is kept."""
 
     initial: Variable | None
     taps: tuple[int, ...]
@@ -67,18 +67,18 @@ class GivenResult:
 
     @property
     def span(self) -> int:
-        """How many steps back the result is read."""
+        """Return how many steps back the result is read."""
         return -min(self.taps, default=0)
 
     def row_of_first_step(self, tap: int) -> Variable:
-        """What the first step reads at a tap."""
+        """Return what the first step reads at a tap."""
         assert self.initial is not None
         return self.initial[tap + self.span] if self.kind == MIT_SOT else self.initial
 
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """What a loop is given."""
+    """The arguments of a loop."""
 
     sequences: tuple[GivenSequence, ...]
     results: tuple[GivenResult, ...]
@@ -86,7 +86,7 @@ class Given:
 
     @classmethod
     def of(cls, sequences: Any, outputs_info: Any, non_sequences: Any) -> Given:
-        """What ``scan`` was given, which was checked before.
+        """Return what ``scan`` was given, which was checked before.
 
         Parameters
         ----------
@@ -118,7 +118,7 @@ class Given:
         return rows
 
     def arguments_of_one_step(self, backwards: bool) -> list[Variable]:
-        """What the only step of a loop is called with, in the same order."""
+        """Return what the only step of a loop is called with, in the same order."""
         read = [s.row_of_one_step(tap, backwards) for s in self.sequences for tap in s.taps]
         return read + [r.row_of_first_step(tap) for r in self.results for tap in r.taps]
 
@@ -136,12 +136,12 @@ def taps_of(entry: dict[str, Any]) -> tuple[int, ...]:
     Raises
     ------
     TypeError
-        If they are not whole numbers.
+        If they are not integers.
     """
     given = entry.get("taps")
     taps = list(given) if isinstance(given, range | np.ndarray) else listed(given)
     if not all(isinstance(tap, Integral) and not isinstance(tap, bool) for tap in taps):
-        raise TypeError(f"taps: expected whole numbers, such as [-2, -1], got {given!r}")
+        raise TypeError(f"taps: expected integers, such as [-2, -1], got {given!r}")
     return tuple(int(tap) for tap in taps)
 
 

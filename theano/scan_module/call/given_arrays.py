@@ -1,4 +1,4 @@
-"""What arrays a loop can be given, and errors that say so before the loop is built."""
+"""Checks of the arrays that a loop is given, with errors before the loop is built."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pytensor.graph.basic import Variable
 from pytensor.tensor.basic import as_tensor_variable
 from pytensor.tensor.type import TensorType
 
+from theano.formatting.nearest_name import did_you_mean
 from theano.raise_op import Check
 from theano.scan_module.call.given import listed, taps_of
 from theano.scan_module.call.step_results import loop_name
 from theano.scan_module.step.sparse_matrices import check_not_sparse
-from theano.words.nearest_name import did_you_mean
 
 # The keys under which a dictionary holds its array, by the argument of `scan`
 _ARRAYS_OF_DICTIONARIES = dict(sequences="input", outputs_info="initial")
@@ -32,7 +32,7 @@ def check_sequences(sequences: Any, name: str | None) -> None:
     IndexError
         If a sequence has no dimension.
     TypeError
-        If a sequence is a sparse matrix, or taps are not whole numbers.
+        If a sequence is a sparse matrix, or taps are not integers.
     KeyError
         If a dictionary has no ``input``, or other keys than that and ``taps``.
     """
@@ -74,7 +74,7 @@ def with_rows_checked(outputs_info: Any, name: str | None) -> Any:
     IndexError
         If an initial value that is read further back than one step has no dimension.
     TypeError
-        If an initial value is a sparse matrix, or taps are not whole numbers.
+        If an initial value is a sparse matrix, or taps are not integers.
     ValueError
         If taps are not below 0, are given twice, or without an initial value; if an entry has keys
         that are not known; if an initial value is known to have too few rows. If that is not known, the function
@@ -141,7 +141,7 @@ def _taps(entry: dict, title: str) -> list[int]:
 
 
 def _rows_read_back(entry: Any) -> int:
-    """How many steps back an output is read, if it says so by taps that it may have."""
+    """Return how many steps back an output is read, if it says so by taps that it may have."""
     taps = taps_of(entry) if isinstance(entry, dict) else ()
     return -min(taps) if taps and all(tap < 0 for tap in taps) else 0
 
@@ -177,12 +177,12 @@ def check_arrays(given: dict[str, Any], name: str | None) -> None:
 
 
 def _instead_of(value: Any) -> str:
-    """What to say of a value that is written otherwise."""
-    return f"; T.constant({value}) is a truth value" if isinstance(value, bool) else ""
+    """Return what to say of a value that is written otherwise."""
+    return f"; T.constant({value}) is a boolean" if isinstance(value, bool) else ""
 
 
 def _tensor(given: Any) -> Variable | None:
-    """What is given as a tensor, if it is one."""
+    """Return what is given as a tensor, if it is one."""
     if given is None or isinstance(given, Variable) and not isinstance(given.type, TensorType):
         return None
     return as_tensor_variable(given)

@@ -60,7 +60,7 @@ class WrittenLoop:
 def results_of_loop(
     given: Given, step: WrittenStep, n_steps: Any, backwards: bool, settings: LoopSettings
 ) -> tuple[list[Variable], dict[Any, Variable]]:
-    """What all steps of a loop give.
+    """Return what all steps of a loop give.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def _written_loop(
 
 
 def _one_for_each(given: Given, step: WrittenStep) -> AbstractSequence[GivenResult]:
-    """What is given for each result; nothing is for any where all are kept and none is read."""
+    """Return what is given for each result; nothing is for any where all are kept and none is read."""
     return given.results or [GivenResult(None, ())] * len(step.outputs)
 
 
@@ -163,7 +163,7 @@ def _entry(given: GivenResult, reads: list[Variable], output: Any, steps: Variab
 
 
 def _invariants(given: Given, step: WrittenStep, settings: LoopSettings) -> list[Variable]:
-    """What is the same in every step: shared variables, then what was given, then what was not."""
+    """Return what is the same in every step: shared variables, then what was given, then what was not."""
     shared = [s for s in step.shared if s not in step.updates]
     missing = [s for s in shared if s not in given.invariants]
     if settings.strict and missing:
@@ -190,14 +190,14 @@ def _known_steps(given: Given, n_steps: Any) -> int | None:
 def _in_memory(state: State, first: Variable, steps: Variable, known: int | None) -> State:
     """A state that begins in memory with room for all steps, after the first rows."""
     loose = first_rows(first, state)
-    told = first.type.shape[0]
-    rows = None if known is None or told is None else told + known
+    static = first.type.shape[0]
+    rows = None if known is None or static is None else static + known
     kind = TensorType(loose.type.dtype, shape=(rows, *loose.type.shape[1:]))
     return replace(state, outer=memory_from(loose, steps, kind))
 
 
 def _rows(built: BuiltLoop, entry: Entry) -> Variable:
-    """What the steps of a loop wrote of a state or a trace; the value of what has no rows."""
+    """Return what the steps of a loop wrote of a state or a trace; the value of what has no rows."""
     output = built.outputs[entry]
     return output[entry.span :] if isinstance(entry, State) else output
 
@@ -209,6 +209,6 @@ def _last(built: BuiltLoop, entry: Entry) -> Variable:
 
 
 def _same_step(loop: Loop, other: Loop) -> bool:
-    """Whether two loops read and compute the same variables in each step."""
+    """Return whether two loops read and compute the same variables in each step."""
     ours, others = [[*one.inner_inputs, *one.inner_outputs] for one in (loop, other)]
     return all(one is another for one, another in zip(ours, others, strict=True))

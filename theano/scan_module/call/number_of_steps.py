@@ -1,4 +1,4 @@
-"""How many steps a loop is told to take, and errors where that is no such number."""
+"""The number of steps that a loop is asked to take, and errors where that is no such number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the function of one step must take and return, and errors that say so."""
+"""Checks of the arguments and results of a step's function, with errors before the loop is built."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def checked(fn: Callable, outputs_info: Any, name: str | None) -> Callable:
 
 
 def _without_until(last: Any) -> str:
-    """What to say of something returned last that reads like a condition to end by."""
+    """Return what to say of something returned last that reads like a condition to end by."""
     if not isinstance(last, Variable) or not isinstance(last.type, TensorType):
         return ""
     if last.type.dtype != "bool" or last.type.ndim != 0:
@@ -84,7 +84,7 @@ def _without_until(last: Any) -> str:
 
 
 def _shown(result: Any) -> str:
-    """What a step returned, by classes of what is no variable."""
+    """Return what a step returned, by classes of what is no variable."""
     if isinstance(result, list | tuple):
         text = ", ".join(map(_shown, result))
         return f"[{text}]" if isinstance(result, list) else f"({text})"

@@ -10,7 +10,7 @@ from theano.pytensor_base.graphs.scan import until as _until
 
 
 class until(_until):
-    """What a step returns last, for the loop to end with the step in which a condition is true.
+    """The last result of a step, for the loop to end with the step in which a condition is true.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ class until(_until):
     AssertionError
         If the condition has a dimension.
     TypeError
-        If the condition is one of Python's truth values, or cannot be an array.
+        If the condition is one of Python's booleans, or cannot be an array.
 
     Examples
     --------
@@ -47,6 +47,6 @@ class until(_until):
             raise TypeError(f"until: expected a scalar variable, got {condition!r}") from None
         if self.condition.ndim != 0:
             raise AssertionError(
-                f"until: expected one truth value, got {self.condition}, {self.condition.type}; say"
+                f"until: expected one boolean, got {self.condition}, {self.condition.type}; say"
                 " with T.all or T.any which of its elements must be true"
             )

@@ -1,4 +1,4 @@
-"""What the user's function of one step returned, in the variables that it had."""
+"""The results of the user's function of one step, in the variables that it had."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class WrittenStep:
         ]
 
     def _leaves(self) -> Iterator[Variable]:
-        """What nothing computes, in the order in which one reads the step aloud."""
+        """Yield what nothing computes, in the order in which one reads the step aloud."""
         seen = {v for v in self.arguments if not _is_shared(v)}
         waiting = self.computed[::-1]
         while waiting:

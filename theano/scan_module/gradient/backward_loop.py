@@ -21,8 +21,8 @@ from theano.scan_module.gradient.input_gradients import in_order_of_inputs, of_s
 from theano.scan_module.gradient.saved_values import ForwardStep, choose_saved_values
 from theano.scan_module.gradient.step_gradient import StepGradient
 from theano.scan_module.loop.arguments import BuiltLoop, Loop, State, Trace, fresh_like
+from theano.scan_module.loop.available_rows import available_values, rows_of
 from theano.scan_module.loop.reversed_rows import reversed_rows
-from theano.scan_module.loop.rows_at_hand import rows_of, values_at_hand
 from theano.scan_module.loop.step_copy import copied
 from theano.scan_module.step.fixed_shapes import values_of_fixed_shape
 from theano.scan_module.step.shape_only_uses import with_shapes_from_outside
@@ -60,13 +60,13 @@ def loop_pullback(
     step = _without_sparse_matrices(gradient_of_step(node.op, loop, output_cotangents))
     loop = step.loop
     run = BuiltLoop.of(node, loop)
-    at_hand = values_at_hand(loop)
+    available = available_values(loop)
     reads = [tap.inner for state in loop.states for tap in state.reads]
     saved = choose_saved_values(
         ForwardStep(
-            available=[*at_hand, *(entry.inner for entry in loop.invariants)],
+            available=[*available, *(entry.inner for entry in loop.invariants)],
             unavailable=[entry.inner_input for entry in loop.untraced],
-            overwritten=[variable for variable in reads if variable not in at_hand],
+            overwritten=[variable for variable in reads if variable not in available],
             invariants=[entry.inner for entry in loop.invariants],
             savable=lambda values: values_of_fixed_shape(loop, values),
         ),
@@ -106,13 +106,13 @@ def _with_unreachable(step: StepGradient, run: BuiltLoop) -> StepGradient:
     unavailable = {entry.inner_input for entry in run.loop.untraced}
     if not unavailable:
         return step
-    at_hand = values_at_hand(run.loop)
+    available = available_values(run.loop)
     lost = [
         variable
         for variable, gradient in step.gradients.items()
         if any(
-            leaf in unavailable and leaf not in at_hand
-            for leaf in ancestors([gradient], blockers=list(at_hand))
+            leaf in unavailable and leaf not in available
+            for leaf in ancestors([gradient], blockers=list(available))
         )
     ]
     why = "it depends on a state that the loop does not keep"
@@ -171,16 +171,16 @@ def _results(
 ) -> dict[State | Trace, Variable]:
     """Give the backward step its forward values, all at once, and make the node."""
     forward = found.run.loop
-    at_hand = values_at_hand(forward)
+    available = available_values(forward)
     invariants = {entry.inner: entry for entry in forward.invariants}
     placeholders, read = dict(sums), []
     used_invariants = []
-    for variable in ancestors(backward.inner_outputs, blockers=[*at_hand, *invariants]):
+    for variable in ancestors(backward.inner_outputs, blockers=[*available, *invariants]):
         if variable in invariants:
             used_invariants.append(invariants[variable])
-        elif variable in at_hand:
+        elif variable in available:
             placeholders[variable] = fresh_like(variable)
-            rows = reversed_rows(rows_of(at_hand[variable], found.run))
+            rows = reversed_rows(rows_of(available[variable], found.run))
             read.append(found.sequence(placeholders[variable], rows))
     outputs = copied(backward.inner_outputs, placeholders)
     edited = replace(

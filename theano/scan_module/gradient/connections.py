@@ -1,4 +1,4 @@
-"""Which inputs of a loop, and of its step, its results are connected with.
+"""Connections between the inputs of a loop, and of its step, and its results.
 
 The inputs that a value is connected with are the bits of one number, so that what follows from many
 values is found by as many operations as there are values, and not as many as there are pairs.

@@ -14,6 +14,9 @@ from pytensor.tensor.subtensor import IncSubtensor
 from pytensor.tensor.type import TensorType
 
 from theano.data_classes import dataclass
+from theano.rewriting.allocated import allocated
+from theano.rewriting.lengths import lengths_of
+from theano.rewriting.zeros import is_zero
 from theano.scan_module.gradient.differentiated_loop import DifferentiatedLoop
 from theano.scan_module.gradient.step_gradient import is_connected
 from theano.scan_module.loop.arguments import (
@@ -27,9 +30,6 @@ from theano.scan_module.loop.arguments import (
 )
 from theano.scan_module.loop.constant_index import constant_index
 from theano.scan_module.loop.initial_values import memory_from
-from theano.schedule.allocated import allocated
-from theano.schedule.lengths import lengths_of
-from theano.schedule.zeros import is_zero
 
 
 def cotangent_states(
@@ -156,13 +156,15 @@ def _carried(
     """Return a state that is what steps pass on, from the last step to the first one."""
     gradient = found.step.gradients[state.reads[0].inner]
     # what is told of the gradient of one row holds of all, as loops want it
-    told = [one or other for one, other in zip(_shape(gradient), _shape(cotangent), strict=True)]
-    carry = TensorType(cotangent.type.dtype, tuple(told))(cotangent.name)
+    static = [one or other for one, other in zip(_shape(gradient), _shape(cotangent), strict=True)]
+    carry = TensorType(cotangent.type.dtype, tuple(static))(cotangent.name)
     gradient = _as_type(gradient, carry)
     lengths = [pt.constant(1, dtype="int64"), *lengths_of(state.outer)[1:]]
     first = pt.shape_padleft(rows.value) if isinstance(rows, LastRow) else _zeros(carry, lengths)
-    first = TensorType(carry.type.dtype, (1, *told)).filter_variable(first.astype(carry.type.dtype))
-    kind = TensorType(carry.type.dtype, (None, *told))
+    first = TensorType(carry.type.dtype, (1, *static)).filter_variable(
+        first.astype(carry.type.dtype)
+    )
+    kind = TensorType(carry.type.dtype, (None, *static))
     buffer = memory_from(first, found.backward_steps, kind, lengths)
     return State(buffer, (Tap(0, carry),), (Tap(1, gradient),), SIT_SOT)
 
@@ -178,7 +180,7 @@ def _buffer(found: DifferentiatedLoop, state: State, given: Variable) -> Variabl
 
 
 def _writes(found: DifferentiatedLoop, state: State, places: dict[int, Variable]) -> list[Tap]:
-    """What the backward step adds to cotangents of what was read; ``places`` gets these."""
+    """Return what the backward step adds to cotangents of what was read; ``places`` gets these."""
     overwritten = set(places)
     like = next(iter(places.values()))
     writes = []

@@ -1,4 +1,4 @@
-"""What follows from what among the values of a step."""
+"""Dependences among the values of a step."""
 
 from __future__ import annotations
 

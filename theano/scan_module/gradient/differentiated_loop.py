@@ -55,11 +55,11 @@ class DifferentiatedLoop:
 
     @property
     def is_truncated(self) -> bool:
-        """Whether the gradient goes back some steps only."""
+        """Return whether the gradient goes back some steps only."""
         return self.run.loop.settings.truncate_gradient != -1
 
     def is_longer_than_run(self, state: State) -> bool:
-        """Whether a buffer has rows beyond the last step's: that of a truncated gradient."""
+        """Return whether a buffer has rows beyond the last step's: that of a truncated gradient."""
         return state.kind == MIT_MOT and self.is_truncated
 
     def sequence(self, inner: Variable, reversed_values: Variable) -> Sequence:

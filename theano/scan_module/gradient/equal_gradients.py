@@ -17,7 +17,7 @@ from pytensor.graph.op import HasInnerGraph, Op
 
 from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.rewriting import MergeOptimizer
-from theano.schedule.merged import Merging
+from theano.rewriting.merged import Merging
 
 # the methods of an operation that say what its gradient is
 _GRADIENT_METHODS = ("pullback", "pushforward", "L_op", "R_op", "grad", "connection_pattern")
@@ -53,7 +53,7 @@ class _EqualGradients(Merging):
 
 
 def what_decides_gradient(op: Op) -> Hashable:
-    """What the gradient of an operation depends on and its comparison leaves out.
+    """Return what the gradient of an operation depends on and its comparison leaves out.
 
     Two operations that are equal have equal gradients if this is equal, too.
     """

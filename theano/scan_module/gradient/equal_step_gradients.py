@@ -26,7 +26,7 @@ _of_equal_steps: dict[Hashable, StepGradient] = {}
 
 
 def gradient_of_step(op: Scan, loop: Loop, output_cotangents: list[Variable]) -> StepGradient:
-    """The gradient of a loop's step, derived unless that of an equal step is at hand.
+    """The gradient of a loop's step, derived unless that of an equal step is available.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.order import in_order
 from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
 from theano.scan_module.gradient.equal_gradients import MergeBeforeGradients, what_decides_gradient
-from theano.scan_module.loop.arguments import BuiltLoop, Loop, Trace, take_apart
+from theano.scan_module.loop.arguments import BuiltLoop, Loop, Trace, unpack
 from theano.scan_module.loop.roles import Roles, given_by, given_to
 from theano.scan_module.loop.step_copy import copied
 
@@ -79,11 +79,11 @@ def _unified(nodes: list[Apply]) -> dict[Variable, Variable]:
     nodes = sorted(nodes, key=lambda node: Roles.of(node.op).traces, reverse=True)
     if all(Roles.of(node.op).traces == common for node in nodes[1:]):
         return _given_by_widest(nodes, common)
-    widest = take_apart(nodes[0])
+    widest = unpack(nodes[0])
     traces = [replace(trace, output=None) for trace in widest.traces]
     positions = [list(range(len(traces)))]
     for node in nodes[1:]:
-        other = take_apart(node)
+        other = unpack(node)
         renamed = copied(
             [trace.inner for trace in other.traces[common:]],
             dict(zip(other.inner_inputs, widest.inner_inputs, strict=True)),

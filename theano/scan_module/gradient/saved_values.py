@@ -1,4 +1,4 @@
-"""Which values of the forward step to save for the backward step: a minimum cut.
+"""The choice of values of the forward step to save for the backward step: a minimum cut.
 
 A value that the backward step needs is either saved in every step, or computed again from values
 that are. Saving costs memory; computing again is allowed where it is cheap. With one edge per
@@ -55,7 +55,7 @@ ARITHMETIC = (Add, Sub, Mul, TrueDiv, Neg, Reciprocal, Sqr)
 
 @dataclass(frozen=True)
 class ForwardStep:
-    """What the backward step may know of the forward step without saving anything.
+    """Facts about the forward step that the backward step may use without saving anything.
 
     Attributes
     ----------

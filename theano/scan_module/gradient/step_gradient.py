@@ -48,12 +48,12 @@ class StepGradient:
 
 
 def is_differentiable(variable: Variable) -> bool:
-    """Whether a variable can carry a gradient."""
+    """Return whether a variable can carry a gradient."""
     return getattr(variable.type, "dtype", None) in continuous_dtypes
 
 
 def is_connected(cotangent: Variable) -> bool:
-    """Whether a cotangent carries anything."""
+    """Return whether a cotangent carries anything."""
     return not isinstance(cotangent.type, DisconnectedType | NullType)
 
 
@@ -99,7 +99,7 @@ def _placeholder(variable: Variable) -> Variable:
 
 
 def _active(loop: Loop, output_cotangents: list[Variable]) -> tuple[list[bool], list[bool]]:
-    """Which states and which traces may have a cotangent that is not zero."""
+    """Return which states and which traces may have a cotangent that is not zero."""
     states = loop.ordered_states()
     inner_outputs = loop.inner_outputs
     pattern = connection_pattern(loop.inner_inputs, inner_outputs)

@@ -107,7 +107,7 @@ class Invariant:
 
 @dataclass(frozen=True)
 class LoopSettings:
-    """What a ``Scan`` op carries beside its step."""
+    """The settings of a ``Scan`` op in addition to its step."""
 
     name: str | None = None
     mode: Any = None
@@ -139,7 +139,7 @@ class Loop:
 
     @property
     def inner_inputs(self) -> list[Variable]:
-        """What the step reads."""
+        """Return what the step reads."""
         return InnerInputs(
             sequences=[entry.inner for entry in self.sequences],
             states=[[tap.inner for tap in state.reads] for state in self.ordered_states()],
@@ -149,7 +149,7 @@ class Loop:
 
     @property
     def inner_outputs(self) -> list[Variable]:
-        """What the step computes."""
+        """Return what the step computes."""
         return InnerOutputs(
             states=[[tap.inner for tap in state.writes] for state in self.ordered_states()],
             traces=[entry.inner for entry in self.traces],
@@ -159,7 +159,7 @@ class Loop:
 
     @property
     def outer_inputs(self) -> list[Variable]:
-        """What the loop is given."""
+        """Return what the loop is given."""
         return OuterInputs(
             n_steps=self.n_steps,
             sequences=[entry.outer for entry in self.sequences],
@@ -171,7 +171,7 @@ class Loop:
 
     @property
     def results(self) -> list[State | Trace | Untraced]:
-        """What has an output of the node, in the order of its outputs."""
+        """Return what has an output of the node, in the order of its outputs."""
         return OuterOutputs(self.ordered_states(), [*self.traces], [*self.untraced]).in_order()
 
     @property
@@ -185,7 +185,7 @@ class Loop:
 
     @property
     def roles(self) -> Roles:
-        """How many arguments of each role the loop has."""
+        """Return how many arguments of each role the loop has."""
         return Roles(
             sequences=len(self.sequences),
             states=tuple(state.taps for state in self.ordered_states()),
@@ -243,7 +243,7 @@ class Loop:
         return self.with_inner_outputs(edited), places
 
     def once(self, what: Hashable, make: Callable[[], Made]) -> Made:
-        """What is made of the step alone: where it is in normal form, once for equal steps.
+        """Return what is made of the step alone: where it is in normal form, once for equal steps.
 
         Parameters
         ----------
@@ -313,7 +313,7 @@ class BuiltLoop:
         return cls(node, loop, dict(zip(loop.results, node.outputs, strict=True)))
 
     def steps_run(self) -> Variable:
-        """How many steps the loop runs, which a condition may make fewer than asked for."""
+        """Return how many steps the loop runs, which a condition may make fewer than asked for."""
         if self.loop.condition is None:
             return self.loop.n_steps
         for trace in self.loop.traces:
@@ -336,7 +336,7 @@ def fresh_like(variable: Variable) -> Variable:
     return variable.type(name=variable.name)
 
 
-def take_apart(node: Apply) -> Loop:
+def unpack(node: Apply) -> Loop:
     """The arguments of a ``Scan`` node by role, with inner variables of its own.
 
     Parameters

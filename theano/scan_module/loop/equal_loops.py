@@ -1,4 +1,4 @@
-"""What is made of the steps of loops while a graph is rewritten: made once for equal steps.
+"""Results about the steps of loops while a graph is rewritten: made once for equal steps.
 
 The layers of a network are loops whose steps are equal and whose names are not. Their normal forms
 are written in the same variables, so that a rewrite that does the same to each of them finds what
@@ -19,12 +19,12 @@ _made: dict[Hashable, object] = {}
 
 
 def once_for_equal_steps(key: Hashable, make: Callable[[], Made]) -> Made:
-    """What was made for a key, made now if it is asked for the first time.
+    """Return what was made for a key, made now if it is asked for the first time.
 
     Parameters
     ----------
     key
-        All that the result depends on. Variables are told apart, not compared.
+        All that the result depends on. Variables are distinguished, not compared.
     make
         Makes it; nobody changes what it returns.
     """

@@ -32,14 +32,14 @@ def with_fitting_inputs(op: Any, inputs: Sequence[Variable]) -> list[Variable]:
     sequences_end, invariants_start = 1 + len(rows), len(inputs) - len(places)
     return [
         inputs[0],
-        *map(_told_less, rows, inputs[1:sequences_end]),
+        *map(_less_static, rows, inputs[1:sequences_end]),
         *inputs[sequences_end:invariants_start],
-        *map(_told_less, places, inputs[invariants_start:]),
+        *map(_less_static, places, inputs[invariants_start:]),
     ]
 
 
-def _told_less(place: Variable, value: Variable) -> Variable:
-    """A sequence or an invariant without the lengths of 1 that its place in the step is not told.
+def _less_static(place: Variable, value: Variable) -> Variable:
+    """A sequence or an invariant without the static lengths of 1 that its place in the step lacks.
 
     What has the wrong number of dimensions stays, for PyTensor to refuse it.
     """

@@ -15,9 +15,9 @@ from pytensor.tensor.basic import AllocEmpty
 from pytensor.tensor.type import TensorType, values_eq_approx_always_true
 
 from theano.compile.rebroadcast import unbroadcast
+from theano.rewriting.lengths import lengths_of, static_length
 from theano.scan_module.loop.arguments import SIT_SOT, State
 from theano.scan_module.loop.state_types import loose_axes
-from theano.schedule.lengths import known_length, lengths_of
 
 
 def first_rows(first: Variable, state: State) -> Variable:
@@ -66,7 +66,7 @@ def memory_from(
 
 def memory_after(row: Variable, steps: Variable) -> Variable:
     """Memory for one row of a state, which is written into it, and for a row of each step."""
-    known = known_length(steps)
+    known = static_length(steps)
     rows = None if known is None else known + 1
     kind = TensorType(row.type.dtype, (rows, *row.type.shape))
     lengths = [pt.constant(1, dtype="int64"), *lengths_of(row)]

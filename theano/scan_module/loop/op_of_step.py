@@ -1,4 +1,4 @@
-"""What a ``Scan`` op knows of its step, worked out from a copy that is made once.
+"""Facts about the step of a ``Scan`` op, worked out from a copy that is made once.
 
 PyTensor's constructor copies the step twice, replaces its inputs one by one, and makes it
 comparable whether anything compares it or not. A rewrite of loops makes an op for each that it
@@ -24,7 +24,7 @@ from theano.scan_module.loop.step_copy import copied
 
 
 def step_graph(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> FunctionGraph:
-    """A copy of a step around inputs that are told apart by their positions alone.
+    """A copy of a step around inputs that are distinguished by their positions alone.
 
     Raises
     ------

@@ -36,7 +36,7 @@ def apart_from(places: set[Variable], result: Variable) -> Variable:
 
 
 def without_copy(result: Variable) -> Variable:
-    """What ``apart_from`` was given."""
+    """Return what ``apart_from`` was given."""
     if result.owner is not None and isinstance(result.owner.op, ResultCopy):
         return result.owner.inputs[0]
     return result

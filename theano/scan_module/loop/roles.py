@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class OuterInputs(Generic[T]):
-    """What a loop is given.
+    """The inputs of a loop.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class OuterInputs(Generic[T]):
 
 @dataclass(frozen=True)
 class InnerInputs(Generic[T]):
-    """What a step reads; of a state, one for each tap that it reads."""
+    """The values that a step reads; of a state, one for each tap that it reads."""
 
     sequences: list[T]
     states: list[list[T]]
@@ -80,7 +80,7 @@ class InnerInputs(Generic[T]):
 
 @dataclass(frozen=True)
 class InnerOutputs(Generic[T]):
-    """What a step computes; of a state, one for each tap that it writes."""
+    """The values that a step computes; of a state, one for each tap that it writes."""
 
     states: list[list[T]]
     traces: list[T]
@@ -97,7 +97,7 @@ class InnerOutputs(Generic[T]):
 
 @dataclass(frozen=True)
 class OuterOutputs(Generic[T]):
-    """What a loop gives."""
+    """The results of a loop."""
 
     states: list[T]
     traces: list[T]
@@ -122,13 +122,13 @@ class StateTaps:
 
     @property
     def history(self) -> int:
-        """How many rows the buffer has before the first step's; a mit-mot counts from its first."""
+        """Return how many rows the buffer has before the first step's; a mit-mot counts from its first."""
         return 0 if self.kind == MIT_MOT else -min(self.reads)
 
 
 @dataclass(frozen=True)
 class Roles:
-    """How many arguments of each role a loop has.
+    """The number of arguments of each role that a loop has.
 
     Attributes
     ----------
@@ -190,11 +190,11 @@ class Roles:
 
     @cached_property
     def mit_mots(self) -> int:
-        """How many of the states are mit-mots; they are the first."""
+        """Return how many of the states are mit-mots; they are the first."""
         return sum(state.kind == MIT_MOT for state in self.states)
 
     def outer_inputs(self, flat: Iterable[T]) -> OuterInputs[T]:
-        """What a node is given, or what there is for each of it, by role."""
+        """Return what a node is given, or what there is for each of it, by role."""
         rest = iter(flat)
         return OuterInputs(
             n_steps=next(rest),
@@ -206,7 +206,7 @@ class Roles:
         )
 
     def inner_inputs(self, flat: Iterable[T]) -> InnerInputs[T]:
-        """What the step reads, or what there is for each of it, by role."""
+        """Return what the step reads, or what there is for each of it, by role."""
         rest = iter(flat)
         return InnerInputs(
             sequences=_next(rest, self.sequences),
@@ -216,7 +216,7 @@ class Roles:
         )
 
     def inner_outputs(self, flat: Iterable[T]) -> InnerOutputs[T]:
-        """What the step computes, or what there is for each of it, by role."""
+        """Return what the step computes, or what there is for each of it, by role."""
         rest = iter(flat)
         return InnerOutputs(
             states=[_next(rest, len(state.writes)) for state in self.states],
@@ -226,7 +226,7 @@ class Roles:
         )
 
     def outer_outputs(self, flat: Iterable[T]) -> OuterOutputs[T]:
-        """What a node gives, or what there is for each of it, by role."""
+        """Return what a node gives, or what there is for each of it, by role."""
         rest = iter(flat)
         return OuterOutputs(
             states=_next(rest, len(self.states)),
@@ -239,7 +239,7 @@ class Roles:
         return [*(state.history for state in self.states), *[0] * (self.traces + self.untraced)]
 
     def history(self, output: int) -> int:
-        """How many rows the output of this number has before the first step's."""
+        """Return how many rows the output of this number has before the first step's."""
         return self.states[output].history if output < len(self.states) else 0
 
 
@@ -248,18 +248,18 @@ def _next(rest: Iterator[T], count: int) -> list[T]:
 
 
 def steps_given_to(node: Apply) -> Variable:
-    """How many steps a loop's node is asked to make."""
+    """Return how many steps a loop's node is asked to make."""
     # the first of `OuterInputs.in_order`
     return node.inputs[0]
 
 
 def given_to(node: Apply) -> OuterInputs[Variable]:
-    """What a loop's node is given, by role."""
+    """Return what a loop's node is given, by role."""
     return Roles.of(node.op).outer_inputs(node.inputs)
 
 
 def given_by(node: Apply) -> OuterOutputs[Variable]:
-    """What a loop's node gives, by role."""
+    """Return what a loop's node gives, by role."""
     return Roles.of(node.op).outer_outputs(node.outputs)
 
 

@@ -24,7 +24,7 @@ from theano.scan_module.step.loop_shapes import output_shapes
 
 
 def with_rows_of_no_steps(thunk: Callable, node: Apply, storage_map: dict) -> Any:
-    """What runs a loop, giving the outputs of a loop without steps their shapes.
+    """Return what runs a loop, giving the outputs of a loop without steps their shapes.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What Theano 1.0's ``Scan`` op called its parts, on PyTensor's op."""
+"""Theano 1.0's names for the parts of its ``Scan`` op, on PyTensor's op."""
 
 from __future__ import annotations
 

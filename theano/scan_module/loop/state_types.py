@@ -1,7 +1,7 @@
 """The type of a state tells a length of 1 only where its first value and the step both tell it.
 
 `T.zeros((1, n))` tells that it has one row; what a step returns mostly tells of no such length.
-Theano 1.0 refused such a loop. A state that is not told to have one row is right for both.
+Theano 1.0 refused such a loop. A state that is not statically of one row is right for both.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from theano.scan_module.loop.arguments import Loop, State
 from theano.scan_module.loop.roles import MIT_SOT, SIT_SOT
 
 
-def with_states_told_by_both(loop: Loop) -> Loop:
+def with_states_typed_by_both(loop: Loop) -> Loop:
     """The same loop, whose states' types are the same before and after a step.
 
     Parameters
@@ -34,7 +34,7 @@ def with_states_told_by_both(loop: Loop) -> Loop:
         types; where an operation of the step needs to know of the length of 1, what the step
         returns is declared to have it.
     """
-    if not any(map(_told_alone, loop.states)):
+    if not any(map(_static_alone, loop.states)):
         return loop
     try:
         loop = _loosened(loop)
@@ -44,7 +44,7 @@ def with_states_told_by_both(loop: Loop) -> Loop:
 
 
 def loose_axes(value: Variable, row: Variable) -> list[int]:
-    """The axes of what a loop is given that are told to have length 1, and in its step are not.
+    """The axes of what a loop is given that are statically of length 1, and in its step are not.
 
     Parameters
     ----------
@@ -58,14 +58,14 @@ def loose_axes(value: Variable, row: Variable) -> list[int]:
 
 
 def _ones(value: Variable, lead: int = 0) -> set[int]:
-    """The dimensions that are told to have length 1, counted from one of them."""
+    """The dimensions that are statically of length 1, counted from one of them."""
     return {
         axis - lead for axis, one in enumerate(value.type.broadcastable) if one and axis >= lead
     }
 
 
-def _told_alone(state: State) -> bool:
-    """Whether lengths of 1 are told before a step and not after it, or the other way round."""
+def _static_alone(state: State) -> bool:
+    """Return whether lengths of 1 are told before a step and not after it, or the other way round."""
     if state.kind not in (SIT_SOT, MIT_SOT):
         return False
     values = [tap.inner for tap in (*state.reads, *state.writes)]
@@ -86,7 +86,7 @@ def _loosened(loop: Loop) -> Loop:
 def _looser_reads(states: Iterable[State]) -> dict[Variable, Variable]:
     """A looser variable for each that is read with a length of 1 that the step does not return."""
     looser = {}
-    for state in filter(_told_alone, states):
+    for state in filter(_static_alone, states):
         [returned] = [tap.inner for tap in state.writes]
         for tap in state.reads:
             if axes := _ones(tap.inner) - _ones(returned):
@@ -103,7 +103,7 @@ def _with_forgotten(variable: Variable, axes: set[int]) -> Variable:
 
 
 def _rebuilt(outputs: list[Variable], replacements: dict[Variable, Variable]) -> list[Variable]:
-    """Values of a step computed from variables of other types, by nodes that are made anew."""
+    """Values of a step computed from variables of other types, by nodes that are rebuilt."""
     known = dict(replacements)
     for node in order_of(outputs, known):
         if any(variable in known for variable in node.inputs):
@@ -135,7 +135,7 @@ def _declared(state: State) -> State:
 
 
 def _with_results(state: State, fitted) -> State:
-    if not _told_alone(state):
+    if not _static_alone(state):
         return state
     [write] = state.writes
     return replace(state, writes=(replace(write, inner=fitted(write.inner, state.reads[0].inner)),))

@@ -1,6 +1,6 @@
 """A copy of a step's graph around other inputs, made node by node and without checks.
 
-A loop is taken apart by each rewrite that looks at it. PyTensor's copy serves arbitrary
+A loop is unpacked by each rewrite that looks at it. PyTensor's copy serves arbitrary
 replacements and checks their types; here they are the same by construction.
 """
 

@@ -1,1 +1,1 @@
-"""What was saved, hoisted and merged, and what was not, and why."""
+"""Reports of what was saved, hoisted and merged, and what was not, and why."""

@@ -111,7 +111,7 @@ _OPERANDS = {Gemm: (2, 3), Gemv: (2, 3), Ger: (2, 3)}
 
 
 class NamesOfInputs(Mapping[Variable, str]):
-    """What to call the inputs of a loop's step; each name is made when it is read.
+    """The names of the inputs of a loop's step; each name is made when it is read.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ class NamesOfInputs(Mapping[Variable, str]):
 
 
 def input_names(loop: Loop, outer: Names | None = None) -> NamesOfInputs:
-    """What to call the inputs of a loop's step, from the names of what the loop is given.
+    """Return what to call the inputs of a loop's step, from the names of what the loop is given.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def _read_backwards_from(variable: Variable) -> int | None:
 
 
 def _is_head(variable: Variable) -> bool:
-    """Whether a value is the beginning of another one, ``x[:n]``."""
+    """Return whether a value is the beginning of another one, ``x[:n]``."""
     node = variable.owner
     # PyTensor names slices after what they are slices of
     named = variable.name is not None and not variable.name.endswith("]")

@@ -1,4 +1,4 @@
-"""What became of the loops of a function, to be read, shown and written."""
+"""Reports on the loops of a function, to be read, shown and written."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from theano.scan_module.report.text import NOT_RECORDED, loop_lines, title_of
 
 @dataclass(frozen=True)
 class ScanReport:
-    """What became of the loops of a compiled function.
+    """A report on the loops of a compiled function.
 
     ``str`` gives it as text, a notebook shows it as a page, and `write` makes files of it.
 
@@ -51,12 +51,12 @@ class ScanReport:
 
     @property
     def title(self) -> str:
-        """How many loops and products the function has."""
+        """Return how many loops and products the function has."""
         return title_of(self.function, self.loops, self.products_outside)
 
     @property
     def notes(self) -> str:
-        """What is to be known of the whole report; may be empty."""
+        """Return what is to be known of the whole report; may be empty."""
         return "" if self.recorded or not self.loops else NOT_RECORDED
 
     def __str__(self) -> str:

@@ -17,9 +17,9 @@ from pytensor.scalar.basic import EQ, GE, GT, LE, LT, Maximum, Minimum, Switch
 from pytensor.tensor.basic import ScalarFromTensor, TensorFromScalar, constant, stack
 from pytensor.tensor.shape import Shape, Shape_i
 
-from theano.schedule.arranged import canonicalize
-from theano.schedule.lazy_shapes import LazyShapeFeature
-from theano.schedule.merged import Merge
+from theano.rewriting.arranged import canonicalize
+from theano.rewriting.lazy_shapes import LazyShapeFeature
+from theano.rewriting.merged import Merge
 
 # A number, an expression of the arguments of the function, or None if neither can be had.
 Length = int | Variable | None
@@ -79,7 +79,7 @@ def _without_assert(node: Apply) -> Variable | None:
 
 
 def _length_of_computed(graph: FunctionGraph) -> Callable[[Apply], Variable | None]:
-    """What puts the shapes of computed values in terms of those of the arguments."""
+    """Return what puts the shapes of computed values in terms of those of the arguments."""
     shapes = LazyShapeFeature()
     graph.attach_feature(shapes)
 

@@ -1,4 +1,4 @@
-"""How many bytes a loop writes to memory in each step, from the shapes of what it stores."""
+"""Bytes that a loop writes to memory in each step, from the shapes of what it stores."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from pytensor.tensor.shape import Shape, Shape_i
 from pytensor.tensor.type import TensorType, integer_dtypes
 
 from theano.data_classes import dataclass
+from theano.rewriting.lazy_shapes import LazyShapeFeature
 from theano.scan_module.loop.arguments import Loop, Trace
 from theano.scan_module.report.describe import describe
 from theano.scan_module.report.lengths import Length, as_number, of_inputs_alone, without_checks
-from theano.schedule.lazy_shapes import LazyShapeFeature
 
 Lengths = tuple[Length, ...]
 
@@ -50,7 +50,7 @@ class Shapes:
 
     @property
     def is_of_function(self) -> bool:
-        """Whether the graph's inputs are the arguments of the function."""
+        """Return whether the graph's inputs are the arguments of the function."""
         return self._known is None
 
     def of(self, variable: Variable) -> Lengths:
@@ -135,7 +135,7 @@ def input_shapes(loop: Loop, outside: Shapes) -> dict[Variable, Lengths]:
 
 
 def written_by(loop: Loop, outside: Shapes) -> tuple[Written, ...]:
-    """What each step of a loop writes: its states and its traces."""
+    """Return what each step of a loop writes: its states and its traces."""
     rows = {state: outside.of(state.outer)[1:] for state in loop.ordered_states()}
     states = [
         Written(tap.inner.type.dtype, row) for state, row in rows.items() for tap in state.writes
@@ -144,7 +144,7 @@ def written_by(loop: Loop, outside: Shapes) -> tuple[Written, ...]:
 
 
 def traces_of(loop: Loop, outside: Shapes) -> dict[Trace, Written]:
-    """What each step of a loop writes to each trace."""
+    """Return what each step of a loop writes to each trace."""
     numbers = {
         invariant.inner: invariant.outer
         for invariant in loop.invariants
@@ -156,7 +156,7 @@ def traces_of(loop: Loop, outside: Shapes) -> dict[Trace, Written]:
 
 
 def _may_hold_lengths(variable: Variable) -> bool:
-    """Whether it is a number, or a vector of whole ones such as a shape."""
+    """Return whether it is a number, or a vector of whole ones such as a shape."""
     ndim, dtype = (getattr(variable.type, name, None) for name in ("ndim", "dtype"))
     return ndim == 0 or (ndim == 1 and dtype in integer_dtypes)
 

@@ -1,6 +1,6 @@
-"""What happened to the loops of a graph while it was compiled, kept with the graph.
+"""The history of a graph's loops while it was compiled, kept with the graph.
 
-Rewrites build loops anew, and loops may share a name. So each loop that is recorded before the
+Rewrites build loops again, and loops may share a name. So each loop that is recorded before the
 first rewrite gets a number, and a loop that comes from recorded ones carries their numbers.
 """
 
@@ -18,7 +18,7 @@ from theano.data_classes import dataclass
 from theano.pytensor_base.graphs.graph import Feature, features_of, register_feature_callback
 from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
-from theano.scan_module.loop.arguments import Loop, Trace, take_apart
+from theano.scan_module.loop.arguments import Loop, Trace, unpack
 from theano.scan_module.loop.roles import Roles
 from theano.scan_module.step.products import products_among
 
@@ -28,7 +28,7 @@ FARTHEST_READ = 4
 
 @dataclass(frozen=True)
 class Decision:
-    """What a rewrite did to something of a loop, or why it did nothing.
+    """A decision of a rewrite about something of a loop: what it did, or why it did nothing.
 
     Attributes
     ----------
@@ -80,11 +80,11 @@ class LoopRecord:
     @cached_property
     def loop(self) -> Loop:
         """Its arguments."""
-        return take_apart(self.node)
+        return unpack(self.node)
 
     @cached_property
     def products(self) -> int:
-        """How many products its step held."""
+        """Return how many products its step held."""
         return len(products_among(self.node.op.fgraph.toposort()))
 
     @property
@@ -130,7 +130,7 @@ class LoopHistory(Feature):
         return LoopHistory(list(self.decisions), list(self.records), self.inputs)
 
     def remembered(self) -> list[Variable]:
-        """What the records have of the graph as it was; makes this go where its graph goes."""
+        """Return what the records have of the graph as it was; makes this go where its graph goes."""
         nodes = [record.node for record in self.records]
         return [variable for node in nodes for variable in (*node.inputs, *node.outputs)]
 

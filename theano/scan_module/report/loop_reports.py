@@ -1,4 +1,4 @@
-"""What became of one loop, as data."""
+"""The report on one loop, as data."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class SavedValue:
 
 @dataclass(frozen=True)
 class LoopReport:
-    """What became of one loop.
+    """The report on one loop.
 
     Attributes
     ----------
@@ -92,17 +92,17 @@ class LoopReport:
 
     @property
     def vanished(self) -> bool:
-        """Whether no loop is left."""
+        """Return whether no loop is left."""
         return self.products_after is None
 
     @property
     def hoisted(self) -> tuple[Decision, ...]:
-        """What is computed before the loop."""
+        """Return what is computed before the loop."""
         return self.under(HOISTED)
 
     @property
     def pushed_out(self) -> tuple[Decision, ...]:
-        """What is computed after the loop."""
+        """Return what is computed after the loop."""
         return self.under(PUSHED_OUT)
 
     @property
@@ -117,7 +117,7 @@ class LoopReport:
 
     @property
     def refused(self) -> tuple[Decision, ...]:
-        """What stayed as it was; ``detail`` says why."""
+        """Return what stayed as it was; ``detail`` says why."""
         return tuple(decision for decision in self.decisions if not decision.applied)
 
     @property
@@ -126,5 +126,5 @@ class LoopReport:
         return tuple(dict.fromkeys([*IN_ORDER, *(d.heading for d in self.decisions)]))
 
     def under(self, heading: str) -> tuple[Decision, ...]:
-        """What was done that is printed under a heading."""
+        """Return what was done that is printed under a heading."""
         return tuple(d for d in self.decisions if d.applied and d.heading == heading)

@@ -13,7 +13,7 @@ from pytensor.graph.traversal import toposort
 
 from theano.data_classes import dataclass
 from theano.pytensor_base.functions.compiling import Function
-from theano.scan_module.loop.arguments import Loop, take_apart
+from theano.scan_module.loop.arguments import Loop, unpack
 from theano.scan_module.loop.roles import Roles
 from theano.scan_module.report.describe import describe, input_names
 from theano.scan_module.report.function_report import ScanReport
@@ -64,7 +64,7 @@ def scan_report(
         are numbers; without, those that depend on arguments are expressions. The function is not
         called.
     shapes
-        Instead of arguments, their shapes, by position or by name; a number in the place of a shape
+        Instead of arguments, their shapes, by position or by name; a number in place of a shape
         is the argument itself, such as a number of steps.
 
     Returns
@@ -170,7 +170,7 @@ def report_of_graph(
 
 @dataclass(frozen=True)
 class _Surroundings:
-    """Where a graph is: inside which loops, and what is known of its inputs."""
+    """The surroundings of a graph: the loops around it, and what is known of its inputs."""
 
     path: tuple[str, ...]
     names: Mapping[Variable, str]
@@ -253,7 +253,7 @@ def _loops(graph: FunctionGraph, around: _Surroundings) -> list[_Found]:
 
 
 def _origins(history: LoopHistory | None, nodes: list[Apply]) -> dict[Apply, tuple[int, ...]]:
-    """Which recorded loops each loop comes from; by name if a rewrite's trail was lost."""
+    """Return which recorded loops each loop comes from; by name if a rewrite's trail was lost."""
     if history is None:
         return dict.fromkeys(nodes, ())
     origins = {node: origins_of(node) for node in nodes}
@@ -268,7 +268,7 @@ def _origins(history: LoopHistory | None, nodes: list[Apply]) -> dict[Apply, tup
 
 def _inside(node: Apply, around: _Surroundings) -> _Surroundings:
     """The surroundings of the step that a loop compiled."""
-    loop = take_apart(node)
+    loop = unpack(node)
     inputs = node.op.fn.maker.fgraph.inputs
     names = input_names(loop, around.names)
     shapes = input_shapes(loop, Shapes(loop.outer_inputs, around.shapes))
@@ -291,7 +291,7 @@ def _found(
     if node is not None:
         inside = _inside(node, around)
         left = _products_left(node, inside)
-        after = _written_by(take_apart(node), around)
+        after = _written_by(unpack(node), around)
     name = "&".join(record.name for record in records) if node is None else node.op.name
     name = name or "scan"
     policies = dict.fromkeys(record.policy for record in records if record.saved)

@@ -11,7 +11,7 @@ from pytensor.graph.traversal import ancestors
 from theano.data_classes import dataclass
 from theano.scan_module.report.describe import describe_product, operands_of
 from theano.scan_module.step.products import products_among
-from theano.users_code.lines import users_line
+from theano.source_locations.lines import users_line
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from theano.data_classes import dataclass
-from theano.users_code.lines import line_in_words
+from theano.source_locations.lines import line_in_words
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ NOT_RECORDED = (
 
 
 def title_of(function: str, loops: Sequence[LoopReport], products_outside: int) -> str:
-    """How many loops and products a function has."""
+    """Return how many loops and products a function has."""
     if not loops:
         return f"function {function}: no loops; products: {products_outside}"
     count = sum(not loop.vanished for loop in loops)

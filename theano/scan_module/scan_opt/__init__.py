@@ -6,11 +6,13 @@ Theano's modes ask for.
 
 from __future__ import annotations
 
+from theano.rewriting.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb, register_for_tags
+from theano.rewriting.step_modes import step_modes
 from theano.scan_module.scan_opt.as_ours.loops_are_ours import LoopsAreOurs
 from theano.scan_module.scan_opt.as_ours.one_length_each import OneLengthEach
 from theano.scan_module.scan_opt.as_ours.pad_initial_values import PAD_INITIAL_VALUES
 from theano.scan_module.scan_opt.as_ours.results_apart import ResultsApart
-from theano.scan_module.scan_opt.drop_unread_results import DropUnreadResults
+from theano.scan_module.scan_opt.drop_dead_results import DropDeadResults
 from theano.scan_module.scan_opt.element_of_part import local_subtensor_merge_element
 from theano.scan_module.scan_opt.hoist_from_sequences import HoistFromSequences
 from theano.scan_module.scan_opt.hoist_invariants import HoistInvariants
@@ -36,8 +38,6 @@ from theano.scan_module.scan_opt.split_joined_products import SplitJoinedProduct
 from theano.scan_module.scan_opt.steps.forget_normal_forms import ForgetNormalForms
 from theano.scan_module.scan_opt.steps.steps_rewritten_once import StepsRewrittenOnce
 from theano.scan_module.scan_opt.unify_forward_loops import UnifyForwardLoops
-from theano.schedule.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb, register_for_tags
-from theano.schedule.step_modes import step_modes
 
 __all__ = [
     "REWRITES",
@@ -56,8 +56,8 @@ _QUICK_STEPS = StepsRewrittenOnce("steps_for_fast_compile", lambda: step_modes()
 REWRITES = (
     ("unify_forward_loops", UnifyForwardLoops(), -0.5, (FAST_RUN_TAG, FAST_COMPILE_TAG)),
     ("record_loops", RecordLoops(), -0.49, (FAST_RUN_TAG, FAST_COMPILE_TAG)),
-    ("drop_unread_results", DropUnreadResults(), 0.045, (FAST_RUN_TAG,)),
-    # PyTensor's cleaning has made loops anew; ours tell their shapes at less cost
+    ("drop_dead_results", DropDeadResults(), 0.045, (FAST_RUN_TAG,)),
+    # PyTensor's cleaning has made loops again; ours tell their shapes at less cost
     ("cleaned_loops_are_ours", LoopsAreOurs(), 0.051, (FAST_RUN_TAG,)),
     ("SplitJoinedProducts", SplitJoinedProducts(), 0.0515, (FAST_RUN_TAG,)),
     ("HoistInvariants", HoistInvariants(), 0.052, (FAST_RUN_TAG,)),

@@ -95,7 +95,7 @@ def element_of_any_length(bounds: Bounds, k: int) -> int | None:
 
 
 def _are_all_steps(source: Variable, start: int | None) -> bool:
-    """Whether the rows of an array from a place on are those of a loop's steps.
+    """Return whether the rows of an array from a place on are those of a loop's steps.
 
     A loop runs a step at least, where its last is read.
     """

@@ -39,7 +39,7 @@ class HoistFromSequences(LoopRewriter):
     heading = HOISTED
 
     def check(self, graph: FunctionGraph, node: Apply) -> Checked | None:
-        """Which products, and which outputs, follow from sequences alone."""
+        """Return which products, and which outputs, follow from sequences alone."""
         if not Roles.of(node.op).sequences:
             return None
         whole = normal_form(node)

@@ -26,14 +26,14 @@ from pytensor.tensor.type import TensorType, integer_dtypes
 
 from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.order import order_of
+from theano.rewriting.allocated import allocated
+from theano.rewriting.lengths import lengths_of
 from theano.scan_module.loop.arguments import Invariant, Loop, Trace
 from theano.scan_module.report.describe import describe
 from theano.scan_module.report.headings import HOISTED
 from theano.scan_module.scan_opt.loop_rewriter import Checked, Finding, LoopRewriter
 from theano.scan_module.step.normal_form import normal_form
 from theano.scan_module.step.step_analysis import StepAnalysis
-from theano.schedule.allocated import allocated
-from theano.schedule.lengths import lengths_of
 
 
 class HoistInvariants(LoopRewriter):
@@ -43,7 +43,7 @@ class HoistInvariants(LoopRewriter):
     heading = HOISTED
 
     def check(self, graph: FunctionGraph, node: Apply) -> Checked | None:
-        """Which values of the step, and which outputs, are the same in every step."""
+        """Return which values of the step, and which outputs, are the same in every step."""
         whole = normal_form(node)
         step = StepAnalysis(whole)
         repeated = repeated_traces(whole, step)
@@ -126,7 +126,7 @@ def _lengths_of(value: Variable, step: StepAnalysis) -> list[Variable] | None:
 
 
 def _items_of(value: Variable) -> list[Variable] | None:
-    """The whole numbers that a list is put together from; None of what is no such list."""
+    """The integers that a list is put together from; None of what is no such list."""
     node, kind = value.owner, value.type
     if node is None or not isinstance(kind, TensorType) or kind.dtype not in integer_dtypes:
         return None

@@ -1,4 +1,4 @@
-"""What every rewrite of loops has in common: it visits them, notes what it found, and replaces.
+"""The base of all rewrites of loops: it visits them, notes what it found, and replaces.
 
 A rewrite is a subclass of `LoopRewriter` that says under which heading reports print what it did,
 and whose ``check`` says of one loop what applies, what does not and why, and how to build what
@@ -18,9 +18,9 @@ from theano.data_classes import dataclass
 from theano.pytensor_base.graphs.order import in_order
 from theano.pytensor_base.graphs.rewriting import GraphRewriter, copy_stack_trace
 from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
+from theano.rewriting.seconds import SecondsByLoop
 from theano.scan_module.report.loop_history import Decision, history_of, origins_of
-from theano.schedule.seconds import SecondsByLoop
-from theano.users_code.lines import copy_lines
+from theano.source_locations.lines import copy_lines
 
 
 def loops_of(graph: FunctionGraph) -> Iterator[Apply]:
@@ -56,7 +56,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Checked:
-    """What the check of a rewrite found in one loop.
+    """The findings of a rewrite's check of one loop.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class LoopRewriter(GraphRewriter):
     readers_first: bool = False
 
     def check(self, graph: FunctionGraph, node: Apply) -> Checked | None:
-        """What there is to do in one loop; None if there is nothing that the rewrite is about."""
+        """Return what there is to do in one loop; None if there is nothing that the rewrite is about."""
         raise NotImplementedError(f"{type(self).__name__} does not say how to check a loop")
 
     def apply(self, graph: FunctionGraph) -> SecondsByLoop:
@@ -134,7 +134,7 @@ class LoopRewriter(GraphRewriter):
 def replace_values(
     graph: FunctionGraph, replacements: Mapping[Variable, Variable], reason: str
 ) -> None:
-    """Put variables in the place of others, which name the same lines of the user's."""
+    """Put variables in place of others, which name the same lines of the user's."""
     seen: set[Variable] = set()
     for old, new in replacements.items():
         copy_stack_trace(old, new)

@@ -55,7 +55,7 @@ class MergeDots(LoopRewriter):
     heading = MERGED
 
     def check(self, graph: FunctionGraph, node: Apply) -> Checked | None:
-        """Which products share an operand or a sum; they are merged in a copy of the step."""
+        """Return which products share an operand or a sum; they are merged in a copy of the step."""
         loop = normal_form(node)
         step, inner = _looked_at(loop)
         if not find_sums(inner, step) and not find_shared_operands(inner, step):
@@ -84,14 +84,14 @@ def _looked_at(loop: Loop) -> tuple[StepAnalysis, FunctionGraph]:
 
 
 def without_shape_check(variable: Variable) -> Variable:
-    """What a value is, apart from a statement of its shape."""
+    """Return what a value is, apart from a statement of its shape."""
     while variable.owner is not None and is_a(variable.owner.op, SpecifyShape):
         variable = variable.owner.inputs[0]
     return variable
 
 
 def _mergeable(variable: Variable, step: StepAnalysis) -> bool:
-    """Whether a value is the product of a varying matrix with an invariant one."""
+    """Return whether a value is the product of a varying matrix with an invariant one."""
     operands = product_of(without_shape_check(variable))
     return (
         operands is not None
@@ -143,7 +143,7 @@ def find_sums(inner: FunctionGraph, step: StepAnalysis) -> list[SumOfProducts]:
 
 
 def _is_added_as_it_is(term: Variable, total: Variable) -> bool:
-    """Whether a term is neither stretched nor widened before it is added."""
+    """Return whether a term is neither stretched nor widened before it is added."""
     return (
         term.type.broadcastable == total.type.broadcastable and term.type.dtype == total.type.dtype
     )

@@ -24,7 +24,7 @@ from pytensor.graph.traversal import graph_inputs
 
 from theano.pytensor_base.graphs.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
 from theano.pytensor_base.graphs.scan import Scan
-from theano.scan_module.loop.arguments import Loop, State, take_apart
+from theano.scan_module.loop.arguments import Loop, State, unpack
 from theano.scan_module.loop.step_copy import copied
 from theano.scan_module.step.equal_values import NumberedValues
 
@@ -34,7 +34,7 @@ def merge_equal_results(graph: FunctionGraph, node: Apply) -> dict[Variable, Var
     """Read a result of a loop from another that is equal to it."""
     if not _may_have_equal_results(node):
         return None
-    loop = take_apart(node)
+    loop = unpack(node)
     classes = _equal_states(loop)
     if any(_is_read_elsewhere(loop, classes, state) for _, *others in classes for state in others):
         return _of_first_states(loop, node, classes)
@@ -48,7 +48,7 @@ def merge_equal_results(graph: FunctionGraph, node: Apply) -> dict[Variable, Var
 
 
 def _is_read_elsewhere(loop: Loop, classes: list[list[State]], state: State) -> bool:
-    """Whether something reads a state in the step but what it becomes itself, and states equal to it."""
+    """Return whether something reads a state in the step but what it becomes itself, and states equal to it."""
     own = {tap.inner for tap in state.reads}
     group = next(group for group in classes if state in group)
     of_group = [tap.inner for member in group for tap in member.writes]
@@ -90,7 +90,7 @@ def _of_first_states(
 
 
 def _may_have_equal_results(node: Apply) -> bool:
-    """Whether two arguments are the same, or two results that have the same length."""
+    """Return whether two arguments are the same, or two results that have the same length."""
     given = node.inputs[1:]
     return len(set(given)) < len(given)
 

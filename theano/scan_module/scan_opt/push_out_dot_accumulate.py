@@ -21,6 +21,8 @@ from pytensor.tensor.basic import Alloc
 
 from theano.configdefaults import config
 from theano.data_classes import dataclass
+from theano.rewriting.lengths import lengths_of
+from theano.rewriting.zeros import is_zero
 from theano.scan_module.loop.arguments import SIT_SOT, BuiltLoop, Loop, State, Tap
 from theano.scan_module.loop.initial_values import memory_after
 from theano.scan_module.report.describe import describe
@@ -46,9 +48,7 @@ from theano.scan_module.scan_opt.outside.sum_plans import Plan, Refusal, values_
 from theano.scan_module.scan_opt.outside.sum_terms import signed_terms
 from theano.scan_module.step.normal_form import normal_form
 from theano.scan_module.step.step_analysis import StepAnalysis
-from theano.schedule.lengths import lengths_of
-from theano.schedule.zeros import is_zero
-from theano.users_code.lines import copy_lines
+from theano.source_locations.lines import copy_lines
 
 
 @dataclass(frozen=True)
@@ -85,9 +85,9 @@ def is_sum(state: State, step: StepAnalysis) -> list[tuple[int, Variable]] | Non
 
 
 def check_sum(
-    graph: FunctionGraph, loop: Loop, state: State, step: StepAnalysis, at_hand: set[Variable]
+    graph: FunctionGraph, loop: Loop, state: State, step: StepAnalysis, available: set[Variable]
 ) -> Accumulator | Refusal | None:
-    """Whether a state is an accumulator and which of its terms can leave the loop.
+    """Return whether a state is an accumulator and which of its terms can leave the loop.
 
     None if the state is no sum at all.
     """
@@ -108,7 +108,7 @@ def check_sum(
         return Refusal("not only its last value is read")
     leaving, staying = [], []
     for sign, term in terms:
-        plan = plan_sum(term, step, at_hand, total.type.dtype)
+        plan = plan_sum(term, step, available, total.type.dtype)
         if isinstance(plan, Refusal):
             staying.append((sign, term, plan.reason))
         else:
@@ -123,20 +123,20 @@ class PushOutDotAccumulate(LoopRewriter):
     heading = PUSHED_OUT
 
     def check(self, graph: FunctionGraph, node: Apply) -> Checked | None:
-        """Which terms of which accumulators can be taken out of the loop."""
+        """Return which terms of which accumulators can be taken out of the loop."""
         loop = normal_form(node)
         step = StepAnalysis(loop)
-        at_hand = set(readable_outside(loop))
-        first = [check_sum(graph, loop, state, step, at_hand) for state in loop.states]
+        available = set(readable_outside(loop))
+        first = [check_sum(graph, loop, state, step, available) for state in loop.states]
         # what one sum needs of all steps, another may read
-        at_hand |= {
+        available |= {
             value
             for found in first
             if isinstance(found, Accumulator)
             for _, _, plan in found.leaving
             for value in values_read(plan)
         }
-        found = {state: check_sum(graph, loop, state, step, at_hand) for state in loop.states}
+        found = {state: check_sum(graph, loop, state, step, available) for state in loop.states}
         findings = [
             finding
             for state, result in found.items()

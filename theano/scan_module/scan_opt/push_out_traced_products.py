@@ -7,7 +7,7 @@ steps is one:
     for t:  dx[t] = d[t].dot(U.T)      ->   dx = D.dot(U.T), the rows of all steps at once
 
 What lies between the product and the trace leaves the loop with it. It is legal because no step
-reads the value; where an operand is not at hand outside, it is kept in place of the trace.
+reads the value; where an operand is not available outside, it is kept in place of the trace.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from pytensor.graph.traversal import ancestors
 from pytensor.tensor.type import TensorType
 
 from theano.scan_module.loop.arguments import Loop, Trace
+from theano.scan_module.loop.available_rows import Available, available_values
 from theano.scan_module.loop.roles import Roles
-from theano.scan_module.loop.rows_at_hand import AtHand, values_at_hand
 from theano.scan_module.report.describe import describe
 from theano.scan_module.report.headings import PUSHED_OUT
 from theano.scan_module.scan_opt.loop_rewriter import Checked, Finding, LoopRewriter
@@ -38,7 +38,7 @@ class PushOutTracedProducts(LoopRewriter):
     heading = PUSHED_OUT
 
     def check(self, graph: FunctionGraph, node: Apply) -> Checked | None:
-        """Which traces that hold a product can be computed after the loop."""
+        """Return which traces that hold a product can be computed after the loop."""
         roles = Roles.of(node.op)
         if not roles.traces or not roles.states:
             return None
@@ -125,15 +125,15 @@ def push_out(
     """
     kept = tuple(trace for trace in loop.traces if trace not in leaving)
     # a state of which few rows are read otherwise may be shortened
-    at_hand = values_at_hand(loop) | {trace.inner: AtHand(trace) for trace in kept}
-    at_hand = {v: place for v, place in at_hand.items() if place.entry not in leaving}
+    available = available_values(loop) | {trace.inner: Available(trace) for trace in kept}
+    available = {v: place for v, place in available.items() if place.entry not in leaving}
     new_traces = {
-        v: Trace(loop.n_steps, v) for v in read if v not in at_hand or at_hand[v].as_given
+        v: Trace(loop.n_steps, v) for v in read if v not in available or available[v].as_given
     }
     reduced = replace(loop, traces=(*kept, *new_traces.values())).without_unused_inputs()
     built = reduced.build(op_class)
-    at_hand |= {value: AtHand(trace) for value, trace in new_traces.items()}
-    all_steps = AllSteps(step, {v: values_of_all_steps(at_hand[v], loop, built) for v in read})
+    available |= {value: Available(trace) for value, trace in new_traces.items()}
+    all_steps = AllSteps(step, {v: values_of_all_steps(available[v], loop, built) for v in read})
     replacements = built.replacements()
     replacements |= {trace.output: all_steps.value(trace.inner) for trace in leaving}
     return replacements

@@ -25,6 +25,7 @@ from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.order import in_order
 from theano.pytensor_base.graphs.rewriting import copy_stack_trace
 from theano.pytensor_base.operations.axes import axis_apart
+from theano.rewriting.lengths import static_length
 from theano.scan_module.loop.arguments import Invariant, Loop
 from theano.scan_module.report.describe import describe
 from theano.scan_module.report.headings import SPLIT
@@ -34,7 +35,6 @@ from theano.scan_module.scan_opt.outside.rows_of_sequences import all_rows
 from theano.scan_module.step.joined import MOST_PARTS, parts_along
 from theano.scan_module.step.normal_form import normal_form
 from theano.scan_module.step.step_analysis import StepAnalysis, product_of
-from theano.schedule.lengths import known_length
 
 
 @dataclass(frozen=True)
@@ -59,12 +59,12 @@ class JoinedOperand:
     joined_left: bool
 
     def places(self, step: StepAnalysis) -> list[slice]:
-        """Where the rows, or the columns, of the matrix are that each part meets."""
+        """Return where the rows, or the columns, of the matrix are that each part meets."""
         axis = -1 if self.joined_left else 0
         lengths = [step.outer_shape(part)[axis] for part in self.parts]
         places, start = [], 0
         for length in lengths[:-1]:
-            known = known_length(length)
+            known = static_length(length)
             end = start + (length if known is None else known)
             places.append(slice(start, end))
             start = end
@@ -103,7 +103,7 @@ class SplitResult:
         return self.product.owner.inputs[0 if self.matrix_left else 1]  # type: ignore[union-attr]
 
     def of_part(self, matrix: Variable) -> Variable:
-        """What is split, of the product with some rows or columns of the matrix."""
+        """Return what is split, of the product with some rows or columns of the matrix."""
         node = self.product.owner
         left, right = node.inputs  # type: ignore[union-attr]
         operands = (matrix, right) if self.matrix_left else (left, matrix)
@@ -128,7 +128,7 @@ class SplitJoinedProducts(LoopRewriter):
     heading = SPLIT
 
     def check(self, graph: FunctionGraph, node: Apply) -> Checked | None:
-        """Which products have a joined operand, or are split; the step is edited in a copy."""
+        """Return which products have a joined operand, or are split; the step is edited in a copy."""
         loop = normal_form(node)
         found = _found(loop, StepAnalysis(loop))
         refused = [
@@ -218,7 +218,7 @@ def _if_it_gains(joined: JoinedOperand, step: StepAnalysis) -> JoinedOperand | R
 
 
 def _may_leave(part: Variable, step: StepAnalysis, all_steps: AllSteps) -> bool:
-    """Whether the product of a part with an invariant matrix is computed before the loop."""
+    """Return whether the product of a part with an invariant matrix is computed before the loop."""
     if not step.varies(part):
         return True
     if step.loop.condition is not None or not step.follows_from_sequences(part):
@@ -251,7 +251,7 @@ def _split_product(
 
 
 def _without_dimshuffle(value: Variable, axis: int) -> tuple[Variable, int]:
-    """What a value is, but for the order of its axes, and where an axis of the value is in it."""
+    """Return what a value is, but for the order of its axes, and where an axis of the value is in it."""
     node = value.owner
     if node is None or not is_a(node.op, DimShuffle) or node.op.new_order[axis] == "x":
         return value, axis
@@ -259,7 +259,7 @@ def _without_dimshuffle(value: Variable, axis: int) -> tuple[Variable, int]:
 
 
 def _read_by_steps(loop: Loop) -> list[Variable]:
-    """What a step computes for later ones, or to end the loop."""
+    """Return what a step computes for later ones, or to end the loop."""
     found = [tap.inner for state in loop.states for tap in state.writes]
     found += [entry.inner_output for entry in loop.untraced]
     return found if loop.condition is None else [*found, loop.condition]

@@ -1,4 +1,4 @@
-"""What two loops' steps are to have in common for what is made of one to serve the other."""
+"""The key of a loop's step: what two steps have in common where results about one serve the other."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from theano.pytensor_base.graphs.scan import Scan
 
 
 def lines_of_values(nodes: Iterable[Apply]) -> Hashable:
-    """Where what nodes compute was written, in the order of the nodes."""
+    """Return where what nodes compute was written, in the order of the nodes."""
     return tuple(repr(getattr(v.tag, "trace", None)) for node in nodes for v in node.outputs)
 
 

@@ -1,4 +1,4 @@
-"""Which values of a step are equal because they are computed alike."""
+"""Values of a step that are equal because they are computed alike."""
 
 from __future__ import annotations
 

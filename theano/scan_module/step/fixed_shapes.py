@@ -1,4 +1,4 @@
-"""Which values of a step have the same shape in every step: only those can be kept as traces."""
+"""Values of a step that have the same shape in every step: only those can be kept as traces."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from pytensor.tensor.type import TensorType
 
 from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.order import order_of
+from theano.rewriting.lazy_shapes import LazyShapeFeature
 from theano.scan_module.loop.arguments import Loop
 from theano.scan_module.step.operation_kinds import is_sized_by_operands
 from theano.scan_module.step.sparse_matrices import is_sparse
-from theano.schedule.lazy_shapes import LazyShapeFeature
 
 
 def sized_by_inputs(values: Iterable[Variable]) -> set[Variable]:
@@ -33,7 +33,7 @@ def sized_by_inputs(values: Iterable[Variable]) -> set[Variable]:
 
 
 class FixedShapes:
-    """Which values of a step have the same shape in every step, and what it is.
+    """Values of a step that have the same shape in every step, with that shape.
 
     A length that is computed from the values of a sequence or a state may differ between steps,
     and a shape that an operation cannot tell beforehand may too.
@@ -55,7 +55,7 @@ class FixedShapes:
         self._shapes: LazyShapeFeature | None = None
 
     def includes(self, value: Variable) -> bool:
-        """Whether the value has the same shape in every step, as far as can be told.
+        """Return whether the value has the same shape in every step, as far as is known.
 
         That of a sparse matrix says nothing of how many elements it holds.
         """
@@ -69,7 +69,7 @@ class FixedShapes:
         return shape is not None and all(self._is_fixed(length) for length in shape)
 
     def _is_reshaped_alike(self, node: Apply | None) -> bool:
-        """Whether it gives an array of one shape another one, the same in every step."""
+        """Return whether it gives an array of one shape another one, the same in every step."""
         if node is None or not is_a(node.op, Reshape):
             return False
         array, lengths = node.inputs
@@ -84,7 +84,7 @@ class FixedShapes:
         return self._shapes.lengths_of(value)
 
     def _is_fixed(self, length: Variable) -> bool:
-        """Whether a length is computed from invariants and from shapes of inputs of the step."""
+        """Return whether a length is computed from invariants and from shapes of inputs of the step."""
         pending = [length]
         seen = set()
         while pending:

@@ -10,7 +10,7 @@ from theano.pytensor_base.operations.tensor import AdvancedIncSubtensor1, Advanc
 
 
 def is_gather(node: Apply) -> bool:
-    """Whether a node is ``source[indices]``, with integer indices of the first axis."""
+    """Return whether a node is ``source[indices]``, with integer indices of the first axis."""
     if is_a(node.op, AdvancedSubtensor1):
         return True
     return (
@@ -21,7 +21,7 @@ def is_gather(node: Apply) -> bool:
 
 
 def is_scatter(node: Apply) -> bool:
-    """Whether a node adds rows to ``base[indices]``, with integer indices of the first axis."""
+    """Return whether a node adds rows to ``base[indices]``, with integer indices of the first axis."""
     if is_a(node.op, AdvancedIncSubtensor1):
         return not node.op.set_instead_of_inc
     return (

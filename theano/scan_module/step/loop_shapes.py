@@ -93,7 +93,7 @@ def _of_a_slice(shape: Shape) -> Shape:
 
 
 def _pattern(shapes: Iterable[Shape]) -> tuple[Pattern, tuple[Variable, ...]]:
-    """Which lengths are constant and which are the same, and the different ones in order."""
+    """Return which lengths are constant and which are the same, and the different ones in order."""
     different: dict[Variable, int] = {}
     pattern = tuple(
         None
@@ -110,7 +110,7 @@ def _pattern(shapes: Iterable[Shape]) -> tuple[Pattern, tuple[Variable, ...]]:
 
 
 def _shapes_of_step(op: PyTensorScan, pattern: Pattern) -> StepShapes:
-    """What the step's traces are, remembered by the op for inputs of the same pattern.
+    """Return what the step's traces are, remembered by the op for inputs of the same pattern.
 
     Equal steps, such as those of a network's layers, are looked at once: what is found is said
     of the leaves, which are in the same order.

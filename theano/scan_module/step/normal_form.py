@@ -1,6 +1,6 @@
 """The step of a loop as rewrites of loops want it, made once and handed from one to the next.
 
-A loop is taken apart by each rewrite that looks at it, and most find nothing to do. What a rewrite
+A loop is unpacked by each rewrite that looks at it, and most find nothing to do. What a rewrite
 makes of a step in normal form is in normal form.
 """
 
@@ -13,13 +13,13 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.blockwise import Blockwise
 
 from theano.pytensor_base.graphs.order import in_order
-from theano.scan_module.loop.arguments import NORMAL_STEP, Loop, loop_of, take_apart
+from theano.rewriting.merged import Merge
+from theano.rewriting.rewrites.matrices.transposed_products import TransposedProducts
+from theano.scan_module.loop.arguments import NORMAL_STEP, Loop, loop_of, unpack
 from theano.scan_module.loop.equal_loops import once_for_equal_steps
+from theano.scan_module.step.dead_results import drop_dead_results
 from theano.scan_module.step.equal_steps import what_decides
 from theano.scan_module.step.shape_only_uses import with_shapes_from_outside
-from theano.scan_module.step.unread_results import drop_unread_results
-from theano.schedule.merged import Merge
-from theano.schedule.rewrites.matrices.transposed_products import TransposedProducts
 
 
 def normal_form(node: Apply) -> Loop:
@@ -45,7 +45,7 @@ def normal_form(node: Apply) -> Loop:
 
 
 def _made_of(node: Apply) -> tuple[list[Variable], list[Variable]]:
-    loop = take_apart(node)
+    loop = unpack(node)
     inner_inputs = loop.inner_inputs
     return inner_inputs, _normalized(inner_inputs, loop.inner_outputs)
 
@@ -68,6 +68,6 @@ def _normalized(inputs: list[Variable], outputs: list[Variable]) -> list[Variabl
                 reason="unbatched_blockwise",
             )
     Merge().rewrite(graph)
-    drop_unread_results(graph)
+    drop_dead_results(graph)
     TransposedProducts().rewrite(graph)
     return list(graph.outputs)

@@ -1,4 +1,4 @@
-"""What the gradient and the rewrites of loops know of kinds of operations: one table.
+"""The table of operations for the gradient and the rewrites of loops.
 
 An operation of another package says of itself what a row would: ``sized_by_operands`` where its
 result is as large as the shapes of its operands say, ``works_along_axis`` where it has an ``axis``
@@ -57,7 +57,7 @@ NONE, ALL_BUT_FIRST, ALL_BUT_OPERANDS = slice(0, 0), slice(1, None), slice(2, No
 
 @dataclass(frozen=True)
 class Kind:
-    """What is known of an operation.
+    """The facts about an operation.
 
     Attributes
     ----------
@@ -136,13 +136,13 @@ def kind_of(op: Op) -> Kind:
 
 
 def is_cheap(node: Apply) -> bool:
-    """Whether computing a node again is cheaper than saving its result."""
+    """Return whether computing a node again is cheaper than saving its result."""
     # Views that other packages define (a gradient clipper, say) count as cheap too.
     return kind_of(node.op).cheap or bool(getattr(node.op, "view_map", None))
 
 
 def is_sized_by_operands(node: Apply) -> bool:
-    """Whether the shapes of a node's operands say how large its result is."""
+    """Return whether the shapes of a node's operands say how large its result is."""
     if is_gather(node):
         return True
     counted = kind_of(node.op).sized_with_constants
@@ -150,5 +150,5 @@ def is_sized_by_operands(node: Apply) -> bool:
 
 
 def is_product(op: Op) -> bool:
-    """Whether an operation is a product of vectors, matrices or stacks of them, or a correlation."""
+    """Return whether an operation is a product of vectors, matrices or stacks of them, or a correlation."""
     return kind_of(op.core_op if isinstance(op, Blockwise) else op).is_product

@@ -1,4 +1,4 @@
-"""How an operation on the values of one step is done on the stacked values of all steps.
+"""Operations on the values of one step, done on the stacked values of all steps.
 
 Each rule gives the values of all steps of a node's result, or None where it does not hold.
 """
@@ -9,8 +9,8 @@ from pytensor import tensor as pt
 from pytensor.graph.basic import Apply, Variable
 
 from theano.pytensor_base.operations.tensor import get_idx_list
+from theano.rewriting.lengths import lengths_of
 from theano.scan_module.step.gathers import is_gather
-from theano.schedule.lengths import lengths_of
 
 # For each argument whether it varies; its stacked values if it does, else its invariant value.
 Arguments = list[tuple[bool, Variable]]

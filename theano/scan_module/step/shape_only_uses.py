@@ -19,10 +19,10 @@ from pytensor.tensor.shape import Shape, Shape_i
 from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.order import in_order, order_of
 from theano.pytensor_base.graphs.shapes import length_along
+from theano.rewriting.allocated import allocated
+from theano.rewriting.lazy_shapes import LazyShapeFeature
 from theano.scan_module.loop.arguments import Invariant, Loop
 from theano.scan_module.loop.step_copy import copied
-from theano.schedule.allocated import allocated
-from theano.schedule.lazy_shapes import LazyShapeFeature
 
 # of a value that enters a step
 Axis = tuple[Variable, int]
@@ -43,7 +43,7 @@ def _shape_i(node: Apply, shape: tuple[Variable, ...]) -> Variable:
 
 
 def _rule_for(node: Apply) -> Rule | None:
-    """How to compute a node from the shape of its first input alone, if that is enough."""
+    """Return how to compute a node from the shape of its first input alone, if that is enough."""
     if is_a(node.op, Elemwise):
         fills = is_a(node.op.scalar_op, Second)
         same_rank = fills and node.inputs[0].type.ndim == node.outputs[0].type.ndim
@@ -137,7 +137,7 @@ def _uses(graph: FunctionGraph) -> list[tuple[Apply, Rule]]:
 
 
 def _asks_for_itself(node: Apply, shape: tuple[Variable, ...]) -> bool:
-    """Whether the shape that was inferred is nothing but the shape asked for."""
+    """Return whether the shape that was inferred is nothing but the shape asked for."""
     return any(
         length.owner is not None
         and is_a(length.owner.op, Shape_i)
@@ -209,7 +209,7 @@ def _lengths_outside(loop: Loop, axes: Iterable[Axis]) -> dict[Axis, Variable]:
 def _given_lengths(
     outputs: Iterable[Variable], asking: Iterable[Apply], places: dict[Axis, Variable]
 ) -> tuple[dict[Axis, Variable], list[Variable]]:
-    """What a step computes where it reads lengths that are not known from these places."""
+    """Return what a step computes where it reads lengths that are not known from these places."""
 
     def length(value: Variable, axis: int) -> Variable:
         known = value.type.shape[axis]

@@ -10,7 +10,7 @@ _FORMATS = ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
 
 
 def is_sparse(given: Any) -> bool:
-    """Whether a variable or a value is a sparse matrix; it is asked without importing those."""
+    """Return whether a variable or a value is a sparse matrix; it is asked without importing those."""
     matrix = given.type if isinstance(given, Variable) else given
     return getattr(matrix, "format", None) in _FORMATS
 

@@ -22,7 +22,7 @@ SignedTerms = tuple[tuple[int, Variable], ...]
 
 
 class StepAnalysis:
-    """Which values of a step change from step to step, and whether their shapes do.
+    """Values of a step that change from step to step, and whether their shapes do.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class StepAnalysis:
         self._bits_of_states = sum(self._bits[leaf] for leaf in self.state_inputs)
 
     def varies(self, variable: Variable) -> bool:
-        """Whether the value can differ between steps."""
+        """Return whether the value can differ between steps."""
         if variable in self._varying:
             return self._varying[variable]
         if variable.owner is not None:
@@ -54,12 +54,12 @@ class StepAnalysis:
         return variable in self.varying_inputs
 
     def depends_on(self, variables: Iterable[Variable], leaf: Variable) -> bool:
-        """Whether any of the variables is computed from ``leaf``."""
+        """Return whether any of the variables is computed from ``leaf``."""
         bit = self._bits[leaf]
         return any(self._inputs_of(variable) & bit for variable in variables)
 
     def follows_from_sequences(self, variable: Variable) -> bool:
-        """Whether the value needs no state, so that all steps' values can be had at once."""
+        """Return whether the value needs no state, so that all steps' values can be had at once."""
         return not self._inputs_of(variable) & self._bits_of_states
 
     def rank_of_sequences(self, variable: Variable) -> int:
@@ -71,7 +71,7 @@ class StepAnalysis:
         return max(ranks, default=0)
 
     def shape_is_fixed(self, variable: Variable) -> bool:
-        """Whether the value has the same shape in every step, as far as can be told."""
+        """Return whether the value has the same shape in every step, as far as is known."""
         if variable in self._terms_of and None in variable.type.shape:
             return all(self.shape_is_fixed(term) for _, term in self._terms_of[variable])
         return self._shapes.includes(variable)
@@ -145,7 +145,7 @@ class StepAnalysis:
 
 @dataclass(frozen=True, eq=False)
 class _Found:
-    """What was found out about the values of a step so far, which is the same in equal steps.
+    """Facts about the values of a step so far, which are the same in equal steps.
 
     Attributes
     ----------

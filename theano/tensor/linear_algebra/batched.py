@@ -55,7 +55,7 @@ def batched_tensordot(x: Any, y: Any, axes: int | Sequence = 2) -> TensorVariabl
 
 
 def _axes_of_items(axes: Any, x: TensorVariable, y: TensorVariable) -> Any:
-    """Which axes of each item are summed over, as `tensordot` takes them."""
+    """Return which axes of each item are summed over, as `tensordot` takes them."""
     if isinstance(axes, int | np.integer):
         for name, tensor in (("a", x), ("b", y)):
             if not 0 <= axes < tensor.ndim:

@@ -27,7 +27,7 @@ class SolveOrNaN(Solve):
 
 
 def solution_or_nan(a: Any, b: Any, **options: Any) -> TensorVariable:
-    """What PyTensor's ``solve`` gives, by the operation of this module."""
+    """Return what PyTensor's ``solve`` gives, by the operation of this module."""
     solution: TensorVariable = solve(a, b, **options)
     node = solution.owner
     if node is None or not isinstance(node.op, Blockwise) or type(node.op.core_op) is not Solve:

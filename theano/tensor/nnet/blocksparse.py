@@ -12,7 +12,7 @@ from pytensor.tensor.variable import TensorVariable
 
 from theano.pytensor_base.graphs.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
 from theano.pytensor_base.graphs.shapes import shape_rule
-from theano.schedule.database import FAST_RUN_TAG, register_for_tags
+from theano.rewriting.database import FAST_RUN_TAG, register_for_tags
 
 __all__ = [
     "SparseBlockGemv",
@@ -26,7 +26,7 @@ __all__ = [
 
 
 class _Added(Op):
-    """What is added to its first input, or to a copy of it."""
+    """The sum of products that is added to its first input, or to a copy of it."""
 
     __props__ = ("inplace",)
 

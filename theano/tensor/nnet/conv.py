@@ -11,9 +11,9 @@ from pytensor.tensor.variable import TensorVariable
 
 from theano.tensor.nnet.abstract_conv import AbstractConv2d
 from theano.tensor.nnet.abstract_conv.shapes import (
+    declared_lengths,
     get_conv_output_shape,
     get_conv_shape_1axis,
-    lengths_as_told,
 )
 
 __all__ = ["ConvOp", "conv2d"]
@@ -201,7 +201,7 @@ def _of_shape(x: TensorVariable, told: Sequence[int | None], name: str) -> Tenso
     """Return `x`, checked when the function runs to be of the shape that was told."""
     if x.ndim != len(told):
         return x  # what has not 4 dimensions is refused by the convolution
-    for axis, holds in lengths_as_told(x, told).items():
+    for axis, holds in declared_lengths(x, told).items():
         check = CheckAndRaise(
             ValueError, f"conv2d: expected {name} of length {told[axis]} in dimension {axis}"
         )

@@ -20,7 +20,7 @@ __all__ = ["BORDERS", "Images2Neibs", "Images2NeibsGrad", "WindowsAlong"]
 
 @dataclass(frozen=True)
 class Border:
-    """What a mode does at the borders.
+    """The rule of a mode at the borders.
 
     Attributes
     ----------
@@ -178,7 +178,7 @@ class _BetweenImagesAndRows(Op):
 
     @property
     def wraps(self) -> bool:
-        """Whether windows go on at the other side of the image."""
+        """Return whether windows go on at the other side of the image."""
         return BORDERS[self.mode].wraps
 
 

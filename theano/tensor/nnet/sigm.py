@@ -23,7 +23,7 @@ from theano.pytensor_base.operations.tensor_rewrites import (
     replace_leaf,
     simplify_mul,
 )
-from theano.schedule.database import register_for_tags
+from theano.rewriting.database import register_for_tags
 from theano.tensor import inplace
 
 __all__ = [

@@ -14,7 +14,7 @@ from pytensor.tensor.type import TensorType
 from theano.gof.type import PureType
 from theano.pytensor_base.graphs.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
 from theano.pytensor_base.graphs.shapes import shape_rule
-from theano.schedule.database import FAST_RUN_TAG, register_for_tags
+from theano.rewriting.database import FAST_RUN_TAG, register_for_tags
 
 __all__ = [
     "RandomFunction",
@@ -47,7 +47,7 @@ class RandomStateType(PureType):
 
     @staticmethod
     def values_eq(a, b):
-        """Whether the two generators draw the same from now on."""
+        """Return whether the two generators draw the same from now on."""
         *first, has_first, cached_first = a.get_state()
         *second, has_second, cached_second = b.get_state()
         return (

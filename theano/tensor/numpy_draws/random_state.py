@@ -3,14 +3,14 @@
 import numpy as np
 from pytensor.compile.sharedvalue import SharedVariable
 
-from theano.compile.calls.turns import InTurns
+from theano.compile.calls.locks import Locked
 from theano.compile.sharedvalue import register_constructor
 from theano.tensor.numpy_draws.random_function import copied_state, random_state_type
 
 __all__ = ["RandomStateSharedVariable", "randomstate_constructor"]
 
 
-class RandomStateSharedVariable(InTurns, SharedVariable):
+class RandomStateSharedVariable(Locked, SharedVariable):
     """A variable with a `numpy.random.RandomState` that functions draw from and advance."""
 
 

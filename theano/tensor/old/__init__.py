@@ -1,1 +1,1 @@
-"""What PyTensor has in another form than Theano 1.0."""
+"""Functions that PyTensor has in another form than Theano 1.0."""

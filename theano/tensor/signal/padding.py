@@ -1,4 +1,4 @@
-"""What is put around the last dimensions of an array."""
+"""Padding around the last dimensions of an array."""
 
 from collections.abc import Sequence
 from typing import Any

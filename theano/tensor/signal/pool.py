@@ -116,7 +116,7 @@ def pool_2d(
     NotImplementedError
         Fewer dimensions, a padding with ``ignore_border=False``, or one as large as a window.
     TypeError
-        Windows that are not whole numbers.
+        Windows that are not integers.
 
     Examples
     --------

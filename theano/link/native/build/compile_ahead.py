@@ -28,7 +28,7 @@ from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.order import in_order
 from theano.pytensor_base.graphs.rewriting import GraphRewriter
 from theano.pytensor_base.graphs.scan import Scan
-from theano.schedule.database import optdb
+from theano.rewriting.database import optdb
 
 TAG = "theano_native"
 

@@ -25,8 +25,8 @@ from theano.link.native.runtime.build import (
     is_for_want_of_room,
     what_is_wrong_with,
 )
-from theano.schedule.disk.building_folders import BuildingFolder, make_building_folder
-from theano.schedule.disk.sealed_files import put_sealed
+from theano.rewriting.disk.building_folders import BuildingFolder, make_building_folder
+from theano.rewriting.disk.sealed_files import put_sealed
 
 FLAGS = (
     "-std=gnu11",
@@ -65,7 +65,7 @@ def warn_of_compiler(reason: str) -> None:
 
 
 def cores() -> int:
-    """How many cores this process may use."""
+    """Return how many cores this process may use."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:
@@ -73,7 +73,7 @@ def cores() -> int:
 
 
 def name_of(text: str, flags: tuple[str, ...]) -> str:
-    """What is compiled of a text is called this, on this machine with this compiler."""
+    """Return what is compiled of a text is called this, on this machine with this compiler."""
     command = compiler()
     identity = "\0".join((text, *command, _version(command), _processor(), *flags))
     return hashlib.sha256(identity.encode()).hexdigest()[:32]
@@ -81,7 +81,7 @@ def name_of(text: str, flags: tuple[str, ...]) -> str:
 
 @functools.cache
 def _version(command: Command) -> str:
-    """What tells one compiler from the next of the same name, without running it."""
+    """Return what tells one compiler from the next of the same name, without running it."""
     # of a command such as "ccache gcc", both
     paths = [shutil.which(word) for word in command if not word.startswith("-")]
     found = [Path(path).resolve() for path in paths if path is not None]
@@ -91,7 +91,7 @@ def _version(command: Command) -> str:
 
 @functools.cache
 def _processor() -> str:
-    """What -march=native depends on: a cache may be shared by unlike machines."""
+    """Return what -march=native depends on: a cache may be shared by unlike machines."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
@@ -114,11 +114,11 @@ class Run:
     made: Path
 
     def is_done(self) -> bool:
-        """Whether it has ended, well or not."""
+        """Return whether it has ended, well or not."""
         return self.process.poll() is not None
 
     def seconds_used(self) -> float | None:
-        """How long it has had a core, where the system tells."""
+        """Return how long it has had a core, where the system tells."""
         return seconds_used(self.process.pid)
 
     def finish(self) -> None:

@@ -25,7 +25,7 @@ from theano.link.native.ir.ir import CannotLower
 from theano.link.native.render.program_text import ProgramText
 from theano.link.native.runtime.build import Command
 from theano.link.native.runtime.load import cache_folder, in_cache_or_elsewhere, open_library
-from theano.schedule.disk.sealed_files import is_sealed, put_sealed
+from theano.rewriting.disk.sealed_files import is_sealed, put_sealed
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Build:
 
     @property
     def in_one(self) -> bool:
-        """Whether one run of the compiler makes the library, with the loops in it."""
+        """Return whether one run of the compiler makes the library, with the loops in it."""
         several = self.tier.parts_of(self.code) > 1 or bool(self.code.loops)
         return not several or (compiler.cores() == 1 and self.tier.loops_as_the_rest)
 
@@ -190,8 +190,8 @@ def compiling(
                 made.keep(folder)
         loaded = None
         failed = None
-        for linker, anew in _ways_to_link(build.tier):
-            loops = object_files(build.code.loops, folder, build.tier, anew)
+        for linker, again in _ways_to_link(build.tier):
+            loops = object_files(build.code.loops, folder, build.tier, again)
             runs.append(build.start_link(folder, parts, loops, linker))
             yield from _while_any_runs(runs[-1:] if behind else ())
             try:
@@ -199,7 +199,7 @@ def compiling(
                 break
             except CannotLower:
                 failed = failed or linker
-                if anew:
+                if again:
                     raise
         if failed is not None:
             _cannot_link.add((failed, compiler.compiler()))
@@ -216,7 +216,7 @@ _cannot_link: set[tuple[str, Command]] = set()
 
 
 def _ways_to_link(tier: Tier) -> Iterator[tuple[str | None, bool]]:
-    """Yield how to link, until it works: by which linker, and whether with loops compiled anew."""
+    """Yield how to link, until it works: by which linker, and whether with loops compiled again."""
     # to have the compiler start the linker takes three times as long
     linker = compiler.linker() if tier is QUICK else None
     if linker is not None and (linker, compiler.compiler()) not in _cannot_link:

@@ -20,8 +20,8 @@ from theano.link.native.build.tiers import Tier
 from theano.link.native.ir.ir import CannotLower
 from theano.link.native.render.loop_code import LoopCode
 from theano.link.native.runtime.load import cache_folder
-from theano.schedule.disk.own_folders import make_own_folder
-from theano.schedule.disk.sealed_files import is_sealed
+from theano.rewriting.disk.own_folders import make_own_folder
+from theano.rewriting.disk.sealed_files import is_sealed
 
 # how many run ahead at once, for each core
 AHEAD_FOR_A_CORE = 3
@@ -52,18 +52,18 @@ def compile_ahead(loops: Sequence[LoopCode], tier: Tier) -> None:
 
 
 def running_ahead() -> int:
-    """How many runs ahead have not ended."""
+    """Return how many runs ahead have not ended."""
     return sum(not run.is_done() for run in list(_running.values()))
 
 
 def object_files(
-    loops: Sequence[LoopCode], folder: Path, tier: Tier, anew: bool = False
+    loops: Sequence[LoopCode], folder: Path, tier: Tier, again: bool = False
 ) -> list[Path]:
     """The object files of a function's loops, in a folder of objects, compiled if they are not there.
 
     Parameters
     ----------
-    anew
+    again
         Whether to compile them even so.
 
     Raises
@@ -87,7 +87,7 @@ def object_files(
         started = {
             path: start(path)
             for path in codes
-            if path not in ahead and (anew or not is_sealed(path))
+            if path not in ahead and (again or not is_sealed(path))
         }
         _wait(ahead.values())
         # the machine is busy with other work: what runs behind it hardly runs
@@ -138,7 +138,7 @@ def _wait(runs: Iterable[Run]) -> None:
 
 
 def _seconds_used(runs: Iterable[Run]) -> float:
-    """How long runs have had a core, as far as the system tells."""
+    """Return how long runs have had a core, as far as the system tells."""
     return sum(run.seconds_used() or 0.0 for run in runs)
 
 

@@ -15,8 +15,8 @@ from contextlib import ExitStack
 from theano.link.native.build.libraries import Build, compiling, library
 from theano.link.native.ir.ir import CannotLower
 from theano.link.native.runtime.load import cache_folder
-from theano.schedule.disk.building_folders import building_folder
-from theano.schedule.disk.own_folders import make_own_folder
+from theano.rewriting.disk.building_folders import building_folder
+from theano.rewriting.disk.own_folders import make_own_folder
 
 SECONDS_BETWEEN_POLLS = 0.005
 

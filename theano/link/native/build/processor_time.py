@@ -1,4 +1,4 @@
-"""How much of a processor another process gets, where the system tells."""
+"""The share of a processor that another process gets, where the system reports it."""
 
 from __future__ import annotations
 

@@ -22,9 +22,9 @@ from theano.link.native.lowering.segment import Passed, SegmentCall
 from theano.link.native.program import Program
 from theano.pytensor_base.graphs.graph import features_of, protected_inputs
 from theano.pytensor_base.graphs.order import order_of
-from theano.schedule.disk import admitted
-from theano.schedule.disk.sealed_files import read_sealed, write_sealed
-from theano.schedule.disk.stored_graphs import StoredAs
+from theano.rewriting.disk import admitted
+from theano.rewriting.disk.sealed_files import read_sealed, write_sealed
+from theano.rewriting.disk.stored_graphs import StoredAs
 
 _log = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ class StoredProgram:
             self._path = self._graph.folder / f"program-{key}.pickle"
 
     def read(self) -> Program | None:
-        """What is stored; None if nothing is, or if it cannot be read."""
+        """Return what is stored; None if nothing is, or if it cannot be read."""
         content = None if self._graph is None else read_sealed(self._path)
         if content is None:
             return None
@@ -83,7 +83,7 @@ class _Places:
         self.of_input = {variable: k for k, variable in enumerate(fgraph.inputs)}
 
     def wiring(self) -> Any:
-        """What a program depends on beside the graph as it is stored, and the order of nodes."""
+        """Return what a program depends on beside the graph as it is stored, and the order of nodes."""
         fgraph = self.fgraph
         protected = protected_inputs(fgraph)
         return (
@@ -95,7 +95,7 @@ class _Places:
         )
 
     def of(self, variable: Any) -> Place:
-        """Where a variable comes from; none for a constant."""
+        """Return where a variable comes from; none for a constant."""
         if variable is None or variable.owner is None:
             return None if variable is None else self.of_input.get(variable)
         return self.of_node[variable.owner], variable.index
@@ -123,7 +123,7 @@ def _with_nodes(program: Program, places: _Places) -> Program:
 def _changed(
     program: Program, node: Callable[[Any], Any], variable: Callable[[Passed], Any]
 ) -> Program:
-    """The program with something in the place of its nodes and variables."""
+    """The program with something in place of its nodes and variables."""
 
     def passed(arrays: tuple[Passed, ...]) -> tuple[Passed, ...]:
         return tuple(replace(array, variable=variable(array)) for array in arrays)

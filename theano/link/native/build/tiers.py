@@ -1,4 +1,4 @@
-"""How much a program is optimized: quickly compiled to begin with, better once it is used."""
+"""Levels of optimization: quickly compiled to begin with, better once a program is used."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LINES_OF_A_LONG_LOOP = 500
 
 @dataclass(frozen=True)
 class Tier:
-    """What the compiler is asked for. Results have the same bits in each tier.
+    """The options of the compiler. Results have the same bits in each tier.
 
     Attributes
     ----------

@@ -30,7 +30,7 @@ class OneStep(Scan):
 
 @dataclass(frozen=True, eq=False)
 class Branch:
-    """What is computed where a condition holds, or does not: results of what is read."""
+    """The computation of one branch of a condition: results, and what it reads."""
 
     read: list[Variable]
     results: list[Variable]
@@ -72,13 +72,13 @@ class LazyChoice(Op):
         raise NotImplementedError("it is a form of the native engine's, which has code for it")
 
     def read_by(self, given: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-        """What each branch reads, of what there is for each input."""
+        """Return what each branch reads, of what there is for each input."""
         first = len(self.branches[0].read)
         return list(given[1 : 1 + first]), list(given[1 + first :])
 
 
 def with_lazy_choices(graph: FunctionGraph) -> FunctionGraph:
-    """The graph of a step, with such operations in the place of choices, if it has any."""
+    """The graph of a step, with such operations in place of choices, if it has any."""
     order = in_order(graph)
     choices = [node for node in order if isinstance(node.op, IfElse)]
     if not choices:
@@ -109,7 +109,7 @@ def _lazy_choice(choice: Apply, regions: dict[Apply, tuple]) -> Apply:
 
 
 def _read(results: Sequence[Variable], own: set[Apply]) -> list[Variable]:
-    """What the nodes of a branch read, or it passes on, but for constants."""
+    """Return what the nodes of a branch read, or it passes on, but for constants."""
     found: dict[Variable, None] = {}
     seen: set[Variable] = set()
     waiting = list(results)

@@ -22,7 +22,7 @@ def mark_overwritten(inputs: Collection[Variable], outputs: Iterable[Variable]) 
 
 
 def overwrites_input(node: Apply) -> bool:
-    """Whether a node overwrites an input that was marked, or gives a view of it."""
+    """Return whether a node overwrites an input that was marked, or gives a view of it."""
     roots = [*_roots(node, node.op.destroy_map), *_roots(node, node.op.view_map)]
     return any(hasattr(root.tag, _MARK) for root in roots)
 

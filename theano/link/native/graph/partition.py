@@ -83,7 +83,7 @@ def _parts(order, stages, native, regions) -> list[Part]:
 
 
 def ends_segment(node: Apply) -> bool:
-    """Whether the shapes of a node's results are known only after it ran."""
+    """Return whether the shapes of a node's results are known only after it ran."""
     return is_a(node.op, Scan) and Roles.of(node.op).may_stop
 
 

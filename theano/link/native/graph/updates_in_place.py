@@ -50,7 +50,7 @@ def overwrite_inputs(segment: Segment) -> None:
 
 
 def _copied_input(segment: Segment, copy: Copy) -> tuple[int, SegmentOutput, Buffer] | None:
-    """Which destroyed input is copied as a whole, to which output, and its buffer."""
+    """Return which destroyed input is copied as a whole, to which output, and its buffer."""
     source, target = copy.source, copy.target
     if not isinstance(source, View):
         return None
@@ -96,7 +96,7 @@ def _write_shared_last(segment: Segment) -> None:
 
 
 def _begins_shared(segment: Segment, statement: Statement) -> bool:
-    """Whether a statement copies a shared variable to where it is updated."""
+    """Return whether a statement copies a shared variable to where it is updated."""
     copy = as_kind(statement, Copy)
     found = None if copy is None else _copied_input(segment, copy)
     return found is not None and is_shared(segment.inputs[found[0]][1])
@@ -122,7 +122,7 @@ def _with_what_depends(
 
 
 def _can_be_checked_before(statement: Statement, moved: Sequence[Statement]) -> bool:
-    """Whether what may fail in a statement is a check of what is known before all that moves."""
+    """Return whether what may fail in a statement is a check of what is known before all that moves."""
     if not statement.may_fail:
         return True
     checks = statement.checks()
@@ -133,13 +133,13 @@ def _can_be_checked_before(statement: Statement, moved: Sequence[Statement]) -> 
 
 
 def _apart(statement: Statement) -> tuple[list[Statement], Statement]:
-    """What checks the indices of a statement, and the statement without the checks."""
+    """Return what checks the indices of a statement, and the statement without the checks."""
     checks = statement.checks()
     return ([], statement) if checks is None else ([checks.statement], checks.rest)
 
 
 def _certain_from(segment: Segment, position: int) -> bool:
-    """Whether no statement from this one on can fail or be stopped."""
+    """Return whether no statement from this one on can fail or be stopped."""
     return not any(statement.may_fail for statement in segment.step.statements[position:])
 
 
@@ -205,5 +205,5 @@ def shared_positions(node: Apply) -> list[int]:
 
 
 def is_shared(variable: Variable | None) -> bool:
-    """Whether a variable lies in the memory of a shared one."""
+    """Return whether a variable lies in the memory of a shared one."""
     return variable is not None and any(isinstance(v, SharedVariable) for v in view_roots(variable))

@@ -36,7 +36,7 @@ class UnknownSize(Exception):
 
 @dataclass(frozen=True)
 class Given:
-    """What a call tells a prologue.
+    """The values that a call gives a prologue.
 
     Attributes
     ----------

@@ -120,7 +120,7 @@ class Argument:
 
     @property
     def history(self) -> int:
-        """How many rows before the one written a step reads."""
+        """Return how many rows before the one written a step reads."""
         return -min(self.taps) if self.taps else 0
 
 
@@ -148,7 +148,7 @@ class View:
 
     @property
     def whole(self) -> bool:
-        """Whether this is the buffer itself."""
+        """Return whether this is the buffer itself."""
         return (
             self.axes == tuple(range(len(self.buffer.shape)))
             and self.shape == self.buffer.shape
@@ -182,13 +182,13 @@ class Scalar:
 
     @property
     def signed(self) -> Symbolic:
-        """It as a whole number of 64 bits with a sign; what does not fit is the largest."""
+        """It as an integer of 64 bits with a sign; what does not fit is the largest."""
         # unsigned numbers compare with negative ones only as signed ones
         return Call("signed", (self.symbol,)) if self.dtype == "uint64" else self.symbol
 
 
 @dataclass(frozen=True, eq=False)
-class Spread:
+class Splat:
     """A tensor all of whose elements are one number."""
 
     scalar: Scalar
@@ -204,7 +204,7 @@ class Spread:
 
 
 @dataclass(frozen=True, eq=False)
-class Numbers:
+class IndexVector:
     """A short vector of integers that are known one by one, such as a shape."""
 
     items: tuple[Scalar, ...]
@@ -219,7 +219,7 @@ class Numbers:
         return (len(self.items),)
 
 
-Tensor = View | Spread | Numbers
+Tensor = View | Splat | IndexVector
 Value = Tensor | Scalar
 
 

@@ -1,4 +1,4 @@
-"""Where the elements of a view lie: pointers and strides."""
+"""Layouts of views in memory: pointers and strides."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Product:
 
 @dataclass(frozen=True)
 class Place:
-    """Where the elements of a view lie, and the strides of dimensions, in elements.
+    """The location of a view's elements, and the strides of dimensions, in elements.
 
     Attributes
     ----------

@@ -36,7 +36,7 @@ class Load:
 
 @dataclass(frozen=True)
 class Local:
-    """What a node of the nest has named."""
+    """A value that a node of the nest has named."""
 
     name: str
     dtype: str
@@ -61,7 +61,7 @@ class Apply:
 
 @dataclass(frozen=True)
 class Address:
-    """Where the element is that lies so far from a pointer, as what a function is given."""
+    """The address of the element that lies so far from a pointer, as an argument of a function."""
 
     pointer: str
     index: Size = 0
@@ -69,7 +69,7 @@ class Address:
 
 @dataclass(frozen=True)
 class Result:
-    """What such a function as in `Call` returns."""
+    """The result of such a function as in `Call`."""
 
     function: str
     dtype: str
@@ -84,7 +84,7 @@ Value = Load | Local | Apply | Scalar | Result
 
 
 class Form(Enum):
-    """What a loop is for those that do several of its turns at once."""
+    """The form of a loop that does several of its iterations at once."""
 
     SERIAL = "a turn may need what those before it did"
     INDEPENDENT = "no turn needs what another one did"
@@ -92,7 +92,7 @@ class Form(Enum):
 
 
 class Kind(Enum):
-    """What a value is held in."""
+    """The kind of variable that holds a value."""
 
     NUMBER = "one number"
     VECTOR = (
@@ -130,7 +130,7 @@ class Assign:
 
 @dataclass(frozen=True)
 class Number:
-    """A whole number by name: a bound, a count, a position."""
+    """An integer by name: a bound, a count, a position."""
 
     name: str
     value: Size
@@ -206,7 +206,7 @@ class For:
 
 @dataclass(frozen=True)
 class If:
-    """What is done only where a condition holds."""
+    """Nodes that run only where a condition holds."""
 
     condition: Size
     body: tuple[Node, ...]

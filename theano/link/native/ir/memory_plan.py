@@ -1,4 +1,4 @@
-"""Where temporaries, packed operands and rings of states lie in a program's work memory."""
+"""Places of temporaries, packed operands and rings of states in a program's work memory."""
 
 from __future__ import annotations
 

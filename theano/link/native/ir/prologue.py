@@ -1,4 +1,4 @@
-"""What is done before the statements of a step: numbers are named, and calls refused.
+"""The prologue of a step: numbers are named, and calls refused.
 
 Each entry says what it reads and what it names; `Require` and `NameChecked` may refuse the call.
 """
@@ -27,7 +27,7 @@ class Applied:
 
 @dataclass(frozen=True)
 class Element:
-    """What lies in an array, so many elements from its beginning."""
+    """An element of an array, so many from its beginning."""
 
     array: str
     offset: Size = 0
@@ -93,7 +93,7 @@ class Require(Entry):
 
 @dataclass(frozen=True)
 class BeginCall(Entry):
-    """What a loop is called with, and where it answers: so many numbers, arrays and results."""
+    """The arguments of a loop's call: so many numbers, arrays and results."""
 
     prefix: str
     title: str
@@ -131,7 +131,7 @@ class ShowArray(Entry):
     Attributes
     ----------
     number
-        The name of the number that is shown in the place of an array.
+        The name of the number that is shown in place of an array.
     """
 
     prefix: str
@@ -164,7 +164,7 @@ class ShowList(Entry):
 
     @property
     def name(self) -> str:
-        """What the array of them is called."""
+        """Return what the array of them is called."""
         return f"{self.prefix}_list{self.position}"
 
     def reads(self) -> set[str]:

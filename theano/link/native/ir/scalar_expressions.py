@@ -17,10 +17,10 @@ from pytensor.scalar import basic
 from pytensor.tensor.math import MulWithoutZeros
 
 from theano.data_classes import dataclass
+from theano.formatting.values_in_words import operation
 from theano.link.native.ir.ir import CannotLower
 from theano.link.native.ir.scalar_types import DTYPES, FLOATS
 from theano.pytensor_base.operations.scalar import Angle, Deg2Rad, GammaL, GammaU, Rad2Deg
-from theano.words.values_in_words import operation
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Expression:
     in_vectors
         Whether it has a form on vectors.
     takes_truth
-        Whether the first operand is a truth value, whatever the others are.
+        Whether the first operand is a boolean, whatever the others are.
     function
         Whether it calls a mathematical function, which takes longer than arithmetic.
     library
@@ -236,7 +236,7 @@ def expression_of(op: Any, inputs: Sequence[str], output: str) -> Expression:
 
 
 def _arithmetic(name: str, form: _Form, inputs: Sequence[str], output: str) -> Expression:
-    """Whole numbers wrap around, and have no form on vectors."""
+    """Integers wrap around, and have no form on vectors."""
     in_vectors = form.in_vectors and (output in FLOATS or output == "bool")
     return Expression(name, form.operation, output, output, in_vectors)
 
@@ -267,7 +267,7 @@ def _switch(name: str, form: _Form, inputs: Sequence[str], output: str) -> Expre
 
 def _float(name: str, form: _Form, inputs: Sequence[str], output: str) -> Expression:
     if output not in FLOATS:
-        # rounding a whole number
+        # rounding an integer
         return Expression(name, form.operation, "float64", output)
     return Expression(name, form.operation, output, output, form.in_vectors)
 
@@ -290,7 +290,7 @@ def _division(name: str, form: _Form, inputs: Sequence[str], output: str) -> Exp
 
 
 def _bits(name: str, form: _Form, inputs: Sequence[str], output: str) -> Expression:
-    """What is done to bits; truth on vectors is a mask."""
+    """Return what is done to bits; truth on vectors is a mask."""
     return Expression(name, form.operation, output, output, output == "bool")
 
 

@@ -17,6 +17,6 @@ SUFFIX = {"float32": "f32", "float64": "f64"}
 
 
 def has_c_type(kind: Type) -> bool:
-    """Whether the values of a type are numbers, or plain arrays of them, that C knows."""
+    """Return whether the values of a type are numbers, or plain arrays of them, that C knows."""
     plain = isinstance(kind, DenseTensorType | ScalarType) or has_named_axes(kind)
     return plain and kind.dtype in DTYPES  # type: ignore[attr-defined]

@@ -63,7 +63,7 @@ class Sizes:
         return [str(name) for name in self._names]
 
     def knows(self, size: Size) -> bool:
-        """Whether a size is computed of nothing that differs between steps."""
+        """Return whether a size is computed of nothing that differs between steps."""
         return isinstance(size, int) or all(
             Name(name) in self._names or name in self.number_types for name in size.names()
         )
@@ -109,7 +109,7 @@ class Sizes:
         return size
 
     def known_below(self, shape: Iterable[Size], elements: int) -> bool:
-        """Whether a shape is known, and has fewer elements than so many."""
+        """Return whether a shape is known, and has fewer elements than so many."""
         found = [self.find(size) for size in shape]
         known = [size for size in found if isinstance(size, int)]
         return len(known) == len(found) and math.prod(known) < elements
@@ -135,7 +135,7 @@ class Sizes:
         self.entries.append(Require(condition, len(self.checks), why))
 
     def _is_certain(self, condition: Size) -> bool:
-        """Whether a condition was checked before, or holds of any sizes."""
+        """Return whether a condition was checked before, or holds of any sizes."""
         if condition in self._required:
             return True
         match condition:
@@ -215,11 +215,11 @@ class Sizes:
         return bound <= self._more.get(size, (0, 0))[1]
 
     def names_read(self) -> set[str]:
-        """What the prologue reads."""
+        """Return what the prologue reads."""
         return set().union(*(entry.reads() for entry in self.entries))
 
     def names_that_reach_a_size(self) -> set[str]:
-        """What sizes are computed from, or calls refused because of."""
+        """Return what sizes are computed from, or calls refused because of."""
         sizes: set[str] = set(self.names)
         reaching: set[str] = set()
         for entry in reversed(self.entries):
@@ -278,7 +278,7 @@ class Sizes:
         return None if name is None else self.find(name)
 
     def end(self, start: Size, length: Size) -> Size | None:
-        """Where so many elements from a start end, if that is a number or has a name."""
+        """Return where so many elements from a start end, if that is a number or has a name."""
         length = self.find(length)
         for name, value in self._definitions.items():
             if isinstance(value, Call) and value.function == SLICE_LENGTH:
@@ -289,7 +289,7 @@ class Sizes:
         return self.known_sum(start, length)
 
     def not_before(self, size: Size, bound: Size) -> bool:
-        """Whether it is certain that a size is at least as large as another."""
+        """Return whether it is certain that a size is at least as large as another."""
         if self.find(size) == self.find(bound):
             return True
         if isinstance(size, int):
@@ -299,7 +299,7 @@ class Sizes:
         return self._is_later_bound(size, bound)
 
     def _is_later_bound(self, size: Size, bound: Size) -> bool:
-        """Whether both are bounds of slices by numbers, each from the beginning or from the end."""
+        """Return whether both are bounds of slices by numbers, each from the beginning or from the end."""
         match self._definitions.get(size), self._definitions.get(bound):
             case Call(one, (int(a), *within)), Call(other, (int(b), *others)) if (
                 one == other == CLIP

@@ -1,4 +1,4 @@
-"""Whole numbers that are known when a loop is called: names, and what is computed of them.
+"""Integers that are known when a loop is called: names, and what is computed of them.
 
 They compare by what they are. What can be computed when the code is made, is.
 """
@@ -25,7 +25,7 @@ def _as_text(literal: Literal) -> str:
 
 @dataclass(frozen=True)
 class Spelling:
-    """How those parts of a number read that are no arithmetic on names; by default, in messages.
+    """Texts of those parts of a number that are no arithmetic on names; by default, in messages.
 
     Attributes
     ----------
@@ -54,11 +54,11 @@ _TIGHTEST = 9
 
 @dataclass(frozen=True)
 class Symbolic:
-    """A number of 64 bits, or a truth value."""
+    """A number of 64 bits, or a boolean."""
 
     @property
     def binds(self) -> int:
-        """How tightly its outermost operator binds."""
+        """Return how tightly its outermost operator binds."""
         return _TIGHTEST
 
     def spelled(self, spelling: Spelling) -> str:
@@ -256,12 +256,12 @@ def factor(size: Size) -> str:
 
 
 def compared(a: Size, operator: str, b: Size) -> Symbolic:
-    """Whether ``a operator b``."""
+    """Return whether ``a operator b``."""
     return Operation(operator, a, b)
 
 
 def both(a: Symbolic, b: Symbolic) -> Symbolic:
-    """Whether two conditions hold."""
+    """Return whether two conditions hold."""
     return Operation("&&", a, b)
 
 

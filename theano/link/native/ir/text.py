@@ -14,7 +14,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from theano.link.native.ir.ir import Buffer, Compute, Scalar, Size, View
-from theano.link.native.ir.sharing import Rectangle, Serial, Share, Sharing, Way
+from theano.link.native.ir.partitions import Partition, Rectangle, Serial, Share, Sharing
 
 
 def step_text(statements: Iterable[Any]) -> list[str]:
@@ -33,17 +33,17 @@ def partition_text(statements: Sequence[Any], sharing: Sharing | Serial) -> list
             both = sharing.rows is None or columns and rows
             lines.append("barrier" + ("" if both else " by columns" if columns else " by rows"))
         if position < len(statements):
-            way = _way_text(sharing.ways[position])
-            lines.append(f"{statement_text(statements[position])}  | {way}")
+            partition = _partition_text(sharing.partitions[position])
+            lines.append(f"{statement_text(statements[position])}  | {partition}")
     return lines
 
 
-def _way_text(way: Way) -> str:
-    if not isinstance(way, Share):
-        return str(way)
-    unit = "elements" if way.unit == "1" else f"panels of {way.unit}"
-    rows = ", or by rows" if isinstance(way, Rectangle) else ""
-    return f"{unit} of dimension {way.dimension}, {way.size}{rows}"
+def _partition_text(partition: Partition) -> str:
+    if not isinstance(partition, Share):
+        return str(partition)
+    unit = "elements" if partition.unit == "1" else f"panels of {partition.unit}"
+    rows = ", or by rows" if isinstance(partition, Rectangle) else ""
+    return f"{unit} of dimension {partition.dimension}, {partition.size}{rows}"
 
 
 def statement_text(statement: Any) -> str:

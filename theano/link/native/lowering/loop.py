@@ -8,7 +8,7 @@ from dataclasses import field
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Argument, Buffer, Scalar, Value, View
 from theano.link.native.ir.memory_plan import MemoryPlan
-from theano.link.native.ir.sharing import Serial, Sharing
+from theano.link.native.ir.partitions import Serial, Sharing
 from theano.link.native.lowering.step import Step
 from theano.pytensor_base.graphs.scan import Scan
 

@@ -1,4 +1,4 @@
-"""What a loop is called with: arrays, and the rows of them that a step reads."""
+"""Arguments of a loop: arrays, and the rows of them that a step reads."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class LoopArguments:
 
 
 def tap_name(argument: Argument, tap: int) -> str:
-    """How a row of an array is called."""
+    """Return how a row of an array is called."""
     if tap == 0:
         return f"{argument.name}_now"
     return f"{argument.name}_{'before' if tap < 0 else 'after'}{abs(tap)}"

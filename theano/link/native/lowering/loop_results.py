@@ -11,7 +11,7 @@ from theano.link.native.ir.ir import (
     Buffer,
     CannotLower,
     Scalar,
-    Spread,
+    Splat,
     Value,
     View,
 )
@@ -22,7 +22,7 @@ from theano.link.native.statements.map import Map
 
 
 class LoopResults:
-    """What a step computes, as rows of arrays."""
+    """The results of a step, as rows of arrays."""
 
     def __init__(self, loop: Loop, arguments: LoopArguments):
         self.loop, self.step, self.arguments = loop, loop.step, arguments
@@ -80,7 +80,7 @@ class LoopResults:
             assert write.row is not None
             if self._may_update_in_place(write, value):
                 self.step.place(value, View.of(write.row))
-            elif isinstance(value, Spread):
+            elif isinstance(value, Splat):
                 self.step.append(Copy(View.of(write.row), value.scalar), write.row)
             else:
                 self.step.append(Copy(View.of(write.row), self.step.view(value)), write.row)
@@ -89,7 +89,7 @@ class LoopResults:
         return [row for row, _, _ in self.loop.rows if isinstance(row, Buffer)]
 
     def _may_update_in_place(self, write: RowWrite, value: Value) -> bool:
-        """Whether nobody reads the row after, or at other elements than, the write of it."""
+        """Return whether nobody reads the row after, or at other elements than, the write of it."""
         if not isinstance(value, View) or value.buffer.compute is None:
             return False
         for row, argument, tap in self.loop.rows:

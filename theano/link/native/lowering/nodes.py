@@ -14,7 +14,7 @@ from theano.link.native.lowering.step import Step
 
 
 class Nodes:
-    """What variables are in the intermediate form.
+    """The values of variables in the intermediate form.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which module has the lowering of which operators: it is imported when one of them is met."""
+"""The modules of lowerings by operator: each is imported when one of its operators is met."""
 
 import importlib
 

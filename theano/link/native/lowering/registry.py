@@ -27,7 +27,7 @@ def import_lowerings_by(function: Callable[[str], None]) -> None:
 def lowers(*operators: type) -> Callable[[Lowering], Lowering]:
     """Register a function as the lowering of these operators.
 
-    It is that of their subclasses, too, unless they say anew what they compute.
+    It is that of their subclasses, too, unless they say again what they compute.
     """
 
     def register(function: Lowering) -> Lowering:
@@ -58,7 +58,7 @@ def lowering_of(op: Any) -> Lowering:
     for kind in type(op).__mro__:
         if kind not in LOWERINGS:
             _import_lowering[0](kind.__name__)
-        # operators on numbers are told apart by their lowering
+        # operators on numbers are distinguished by their lowering
         if kind in LOWERINGS and (kind is ScalarOp or not computes_anew):
             return LOWERINGS[kind]
         computes_anew |= any(name in vars(kind) for name in _COMPUTATIONS)

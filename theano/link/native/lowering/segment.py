@@ -13,8 +13,8 @@ from pytensor.graph.basic import Variable
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Argument, Buffer, StepError
 from theano.link.native.ir.memory_plan import MemoryPlan
+from theano.link.native.ir.partitions import Share
 from theano.link.native.ir.prologue import Require
-from theano.link.native.ir.sharing import Share
 from theano.link.native.ir.symbolic import Name, Operation, SizeOfArray
 from theano.link.native.lowering.loop import Loop, loops_of
 from theano.link.native.lowering.step import Step
@@ -168,7 +168,7 @@ class Segment:
         return loops_of(self.step)
 
     def call(self) -> SegmentCall:
-        """How it is called."""
+        """Return how it is called."""
         step = self.step
         return SegmentCall(
             self.name,
@@ -241,7 +241,7 @@ def described(name: str, nodes: Sequence[Any]) -> str:
 
 
 def takes_offers(segment: Segment | SegmentCall) -> bool:
-    """Whether a call may be offered the results of the call before as room for its own.
+    """Return whether a call may be offered the results of the call before as room for its own.
 
     Not where memory of inputs is taken for results: whether it can be is decided by the inputs.
     """

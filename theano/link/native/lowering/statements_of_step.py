@@ -1,4 +1,4 @@
-"""What a step consists of so far, and when each of its values is known."""
+"""The statements of a step so far, and when each of its values is known."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from theano.link.native.ir.ir import (
     Buffer,
     CannotLower,
     Compute,
-    Numbers,
+    IndexVector,
     Scalar,
     Size,
-    Spread,
+    Splat,
     StepError,
     Value,
     View,
@@ -93,9 +93,9 @@ class StatementsOfStep:
         self.temporaries.append(buffer)
         return buffer
 
-    def made_once(self, way: tuple, value: Value, make: Callable[[], Any]) -> Any:
+    def made_once(self, partition: tuple, value: Value, make: Callable[[], Any]) -> Any:
         """Return what is made of a value in a way, as often as it is asked for the same."""
-        key = (*way, id(value))
+        key = (*partition, id(value))
         if key not in self._made:
             # the value is kept, so that no other one gets its place in memory
             self._made[key] = value, make()
@@ -179,9 +179,9 @@ class StatementsOfStep:
         """The position of the statement after which a value is known."""
         if isinstance(value, Scalar):
             return self._numbers_defined_at.get(value.expression, -1)
-        if isinstance(value, Spread):
+        if isinstance(value, Splat):
             return self.position(value.scalar)
-        if isinstance(value, Numbers):
+        if isinstance(value, IndexVector):
             return max([self.position(item) for item in value.items], default=-1)
         assert isinstance(value, View)
         starts = [self._numbers_defined_at.get(str(start), -1) for start in value.start]
@@ -195,5 +195,5 @@ class StatementsOfStep:
         )
 
     def packable(self, view: View) -> bool:
-        """Whether a product may have this operand packed once, before the loop."""
+        """Return whether a product may have this operand packed once, before the loop."""
         return self.packs and self.invariant(view)

@@ -8,7 +8,7 @@ from theano.link.native.ir.ir import (
     Compute,
     Scalar,
     Size,
-    Spread,
+    Splat,
     Value,
     View,
 )
@@ -24,7 +24,7 @@ MOST_IN_A_MAP = 256
 
 
 class Step(ValuesInMemory):
-    """What a lowering adds to: element-wise work, which is fused here, and checks."""
+    """A step that lowerings add to: element-wise work, which is fused here, and checks."""
 
     def apply(
         self,
@@ -40,10 +40,10 @@ class Step(ValuesInMemory):
             return self._apply_to_numbers(expression, list(operands))  # type: ignore[arg-type]
         tensors = [operand for operand in operands if not isinstance(operand, Scalar)]
         shape = self.broadcast_shape(tensors, broadcast)
-        if all(isinstance(operand, Scalar | Spread) for operand in operands):
-            numbers = [o.scalar if isinstance(o, Spread) else o for o in operands]
+        if all(isinstance(operand, Scalar | Splat) for operand in operands):
+            numbers = [o.scalar if isinstance(o, Splat) else o for o in operands]
             result = self._apply_to_numbers(expression, numbers)  # type: ignore[arg-type]
-            return Spread(result, shape)
+            return Splat(result, shape)
         return self._apply_to_views(expression, [self._operand(o, shape) for o in operands], shape)
 
     def _apply_to_numbers(self, expression: Expression, operands: list[Scalar]) -> Scalar:
@@ -82,7 +82,7 @@ class Step(ValuesInMemory):
     def _operand(self, value: Value, shape: tuple[Size, ...]) -> View | Scalar:
         if isinstance(value, Scalar):
             return value
-        if isinstance(value, Spread):
+        if isinstance(value, Splat):
             return value.scalar
         return self.stretched(self.view(value), shape)
 

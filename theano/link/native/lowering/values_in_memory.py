@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from theano.link.native.ir.ir import (
     Buffer,
-    Numbers,
+    IndexVector,
     Scalar,
     Size,
-    Spread,
+    Splat,
     Value,
     View,
 )
@@ -25,12 +25,12 @@ class ValuesInMemory(StatementsOfStep):
         """The value in memory."""
         if isinstance(value, View):
             return value
-        if isinstance(value, Spread):
+        if isinstance(value, Splat):
             buffer = self.temporary(value.dtype, value.shape)
             self.append(Copy(View.of(buffer), value.scalar), buffer)
             return View.of(buffer)
         buffer = self.temporary(value.dtype, value.shape or (1,))
-        items = value.items if isinstance(value, Numbers) else (value,)
+        items = value.items if isinstance(value, IndexVector) else (value,)
         for k, item in enumerate(items):
             target = View(buffer, (), (), (), (k,))
             self.append(Copy(target, item), buffer)
@@ -39,7 +39,7 @@ class ValuesInMemory(StatementsOfStep):
     def copied(self, value: Value) -> Buffer:
         """A new buffer that holds a value."""
         buffer = self.temporary(value.dtype, value.shape)
-        source = value.scalar if isinstance(value, Spread) else self.view(value)
+        source = value.scalar if isinstance(value, Splat) else self.view(value)
         if isinstance(source, View) and self._is_anything(source.buffer):
             buffer.may_be_unwritten = True
             return buffer
@@ -47,7 +47,7 @@ class ValuesInMemory(StatementsOfStep):
         return buffer
 
     def _is_anything(self, buffer: Buffer) -> bool:
-        """Whether nothing was written into a buffer, so that it holds whatever there was."""
+        """Return whether nothing was written into a buffer, so that it holds whatever there was."""
         return buffer.may_be_unwritten and not any(
             buffer.root() in statement.memory_written() for statement in self.statements
         )
@@ -72,13 +72,13 @@ class ValuesInMemory(StatementsOfStep):
         self.append(Load(result, view))
         return result
 
-    def numbers(self, view: View) -> Numbers:
+    def numbers(self, view: View) -> IndexVector:
         """The elements of an invariant vector of known size, as numbers of the prologue."""
         (size,) = view.shape
         assert isinstance(size, int)
         starts = [self.sizes.binary(view.start[0], "+", k * view.steps[0]) for k in range(size)]
         items = [self._in_prologue(View(view.buffer, (), (), (), (start,))) for start in starts]
-        return Numbers(tuple(items), view.dtype)
+        return IndexVector(tuple(items), view.dtype)
 
     def _in_prologue(self, view: View) -> Scalar:
         """The one element of an invariant view, read before the first step."""
@@ -89,8 +89,8 @@ class ValuesInMemory(StatementsOfStep):
 
     def reshaped(self, value: Value, shape: tuple[Size, ...]) -> Value:
         """The elements in C order under another shape of as many elements."""
-        if isinstance(value, Spread):
-            return Spread(value.scalar, shape) if shape else value.scalar
+        if isinstance(value, Splat):
+            return Splat(value.scalar, shape) if shape else value.scalar
         view = self.view(value)
         if self._is_run_of_rows(view):
             view = View.of(self._alias(view, view.shape))
@@ -161,7 +161,7 @@ class ValuesInMemory(StatementsOfStep):
         source: View | Scalar
         if isinstance(value, Scalar):
             source = value
-        elif isinstance(value, Spread):
+        elif isinstance(value, Splat):
             source = value.scalar
         else:
             source = self.view(value)

@@ -1,1 +1,1 @@
-"""What changes a lowered step before it is written as C."""
+"""Passes, which change a lowered step before it is written as C."""

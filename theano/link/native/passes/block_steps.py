@@ -1,4 +1,4 @@
-"""What is done for all steps of a loop next to it is done for some steps at a time, around their call.
+"""Blocks of steps: work for all steps of a loop next to it is done for some steps at a time, around their call.
 
 A product that left a loop is as large as all steps together, and so is what the backward loop hands
 to the products after it. In blocks of steps both stay in the cache, and take the memory of a block.
@@ -60,7 +60,7 @@ class _Blocks:
         self._after: list[Statement] = []
 
     def replace(self) -> None:
-        """Put the statement that repeats in the place of the group."""
+        """Put the statement that repeats in place of the group."""
         group, step = self.group, self.step
         whole = self._rings_are_whole()
         self.length = self._length(whole)
@@ -89,7 +89,7 @@ class _Blocks:
     # ---- the length of a block ----
 
     def _rings_are_whole(self) -> dict[str, Size]:
-        """Whether states keep the rows of all steps, by the names of the arguments."""
+        """Return whether states keep the rows of all steps, by the names of the arguments."""
         found: dict[str, Size] = {}
         for argument, operand in zip(
             self.group.call.loop.arguments, self.group.call.operands, strict=True
@@ -100,7 +100,7 @@ class _Blocks:
         return found
 
     def _length(self, whole: dict[str, Size]) -> Size:
-        """How many steps a block has: the runtime knows what the caches hold."""
+        """Return how many steps a block has: the runtime knows what the caches hold."""
         fits: Symbolic | int = 1
         for argument, operand in zip(
             self.group.call.loop.arguments, self.group.call.operands, strict=True
@@ -163,7 +163,7 @@ class _Blocks:
         return View(buffer, tuple(shape), view.axes, view.steps, tuple(start))
 
     def _buffer(self, whole: Buffer) -> Buffer:
-        """The memory of a block in the place of that of all steps."""
+        """The memory of a block in place of that of all steps."""
         if whole in self._buffers:
             return self._buffers[whole]
         merged = self.group.merged_rows.get(whole, 1)
@@ -196,7 +196,7 @@ class _Blocks:
         return Map((self.count, *statement.shape[1:]), [*made.values()])
 
     def _result(self, statement: Map, compute: Compute, direction: int) -> Buffer:
-        """Where a result of a block is computed."""
+        """Return where a result of a block is computed."""
         whole = compute.buffer
         assert whole is not None
         if whole.root() in self.group.shrunk and whole.place is None:

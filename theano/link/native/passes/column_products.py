@@ -70,7 +70,7 @@ def _ranges_read(step: Step, product: Gemm) -> dict[Range, list[View]]:
 
 
 def _lie_apart(ranges: Collection[Range], sizes: Sizes) -> bool:
-    """Whether one ends where another begins, or where one begins that ends there, and so on."""
+    """Return whether one ends where another begins, or where one begins that ends there, and so on."""
     ends = {start: sizes.end(start, columns) for start, columns in ranges}
 
     def before(start: Size, other: Size) -> bool:

@@ -16,9 +16,9 @@ import numpy as np
 from theano.link.native.ir.ir import Buffer, Compute, Scalar, View
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.lowering.step import MOST_IN_A_MAP, Step
+from theano.link.native.passes.dead_values import answered_buffers
 from theano.link.native.passes.dependence import Dependence
 from theano.link.native.passes.reduced_maps import FEW
-from theano.link.native.passes.unread import answered_buffers
 from theano.link.native.statements.base import Statement, as_kind, of_kind
 from theano.link.native.statements.map import Map
 

@@ -1,4 +1,4 @@
-"""Which statements of a step must keep their order."""
+"""Dependences between the statements of a step."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from theano.link.native.statements.base import Statement
 
 
 class Dependence:
-    """What the statements of a loop or segment read and write.
+    """The memory that the statements of a loop or segment read and write.
 
     A row of a buffer that a loop updates is one memory, whether it is read or written: the
     backward loop adds to the rows of cotangents in place.

@@ -1,4 +1,4 @@
-"""What reads a copy reads what was copied.
+"""Reads of copies become reads of what was copied.
 
 Arrays that are joined, repeated, rolled or padded are copies of parts; where each reader needs what lies
 within one of them, the copies need not be made. Check: nothing but maps, reductions and copies reads the
@@ -15,9 +15,9 @@ from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Buffer, View
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.lowering.segment import Segment
+from theano.link.native.passes.dead_values import answered_buffers
 from theano.link.native.passes.dependence import Dependence
 from theano.link.native.passes.ranges import in_order, range_of
-from theano.link.native.passes.unread import answered_buffers
 from theano.link.native.passes.views_of_views import begins_before_statements, composed, within
 from theano.link.native.statements.base import Statement, as_kind
 from theano.link.native.statements.copy import Copy
@@ -36,7 +36,7 @@ class _Part:
 
 
 class _Uses:
-    """Which statements write each memory, and which read it."""
+    """The statements that write each memory, and those that read it."""
 
     def __init__(self, statements: list[Statement], dependence: Dependence):
         self.writers: dict[Hashable, list[int]] = defaultdict(list)

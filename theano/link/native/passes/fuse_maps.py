@@ -108,11 +108,14 @@ def _read_both_ways(one: Map, other: Map) -> bool:
 
     One pass would read it no less, and could not be done in blocks of rows.
     """
-    ways = [
+    partitions = [
         {(view.buffer.root(), view.axes[0]): view.steps[0] for view in each.views() if view.axes}
         for each in (one, other)
     ]
-    return any(ways[0].get(key, way) * way < 0 for key, way in ways[1].items())
+    return any(
+        partitions[0].get(key, partition) * partition < 0
+        for key, partition in partitions[1].items()
+    )
 
 
 def _write_apart(one: Map, other: Map, sizes: Sizes, dependence: Dependence) -> bool:

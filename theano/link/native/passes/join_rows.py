@@ -64,7 +64,7 @@ class _Group:
 
 @dataclass(frozen=True)
 class _Rows:
-    """What a statement does row by row.
+    """The work of a statement that is done row by row.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class _Rows:
     arrays: frozenset[Buffer]
 
     def go_on_with(self, earlier: _Rows | None) -> bool:
-        """Whether these are the rows of another statement, of which something is in the cache."""
+        """Return whether these are the rows of another statement, of which something is in the cache."""
         return (
             earlier is not None
             and self.count == earlier.count
@@ -156,7 +156,7 @@ def _views(statement: Statement) -> list[View]:
 def _keep_to_rows(
     members: list[Statement], rows: Size, sizes: Sizes, overwriting: set[Buffer]
 ) -> bool:
-    """Whether each touches, of what any of them writes, only rows under its own numbers."""
+    """Return whether each touches, of what any of them writes, only rows under its own numbers."""
     written = {buffer.root() for one in members for buffer in one.written()}
     if written & overwriting or any(root.role == "invariant" for root in written):
         return False
@@ -169,7 +169,7 @@ def _keep_to_rows(
 
 
 def _by_rows(view: View, rows: Size, sizes: Sizes) -> bool:
-    """Whether the first dimension of a view runs along the rows of the memory that it is of."""
+    """Return whether the first dimension of a view runs along the rows of the memory that it is of."""
     while True:
         if not view.axes or view.axes[0] != 0 or view.steps[0] != 1 or view.start[0] != 0:
             return False

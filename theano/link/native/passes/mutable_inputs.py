@@ -89,7 +89,7 @@ def _candidates(segment: Segment) -> Iterator[tuple[Output, str]]:
 
 
 def _element_by_element(statement: Statement) -> Iterator[tuple[View, Buffer]]:
-    """What a map reads as a whole, and what it writes at the same element after reading."""
+    """Yield what a map reads as a whole, and what it writes at the same element after reading."""
     one = as_kind(statement, Map) or as_kind(statement, MapReduce)
     if one is None:
         return

@@ -1,4 +1,4 @@
-"""Which thread computes which elements of a step, and where threads must wait for one another.
+"""The partition of a step's elements among threads, and the barriers where threads wait for one another.
 
 The elements of a statement are shared out along one dimension, its columns as a rule, in the
 same way wherever sizes are the same: a thread then goes on from a product to the sums over its
@@ -15,7 +15,7 @@ from typing import Any
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Argument, Buffer, Scalar, Size, View
-from theano.link.native.ir.sharing import ONE, Rectangle, Serial, Share, Sharing, Way
+from theano.link.native.ir.partitions import ONE, Partition, Rectangle, Serial, Share, Sharing
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.ir.symbolic import sum_of
 from theano.link.native.lowering.loop import Loop
@@ -98,25 +98,27 @@ def _shared_work(
         return Serial("its step takes less time than it takes to share it")
     result = Sharing(_rows_in_common(statements, sizes))
     for statement in statements:
-        way = statement.way(result, sizes)
-        if isinstance(way, Serial):
-            return way
-        result.ways.append(way)
+        partition = statement.partition(result, sizes)
+        if isinstance(partition, Serial):
+            return partition
+        result.partitions.append(partition)
     if not result.ranges:
         return Serial("nothing in it has more than one element")
     tracker = _Tracker(sizes, rows)
     read = [Access(role.memory, role, None, (), False) for role in numbers_read]
     written = [Access(role.memory, role, ONE, (), True) for role in numbers_written]
-    laps = 3 + max([role.round or 0 for role in rows.values()], default=0)
+    iterations = 3 + max([role.round or 0 for role in rows.values()], default=0)
 
-    def barriers(ways: list[Way]) -> set[int]:
-        touched = zip(statements, ways, strict=True)
+    def barriers(partitions: list[Partition]) -> set[int]:
+        touched = zip(statements, partitions, strict=True)
         accesses = [read, *(tracker.accesses(*pair) for pair in touched), written]
-        return {max(position - 1, 0) for position in _barriers(accesses, sizes, laps)}
+        return {max(position - 1, 0) for position in _barriers(accesses, sizes, iterations)}
 
-    result.barriers = barriers(result.ways)
+    result.barriers = barriers(result.partitions)
     if result.rows is not None:
-        result.barriers_by_rows = barriers([_by_rows(way, result.rows) for way in result.ways])
+        result.barriers_by_rows = barriers(
+            [_by_rows(partition, result.rows) for partition in result.partitions]
+        )
     return result
 
 
@@ -130,9 +132,9 @@ def _rows_in_common(statements: list[Statement], sizes: Sizes) -> Size | None:
     return None if isinstance(count, int) and count < FEWEST_ROWS else count
 
 
-def _by_rows(way: Way, rows: Size) -> Way:
-    """What a thread does of a statement where rows are shared."""
-    return Share(0, rows, "1", "top", "bottom") if isinstance(way, Rectangle) else way
+def _by_rows(partition: Partition, rows: Size) -> Partition:
+    """Return what a thread does of a statement where rows are shared."""
+    return Share(0, rows, "1", "top", "bottom") if isinstance(partition, Rectangle) else partition
 
 
 # ---- what statements touch ----
@@ -140,7 +142,7 @@ def _by_rows(way: Way, rows: Size) -> Way:
 
 @dataclass(frozen=True)
 class _Axis:
-    """What of an axis of a buffer is touched: from where, by which steps, how many."""
+    """The part of an axis of a buffer that is touched: from where, by which steps, how many."""
 
     start: Size
     step: int
@@ -149,7 +151,7 @@ class _Axis:
 
 @dataclass(frozen=True)
 class Access:
-    """What a statement reads or writes.
+    """A read or a write of a statement.
 
     Attributes
     ----------
@@ -171,29 +173,31 @@ class _Tracker:
     def __init__(self, sizes: Sizes, rows: dict[Buffer, RowRole]):
         self.sizes, self.rows = sizes, rows
 
-    def accesses(self, statement: Statement, way: Way) -> list[Access]:
+    def accesses(self, statement: Statement, partition: Partition) -> list[Access]:
         return [
-            self._access(touch.view, touch.dimension, way, touch.write)
-            for touch in statement.touches(way if isinstance(way, Share) else None)
+            self._access(touch.view, touch.dimension, partition, touch.write)
+            for touch in statement.touches(partition if isinstance(partition, Share) else None)
             if touch.view.buffer.root().role != "invariant"
         ]
 
-    def _access(self, view: View, dimension: int | None, way: Way, write: bool) -> Access:
+    def _access(
+        self, view: View, dimension: int | None, partition: Partition, write: bool
+    ) -> Access:
         root = view.buffer.root()
         row = self.rows.get(root)
         memory = row.memory if row is not None else root
         mapped = self._in_root(view)
         if mapped is None:
-            return Access(memory, row, ONE if way == ONE else None, (), write)
+            return Access(memory, row, ONE if partition == ONE else None, (), write)
         axes, axis_of = mapped
         owner: Any = None
-        if way == ONE:
+        if partition == ONE:
             owner = ONE
-        elif isinstance(way, Share) and dimension is not None:
+        elif isinstance(partition, Share) and dimension is not None:
             axis = axis_of[dimension]
             touched = axes[axis] if axis is not None else None
-            if touched is not None and touched.count == way.size:
-                owner = (axis, touched.start, touched.step, way.size, way.unit)
+            if touched is not None and touched.count == partition.size:
+                owner = (axis, touched.start, touched.step, partition.size, partition.unit)
         return Access(memory, row, owner, axes, write)
 
     def _in_root(self, view: View):
@@ -232,52 +236,52 @@ class _Tracker:
 # ---- barriers ----
 
 
-def _barriers(accesses: list[list[Access]], sizes: Sizes, laps: int) -> set[int]:
+def _barriers(accesses: list[list[Access]], sizes: Sizes, iterations: int) -> set[int]:
     """Before which of the statements a barrier stands, also where the loop begins again.
 
-    A barrier that a later lap asks for stands in the laps before, too, where it can only have
+    A barrier that a later iteration asks for stands in the iterations before, too, where it can only have
     parted what did not conflict: one walk finds all of them.
     """
     written = {access.memory for group in accesses for access in group if access.write}
-    told = [[access for access in group if access.memory in written] for group in accesses]
+    counted = [[access for access in group if access.memory in written] for group in accesses]
     barriers: set[int] = set()
     since = _Since(sizes)
-    for lap in range(laps):
-        for position, group in enumerate(told):
-            if position in barriers or any(since.conflicts(access, lap) for access in group):
+    for iteration in range(iterations):
+        for position, group in enumerate(counted):
+            if position in barriers or any(since.conflicts(access, iteration) for access in group):
                 barriers.add(position)
                 since = _Since(sizes)
             for access in group:
-                since.add(access, lap)
+                since.add(access, iteration)
     return barriers
 
 
 class _Since:
-    """What was touched since the last barrier, by memory: the writes, and the reads."""
+    """Accesses since the last barrier, by memory: the writes, and the reads."""
 
     def __init__(self, sizes: Sizes):
         self.sizes = sizes
         self._writes: dict[Any, dict[tuple[int, int], tuple[int, Access]]] = defaultdict(dict)
         self._reads: dict[Any, dict[tuple[int, int], tuple[int, Access]]] = defaultdict(dict)
 
-    def add(self, access: Access, lap: int) -> None:
-        """Note what a lap touches; what is no row is the same in all of them."""
+    def add(self, access: Access, iteration: int) -> None:
+        """Note what a iteration touches; what is no row is the same in all of them."""
         touched = self._writes if access.write else self._reads
-        touched[access.memory][id(access), lap if access.row else 0] = lap, access
+        touched[access.memory][id(access), iteration if access.row else 0] = iteration, access
 
-    def conflicts(self, access: Access, lap: int) -> bool:
-        """Whether what a lap touches was touched by another thread, and one of the two writes."""
+    def conflicts(self, access: Access, iteration: int) -> bool:
+        """Return whether what a iteration touches was touched by another thread, and one of the two writes."""
         reads = self._reads[access.memory].values() if access.write else ()
         return any(
-            _conflict(access, lap, earlier, earlier_lap, self.sizes)
-            for earlier_lap, earlier in chain(self._writes[access.memory].values(), reads)
+            _conflict(access, iteration, earlier, earlier_iteration, self.sizes)
+            for earlier_iteration, earlier in chain(self._writes[access.memory].values(), reads)
         )
 
 
-def _conflict(a: Access, lap: int, b: Access, earlier_lap: int, sizes: Sizes) -> bool:
-    """Whether one thread may touch what another touches in the same memory."""
+def _conflict(a: Access, iteration: int, b: Access, earlier_iteration: int, sizes: Sizes) -> bool:
+    """Return whether one thread may touch what another touches in the same memory."""
     if a.row is not None and b.row is not None:
-        apart = abs((lap + a.row.tap) - (earlier_lap + b.row.tap))
+        apart = abs((iteration + a.row.tap) - (earlier_iteration + b.row.tap))
         if apart and (a.row.round is None or apart < a.row.round):
             return False
     if a.owner is not None and a.owner == b.owner:
@@ -289,7 +293,7 @@ def _conflict(a: Access, lap: int, b: Access, earlier_lap: int, sizes: Sizes) ->
 
 
 def _before(low: _Axis, high: _Axis, sizes: Sizes) -> bool:
-    """Whether it is certain that all of one lies before all of the other."""
+    """Return whether it is certain that all of one lies before all of the other."""
     if low.step != 1 or high.step != 1:
         return False
     end = sizes.known_sum(low.start, low.count)

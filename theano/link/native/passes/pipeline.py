@@ -1,4 +1,4 @@
-"""What is done to a lowered step before it is written as C, in order."""
+"""The pipeline: all passes over a lowered step before it is written as C, in order."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from theano.link.native.lowering.segment import Segment
 from theano.link.native.passes.block_steps import block_steps
 from theano.link.native.passes.column_products import split_products
 from theano.link.native.passes.compute_again import compute_again
+from theano.link.native.passes.dead_values import eliminate_dead_values
 from theano.link.native.passes.forward_copies import forward_copies
 from theano.link.native.passes.fuse_maps import fuse_maps
 from theano.link.native.passes.interleaved_copies import interleave_copies
@@ -34,7 +35,6 @@ from theano.link.native.passes.split_reduced import split_reduced
 from theano.link.native.passes.states_in_place import states_in_place
 from theano.link.native.passes.store_parts import store_parts
 from theano.link.native.passes.stored import choose_strides, mark_stored
-from theano.link.native.passes.unread import leave_out_unread
 from theano.link.native.spec.lifetimes import verify_lifetimes
 from theano.link.native.spec.statements import verify
 
@@ -48,7 +48,7 @@ class Pass:
 
 
 PASSES = (
-    Pass(leave_out_unread, (Loop, Segment)),
+    Pass(eliminate_dead_values, (Loop, Segment)),
     Pass(share_memory, (Loop, Segment)),
     Pass(store_parts, (Loop, Segment)),
     Pass(reshape_maps, (Segment,)),
@@ -61,7 +61,7 @@ PASSES = (
     Pass(split_reduced, (Segment,)),
     Pass(fuse_maps, (Loop, Segment)),
     Pass(compute_again, (Segment,)),
-    Pass(leave_out_unread, (Loop, Segment)),
+    Pass(eliminate_dead_values, (Loop, Segment)),
     Pass(block_steps, (Segment,)),
     Pass(reduce_early, (Segment,)),
     Pass(share_products, (Loop,)),

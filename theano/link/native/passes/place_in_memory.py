@@ -1,7 +1,7 @@
 """Each temporary, packed operand and ring of a state gets a slot of the work memory.
 
 Slots that are never needed at the same time may share memory: where they lie is found when the function
-is called, as sizes are known then. What each block of a loop's steps makes anew is needed by parts of the
+is called, as sizes are known then. What each block of a loop's steps makes again is needed by parts of the
 block only. Where threads share the work of a loop's step, all are needed always:
 else a thread would have to wait for those that still read what lay there before.
 """
@@ -12,8 +12,8 @@ import numpy as np
 
 from theano.link.native.ir.ir import Buffer, View
 from theano.link.native.ir.memory_plan import ALWAYS, MemoryPlan
+from theano.link.native.ir.partitions import Sharing
 from theano.link.native.ir.scalar_types import SUFFIX
-from theano.link.native.ir.sharing import Sharing
 from theano.link.native.ir.sizes import Sizes, bytes_of
 from theano.link.native.ir.symbolic import Call, Name, Size
 from theano.link.native.lowering.loop import Loop
@@ -78,10 +78,10 @@ def _lives(step: Step) -> dict[Buffer, tuple[int, int]]:
     for blocks in of_kind(step.statements, StepBlocks):
         first = next(k for k, moment in enumerate(done) if moment.blocks is blocks)
         last = first + len(blocks.parts) - 1
-        anew = _made_anew(blocks)
+        again = _made_anew(blocks)
         for root in {buffer.root() for buffer in blocks.buffers()}:
             begins, ends = lives[root]
-            if root not in anew or begins < first or ends > last:
+            if root not in again or begins < first or ends > last:
                 lives[root] = (min(begins, first), max(ends, last))
     return lives
 

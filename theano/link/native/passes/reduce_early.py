@@ -1,4 +1,4 @@
-"""What is only reduced is reduced as soon as it is there, so that it has memory no longer.
+"""Reductions move to where their operand is complete, so that it has memory no longer.
 
 A cost is often the last thing that a step of training needs: squares of errors would wait until all
 gradients are computed. Check: nothing reads the large array afterwards, and no statement between what

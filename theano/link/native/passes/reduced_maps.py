@@ -54,12 +54,12 @@ def reduce_in_maps(lowered: Loop | Segment) -> None:
 
 
 def _parts_threads(of: Map) -> bool:
-    """Whether it has functions, which take so long that threads should share its elements."""
+    """Return whether it has functions, which take so long that threads should share its elements."""
     return any(compute.operation.function for compute in of.body)
 
 
 def _is_shared(lowered: Loop | Segment, reduction: Reduce) -> bool:
-    """Whether threads share the elements of what is reduced: by what stays, of which there may be few, or by parts of a number.
+    """Return whether threads share the elements of what is reduced: by what stays, of which there may be few, or by parts of a number.
 
     In a loop they share columns either way.
     """
@@ -69,7 +69,7 @@ def _is_shared(lowered: Loop | Segment, reduction: Reduce) -> bool:
 
 
 def _moves_past_uses(statements: list[Statement], of: Map, reduction: Reduce) -> bool:
-    """Whether memory that the reduction writes is used from the map on: a row of a state."""
+    """Return whether memory that the reduction writes is used from the map on: a row of a state."""
     if isinstance(reduction.target, Scalar):
         return False
     root = reduction.target.buffer.root()
@@ -82,7 +82,7 @@ def _moves_past_uses(statements: list[Statement], of: Map, reduction: Reduce) ->
 
 
 def _stores_more(statements: list[Statement], of: Map, reduction: Reduce) -> bool:
-    """Whether others read what the map computes, so that each thread would write it."""
+    """Return whether others read what the map computes, so that each thread would write it."""
     made: set[Buffer | None] = {compute.buffer for compute in of.body}
     if any(buffer is not None and buffer.place is not None for buffer in made):
         return True

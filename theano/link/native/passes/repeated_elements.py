@@ -1,4 +1,4 @@
-"""What is the same along an axis that is reduced is computed once.
+"""Work that is the same along a reduced axis is done once.
 
 The gradient of what is tiled or repeated adds up cotangents, which are often the same for all tiles. Check:
 a map's operands are the same along axes, and nothing reads its results but reductions over these.
@@ -16,14 +16,14 @@ from theano.link.native.ir.scalar_types import FLOATS
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.lowering.step import Step
+from theano.link.native.passes.dead_values import answered_buffers
 from theano.link.native.passes.results_of_maps import computed, result_in
-from theano.link.native.passes.unread import answered_buffers
 from theano.link.native.passes.views_of_views import of_dimensions
 from theano.link.native.statements.base import Statement, as_kind, of_kind
 from theano.link.native.statements.map import Map
 from theano.link.native.statements.reduce import Reduce
 
-# Whole numbers below it are float32's, too.
+# Integers below it are float32's, too.
 _EXACT = 2**24
 # what gives the same for one as for many that are equal
 _OF_ONE = ("maximum", "minimum", "and", "or")

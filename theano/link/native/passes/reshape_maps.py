@@ -13,8 +13,8 @@ from collections import defaultdict
 from theano.link.native.ir.ir import Buffer, Scalar, Size, View
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.lowering.segment import Segment
+from theano.link.native.passes.dead_values import answered_buffers
 from theano.link.native.passes.fuse_maps import is_all_of_its_buffer
-from theano.link.native.passes.unread import answered_buffers
 from theano.link.native.statements.base import Statement, of_kind
 from theano.link.native.statements.copy import Copy
 from theano.link.native.statements.map import Map

@@ -91,7 +91,7 @@ def _is_own(result: Buffer, outputs: set[Buffer]) -> bool:
 
 
 def _may_have(part: _Part, operand: Buffer, result: Buffer, sizes: Sizes) -> bool:
-    """Whether a result may have the memory of an operand: a large temporary, and like the result."""
+    """Return whether a result may have the memory of an operand: a large temporary, and like the result."""
     owner = operand.root()
     return (
         not sizes.known_below(operand.shape, FEW)
@@ -110,7 +110,7 @@ def _may_have(part: _Part, operand: Buffer, result: Buffer, sizes: Sizes) -> boo
 
 
 def _is_all_of_memory(buffer: Buffer) -> bool:
-    """Whether a buffer is the owner of its memory, or another name for all of it."""
+    """Return whether a buffer is the owner of its memory, or another name for all of it."""
     while buffer.source is not None:
         if not buffer.source.whole:
             return False
@@ -119,7 +119,7 @@ def _is_all_of_memory(buffer: Buffer) -> bool:
 
 
 def _shows_all(view: View, buffer: Buffer, repeats: bool, sizes: Sizes) -> bool:
-    """Whether a view is all of a buffer in its order; in blocks, all rows of a block."""
+    """Return whether a view is all of a buffer in its order; in blocks, all rows of a block."""
     while view.whole and view.buffer is not buffer and view.buffer.place is not None:
         view = view.buffer.place
     if view.buffer is not buffer or not repeats:

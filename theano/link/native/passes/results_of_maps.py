@@ -1,4 +1,4 @@
-"""What a map computes that replaces another statement, and where its result goes."""
+"""Maps that replace other statements: what they compute, and where their results go."""
 
 from __future__ import annotations
 

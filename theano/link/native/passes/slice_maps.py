@@ -15,10 +15,10 @@ from theano.link.native.ir.sizes import Sizes
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.lowering.step import MOST_IN_A_MAP, Step
+from theano.link.native.passes.dead_values import answered_buffers
 from theano.link.native.passes.dependence import Dependence
 from theano.link.native.passes.ranges import in_order, lie_apart, part_of, range_of
 from theano.link.native.passes.results_of_maps import result_in
-from theano.link.native.passes.unread import answered_buffers
 from theano.link.native.passes.views_of_views import begins_before_statements, composed
 from theano.link.native.statements.base import Statement, as_kind, of_kind
 from theano.link.native.statements.copy import Copy

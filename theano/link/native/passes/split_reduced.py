@@ -30,7 +30,7 @@ def split_reduced(lowered: Loop | Segment) -> None:
         )
         for compute in [c for c in statement.body if c.buffer in reduced and not uses[c]]:
             if len(statement.body) > 1 and _may_be_apart(compute, statement):
-                _take_apart(step, statement, compute)
+                _unpack(step, statement, compute)
 
 
 def reduced_to_numbers(statements: list[Statement]) -> set[Buffer]:
@@ -55,7 +55,7 @@ def _may_be_apart(compute: Compute, statement: Map) -> bool:
     return bool(others) and not any(one.operation.function for one in again)
 
 
-def _take_apart(step: Step, statement: Map, compute: Compute) -> None:
+def _unpack(step: Step, statement: Map, compute: Compute) -> None:
     made: dict[Compute, Compute] = {}
     for one in tree_of(compute):
         buffer = one.buffer if one is compute else step.temporary(one.dtype, statement.shape)

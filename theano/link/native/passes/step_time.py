@@ -1,4 +1,4 @@
-"""How long a step takes on one thread, roughly: what decides how many threads share it."""
+"""A rough time of a step on one thread, which decides how many threads share it."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def _part_of(
 def _store(
     step: Step, position: int, fill: Copy, parts: dict[Combine, Range], ordered: list[Range]
 ) -> int:
-    """Store parts in the place of adding them; return how many statements are more."""
+    """Store parts in place of adding them; return how many statements are more."""
     for statement in parts:
         stored = Copy(statement.target, statement.source)
         step.origins[stored] = step.origins.pop(statement, None)

@@ -63,7 +63,7 @@ class Array:
         return f"{self.name}[{self.offset(*indices)}]"
 
     def offset(self, *indices: str) -> str:
-        """Where the element at the first so many indices lies, in elements."""
+        """Return where the element at the first so many indices lies, in elements."""
         terms = [
             index if stride == "1" else f"({index}) * ({stride})"
             for index, stride in zip(indices, self.strides, strict=False)

@@ -1,4 +1,4 @@
-"""What a long segment computes, as a C function that is given all that was found before.
+"""The work of a long segment as a C function, which is given all that was found before.
 
 Such a segment is not optimized, and still is most of what the compiler does at the end, when every
 core is free: half of it is another compiler's.

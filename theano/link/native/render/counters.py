@@ -54,7 +54,7 @@ _serial_numbers = itertools.count()
 
 @dataclass(frozen=True)
 class Counter:
-    """What is counted.
+    """A counter of a profile.
 
     Attributes
     ----------
@@ -106,7 +106,7 @@ class Counters:
     table
         What each counter counts.
     values
-        The variables of which the shapes are told.
+        The variables whose shapes are reported.
     """
 
     def __init__(self) -> None:
@@ -116,7 +116,7 @@ class Counters:
         self._serial = next(_serial_numbers)
 
     def code(self) -> str:
-        """What stands before the functions."""
+        """Return what stands before the functions."""
         return _CODE % (self._serial, max(1, len(self.table)), max(1, self._shapes))
 
     def read(self, library: ctypes.CDLL) -> list[list[int]]:

@@ -15,8 +15,8 @@ import numpy as np
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import FIRST_ARRAY
+from theano.link.native.ir.partitions import Serial, Sharing
 from theano.link.native.ir.scalar_types import SUFFIX
-from theano.link.native.ir.sharing import Serial, Sharing
 from theano.link.native.ir.symbolic import Size
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.passes.step_time import nanoseconds
@@ -129,7 +129,7 @@ def emit_loop(
 
 
 def _plan(loop: Loop, functions: Mapping[str, str]) -> list[str]:
-    """What the first call does: read sizes, refuse, and answer how much memory is needed."""
+    """Return what the first call does: read sizes, refuse, and answer how much memory is needed."""
     assert loop.memory is not None
     return [
         "const int64_t steps = numbers[1];",
@@ -247,7 +247,7 @@ def _ranges_declared(loop: Loop, sharing: Sharing) -> list[str]:
 
 
 def _ranges(loop: Loop, sharing: Sharing) -> list[str]:
-    """What a thread works on, wherever the number of threads has changed."""
+    """Return what a thread works on, wherever the number of threads has changed."""
     lines, count = [], sharing.rows
     if count is not None:
         first, end = _range(count, "1")
@@ -269,7 +269,7 @@ def _ranges(loop: Loop, sharing: Sharing) -> list[str]:
 
 
 def _range(size: Size, unit: str) -> tuple[str, str]:
-    """Where the part of a thread begins and ends."""
+    """Return where the part of a thread begins and ends."""
     width = "1" if unit == "1" else f"panel_{unit}"
     return (
         f"tn_share({size}, {width}, thread, threads)",
@@ -278,7 +278,7 @@ def _range(size: Size, unit: str) -> tuple[str, str]:
 
 
 def _is_by_rows(loop: Loop, count: Size) -> str:
-    """Whether threads share rows, which each product has to allow, in C."""
+    """Return whether threads share rows, which each product has to allow, in C."""
     step = loop.step
     find = step.sizes.find
     each = [

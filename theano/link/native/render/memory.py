@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from theano.link.native.ir.layout import Product, place_of
 from theano.link.native.ir.memory_plan import MemoryPlan, Slot
+from theano.link.native.ir.partitions import Sharing
 from theano.link.native.ir.scalar_types import SUFFIX
-from theano.link.native.ir.sharing import Sharing
 from theano.link.native.ir.sizes import BYTES
 from theano.link.native.ir.symbolic import Call, Size
 from theano.link.native.lowering.loop import Loop
@@ -49,7 +49,7 @@ def plan_lines(plan: MemoryPlan) -> list[str]:
 
 
 def _factors(size: Size) -> tuple[Size, ...]:
-    """What a size is the product of."""
+    """Return what a size is the product of."""
     if isinstance(size, Call) and size.function == BYTES:
         return size.operands
     return (size,)
@@ -89,7 +89,7 @@ def packing(step: Step) -> list[str]:
 
 
 def panels(columns: str, width: str) -> str:
-    """How many panels of a width so many columns are."""
+    """Return how many panels of a width so many columns are."""
     return f"({columns} + {width} - 1) / {width}"
 
 

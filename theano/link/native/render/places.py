@@ -1,4 +1,4 @@
-"""Which module writes which statements and tasks: it is imported when one of them is met."""
+"""The modules that write statements and tasks: each is imported when one of its kinds is met."""
 
 import importlib
 

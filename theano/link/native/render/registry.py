@@ -1,4 +1,4 @@
-"""Which function writes a kind of statement as C: statements know nothing of it."""
+"""The functions that write each kind of statement as C: statements know nothing of them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Set
 from typing import Any
 
 from theano.data_classes import dataclass
-from theano.link.native.ir.sharing import ONE, Share, Way
+from theano.link.native.ir.partitions import ONE, Partition, Share
 from theano.link.native.render.loop_nests import nest_in_c
 from theano.link.native.render.writer import Writer
 from theano.link.native.schedule.accumulate import in_vectors
@@ -20,14 +20,14 @@ Renderer = Callable[[Any, Writer, Any], list[str]]
 
 @dataclass(frozen=True)
 class Rendering:
-    """How a kind of statement reads in C.
+    """The rendering of a kind of statement in C.
 
     Attributes
     ----------
     lines
         The statement in C: all of it, or a thread's share.
     by_every_thread
-        Whether it is given the way that threads share it in, and says itself what those do that have
+        Whether it is given the partition of it among threads, and says itself what those do that have
         no part; else it is given a share, or nothing.
     about
         The comment that stands before it.
@@ -69,7 +69,7 @@ def renders(
 
 
 def rendering_of(statement: Statement) -> Rendering:
-    """How a statement is written.
+    """Return how a statement is written.
 
     Raises
     ------
@@ -119,13 +119,15 @@ def lines_of(statement: Statement, writer: Writer, share: Share | None) -> list[
     return rendering_of(statement).lines(statement, writer, share)
 
 
-def lines_of_a_thread(statement: Statement, writer: Writer, way: Way | None) -> list[str]:
-    """What one of several threads does of a statement, if it does anything."""
+def lines_of_a_thread(
+    statement: Statement, writer: Writer, partition: Partition | None
+) -> list[str]:
+    """Return what one of several threads does of a statement, if it does anything."""
     rendering = rendering_of(statement)
     if rendering.by_every_thread:
-        return rendering.lines(statement, writer, way)
-    lines = rendering.lines(statement, writer, way if isinstance(way, Share) else None)
-    return ["if (!thread) {", *lines, "}"] if way == ONE else lines
+        return rendering.lines(statement, writer, partition)
+    lines = rendering.lines(statement, writer, partition if isinstance(partition, Share) else None)
+    return ["if (!thread) {", *lines, "}"] if partition == ONE else lines
 
 
 def about(statement: Statement) -> str:

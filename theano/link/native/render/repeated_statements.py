@@ -136,7 +136,7 @@ def _as_function(
 
 
 def _may_be_apart(statement: Statement, fewest: int) -> bool:
-    """Whether a statement may be a call of a function."""
+    """Return whether a statement may be a call of a function."""
     if statement.as_function is AsFunction.IN_LONG_SEGMENTS:
         return fewest == 1
     return statement.as_function is AsFunction.WHERE_IT_REPEATS

@@ -29,7 +29,7 @@ def trace_shapes(loop: Loop) -> list[str]:
 
 
 def starts(loop: Loop) -> list[str]:
-    """Where states and traces lie, and which row is the first."""
+    """Return where states and traces lie, and which row is the first."""
     lines, first_rows = [], []
     for argument in loop.rings:
         name, history = argument.name, argument.history
@@ -58,7 +58,7 @@ def _bytes(loop: Loop, argument: Argument, count: int = 1) -> str:
 
 
 def row_pointers(loop: Loop) -> list[str]:
-    """Where the rows of a step lie."""
+    """Return where the rows of a step lie."""
     lines = []
     for row, argument, tap in loop.rows:
         address, kind = _address(loop, argument, tap), C_TYPES[argument.dtype]

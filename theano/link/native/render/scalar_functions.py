@@ -1,8 +1,8 @@
-"""How scalar operations read in C, by their names and types.
+"""Scalar operations in C, by their names and types.
 
 In a template ``{0}``, ``{1}`` ... are the operands, each already of the type that the expression
 asks for, ``{f}`` is the suffix of C's mathematical functions, ``{t}`` the C type, ``{u}`` an unsigned
-type in which whole numbers wrap around, and ``{s}`` and ``{S}`` the suffix of the runtime's functions
+type in which integers wrap around, and ``{s}`` and ``{S}`` the suffix of the runtime's functions
 and macros.
 """
 
@@ -16,9 +16,9 @@ from theano.link.native.ir.scalar_types import FLOATS, SUFFIX
 from theano.link.native.render.functions_on_vectors import FILES
 from theano.link.native.render.numbers_in_c import C_TYPES
 
-# whose operations on whole numbers wrap around, which C promises for unsigned types only
+# whose operations on integers wrap around, which C promises for unsigned types only
 _ARITHMETIC = {"subtract": "{0} - {1}", "negate": "-{0}", "square": "{0} * {0}"}
-# of any number of operands: the operator, and that of truth values
+# of any number of operands: the operator, and that of booleans
 _JOINED = {"add": ("+", "|"), "multiply": ("*", "&")}
 
 # functions of C, as GCC and clang know them
@@ -65,7 +65,7 @@ _TEMPLATES = {
     "in range": "{0} < {1} && {0} >= -{1}",
     "from the front": "{0} < 0 ? {0} + {1} : {0}",
 }
-# what reads otherwise where the result is a whole number without a sign, and with one
+# what reads otherwise where the result is an integer without a sign, and with one
 _OF_UNSIGNED = {
     "floor_division": "({1} ? {0} / {1} : 0)",
     "remainder": "({1} ? {0} % {1} : 0)",

@@ -128,13 +128,13 @@ def _repeated_parts(step: Step, blocks: StepBlocks, counters: Counters | None) -
 
 
 def _names_of_blocks(step: Step) -> set[str]:
-    """What blocks of steps are counted by, and was named before."""
+    """Return what blocks of steps are counted by, and was named before."""
     blocks = of_kind(step.statements, StepBlocks)
     return {name for one in blocks for name in names_of([one.steps, one.length])}
 
 
 def _before(segment: Segment, memory: MemoryPlan, repeated: Repeated) -> list[str]:
-    """What is found and checked before anything is computed."""
+    """Return what is found and checked before anything is computed."""
     step = segment.step
     return [
         *_inputs(segment),
@@ -149,7 +149,7 @@ def _before(segment: Segment, memory: MemoryPlan, repeated: Repeated) -> list[st
 
 
 def _own_nanoseconds(step: Step) -> str:
-    """What takes longer where the segment is not optimized."""
+    """Return what takes longer where the segment is not optimized."""
     own = [statement for statement in step.statements if not statement.leaves_work]
     return time_in_c(nanoseconds(own, step.sizes))
 
@@ -177,7 +177,7 @@ def _inputs(segment: Segment) -> list[str]:
 
 
 def _expected(argument: Argument) -> Row:
-    """What an input has to be, as a row of a table."""
+    """Return what an input has to be, as a row of a table."""
     first, second = _type_numbers(argument.dtype)
     itemsize, ordered = np.dtype(argument.dtype).itemsize, int(not argument.free_strides)
     row = f"{{{len(argument.shape)}, {first}, {second}, {itemsize}, {ordered}}},"
@@ -196,7 +196,7 @@ def _strides(argument: Argument, itemsize: int) -> list[str]:
 
 
 def _type_numbers(dtype: str) -> tuple[int, int]:
-    """NumPy's numbers of a type: whole numbers of one size may have two."""
+    """NumPy's numbers of a type: integers of one size may have two."""
     numbers = {np.dtype(code).num for code in np.typecodes["All"] if np.dtype(code) == dtype}
     ordered = sorted(numbers)
     return ordered[0], ordered[-1]

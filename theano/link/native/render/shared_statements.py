@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from theano.data_classes import dataclass
+from theano.link.native.ir.partitions import OuterRange, Parts
 from theano.link.native.ir.prologue import names_of
-from theano.link.native.ir.sharing import OuterRange, Parts
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.lowering.step import Step
 from theano.link.native.passes.step_time import nanoseconds
@@ -58,7 +58,7 @@ class SharedStatement:
 
     @property
     def key(self) -> tuple:
-        """What is the same for two that may be one function."""
+        """Return what is the same for two that may be one function."""
         return ("shared", self.types, self.text)
 
     def call(self, name: str) -> list[str]:
@@ -132,7 +132,7 @@ def shared_statement(
 
 
 def _around_parts(step: Step, number: Reduce, share: Parts) -> tuple[tuple[str, ...], ...]:
-    """What declares a number, makes room for the results of its parts, and puts these together."""
+    """Return what declares a number, makes room for the results of its parts, and puts these together."""
     writer = Writer(step.sizes, not step.repeats, step.error, {})
     room = memory_of_parts(share)
     lines = nest_in_c([*room, *put_together(number, share, step.sizes)], writer)

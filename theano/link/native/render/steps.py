@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from theano.link.native.ir.sharing import Sharing, Way
+from theano.link.native.ir.partitions import Partition, Sharing
 from theano.link.native.lowering.step import Step
 from theano.link.native.render.c_text import comment
 from theano.link.native.render.counters import Counters
@@ -30,7 +30,7 @@ def emit_statements(
         else:
             if position:
                 lines += barrier(sharing, position, counters.waiting(step) if counters else [])
-            lines += emit_statement(step, statement, functions, sharing.ways[position])
+            lines += emit_statement(step, statement, functions, sharing.partitions[position])
         if counters:
             lines += counters.after(step, position)
     if sharing is not None and step.statements:
@@ -52,11 +52,14 @@ def barrier(sharing: Sharing, position: int, then: Sequence[str] = ()) -> list[s
 
 
 def emit_statement(
-    step: Step, statement: Statement, functions: Mapping[str, str], way: Way | None = None
+    step: Step,
+    statement: Statement,
+    functions: Mapping[str, str],
+    partition: Partition | None = None,
 ) -> list[str]:
     """One statement of a step: all of it, or what one of several threads does of it."""
     writer = Writer(step.sizes, not step.repeats, step.error, functions)
-    return [*about_lines(statement), *lines_of_a_thread(statement, writer, way)]
+    return [*about_lines(statement), *lines_of_a_thread(statement, writer, partition)]
 
 
 def noted_statement(
@@ -73,5 +76,5 @@ def about_lines(statement: Statement) -> list[str]:
 
 
 def function_writer(step: Step, types: Mapping[str, str], answer: str) -> WriterOfFunction:
-    """What writes a statement of a step as a function that computes a number, or none."""
+    """Return what writes a statement of a step as a function that computes a number, or none."""
     return WriterOfFunction(step.sizes, not step.repeats, step.error, {}, types, answer)

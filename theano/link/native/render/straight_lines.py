@@ -28,7 +28,7 @@ _LONGEST_FOLDED = 90
 
 
 class Spelling(Protocol):
-    """How nodes read in a kind of loop."""
+    """The text of nodes in a kind of loop."""
 
     def kind(self, dtype: str, computed: bool = False) -> str:
         """Return the C type of values, of what is computed or of what is loaded."""

@@ -1,4 +1,4 @@
-"""What statements are written with: how values read in the C function that they stand in."""
+"""The writer of statements: values as they read in the C function that they stand in."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class Writer:
         return self.functions.get(name, name)
 
     def rename(self, name: str) -> str:
-        """What has this name in the step."""
+        """Return what has this name in the step."""
         return name
 
     def place(self, view: View) -> Place:
-        """Where the elements of a view lie."""
+        """Return where the elements of a view lie."""
         return place_of(view, self.sizes).renamed(self.rename)
 
     def size(self, size: Size) -> Size:
@@ -61,7 +61,7 @@ class Writer:
         return compute.name
 
     def fails(self, kind: type[Exception], text: str) -> str:
-        """What ends the step with an exception."""
+        """Return what ends the step with an exception."""
         return f"{{ status = {self.error(kind, text)}; goto end; }}"
 
 
@@ -72,7 +72,7 @@ class NotingWriter(Writer):
     Attributes
     ----------
     names
-        The names, in the order of use, and what is computed from numbers in the place of a name.
+        The names, in the order of use, and what is computed from numbers in place of a name.
     """
 
     names: dict[str, None] = field(default_factory=dict)

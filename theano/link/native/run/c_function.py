@@ -36,7 +36,7 @@ class NotNativeError(TypeError):
 
 @dataclass(frozen=True)
 class Array:
-    """What an input or a result of a C function is: its name, dtype and number of dimensions."""
+    """An input or a result of a C function: its name, dtype and number of dimensions."""
 
     name: str
     dtype: str
@@ -361,7 +361,7 @@ def _is_of_c(unit: Unit) -> bool:
 
 
 def _passes_on(unit: Unit) -> bool:
-    """Whether a part is what it is given, as far as C is concerned."""
+    """Return whether a part is what it is given, as far as C is concerned."""
     return type(unit.node.op) in (DeepCopyOp, ViewOp)
 
 

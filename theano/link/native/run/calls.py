@@ -50,7 +50,7 @@ _UNUSED = _references_of_one_name()
 
 @cache
 def layout_is_known() -> bool:
-    """Whether this Python keeps lists and arrays where generated code reads them."""
+    """Return whether this Python keeps lists and arrays where generated code reads them."""
     array = np.zeros((2, 3))
     cell = [array]
 
@@ -238,7 +238,7 @@ class NativeSegment:
 
     @contextmanager
     def nothing_overwritten(self) -> Iterator[None]:
-        """Have copies in the place of the inputs that the nodes of the segment may overwrite."""
+        """Have copies in place of the inputs that the nodes of the segment may overwrite."""
         cells = [self.inputs[position] for position in self.segment.destroyed]
         values: list[Any] = [cell[0] for cell in cells]
         try:
@@ -274,7 +274,7 @@ class NativeSegment:
         return array
 
     def has_committed(self) -> bool:
-        """Whether the last call has written into shared variables."""
+        """Return whether the last call has written into shared variables."""
         return self.segment.commits and self._result[1] == COMMITTED
 
     def forget_commit(self) -> None:
@@ -282,7 +282,7 @@ class NativeSegment:
         self._result[1] = 0
 
     def bytes_kept(self) -> tuple[int, int]:
-        """What is kept for the next call: of outputs, and of work memory."""
+        """Return what is kept for the next call: of outputs, and of work memory."""
         return sum(array.nbytes for array in self._kept if array is not None), self._work.nbytes
 
     def _check(self, status: int) -> None:
@@ -327,7 +327,7 @@ class NativeSegment:
                 self._kept[k] = state[0]
 
     def _may_fill(self, k: int, array: Any, memory: _Memory, shape: tuple[int, ...]) -> bool:
-        """Whether an output may take the memory of an input."""
+        """Return whether an output may take the memory of an input."""
         if not array.flags.writeable:
             return False
         # a copy of the whole input has its shape
@@ -343,7 +343,7 @@ class NativeSegment:
 
 
 class _Memory:
-    """Which inputs of a call share memory; most own theirs, and need not be compared in pairs."""
+    """Inputs of a call that share memory; most own theirs, and need not be compared in pairs."""
 
     def __init__(self, arrays: list):
         self._arrays = arrays
@@ -351,7 +351,7 @@ class _Memory:
         self._identities: list[int] = []
 
     def is_shared(self, array: np.ndarray) -> bool:
-        """Whether an input may share memory with another one."""
+        """Return whether an input may share memory with another one."""
         if self._views is None:
             self._identities = [*map(id, self._arrays)]
             self._arrays = [a for a in self._arrays if isinstance(a, np.ndarray)]
@@ -363,7 +363,7 @@ class _Memory:
 
 
 def _is_whole(value: Any, dtype: np.dtype) -> bool:
-    """Whether a value is an array with memory of its own, as outputs have it."""
+    """Return whether a value is an array with memory of its own, as outputs have it."""
     return (
         type(value) is np.ndarray
         and value.dtype == dtype

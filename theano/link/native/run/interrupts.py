@@ -36,12 +36,12 @@ def watch_signals() -> None:
 
 
 def stopping() -> ctypes.c_int32:
-    """Whether a signal ended a product of the main thread, as a number that the runtime keeps."""
+    """Return whether a signal ended a product of the main thread, as a number that the runtime keeps."""
     return ctypes.c_int32.in_dll(library(), "tn_stopping")
 
 
 def is_main_thread() -> bool:
-    """Whether this thread handles signals."""
+    """Return whether this thread handles signals."""
     return threading.get_ident() == threading.main_thread().ident
 
 

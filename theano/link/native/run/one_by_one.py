@@ -21,12 +21,12 @@ from theano.pytensor_base.operations.tensor import check_repeated_lengths
 
 
 def make_thunk_for_one_call(node: Apply, storage_map: Any, compute_map: Any, compiler: bool) -> Any:
-    """What runs a node once: nothing is compiled that Python can do as well."""
+    """Return what runs a node once: nothing is compiled that Python can do as well."""
     return make_thunk(node, storage_map, compute_map, compiler and needs_c(node.op))
 
 
 def make_thunk(node: Apply, storage_map: Any, compute_map: Any, compiler: bool) -> Any:
-    """What runs a node: its ``perform``, or its C code where that is the user's or Python slow."""
+    """Return what runs a node: its ``perform``, or its C code where that is the user's or Python slow."""
     if has_own_code(node.op) and not compiler:
         warn_that_own_code_does_not_run(node.op)
     impl = None if compiler and slow_in_python(node) else "py"
@@ -35,7 +35,7 @@ def make_thunk(node: Apply, storage_map: Any, compute_map: Any, compiler: bool) 
     if function is not None:
         thunk = _numpys(function, node, storage_map, compute_map)
     elif anywhere and _is_composite(node):
-        thunk = _taken_apart(node, storage_map, compute_map)
+        thunk = _unpacked(node, storage_map, compute_map)
     else:
         thunk = node.op.make_thunk(node, storage_map, compute_map, [], impl=impl)
     if not hasattr(thunk, "lazy"):
@@ -69,7 +69,7 @@ _OF_ANY: dict[type, Callable[..., Any]] = {
 
 
 def _of_whole_arrays(node: Apply) -> Callable[..., Any] | None:
-    """What computes an element-wise operation at once where PyTensor's Python would not."""
+    """Return what computes an element-wise operation at once where PyTensor's Python would not."""
     if not isinstance(node.op, Elemwise):
         return None
     kind = type(node.op.scalar_op)
@@ -95,7 +95,7 @@ def _is_composite(node: Apply) -> bool:
     return isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, Composite)
 
 
-def _taken_apart(node: Apply, storage_map: Any, compute_map: Any) -> Any:
+def _unpacked(node: Apply, storage_map: Any, compute_map: Any) -> Any:
     """The operations of a Composite one after the other, each on whole arrays."""
     graph = node.op.scalar_op.fgraph
     ndim = node.outputs[0].type.ndim
@@ -133,7 +133,7 @@ def _taken_apart(node: Apply, storage_map: Any, compute_map: Any) -> Any:
 
 
 def slow_in_python(node: Apply) -> bool:
-    """Whether C code was written for a node, or ``perform`` is missing or element by element."""
+    """Return whether C code was written for a node, or ``perform`` is missing or element by element."""
     op = node.op
     if needs_c(op):
         return True
@@ -144,7 +144,7 @@ def slow_in_python(node: Apply) -> bool:
 
 
 def needs_c(op: Any) -> bool:
-    """Whether the user wrote C code for an operation, or it has no ``perform``."""
+    """Return whether the user wrote C code for an operation, or it has no ``perform``."""
     return has_own_code(op) or isinstance(op, C_ONLY)
 
 

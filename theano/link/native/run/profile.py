@@ -1,4 +1,4 @@
-"""Where a function that is profiled spends its time: its loops, and the statements of each."""
+"""The profile of a function: the time of its loops, and of the statements of each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from theano.link.native.lowering.segment import SegmentCall
 from theano.link.native.render.counters import FIELDS, Counter, Counters
 from theano.pytensor_base.functions.profiling import register_profiler_printer
 from theano.scan_module.report.step_times import LoopTime, StatementTime, use_step_times
-from theano.users_code.lines import Place, nearest_place
+from theano.source_locations.lines import Place, nearest_place
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ class Measurements:
         _print_with_profiles()
 
     def shares(self, segment: SegmentCall, seconds: float) -> dict[Any, float]:
-        """What has passed since this was asked last, by node.
+        """Return what has passed since this was asked last, by node.
 
         The time that was not counted, or for no node, is shared out in proportion.
         """
@@ -175,7 +175,7 @@ class Measurements:
         return {node: seconds * share / total for node, share in counted.items()}
 
     def profile(self) -> NativeProfile:
-        """What was counted since the function was compiled."""
+        """Return what was counted since the function was compiled."""
         read = self._read()
         segments = {native.segment.name: native for native in self._natives}
         functions = dict.fromkeys(counter.function for counter, _ in read)
@@ -226,7 +226,7 @@ _measured: WeakKeyDictionary[Any, Measurements] = WeakKeyDictionary()
 
 
 def measurements_of(fgraph: Any) -> Measurements | None:
-    """What is counted in a function's graph, if it is native and profiled."""
+    """Return what is counted in a function's graph, if it is native and profiled."""
     return _measured.get(fgraph)
 
 
@@ -318,7 +318,7 @@ def _statement(counter: Counter, numbers: dict[str, int]) -> StatementProfile:
 
 
 def profile(function: Any) -> NativeProfile:
-    """Where a function has spent its time since it was compiled.
+    """Return where a function has spent its time since it was compiled.
 
     Parameters
     ----------

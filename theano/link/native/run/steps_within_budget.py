@@ -1,4 +1,4 @@
-"""How many steps the loops of a function keep in a call, so that it stays below a budget of memory.
+"""The number of steps that the loops of a function keep in a call, so that it stays below a budget of memory.
 
 The more steps are kept, the fewer are computed again. The others run in segments: a short one takes
 less memory than a long one, and the states between many segments more than those between few. So a

@@ -11,7 +11,7 @@ from typing import Any
 from pytensor.configdefaults import config
 
 from theano.data_classes import dataclass
-from theano.link.native.run.undone import Undo
+from theano.link.native.run.rollback import Undo
 from theano.pytensor_base.functions.linking import UpdatingVM
 
 
@@ -73,7 +73,7 @@ class NativeMachine(UpdatingVM):
 
     @cached_property
     def memory(self) -> Any:
-        """What calls take, by the plans of the parts: a `FunctionMemory`."""
+        """Return what calls take, by the plans of the parts: a `FunctionMemory`."""
         assert self.find_memory is not None
         return self.find_memory()
 
@@ -95,7 +95,7 @@ class NativeMachine(UpdatingVM):
 
     def _call_once(self) -> list[Any]:
         if self.position_of_error >= 0:
-            # what failed stood in the place of its part, for the message
+            # what failed stood in place of its part, for the message
             failed = self.units[self.position_of_error]
             self.nodes[self.position_of_error] = failed.node
             self.thunks[self.position_of_error] = failed.run

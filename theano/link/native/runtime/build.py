@@ -48,7 +48,7 @@ def find_compiler() -> Command | None:
 
 
 def _commands(asked: str) -> list[Command]:
-    """What ``$CC`` may mean: a path with spaces, or words."""
+    """Return what ``$CC`` may mean: a path with spaces, or words."""
     try:
         words = tuple(shlex.split(asked))
     except ValueError:
@@ -57,7 +57,7 @@ def _commands(asked: str) -> list[Command]:
 
 
 def c_files() -> list[Path]:
-    """What is compiled."""
+    """Return what is compiled."""
     return sorted(SOURCES.rglob("*.c"))
 
 
@@ -145,12 +145,12 @@ def _run(commands: Sequence[Sequence[str]], temporary: Path) -> str:
 
 
 def is_for_want_of_room(complaint: str) -> bool:
-    """Whether the compiler may do in another folder what it complains of."""
+    """Return whether the compiler may do in another folder what it complains of."""
     return any(sign in complaint for sign in _NO_ROOM)
 
 
 def what_is_wrong_with(made: Path) -> str:
-    """What the compiler made in the place of a library or an object; empty if all is well.
+    """Return what the compiler made in place of a library or an object; empty if all is well.
 
     A library that was cut off must not be loaded: what lacks is noticed when it is read, and ends
     the process.

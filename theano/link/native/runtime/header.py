@@ -1,4 +1,4 @@
-"""What Python knows of `shared.inc`, which the runtime and generated C share."""
+"""Python's copy of `shared.inc`, which the runtime and generated C share."""
 
 from __future__ import annotations
 

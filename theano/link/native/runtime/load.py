@@ -24,10 +24,10 @@ from theano.link.native.runtime.build import (
     library_name,
     what_is_wrong_with,
 )
-from theano.schedule.disk.building_folders import building_folder
-from theano.schedule.disk.own_folders import is_own_folder, make_own_folder
-from theano.schedule.disk.sealed_files import is_sealed, put_sealed
-from theano.schedule.disk.sealing import opened
+from theano.rewriting.disk.building_folders import building_folder
+from theano.rewriting.disk.own_folders import is_own_folder, make_own_folder
+from theano.rewriting.disk.sealed_files import is_sealed, put_sealed
+from theano.rewriting.disk.sealing import opened
 
 _DISTRIBUTION = "theano-scan"
 
@@ -107,7 +107,7 @@ def in_cache_or_elsewhere(folder: Path, make: Callable[[Path], ctypes.CDLL]) -> 
 
 
 def _installed_folders() -> Iterator[Path]:
-    """Where a library may lie that was installed: beside the sources, then in other packages.
+    """Yield where a library may lie that was installed: beside the sources, then in other packages.
 
     What runs in a clone finds the library of the package that was installed from it.
     """

@@ -36,7 +36,7 @@ int tn_select_kernels(const char *name);
  * to a whole vector. A buffer aligned to 64 bytes is read fastest.
  *
  * tn_by_rows: whether threads do well to share the m rows of a product by a packed matrix, each with all its columns,
- * in the place of the columns, where they multiply by matrices of so many bytes in turn: if each has rows
+ * in place of the columns, where they multiply by matrices of so many bytes in turn: if each has rows
  * enough for what it reads, and the order of all sums stays.
  * tn_packed_size: bytes of the packed operand; -1 where they do not fit 64 bits.
  * tn_pack_panels: tn_pack_b for panels [first_panel, end_panel) only: threads may share the packing.
@@ -122,8 +122,8 @@ int64_t tn_waited(void);
  * in mind if they were not. */
 int tn_judge(int64_t elapsed, int64_t waited, int threads);
 /* For how many nanoseconds from now on one thread is to work alone. */
-int64_t tn_crowded_for(void);
-void tn_set_crowded(int64_t nanoseconds);
+int64_t tn_oversubscribed_for(void);
+void tn_set_oversubscribed(int64_t nanoseconds);
 
 /* Worker threads alive in this process. */
 int tn_pool_workers(void);

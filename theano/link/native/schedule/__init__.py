@@ -1,1 +1,1 @@
-"""How tensor statements become loop nests for a processor: loops, vectors, accumulators, polls."""
+"""Schedules: tensor statements become loop nests for a processor: loops, vectors, accumulators, polls."""

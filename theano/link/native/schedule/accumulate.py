@@ -1,4 +1,4 @@
-"""How two numbers become one where many are accumulated, what that begins with, and on which vectors."""
+"""Accumulation: how two numbers become one, what it begins with, and on which vectors."""
 
 from __future__ import annotations
 

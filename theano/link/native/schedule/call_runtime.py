@@ -17,7 +17,7 @@ from theano.link.native.ir.loop_nests import (
     times,
     unless_empty,
 )
-from theano.link.native.ir.sharing import Share
+from theano.link.native.ir.partitions import Share
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.ir.symbolic import Size, compared, maximum, product_of_all, sum_of
 from theano.link.native.schedule.elements import pointer_to

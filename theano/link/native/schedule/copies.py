@@ -27,8 +27,8 @@ from theano.link.native.ir.loop_nests import (
     named,
     times,
 )
+from theano.link.native.ir.partitions import ONE, Partition, Share
 from theano.link.native.ir.scalar_expressions import Expression
-from theano.link.native.ir.sharing import ONE, Share, Way
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.ir.symbolic import (
     Choice,
@@ -128,16 +128,20 @@ def _stretched(source: View, target: View, sizes: Sizes) -> View:
 
 
 @schedules(Gather, by_every_thread=True)
-def schedule_gather(statement: Gather, sizes: Sizes, polls: bool, way: Way | None) -> list[Node]:
-    share, of_thread = _within(way)
+def schedule_gather(
+    statement: Gather, sizes: Sizes, polls: bool, partition: Partition | None
+) -> list[Node]:
+    share, of_thread = _within(partition)
     rows = _row(statement.target, "k"), _row(statement.source, "row")
     body = of_thread(written(*rows, None, sizes, share))
     return _for_each_row(sizes, statement.index, statement.source.shape[0], body)
 
 
 @schedules(Scatter, by_every_thread=True)
-def schedule_scatter(statement: Scatter, sizes: Sizes, polls: bool, way: Way | None) -> list[Node]:
-    share, of_thread = _within(way)
+def schedule_scatter(
+    statement: Scatter, sizes: Sizes, polls: bool, partition: Partition | None
+) -> list[Node]:
+    share, of_thread = _within(partition)
     given = statement.source
     source = _row(given, "k") if isinstance(given, View) else given
     operation = "add" if statement.add else None
@@ -153,19 +157,19 @@ def schedule_check(
     return _for_each_row(sizes, statement.index, statement.rows, [])
 
 
-def _within(way: Way | None):
+def _within(partition: Partition | None):
     """Return a thread's share of each row, and what leaves out the rows of other threads."""
 
     def where(condition: Size, nodes: Sequence[Node]) -> list[Node]:
         return [If(condition, tuple(nodes))]
 
-    if isinstance(way, Share) and way.dimension:
-        return replace(way, dimension=way.dimension - 1), list
-    if isinstance(way, Share):
-        first, end = named(way.first), named(way.end)
+    if isinstance(partition, Share) and partition.dimension:
+        return replace(partition, dimension=partition.dimension - 1), list
+    if isinstance(partition, Share):
+        first, end = named(partition.first), named(partition.end)
         mine = Operation("&&", compared(named("k"), ">=", first), compared(named("k"), "<", end))
         return None, lambda nodes: where(mine, nodes)
-    if way == ONE:
+    if partition == ONE:
         return None, lambda nodes: where(compared(named("thread"), "==", 0), nodes)
     return None, list
 

@@ -28,7 +28,7 @@ from theano.link.native.ir.loop_nests import (
     times,
     unless_empty,
 )
-from theano.link.native.ir.sharing import Share
+from theano.link.native.ir.partitions import Share
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.ir.symbolic import Call, Operation, Size, difference, sum_of
 from theano.link.native.schedule.accumulate import accumulation, neutral

@@ -19,7 +19,7 @@ from theano.link.native.ir.loop_nests import (
     times,
     unless_empty,
 )
-from theano.link.native.ir.sharing import OuterRange, Rectangle, Share
+from theano.link.native.ir.partitions import OuterRange, Rectangle, Share
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.ir.symbolic import Call, Choice, Size, compared, difference, sum_of
 from theano.link.native.schedule.polls import in_blocks, poll_after, with_polls

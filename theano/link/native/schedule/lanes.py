@@ -45,7 +45,7 @@ def lanes_of(dtype: str) -> int:
 
 @dataclass(frozen=True)
 class PartialResults:
-    """What they begin with, how a row is taken into them, what ends them, and the result."""
+    """Partial results: what they begin with, how a row is taken into them, what ends them, and the result."""
 
     begin: Sequence[Node]
     row: Sequence[Node]

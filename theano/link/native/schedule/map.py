@@ -20,9 +20,9 @@ from theano.link.native.ir.loop_nests import (
     named,
     times,
 )
+from theano.link.native.ir.partitions import Share
 from theano.link.native.ir.scalar_expressions import Expression
 from theano.link.native.ir.scalar_types import FLOATS
-from theano.link.native.ir.sharing import Share
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.ir.symbolic import Size
 from theano.link.native.schedule.elements import Operands, over_elements

@@ -25,7 +25,7 @@ from theano.link.native.ir.loop_nests import (
     Value,
     named,
 )
-from theano.link.native.ir.sharing import Parts
+from theano.link.native.ir.partitions import Parts
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.ir.symbolic import Call, Size, product_of_all, sum_of
 from theano.link.native.schedule.accumulate import accumulation, neutral

@@ -1,4 +1,4 @@
-"""Which module schedules which kinds of statements: it is imported when one of them is met."""
+"""The modules that schedule kinds of statements: each is imported when one of its kinds is met."""
 
 import importlib
 

@@ -33,7 +33,7 @@ from theano.link.native.ir.loop_nests import (
     times,
     unless_empty,
 )
-from theano.link.native.ir.sharing import Parts, Share
+from theano.link.native.ir.partitions import Parts, Share
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.ir.symbolic import Call as Function
 from theano.link.native.ir.symbolic import (
@@ -127,7 +127,7 @@ class _Level:
 
     @property
     def along(self) -> Size:
-        """How far its index moves in the target."""
+        """Return how far its index moves in the target."""
         return times(named(self.index), self.target.size)
 
 

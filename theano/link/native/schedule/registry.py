@@ -1,4 +1,4 @@
-"""Which function makes a loop nest of a kind of statement: statements know nothing of it."""
+"""The functions that make a loop nest of a kind of statement: statements know nothing of them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 from theano.configparser import config
 from theano.link.native.ir.loop_nests import Node
+from theano.link.native.ir.partitions import OuterRange, Parts, Rectangle, Share
 from theano.link.native.ir.prologue import names_of
-from theano.link.native.ir.sharing import OuterRange, Parts, Rectangle, Share
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.ir.symbolic import Name
 from theano.link.native.spec.nests import verify_nest
@@ -21,7 +21,7 @@ Schedule = Callable[[Any, Sizes, bool, Any], Sequence[Node]]
 _SCHEDULES: dict[type, Schedule] = {}
 # takes the name of a kind's class, and imports what registers its function
 _import_schedule: list[Callable[[str], None]] = []
-# which are given the way that threads share a statement in, and say themselves what those do that have
+# which are given the partition of a statement among threads, and say themselves what those do that have
 # no part; the others are given a share, or nothing
 _BY_EVERY_THREAD: set[type] = set()
 
@@ -51,7 +51,7 @@ def schedule_of(kind: type) -> Schedule | None:
 
 
 def is_by_every_thread(kind: type) -> bool:
-    """Return whether the function of a kind is given the way that threads share it in."""
+    """Return whether the function of a kind is given the partition of it among threads."""
     return kind in _BY_EVERY_THREAD
 
 

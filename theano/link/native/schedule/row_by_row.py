@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from theano.link.native.ir.loop_nests import Block, For, Node, Number, named
-from theano.link.native.ir.sharing import Share
+from theano.link.native.ir.partitions import Share
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.ir.symbolic import (
     Call,

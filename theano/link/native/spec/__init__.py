@@ -1,1 +1,1 @@
-"""What a well-formed program is, as statements and as loop nests; asked between passes in tests."""
+"""The specification of well-formed programs, as statements and as loop nests; asked between passes in tests."""

@@ -1,4 +1,4 @@
-"""Whether each value is read only while memory holds it.
+"""Verification that each value is read only while memory holds it.
 
 Passes give several values the same memory: a copy becomes another name for what it copies, a result
 takes the place of an operand, rows are written over rows that were read for the last time, an output
@@ -22,7 +22,7 @@ from theano.link.native.statements.step_blocks import StepBlocks, moments
 def verify_lifetimes(lowered: Loop | Segment, after: str) -> None:
     """Look at all reads of a loop's step or of a segment.
 
-    Names for parts of a memory are not told apart, as these may be written one after the other.
+    Names for parts of a memory are not distinguished, as these may be written one after the other.
 
     Raises
     ------
@@ -107,7 +107,7 @@ def _lost(buffer: Buffer, held: set[Buffer], lost: dict[Buffer, Buffer]) -> Buff
 
 
 def _is_all_of_memory(buffer: Buffer) -> bool:
-    """Whether a buffer is a name for all of the memory that it lies in."""
+    """Return whether a buffer is a name for all of the memory that it lies in."""
     while (within := buffer.place or buffer.source) is not None:
         if not within.whole:
             return False
@@ -116,7 +116,7 @@ def _is_all_of_memory(buffer: Buffer) -> bool:
 
 
 def _outside_its_slot(lowered: Loop | Segment, statement: Statement, position: int) -> str:
-    """Whether a statement touches a temporary whose slot may be another's at that time."""
+    """Return whether a statement touches a temporary whose slot may be another's at that time."""
     plan = lowered.memory
     if plan is None:
         return ""

@@ -1,4 +1,4 @@
-"""Whether a loop nest is sound: its names are in scope, its types agree, its loops can be run as they say.
+"""Verification of loop nests: their names are in scope, their types agree, their loops can be run as they say.
 
 It is asked of each nest that a schedule makes where ``native.verify`` is set, as it always is in the
 tests.
@@ -79,7 +79,7 @@ class _Wrong(Exception):
 
 @dataclass(frozen=True)
 class _Named:
-    """What a name stands for."""
+    """The meaning of a name."""
 
     name: str
     dtype: str

@@ -1,4 +1,4 @@
-"""Whether a lowered step is sound, as far as that is known when the code is made.
+"""Verification of a lowered step, as far as its sizes are known when the code is made.
 
 It is asked between passes where ``native.verify`` is set, as it always is in the tests.
 """

@@ -1,1 +1,1 @@
-"""What a step does: one class for a kind of statement, one module for a kind or a small family."""
+"""Statements of steps: one class for a kind of statement, one module for a kind or a small family."""

@@ -1,4 +1,4 @@
-"""What every kind of statement says of itself.
+"""The base class of statements, and what each kind says of itself.
 
 The passes ask a statement for what they need to know, and know no kinds; so a new kind is one module,
 and a function in `render/` that writes it. One that leaves something out cannot be defined.
@@ -14,8 +14,8 @@ from typing import Any, ClassVar, TypeVar
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Buffer, Compute, Scalar, Size, View
+from theano.link.native.ir.partitions import Partition, Share, Sharing
 from theano.link.native.ir.prologue import names_of
-from theano.link.native.ir.sharing import Share, Sharing, Way
 from theano.link.native.ir.sizes import Sizes
 
 Operand = View | Scalar
@@ -23,7 +23,7 @@ Kind = TypeVar("Kind", bound="Statement")
 
 
 class AsFunction(Enum):
-    """Where a statement of a segment may be a call of a C function that does the same."""
+    """The cases in which a statement of a segment may be a call of a C function that does the same."""
 
     WHERE_IT_REPEATS = "where it repeats, or the segment is long"
     IN_LONG_SEGMENTS = "where the segment is long"
@@ -102,7 +102,7 @@ class Statement(ABC):
     @property
     @abstractmethod
     def may_fail(self) -> bool:
-        """Whether it may end the step with an error, or be stopped."""
+        """Return whether it may end the step with an error, or be stopped."""
 
     def errors(self) -> list[tuple[type[Exception], str]]:
         """The exceptions that it may end the step with; of a loop inside, the caller adds them."""
@@ -117,7 +117,7 @@ class Statement(ABC):
         return None
 
     def in_order(self) -> Sequence[Statement]:
-        """What it does, as statements without parts."""
+        """Return what it does, as statements without parts."""
         return [self]
 
     def sizes_that_agree(self) -> list[tuple[Size, Size]]:
@@ -180,11 +180,11 @@ class Statement(ABC):
         return numbers | names_of([start for view in self.views() for start in view.start])
 
     def checks(self) -> Checks | None:
-        """What may fail in it as a statement of its own, which may run before; None if there is none."""
+        """Return what may fail in it as a statement of its own, which may run before; None if there is none."""
         return None
 
     def replace_views(self, new: dict[int, View]) -> None:
-        """Put other views in the place of some, which are told apart by identity."""
+        """Put other views in place of some, which are distinguished by identity."""
         for entry in fields(self):  # type: ignore[arg-type]
             value = getattr(self, entry.name)
             if id(value) in new:
@@ -195,15 +195,15 @@ class Statement(ABC):
     # ---- threads ----
 
     @abstractmethod
-    def way(self, sharing: Sharing, sizes: Sizes) -> Way:
-        """Which part of it each of several threads does."""
+    def partition(self, sharing: Sharing, sizes: Sizes) -> Partition:
+        """Return which part of it each of several threads does."""
 
     @abstractmethod
     def touches(self, share: Share | None) -> list[Touch]:
-        """What a thread reads and writes of it."""
+        """Return what a thread reads and writes of it."""
 
     def part_of_thread(self, sizes: Sizes) -> Share | None:
-        """What each of several threads does of it where they share it alone; None: nothing.
+        """Return what each of several threads does of it where they share it alone; None: nothing.
 
         The bounds of a `Share` are called first and end.
         """
@@ -213,18 +213,18 @@ class Statement(ABC):
 
     @abstractmethod
     def nanoseconds(self) -> list[Work]:
-        """How long it takes on one thread, roughly."""
+        """Return how long it takes on one thread, roughly."""
 
     @abstractmethod
     def operations(self) -> list[Work]:
-        """How many additions, multiplications and functions it computes."""
+        """Return how many additions, multiplications and functions it computes."""
 
     def moved(self) -> list[View]:
-        """What it reads and writes, as often as it does."""
+        """Return what it reads and writes, as often as it does."""
         return [*self.views(), *map(View.of, self.results())]
 
     def described(self) -> str:
-        """What it does in a few words."""
+        """Return what it does in a few words."""
         return type(self).__name__.lower()
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Buffer, Scalar, Size, View
-from theano.link.native.ir.sharing import Serial, Share, Sharing, Way
+from theano.link.native.ir.partitions import Partition, Serial, Share, Sharing
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.ir.symbolic import Name
 from theano.link.native.statements.base import AsFunction, Operand, Statement, Touch, Work
@@ -112,7 +112,7 @@ class CallLoop(Statement):
         pairs = zip(self.loop.arguments, self.operands, strict=True)
         return [v for a, v in pairs if a.kind in WRITTEN_KINDS and isinstance(v, View)]
 
-    def way(self, sharing: Sharing, sizes: Sizes) -> Way:
+    def partition(self, sharing: Sharing, sizes: Sizes) -> Partition:
         return Serial("the loop inside is shared among all threads, in a region of its own")
 
     def touches(self, share: Share | None) -> list[Touch]:

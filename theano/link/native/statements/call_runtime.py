@@ -7,15 +7,15 @@ from dataclasses import replace
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Size, View
+from theano.link.native.ir.partitions import ONE, Partition, Serial, Share, Sharing
 from theano.link.native.ir.prologue import names_of
-from theano.link.native.ir.sharing import ONE, Serial, Share, Sharing, Way
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.statements.base import AsFunction, Statement, Touch, Work
 
 
 @dataclass(frozen=True)
 class OfStack:
-    """Where the part of an array at a place of the stack begins, and so many of its strides.
+    """The beginning of an array's part at a place of the stack, and so many of its strides.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class OfStack:
 
 @dataclass(frozen=True)
 class Whole:
-    """Where an array begins that all calls use, as work memory."""
+    """The beginning of an array that all calls use, as work memory."""
 
     array: int
 
@@ -104,7 +104,7 @@ class CallRuntime(Statement):
         of_stack = [views[one.array] for one in self.arguments if isinstance(one, OfStack)]
         return [pair for view in of_stack for pair in zip(view.shape, self.stack, strict=False)]
 
-    def way(self, sharing: Sharing, sizes: Sizes) -> Way:
+    def partition(self, sharing: Sharing, sizes: Sizes) -> Partition:
         """Each thread has a range of the stack's first dimension."""
         if self.may_fail:
             # an error must not leave the other threads waiting
@@ -116,8 +116,10 @@ class CallRuntime(Statement):
         return sharing.share(0, sizes.find(self.stack[0]), "1")
 
     def part_of_thread(self, sizes: Sizes) -> Share | None:
-        way = self.way(Sharing(), sizes)
-        return replace(way, first="first", end="end") if isinstance(way, Share) else None
+        partition = self.partition(Sharing(), sizes)
+        return (
+            replace(partition, first="first", end="end") if isinstance(partition, Share) else None
+        )
 
     def touches(self, share: Share | None) -> list[Touch]:
         dimension = None if share is None else 0

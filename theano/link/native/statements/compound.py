@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Buffer, Size, View
-from theano.link.native.ir.sharing import Serial, Share, Sharing, Way
+from theano.link.native.ir.partitions import Partition, Serial, Share, Sharing
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.statements.base import AsFunction, Operand, Statement, Touch, Work
 
@@ -63,7 +63,7 @@ class Compound(Statement):
         for part in self.parts:
             part.replace_views(new)
 
-    def way(self, sharing: Sharing, sizes: Sizes) -> Way:
+    def partition(self, sharing: Sharing, sizes: Sizes) -> Partition:
         return Serial("its parts are shared each by itself")
 
     def touches(self, share: Share | None) -> list[Touch]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Scalar, View
-from theano.link.native.ir.sharing import OuterRange, Share, Sharing, Way
+from theano.link.native.ir.partitions import OuterRange, Partition, Share, Sharing
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.statements.base import AsFunction, Operand, Statement, Touch, Work
 from theano.link.native.statements.costs import MOVE
@@ -36,7 +36,7 @@ class Copy(Statement):
     def values_written(self) -> list[View]:
         return [self.target]
 
-    def way(self, sharing: Sharing, sizes: Sizes) -> Way:
+    def partition(self, sharing: Sharing, sizes: Sizes) -> Partition:
         return sharing.by_elements(sizes, self.target.shape, self.target.dtype)
 
     def part_of_thread(self, sizes: Sizes) -> OuterRange | None:
@@ -70,7 +70,7 @@ class Combine(Statement):
     def values_written(self) -> list[View]:
         return [self.target]
 
-    def way(self, sharing: Sharing, sizes: Sizes) -> Way:
+    def partition(self, sharing: Sharing, sizes: Sizes) -> Partition:
         return sharing.by_elements(sizes, self.target.shape, self.target.dtype)
 
     def part_of_thread(self, sizes: Sizes) -> OuterRange:

@@ -6,9 +6,9 @@ from dataclasses import fields
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Size, View
+from theano.link.native.ir.partitions import Partition, Share, Sharing
 from theano.link.native.ir.prologue import names_of
 from theano.link.native.ir.scalar_types import SUFFIX
-from theano.link.native.ir.sharing import Share, Sharing, Way
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.ir.symbolic import Call, Symbolic
 from theano.link.native.statements.base import AsFunction, Statement, Touch, Work
@@ -46,12 +46,12 @@ class CorrelationSizes:
         return [self.images, self.groups, self.channels, self.filters, *of_axes]
 
     def multiply_adds(self) -> tuple[Size, ...]:
-        """How many there are, in factors."""
+        """Return how many there are, in factors."""
         of_axes = [size for axis in self.axes for size in (axis.taps, axis.count)]
         return (self.images, self.groups, self.channels, self.filters, *of_axes)
 
     def work(self, computed: str, dtype: str) -> Symbolic:
-        """How many elements of work memory it takes."""
+        """Return how many elements of work memory it takes."""
         given = Call("correlation", tuple(self.numbers()))
         return Call(f"correlation_work_{SUFFIX[dtype]}", (given, DIRECTIONS[computed]))
 
@@ -90,7 +90,7 @@ class Correlate(Statement):
     def numbers_read(self) -> set[str]:
         return super().numbers_read() | names_of(self.sizes.numbers())
 
-    def way(self, sharing: Sharing, sizes: Sizes) -> Way:
+    def partition(self, sharing: Sharing, sizes: Sizes) -> Partition:
         # the runtime cuts it into tasks: which thread does which follows from more than this range
         return sharing.share(0, sizes.find(self.images.shape[0]), "1")
 

@@ -1,4 +1,4 @@
-"""How long things take on one thread, roughly: it decides how many threads share a step."""
+"""Rough times on one thread, which decide how many threads share a step."""
 
 from __future__ import annotations
 

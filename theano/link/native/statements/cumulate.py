@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import View
+from theano.link.native.ir.partitions import ONE, Partition, Share, Sharing
 from theano.link.native.ir.scalar_types import SUFFIX
-from theano.link.native.ir.sharing import ONE, Share, Sharing, Way
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.statements.base import AsFunction, Operand, Statement, Touch, Work
 from theano.link.native.statements.costs import MOVE
@@ -13,7 +13,7 @@ from theano.link.native.statements.costs import MOVE
 
 @dataclass(eq=False)
 class Cumulate(Statement):
-    """What an operation, such as 'add', has made of all elements so far along an axis."""
+    """The results of an operation, such as 'add', on all elements so far along an axis."""
 
     operation: str
     target: View
@@ -32,7 +32,7 @@ class Cumulate(Statement):
     def free_views(self) -> list[View]:
         return [self.source]
 
-    def way(self, sharing: Sharing, sizes: Sizes) -> Way:
+    def partition(self, sharing: Sharing, sizes: Sizes) -> Partition:
         return ONE
 
     def part_of_thread(self, sizes: Sizes) -> Share | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import View
+from theano.link.native.ir.partitions import Partition, Share, Sharing
 from theano.link.native.ir.scalar_types import SUFFIX
-from theano.link.native.ir.sharing import Share, Sharing, Way
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.ir.symbolic import Size
 from theano.link.native.statements.base import AsFunction, Statement, Touch, Work
@@ -42,7 +42,7 @@ class Gemm(Statement):
     def free_views(self) -> list[View]:
         return [self.a, self.b]
 
-    def way(self, sharing: Sharing, sizes: Sizes) -> Way:
+    def partition(self, sharing: Sharing, sizes: Sizes) -> Partition:
         if sizes.find(self.out.shape[1]) == 1:
             return sharing.share(0, sizes.find(self.out.shape[0]), "1")
         rows, columns = map(sizes.find, self.out.shape)

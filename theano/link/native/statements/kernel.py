@@ -8,8 +8,8 @@ from typing import Any
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Size, View
+from theano.link.native.ir.partitions import ONE, Partition, Serial, Share, Sharing
 from theano.link.native.ir.prologue import names_of
-from theano.link.native.ir.sharing import ONE, Serial, Share, Sharing, Way
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.statements.base import AsFunction, Checks, Statement, Touch, Work
 from theano.link.native.statements.costs import MOVE
@@ -82,7 +82,7 @@ class Kernel(Statement):
             replace(self, failure=None),
         )
 
-    def way(self, sharing: Sharing, sizes: Sizes) -> Way:
+    def partition(self, sharing: Sharing, sizes: Sizes) -> Partition:
         # an error must not leave the other threads waiting
         return Serial("lines of an operation that may end the step") if self.may_fail else ONE
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Buffer, Compute, Size, View
-from theano.link.native.ir.sharing import OuterRange, Share, Sharing, Way
+from theano.link.native.ir.partitions import OuterRange, Partition, Share, Sharing
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.statements.base import AsFunction, Operand, Statement, Touch, Work
 from theano.link.native.statements.costs import ARITHMETIC, FUNCTION, MOVE, VECTOR_FUNCTION
@@ -51,7 +51,7 @@ class Map(Statement):
         for compute in self.body:
             compute.operands = [new.get(id(operand), operand) for operand in compute.operands]
 
-    def way(self, sharing: Sharing, sizes: Sizes) -> Way:
+    def partition(self, sharing: Sharing, sizes: Sizes) -> Partition:
         stored = [compute.dtype for compute in self.body if compute.stored]
         return sharing.by_elements(sizes, self.shape, (stored or ["float32"])[0])
 

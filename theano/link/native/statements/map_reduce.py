@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Compute, Size, View
-from theano.link.native.ir.sharing import Share, Sharing, Way
+from theano.link.native.ir.partitions import Partition, Share, Sharing
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.statements.base import Operand, Touch, Work
 from theano.link.native.statements.map import Map
@@ -44,8 +44,8 @@ class MapReduce(Map):
         super().replace_views(new)
         self.reduction.replace_views(new)
 
-    def way(self, sharing: Sharing, sizes: Sizes) -> Way:
-        return self.reduction.way(sharing, sizes)
+    def partition(self, sharing: Sharing, sizes: Sizes) -> Partition:
+        return self.reduction.partition(sharing, sizes)
 
     def part_of_thread(self, sizes: Sizes) -> Share | None:  # type: ignore[override]
         return self.reduction.part_of_thread(sizes)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Scalar, View
+from theano.link.native.ir.partitions import EVERY, Partition, Share, Sharing
 from theano.link.native.ir.scalar_expressions import Expression
-from theano.link.native.ir.sharing import EVERY, Share, Sharing, Way
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.statements.base import AsFunction, Operand, Statement, Touch, Work
 
@@ -28,7 +28,7 @@ class Assign(Statement):
     def values_written(self) -> list[Scalar]:
         return [self.result]
 
-    def way(self, sharing: Sharing, sizes: Sizes) -> Way:
+    def partition(self, sharing: Sharing, sizes: Sizes) -> Partition:
         return EVERY
 
     def touches(self, share: Share | None) -> list[Touch]:
@@ -58,7 +58,7 @@ class Load(Statement):
     def values_written(self) -> list[Scalar]:
         return [self.result]
 
-    def way(self, sharing: Sharing, sizes: Sizes) -> Way:
+    def partition(self, sharing: Sharing, sizes: Sizes) -> Partition:
         return EVERY
 
     def touches(self, share: Share | None) -> list[Touch]:
@@ -96,7 +96,7 @@ class Check(Statement):
     def values_written(self) -> list[Operand]:
         return []
 
-    def way(self, sharing: Sharing, sizes: Sizes) -> Way:
+    def partition(self, sharing: Sharing, sizes: Sizes) -> Partition:
         return EVERY
 
     def touches(self, share: Share | None) -> list[Touch]:

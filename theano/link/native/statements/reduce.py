@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Scalar, Size, View
+from theano.link.native.ir.partitions import EVERY, ONE, Partition, Parts, Share, Sharing
 from theano.link.native.ir.scalar_types import SUFFIX
-from theano.link.native.ir.sharing import EVERY, ONE, Parts, Share, Sharing, Way
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.statements.base import AsFunction, Operand, Statement, Touch, Work
 from theano.link.native.statements.costs import MOVE
@@ -47,7 +47,7 @@ class Reduce(Statement):
             return []
         return [*zip(kept, self.target.shape, strict=True)]
 
-    def way(self, sharing: Sharing, sizes: Sizes) -> Way:
+    def partition(self, sharing: Sharing, sizes: Sizes) -> Partition:
         if isinstance(self.target, Scalar):
             return EVERY
         shape = [sizes.find(size) for size in self.source.shape]
@@ -64,8 +64,10 @@ class Reduce(Statement):
     def part_of_thread(self, sizes: Sizes) -> Share | None:
         if isinstance(self.target, Scalar):
             return Parts(dtype=self.dtype)
-        way = self.way(Sharing(), sizes)
-        return replace(way, first="first", end="end") if isinstance(way, Share) else None
+        partition = self.partition(Sharing(), sizes)
+        return (
+            replace(partition, first="first", end="end") if isinstance(partition, Share) else None
+        )
 
     def touches(self, share: Share | None) -> list[Touch]:
         d = None if share is None else share.dimension

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Size
-from theano.link.native.ir.sharing import Share, Sharing, Way
+from theano.link.native.ir.partitions import Partition, Share, Sharing
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.statements.base import AsFunction
 from theano.link.native.statements.compound import Compound
@@ -30,7 +30,7 @@ class RowByRow(Compound):
 
     as_function = AsFunction.WHERE_IT_REPEATS
 
-    def way(self, sharing: Sharing, sizes: Sizes) -> Way:
+    def partition(self, sharing: Sharing, sizes: Sizes) -> Partition:
         return sharing.share(0, sizes.find(self.shape[0]), "1")
 
     def part_of_thread(self, sizes: Sizes) -> Share:

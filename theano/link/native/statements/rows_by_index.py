@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Scalar, Size, View
-from theano.link.native.ir.sharing import EVERY, Share, Sharing, Way
+from theano.link.native.ir.partitions import EVERY, Partition, Share, Sharing
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.statements.base import (
     AsFunction,
@@ -49,7 +49,7 @@ class Gather(Statement):
     def values_written(self) -> list[Operand]:
         return [self.target]
 
-    def way(self, sharing: Sharing, sizes: Sizes) -> Way:
+    def partition(self, sharing: Sharing, sizes: Sizes) -> Partition:
         return sharing.by_columns(sizes, self.target.shape, self.target.dtype)
 
     def touches(self, share: Share | None) -> list[Touch]:
@@ -94,7 +94,7 @@ class Scatter(Statement):
         alone = CheckRows(self.index, self.target.shape[0])
         return Checks(alone, [self.index], replace(self, checked=True))
 
-    def way(self, sharing: Sharing, sizes: Sizes) -> Way:
+    def partition(self, sharing: Sharing, sizes: Sizes) -> Partition:
         # several of the rows may be the same one
         return sharing.by_columns(sizes, (1, *self.target.shape[1:]), self.target.dtype)
 
@@ -131,7 +131,7 @@ class CheckRows(Statement):
     def values_written(self) -> list[Operand]:
         return []
 
-    def way(self, sharing: Sharing, sizes: Sizes) -> Way:
+    def partition(self, sharing: Sharing, sizes: Sizes) -> Partition:
         return EVERY
 
     def touches(self, share: Share | None) -> list[Touch]:

@@ -1,4 +1,4 @@
-"""What kernels do, one class for each; `render/kernels/` writes them.
+"""Tasks of kernels, one class for each; `render/kernels/` writes them.
 
 The arrays and numbers of a kernel come in an order that belongs to its task: what is written, work
 memory, what is read; then the numbers.
@@ -85,7 +85,7 @@ class MultiplyStacks:
 
 @dataclass(frozen=True)
 class Picked:
-    """Which elements of an array, given last, arrays and numbers of indices pick.
+    """Elements of an array, given last, that arrays and numbers of indices pick.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ class Picked:
 
     @property
     def arrays(self) -> int:
-        """How many arrays of indices there are."""
+        """Return how many arrays of indices there are."""
         return sum(dtype is not None for dtype in self.dtypes)
 
 
@@ -158,12 +158,12 @@ class DrawUniforms:
 
 @dataclass(frozen=True)
 class DrawTruncated:
-    """Nearer draws in the place of normal ones that are far, given half their number."""
+    """Nearer draws in place of normal ones that are far, given half their number."""
 
 
 @dataclass(frozen=True)
 class CountOutcomes:
-    """How often each outcome occurs in uniform draws, given how many there are of a row."""
+    """Counts of each outcome in uniform draws, given how many there are of a row."""
 
 
 @dataclass(frozen=True)
@@ -232,7 +232,7 @@ class ChoicesByProbability:
 
 @dataclass(frozen=True)
 class Multinomial:
-    """How often each outcome occurs in a number of trials.
+    """Counts of each outcome in a number of trials.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Which lengths are in one bucket: the flag ``xla.bucket_lengths``."""
+"""Bounds of buckets of lengths: the flag ``xla.bucket_lengths``."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from theano.pytensor_base.operations.tensor import indices_from_subtensor
 
 @dataclass(frozen=True)
 class Selection:
-    """What an index selects of a dimension, for each combination of lengths.
+    """The part of a dimension that an index selects, for each combination of lengths.
 
     Attributes
     ----------
@@ -43,12 +43,12 @@ class Selection:
 
     @property
     def starts_at_same(self) -> bool:
-        """Whether the first position is the same for all lengths."""
+        """Return whether the first position is the same for all lengths."""
         return not is_traced(self.starts) and not np.ptp(self.starts)
 
 
 def selection(index: Any, lengths: np.ndarray, trace: Any) -> Selection:
-    """What an index selects of a dimension of these lengths."""
+    """Return what an index selects of a dimension of these lengths."""
     cases = len(lengths)
     if not isinstance(index, slice):
         return Selection(_positions(index, lengths, trace), np.ones(cases, int), 1, False)
@@ -254,7 +254,7 @@ def _written_beside(op: Any, node: Any, inputs: list[Any], entries: list[Any], t
 
 
 def _is_one_row(y: Any, entries: list[Any], axis: int) -> bool:
-    """Whether what is written has no rows of its own for the padded dimension."""
+    """Return whether what is written has no rows of its own for the padded dimension."""
     behind = sum(isinstance(e, slice) for e in entries[axis:])
     return np.ndim(y) < behind or np.shape(y)[np.ndim(y) - behind] == 1
 
@@ -272,7 +272,7 @@ def _with_rows(
     x, new = jnp.asarray(x, dtype), jnp.asarray(y.value if isinstance(y, Padded) else y, dtype)
     if not place.is_slice:
         if isinstance(y, Padded):
-            raise CannotBucket("it writes padded rows in the place of one")
+            raise CannotBucket("it writes padded rows in place of one")
         behind = x.ndim - 1 - axis
         new = jnp.expand_dims(new, new.ndim - behind) if new.ndim > behind else new
     elif isinstance(y, Padded):

@@ -86,7 +86,7 @@ def _untraced(value: Any, variable: Variable, trace: Any) -> Any:
 
 
 def _invariants(node: Any, values: list[Any], trace: Any) -> list[Any]:
-    """What the step reads that does not change; numbers that vary as data."""
+    """Return what the step reads that does not change; numbers that vary as data."""
     wanted = known_inputs(node)
     places = places_of_inputs(node.op).invariants
     for place, value in zip(places, values, strict=True):

@@ -48,7 +48,7 @@ def each_of(value: Any, cases: int) -> np.ndarray:
 
 
 def numbers_of(node: Apply, inputs: Sequence[Any], cases: int) -> list[Any]:
-    """What a node makes of numbers, for each combination of lengths."""
+    """Return what a node makes of numbers, for each combination of lengths."""
     if isinstance(node.op, Elemwise) and node.outputs[0].type.ndim == 0:
         vectors = [
             TensorType(v.type.dtype, (None,))() for v in node.inputs

@@ -65,7 +65,7 @@ class Padded:
 
 
 def rows_below(length: Any, shape: Sequence[int], axis: int) -> Any:
-    """Which rows of a dimension come before a number, as truth values that broadcast."""
+    """Return which rows of a dimension come before a number, as booleans that broadcast."""
     from jax import lax
 
     ones = [1] * len(shape)

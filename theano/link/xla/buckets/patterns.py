@@ -1,4 +1,4 @@
-"""Which dimensions of a program's inputs are the lengths of its loops."""
+"""Dimensions of a program's inputs that are the lengths of its loops."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from theano.scan_module.loop.roles import Roles
 
 
 class Place(NamedTuple):
-    """Where a length is given: as a dimension of an input, or as a static number.
+    """The place where a length is given: a dimension of an input, or a static number.
 
     Attributes
     ----------

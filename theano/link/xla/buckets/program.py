@@ -31,7 +31,7 @@ MOST_CASES = 1 << 14
 
 
 class Bucket:
-    """What a program is made for.
+    """The lengths and types that a program is made for.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class Bucket:
         self.made = made_of_lengths(stage, self.lengths)
 
     def case(self, lengths: Sequence[int]) -> np.ndarray:
-        """Which combination a call has."""
+        """Return which combination a call has."""
         offsets = [n - r.start for n, r in zip(lengths, self.ranges, strict=True)]
         return np.asarray(np.ravel_multi_index(offsets, [*map(len, self.ranges)]), "int32")
 

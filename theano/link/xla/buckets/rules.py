@@ -1,4 +1,4 @@
-"""What operations other than indexing and loops do with padded arrays."""
+"""Rules for padded arrays of operations other than indexing and loops."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def accumulated(op, node, inputs, trace):
 
 @pads(Dot)
 def product(op, node, inputs, trace):
-    """Where the padded dimension is summed, both factors are zero there."""
+    """Return where the padded dimension is summed, both factors are zero there."""
     return _product(node, inputs, trace, 0)
 
 

@@ -126,7 +126,7 @@ class BucketTrace:
         return {k: v for k, v in self.values.items() if not isinstance(v, Padded | Varying)}
 
     def number(self, value: Any) -> Any:
-        """What a call has of a number for each combination of lengths, or of a `Varying`."""
+        """Return what a call has of a number for each combination of lengths, or of a `Varying`."""
         import jax.numpy as jnp
 
         each = value.each if isinstance(value, Varying) else np.asarray(value)

@@ -1,4 +1,4 @@
-"""Where the rows of the batch are in what is made of random draws, whole on each device.
+"""Rows of the batch in random draws, which each device makes whole.
 
 Each device makes all draws and keeps those of its rows, so that they are those of one device.
 """

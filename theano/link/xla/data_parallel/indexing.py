@@ -31,7 +31,7 @@ def indexed(op, node, parts, sizes):
 
 
 def _rows_of_index(op, index_inputs, part, ndim) -> Rows:
-    """Where the batch is in ``x[index]``; its own index must be all of it."""
+    """Return where the batch is in ``x[index]``; its own index must be all of it."""
     if not isinstance(part, Rows):
         raise CannotSplit("its index depends on the batch")
     axis = 0
@@ -73,7 +73,7 @@ def written(op, node, parts, sizes):
 
 
 def is_zero(variable: Any) -> bool:
-    """Whether a variable is a constant 0, or an array filled with it where it is filled."""
+    """Return whether a variable is a constant 0, or an array filled with it where it is filled."""
     while variable.owner is not None:
         op, inputs = variable.owner.op, variable.owner.inputs
         if isinstance(op, Alloc | DimShuffle):
@@ -104,7 +104,7 @@ _SOME_ROWS = "it takes some rows of the batch"
 
 
 def _taken_of_each_row(source, sizes, position) -> Rows:
-    """What an index takes that takes the same elements of each row, in the order of the rows.
+    """Return what an index takes that takes the same elements of each row, in the order of the rows.
 
     So do windows of images: rows of ``batch * positions``, at ``row * positions + offsets``.
     """
@@ -159,7 +159,7 @@ def elements_written(op, node, parts, sizes):
 
 
 def _first(op) -> bool:
-    """Whether the only index is that of the first dimension."""
+    """Return whether the only index is that of the first dimension."""
     return isinstance(op.idx_list[0], int)
 
 

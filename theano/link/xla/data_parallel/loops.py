@@ -1,4 +1,4 @@
-"""What a device has of a loop's results when it runs the loop on its rows of the batch."""
+"""A device's part of a loop's results when it runs the loop on its rows of the batch."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class _LoopParts:
         return bool(whole)
 
     def _inner(self, sequences: list, states: Sequence[Any], invariants: list) -> list[Any]:
-        """What there is for each input of the step."""
+        """Return what there is for each input of the step."""
         return InnerInputs(
             sequences=sequences,
             states=[
@@ -136,7 +136,7 @@ class _LoopParts:
 
 
 def _joined(state: Any, results: Sequence[Any]) -> Any:
-    """What a state is that begins as `state` and gets `results`."""
+    """Return what a state is that begins as `state` and gets `results`."""
     (result,) = set(results) if len(set(results)) == 1 else (None,)
     if result == state or (state is ALL and result is SUMMAND):
         return result
@@ -144,7 +144,7 @@ def _joined(state: Any, results: Sequence[Any]) -> Any:
 
 
 def _source(variable: Variable) -> Variable:
-    """What a value is read from, or was before something was added to it."""
+    """Return what a value is read from, or was before something was added to it."""
     while variable.owner is not None and isinstance(variable.owner.op, _OF_FIRST_INPUT):
         variable = variable.owner.inputs[0]
     return variable

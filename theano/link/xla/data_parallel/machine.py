@@ -24,12 +24,12 @@ from theano.link.xla.interpret import NodeFailed
 from theano.link.xla.jax_library import require_jax
 from theano.link.xla.machine import Machine
 from theano.link.xla.plan import Plan, Stage
-from theano.users_code.lines import nearest_line
+from theano.source_locations.lines import nearest_line
 
 
 @dataclass(frozen=True)
 class Split:
-    """How a function is split.
+    """The division of a function among devices.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class SplitValues(DeviceValues):
         return []
 
     def specification(self, variable: Variable) -> Any:
-        """Which dimension of an input is split, in JAX's terms."""
+        """Return which dimension of an input is split, in JAX's terms."""
         spec = require_jax().sharding.PartitionSpec
         return spec(*[None] * self.axes[variable], AXIS) if variable in self.axes else spec()
 

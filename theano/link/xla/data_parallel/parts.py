@@ -1,4 +1,4 @@
-"""What each device has of a value when a batch is split over devices.
+"""The part of a value that each device has when a batch is split over devices.
 
 A device has either all of the value; or its rows of it; or a summand, all of which together make
 it. These are `ALL`, a `Rows` and `SUMMAND`.
@@ -72,13 +72,13 @@ class NeedsSum(Exception):
 
 
 def summed(parts: list[Part]) -> NeedsSum:
-    """What to raise where no input may be a summand."""
+    """Return what to raise where no input may be a summand."""
     return NeedsSum(tuple(k for k, part in enumerate(parts) if part is SUMMAND))
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """What rules may ask of the values at hand; within a loop nothing is known.
+    """The sizes of available values, for rules; within a loop nothing is known.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ class Sizes:
     rows: int
 
     def differ(self) -> bool:
-        """Whether an input is made of the number of rows."""
+        """Return whether an input is made of the number of rows."""
         pairs = zip(self.values or (), self.whole or (), strict=True)
         return any(own is not other for own, other in pairs)
 

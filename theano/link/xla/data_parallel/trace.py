@@ -157,7 +157,7 @@ class SplitTrace:
     def _parts_of_results(
         self, node: Apply, values: list, parts: list, whole: list, sizes: Sizes
     ) -> list:
-        """What the device has of a node's results; a loop may need `values` that are whole."""
+        """Return what the device has of a node's results; a loop may need `values` that are whole."""
         try:
             return parts_of_results(node, parts, sizes)
         except CannotSplit as error:

@@ -1,4 +1,4 @@
-"""One stage of a function as an XLA program, made anew for each shape and static value."""
+"""One stage of a function as an XLA program, rebuilt for each shape and static value."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ QUICK_SECONDS = 0.02
 
 @dataclass
 class Notes:
-    """What tracing finds out about a program beside its outputs.
+    """Notes about a program that are made while it is traced, in addition to its outputs.
 
     Attributes
     ----------
     ragged
         Positions of the outputs that are cut to a length which the call returns after the outputs.
     required
-        What is raised where a truth value of the call is false, and of which node.
+        What is raised where a boolean of the call is false, and of which node.
     cuts
         Outputs that have padding: position, dimension, and the lengths that there may be.
     largest
@@ -92,7 +92,7 @@ class Specialisation:
 
     @property
     def is_quick(self) -> bool:
-        """Whether no call takes so long that someone would want to interrupt it."""
+        """Return whether no call takes so long that someone would want to interrupt it."""
         return self.seconds * self.notes.ratio < QUICK_SECONDS
 
 
@@ -256,7 +256,7 @@ class DeviceProgram:
     def _as_outputs(
         self, values: Sequence[Any], given: Sequence[Any], context: Context, notes: Notes
     ) -> list[Any]:
-        """What the program returns: outputs, lengths of ragged ones, and what holds."""
+        """Return what the program returns: outputs, lengths of ragged ones, and what holds."""
         import jax.numpy as jnp
 
         outputs: list[Any] = []

@@ -68,7 +68,7 @@ class DeviceValues:
             yield
 
     def context(self, named: Any = None) -> Context:
-        """How a graph is traced for the device that it names, or for the engine's own."""
+        """Return how a graph is traced for the device that it names, or for the engine's own."""
         return Context(self.precision, platform=(named or self.device).platform)
 
     def device_name(self, named: Any) -> str:

@@ -22,22 +22,22 @@ from theano.link.xla.windows import TAG
 from theano.pytensor_base.graphs.graph import ReplaceValidate
 from theano.pytensor_base.graphs.rewriting import GraphRewriter, copy_stack_trace
 from theano.pytensor_base.graphs.scan import Scan
+from theano.rewriting.database import register_for_tags
 from theano.scan_module.loop.arguments import (
     Loop,
     Sequence,
     Trace,
     Untraced,
     fresh_like,
-    take_apart,
+    unpack,
 )
 from theano.scan_module.step.fixed_shapes import values_of_fixed_shape
 from theano.scan_module.step.shape_only_uses import with_shapes_from_outside
-from theano.schedule.database import register_for_tags
 
 
 @dataclass(frozen=True)
 class Draws:
-    """What a step draws.
+    """The random draws of a step.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ def _is_generator(variable: Variable) -> bool:
 
 
 def _read(values: Iterable[Variable]) -> set[Variable]:
-    """What enters the step and the values are made of."""
+    """Return what enters the step and the values are made of."""
     return {x for x in graph_inputs(values) if not isinstance(x, Constant)}
 
 
@@ -89,8 +89,8 @@ def _have_fixed_shapes(loop: Loop, draws: Draws) -> bool:
 
 
 def drawn_before(node: Apply, op_class: type[Scan]) -> dict[Variable, Variable] | None:
-    """What takes the place of a loop's outputs, or None where the draws must stay in it."""
-    loop = with_shapes_from_outside(take_apart(node))
+    """Return what takes the place of a loop's outputs, or None where the draws must stay in it."""
+    loop = with_shapes_from_outside(unpack(node))
     draws = draws_of(loop)
     if draws is None or not _have_fixed_shapes(loop, draws):
         return None

@@ -45,7 +45,7 @@ def _rows_of(buffer: Variable) -> Variable | None:
 
 
 def _at_most(length: Variable | None, bound: int) -> bool:
-    """Whether a number is known to be no larger, being constant or a minimum with a constant."""
+    """Return whether a number is known to be no larger, being constant or a minimum with a constant."""
     if length is None:
         return False
     if isinstance(length, Constant):

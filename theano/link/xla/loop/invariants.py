@@ -25,7 +25,7 @@ LARGE = 900_000
 
 @dataclass(frozen=True)
 class Turned:
-    """The transpose of a matrix, taken anew wherever it is read."""
+    """The transpose of a matrix, taken again wherever it is read."""
 
     matrix: Any
 
@@ -36,7 +36,7 @@ class Turned:
 def invariants_of(
     variables: Sequence[Variable], values: Sequence[Any], known: Mapping[Variable, Any]
 ) -> list[Any]:
-    """The values, with a `Turned` in the place of a transpose that is large."""
+    """The values, with a `Turned` in place of a transpose that is large."""
     return [_turned(v, x, known) or x for v, x in zip(variables, values, strict=True)]
 
 
@@ -48,7 +48,7 @@ def _turned(variable: Variable, value: Any, known: Mapping[Variable, Any]) -> Tu
 
 
 def _transposed(variable: Variable, known: Mapping[Variable, Any]) -> Any:
-    """The transpose of a variable's value, if it is at hand without turning anything."""
+    """The transpose of a variable's value, if it is available without turning anything."""
     import jax.numpy as jnp
 
     node = variable.owner

@@ -1,4 +1,4 @@
-"""What must be known before a loop is traced, and which loops cannot be."""
+"""Values that must be known before a loop is traced, and loops that cannot be."""
 
 from __future__ import annotations
 

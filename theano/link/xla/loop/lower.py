@@ -71,7 +71,7 @@ class LoopInputs:
 
     @property
     def steps(self) -> int:
-        """How many steps the loop makes, at most."""
+        """Return how many steps the loop makes, at most."""
         return int(self.cases.steps[-1])
 
     @classmethod
@@ -303,14 +303,14 @@ class WhileLoop:
         return outputs, list(well)
 
     def start(self) -> tuple[Any, Any]:
-        """What is kept before the first step, and for each error that all is well."""
+        """Return what is kept before the first step, and for each error that all is well."""
         import jax.numpy as jnp
 
         kept = tuple(storage.start() for storage in self.kept)
         return kept, tuple(jnp.bool_(True) for _ in self.step.errors)
 
     def advanced(self, state: tuple[Any, Any], first: Any, count: Any) -> tuple[Any, Any]:
-        """What is kept after so many steps, and whether all is well."""
+        """Return what is kept after so many steps, and whether all is well."""
         from jax import lax
 
         def one_step(state: Any) -> Any:

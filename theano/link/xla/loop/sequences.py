@@ -66,7 +66,7 @@ class Sequence:
 def sequence_of(variable: Variable, known: Mapping[Variable, Any]) -> Sequence | None:
     """A variable whose value is known as rows of the array that it is a slice of.
 
-    None if it is no slice, or one of what is not at hand.
+    None if it is no slice, or one of what is not available.
     """
     node = variable.owner
     if node is None or not isinstance(node.op, Subtensor):

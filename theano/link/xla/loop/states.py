@@ -1,4 +1,4 @@
-"""What a loop keeps from step to step: states, and traces of its steps' results.
+"""Storage of a loop from step to step: states, and traces of its steps' results.
 
 PyTensor's buffers hold initial rows, then one row a step; one that is shorter than that is
 circular, and holds the last rows in order when the loop is over. Each kind of storage has
@@ -24,7 +24,7 @@ ROWS_MOVED = 3
 
 @dataclass(frozen=True)
 class Storage:
-    """What all kinds have.
+    """The base of all kinds of storage.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Storage:
 
     @property
     def value_count(self) -> int:
-        """How many results of a step it takes."""
+        """Return how many results of a step it takes."""
         return 1
 
     @property
@@ -117,12 +117,12 @@ class Rows(Storage):
 
     @property
     def has_one_row_a_step(self) -> bool:
-        """Whether each step writes the next row, nothing else is in it, and no step reads it."""
+        """Return whether each step writes the next row, nothing else is in it, and no step reads it."""
         return self.history == 0 and not self.taps and self.has_all_rows
 
     @property
     def has_all_rows(self) -> bool:
-        """Whether it has the initial rows, then one of each step."""
+        """Return whether it has the initial rows, then one of each step."""
         whole = not self.is_circular and not self.has_spare
         return whole and self.initial.shape[0] == self.history + self.steps
 

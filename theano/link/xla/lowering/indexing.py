@@ -56,7 +56,7 @@ def _positions_in_entry(entry: Any) -> list[bool]:
 
 
 def region(shape: Sequence[int], indices: Sequence[Any], context: Context) -> Region:
-    """What numbers and slices select of an array of this shape."""
+    """Return what numbers and slices select of an array of this shape."""
     if len(indices) > len(shape):
         raise IndexError(f"too many indices for an array of {len(shape)} dimensions: {indices}")
     starts, lengths, steps, dropped = [], [], [], []

@@ -1,4 +1,4 @@
-"""Which outcomes uniform draws stand for: counted, or chosen one after the other."""
+"""Outcomes of uniform draws: counted, or chosen one after the other."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from theano.sandbox.multinomial import ChoiceFromUniform, MultinomialFromUniform
 
 @lowers(MultinomialFromUniform, concrete=(2,))
 def count_outcomes(op, node, inputs, context):
-    """How often a draw stands for each outcome: the first at which the sum exceeds the draw."""
+    """Return how often a draw stands for each outcome: the first at which the sum exceeds the draw."""
     import jax.numpy as jnp
     from jax import lax
 

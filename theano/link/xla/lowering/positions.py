@@ -79,7 +79,7 @@ def _steps(lengths: list[int], order: str) -> list[int]:
 
 @lowers(SearchsortedOp)
 def places_in_order(op, node, inputs, context):
-    """Where values would go in a vector that is in order, or becomes so by a permutation."""
+    """Return where values would go in a vector that is in order, or becomes so by a permutation."""
     import jax.numpy as jnp
 
     x, values, *permutation = inputs

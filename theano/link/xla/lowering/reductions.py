@@ -56,7 +56,7 @@ def _why_not(node) -> str | None:
     return None if type(op) in _REDUCERS else f"there is no lowering for a reduction by {op}"
 
 
-# PyTensor 3.3 has the maximum and minimum say anew what they compute
+# PyTensor 3.3 has the maximum and minimum say again what they compute
 @lowers(CAReduce, Max, Min, why_not=_why_not)
 def reduced(op, node, inputs, context):
     """An operation on numbers applied along dimensions, in the dtype of the accumulator."""

@@ -219,7 +219,7 @@ _AS_GIVEN: dict[type[sb.ScalarOp], Function] = {
 
 
 def is_known(op: Any) -> bool:
-    """Whether there is a function for a scalar operation."""
+    """Return whether there is a function for a scalar operation."""
     if isinstance(op, sb.Composite):
         return all(is_known(node.op) for node in op.fgraph.toposort())
     return isinstance(op, sb.Cast | sb.Switch) or any(

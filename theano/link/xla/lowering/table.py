@@ -39,7 +39,7 @@ Positions = Collection[int] | Callable[[Apply], Collection[int]]
 
 @dataclass(frozen=True)
 class Rule:
-    """How nodes of a class of ops are traced, and what must be known for that.
+    """The rule by which nodes of a class of ops are traced, and what must be known for that.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ _RULES: dict[type, Rule] = {}
 def lowers(*classes: type, **settings: Any) -> Callable[[Lowering], Lowering]:
     """Register the decorated function as the lowering of these classes.
 
-    It is that of their subclasses, too, unless they say anew what they compute.
+    It is that of their subclasses, too, unless they say again what they compute.
 
     Parameters
     ----------

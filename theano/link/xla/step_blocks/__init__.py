@@ -1,4 +1,4 @@
-"""What is done for all steps of a loop next to it is done for some steps at a time, around it.
+"""Blocks of steps: work for all steps of a loop next to it is done for some steps at a time, around it.
 
 A product that left a loop is as large as all steps together, and so is what a backward loop hands
 to the products after it. In blocks of steps both take the memory of a block: an outer ``while``

@@ -101,7 +101,7 @@ class _Blocks:
         return dict(zip(group.outputs, values, strict=True))
 
     def _start(self) -> dict[str, Any]:
-        """What is kept from block to block, before the first."""
+        """Return what is kept from block to block, before the first."""
         import jax.numpy as jnp
 
         group = self.group
@@ -122,7 +122,7 @@ class _Blocks:
         return unwritten(shape, value.dtype, next(self.marks))
 
     def _block(self, begin: Any, count: int, state: dict[str, Any]) -> dict[str, Any]:
-        """What is kept after the steps of a block."""
+        """Return what is kept after the steps of a block."""
         group, block = self.group, _Block(self.group, self.known, begin, count)
         storages, kept = list(self.loop.kept), list(state["kept"])
         for k, buffer in zip(group.traces, state["traces"], strict=True):
@@ -232,7 +232,7 @@ class _Block:
         )
 
     def _position(self, rows: Rows) -> Any:
-        """Where the rows of the steps begin along their axis."""
+        """Return where the rows of the steps begin along their axis."""
         row = self.begin + rows.first
         if rows.stride == -1:
             row = rows.first - (self.count - 1) - self.begin

@@ -1,7 +1,7 @@
 """A traced program as a list of equations between values.
 
 A loop is one equation: it was traced as a function of its own, under a name that says which loop
-of the context it is. Other functions that JAX calls within a program are taken apart.
+of the context it is. Other functions that JAX calls within a program are unpacked.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from theano.link.xla.loop.lower import WhileLoop
 
 @dataclass(frozen=True, eq=False)
 class Value:
-    """What an equation reads or makes; with a `constant` it is that number."""
+    """An operand or a result of an equation; with a `constant` it is that number."""
 
     shape: tuple[int, ...]
     dtype: Any
@@ -93,7 +93,7 @@ def program_of(traced: Any, loops: Mapping[str, WhileLoop]) -> Program:
         for variable, array in zip(jaxpr.constvars, traced.consts, strict=True)
     }
     equations: list[Equation] = []
-    outputs = _take_apart(jaxpr, known, loops, equations)
+    outputs = _unpack(jaxpr, known, loops, equations)
     return Program(inputs, constants, _read_ones(equations, outputs), outputs)
 
 
@@ -107,7 +107,7 @@ def _read_ones(equations: Sequence[Equation], outputs: Sequence[Value]) -> tuple
     return tuple(reversed(found))
 
 
-def _take_apart(
+def _unpack(
     jaxpr: Any, known: dict[Any, Value], loops: Mapping[str, WhileLoop], found: list[Equation]
 ) -> tuple[Value, ...]:
     """Add the equations of a function's body; return its outputs."""
@@ -123,7 +123,7 @@ def _take_apart(
         inner = dict(zip(called.jaxpr.invars, inputs, strict=True))
         constants = zip(called.jaxpr.constvars, called.consts, strict=True)
         inner.update((x, Value(x.aval.shape, x.aval.dtype, array)) for x, array in constants)
-        made = _take_apart(called.jaxpr, inner, loops, found)
+        made = _unpack(called.jaxpr, inner, loops, found)
         known.update(zip(equation.outvars, made, strict=True))
     return tuple(_value(known, x) for x in jaxpr.outvars)
 

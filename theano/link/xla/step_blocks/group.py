@@ -1,4 +1,4 @@
-"""What belongs to a loop and can be done for some of its steps at a time.
+"""Equations that belong to a loop and can be computed for some of its steps at a time.
 
 After the loop that is what adds up rows of what it returns, and what reads, row by row, traces that
 nothing else reads. Before it, it is what its sequences, and operands of what follows it, are made of
@@ -84,7 +84,7 @@ class Group:
 
     @property
     def arrays(self) -> list[Value]:
-        """What has only a block's rows where the loop reads or writes them."""
+        """Return what has only a block's rows where the loop reads or writes them."""
         read = [self.loop.inputs[k] for k in self.sequences]
         return [*dict.fromkeys(read), *(self.loop.outputs[k] for k in self.traces)]
 
@@ -164,7 +164,7 @@ class Group:
         return value not in self._results and all(one in self.after for one in readers)
 
     def _shown(self, value: Value) -> set[Value]:
-        """What a value shows in another way, and itself."""
+        """Return what a value shows in another way, and itself."""
         made, found = {v: one for one in self.after for v in one.outputs}, {value}
         while value in made and moves(made[value]):
             value = made[value].inputs[0]
@@ -246,7 +246,7 @@ class Group:
         return one is self.loop or one in self.after or one in self.before
 
     def _reads_more(self, value: Value) -> bool:
-        """Whether the arrays that a sequence is made of, which then stay, are larger than it."""
+        """Return whether the arrays that a sequence is made of, which then stay, are larger than it."""
         made = self._made_before()
         pending, seen, read = [value], {value}, 0.0
         while pending:

@@ -1,4 +1,4 @@
-"""Which loops run in blocks of steps, and of how many."""
+"""The choice of loops that run in blocks of steps, and of the steps in a block."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _most_saved(loop: Equation) -> int:
 
 
 def steps_of_block(group: Group, platform: str) -> int:
-    """How many steps a block has, or 0 where that saves too little.
+    """Return how many steps a block has, or 0 where that saves too little.
 
     It divides the number of steps where that makes it at most twice as long.
     """

@@ -1,4 +1,4 @@
-"""Which rows of which array a step has, through the operations that keep rows apart.
+"""The rows of arrays that a step reads, through the operations that keep rows apart.
 
 Each operation has a `Rule`: the rows of its operands that rows of its result are made of, the rows
 of its result that are made of rows of an operand, and what changes in its parameters when it is
@@ -31,7 +31,7 @@ class Rows:
     stride: int = 1
 
     def cover(self, shape: tuple[int, ...], steps: int) -> bool:
-        """Whether the steps have all elements of an array."""
+        """Return whether the steps have all elements of an array."""
         first = 0 if self.stride == 1 else steps - 1
         return shape[self.axis] == steps * self.size and self.first == first
 
@@ -55,7 +55,7 @@ def _same_params(equation: Equation, rows: Rows, count: int) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Rule:
-    """What is known of an operation.
+    """The facts about an operation.
 
     Attributes
     ----------
@@ -288,11 +288,11 @@ RULES: dict[str, Rule] = {
 
 
 def rule_of(equation: Equation) -> Rule | None:
-    """What is known of an operation, or None if it may mix rows."""
+    """Return what is known of an operation, or None if it may mix rows."""
     return RULES.get(equation.name)
 
 
 def moves(equation: Equation) -> bool:
-    """Whether an operation computes nothing, but only shows its operand in another way."""
+    """Return whether an operation computes nothing, but only shows its operand in another way."""
     rule = rule_of(equation)
     return rule is not None and rule.moves

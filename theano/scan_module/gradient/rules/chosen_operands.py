@@ -27,7 +27,7 @@ _WHERE_CHOSEN: dict[type, Callable[[Variable, Variable], Variable]] = {Maximum: 
 
 
 def compare_operands(graph: FunctionGraph) -> bool:
-    """Whether an operand is the greatest or least: asked of the operands, not of the result.
+    """Return whether an operand is the greatest or least: asked of the operands, not of the result.
 
     ``eq(maximum(x, y), x)`` becomes ``ge(x, y)``. Returns whether anything changed.
     """
@@ -85,7 +85,7 @@ def _has_scalar_operation(node: Apply, scalar_operation: type) -> bool:
 
 
 def _stays(variable: Variable, kept: Collection[Variable]) -> bool:
-    """Whether a value is never computed again but read, perhaps in parts or transposed."""
+    """Return whether a value is never computed again but read, perhaps in parts or transposed."""
     while variable not in kept and not is_a(variable, Constant):
         if variable.owner is None or not is_cheap(variable.owner):
             return True
@@ -96,7 +96,7 @@ def _stays(variable: Variable, kept: Collection[Variable]) -> bool:
 
 
 def _is_picked(part: Variable, whole: Variable) -> bool:
-    """Whether one value follows from another by more than operations element by element."""
+    """Return whether one value follows from another by more than operations element by element."""
     source = _viewed(whole)
     following = dependents([source], ancestors([part], blockers=[source]))
     return any(
@@ -106,7 +106,7 @@ def _is_picked(part: Variable, whole: Variable) -> bool:
 
 
 def _viewed(variable: Variable) -> Variable:
-    """What a value with dimensions moved or added was before."""
+    """Return what a value with dimensions moved or added was before."""
     while variable.owner is not None and is_a(variable.owner.op, DimShuffle):
         variable = variable.owner.inputs[0]
     return variable

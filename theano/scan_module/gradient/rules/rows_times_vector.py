@@ -54,7 +54,7 @@ class RowsTimesVector(Op):
 
 
 def rows_times_vector(product: Apply, operands: Sequence[Variable]) -> Variable | None:
-    """What a product with a vector is to be differentiated as; None if it is no such product."""
+    """Return what a product with a vector is to be differentiated as; None if it is no such product."""
     matrix, vector = operands
     [result] = product.outputs
     if vector.type.ndim == 2 and vector.type.shape[1] != 1:
@@ -70,7 +70,7 @@ def rows_times_vector(product: Apply, operands: Sequence[Variable]) -> Variable 
 
 
 def _keeps_rows(tensor: Variable, lengths: Variable) -> bool:
-    """Whether the last of the lengths that a tensor is reshaped to is that of its rows."""
+    """Return whether the last of the lengths that a tensor is reshaped to is that of its rows."""
     if lengths.owner is None or not isinstance(lengths.owner.op, MakeVector):
         return False
     last, known = lengths.owner.inputs[-1], tensor.type.shape[-1]

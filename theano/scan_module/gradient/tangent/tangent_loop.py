@@ -25,7 +25,7 @@ from theano.scan_module.loop.arguments import (
     Trace,
     Untraced,
     fresh_like,
-    take_apart,
+    unpack,
 )
 
 
@@ -43,7 +43,7 @@ def loop_pushforward(
     op_class
         The class of the new loop's op.
     """
-    loop = take_apart(node)
+    loop = unpack(node)
     given = dict(zip(node.inputs, tangents, strict=True))
     constant = _constant_places(loop, given)
     inner_tangents = {
@@ -120,7 +120,7 @@ def _tangent_loop(
 
 
 def _constant_places(loop: Loop, given: dict[Variable, Variable]) -> set[Variable]:
-    """What the step reads that depends on nothing that a direction is given of."""
+    """Return what the step reads that depends on nothing that a direction is given of."""
 
     def is_given(entry: Sequence | State | Invariant) -> bool:
         return is_connected(given[entry.outer])

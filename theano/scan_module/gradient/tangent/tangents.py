@@ -1,6 +1,6 @@
 """Directional derivatives by the operations' own rules, in which discrete values stay as they are.
 
-PyTensor's rules put the direction in the place of the operand. Where the operand is an integer
+PyTensor's rules put the direction in place of the operand. Where the operand is an integer
 that only depends on the variables by comparisons or rounding, an operation that adds up integers,
 or makes an array of them, is then made of floating numbers, which it refuses.
 
@@ -74,10 +74,10 @@ def _pushforward(
         tangent = known.get(value)
         if tangent is None and value.owner is not None:
             # of other variables; an operation on the way that has no tangent is an error all the same
-            (told,) = pushforward(
+            (pushed,) = pushforward(
                 [value], list(wrt), list(directions), use_op_pushforward=True, **options
             )
-            tangent = value.zeros_like() if told is not None and is_connected(told) else None
+            tangent = value.zeros_like() if pushed is not None and is_connected(pushed) else None
         if tangent is not None and is_connected(tangent):
             found[place] = tangent
     tangents = pushforward(
@@ -134,7 +134,7 @@ def _of_results(node: Apply, tangents: list[Variable]) -> list[Variable]:
 
 
 def _is_graph(op: Op) -> bool:
-    """Whether an operator is a graph whose tangents nobody but the graph tells."""
+    """Return whether an operator is a graph whose tangents nobody but the graph tells."""
     own = is_a(op, OpFromGraph) and type(op).pushforward is OpFromGraph.pushforward
     return own and op.pushforward_overrides is None  # type: ignore[attr-defined]
 

@@ -1,8 +1,8 @@
-"""What pages and pictures look like, on light screens and on dark ones."""
+"""Colours and styles of pages and pictures, on light screens and on dark ones."""
 
 from __future__ import annotations
 
-# A colour for each state of a loop, in turn; they are told apart on both backgrounds.
+# A colour for each state of a loop, in turn; they are distinguished on both backgrounds.
 STATE_COLOURS = ("#3b82c4", "#c2702e", "#3f9a5b", "#a45bb5", "#b8922a", "#c24f6a")
 
 _LIGHT = (

@@ -115,7 +115,7 @@ def counted(number: int | str | None) -> str | None:
 
 
 def time_part(time: LoopTime) -> str:
-    """What the steps of a profiled loop took, by statement."""
+    """Return what the steps of a profiled loop took, by statement."""
     said = (
         f"{time.calls} calls of {time.steps} steps in all took {time.seconds:.3g} s; "
         f"{1e6 * time.overhead_per_step:.2g} µs between steps."

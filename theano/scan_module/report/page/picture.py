@@ -29,7 +29,7 @@ from theano.scan_module.report.page.drawing import (
 )
 from theano.scan_module.report.step_products import StepProduct
 from theano.scan_module.report.text import name_and_place
-from theano.users_code.lines import short_line
+from theano.source_locations.lines import short_line
 
 FRAME = 440.0
 GAP = 24.0
@@ -82,7 +82,7 @@ def _loop(loop: LoopReport, y: float) -> Drawn:
 
 
 def _compiled(loop: LoopReport, x: float, y: float) -> Drawn:
-    """What was done before the loop, the compiled step, and what is done after it."""
+    """Return what was done before the loop, the compiled step, and what is done after it."""
     above = _left_the_loop("before the loop, once:", loop.under(HOISTED), x, y)
     top = y + above.height
     if loop.vanished:

@@ -1,4 +1,4 @@
-"""Loops that PyTensor's rewrites made anew, with PyTensor's op, get ours again."""
+"""Loops that PyTensor's rewrites rebuilt, with PyTensor's op, get ours again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class LoopsAreOurs(LoopRewriter):
     heading = "of this package"
 
     def check(self, graph: FunctionGraph, node: Apply) -> Checked | None:
-        """Whether the node is one of PyTensor's op, or of what is below ours."""
+        """Return whether the node is one of PyTensor's op, or of what is below ours."""
         made_anew = type(node.op) in (PyTensorScan, FrozenWhenAsked)
         return Checked(transform=lambda: _ours(node)) if made_anew else None
 

@@ -1,4 +1,4 @@
-"""A loop is given each length once: PyTensor finds out later which of them are equal, and makes it anew.
+"""A loop is given each length once: PyTensor finds out later which of them are equal, and makes it again.
 
 Until then the C compiler has been started for the loop as it was.
 """
@@ -17,13 +17,13 @@ from pytensor.tensor.type import TensorType
 
 from theano.pytensor_base.graphs.reshaped_lengths import entry_of_list
 from theano.pytensor_base.operations.tensor import get_idx_list
-from theano.scan_module.loop.arguments import Invariant, take_apart
+from theano.rewriting.lazy_shapes import LazyShapeFeature
+from theano.rewriting.seconds import SecondsByLoop
+from theano.scan_module.loop.arguments import Invariant, unpack
 from theano.scan_module.loop.roles import given_to
 from theano.scan_module.loop.step_copy import copied
 from theano.scan_module.report.headings import MERGED
 from theano.scan_module.scan_opt.loop_rewriter import Checked, LoopRewriter
-from theano.schedule.lazy_shapes import LazyShapeFeature
-from theano.schedule.seconds import SecondsByLoop
 
 # Fewer lengths are seldom equal, and to find that out takes the shapes of all that is before a loop.
 FEWEST = 3
@@ -36,7 +36,7 @@ class OneLengthEach(LoopRewriter):
     heading = MERGED
 
     def apply(self, graph: FunctionGraph) -> SecondsByLoop:
-        """Visit each loop, with the shapes of the graph as it is now at hand."""
+        """Visit each loop, with the shapes of the graph as it is now available."""
         shapes = LazyShapeFeature()
         graph.attach_feature(shapes)
         try:
@@ -45,10 +45,10 @@ class OneLengthEach(LoopRewriter):
             graph.remove_feature(shapes)
 
     def check(self, graph: FunctionGraph, node: Apply) -> Checked | None:
-        """Which of the lengths that a loop is given are another one."""
+        """Return which of the lengths that a loop is given are another one."""
         if sum(map(_may_be_length, given_to(node).invariants)) < FEWEST:
             return None
-        loop = take_apart(node)
+        loop = unpack(node)
         first: dict[Any, Invariant] = {}
         others: dict[Variable, Variable] = {}
         lengths = _Lengths(graph.shape_feature)  # type: ignore[attr-defined]
@@ -74,7 +74,7 @@ def _may_be_length(variable: Variable) -> bool:
 
 
 class _Lengths:
-    """What lengths are, in terms of lengths of what a graph is given."""
+    """Lengths in terms of lengths of a graph's inputs."""
 
     def __init__(self, shapes: LazyShapeFeature):
         self._shapes = shapes

@@ -45,7 +45,7 @@ class FewerSteps(LoopRewriter):
     readers_first = True
 
     def check(self, graph: FunctionGraph, node: Apply) -> Checked | None:
-        """How many steps the reads of the loop need."""
+        """Return how many steps the reads of the loop need."""
         n_steps = steps_given_to(node)
         reads = [
             Read(output, reader, _steps_for(reader, position, initial, n_steps))
@@ -92,7 +92,7 @@ def _read_from(node: Apply, steps: Variable, reads: list[Read]) -> dict[Variable
 
 
 def _steps_for(reader: Apply, position: int, initial: int, n_steps: Variable):
-    """How many steps a reader needs: a number or a variable; None if all, or not known."""
+    """Return how many steps a reader needs: a number or a variable; None if all, or not known."""
     if not isinstance(reader.op, Subtensor) or position != 0:
         return None
     [index, *_] = get_idx_list(reader.inputs, reader.op.idx_list)

@@ -66,7 +66,7 @@ def _shorter(graph: FunctionGraph, node: Apply, lengths: list[Variable]) -> dict
 def _length(
     graph: FunctionGraph, output: Variable, length: Variable, n_steps: Variable
 ) -> Variable:
-    """How many rows to keep of a trace."""
+    """Return how many rows to keep of a trace."""
     rows = farthest_from_the_end(graph, output) if length is n_steps else None
     # one row there always is: PyTensor's rewrite sees to it
     return length if rows is None or rows <= 1 else _fewer(rows, n_steps)

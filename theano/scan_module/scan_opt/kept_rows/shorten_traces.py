@@ -78,7 +78,7 @@ def _reads_other_rows(
 
 
 def _rows_there_are(node: Apply, output: Variable) -> float:
-    """How many rows an output has at least; PyTensor sees to those of states."""
+    """Return how many rows an output has at least; PyTensor sees to those of states."""
     given, traces = given_to(node), given_by(node).traces
     n_steps = given.n_steps
     if output not in traces or given.trace_lengths[traces.index(output)] is not n_steps:
@@ -112,7 +112,7 @@ class ShortenTraces(LoopRewriter):
         self.name = "shorten_traces" if in_buffer else "shorten_traces_to_what_is_read"
 
     def check(self, graph: FunctionGraph, node: Apply) -> Checked | None:
-        """Whether PyTensor's rewrite applies, and whether it is right."""
+        """Return whether PyTensor's rewrite applies, and whether it is right."""
         found = scan_reduce_trace_rewrite(
             graph, node, backend_supports_output_pre_allocation=self.in_buffer
         )

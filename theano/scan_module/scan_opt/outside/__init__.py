@@ -1,1 +1,1 @@
-"""What left a loop, computed for all of its steps at once."""
+"""Work that left a loop, computed for all of its steps at once."""

@@ -13,8 +13,8 @@ from pytensor.tensor.type import TensorType
 
 from theano.scan_module.step.operation_kinds import kind_of
 from theano.scan_module.step.step_analysis import StepAnalysis
+from theano.source_locations.lines import copy_lines
 from theano.tensor.nnet.correlation.filtering import Filtering
-from theano.users_code.lines import copy_lines
 
 
 class AllSteps:
@@ -58,7 +58,7 @@ class AllSteps:
         return stacked
 
     def holds_product(self, variable: Variable) -> bool:
-        """Whether computing the value takes a product or a correlation, however deep."""
+        """Return whether computing the value takes a product or a correlation, however deep."""
         if variable not in self._products:
             node = variable.owner
             self._products[variable] = (

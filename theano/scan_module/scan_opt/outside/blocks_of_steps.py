@@ -24,7 +24,7 @@ from theano.scan_module.step.step_analysis import StepAnalysis
 
 @dataclass(frozen=True)
 class BlockResult:
-    """What runs in one block: the built loop of its steps, and the sums after it."""
+    """The work of one block: the built loop of its steps, and the sums after it."""
 
     built: BuiltLoop
     sums: list[Variable]
@@ -39,7 +39,7 @@ ENOUGH_ROWS, ENOUGH_BYTES = 1024, 2**20
 
 
 def block_length(step: StepAnalysis, values: list[Variable], memory: int) -> Variable:
-    """How many steps a block has: as many as fit into memory, at least one, and no more than enough.
+    """Return how many steps a block has: as many as fit into memory, at least one, and no more than enough.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def run_in_blocks(
 def _after_block(
     block: Block, loop: Loop, given: list[Variable], run_block: RunBlock, passed: PassedOn
 ) -> list[Variable]:
-    """What a block passes on, and the sums after it, given those before it."""
+    """Return what a block passes on, and the sums after it, given those before it."""
     kept = len(passed.before)
     part = passed.loop_of(block, given[:kept])
     result = run_block(part, given[kept:])

@@ -10,6 +10,7 @@ from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.tensor.type import integer_dtypes
 
 from theano.data_classes import dataclass
+from theano.rewriting.lengths import lengths_of
 from theano.scan_module.scan_opt.outside.all_steps_at_once import AllSteps
 from theano.scan_module.scan_opt.outside.sum_plans import (
     BatchedContraction,
@@ -28,12 +29,11 @@ from theano.scan_module.scan_opt.outside.sum_plans import (
 )
 from theano.scan_module.step.over_all_steps import steps_as_rows
 from theano.scan_module.step.step_analysis import StepAnalysis
-from theano.schedule.lengths import lengths_of
 
 
 @dataclass(frozen=True)
 class Outside:
-    """What the outer graph offers: values of all steps, invariants, the number of steps.
+    """The outer graph's values: values of all steps, invariants, the number of steps.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""How the outer graph reads the outputs of a loop."""
+"""The outer graph's reads of the outputs of a loop."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def farthest_from_the_end(graph: FunctionGraph, output: Variable) -> int | None:
 
 
 def from_the_end(index: int | slice | None) -> int | None:
-    """How far from the end an index begins; None if part of it is not counted from the end."""
+    """Return how far from the end an index begins; None if part of it is not counted from the end."""
     if isinstance(index, slice):
         ends_there = index.stop is None or index.stop < 0
         forward = index.step is None or index.step > 0

@@ -9,17 +9,17 @@ from pytensor.graph.basic import Variable
 from pytensor.tensor.basic import Alloc
 from pytensor.tensor.subtensor import IncSubtensor
 
+from theano.rewriting.allocated import allocated
 from theano.scan_module.loop.arguments import BuiltLoop, Loop, Sequence, State, Trace
-from theano.scan_module.loop.rows_at_hand import AtHand, rows_of, values_at_hand
+from theano.scan_module.loop.available_rows import Available, available_values, rows_of
 from theano.scan_module.scan_opt.outside.all_steps_at_once import AllSteps
 from theano.scan_module.scan_opt.outside.rows_of_sequences import all_rows, number_of_steps
 from theano.scan_module.step.step_analysis import StepAnalysis
-from theano.schedule.allocated import allocated
 
 
-def readable_outside(loop: Loop) -> dict[Variable, AtHand]:
+def readable_outside(loop: Loop) -> dict[Variable, Available]:
     """Sequences and traces: what of all steps can be read outside, and no rewrite shortens."""
-    return values_at_hand(replace(loop, states=()))
+    return available_values(replace(loop, states=()))
 
 
 def further_traces(loop: Loop, step: StepAnalysis, values: list[Variable]) -> dict[Variable, Trace]:
@@ -64,7 +64,7 @@ def steps_run(loop: Loop, built: BuiltLoop | None) -> Variable:
     return built.steps_run()
 
 
-def values_of_all_steps(place: AtHand, loop: Loop, built: BuiltLoop | None) -> Variable:
+def values_of_all_steps(place: Available, loop: Loop, built: BuiltLoop | None) -> Variable:
     """The values of all steps, stacked along a first axis.
 
     Parameters
@@ -104,7 +104,7 @@ class SummedValues:
         built: BuiltLoop | None,
     ):
         self._loop, self._step, self._built = loop, step, built
-        added = {value: AtHand(trace) for value, trace in traces.items()}
+        added = {value: Available(trace) for value, trace in traces.items()}
         self._places = readable_outside(loop) | added
         self._found: dict[Variable, Variable] = {}
 

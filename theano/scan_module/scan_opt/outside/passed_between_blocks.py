@@ -1,4 +1,4 @@
-"""What blocks of a loop's steps pass to the next: all rows of a state or trace, or the last ones.
+"""Rows that blocks of a loop's steps pass to the next: all rows of a state or trace, or the last ones.
 
 Of what is read after the loop, all rows are passed on, and each block writes its own. Of a state of
 which nobody reads more than the last row, only the rows are that the next block reads.
@@ -19,6 +19,8 @@ from pytensor.tensor.subtensor import Subtensor
 from theano.data_classes import dataclass
 from theano.pytensor_base.graphs.kinds import is_a
 from theano.pytensor_base.graphs.shapes import length_along
+from theano.rewriting.lengths import lengths_of
+from theano.rewriting.zeros import is_zero
 from theano.scan_module.loop.arguments import MIT_MOT, BuiltLoop, Loop, State, Trace, Untraced
 from theano.scan_module.loop.constant_index import constant_index
 from theano.scan_module.loop.initial_values import memory_from
@@ -26,8 +28,6 @@ from theano.scan_module.scan_opt.outside.loop_reads import reads_of_last_value
 from theano.scan_module.scan_opt.outside.outside_values import initial_value
 from theano.scan_module.step.fixed_shapes import values_of_fixed_shape
 from theano.scan_module.step.step_analysis import StepAnalysis
-from theano.schedule.lengths import lengths_of
-from theano.schedule.zeros import is_zero
 
 # from a variable of the graph around a loop to what it is where a block is
 Inside = Callable[[Variable], Variable]
@@ -50,7 +50,7 @@ class Block:
 
     def rows(self, buffer: Variable, after: int = 0) -> Variable:
         """The rows of the steps and so many more, as what is read."""
-        return _told_length(self.part(buffer, after=after), self.steps + after)
+        return _static_length(self.part(buffer, after=after), self.steps + after)
 
     def rows_outside(
         self, outer: Variable, before: int = 0, alone: Alone = lambda array: False
@@ -68,13 +68,13 @@ class Block:
             first = self.inside(length_along(array, 0) + end) - self.start - before - self.steps
             of_array = alone if alone(outer) else lambda array: False
             part = self._computed(array, first, of_array)[::-1]
-        return _told_length(part, self.steps)
+        return _static_length(part, self.steps)
 
     def _computed(self, array: Variable, first: Variable, alone: Alone) -> Variable:
         """The rows of the steps in an array outside, from one on."""
         node = array.owner
         if node is None or not is_a(node.op, Elemwise) or not alone(array):
-            return _told_length(self.inside(array)[first : first + self.steps], self.steps)
+            return _static_length(self.inside(array)[first : first + self.steps], self.steps)
         rows = [
             self.inside(operand)
             if operand.type.broadcastable[0]
@@ -84,13 +84,13 @@ class Block:
         return node.op.make_node(*rows).outputs[node.outputs.index(array)]
 
 
-def _told_length(part: Variable, length: Variable) -> Variable:
-    """A part that is told its length, which PyTensor would compute from the bounds of a slice."""
+def _static_length(part: Variable, length: Variable) -> Variable:
+    """A part of static length, which PyTensor would compute from the bounds of a slice."""
     return pt.specify_shape(part, [length, *[None] * (part.type.ndim - 1)])
 
 
 def _read_backwards(array: Variable) -> tuple[Variable, int] | None:
-    """What an array is the rows of in reverse, and how far from its end they begin; None if it is not."""
+    """Return what an array is the rows of in reverse, and how far from its end they begin; None if it is not."""
     node = array.owner
     if node is None or not isinstance(node.op, Subtensor):
         return None
@@ -103,13 +103,13 @@ def _read_backwards(array: Variable) -> tuple[Variable, int] | None:
 
 
 def can_pass_traces(loop: Loop) -> bool:
-    """Whether memory for all rows of a loop's traces can be made before it runs."""
+    """Return whether memory for all rows of a loop's traces can be made before it runs."""
     traces = {trace.inner for trace in loop.traces}
     return values_of_fixed_shape(loop, traces) == traces
 
 
 class PassedOn:
-    """What blocks of a loop pass on.
+    """The rows that blocks of a loop pass on.
 
     Attributes
     ----------
@@ -189,7 +189,7 @@ class PassedOn:
     def after(
         self, block: Block, given: Sequence[Variable], part: Loop, built: BuiltLoop
     ) -> list[Variable]:
-        """What is passed on after a block.
+        """Return what is passed on after a block.
 
         Parameters
         ----------
@@ -211,7 +211,7 @@ class PassedOn:
         return passed
 
     def replacements(self, values: Sequence[Variable]) -> dict[Variable, Variable]:
-        """What is read of the loop's outputs, by what was passed on in the end."""
+        """Return what is read of the loop's outputs, by what was passed on in the end."""
         found: dict[Variable, Variable] = {}
         for entry, value in zip(self._entries, values, strict=True):
             if entry in self._reads:

@@ -46,7 +46,7 @@ def number_of_steps(loop: Loop) -> Variable:
 
 
 def has_rows(array: Variable, steps: Variable) -> bool:
-    """Whether an array is known to have at least as many rows as a loop has steps."""
+    """Return whether an array is known to have at least as many rows as a loop has steps."""
     if is_a(steps, Constant) and array.type.shape[0] is not None:
         return bool(0 <= steps.data <= array.type.shape[0])
     if any(measured is array for measured in _lengths_not_below(steps)):
@@ -108,7 +108,7 @@ def _of_state(buffer: Variable, part: slice, steps: Variable) -> bool:
 
 
 def _rows_left_out(part: slice) -> int | None:
-    """How many rows a slice leaves out at both ends; None if that depends on how many there are."""
+    """Return how many rows a slice leaves out at both ends; None if that depends on how many there are."""
     if part.step in (1, None):
         start, stop = part.start or 0, part.stop or 0
         return start - stop if start >= 0 >= stop else None
@@ -138,7 +138,7 @@ _RULES = (
 
 
 def _is_at_least(number: Variable, steps: Variable) -> bool:
-    """Whether a number is known not to be less than the number of steps."""
+    """Return whether a number is known not to be less than the number of steps."""
     number, steps = _as_given(number), _as_given(steps)
     if is_a(number, Constant) and is_a(steps, Constant):
         return bool(number.data >= steps.data)
@@ -168,7 +168,7 @@ def _smaller_of(number: Variable) -> list[Variable]:
 
 
 def _is_length(number: Variable) -> bool:
-    """Whether a number is the length of an array, or the smallest of lengths."""
+    """Return whether a number is the length of an array, or the smallest of lengths."""
     node = _as_given(number).owner
     if node is not None and is_a(node.op, Elemwise):
         if isinstance(node.op.scalar_op, ScalarMinimum):

@@ -1,4 +1,4 @@
-"""How a sum over the steps of a loop is computed outside: as data."""
+"""Plans of sums over the steps of a loop that are computed outside: as data."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class StepSum:
 
 @dataclass(frozen=True)
 class WeightedSum:
-    """A sum over the steps of a value that is computed again from values at hand."""
+    """A sum over the steps of a value that is computed again from values available."""
 
     value: Variable
     reads: tuple[Variable, ...]
@@ -143,7 +143,7 @@ def values_read(plan: Plan) -> list[Variable]:
 
 
 def viewed(operand: Variable) -> Variable:
-    """What an operand of a product is a transpose, a row or a column of; or the operand."""
+    """Return what an operand of a product is a transpose, a row or a column of; or the operand."""
     node = operand.owner
     if node is not None and isinstance(node.op, DimShuffle):
         order = tuple(node.op.new_order)

@@ -14,6 +14,7 @@ from pytensor.tensor.shape import Reshape, SpecifyShape
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
 from theano.pytensor_base.graphs.kinds import is_a
+from theano.rewriting.zeros import is_zero
 from theano.scan_module.step.gathers import is_scatter
 from theano.scan_module.step.step_analysis import (
     StepAnalysis,
@@ -21,7 +22,6 @@ from theano.scan_module.step.step_analysis import (
     correlation_of,
     product_of,
 )
-from theano.schedule.zeros import is_zero
 
 # the elements of their first argument, moved
 VIEWS = (DimShuffle, Reshape, SpecifyShape, Subtensor)
@@ -67,7 +67,7 @@ def _split(
 
 
 def _is_sum_in(variable: Variable, node: Apply) -> bool:
-    """Whether a value is a sum or difference of values of its own shape."""
+    """Return whether a value is a sum or difference of values of its own shape."""
     return (
         is_a(node.op, Elemwise)
         and isinstance(node.op.scalar_op, Add | Sub | Neg)
@@ -76,7 +76,7 @@ def _is_sum_in(variable: Variable, node: Apply) -> bool:
 
 
 def holds_product(variable: Variable, step: StepAnalysis) -> bool:
-    """Whether it varies and is a product, a correlation, a scatter, a sum, or linear in one."""
+    """Return whether it varies and is a product, a correlation, a scatter, a sum, or linear in one."""
     if variable not in step.with_product:
         step.with_product[variable] = _holds_product(variable, step)
     return step.with_product[variable]
@@ -97,7 +97,7 @@ def _holds_product(variable: Variable, step: StepAnalysis) -> bool:
 
 
 def linear_position(node: Apply, step: StepAnalysis) -> int | None:
-    """Which argument a node is linear in, the others being invariant; None if it is not linear."""
+    """Return which argument a node is linear in, the others being invariant; None if it is not linear."""
     op = node.op
     others_invariant = not any(step.varies(argument) for argument in node.inputs[1:])
     if isinstance(op, VIEWS) and others_invariant:
@@ -112,7 +112,7 @@ def linear_position(node: Apply, step: StepAnalysis) -> int | None:
 
 
 def scaled_position(node: Apply, step: StepAnalysis) -> int | None:
-    """Which argument an element-wise node multiplies by what is invariant, or casts; or None."""
+    """Return which argument an element-wise node multiplies by what is invariant, or casts; or None."""
     if not is_a(node.op, Elemwise):
         return None
     varying = [k for k, argument in enumerate(node.inputs) if step.varies(argument)]

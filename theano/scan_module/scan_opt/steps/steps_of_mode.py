@@ -15,8 +15,8 @@ from pytensor.graph.fg import FunctionGraph
 
 from theano.pytensor_base.graphs.rewriting import GraphRewriter
 from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
+from theano.rewriting.step_modes import step_modes
 from theano.scan_module.scan_opt.loop_rewriter import loops_of
-from theano.schedule.step_modes import step_modes
 
 
 class StepsOfMode(GraphRewriter):
@@ -44,7 +44,7 @@ class StepsOfMode(GraphRewriter):
                 )
 
     def making(self) -> Callable[[PyTensorScan], PyTensorScan]:
-        """What makes the loops that take the place of those of a graph."""
+        """Return what makes the loops that take the place of those of a graph."""
         return self.of_mode
 
     def of_mode(self, op: PyTensorScan) -> PyTensorScan:

@@ -23,7 +23,7 @@ class StepsRewrittenOnce(StepsOfMode):
     """Gives loops that have the default mode another one, and the steps that it makes of theirs."""
 
     def making(self) -> Callable[[Scan], Scan]:
-        """What makes the loops of one graph, which remembers their steps."""
+        """Return what makes the loops of one graph, which remembers their steps."""
         mode = self.mode()
         steps: dict[Hashable, FunctionGraph] = {}
 

@@ -270,9 +270,9 @@ def conv2d_grad_wrt_inputs(
     ValueError
         A length of `input_shape` is missing; when the function runs, shapes that do not fit.
     """
-    told, lengths = _told_shape(input_shape, 4, "conv2d_grad_wrt_inputs: input_shape")
+    declared, lengths = _declared_shape(input_shape, 4, "conv2d_grad_wrt_inputs: input_shape")
     return AbstractConv2d_gradInputs(
-        told,
+        declared,
         filter_shape,
         border_mode,
         subsample,
@@ -295,9 +295,9 @@ def conv3d_grad_wrt_inputs(
     num_groups: int = 1,
 ) -> TensorVariable:
     """Return the gradient of a convolution of volumes by them: see `conv2d_grad_wrt_inputs`."""
-    told, lengths = _told_shape(input_shape, 5, "conv3d_grad_wrt_inputs: input_shape")
+    declared, lengths = _declared_shape(input_shape, 5, "conv3d_grad_wrt_inputs: input_shape")
     return AbstractConv3d_gradInputs(
-        told, filter_shape, border_mode, subsample, filter_flip, filter_dilation, num_groups
+        declared, filter_shape, border_mode, subsample, filter_flip, filter_dilation, num_groups
     )(filters, output_grad, lengths)
 
 
@@ -335,10 +335,10 @@ def conv2d_grad_wrt_weights(
         A length of `filter_shape` is missing; when the function runs, shapes that do not fit.
     """
     rank = 6 if unshared else 4
-    told, sizes = _told_shape(filter_shape, rank, "conv2d_grad_wrt_weights: filter_shape")
+    declared, sizes = _declared_shape(filter_shape, rank, "conv2d_grad_wrt_weights: filter_shape")
     return AbstractConv2d_gradWeights(
         input_shape,
-        told,
+        declared,
         border_mode,
         subsample,
         filter_flip,
@@ -360,13 +360,13 @@ def conv3d_grad_wrt_weights(
     num_groups: int = 1,
 ) -> TensorVariable:
     """Return the gradient of a convolution of volumes by filters: see `conv2d_grad_wrt_weights`."""
-    told, sizes = _told_shape(filter_shape, 5, "conv3d_grad_wrt_weights: filter_shape")
+    declared, sizes = _declared_shape(filter_shape, 5, "conv3d_grad_wrt_weights: filter_shape")
     return AbstractConv3d_gradWeights(
-        input_shape, told, border_mode, subsample, filter_flip, filter_dilation, num_groups
+        input_shape, declared, border_mode, subsample, filter_flip, filter_dilation, num_groups
     )(input, output_grad, sizes)
 
 
-def _told_shape(shape: Any, rank: int, name: str) -> tuple[list, list]:
+def _declared_shape(shape: Any, rank: int, name: str) -> tuple[list, list]:
     """A shape with None for what is not constant, and its last lengths, which must be there."""
     entries = [shape[axis] for axis in range(rank)]
     if not isinstance(shape, Variable) and len(shape) != rank:

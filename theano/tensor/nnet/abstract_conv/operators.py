@@ -131,11 +131,11 @@ class BaseAbstractConv(Filtering):
     _turned = turned
 
     def _known(self, output: Sequence[int | None]) -> list[int | None]:
-        """Which lengths are 1, as in Theano: gradients then have the types of their variables."""
+        """Return which lengths are 1, as in Theano: gradients then have the types of their variables."""
         return [n if n == 1 else None for n in output]
 
     def _shape_inputs(self, shape: Any, needed: bool) -> list[Variable]:
-        """What a node has of a `shape` that is given: a vector of integers."""
+        """Return what a node has of a `shape` that is given: a vector of integers."""
         shape = pt.as_tensor_variable(shape)
         if shape.ndim != 1 or shape.dtype not in discrete_dtypes:
             raise TypeError(
@@ -148,12 +148,12 @@ class BaseAbstractConv(Filtering):
         return [shape[axis] for shape in shape_inputs for axis in range(self.rank)]
 
     def _images(self, img: Any) -> Any:
-        """Images, checked to have the shape that is told."""
+        """Images, checked to have the declared shape."""
         message = f"{self._says} image does not match given imshp."
         return assert_shape(pt.as_tensor_variable(img), self.imshp, message)
 
     def _filters(self, kern: Any) -> Any:
-        """Filters, checked to have the shape that is told."""
+        """Filters, checked to have the declared shape."""
         message = f"{self._says} filters does not match given kshp."
         return assert_shape(pt.as_tensor_variable(kern), self.kshp, message)
 

@@ -22,7 +22,7 @@ __all__ = [
     "get_conv_gradweights_shape_1axis",
     "get_conv_output_shape",
     "get_conv_shape_1axis",
-    "lengths_as_told",
+    "declared_lengths",
 ]
 
 
@@ -145,7 +145,7 @@ def get_conv_gradweights_shape(
     Returns
     -------
     tuple
-        With None for each length that does not follow. As in Theano, what stands in the place of
+        With None for each length that does not follow. As in Theano, what stands in place of
         the filters follows from the channels of the result, and in that of the channels from those
         of the images.
     """
@@ -264,17 +264,17 @@ def assert_shape(x: Any, expected_shape: Any, msg: str = "Unexpected shape.") ->
     """
     if expected_shape is None or not config.conv.assert_shape:
         return x
-    conditions = lengths_as_told(x, expected_shape).values()
+    conditions = declared_lengths(x, expected_shape).values()
     return Assert(msg)(x, *conditions) if conditions else x
 
 
-def lengths_as_told(x: Any, told: Sequence[Any]) -> dict[int, Any]:
+def declared_lengths(x: Any, told: Sequence[Any]) -> dict[int, Any]:
     """Return, for each dimension whose length is not None in `told`, whether `x` has this length.
 
     Examples
     --------
     >>> import theano.tensor as T
-    >>> {axis: bool(has.eval()) for axis, has in lengths_as_told(T.zeros((2, 3)), (None, 4)).items()}
+    >>> {axis: bool(has.eval()) for axis, has in declared_lengths(T.zeros((2, 3)), (None, 4)).items()}
     {1: False}
     """
     return {

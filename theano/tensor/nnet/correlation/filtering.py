@@ -97,7 +97,7 @@ class Filtering(Op):
 
     @property
     def filter_rank(self) -> int:
-        """How many dimensions filters have."""
+        """Return how many dimensions filters have."""
         return 2 + self.rank * (2 if self.unshared else 1)
 
     def _operands(self, **operands: tuple[Any, int]) -> list[TensorVariable]:
@@ -113,7 +113,7 @@ class Filtering(Op):
         return [tensor.astype(dtype) for tensor in tensors.values()]
 
     def _shape_inputs(self, shape: Any, needed: bool) -> list[TensorVariable]:
-        """What a node has of a `shape` that is given: the lengths as integer scalars."""
+        """Return what a node has of a `shape` that is given: the lengths as integer scalars."""
         name = type(self).__name__
         if shape is None:
             if needed:
@@ -137,7 +137,7 @@ class Filtering(Op):
         return filters
 
     def _known(self, output: Sequence[int | None]) -> list[int | None]:
-        """What the type of the output says of a shape, as far as it is known."""
+        """Return what the type of the output says of a shape, as far as it is known."""
         # where no window fits, the error comes when the shapes are checked
         return [None if n is not None and n < 0 else n for n in output]
 

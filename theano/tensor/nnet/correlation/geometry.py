@@ -1,4 +1,4 @@
-"""Where the windows of a correlation lie: padding, extents, and how many there are.
+"""Geometry of a correlation's windows: padding, extents, and how many there are.
 
 A dimension of an image of some `length` is padded by a `border`, a number of zeros before it and
 one after it. A filter of some `size` whose neighbours are a `dilation` apart has an `extent`; it is
@@ -90,7 +90,7 @@ def borders(border_mode: BorderMode, extents: Sequence[Any]) -> list[tuple[Any, 
 
 
 def window_count(length: Any, covered: Any, border: tuple[Any, Any], stride: int) -> Any:
-    """How many windows of extent `covered` there are in a dimension; at most 0 if none fits."""
+    """Return how many windows of extent `covered` there are in a dimension; at most 0 if none fits."""
     places = _plus(_plus(length, border[0]), border[1]) - covered
     return (places if stride == 1 else places // stride) + 1
 

@@ -23,7 +23,7 @@ from theano.tensor.nnet.correlation.geometry import extent
 
 @dataclass(frozen=True)
 class Windows:
-    """Where windows lie in images: all that a correlation is, but for its values.
+    """The places of windows in images: all that a correlation is, but for its values.
 
     Parameters
     ----------

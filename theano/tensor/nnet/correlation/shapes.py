@@ -93,7 +93,7 @@ class Shapes:
         )
 
     def windows(self) -> Windows:
-        """Where the windows are, of shapes that are all known."""
+        """Return where the windows are, of shapes that are all known."""
         op, rank = self.operator, self.operator.rank
         sizes = self.filters[-rank:]
         extents = map(geometry.extent, sizes, op.filter_dilation)

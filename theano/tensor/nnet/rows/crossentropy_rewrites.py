@@ -45,7 +45,7 @@ def _scores_of(softmax: Variable) -> Scores | None:
 
 
 def _counts_rows(fgraph: FunctionGraph, rows: Variable, classes: Variable) -> bool:
-    """Whether `rows` is 0, 1, 2 … for each element of the vector `classes`."""
+    """Return whether `rows` is 0, 1, 2 … for each element of the vector `classes`."""
     if classes.type.ndim != 1 or rows.type.ndim != 1:
         return False
     if classes.type.shape == (1,) and isinstance(rows, Constant):
@@ -186,7 +186,7 @@ def _placed_in_zeros(variable: Variable) -> bool:
 
 
 def _is_choice(variable: Variable, softmax: Variable, indices: tuple) -> bool:
-    """Whether a vector is the softmax at the given places."""
+    """Return whether a vector is the softmax at the given places."""
     node = variable.owner
     return (
         node is not None
@@ -197,7 +197,7 @@ def _is_choice(variable: Variable, softmax: Variable, indices: tuple) -> bool:
 
 
 def _factors(variable: Variable) -> tuple[list[Variable], list[Variable]]:
-    """What a value is the product of, and what is divided by."""
+    """Return what a value is the product of, and what is divided by."""
     node = variable.owner
     if node is not None and node.op == pt.neg:
         factors, divisors = _factors(node.inputs[0])

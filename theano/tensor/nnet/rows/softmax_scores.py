@@ -1,4 +1,4 @@
-"""What a softmax of rows is computed from: scores, and a bias that is added to them."""
+"""Operands of a softmax of rows: scores, and a bias that is added to them."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ Scores = tuple[Variable, Variable]
 
 
 def is_constant(variable: Variable, value: float) -> bool:
-    """Whether a variable is a constant all of whose elements are one number."""
+    """Return whether a variable is a constant all of whose elements are one number."""
     try:
         found = pt.get_underlying_scalar_constant_value(variable)
     except NotScalarConstantError:
@@ -20,7 +20,7 @@ def is_constant(variable: Variable, value: float) -> bool:
 
 
 def is_of_rows(node: Apply | None, operator: type) -> bool:
-    """Whether a node is a softmax, or its logarithm, of each row of a matrix."""
+    """Return whether a node is a softmax, or its logarithm, of each row of a matrix."""
     return node is not None and isinstance(node.op, operator) and node.op.axis == (1,)
 
 

@@ -1,4 +1,4 @@
-"""How many windows a dimension has, where they lie, and how many elements each has."""
+"""Windows of a dimension: how many there are, where they lie, and how many elements each has."""
 
 from __future__ import annotations
 

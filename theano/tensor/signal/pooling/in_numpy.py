@@ -46,7 +46,7 @@ def total(x: np.ndarray, windows: Windows, dtype: Any = None) -> np.ndarray:
 
 
 def mean(x: np.ndarray, windows: Windows, with_padding: bool) -> np.ndarray:
-    """Return the mean of each window; of whole numbers, it is cut off to one."""
+    """Return the mean of each window; of integers, it is cut off to one."""
     working = x.dtype if x.dtype.kind == "f" else np.dtype("float64")
     sums = total(x, windows, working)
     return (sums / windows.counted(with_padding).astype(working)).astype(x.dtype)

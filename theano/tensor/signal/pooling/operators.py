@@ -91,7 +91,7 @@ class OverWindows(Op):
 
     @property
     def windows_may_be_empty(self) -> bool:
-        """Whether what is computed is known for a window of which no element is in the image."""
+        """Return whether what is computed is known for a window of which no element is in the image."""
         return self.mode in ("sum", "average_inc_pad")
 
     def check_pooled(self, what: str, pooled: Any, x: Any, windows: Windows) -> None:

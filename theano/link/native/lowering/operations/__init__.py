@@ -1,1 +1,1 @@
-"""How each operation reads in the intermediate form: one module for a family of operators."""
+"""Lowerings of operations: one module for a family of operators."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from theano.link.native.ir.ir import CannotLower, Numbers, Scalar, Size, Spread, Value, View
+from theano.link.native.ir.ir import CannotLower, IndexVector, Scalar, Size, Splat, Value, View
 from theano.link.native.ir.symbolic import Call, Choice, compared
 from theano.link.native.lowering.operations.elementwise import cast
 from theano.link.native.lowering.operations.matrices.stacks import stack_shape, stretched
@@ -31,7 +31,7 @@ def convolutions_of_stacks(
     """
     dtype = node.outputs[0].type.dtype
     if dtype == "bool":
-        raise CannotLower("a convolution of truth values")
+        raise CannotLower("a convolution of booleans")
     signal, kernel = (step.view(cast(step, value, dtype)) for value in inputs[:2])
     for size in (signal.shape[-1], kernel.shape[-1]):
         step.sizes.check(compared(size, ">=", 1), "what is convolved is not empty")
@@ -52,7 +52,7 @@ def convolutions_of_stacks(
 
 
 def _first_shift(step: Step, full: Value, n: Size, k: Size) -> Size:
-    """How many terms of the shorter vector, but one, are left out at either end."""
+    """Return how many terms of the shorter vector, but one, are left out at either end."""
     if isinstance(n, int) and isinstance(k, int):
         shorter: Size = min(n, k)
     else:
@@ -67,9 +67,9 @@ def _first_shift(step: Step, full: Value, n: Size, k: Size) -> Size:
 
 
 def _number(value: Value) -> Scalar:
-    if isinstance(value, Numbers) and len(value.items) == 1:
+    if isinstance(value, IndexVector) and len(value.items) == 1:
         return value.items[0]
-    if isinstance(value, Spread):
+    if isinstance(value, Splat):
         return value.scalar
     if isinstance(value, Scalar):
         return value

@@ -14,7 +14,7 @@ from theano.link.native.statements.cumulate import Cumulate
 def accumulate(step: Step, node, inputs: list[Value]) -> list[Value]:
     view, axis = step.view(inputs[0]), node.op.axis
     if view.dtype == "bool":
-        raise CannotLower("a cumulative sum of truth values")
+        raise CannotLower("a cumulative sum of booleans")
     out = step.temporary(view.dtype, view.shape)
     operation = "add" if node.op.mode == "add" else "multiply"
     step.append(Cumulate(operation, View.of(out), view, axis), out)

@@ -11,7 +11,7 @@ from pytensor.tensor.basic import ScalarFromTensor, TensorFromScalar
 from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from pytensor.tensor.extra_ops import CpuContiguous
 
-from theano.link.native.ir.ir import CannotLower, Numbers, Scalar, Spread, Value, View
+from theano.link.native.ir.ir import CannotLower, IndexVector, Scalar, Splat, Value, View
 from theano.link.native.ir.scalar_expressions import (
     Expression,
     expression_of,
@@ -38,7 +38,7 @@ def elementwise(step: Step, node, inputs: list[Value]) -> list[Value]:
     if items is not None:
         rows = [apply_scalar_op(step, node.op.scalar_op, row, node, None) for row in items]
         return [
-            Numbers(tuple(row[k] for row in rows), output.type.dtype)  # type: ignore[misc]
+            IndexVector(tuple(row[k] for row in rows), output.type.dtype)  # type: ignore[misc]
             for k, output in enumerate(node.outputs)
         ]
     inputs = [_one_number_everywhere(value) for value in inputs]
@@ -50,23 +50,23 @@ def elementwise(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 def _one_number_everywhere(value: Value) -> Value:
     """A vector of one integer, such as the 0 of ``x > 0``, as a number that needs no memory."""
-    if isinstance(value, Numbers) and len(value.items) == 1:
-        return Spread(value.items[0], (1,))
+    if isinstance(value, IndexVector) and len(value.items) == 1:
+        return Splat(value.items[0], (1,))
     return value
 
 
 def _items(inputs: list[Value]) -> list[list[Value]] | None:
     """The operands of each item of short vectors, or None if they are not all of that kind."""
-    if not any(isinstance(value, Numbers) for value in inputs):
+    if not any(isinstance(value, IndexVector) for value in inputs):
         return None
-    count = max(len(x.items) for x in inputs if isinstance(x, Numbers))
+    count = max(len(x.items) for x in inputs if isinstance(x, IndexVector))
     for value in inputs:
-        fits = isinstance(value, Numbers) or (isinstance(value, Spread) and value.ndim == 1)
+        fits = isinstance(value, IndexVector) or (isinstance(value, Splat) and value.ndim == 1)
         if not fits or value.shape[0] not in (1, count):
             return None
     return [
         [
-            x.items[k if len(x.items) == count else 0] if isinstance(x, Numbers) else x.scalar  # type: ignore[union-attr]
+            x.items[k if len(x.items) == count else 0] if isinstance(x, IndexVector) else x.scalar  # type: ignore[union-attr]
             for x in inputs
         ]
         for k in range(count)
@@ -92,7 +92,7 @@ def apply_scalar_op(step: Step, op, inputs: list[Value], node, flags) -> list[Va
         if isinstance(op, Pow) and output not in FLOATS:
             _check_exponent(step, inputs[1])
         elif isinstance(op, Pow | Mod):
-            second = inputs[1].scalar if isinstance(inputs[1], Spread) else inputs[1]
+            second = inputs[1].scalar if isinstance(inputs[1], Splat) else inputs[1]
             if isinstance(second, Scalar) and second.literal is not None:
                 by_a_number = power_of if isinstance(op, Pow) else remainder_by
                 expression = by_a_number(expression, second.literal)
@@ -114,7 +114,7 @@ def apply_scalar_op(step: Step, op, inputs: list[Value], node, flags) -> list[Va
 
 
 def _are_whole(orders: Variable) -> bool:
-    """Whether all numbers of a constant are whole, whatever its type."""
+    """Return whether all numbers of a constant are whole, whatever its type."""
     return is_a(orders, Constant) and bool((np.trunc(orders.data) == orders.data).all())
 
 
@@ -122,10 +122,10 @@ _NOT_NEGATIVE = Expression("not negative", "is not negative", None, "bool")
 
 
 def _check_exponent(step: Step, exponent: Value) -> None:
-    """NumPy has no negative powers of whole numbers."""
+    """NumPy has no negative powers of integers."""
     if exponent.dtype == "bool" or exponent.dtype.startswith("u"):
         return
-    if isinstance(exponent, Spread):
+    if isinstance(exponent, Splat):
         exponent = exponent.scalar
     if isinstance(exponent, Scalar):
         least = exponent
@@ -142,11 +142,11 @@ def _check_exponent(step: Step, exponent: Value) -> None:
 
 def _of_shape(step: Step, value: Value, shape) -> Value:
     if isinstance(value, Scalar):
-        return Spread(value, shape)
+        return Splat(value, shape)
     if tuple(map(step.sizes.find, value.shape)) == shape:
         return value
-    if isinstance(value, Spread):
-        return Spread(value.scalar, shape)
+    if isinstance(value, Splat):
+        return Splat(value.scalar, shape)
     return step.stretched(step.view(value), shape)
 
 
@@ -177,16 +177,16 @@ def reorder_dimensions(step: Step, node, inputs: list[Value]) -> list[Value]:
     """Another order of the axes of the same memory."""
     (value,) = inputs
     order = node.op.new_order
-    if isinstance(value, Numbers) and len(value.items) == 1:
-        value = Spread(value.items[0], (1,))
+    if isinstance(value, IndexVector) and len(value.items) == 1:
+        value = Splat(value.items[0], (1,))
     for d in range(value.ndim):
         if d not in order:
             step.sizes.equal(value.shape[d], 1, f"the dropped dimension {d} is of size 1")
     shape = tuple(1 if d == "x" else value.shape[d] for d in order)
     if isinstance(value, Scalar):
-        return [Spread(value, shape)]
-    if isinstance(value, Spread):
-        return [Spread(value.scalar, shape) if shape else value.scalar]
+        return [Splat(value, shape)]
+    if isinstance(value, Splat):
+        return [Splat(value.scalar, shape) if shape else value.scalar]
     view = step.view(value)
     axes = tuple(None if d == "x" else view.axes[d] for d in order)
     steps = tuple(0 if d == "x" else view.steps[d] for d in order)
@@ -206,14 +206,14 @@ def constant_value(step: Step, variable: Constant) -> Value:
     if data.ndim == 0:
         return step.constant(data, dtype)
     if data.ndim == 1 and data.size <= 8 and data.dtype.kind in "iu":
-        return Numbers(tuple(step.constant(number, dtype) for number in data), dtype)
+        return IndexVector(tuple(step.constant(number, dtype) for number in data), dtype)
     if data.size and _is_one_number(data):
-        return Spread(step.constant(data.flat[0], dtype), data.shape)
+        return Splat(step.constant(data.flat[0], dtype), data.shape)
     return step.constant_array(data)
 
 
 def _is_one_number(data: np.ndarray) -> bool:
-    """Whether all elements are the same, zeros with their signs."""
+    """Return whether all elements are the same, zeros with their signs."""
     same = (data == data.flat[0]).all()
     return bool(same and (data.flat[0] != 0 or not np.signbit(data).any()))
 
@@ -222,8 +222,8 @@ def cast(step: Step, value: Value, dtype: str) -> Value:
     """The value in another type."""
     if value.dtype == dtype:
         return value
-    if isinstance(value, Numbers):
+    if isinstance(value, IndexVector):
         items = tuple(cast(step, item, dtype) for item in value.items)
-        return Numbers(items, dtype)  # type: ignore[arg-type]
+        return IndexVector(items, dtype)  # type: ignore[arg-type]
     expression = expression_of(Cast(get_scalar_type(dtype)), [value.dtype], dtype)
     return step.apply(expression, [value])

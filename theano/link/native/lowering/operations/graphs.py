@@ -85,7 +85,7 @@ def _computed(
 
 
 def _whole_numbers(node: Apply, known: Mapping[Variable, Constant]) -> Constant | None:
-    """What few whole numbers a node makes of constants alone, such as sizes and bounds."""
+    """Return what few integers a node makes of constants alone, such as sizes and bounds."""
     operands = [known.get(variable, variable) for variable in node.inputs]
     if not isinstance(node.op, _OF_SIZES) or np.dtype(node.outputs[0].type.dtype).kind not in "iu":
         return None

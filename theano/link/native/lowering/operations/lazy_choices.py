@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from theano.link.native.graph.lazy_choices import Branch, LazyChoice
-from theano.link.native.ir.ir import CannotLower, Numbers, Scalar, Size, Spread, Value, View
+from theano.link.native.ir.ir import CannotLower, IndexVector, Scalar, Size, Splat, Value, View
 from theano.link.native.ir.layout import c_order, place_of
 from theano.link.native.ir.symbolic import Choice, Symbolic, compared
 from theano.link.native.lowering.operations.scan import LoopCall
@@ -76,9 +76,9 @@ def _is_known_before(step: Step, value: Value) -> bool:
     match value:
         case Scalar():
             return value.invariant
-        case Spread():
+        case Splat():
             return value.scalar.invariant
-        case Numbers():
+        case IndexVector():
             return all(item.invariant for item in value.items)
     return step.invariant(value)
 
@@ -87,10 +87,10 @@ def _settled(step: Step, value: Value) -> Value:
     """A value whose numbers are known before the loop, if they can be."""
     if isinstance(value, Scalar):
         return step.settled(value) or value
-    if isinstance(value, Numbers):
+    if isinstance(value, IndexVector):
         items = tuple(step.settled(item) or item for item in value.items)
         same = all(one is other for one, other in zip(items, value.items, strict=True))
-        return value if same else Numbers(items, value.dtype)
+        return value if same else IndexVector(items, value.dtype)
     return value
 
 
@@ -104,7 +104,7 @@ def _as_rows(step: Step, value: Value) -> View:
 
 
 def _memory(step: Step, calls: list[LoopCall], known: Symbolic | None) -> list[View]:
-    """Where the traces of both loops lie."""
+    """Return where the traces of both loops lie."""
     results = []
     for first, second in zip(*(call.traces_with_shapes() for call in calls), strict=True):
         shape: list[Size] = [1]

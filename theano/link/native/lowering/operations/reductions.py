@@ -9,7 +9,7 @@ from pytensor.tensor.math import Argmax, Max, Min, MulWithoutZeros
 from pytensor.tensor.special import LogSoftmax, Softmax
 
 from theano.data_classes import dataclass
-from theano.link.native.ir.ir import CannotLower, Numbers, Scalar, Size, Value, View
+from theano.link.native.ir.ir import CannotLower, IndexVector, Scalar, Size, Value, View
 from theano.link.native.ir.scalar_expressions import expression_of
 from theano.link.native.ir.scalar_types import DTYPES
 from theano.link.native.ir.symbolic import compared
@@ -24,7 +24,7 @@ REDUCTIONS = {Add: "add", Mul: "multiply", Maximum: "maximum", Minimum: "minimum
 REDUCTIONS |= {AND: "and", OR: "or", XOR: "exclusive or", MulWithoutZeros: "multiply without zeros"}
 
 
-# PyTensor 3.3 has the maximum and minimum say anew what they compute
+# PyTensor 3.3 has the maximum and minimum say again what they compute
 @lowers(CAReduce, Max, Min)
 def reduce(step: Step, node, inputs: list[Value]) -> list[Value]:
     """A reduction, computed in the accumulator's type."""
@@ -45,7 +45,7 @@ def reduce(step: Step, node, inputs: list[Value]) -> list[Value]:
             )
     if isinstance(value, Scalar):
         return [cast(step, cast(step, value, working), out_dtype)]
-    if isinstance(value, Numbers) and axes and type(node.op.scalar_op) in _ON_NUMBERS:
+    if isinstance(value, IndexVector) and axes and type(node.op.scalar_op) in _ON_NUMBERS:
         items = [cast(step, item, working) for item in value.items]
         return [cast(step, _total(step, node.op.scalar_op, items), out_dtype)]
     return [reduced(step, step.view(value), axes, kind, working, out_dtype)]
@@ -81,7 +81,7 @@ def reduced(
 
 @lowers(Argmax)
 def argmax(step: Step, node, inputs: list[Value]) -> list[Value]:
-    """Where the largest element is among those that are reduced; the first NaN is larger."""
+    """Return where the largest element is among those that are reduced; the first NaN is larger."""
     (value,) = inputs
     if isinstance(value, Scalar):
         return [step.constant(0, "int64")]

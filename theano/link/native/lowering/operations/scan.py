@@ -11,10 +11,10 @@ from theano.link.native.ir.ir import (
     Argument,
     Buffer,
     CannotLower,
-    Numbers,
+    IndexVector,
     Scalar,
     Size,
-    Spread,
+    Splat,
     StepError,
     Value,
     View,
@@ -169,7 +169,7 @@ class LoopCall:
             step.append(Copy(View.of(buffer), value, rows=argument.history), buffer)
             return View.of(buffer)
         buffer = self._checked(rows, needed, step.temporary(value.dtype, value.shape))
-        source = value.scalar if isinstance(value, Spread) else step.view(value)
+        source = value.scalar if isinstance(value, Splat) else step.view(value)
         shape = (argument.history, *value.shape[1:])
         front = source if isinstance(source, Scalar) else _front(source, shape)
         step.append(Copy(_front(View.of(buffer), shape), front), buffer)
@@ -334,7 +334,7 @@ class LoopCall:
         step.append(call, *written, self.work)
 
     def _all_steps(self, work: Work) -> Work:
-        """What takes time in each step, in the caller's sizes; those that it cannot know count as 1."""
+        """Return what takes time in each step, in the caller's sizes; those that it cannot know count as 1."""
         known = [self._known_size(size) for size in work.shape]
         return Work(work.each, (self.steps, *(size for size in known if size is not None)))
 
@@ -358,9 +358,9 @@ class LoopCall:
 
 def _items_of(value: Value) -> tuple[Scalar, ...]:
     """The numbers that a short vector consists of, if these are known one by one."""
-    if isinstance(value, Numbers):
+    if isinstance(value, IndexVector):
         return value.items
-    return (value.scalar,) if isinstance(value, Spread) and value.shape == (1,) else ()
+    return (value.scalar,) if isinstance(value, Splat) and value.shape == (1,) else ()
 
 
 def _front(value: View, shape: tuple[Size, ...]) -> View:

@@ -12,7 +12,7 @@ from pytensor.tensor.shape import Reshape, Shape, Shape_i, SpecifyShape
 from pytensor.tensor.type_other import NoneTypeT
 
 from theano.compile.rebroadcast import Rebroadcast
-from theano.link.native.ir.ir import CannotLower, Numbers, Scalar, Size, Spread, Value, View
+from theano.link.native.ir.ir import CannotLower, IndexVector, Scalar, Size, Splat, Value, View
 from theano.link.native.ir.scalar_expressions import Expression
 from theano.link.native.ir.symbolic import Choice, Operation, compared, maximum, minimum
 from theano.link.native.lowering.operations.elementwise import cast
@@ -30,7 +30,7 @@ MOST_REPEATED = 64
 
 @lowers(Shape)
 def shape(step: Step, node, inputs: list[Value]) -> list[Value]:
-    return [Numbers(tuple(step.of_size(size) for size in inputs[0].shape), "int64")]
+    return [IndexVector(tuple(step.of_size(size) for size in inputs[0].shape), "int64")]
 
 
 @lowers(Shape_i)
@@ -42,7 +42,7 @@ def size_of_dimension(step: Step, node, inputs: list[Value]) -> list[Value]:
 def make_vector(step: Step, node, inputs: list[Value]) -> list[Value]:
     """Numbers side by side; they stay apart as long as nothing needs them in memory."""
     items = [cast(step, value, node.op.dtype) for value in inputs]
-    return [Numbers(tuple(items), node.op.dtype)]  # type: ignore[arg-type]
+    return [IndexVector(tuple(items), node.op.dtype)]  # type: ignore[arg-type]
 
 
 @lowers(SpecifyShape)
@@ -82,13 +82,13 @@ def alloc(step: Step, node, inputs: list[Value]) -> list[Value]:
     itemsize = np.dtype(value.dtype).itemsize
     step.sizes.check_memory(shape, itemsize, "an array of Alloc that memory is large enough for")
     if isinstance(value, Scalar):
-        return [Spread(value, shape) if shape else value]
+        return [Splat(value, shape) if shape else value]
     flags = node.inputs[0].type.broadcastable
     for d in range(1, value.ndim + 1):
         if not flags[-d]:
             step.sizes.equal(value.shape[-d], shape[-d], "sizes of Alloc")
-    if isinstance(value, Spread):
-        return [Spread(value.scalar, shape)]
+    if isinstance(value, Splat):
+        return [Splat(value.scalar, shape)]
     view = step.view(value)
     lead = len(shape) - view.ndim
     axes = (None,) * lead + tuple(
@@ -124,14 +124,14 @@ def reshape(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 def numbers_of(step: Step, value: Value, count: int, what: str) -> tuple[Scalar, ...]:
     """The items of a short vector of this length, one by one."""
-    if isinstance(value, Spread):
+    if isinstance(value, Splat):
         step.sizes.equal(value.shape[0], count, f"the length of {what}")
         return (value.scalar,) * count
     if isinstance(value, View) and step.invariant(value):
         step.sizes.equal(value.shape[0], count, f"the length of {what}")
         start, steps = value.start, value.steps
         value = step.numbers(View(value.buffer, (count,), value.axes, steps, start))
-    if not isinstance(value, Numbers):
+    if not isinstance(value, IndexVector):
         raise CannotLower(f"{what} that is computed as an array")
     return value.items
 
@@ -223,7 +223,7 @@ def repeat(step: Step, node, inputs: list[Value]) -> list[Value]:
     """Each row so many times as is known before the loop: the same for all, or for each its own."""
     view, axis = step.view(inputs[0]), node.op.axis
     times = inputs[1]
-    if isinstance(times, Spread):
+    if isinstance(times, Splat):
         items: tuple[Scalar, ...] = (times.scalar,)
         step.sizes.equal(times.shape[0], view.shape[axis], "the number of repeats")
     else:
@@ -235,7 +235,7 @@ def repeat(step: Step, node, inputs: list[Value]) -> list[Value]:
         step.sizes.equal(count, view.shape[axis], "the number of repeats")
         items = numbers_of(step, times, count, "a list of repeats")
     sizes = _sizes(step, items, "a number of repeats")
-    if isinstance(times, Spread):
+    if isinstance(times, Splat):
         return [_repeated(step, view, axis, sizes[0])]
     starts: list[Size] = [0]
     for size in sizes:
@@ -270,9 +270,9 @@ def join(step: Step, node, inputs: list[Value]) -> list[Value]:
     axis = constant_axis(step, axis, "Join")
     dtype = node.outputs[0].type.dtype
     values = [cast(step, value, dtype) for value in values]
-    if node.outputs[0].type.ndim == 1 and all(isinstance(value, Numbers) for value in values):
+    if node.outputs[0].type.ndim == 1 and all(isinstance(value, IndexVector) for value in values):
         items = [item for value in values for item in value.items]  # type: ignore[union-attr]
-        return [Numbers(tuple(items), dtype)]
+        return [IndexVector(tuple(items), dtype)]
     axis %= values[0].ndim
     shape = list(values[0].shape)
     starts: list[Size] = [0]

@@ -67,7 +67,7 @@ def _sortable(step: Step, value: Value) -> View:
 
 
 def largest_of_rows(step: Step, rows: View) -> View:
-    """Where the first largest element of each row is, or the first NaN."""
+    """Return where the first largest element of each row is, or the first NaN."""
     out = step.rows_without_gaps("int64", rows.shape[:-1])
     numbers = (np.dtype(rows.dtype).num,)
     return _positions(step, "argmax", numbers, side_by_side(step, rows), View.of(out), _SEARCH)

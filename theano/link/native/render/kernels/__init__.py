@@ -1,1 +1,1 @@
-"""How the tasks of kernels read in C: one module for a family of them."""
+"""The tasks of kernels in C: one module for a family of them."""

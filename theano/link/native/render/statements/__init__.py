@@ -1,1 +1,1 @@
-"""How statements read in C: one module for a family of kinds."""
+"""Statements in C: one module for a family of kinds."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from theano.link.native.ir.ir import FIRST_ARRAY, Argument, CannotLower, Scalar
 from theano.link.native.ir.layout import Place
+from theano.link.native.ir.partitions import Rectangle, Share
 from theano.link.native.ir.scalar_types import SUFFIX
-from theano.link.native.ir.sharing import Rectangle, Share
 from theano.link.native.ir.symbolic import Call
 from theano.link.native.render.memory import panels
 from theano.link.native.render.numbers_in_c import C_TYPES, in_c
@@ -57,7 +57,7 @@ def call_loop(statement: CallLoop, writer: Writer, share: Share | None) -> list[
 def _of_block(
     block: StepRange, k: int, argument: Argument, place: Place, numbers: str, writer: Writer
 ) -> list[str]:
-    """How many rows an operand has in a block of steps; what a state begins with comes first."""
+    """Return how many rows an operand has in a block of steps; what a state begins with comes first."""
     rows, whole = block.rows[k], block.whole[k]
     if rows is None:
         return []

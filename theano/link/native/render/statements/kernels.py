@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from theano.link.native.ir.sharing import Share
+from theano.link.native.ir.partitions import Share
 from theano.link.native.render.arrays import Array
 from theano.link.native.render.numbers_in_c import C_TYPES, in_c
 from theano.link.native.render.registry import renders, writer_of_task

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from theano.link.native.ir.ir import Scalar
+from theano.link.native.ir.partitions import Share
 from theano.link.native.ir.scalar_expressions import Expression
-from theano.link.native.ir.sharing import Share
 from theano.link.native.render.numbers_in_c import C_TYPES
 from theano.link.native.render.registry import renders
 from theano.link.native.render.scalar_functions import scalar_text

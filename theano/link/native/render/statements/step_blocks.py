@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import chain
 
-from theano.link.native.ir.sharing import Share
+from theano.link.native.ir.partitions import Share
 from theano.link.native.render.numbers_in_c import in_c
 from theano.link.native.render.registry import libraries, lines_of, renders
 from theano.link.native.render.writer import Writer

@@ -40,7 +40,7 @@ void tn_return_work_memory(void *memory)
 int tn_threads_of_multiply_adds(double multiply_adds)
 {
     double work = multiply_adds / TN_WORTH_A_THREAD;
-    int threads = tn_crowded_for() ? 1 : tn_max_threads();
+    int threads = tn_oversubscribed_for() ? 1 : tn_max_threads();
     return work >= threads ? threads : work < 2 ? 1 : (int)work;
 }
 

@@ -6,7 +6,7 @@
 
 /* Of several rounds the shortest counts, as the first one wakes threads. */
 enum { ROUNDS = 3, MEETINGS = 12 };
-/* Nanoseconds until it is measured anew. */
+/* Nanoseconds until it is measured again. */
 #define KNOWN_FOR 100000000
 
 static _Atomic(int64_t) measured_at, measured;

@@ -31,7 +31,7 @@ int tn_threads_for(double nanoseconds, int64_t phases)
     if (each == 0)
         return most;
     double all = nanoseconds * (double)phases;
-    if (most < 2 || all < WORTH_WAKING || all < (double)tn_crowded_for())
+    if (most < 2 || all < WORTH_WAKING || all < (double)tn_oversubscribed_for())
         return 1;
     if (each < 0)
         each = worth_meeting(nanoseconds, all, most);

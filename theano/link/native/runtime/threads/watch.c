@@ -88,14 +88,14 @@ static int64_t next_poll(tn_watch *watch, int64_t step, int threads)
         return TN_STOP;
     if (step == 0) {
         *watch = (tn_watch){time, time, time, tn_waited(), 2, 0, NOT_YET, {0}};
-        return threads > 1 && tn_crowded_for() ? go_on_alone(watch) : 2;
+        return threads > 1 && tn_oversubscribed_for() ? go_on_alone(watch) : 2;
     }
     if (time - watch->asked >= TN_PATIENCE) {
         if (tn_interrupted())
             return TN_STOP;
         watch->asked = time = tn_now();
     }
-    if (watch->alone && !tn_crowded_for())
+    if (watch->alone && !tn_oversubscribed_for())
         return go_on_together(watch, time, step);
     if (threads > 1 && !are_of_use(watch, time, threads))
         return go_on_alone(watch);

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Size, View
+from theano.link.native.ir.partitions import ONE, Partition, Share, Sharing
 from theano.link.native.ir.prologue import names_of
-from theano.link.native.ir.sharing import ONE, Share, Sharing, Way
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.statements.base import AsFunction, Operand, Statement, Touch, Work
 from theano.link.native.statements.costs import MOVE
@@ -53,7 +53,7 @@ class Neighbours(Statement):
 
     @property
     def _both(self) -> tuple[View, View]:
-        """What is written, and what is read."""
+        """Return what is written, and what is read."""
         return (self.images, self.rows) if self.back else (self.rows, self.images)
 
     def values_read(self) -> Sequence[Operand]:
@@ -69,14 +69,14 @@ class Neighbours(Statement):
         numbers = [number for one in self.along for number in one.numbers()]
         return super().numbers_read() | names_of([*numbers, self.count])
 
-    def way(self, sharing: Sharing, sizes: Sizes) -> Way:
+    def partition(self, sharing: Sharing, sizes: Sizes) -> Partition:
         """Each thread has a range of the first dimension with several images."""
         shape = [sizes.find(size) for size in self.images.shape[:LEAD]]
         wide = [d for d, size in enumerate(shape) if size != 1]
         return sharing.share(wide[0], shape[wide[0]], "1") if wide else ONE
 
     def part_of_thread(self, sizes: Sizes) -> Share | None:
-        """What each of several threads does of it alone: a range of all images."""
+        """Return what each of several threads does of it alone: a range of all images."""
         count = sizes.find(self.count)
         return None if count == 1 else Share(ALL_IMAGES, count, "1", "first", "end")
 

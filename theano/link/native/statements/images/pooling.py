@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Size, View
+from theano.link.native.ir.partitions import ONE, Partition, Share, Sharing
 from theano.link.native.ir.prologue import names_of
-from theano.link.native.ir.sharing import ONE, Share, Sharing, Way
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.statements.base import AsFunction, Operand, Statement, Touch, Work
 from theano.link.native.statements.costs import ARITHMETIC, MOVE
@@ -20,7 +20,7 @@ from theano.link.native.statements.images.tasks import ALL_IMAGES, Along, Mean, 
 
 @dataclass(eq=False)
 class Pooling(Statement):
-    """What is computed of images and of their windows.
+    """The maximum, sum or mean of windows of images, or its gradient.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Pooling(Statement):
 
     @property
     def lead(self) -> int:
-        """How many dimensions there are before those of the windows."""
+        """Return how many dimensions there are before those of the windows."""
         return self.target.ndim - len(self.along)
 
     def values_read(self) -> Sequence[Operand]:
@@ -68,14 +68,14 @@ class Pooling(Statement):
         numbers = [number for one in self.along for number in one.numbers()]
         return super().numbers_read() | names_of([*numbers, self.images])
 
-    def way(self, sharing: Sharing, sizes: Sizes) -> Way:
+    def partition(self, sharing: Sharing, sizes: Sizes) -> Partition:
         """Each thread has a range of the first dimension before the windows' with several images."""
         shape = [sizes.find(size) for size in self.target.shape[: self.lead]]
         wide = [d for d, size in enumerate(shape) if size != 1]
         return sharing.share(wide[0], shape[wide[0]], "1") if wide else ONE
 
     def part_of_thread(self, sizes: Sizes) -> Share | None:
-        """What each of several threads does of it alone: a range of all images."""
+        """Return what each of several threads does of it alone: a range of all images."""
         images = sizes.find(self.images)
         return None if images == 1 else Share(ALL_IMAGES, images, "1", "first", "end")
 

@@ -1,4 +1,4 @@
-"""What is computed over windows, and the windows along a dimension."""
+"""Work over windows, and the windows along a dimension."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ALL_IMAGES = -2
 
 
 class Task(Enum):
-    """What is computed, and which of the target and the operands are images or of the windows."""
+    """Work over windows, and which of the target and the operands are images or of the windows."""
 
     # a number of each window of images
     POOL = "pool"
@@ -27,12 +27,12 @@ class Task(Enum):
 
     @property
     def fills_images(self) -> bool:
-        """Whether the target is as large as the images."""
+        """Return whether the target is as large as the images."""
         return self in (Task.TO_GREATEST, Task.TO_ALL)
 
     @property
     def compares(self) -> bool:
-        """Whether elements are compared with the greatest of their windows."""
+        """Return whether elements are compared with the greatest of their windows."""
         return self in (Task.TO_GREATEST, Task.OF_GREATEST)
 
 

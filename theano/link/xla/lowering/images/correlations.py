@@ -56,7 +56,7 @@ def by_images(op, node, inputs, context):
 
 
 def _computed(shared, unshared, op: Any, node: Apply, inputs: list[Any], context: Context) -> Any:
-    """What one of two functions gives for operands whose shapes fit."""
+    """Return what one of two functions gives for operands whose shapes fit."""
     import jax.numpy as jnp
 
     dtype = node.outputs[0].type.dtype
@@ -155,7 +155,7 @@ def _image_gradient(
 
 
 def _taken_for_groups(windows: Windows, axis: int, first: int, last: int) -> bool:
-    """Whether XLA takes a dimension for groups, exchanges operands and aborts (jaxlib 0.12).
+    """Return whether XLA takes a dimension for groups, exchanges operands and aborts (jaxlib 0.12).
 
     It does so with two elements of a filter, as many zeros between those of the images plus one,
     and nothing around; with a row more, which is cut off again, it does not.

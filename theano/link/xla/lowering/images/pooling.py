@@ -19,7 +19,7 @@ from theano.tensor.signal.pooling.operators import (
 
 
 def _pads(windows: Windows) -> list[tuple[int, int]]:
-    """How many elements lie before and after an array in the room that holds all windows."""
+    """Return how many elements lie before and after an array in the room that holds all windows."""
     spans = zip(windows.pads, windows.room(), windows.lengths, strict=True)
     return [(pad, room - pad - length) for pad, room, length in spans]
 
@@ -80,7 +80,7 @@ def _apart(given: Any, windows: Windows, before: Any, after: Any) -> Any:
 
 
 def _left(windows: Windows) -> list[int]:
-    """How many elements the room that holds all windows has beside the first of each."""
+    """Return how many elements the room that holds all windows has beside the first of each."""
     return [
         room - ((count - 1) * step + 1 if count else 0)
         for room, step, count in zip(windows.room(), windows.steps, windows.counts, strict=True)

@@ -92,7 +92,7 @@ def _different_choices_by_probability(drawing: Drawing, a: Value, p: Value) -> B
 
 
 def _count_of_probabilities(drawing: Drawing, a: Value, p: Value) -> Size:
-    """How many there are, one for each element that may be chosen."""
+    """Return how many there are, one for each element that may be chosen."""
     step, (count,) = drawing.step, p.shape
     step.sizes.check(compared(count, ">", 0), "probabilities")
     number = a.shape[0] if a.ndim == 1 else step.size(a, "a")
@@ -101,12 +101,12 @@ def _count_of_probabilities(drawing: Drawing, a: Value, p: Value) -> Size:
 
 
 def _tolerance(p: Value) -> float:
-    """How far from 1 NumPy allows a sum to be: further where the probabilities are float32."""
+    """Return how far from 1 NumPy allows a sum to be: further where the probabilities are float32."""
     return float(max(np.finfo(dtype).eps for dtype in (p.dtype, "float64")) ** 0.5)
 
 
 def multinomial(drawing: Drawing, inputs: list[Value]) -> Buffer:
-    """How often each outcome occurs, one after the other, of the trials that are left."""
+    """Return how often each outcome occurs, one after the other, of the trials that are left."""
     step, (trials, p) = drawing.step, inputs
     view, ndim, count = step.view(p), len(drawing.shape), p.shape[-1]
     step.sizes.check(compared(count, ">", 0), "an outcome")
@@ -122,7 +122,7 @@ def multinomial(drawing: Drawing, inputs: list[Value]) -> Buffer:
 
 @functools.cache
 def _skips_certain_numbers() -> bool:
-    """Whether NumPy draws nothing for an outcome of probability 0: so did 1.17 to 2.4, no other."""
+    """Return whether NumPy draws nothing for an outcome of probability 0: so did 1.17 to 2.4, no other."""
     drawn, untouched = np.random.RandomState(0), np.random.RandomState(0)
     drawn.multinomial(1, [0.0, 1.0])
     return bool(drawn.random_sample() == untouched.random_sample())

@@ -1,4 +1,4 @@
-"""What draws of a `RandomState` whose words are an array are made with."""
+"""The means of draws of a `RandomState` whose words are an array."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from pytensor.graph.basic import Apply
 
 from theano.data_classes import dataclass
-from theano.link.native.ir.ir import Buffer, Scalar, Size, Spread, Value, View
+from theano.link.native.ir.ir import Buffer, Scalar, Size, Splat, Value, View
 from theano.link.native.ir.scalar_expressions import Expression
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.base import Work
@@ -22,7 +22,7 @@ _NANOSECONDS = 60 * ARITHMETIC
 
 @dataclass(frozen=True, eq=False)
 class Drawing:
-    """What all draws are made with.
+    """The means of all draws.
 
     Attributes
     ----------
@@ -79,14 +79,14 @@ _IS_RIGHT = Expression("parameters are right", "is zero", None, "bool")
 def parameter(drawing: Drawing, value: Value) -> tuple[View, Where]:
     """A parameter in memory, and where the one is that belongs to a draw."""
     where = places_in(drawing, value.shape)
-    if isinstance(value, Spread | Scalar):
-        scalar = value.scalar if isinstance(value, Spread) else value
+    if isinstance(value, Splat | Scalar):
+        scalar = value.scalar if isinstance(value, Splat) else value
         return drawing.step.view(scalar), (None,)
     return drawing.step.view(value), where
 
 
 def places_in(drawing: Drawing, shape: Sequence[Size]) -> Where:
-    """Where in an array, which broadcasts to the draws, that of a draw is."""
+    """Return where in an array, which broadcasts to the draws, that of a draw is."""
     sizes, ndim = drawing.step.sizes, len(drawing.shape)
     where: list[int | None] = []
     for d in range(-len(shape), 0):

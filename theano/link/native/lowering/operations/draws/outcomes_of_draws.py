@@ -1,4 +1,4 @@
-"""Which outcomes uniform draws stand for: counted, or chosen one after the other."""
+"""Outcomes of uniform draws: counted, or chosen one after the other."""
 
 from __future__ import annotations
 

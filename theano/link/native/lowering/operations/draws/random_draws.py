@@ -1,4 +1,4 @@
-"""Draws of the generator MRG31k3p: uniform ones, and nearer ones in the place of normal draws."""
+"""Draws of the generator MRG31k3p: uniform ones, and nearer ones in place of normal draws."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from theano.sandbox.mrg31k3p import (
 from theano.sandbox.mrg_truncated import mrg_truncated
 from theano.sandbox.mrg_uniform import mrg_uniform
 
-# a draw on one thread, roughly: some thirty operations on vectors of whole numbers
+# a draw on one thread, roughly: some thirty operations on vectors of integers
 _NANOSECONDS = 30 * ARITHMETIC
 
 
@@ -44,7 +44,7 @@ def draw_uniforms(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 @lowers(mrg_truncated)
 def draw_again(step: Step, node, inputs: list[Value]) -> list[Value]:
-    """The next states, and the draws with nearer ones in the place of those beyond the farthest."""
+    """The next states, and the draws with nearer ones in place of those beyond the farthest."""
     dtype = node.op.output_type.dtype
     if dtype not in FLOATS:
         raise CannotLower(f"random draws of type {dtype}")

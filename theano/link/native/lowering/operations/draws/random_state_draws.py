@@ -39,7 +39,7 @@ _NUMBERS = tuple(DTYPES)
 
 @dataclass(frozen=True)
 class Distribution:
-    """How one number is drawn, given its parameters.
+    """The draw of one number, given its parameters.
 
     Attributes
     ----------

@@ -68,7 +68,7 @@ class _Shapes:
         return list(map(geometry.extent, lengths, self.op.filter_dilation))
 
     def counts(self, lengths: Sequence[Size], sizes: Sequence[Size]) -> list[Size]:
-        """How many windows there are along each dimension: at least one."""
+        """Return how many windows there are along each dimension: at least one."""
         covered, counts = self.extents(sizes), []
         for axis, border in enumerate(self.op.borders(covered)):
             length = _Length(self.step, lengths[axis])
@@ -174,7 +174,7 @@ def _begun(step: Step, node, inputs: list[Value]) -> tuple[_Shapes, View, View, 
 def _computed(
     step: Step, sizes: CorrelationSizes, computed: str, shape: Sequence[Size], **given: View
 ) -> list[Value]:
-    """What is computed, of a shape, from the two others."""
+    """Return what is computed, of a shape, from the two others."""
     (dtype,) = {view.dtype for view in given.values()}
     out = step.rows_without_gaps(dtype, tuple(shape))
     work = step.rows_without_gaps(dtype, (step.sizes.name(sizes.work(computed, dtype)),))

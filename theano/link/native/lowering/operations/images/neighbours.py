@@ -93,7 +93,7 @@ def _along(step: Step, mode: str, length: Size, size: Size, apart: Size) -> Alon
 
 
 def _around(mode: str, size: Size) -> Size:
-    """How many elements are put on each side of the image."""
+    """Return how many elements are put on each side of the image."""
     if isinstance(size, int):
         return BORDERS[mode].around(size)
     if mode == "full":

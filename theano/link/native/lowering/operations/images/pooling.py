@@ -33,7 +33,7 @@ def pool(step: Step, node, inputs: list[Value]) -> list[Value]:
     """The greatest element, the sum or the mean of each window."""
     op, (x,) = node.op, _arrays(step, node, inputs, 1)
     if op.mode.startswith("average") and x.dtype not in FLOATS:
-        raise CannotLower("a mean of whole numbers over windows")
+        raise CannotLower("a mean of integers over windows")
     along = _windows(step, op, x, inputs[1:])
     shape = (*x.shape[: x.ndim - op.ndim], *(one.count for one in along))
     return [_computed(step, op, Task.POOL, shape, [x], along)]
@@ -54,7 +54,7 @@ def to_all(step: Step, node, inputs: list[Value]) -> list[Value]:
     """The gradient of sums and means."""
     op, (x, given) = node.op, _arrays(step, node, inputs, 2)
     if op.mode != "sum" and x.dtype not in FLOATS:
-        raise CannotLower("the gradient of a mean of whole numbers over windows")
+        raise CannotLower("the gradient of a mean of integers over windows")
     along = _windows(step, op, x, inputs[2:])
     counts = (*x.shape[: -op.ndim], *(one.count for one in along))
     _same_shape(step, given, counts, "gradients of windows")

@@ -35,7 +35,7 @@ _RELATIONS = {"<": lt, "==": eq, ">": gt, ">=": ge}
 
 
 def steps_in(left: Size, apart: Size, more: int) -> Size:
-    """How many steps fit into what is left, and some more."""
+    """Return how many steps fit into what is left, and some more."""
     if isinstance(left, int) and isinstance(apart, int):
         return left // apart + more
     return sum_of(left if apart == 1 else Operation("/", left, apart), more)

@@ -34,7 +34,7 @@ from theano.link.native.statements.tasks import Pick, Picked, UpdatePicked
 
 @dataclass(frozen=True)
 class PickedView:
-    """What arrays of indices pick from a view that basic indices were applied to before.
+    """The elements that arrays of indices pick from a view that basic indices were applied to before.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class PickedView:
 
     @property
     def picked(self) -> Picked:
-        """Which elements these are, whatever the array."""
+        """Return which elements these are, whatever the array."""
         dtypes = (None if isinstance(one, Scalar) else one.dtype for one in self.arrays)
         return Picked(self.view.ndim, self.axes, tuple(dtypes), len(self.common), self.first)
 
@@ -163,7 +163,7 @@ def _arrays(
 
 
 def picked_from(step: Step, view: View, idx_list, given: list[Value], variables) -> PickedView:
-    """What indices of these values pick; the variables say which of their sizes are known as 1."""
+    """Return what indices of these values pick; the variables say which of their sizes are known as 1."""
     entries = list(_arrays(step, view, idx_list, given, variables))
     basic = tuple(index for index, _, _ in entries)
     axes = tuple(d for d, (_, value, _) in enumerate(entries) if value is not None)

@@ -9,7 +9,7 @@ from pytensor.scalar import add
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
 from theano.data_classes import dataclass
-from theano.link.native.ir.ir import CannotLower, Numbers, Scalar, Size, Spread, Value, View
+from theano.link.native.ir.ir import CannotLower, IndexVector, Scalar, Size, Splat, Value, View
 from theano.link.native.ir.scalar_expressions import Expression, expression_of
 from theano.link.native.ir.sizes import CLIP, SLICE_LENGTH, Sizes
 from theano.link.native.ir.symbolic import (
@@ -47,30 +47,30 @@ class _Range:
 def subtensor(step: Step, node, inputs: list[Value]) -> list[Value]:
     """A part of an array: a view of the same memory."""
     value, *indices = inputs
-    if isinstance(value, Numbers):
+    if isinstance(value, IndexVector):
         picked = _picked(node.op.idx_list, value, indices)
         if picked is not None:
             return [picked]
-    if isinstance(value, Spread):
+    if isinstance(value, Splat):
         part = _part(step, value.shape, node.op.idx_list, indices)
         shape = tuple(entry.length for entry in part if isinstance(entry, _Range))
-        return [Spread(value.scalar, shape) if shape else value.scalar]
+        return [Splat(value.scalar, shape) if shape else value.scalar]
     result = indexed(step, step.view(value), node.op.idx_list, indices)
     return [result if result.ndim else step.load(result)]
 
 
-def _picked(idx_list, value: Numbers, indices: list[Value]) -> Value | None:
+def _picked(idx_list, value: IndexVector, indices: list[Value]) -> Value | None:
     """An item of a short vector by constant bounds, or None."""
     positions = _positions(idx_list, len(value.items), indices)
     if positions is None:
         return None
     if isinstance(positions, int):
         return value.items[positions]
-    return Numbers(tuple(value.items[k] for k in positions), value.dtype)
+    return IndexVector(tuple(value.items[k] for k in positions), value.dtype)
 
 
 def _positions(idx_list, count: int, indices: list[Value]) -> range | int | None:
-    """What constant bounds name in a vector of this length; None if they are not constant."""
+    """Return what constant bounds name in a vector of this length; None if they are not constant."""
     constants: list[int] = []
     for index in indices:
         if not isinstance(index, Scalar) or index.literal is None:
@@ -211,7 +211,7 @@ def _stride(step: Step, given: Value) -> int:
 def inc_subtensor(step: Step, node, inputs: list[Value]) -> list[Value]:
     """A copy of an array, a part of which is set or increased."""
     value, update, *indices = inputs
-    if isinstance(value, Numbers):
+    if isinstance(value, IndexVector):
         numbers = _updated(step, node, value, cast(step, update, value.dtype), indices)
         if numbers is not None:
             return [numbers]
@@ -227,14 +227,14 @@ def inc_subtensor(step: Step, node, inputs: list[Value]) -> list[Value]:
     return [View.of(buffer)]
 
 
-def _updated(step: Step, node, value: Numbers, update: Value, indices: list[Value]):
+def _updated(step: Step, node, value: IndexVector, update: Value, indices: list[Value]):
     """A short vector with other numbers at constant positions, or None."""
     named = _positions(node.op.idx_list, len(value.items), indices)
     if named is None or isinstance(update, View):
         return None
     positions = [named] if isinstance(named, int) else list(named)
     items: list[Any] = list(value.items)
-    given: list[Any] = list(update.items) if isinstance(update, Numbers) else [_number(update)]
+    given: list[Any] = list(update.items) if isinstance(update, IndexVector) else [_number(update)]
     if len(given) == 1:
         given *= len(positions)
     if len(given) != len(positions):
@@ -245,12 +245,12 @@ def _updated(step: Step, node, value: Numbers, update: Value, indices: list[Valu
             plus = expression_of(add, dtypes, value.dtype)
             item = step.apply(plus, [items[k], item])
         items[k] = item
-    return Numbers(tuple(items), value.dtype)
+    return IndexVector(tuple(items), value.dtype)
 
 
 def _number(value: Value) -> Scalar:
-    assert isinstance(value, Scalar | Spread)
-    return value.scalar if isinstance(value, Spread) else value
+    assert isinstance(value, Scalar | Splat)
+    return value.scalar if isinstance(value, Splat) else value
 
 
 def aligned(step: Step, update: Value, variable, target: View) -> View | Scalar:
@@ -261,7 +261,7 @@ def aligned(step: Step, update: Value, variable, target: View) -> View | Scalar:
     for d in range(1, update.ndim + 1):
         if not flags[-d]:
             step.sizes.equal(update.shape[-d], target.shape[-d], "sizes of an update")
-    if isinstance(update, Spread):
+    if isinstance(update, Splat):
         return update.scalar
     view = step.view(update)
     lead = target.ndim - view.ndim

@@ -1,4 +1,4 @@
-"""Positions where arrays of truth values hold, and updates there."""
+"""Positions where arrays of booleans hold, and updates there."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from theano.link.native.statements.tasks import FindPositions, UpdateWhere
 
 
 def is_mask(variable: Variable) -> bool:
-    """Whether an index says where elements are picked, and not which."""
+    """Return whether an index says where elements are picked, and not which."""
     return variable.type.dtype == "bool"
 
 
@@ -33,7 +33,7 @@ def nonzero(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 
 def positions(step: Step, value: Value, variable: Variable) -> list[View]:
-    """Where an array holds: one vector for each of its dimensions.
+    """Return where an array holds: one vector for each of its dimensions.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def positions(step: Step, value: Value, variable: Variable) -> list[View]:
 
 
 def _count(step: Step, mask: View) -> Size:
-    """How many elements of an array that the caller passes hold, found in the prologue."""
+    """Return how many elements of an array that the caller passes hold, found in the prologue."""
     # the function reads them in C order
     mask.buffer.root().packed = True
     elements = step.sizes.product(mask.shape)
@@ -60,7 +60,7 @@ def _count(step: Step, mask: View) -> Size:
 
 
 def the_only_mask(idx_list, variables: Sequence[Variable]) -> int | None:
-    """Where a mask stands among indices that are whole dimensions else, or None."""
+    """Return where a mask stands among indices that are whole dimensions else, or None."""
     places = [d for d, entry in enumerate(idx_list) if not isinstance(entry, slice)]
     whole = all(entry == slice(None) for entry in idx_list if isinstance(entry, slice))
     if len(places) != 1 or not whole:
@@ -91,7 +91,7 @@ def update_where(step: Step, node, inputs: list[Value], axis: int) -> list[Value
 
 
 def operation_of_update(op: Any, dtype: str) -> str:
-    """How an indexing operation changes elements."""
+    """Return how an indexing operation changes elements."""
     return "set" if op.set_instead_of_inc else "or" if dtype == "bool" else "add"
 
 

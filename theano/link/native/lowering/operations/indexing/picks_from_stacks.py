@@ -62,7 +62,7 @@ def _one(view: View, stacked: int) -> View:
 
 
 def _in_stack(core: View, view: View | Scalar, stack: tuple[Size, ...]) -> View:
-    """What the first of a stack became, for all of the stack."""
+    """Return what the first of a stack became, for all of the stack."""
     assert isinstance(view, View)
     axes = (*view.axes[: len(stack)], *core.axes)
     steps = (*view.steps[: len(stack)], *core.steps)

@@ -25,7 +25,7 @@ _OUTSIDE = "a slice that is not within its array, with bounds that differ betwee
 
 
 def window(step: Step, start: Value | None, stop: Value | None, size: Size) -> tuple[Scalar, Size]:
-    """Where a slice begins and how many elements it has; CannotLower if that may differ.
+    """Return where a slice begins and how many elements it has; CannotLower if that may differ.
 
     A call is refused in the step in which the slice is not within an axis of this size.
     """
@@ -42,7 +42,7 @@ def window(step: Step, start: Value | None, stop: Value | None, size: Size) -> t
 
 
 def _difference(step: Step, start: Scalar, stop: Scalar) -> Size:
-    """How far two numbers are from each other; CannotLower if it is not known before the loop."""
+    """Return how far two numbers are from each other; CannotLower if it is not known before the loop."""
     numbers: dict[str, Scalar] = {}
     difference = _polynomial(step, stop, numbers)
     difference.subtract(_polynomial(step, start, numbers))

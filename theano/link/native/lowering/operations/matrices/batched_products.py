@@ -1,4 +1,4 @@
-"""Products of stacks of matrices, and of whole numbers."""
+"""Products of stacks of matrices, and of integers."""
 
 from __future__ import annotations
 

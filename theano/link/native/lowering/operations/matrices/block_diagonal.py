@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from theano.link.native.ir.ir import Buffer, Size, Spread, Value, View
+from theano.link.native.ir.ir import Buffer, Size, Splat, Value, View
 from theano.link.native.lowering.operations.elementwise import cast
 from theano.link.native.lowering.operations.matrices.stacks import stack_shape, stretched
 from theano.link.native.lowering.registry import lowers
@@ -43,7 +43,7 @@ def block_diagonals(
         for begin, width in ((0, start[1]), (after, step.sizes.binary(columns, "-", after))):
             if width != 0:
                 beside = (*stack, height, width)
-                step.place(Spread(zero, beside), _part(out, beside, (start[0], begin)))
+                step.place(Splat(zero, beside), _part(out, beside, (start[0], begin)))
     return [View.of(out)]
 
 

@@ -62,7 +62,7 @@ class Routine:
     work
         How many elements of work memory, as a sum of products of these letters and numbers.
     whole_numbers
-        How many whole numbers of it, for each row.
+        How many integers of it, for each row.
     failure
         What a call raises where the function answers that there is no result.
     """
@@ -154,7 +154,7 @@ ROUTINES: Mapping[type, Callable[[Any], Routine]] = {
 
 
 def routine_of(op: Any) -> Routine | None:
-    """What computes an operation on one matrix, if the runtime has it."""
+    """Return what computes an operation on one matrix, if the runtime has it."""
     kind = computing_class(op, ROUTINES)
     return None if kind is None else ROUTINES[kind](op)
 
@@ -276,7 +276,7 @@ class _Call:
 
 @lowers(PivotToPermutations)
 def rows_as_exchanged(step: Step, node, inputs: list[Value]) -> list[Value]:
-    """Where each row is found after the exchanges of a factorization, or where each goes."""
+    """Return where each row is found after the exchanges of a factorization, or where each goes."""
     return [permutation(step, step.view(inputs[0]), node.op.inverse)]
 
 

@@ -93,7 +93,7 @@ def _column(view: View) -> View:
 
 
 def _vector(view: View, axis: int) -> View:
-    """What a matrix of one row or column holds, along the other axis."""
+    """Return what a matrix of one row or column holds, along the other axis."""
     return View(
         view.buffer, (view.shape[axis],), (view.axes[axis],), (view.steps[axis],), view.start
     )

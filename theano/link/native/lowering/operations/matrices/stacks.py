@@ -11,7 +11,7 @@ from theano.link.native.lowering.step import Step
 def stack_shape(
     step: Step, views: Sequence[View], flags: Sequence[Sequence[bool]]
 ) -> tuple[Size, ...]:
-    """What the stacks broadcast to; ``flags`` says which sizes of each are known as 1."""
+    """Return what the stacks broadcast to; ``flags`` says which sizes of each are known as 1."""
     shape: list[Size] = [1] * max(len(known) for known in flags)
     for view, known in zip(views, flags, strict=True):
         for d in range(1, len(known) + 1):

@@ -1,1 +1,1 @@
-"""How what works on one image after the other reads in C."""
+"""Statements that work on one image after the other, in C."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from theano.link.native.ir.sharing import Share
+from theano.link.native.ir.partitions import Share
 from theano.link.native.render.registry import renders
 from theano.link.native.render.statements.images.planes import along_in_c, for_each_image, planes_of
 from theano.link.native.render.statements.images.windows import nothing_in
@@ -42,7 +42,7 @@ def neighbours(statement: Neighbours, writer: Writer, share: Share | None) -> li
 def _row_of_window(
     statement: Neighbours, rows: Along, columns: Along, element: str, move: str
 ) -> list[str]:
-    """What is done with a row of a window."""
+    """Return what is done with a row of a window."""
     if statement.wraps:
         return [f"for (int64_t j = 0; j < {columns.size}; j++) {move}"]
     zero = f"{element} = 0;"

@@ -25,7 +25,7 @@ def lines_of_image(
     target: Plane,
     reads: Sequence[Plane],
 ) -> list[str]:
-    """What is done for one image."""
+    """Return what is done for one image."""
     windows = [f"o{d}" for d in range(len(along))]
     elements = [f"i{d}" for d in range(len(along))]
     kind = C_TYPES[dtype]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Size, View
 from theano.link.native.ir.layout import c_order
-from theano.link.native.ir.sharing import Share
+from theano.link.native.ir.partitions import Share
 from theano.link.native.render.numbers_in_c import C_TYPES
 from theano.link.native.render.polls import (
     declared,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from theano.link.native.ir.sharing import Share
+from theano.link.native.ir.partitions import Share
 from theano.link.native.render.registry import renders
 from theano.link.native.render.statements.images import one_by_one
 from theano.link.native.render.statements.images.planes import along_in_c, for_each_image, planes_of

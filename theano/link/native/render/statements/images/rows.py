@@ -34,7 +34,7 @@ _FEW = 8
 
 
 def fits(task: Task, last: Along) -> bool:
-    """Whether windows are computed so."""
+    """Return whether windows are computed so."""
     size, step = last.size, last.step
     if not isinstance(size, int) or not isinstance(step, int) or max(size, step) > _WIDEST:
         return False
@@ -87,12 +87,12 @@ class Rows:
 
     @property
     def windows_of_element(self) -> int:
-        """How many windows an element may be in."""
+        """Return how many windows an element may be in."""
         return -(-self.size // self.step)
 
     @property
     def together(self) -> int:
-        """How many windows a row has at most."""
+        """Return how many windows a row has at most."""
         most = max(1, (_ROOM - self.size) // self.step - self.windows_of_element)
         return min(most, self.last.count) if isinstance(self.last.count, int) else most
 
@@ -144,7 +144,7 @@ class Rows:
     # ---- parts of rows ----
 
     def _counted_along_row(self) -> list[str]:
-        """How many elements each of the windows has along the last dimension."""
+        """Return how many elements each of the windows has along the last dimension."""
         d, last = len(self.along) - 1, self.last
         assert self.mean is not None
         return [
@@ -215,7 +215,7 @@ class Rows:
         return [f"{self.kind} total = row[k];", line, "row[k] = total;"]
 
     def _counted(self) -> str:
-        """What sums are divided by."""
+        """Return what sums are divided by."""
         if self.mean is None:
             return ""
         above = [elements_along(d, one, self.mean) for d, one in enumerate(self.along[:-1])]

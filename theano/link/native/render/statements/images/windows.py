@@ -1,4 +1,4 @@
-"""What the ways to go over windows share: their bounds, and how elements are put together."""
+"""Common parts of loops over windows: their bounds, and how elements are put together."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def accumulate(maximum: bool, total: str, one: str) -> str:
 
 
 def neutral_of(dtype: str, maximum: bool) -> str:
-    """What a window begins with."""
+    """Return what a window begins with."""
     if not maximum:
         return "0"
     return "(-__builtin_inf())" if dtype in FLOATS else literal(np.iinfo(dtype).min, dtype)
@@ -52,7 +52,7 @@ def for_each_window(
 
 
 def elements_along(d: int, one: Along, mean: Mean) -> str:
-    """How many elements a window has along a dimension."""
+    """Return how many elements a window has along a dimension."""
     if mean.all_alike:
         return str(one.size)
     if mean.with_border:
@@ -61,7 +61,7 @@ def elements_along(d: int, one: Along, mean: Mean) -> str:
 
 
 def number_of_elements(along: Sequence[Along], mean: Mean | None, dtype: str) -> str:
-    """How many elements a window has, as a number of a type; nothing where sums stay sums."""
+    """Return how many elements a window has, as a number of a type; nothing where sums stay sums."""
     if mean is None:
         return ""
     factors = [elements_along(d, one, mean) for d, one in enumerate(along)]

@@ -1,0 +1,1 @@
+"""Rewritten graphs on disk, in sealed files of the user's own."""

@@ -1,9 +1,0 @@
-"""Which of PyTensor's rewrites run, in which order, and how often they look at a node.
-
-PyTensor's database says what there is. `left_out` names what is not asked for, `arranged` puts
-faster ways of running the rest in the places of PyTensor's.
-"""
-
-from theano.schedule.arranged import arranged
-
-__all__ = ["arranged"]

@@ -1,0 +1,153 @@
+"""The user's line among those of a program: not one of this package's or of PyTensor's."""
+
+import os
+import sysconfig
+import traceback
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytensor
+from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.traversal import walk
+
+from theano.data_classes import dataclass
+from theano.pytensor_base.graphs.rewriting import copy_stack_trace
+
+# The folders whose lines are not a user's.
+PACKAGES = tuple(
+    str(folder) + os.sep for folder in (Path(pytensor.__file__).parent, Path(__file__).parents[1])
+)
+# Python's own, which runs what it is given for its caller; packages are installed in a part of it.
+_PYTHON = sysconfig.get_path("stdlib") + os.sep
+_INSTALLED = tuple(sysconfig.get_path(name) + os.sep for name in ("purelib", "platlib"))
+
+
+# The last frame of an operation of a gradient whose line is that of what it differentiates
+OF_A_GRADIENT = (__file__, 1, "the gradient of it", "")
+
+
+@dataclass(frozen=True)
+class Place:
+    """The place that a node comes from.
+
+    Attributes
+    ----------
+    line
+        The user's line, ``file:line``; empty where that is not known.
+    of_gradient
+        Whether it is not the line's own work, but that of its gradient (`derivatives.lines`).
+    """
+
+    line: str
+    of_gradient: bool
+
+
+def users_place(node: Apply) -> Place:
+    """Return where a node comes from."""
+    return _place_of(node.outputs[0])
+
+
+def line_of(variable: Variable) -> str:
+    """Return the user's line that made a variable, if it is known."""
+    return _place_of(variable).line
+
+
+def _place_of(variable: Variable) -> Place:
+    frames = (getattr(variable.tag, "trace", None) or [[]])[0]
+    return Place(_line_among(frames), OF_A_GRADIENT in frames)
+
+
+def _line_among(frames: Sequence[Any]) -> str:
+    """The last line of a trace that is the user's."""
+    users = [frame for frame in frames if _is_a_users(_filename_of(frame))]
+    return f"{_filename_of(users[-1])}:{_number_of(users[-1])}" if users else ""
+
+
+def asked_line(node: Apply) -> str:
+    """Return the user's line that asked for the gradient that a node is of, if both are known.
+
+    The node's first trace is then that of what it differentiates, and the one that asked follows.
+    """
+    first, *others = getattr(node.outputs[0].tag, "trace", None) or [[]]
+    if OF_A_GRADIENT not in first:
+        return ""
+    asked = [_line_among(frames) for frames in others if OF_A_GRADIENT not in frames]
+    return next(filter(None, asked), "")
+
+
+def lines_in_words(node: Apply) -> str:
+    """The user's line that made a node; of a gradient both that which asked and what it is of."""
+    line, asked = users_line(node), asked_line(node)
+    return f"{asked}, as the gradient of {line}" if line and asked else line
+
+
+def users_line(node: Apply) -> str:
+    """Return the user's line that made a node, if it is known."""
+    return users_place(node).line
+
+
+def _is_a_users(file: str) -> bool:
+    if file.startswith(_PYTHON) and not file.startswith(_INSTALLED):
+        return False
+    return not file.startswith(PACKAGES)
+
+
+def _filename_of(frame: Any) -> str:
+    """The file of a frame of a stack trace, which old pickles have as tuples."""
+    return str(frame.filename if isinstance(frame, traceback.FrameSummary) else frame[0])
+
+
+def _number_of(frame: Any) -> int | None:
+    return frame.lineno if isinstance(frame, traceback.FrameSummary) else frame[1]
+
+
+def short_line(line: str) -> str:
+    """A line, ``file:line``, as seen from the folder that the process is in, if the file is there."""
+    here = os.getcwd() + os.sep
+    return line.removeprefix(here)
+
+
+def line_in_words(line: str, of_gradient: bool) -> str:
+    """A line as `short_line` has it, and whether it is its gradient that is meant."""
+    return f"gradient of {short_line(line)}" if line and of_gradient else short_line(line)
+
+
+def nearest_place(node: Apply) -> Place:
+    """Return where a node comes from, or where the nearest of what it is computed from does."""
+    places = map(users_place, walk([node], _makers_of_inputs, bfs=True))
+    return next((place for place in places if place.line), Place("", users_place(node).of_gradient))
+
+
+def nearest_line(node: Apply) -> str:
+    """Return the user's line that made a node, or the nearest of what it is computed from."""
+    return nearest_place(node).line
+
+
+def _makers_of_inputs(node: Apply) -> list[Apply]:
+    return [variable.owner for variable in node.inputs if variable.owner is not None]
+
+
+def copy_lines(
+    old: Variable, new: Variable, given: Collection[Variable], seen: set[Variable] | None = None
+) -> None:
+    """Have a new value, and all that it is newly computed by, name the user's line of another.
+
+    Parameters
+    ----------
+    given
+        What it is computed from, which keeps its own lines; there may be more in it.
+    seen
+        What calls before have named or passed by, which this one adds to.
+    """
+    seen = set() if seen is None else seen
+    waiting = [new]
+    while waiting:
+        variable = waiting.pop()
+        if variable in seen or variable in given or variable.owner is None:
+            continue
+        seen.add(variable)
+        waiting += variable.owner.inputs
+        for result in variable.owner.outputs:
+            if not getattr(result.tag, "trace", None):
+                copy_stack_trace(old, result)
