@@ -9,15 +9,12 @@ import sys
 
 import pytest
 
-from tests_scan_grad.fresh_process import ROOT, run_python
+from tests_scan_grad.fresh_process import ROOT
+from tests_scan_grad.pages.page_examples import examples_of, run_examples
 
 README = (ROOT / "README.md").read_text()
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
-PROGRAMS = [
-    (text, BLOCKS[i + 1][1] if BLOCKS[i + 1 :] and BLOCKS[i + 1][0] == "text" else None)
-    for i, (kind, text) in enumerate(BLOCKS)
-    if kind == "python"
-]
+EXAMPLES = examples_of(README)
 COMMANDS = [
     command.strip()
     for kind, text in BLOCKS
@@ -44,14 +41,16 @@ TRIALS = {
 
 def test_every_block_is_of_a_kind_that_is_tested():
     assert {kind for kind, _ in BLOCKS} <= {"python", "text", "sh"}
-    assert len(PROGRAMS) >= 2 and all(expected for _, expected in PROGRAMS)
+    assert len(EXAMPLES) >= 2 and all(example.output for example in EXAMPLES)
 
 
-@pytest.mark.parametrize(("program", "expected"), PROGRAMS)
-def test_program_prints_what_readme_says(program, expected):
-    done = run_python(program)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == expected
+def test_programs_print_what_readme_says():
+    for example, printed in zip(EXAMPLES, run_examples(README, ROOT), strict=True):
+        assert example.expected == printed
+
+
+def test_it_is_short():
+    assert len(README.splitlines()) <= 150
 
 
 def test_every_command_is_known_here():
