@@ -86,7 +86,7 @@ class FunctionTimes:
         Of these seconds, those in the program that was compiled; the rest is Python's, which
         checks and converts what is given.
     loops
-        Its loops; ``report`` says what became of them.
+        Its loops; ``report`` describes their compiled form.
     statements
         What it does outside of loops.
     python
@@ -224,7 +224,7 @@ def function_times(stats: ProfileStats) -> FunctionTimes:
 
 
 def _report(graph: Any, name: str) -> ScanReport:
-    """Return what became of a graph's loops, with sizes as they were in the last call."""
+    """Return the reports on a graph's loops, with sizes as they were in the last call."""
     measured = measurements_of(graph)
     shapes = {} if measured is None else measured.outer_shapes()
     return report_of_graph(graph, name, shapes=shapes)

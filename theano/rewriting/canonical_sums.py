@@ -1,6 +1,6 @@
 """A test of whether a sum or a product is in PyTensor's canonical form already, which most are.
 
-PyTensor takes each apart, its constants are multiplied out, and what becomes of it is compared with
+PyTensor takes each apart, its constants are multiplied out, and the result is compared with
 what was there.
 """
 

@@ -62,7 +62,7 @@ class EngineReport:
 
 
 def report_of(program: Program) -> EngineReport:
-    """Return what became of each node of a program."""
+    """Return how each node of a program runs."""
     loops, calls = [], []
     for part in program.parts:
         for node in part.nodes:

@@ -55,7 +55,7 @@ _ADDRESS = re.compile(r" at 0x\w+")
 
 
 def name_of(fgraph: FunctionGraph, rewriter: SequentialGraphRewriter) -> str:
-    """Return a hash of a graph and of what decides what becomes of it.
+    """Return a hash of a graph and of all that decides its compiled form.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 """Rewritten graphs on disk: a graph that was rewritten once is read the next time.
 
-The name of a file tells all that decides what becomes of a graph (`graph_names.py`). Graphs are
+The name of a file is a hash of all that decides the compiled form of a graph (`graph_names.py`). Graphs are
 written as their nodes in the order of computation, so that long graphs need no deep recursion.
 """
 

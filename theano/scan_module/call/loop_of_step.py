@@ -47,9 +47,9 @@ class WrittenLoop:
     loop
         The loop; the states begin in their first rows, not yet in memory for all steps.
     results
-        What became of each result of the step.
+        The variable or state of each result of the step.
     changed
-        What became of each shared variable that the step changes.
+        The state of each shared variable that the step changes.
     """
 
     loop: Loop

@@ -1,4 +1,4 @@
-"""``scan_report``: what became of the loops of a compiled function, and why."""
+"""``scan_report``: a report on the loops of a compiled function, with reasons."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def scan_report(
     arguments: Sequence[Any] | Mapping[str, Any] | None = None,
     shapes: Sequence[Any] | Mapping[str, Any] | None = None,
 ) -> ScanReport:
-    """Say what became of the loops of a compiled function.
+    """Report what was done to the loops of a compiled function.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ WRONG_REWRITES = (
 
 # of loops, for which this package has its own (scan_module/scan_opt)
 _REPLACED = (
-    # takes states that begin alike to be equal, whatever becomes of them
+    # takes states that begin alike to be equal, whatever they are later
     "scan_merge_inouts",
     "scan_push_out_add",
     "scan_push_out_dot1",

@@ -1,4 +1,4 @@
-"""A report on loops as a page: what became of each, in words, pictures and times."""
+"""A report on loops as a page: each loop in words, pictures and times."""
 
 from __future__ import annotations
 
