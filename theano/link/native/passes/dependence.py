@@ -28,6 +28,8 @@ class Dependence:
             }
         self._reads: dict[Statement, set[Hashable]] = {}
         self._writes: dict[Statement, set[Hashable]] = {}
+        # the names of the numbers that a statement defines, and of those that it reads
+        self._numbers: dict[Statement, tuple[set[str], set[str]]] = {}
 
     def memory(self, buffer: Buffer) -> Hashable:
         """Return what stands for the memory of a buffer."""
@@ -43,6 +45,7 @@ class Dependence:
         for statement in statements:
             self._reads.pop(statement, None)
             self._writes.pop(statement, None)
+            self._numbers.pop(statement, None)
 
     def reads(self, statement: Statement) -> set[Hashable]:
         """Return the memory that a statement reads."""
@@ -57,18 +60,24 @@ class Dependence:
             self._writes[statement] = {self.memory(buffer) for buffer in statement.written()}
         return self._writes[statement]
 
+    def _numbers_of(self, statement: Statement) -> tuple[set[str], set[str]]:
+        if statement not in self._numbers:
+            self._numbers[statement] = statement.numbers_defined(), statement.numbers_read()
+        return self._numbers[statement]
+
     def ordered(self, one: Statement, other: Statement) -> bool:
         """Return whether two statements must keep their order.
 
         One needs what the other does, or both may raise an error, of which the first counts.
         """
         written, others = self.writes(one), self.writes(other)
+        (defined, read), (other_defined, other_read) = map(self._numbers_of, (one, other))
         return bool(
             not written.isdisjoint(others)
             or not written.isdisjoint(self.reads(other))
             or not others.isdisjoint(self.reads(one))
-            or one.numbers_defined() & other.numbers_read()
-            or other.numbers_defined() & one.numbers_read()
+            or not defined.isdisjoint(other_read)
+            or not other_defined.isdisjoint(read)
             or (one.errors() and other.errors())
             or (one.called and other.called)
         )

@@ -8,7 +8,7 @@ variable, anything else in the function, so that no call leaves an input half ov
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from pytensor.compile.sharedvalue import SharedVariable
@@ -17,6 +17,7 @@ from pytensor.graph.fg import FunctionGraph
 
 from theano.link.native.ir.ir import Buffer, View
 from theano.link.native.lowering.segment import Output, Segment
+from theano.link.native.passes.results_in_operands import whole_of
 from theano.link.native.passes.share_memory import first_uses, last_uses
 from theano.link.native.statements.base import Statement, as_kind
 from theano.link.native.statements.map import Map
@@ -80,9 +81,10 @@ def _candidates(segment: Segment) -> Iterator[tuple[Output, str]]:
     """Outputs that may be computed in the memory of an input, and the name of the input."""
     statements = segment.step.statements
     last, first = last_uses(statements), first_uses(statements)
+    outputs = {output.buffer: output for output in segment.outputs}
     for position, statement in enumerate(statements):
         for source, result in _element_by_element(statement):
-            output = _output_of(result, segment.outputs)
+            output = outputs.get(whole_of(result))
             if output is not None and source.dtype == result.dtype:
                 if last[source.buffer] <= position == first[output.buffer]:
                     yield output, source.buffer.name
@@ -98,10 +100,3 @@ def _element_by_element(statement: Statement) -> Iterator[tuple[View, Buffer]]:
     for view in reads:
         if view.buffer not in partly and view.buffer.root() is view.buffer:
             yield from ((view, c.buffer) for c in one.body if c.buffer is not None)
-
-
-def _output_of(buffer: Buffer, outputs: Sequence[Output]) -> Output | None:
-    """The output that a buffer is the whole of."""
-    while buffer.place is not None and buffer.place.whole:
-        buffer = buffer.place.buffer
-    return next((output for output in outputs if output.buffer is buffer), None)

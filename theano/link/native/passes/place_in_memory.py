@@ -8,14 +8,16 @@ else a thread would have to wait for those that still read what lay there before
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
-from theano.link.native.ir.ir import Buffer, View
+from theano.link.native.ir.ir import Argument, Buffer, View
 from theano.link.native.ir.memory_plan import ALWAYS, MemoryPlan
 from theano.link.native.ir.partitions import Sharing
 from theano.link.native.ir.scalar_types import SUFFIX
 from theano.link.native.ir.sizes import Sizes, bytes_of
-from theano.link.native.ir.symbolic import Call, Name, Size
+from theano.link.native.ir.symbolic import Call, Name
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.lowering.step import Step
@@ -27,8 +29,7 @@ def place_in_memory(lowered: Loop | Segment) -> None:
     """Plan the work memory of a loop or segment, and check that it and all arrays fit."""
     step, plan = lowered.step, MemoryPlan()
     _place_temporaries(plan, step, shared=isinstance(lowered.sharing, Sharing))
-    for buffer in step.temporaries:
-        _check(plan, step.sizes, buffer.dtype, buffer.shape)
+    _check(plan, step.sizes, step.temporaries)
     for view in step.packed:
         size = Call(f"packed_size_{SUFFIX[view.dtype]}", view.shape)
         plan.packed.append(plan.add_slot(size))
@@ -37,8 +38,7 @@ def place_in_memory(lowered: Loop | Segment) -> None:
         shape = (Name(f"{argument.name}_ring_rows"), *argument.shape)
         bytes_ = bytes_of(map(step.sizes.find, shape), np.dtype(argument.dtype).itemsize)
         plan.rings[argument.name] = plan.add_slot(bytes_)
-    for argument in lowered.results:
-        _check(plan, step.sizes, argument.dtype, argument.shape)
+    _check(plan, step.sizes, lowered.results)
     step.sizes.checks.append("arrays that memory is large enough for")
     plan.check = len(step.sizes.checks)
     lowered.memory = plan
@@ -60,11 +60,13 @@ def _place_temporaries(plan: MemoryPlan, step: Step, shared: bool) -> None:
         plan.buffers[buffer] = plan.add_slot(size, *needed)
 
 
-def _check(plan: MemoryPlan, sizes: Sizes, dtype: str, shape: tuple[Size, ...]) -> None:
+def _check(plan: MemoryPlan, sizes: Sizes, arrays: Iterable[Buffer | Argument]) -> None:
     """Refuse calls for which an array that has no slot is larger than memory."""
-    size = bytes_of(map(sizes.find, shape), np.dtype(dtype).itemsize)
-    if not isinstance(size, int) and not any(size == slot.size for slot in plan.slots):
-        plan.others[size] = None
+    placed = {slot.size for slot in plan.slots}
+    for array in arrays:
+        size = bytes_of(map(sizes.find, array.shape), np.dtype(array.dtype).itemsize)
+        if not isinstance(size, int) and size not in placed:
+            plan.others[size] = None
 
 
 def _lives(step: Step) -> dict[Buffer, tuple[int, int]]:

@@ -45,16 +45,16 @@ class Operands:
         self.sizes = sizes
         self.views: list[View] = []
         self.places: list[Place] = []
+        self._positions: dict[tuple[Place, str], int] = {}
 
     def add(self, view: View) -> int:
         """Return the position of an operand, which is new if none lies in the same place."""
         place = place_of(view, self.sizes)
-        for k, known in enumerate(self.views):
-            if self.places[k] == place and known.dtype == view.dtype:
-                return k
-        self.views.append(view)
-        self.places.append(place)
-        return len(self.views) - 1
+        position = self._positions.setdefault((place, view.dtype), len(self.views))
+        if position == len(self.views):
+            self.views.append(view)
+            self.places.append(place)
+        return position
 
     def collapsed(
         self, shape: Sequence[Size], apart: bool = False
