@@ -33,7 +33,7 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--plot", type=Path, metavar="FILE.png", help="draw the times")
     found.add_argument("--batch", type=int, help="rows of a step")
     found.add_argument("--steps", type=int, help="steps of the loop")
-    found.add_argument("--dim", type=int, help="columns of a step")
+    found.add_argument("--dim", type=int, help="columns of a step or a matrix")
     found.add_argument("--dtype", choices=("float32", "float64"))
     found.add_argument(
         "--rows", help="names of an experiment's problems, with commas; default: all"

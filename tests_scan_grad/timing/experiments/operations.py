@@ -14,8 +14,8 @@ from tests_scan_grad.timing.programs.operations import OPERATIONS
 from tests_scan_grad.timing.reports.report import aligned, ratio
 
 PEERS = ("torch", "jax", "numpy")
-# a matrix of 1,000 x 1,000; a quick run has one of 100 x 100
-ELEMENTS, FEW_ELEMENTS = 10**6, 10**4
+# of a quick run
+SMALL_DIM = 100
 # of the better peer's time
 WANTED = 1.25
 
@@ -28,9 +28,10 @@ def program(rounds: Rounds, name: str) -> Program:
 def problems(sizes: Sizes) -> Iterator[Problem]:
     """Yield each operation, and its gradient."""
     names = [name for name in OPERATIONS if name in (sizes.rows or ())]
-    elements, dtype = FEW_ELEMENTS if sizes.quick else ELEMENTS, str(sizes.dtype)
+    dim = SMALL_DIM if sizes.quick or sizes.dim is None else sizes.dim
+    dtype = str(sizes.dtype)
     rounds = {
-        engine: Rounds(partial(block_in_process, engine, names, elements, dtype))
+        engine: Rounds(partial(block_in_process, engine, names, dim * dim, dtype))
         for engine in ("native", *PEERS)
     }
     for name in names:
@@ -55,7 +56,8 @@ def to_the_better(problem: dict[str, Any]) -> float | None:
 
 def body(run: dict[str, Any]) -> list[str]:
     """Return the table, worst rows first, and the mean of the ratios."""
-    found = run["problems"]
+    found, sizes = run["problems"], run["sizes"]
+    dim = SMALL_DIM if sizes["quick"] else sizes["dim"]
     found = sorted(found, key=lambda problem: -(to_the_better(problem) or 0))
     lines = [["us", "this", *run["peers"], "to the better"]]
     for problem in found:
@@ -75,7 +77,7 @@ def body(run: dict[str, Any]) -> list[str]:
         *aligned(lines),
         *said,
         "",
-        "A matrix, or two, of 1,000 x 1,000 elements, of 100 x 100 in a quick run; on two threads.",
+        f"A matrix, or two, of {dim:,} x {dim:,} elements; on two threads.",
         "gradient: by the first matrix, of the sum of the cubes of the result.",
         "to the better: the time over that of the better of PyTorch (eager) and JAX (jit).",
         "Each library runs in processes of its own, in turn.",
@@ -85,7 +87,7 @@ def body(run: dict[str, Any]) -> list[str]:
 EXPERIMENT = Experiment(
     name="operations",
     summary="single operations and their gradients",
-    sizes=Sizes(rows=tuple(OPERATIONS), dtype="float32", quick=False),
+    sizes=Sizes(dim=1000, rows=tuple(OPERATIONS), dtype="float32", quick=False),
     peers=PEERS,
     problems=problems,
     dissected=False,
