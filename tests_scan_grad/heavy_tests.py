@@ -19,6 +19,8 @@ HEAVY = (
     "functions/test_processes.py::test_another_process_computes_the_same_on_the_native_engine[futures",
     "gpuarray/test_two_processes.py::",
     "disk/test_caches.py::test_damaged_files_change_no_result",
+    # all numbers of float32
+    "native/vector_functions/test_monotone.py::test_all_neighbours",
     # processes whose peak of memory is measured
     "memory/test_memory_budget.py::test_measured_peak_stays_below_the_budget",
     "memory/test_memory_use.py::test_prediction_is_what_is_measured",

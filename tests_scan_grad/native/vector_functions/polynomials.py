@@ -36,6 +36,9 @@ class Polynomial:
         What the error is multiplied by.
     below
         The degree of the polynomial that it is divided by, whose first coefficient is 1.
+    in_turn
+        Whether a coefficient is rounded before those of higher powers are found, and these are added up from the
+        highest to the lowest: rounding adds up less, where terms cancel.
     """
 
     name: str
@@ -46,6 +49,7 @@ class Polynomial:
     dtype: str
     weight: Callable[[mpf], mpf]
     below: int = 0
+    in_turn: bool = False
 
     def found(self) -> tuple[list[float], list[float], float]:
         """Return the coefficients above and below, the lowest power first, and the largest error in bits."""
@@ -55,7 +59,35 @@ class Polynomial:
             points = 24 * (sum(degrees) + 3) + 1
             above, below, error = minimax(self.function, low, high, degrees, self.weight, points)
             bits = float(-mp.log(error, 2))
+            if self.in_turn:
+                return self._found_in_turn(above), [1.0], bits
             return [self._rounded(c) for c in above], [self._rounded(c) for c in below], bits
+
+    def _found_in_turn(self, found: list[mpf]) -> list[float]:
+        """Return the coefficients, each found again when those of lower powers are rounded."""
+        low, high = map(mpf, self.interval)
+        rounded: list[float] = []
+        for degree in range(self.degree, -1, -1):
+            rounded.append(self._rounded(found[0]))
+            if degree:
+                found = self._of_what_is_left(tuple(map(mpf, rounded)), low, high, degree - 1)
+        return rounded
+
+    def _of_what_is_left(
+        self, known: tuple[mpf, ...], low: mpf, high: mpf, degree: int
+    ) -> list[mpf]:
+        power = len(known)
+
+        # next to 0 the known ones decide
+        low = max(low, high / 50)
+
+        def rest(x: mpf) -> mpf:
+            return (self.function(x) - mp.polyval(known[::-1], x)) / x**power
+
+        def weight(x: mpf) -> mpf:
+            return x**power * self.weight(x)
+
+        return minimax(rest, low, high, (degree, 0), weight, 24 * (degree + 3) + 1)[0]
 
     def _rounded(self, number: mpf) -> float:
         # to the type at once, not by way of float64
@@ -73,7 +105,11 @@ class Polynomial:
         vector = f"tn_{suffix}v"
         numbers = [_number(c, self.dtype) for c in coefficients]
         head = f"TN_ACTIVATION {vector} tn_p_{name}_{suffix}({vector} x)"
-        return "\n".join([head, "{", *_evaluated(numbers, suffix), "}"])
+        if self.in_turn:
+            body = [*_by_horner("p", numbers, "x", suffix), "    return p;"]
+        else:
+            body = _evaluated(numbers, suffix)
+        return "\n".join([head, "{", *body, "}"])
 
 
 def _single(number: mpf) -> float:
@@ -113,14 +149,14 @@ def _by_horner(name: str, numbers: list[str], x: str, suffix: str) -> list[str]:
 
 def text() -> str:
     """Return the file."""
-    from tests_scan_grad.native.vector_functions.table import POLYNOMIALS
+    from tests_scan_grad.native.vector_functions.table import PIECES, POLYNOMIALS
 
     opening = (
         "/* Polynomials with the least largest error, by Remez's exchange with 70 digits: made by\n"
         " * tests_scan_grad/native/vector_functions/polynomials.py from the table beside it. A number of bits\n"
         " * is that of the largest error before coefficients are rounded. */\n"
     )
-    return "\n".join([opening, "\n\n".join(one.lines() for one in POLYNOMIALS), ""])
+    return "\n".join([opening, "\n\n".join(one.lines() for one in (*PIECES, *POLYNOMIALS)), ""])
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from mpmath import mp, mpf
 
+from tests_scan_grad.native.vector_functions.pieces import COUNT, Pieces
 from tests_scan_grad.native.vector_functions.polynomials import DIGITS, Polynomial
 
 # of z = x^2 below it the limit at 0 is taken
@@ -32,6 +33,22 @@ def _log_erfcx(middle: str) -> Callable[[mpf], mpf]:
 
 def _erfc(middle: str) -> Callable[[mpf], mpf]:
     return lambda t: mp.erfc(t + mpf(middle))
+
+
+def _slope_of_erf(x: mpf) -> mpf:
+    return 2 / mp.sqrt(mp.pi) * mp.exp(-x * x)
+
+
+def _of_units_or_erfc(x: mpf) -> mpf:
+    """Return 1 / erfc(x) from 1 on, before it a power of 2 as large as half a unit of float32 of erf(x) wants."""
+    return 1 / mp.erfc(x) if x >= 1 else mpf(2) ** -mp.ceil(mp.log(mp.erf(max(x, mpf("0.01"))), 2))
+
+
+def _rounding_to(square: str, linear: str) -> list[mpf]:
+    """Return up to where square x^2 + linear x is nearer to 0, 1, and so on, than to the next integer."""
+    a, b = mpf(square), mpf(linear)
+    ends = [k + mpf("0.5") for k in range(COUNT)]
+    return [2 * end / (b + mp.sqrt(b * b + 4 * a * end)) for end in ends]
 
 
 def _erfcx(middle: str) -> Callable[[mpf], mpf]:
@@ -197,17 +214,27 @@ def _relative(function: Callable[[mpf], mpf]) -> Callable[[mpf], mpf]:
     return lambda z: max(z, mpf("0.01")) / (1 + z * function(z))
 
 
+def _of_arctan(z: mpf) -> mpf:
+    x = mp.sqrt(max(z, mpf("1e-3")))
+    return x**3 / mp.atan(x)
+
+
 def _apart(x: mpf) -> mpf:
     return x if abs(x) > _LEAST else _LEAST
 
 
+PIECES: list[Pieces] = [
+    Pieces("erf_pieces", "erf(x), 0 <= x <= 3.92, in pieces, the error in units, from 1 on relative to erfc(x)", mp.erf, _slope_of_erf,
+           _rounding_to("0", "3.953125"), 4, _of_units_or_erfc, 1, 12),
+    Pieces("erfc_pieces", "erfc(x), 0 <= x <= 3.99, in pieces, the error relative", mp.erfc, lambda x: -_slope_of_erf(x),
+           _rounding_to("0.5078125", "1.84375"), 7, lambda x: 1 / mp.erfc(x), -1, 8,
+           lambda low: mpf("0.5") if low < 1 else mpf("0.625")),
+]  # fmt: skip
+
 POLYNOMIALS: list[Polynomial] = [
     Polynomial("erf_near", "erf(x) / x - 1 of x^2 <= 1", _erf_near, ("0", "1"), 11, "float64", _one),
-    Polynomial("erf_near", "erf(x) / x - 1 of x^2 <= 1", _erf_near, ("0", "1"), 6, "float32", _one),
     Polynomial("erf_far", "x^2 + log(erfc(x)) of x - 3.5, 1 <= x <= 6, the error times erfc(x)",
                _log_erfcx("3.5"), ("-2.5", "2.5"), 18, "float64", _erfc("3.5")),
-    Polynomial("erf_far", "x^2 + log(erfc(x)) of x - 2.5, 1 <= x <= 4, the error times erfc(x)",
-               _log_erfcx("2.5"), ("-1.5", "1.5"), 6, "float32", _erfc("2.5")),
     Polynomial("sin", "(sin(x) / x - 1) / x^2 of x^2", _sin, _EIGHTH_OF_TURN, 5, "float64", _one),
     Polynomial("sin", "(sin(x) / x - 1) / x^2 of x^2", _sin, _EIGHTH_OF_TURN, 3, "float32", _one),
     Polynomial("cos", "(cos(x) - 1 + x^2 / 2) / x^4 of x^2", _cos, _EIGHTH_OF_TURN, 5, "float64", _one),
@@ -234,6 +261,8 @@ POLYNOMIALS: list[Polynomial] = [
     Polynomial("asin", "(arcsin(x) - x) / x^3 of x^2 <= 1 / 4", _odd(mp.asin), ("0", "0.25"), 5, "float32", _one),
     Polynomial("atan", "(arctan(x) - x) / x^3 of x^2 <= 1 / 4", _odd(mp.atan), ("0", "0.25"), 12, "float64", _one),
     Polynomial("atan", "(arctan(x) - x) / x^3 of x^2 <= 1 / 4", _odd(mp.atan), ("0", "0.25"), 5, "float32", _one),
+    Polynomial("atan_to_1", "(arctan(x) - x) / x^3 of x^2 <= 1, the error relative to arctan(x)", _odd(mp.atan), ("0", "1"), 8,
+               "float32", _of_arctan, in_turn=True),
     Polynomial("gammaln_near", "(log(gamma(2 + e)) / e - 1 + Euler's constant) / e of |e| <= 1 / 2", _gammaln_near,
                ("-0.5", "0.5"), 16, "float64", _one),
     Polynomial("gammaln_far", "x (log(gamma(x)) - (x - 1 / 2) log(x) + x - log(2 pi) / 2) of 1 / x^2, x >= 9 / 2",
@@ -258,6 +287,10 @@ POLYNOMIALS: list[Polynomial] = [
                _erfcinv_less("6"), ("0", "21.3"), 7, "float64", _of_erfcinv("6"), 7),
     Polynomial("i0_near", "(I0(x) - 1) / z of z = x^2 / 4, |x| <= 31 / 4, the error relative", _bessel_i_near(0),
                ("0", "15.016"), 13, "float64", _relative(_bessel_i_near(0))),
+    Polynomial("i0_near_less", "(I0(x) - 1) / z of z = x^2 / 4, |x| <= 31 / 4, for float32", _bessel_i_near(0), ("0", "15.016"), 9, "float64",
+               _relative(_bessel_i_near(0))),
+    Polynomial("i1_near_less", "(2 I1(x) / x - 1) / z of z = x^2 / 4, |x| <= 31 / 4, for float32", _bessel_i_near(1),
+               ("0", "15.016"), 8, "float64", _relative(_bessel_i_near(1))),
     Polynomial("i1_near", "(2 I1(x) / x - 1) / z of z = x^2 / 4, |x| <= 31 / 4, the error relative", _bessel_i_near(1),
                ("0", "15.016"), 13, "float64", _relative(_bessel_i_near(1))),
     Polynomial("i0_far", "I0(x) exp(-x) sqrt(x) - 3 / 8 of 31 / (2 x) - 1, x >= 31 / 4", _bessel_i_far(0),

@@ -237,6 +237,8 @@ def test_the_same_bits_at_any_offset_and_alone(library, name, dtype):
     values = sampled(name, dtype, 400)
     values[::37] = np.nan
     values[::41] = np.finfo(dtype).max
+    # where some functions have another formula, and their neighbours then do not
+    values[1::43], values[2::43] = 3.99, 7.75
     wanted = called(library, name, values)
     np.testing.assert_array_equal(called(library, name, values, alone=True), wanted)
     for offset in range(1, 35):
@@ -264,7 +266,7 @@ def test_a_text_has_only_what_it_calls():
     text = source(compiled([x], pt.exp(x)))
     assert "tn_p_" not in text and "tn_v_erf" not in text
     text = source(compiled([x], pt.erf(x)))
-    assert "tn_p_erf_near_f32(" in text
+    assert "tn_p_erf_pieces_f32" in text
     assert "tn_p_sin" not in text and "_erf_f64" not in text and "erf_near_f64" not in text
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 _FOLDER = Path(__file__).parent / "included" / "functions"
@@ -11,7 +12,7 @@ _FOLDER = Path(__file__).parent / "included" / "functions"
 # function -> its file, after those that it needs
 FILES: dict[str, tuple[str, ...]] = {
     "erf": ("erf",),
-    "erfc": ("pairs", "exp_pair", "scaled_erfc", "erfc"),
+    "erfc": ("pairs", "exp_pair", "scaled_erfc", "erfc_from_0", "erfc"),
     "erfcx": ("pairs", "exp_pair", "scaled_erfc", "erfcx"),
     "sin": ("rare", "angles", "sin_cos"),
     "cos": ("rare", "angles", "sin_cos"),
@@ -30,8 +31,8 @@ FILES: dict[str, tuple[str, ...]] = {
     "atanh": ("pairs", "log_pair", "log_of_sum", "arctanh"),
     "erfinv": ("pairs", "log_pair", "erfinv"),
     "erfcinv": ("pairs", "log_pair", "erfinv"),
-    "i0": ("pairs", "exp_pair", "bessel_i"),
-    "i1": ("pairs", "exp_pair", "bessel_i"),
+    "i0": ("pairs", "exp_pair", "rare", "bessel_i_far", "bessel_i"),
+    "i1": ("pairs", "exp_pair", "rare", "bessel_i_far", "bessel_i"),
     "gamma": ("pairs", "exp_pair", "log_pair", "rare", "gamma"),
     "gammaln": ("pairs", "log_pair", "rare", "gammaln"),
     "psi": ("log_pair", "rare", "psi"),
@@ -39,6 +40,17 @@ FILES: dict[str, tuple[str, ...]] = {
     "power": ("pairs", "exp_pair", "log_pair", "rare", "power"),
     "remainder": ("rare", "remainder"),
     "floor_division": ("rare", "remainder"),
+}
+# float32 with files of its own
+FILES_OF_SINGLES: dict[str, tuple[str, ...]] = {
+    "erf": ("look_up", "erf_of_singles"),
+    "erfc": (
+        *("pairs", "exp_pair", "scaled_erfc", "erfc_from_0"),
+        *("rare", "look_up", "erfc_of_singles"),
+    ),
+    "atan": ("arctan_of_singles",),
+    "i0": ("pairs", "exp_pair", "rare", "bessel_i_far", "bessel_i_of_singles"),
+    "i1": ("pairs", "exp_pair", "rare", "bessel_i_far", "bessel_i_of_singles"),
 }
 # whose float32 is the float64, rounded
 WIDENED = frozenset(("erfcx", "gamma", "gammaln", "i0", "i1", "psi", "trigamma"))
@@ -52,8 +64,10 @@ _SHARED = (
     "scaled_erfc",
     "angles",
     "arctan_of_quotient",
+    "look_up",
 )
-_ORDER = list(dict.fromkeys((*_SHARED, *(name for names in FILES.values() for name in names))))
+_OWN = (*FILES.values(), *FILES_OF_SINGLES.values())
+_ORDER = list(dict.fromkeys((*_SHARED, *(name for names in _OWN for name in names))))
 
 # a function of vectors or of one number, and the beginning of its name
 _CALL = re.compile(rf"tn_[vs]_({'|'.join(FILES)})_(f\d\d)")
@@ -69,19 +83,27 @@ def called_functions(text: str) -> list[str]:
 @functools.cache
 def _files(called: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
     widened = [function for function, suffix in called if function in WIDENED and suffix == "f32"]
-    needed = {
-        (name, "f64" if function in WIDENED else suffix)
-        for function, suffix in called
-        for name in FILES[function]
-    }
+    needed = {one for function, suffix in called for one in _needed(function, suffix)}
     order = sorted(needed, key=lambda one: (one[1], _ORDER.index(one[0])))
     files = [_file(name, suffix) for name, suffix in order]
     wanted = {name for file in files for name in re.findall(r"tn_p_\w+", file)}
     polynomials = _content("polynomials").split("\n\n")
     used = [one for one in polynomials if not wanted.isdisjoint(re.findall(r"tn_p_\w+", one))]
     opening = [_content("of_type")] if files else []
-    macros = [_content("widened"), *(f"TN_WIDENED({name})" for name in widened)] if widened else []
+    macros = [_content("widened"), *map(_widening, widened)] if widened else []
     return (*opening, *used, *files, *macros)
+
+
+def _needed(function: str, suffix: str) -> Iterator[tuple[str, str]]:
+    """Yield the files of a function, and of which type each is."""
+    own = FILES_OF_SINGLES if suffix == "f32" and function in FILES_OF_SINGLES else FILES
+    of_type = "f64" if function in WIDENED else suffix
+    yield from ((name, of_type) for name in own[function])
+
+
+def _widening(function: str) -> str:
+    of_double = f"{function}_of_single" if function in FILES_OF_SINGLES else function
+    return f"TN_WIDENED({function}, {of_double})"
 
 
 def _file(name: str, suffix: str) -> str:
