@@ -14,6 +14,7 @@ from collections.abc import Hashable
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Buffer, View
 from theano.link.native.ir.sizes import Sizes
+from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.passes.dead_values import answered_buffers
 from theano.link.native.passes.dependence import Dependence
@@ -26,7 +27,7 @@ from theano.link.native.statements.reduce import Reduce
 
 
 @dataclass(frozen=True)
-class _Part:
+class Part:
     """A part of an array, the elements that a statement puts there, and its position."""
 
     target: View
@@ -35,7 +36,7 @@ class _Part:
     copy: Copy | None = None
 
 
-class _Uses:
+class Uses:
     """The statements that write each memory, and those that read it."""
 
     def __init__(self, statements: list[Statement], dependence: Dependence):
@@ -61,20 +62,20 @@ class _Uses:
             self.buffers[root].setdefault(new.buffer, position)
 
 
-def forward_copies(segment: Segment) -> None:
+def forward_copies(lowered: Loop | Segment) -> None:
     """Leave out copies whose readers can read what is copied."""
-    step = segment.step
-    arrays = _joined(step.statements)
+    step = lowered.step
+    arrays = joined_arrays(step.statements)
     if not arrays:
         return
-    dependence = Dependence(segment)
-    uses = _Uses(step.statements, dependence)
-    kept = {buffer.root() for buffer in answered_buffers(segment)}
+    dependence = Dependence(lowered)
+    uses = Uses(step.statements, dependence)
+    kept = {buffer.root() for buffer in answered_buffers(lowered)}
     gone: set[Statement] = set()
     for array in arrays:
         if array in kept:
             continue
-        parts = _parts(array, step.statements, uses, step.sizes)
+        parts = parts_of(array, step.statements, uses, step.sizes)
         found = _found(array, parts, uses, dependence, step.sizes)
         if not found:
             continue
@@ -91,7 +92,7 @@ def forward_copies(segment: Segment) -> None:
     step.statements = [one for one in step.statements if one not in gone]
 
 
-def _joined(statements: list[Statement]) -> list[Buffer]:
+def joined_arrays(statements: list[Statement]) -> list[Buffer]:
     """Return the temporaries that are copied into, or of which parts are computed in their place."""
     found: dict[Buffer, None] = {}
     for statement in statements:
@@ -104,9 +105,9 @@ def _joined(statements: list[Statement]) -> list[Buffer]:
     return [one for one in found if one.role == "temporary" and one.root() is one]
 
 
-def _parts(array: Buffer, statements: list[Statement], uses: _Uses, sizes: Sizes) -> list[_Part]:
+def parts_of(array: Buffer, statements: list[Statement], uses: Uses, sizes: Sizes) -> list[Part]:
     """Return the parts of an array; none if anything else writes it, or they do not lie apart."""
-    parts: list[_Part] = []
+    parts: list[Part] = []
     for position in uses.writers[array]:
         statement = statements[position]
         copy = as_kind(statement, Copy)
@@ -121,14 +122,14 @@ def _parts(array: Buffer, statements: list[Statement], uses: _Uses, sizes: Sizes
                 or not begins_before_statements(source, sizes)
             ):
                 return []
-            parts.append(_Part(copy.target, _stretched(source, copy.target, sizes), position, copy))
+            parts.append(Part(copy.target, _stretched(source, copy.target, sizes), position, copy))
             continue
         for buffer in statement.written():
             if buffer.root() is not array:
                 continue
             if buffer.place is None or buffer.place.buffer is not array or buffer.packed:
                 return []
-            parts.append(_Part(buffer.place, View.of(buffer), position))
+            parts.append(Part(buffer.place, View.of(buffer), position))
     if len(parts) > 1:
         ranges = [range_of(part.target, array, sizes) for part in parts]
         known = [one for one in ranges if one is not None]
@@ -153,7 +154,7 @@ def _stretched(source: View, target: View, sizes: Sizes) -> View:
 
 
 def _found(
-    array: Buffer, parts: list[_Part], uses: _Uses, dependence: Dependence, sizes: Sizes
+    array: Buffer, parts: list[Part], uses: Uses, dependence: Dependence, sizes: Sizes
 ) -> list[tuple[Statement, View, View]]:
     """Return all that reads an array, and the view that it may read; none if not all of them may."""
     if not parts:
@@ -179,9 +180,9 @@ def _found(
 
 def _view_of_part(
     view: View,
-    parts: list[_Part],
+    parts: list[Part],
     position: int,
-    uses: _Uses,
+    uses: Uses,
     dependence: Dependence,
     sizes: Sizes,
 ) -> View | None:

@@ -31,6 +31,7 @@ from theano.link.native.passes.share_memory import share_memory
 from theano.link.native.passes.shared_products import share_products
 from theano.link.native.passes.short_reductions import unroll_short_reductions
 from theano.link.native.passes.slice_maps import slice_maps
+from theano.link.native.passes.split_maps import split_maps
 from theano.link.native.passes.split_reduced import split_reduced
 from theano.link.native.passes.states_in_place import states_in_place
 from theano.link.native.passes.store_parts import store_parts
@@ -60,6 +61,9 @@ PASSES = (
     Pass(interleave_copies, (Segment,)),
     Pass(split_reduced, (Segment,)),
     Pass(fuse_maps, (Loop, Segment)),
+    Pass(split_maps, (Loop,)),
+    Pass(forward_copies, (Loop,)),
+    Pass(fuse_maps, (Loop,)),
     Pass(compute_again, (Segment,)),
     Pass(eliminate_dead_values, (Loop, Segment)),
     Pass(block_steps, (Segment,)),

@@ -99,29 +99,34 @@ def in_order(ranges: Sequence[Range], buffer: Buffer, sizes: Sizes) -> list[Rang
     if len({each.axis for each in ranges}) != 1 or len(set(ranges)) != len(ranges):
         return None
     following = {each.start: each for each in ranges}
-    found = [sizes.end(each.start, each.length) for each in ranges]
-    ends = [sizes.find(end) for end in found if end is not None]
-    if len(following) != len(ranges) or len(ends) != len(ranges):
+    ends = [_ends(each, sizes) for each in ranges]
+    if len(following) != len(ranges) or not all(ends):
         return None
     size = sizes.find(buffer.shape[ranges[0].axis])
     lengths = {each.length for each in ranges}
     if len(lengths) > 1 and not all(
         isinstance(each.length, int)
         or each.start == 0
-        or end == size
+        or size in end
         or sizes.is_length(each.length)
-        and sizes.known_sum(each.start, each.length) == end
+        and sizes.known_sum(each.start, each.length) in end
         for each, end in zip(ranges, ends, strict=True)
     ):
         return None
-    firsts = [each for each in ranges if each.start not in ends]
+    firsts = [each for each in ranges if not any(each.start in end for end in ends)]
     if len(firsts) != 1:
         return None
     ordered = [firsts[0]]
     while len(ordered) < len(ranges):
-        end = ends[ranges.index(ordered[-1])]
-        following_one = following.get(end)
-        if following_one is None or following_one in ordered:
+        found = [following[end] for end in ends[ranges.index(ordered[-1])] if end in following]
+        if len(found) != 1 or found[0] in ordered:
             return None
-        ordered.append(following_one)
+        ordered += found
     return ordered
+
+
+def _ends(each: Range, sizes: Sizes) -> set[Size]:
+    """Return what is known to be the end of a range; of one from the beginning its length is, too."""
+    end = sizes.end(each.start, each.length)
+    of_length = {each.length} if each.start == 0 else set()
+    return of_length if end is None else of_length | {sizes.find(end)}

@@ -149,7 +149,7 @@ def _may_move(
         return False
     read = {dependence.memory(view.buffer) for view in views}
     last = max(statements.index(reader) for reader, _ in found)
-    if readers is not None and _work_of(tree) * len(found) > MOST_IN_A_MAP:
+    if readers is not None and work_of(tree) * len(found) > MOST_IN_A_MAP:
         return False
     for reader, _ in found:
         own = as_kind(reader, Map)
@@ -163,7 +163,7 @@ def _is_read(buffer: Buffer | None, readers: dict[Buffer, list[tuple[Statement, 
     return buffer is not None and bool(buffer.root() is not buffer or readers.get(buffer))
 
 
-def _work_of(tree: list[Compute]) -> int:
+def work_of(tree: list[Compute]) -> int:
     """Return how long the C compiler takes for computations, in operations."""
     return sum(_FUNCTION if one.operation.function else 1 for one in tree)
 
