@@ -16,6 +16,7 @@ from theano.link.native.ir.loop_nests import (
     For,
     Form,
     If,
+    Kind,
     Let,
     Load,
     Local,
@@ -64,6 +65,27 @@ def test_what_a_map_a_reduction_and_a_pass_with_polls_become():
     verified(Pointer("p", "float64", "x", (3,)), Call("copy", (Address("p"), Address("y"), 8)))
 
 
+def test_rows_that_are_accumulated_in_lanes():
+    total = Local("total", "float64")
+    more = Apply(Expression("add", "add", "float64", "float64", True), (total, X))
+    rows = For(
+        "j",
+        0,
+        3,
+        (
+            Pointer("p", "float64", "x"),
+            Let("e", "float64", more),
+            Assign("total", Local("e", "float64")),
+        ),
+    )
+    first = Let("total", "float64", ONE, Kind.VECTOR, variable=True)
+    verified(in_lanes(first, rows, Store("y", Operation("+", named("rows"), I), total)))
+    with pytest.raises(UnsoundNest, match="stores elements apart"):
+        verified(in_lanes(first, rows, Store("y", Operation("*", I, 2), total)))
+    with pytest.raises(UnsoundNest, match="more than these can do"):
+        verified(in_lanes(For("j", 0, 3, (Number("n", 1),))))
+
+
 @pytest.mark.parametrize(
     "wrong, nodes",
     [
@@ -82,7 +104,7 @@ def test_what_a_map_a_reduction_and_a_pass_with_polls_become():
         ("a is assigned to, which is not var", [Let("a", "float64", ONE), Assign("a", ONE)]),
         ("a poll is not within nodes with polls", [over(Poll(1, 100))]),
         ("over i, which ends at a poll", [over(polled=True)]),
-        ("has more than these can do", [in_lanes(over())]),
+        ("has more than these can do", [in_lanes(over(by=2))]),
         ("has more than these can do", [in_lanes(Store("y", 0, ONE), by=2)]),
         ("is in lanes of float64 and has ..float64., .int64..", [in_lanes(TO_Y, Store("k", I, X))]),
         ("is in lanes of float64 and has ..int64..", [in_lanes(Let("a", "int64", Load("k", "int64")))]),

@@ -104,7 +104,8 @@ class _Printer:
         suffix = SUFFIX[node.dtype]
         text = f"({real}){text}" if isinstance(node.value, Scalar) else text
         if node.kind is Kind.VECTOR:
-            return [f"const tn_{suffix}v {node.name} = TN_SPLAT_{suffix.upper()}({text});"]
+            constant = "" if node.variable else "const "
+            return [f"{constant}tn_{suffix}v {node.name} = TN_SPLAT_{suffix.upper()}({text});"]
         return [f"const tn_divisor_{suffix} {node.name} = tn_divisor_of_{suffix}({text});"]
 
     def _declare(self, node: Declare) -> list[str]:
@@ -179,7 +180,7 @@ class _Printer:
         width = f"TN_WIDTH_{SUFFIX[dtype].upper()}"
 
         def body(part: str) -> list[str]:
-            return straight_lines(node.body, InLanes(dtype, part, self.address, self.number))
+            return self._of_lanes(node.body, InLanes(dtype, part, self.address, self.number))
 
         return [
             f"int64_t {i} = {first};",
@@ -191,6 +192,31 @@ class _Printer:
             *body("rest"),
             "}",
         ]
+
+    def _of_lanes(self, body: Sequence[Node], spelling: InLanes) -> list[str]:
+        """Return the lines of what is done in lanes, with loops whose turns follow one another."""
+        if is_straight(body):
+            return straight_lines(body, spelling)
+        lines: list[str] = []
+        for node in body:
+            if isinstance(node, For):
+                before = [one for one in node.body if _is_of_row(one)]
+                first, end = self.size(node.first), self.size(node.end)
+                head = f"for (int64_t {node.index} = {first}; {node.index} < {end}; {node.index}++)"
+                self.bound.add(node.index)
+                inside = self.lines(before)
+                inside += straight_lines(node.body[len(before) :], spelling)
+                lines += headed(head, inside)
+            elif isinstance(node, Store):
+                lines += straight_lines([node], spelling)
+            else:
+                lines += self.lines([node])
+        return lines
+
+
+def _is_of_row(node: Node) -> bool:
+    """Return whether a node is the same for all lanes of a row."""
+    return isinstance(node, Pointer) or isinstance(node, Let) and node.kind is Kind.VECTOR
 
 
 # a table, since functools.singledispatchmethod keeps whatever it was called on

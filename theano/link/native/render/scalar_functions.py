@@ -104,8 +104,9 @@ _ON_VECTORS = {
     "clip": "TN_SELECT_{S}({0} < {1}, {1}, TN_SELECT_{S}({0} > {2}, {2}, {0}))",
     "maximum": "TN_SELECT_{S}(({1} > {0}) | ({1} != {1}), {1}, {0})",
     "minimum": "TN_SELECT_{S}(({1} < {0}) | ({1} != {1}), {1}, {0})",
-    "maximum so far": "TN_SELECT_{S}(({0} != {0}) | ({0} > {1}), {0}, {1})",
-    "minimum so far": "TN_SELECT_{S}(({0} != {0}) | ({0} < {1}), {0}, {1})",
+    # NaN stays in the first, as comparisons fail then; what waits for the first is one operation and a choice
+    "maximum so far": "TN_SELECT_{S}({1} != {1}, {1}, TN_AT_LEAST_{S}({0}, {1}))",
+    "minimum so far": "TN_SELECT_{S}({1} != {1}, {1}, TN_AT_MOST_{S}({0}, {1}))",
     "sign": "TN_SELECT_{S}({0} > 0, TN_SPLAT_{S}(({t})1), "
     "TN_SELECT_{S}({0} < 0, TN_SPLAT_{S}(({t})-1), TN_ABS_{S}({0} * 0)))",
     "sqrt": "tn_sqrt_{s}({0})",

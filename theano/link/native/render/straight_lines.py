@@ -11,7 +11,17 @@ from typing import Protocol
 
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Scalar
-from theano.link.native.ir.loop_nests import Address, Apply, Let, Load, Local, Node, Store, Value
+from theano.link.native.ir.loop_nests import (
+    Address,
+    Apply,
+    Assign,
+    Let,
+    Load,
+    Local,
+    Node,
+    Store,
+    Value,
+)
 from theano.link.native.ir.scalar_types import FLOATS, SUFFIX
 from theano.link.native.ir.symbolic import Size
 from theano.link.native.render.numbers_in_c import C_TYPES
@@ -109,7 +119,7 @@ def is_straight(body: Sequence[Node]) -> bool:
 
 
 def straight_lines(body: Sequence[Node], spelling: Spelling) -> list[str]:
-    """Return the lines of such nodes."""
+    """Return the lines of such nodes, and of what is assigned after them."""
     return _Straight(body, spelling).lines()
 
 
@@ -128,7 +138,9 @@ class _Straight:
         self.spelling = spelling
         self.lets = [node for node in body if isinstance(node, Let)]
         self.stores = [node for node in body if isinstance(node, Store)]
-        self.stored = {one.value.name for one in self.stores if isinstance(one.value, Local)}
+        self.assigned = [node for node in body if isinstance(node, Assign)]
+        ends: list[Store | Assign] = [*self.stores, *self.assigned]
+        self.stored = {one.value.name for one in ends if isinstance(one.value, Local)}
         self.texts: dict[str, str] = {}
         self.loading: set[str] = set()
         self.uses = self._uses()
@@ -138,6 +150,9 @@ class _Straight:
         for store in self.stores:
             text = without_outer_parentheses(self._value(store.value))
             lines.append(self.spelling.store(store, text))
+        for assign in self.assigned:
+            text = without_outer_parentheses(self._value(assign.value))
+            lines.append(f"{assign.name} = {text};")
         return lines
 
     def _line(self, let: Let) -> list[str]:

@@ -14,12 +14,13 @@ from theano.link.native.statements.reduce import Reduce
 _NEUTRAL = {"add": 0, "multiply": 1, "multiply without zeros": 0, "or": 0, "exclusive or": 0}
 # in which NaN stays, whatever comes after it
 EXTREMES = ("maximum", "minimum")
+_ON_VECTORS = (*EXTREMES, "add", "multiply")
 
 
 def accumulation(operation: str, dtype: str) -> Expression:
     """Return what makes one number of what was accumulated and another one."""
     name = f"{operation} so far" if operation in EXTREMES else operation
-    return Expression(operation, name, dtype, dtype, in_vectors=operation in EXTREMES)
+    return Expression(operation, name, dtype, dtype, in_vectors=operation in _ON_VECTORS)
 
 
 def neutral(operation: str, dtype: str) -> Scalar:

@@ -101,8 +101,20 @@ class Elements:
         body += self._computed(strides, {})
         return [For("i", first, end, tuple(body), form=Form.INDEPENDENT)]
 
+    def in_lanes(self, strides: list[Product]) -> tuple[list[Node], list[Node]] | None:
+        """Return what is the same for all lanes of a row, and the inside of its loop in lanes, if it has one."""
+        if self.apart is not None:
+            strides = [*strides, Product(1)]
+        has_one = self._dtype is not None and self._are_vectors(strides)
+        return self._of_vectors(strides) if has_one else None
+
     def _in_vectors(self, first: Size, end: Size, strides: list[Product]) -> list[Node]:
         """Return the loop in lanes, and before it what is the same for all of them."""
+        before, body = self._of_vectors(strides)
+        lanes = For("i", first, end, tuple(body), form=Form.LANES, dtype=str(self._dtype))
+        return [*before, lanes]
+
+    def _of_vectors(self, strides: list[Product]) -> tuple[list[Node], list[Node]]:
         loaded = sorted(set(self.loads.values()))
         before = [self._let_load(k, strides, Kind.VECTOR) for k in loaded if not strides[k].factor]
         held: dict[tuple[str, str, Kind], Local] = {}
@@ -118,9 +130,7 @@ class Elements:
                         before.append(Let(held[key].name, held[key].dtype, operand, kind))
                     of_operands[id(compute), position] = held[key]
         body = [self._let_lanes(k, strides) for k in loaded if strides[k].factor]
-        body += self._computed(strides, of_operands)
-        lanes = For("i", first, end, tuple(body), form=Form.LANES, dtype=str(self._dtype))
-        return [*before, lanes]
+        return before, body + self._computed(strides, of_operands)
 
     def _let_lanes(self, k: int, strides: list[Product]) -> Node:
         load = self.operands.element(k, strides[k])

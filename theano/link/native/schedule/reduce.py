@@ -21,6 +21,7 @@ from theano.link.native.ir.loop_nests import (
     Call,
     For,
     Form,
+    If,
     Load,
     Memory,
     Node,
@@ -39,6 +40,7 @@ from theano.link.native.ir.symbolic import Call as Function
 from theano.link.native.ir.symbolic import (
     Operation,
     Size,
+    compared,
     difference,
     product_of,
     product_of_all,
@@ -51,6 +53,7 @@ from theano.link.native.schedule.accumulate import (
     vector_function,
 )
 from theano.link.native.schedule.elements import Operands, pointer_to
+from theano.link.native.schedule.in_registers import IN_REGISTERS, in_registers
 from theano.link.native.schedule.lanes import (
     PartialResults,
     in_vector_lanes,
@@ -197,6 +200,12 @@ class _Reduction:
             around, body = kept[:-2], self._in_rows_of_columns(kept[-2], last, reduced)
         else:
             around, body = kept[:-1], self._in_columns(last, reduced)
+            if in_registers := self._in_registers(last, reduced):
+                rows = difference(reduced[0].end, reduced[0].first)
+                elements = product_of(rows, difference(last.end, last.first))
+                few = compared(elements, "<=", IN_REGISTERS)
+                many = compared(elements, ">", IN_REGISTERS)
+                body = [If(few, tuple(in_registers)), If(many, tuple(body))]
         nest = loops([level.axis for level in around], body, polled=False)
         return [*nodes, *with_polls(self.every, unless_empty([one.end for one in kept[1:]], nest))]
 
@@ -225,6 +234,27 @@ class _Reduction:
             self._stored_sums("sums", last),
         ]
         return self._columns(last, body, polled=False)
+
+    def _in_registers(self, last: _Level, reduced: list[_Level]) -> list[Node]:
+        """Return the same without memory for elements and sums, if it can be, which is for few elements."""
+        types = {self.working, self.dtype, self.reduction.target.dtype}
+        elements = None if self.every or len(types) > 1 else self.elements
+        if elements is None or len(reduced) > 1 or last.target != Product(1):
+            return []
+        row = elements.in_lanes([mine[-1] for mine in self.strides])
+        if row is None:
+            return []
+        (around,) = reduced
+        indices = [named(level.index) for level in self.levels[:-1]]
+        return in_registers(
+            around.axis,
+            (last.first, last.end),
+            self.operands.pointers(indices, self.strides),
+            row,
+            (f"p{self.number}", self.row is None),
+            (accumulation(self.operation, self.working), neutral(self.operation, self.working)),
+            self._offset(0),
+        )
 
     def _in_rows_of_columns(self, inner: _Level, last: _Level, reduced: list[_Level]) -> list[Node]:
         """Return the same for some rows of results at a time, as the reduced dimensions are around these."""

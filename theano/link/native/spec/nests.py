@@ -39,7 +39,7 @@ from theano.link.native.ir.loop_nests import (
 )
 from theano.link.native.ir.prologue import names_of
 from theano.link.native.ir.scalar_types import FLOATS
-from theano.link.native.ir.symbolic import Size
+from theano.link.native.ir.symbolic import Operation, Size
 
 
 class UnsoundNest(AssertionError):
@@ -236,19 +236,36 @@ class _Scope:
 
     def _can_be_in_lanes(self, node: For) -> None:
         """Refuse what no vectors can do: anything but loads, operations and stores of one type."""
-        others = [one for one in node.body if not isinstance(one, Let | Store)]
+        body = _with_rows(node.body)
+        others = [one for one in body if not isinstance(one, Let | Store)]
         if others or node.by != 1:
             raise _Wrong(f"the loop over {node.index} is in lanes and has more than these can do")
-        values = [one.value for one in node.body if isinstance(one, Let | Store)]
+        values = [one.value for one in body if isinstance(one, Let | Store)]
         loaded = [one for one in values if isinstance(one, Load)]
-        stores = [one for one in node.body if isinstance(one, Store)]
+        stores = [one for one in body if isinstance(one, Store)]
         dtypes = {one.dtype for one in loaded} | {one.value.dtype for one in stores}
         dtypes |= {self.names[one.pointer].dtype for one in stores if one.pointer in self.names}
         if dtypes - {"bool", node.dtype} or node.dtype not in FLOATS:
             of = node.dtype or "no type"
             raise _Wrong(f"the loop over {node.index} is in lanes of {of} and has {sorted(dtypes)}")
-        if any(one.index != named(node.index) for one in stores):
+        if any(_last_term(one.index) != named(node.index) for one in stores):
             raise _Wrong(f"the loop over {node.index} is in lanes and stores elements apart")
+
+
+def _last_term(size: Size) -> Size:
+    """Return what is added last to make a size."""
+    return size.b if isinstance(size, Operation) and size.operator == "+" else size
+
+
+def _with_rows(body: Sequence[Node]) -> list[Node]:
+    """Return what is done in lanes, with what is done for each row of loops within."""
+    found: list[Node] = []
+    for node in body:
+        if isinstance(node, For) and node.form is Form.SERIAL and node.by == 1 and not node.polled:
+            found += [one for one in node.body if not isinstance(one, Pointer | Assign)]
+        else:
+            found.append(node)
+    return found
 
 
 _LOOKS: dict[type, Callable[[_Scope, Any], None]] = {
