@@ -62,7 +62,7 @@ HEAVY = (
     "loop_rewrites/test_flags_of_loops.py::test_two_flags_of_loops_make_no_loop_of_python",
     "loop_rewrites/test_flags_of_loops.py::test_a_flag_of_a_process_makes_no_loop_of_python",
     "loop_rewrites/test_push_out_dot_accumulate.py::test_blocks_of_steps[lstm]",
-    "loop_gradients/test_rows_at_hand.py::test_rows_at_hand_are_the_values_of_the_steps[runge_kutta]",
+    "loop_gradients/test_available_rows.py::test_available_rows_are_the_values_of_the_steps[runge_kutta]",
     "generated/test_generated_loops.py::test_second_derivatives_are_right[gated]",
     "native/test_long_lives.py::test_a_loop_that_is_used_again_holds_no_more[checked function]",
     "native/test_long_lives.py::test_a_loop_that_is_used_again_holds_no_more[interpreted function]",

@@ -32,6 +32,9 @@ FILES = {
     "tests_scan_grad/native/passes/test_copies_and_slices.py": "",
     "tests_scan_grad/native/passes/test_cumulative_sums.py": "",
     "tests_scan_grad/native/passes/test_states_in_place.py": "",
+    "tests_scan_grad/native/passes/test_split_maps.py": "",
+    "tests_scan_grad/native/passes/test_reductions_in_registers.py": "",
+    "tests_scan_grad/native/passes/test_computed_again.py": "",
     "tests_scan_grad/native/test_blocks_of_steps.py": "",
     "tests_scan_grad/native/test_loops.py": "",
     "tests_scan_grad/native/passes/test_row_by_row.py": "",
@@ -44,7 +47,7 @@ FILES = {
     "tests_scan_grad/native/test_threads.py": "not sanitizers",
     "tests_scan_grad/generated/test_generated_loops.py": "not cover_every",
     "tests_scan_grad/functions/test_failed_calls.py": "FAST_RUN or in_place or interrupted",
-    "tests_scan_grad/loops/test_turns.py": "FAST_RUN or held or forked",
+    "tests_scan_grad/loops/test_locks.py": "FAST_RUN or held or forked",
 }
 
 # Without what the compiler's own process must not load, and with a little optimization.

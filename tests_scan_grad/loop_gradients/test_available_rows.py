@@ -21,7 +21,7 @@ BUILDERS = [
 
 
 @pytest.mark.parametrize("build", BUILDERS, ids=lambda build: build.__name__)
-def test_rows_at_hand_are_the_values_of_the_steps(build):
+def test_available_rows_are_the_values_of_the_steps(build):
     network = build(theano_scan)
     pairs = []
     for node in loops_as_built(network):
