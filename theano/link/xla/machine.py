@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -19,13 +18,18 @@ from theano.link.background import (
 )
 from theano.link.xla.buckets import BucketedProgram
 from theano.link.xla.context import CannotLower, Context, is_traced
+from theano.link.xla.device.arguments import Arguments
 from theano.link.xla.device.program import DeviceProgram
 from theano.link.xla.device.values import DeviceValues
 from theano.link.xla.dtypes import require_dtypes
 from theano.link.xla.host import HostProgram
 from theano.link.xla.interpret import NodeFailed, compute
 from theano.link.xla.plan import Plan, Stage, make_plan
+from theano.link.xla.repeated import Known, RepeatedCalls
 from theano.link.xla.sizes import Largest
+
+# The largest value before there is any
+NOTHING = Largest()
 
 
 class Machine:
@@ -55,7 +59,7 @@ class Machine:
         self.nodes: list[Apply] = []
         self.thunks: list[Any] = []
         self._refused: dict[Apply, str] = {}
-        self._largest = Largest()
+        self._largest = NOTHING
         self._use(self._planned({}))
 
     def _values(self, fgraph: Any, storage_map: Any, device: str | None) -> DeviceValues:
@@ -67,6 +71,9 @@ class Machine:
 
     def _use(self, planned: tuple[Plan, list[Any]]) -> None:
         self.plan, self.programs = planned
+        self._repeated: RepeatedCalls | None = None
+        if RepeatedCalls.is_possible(self.plan, self.programs, self.values):
+            self._repeated = RepeatedCalls(self.plan, self.programs[0], self.values)
 
     def _program(self, stage: Stage, last: bool) -> Any:
         if not stage.on_device:
@@ -76,18 +83,40 @@ class Machine:
         # A stage that may still be run again, or whose values are read again, keeps its inputs.
         overwritten = self.values.overwritten(stage.inputs) if last else ()
         context = partial(self.values.context, stage.device)
+        on_cpu = stage.device is None and self.values.device.platform == "cpu"
+        arguments = Arguments(self.values.device) if on_cpu else None
         if self.bucket_lengths == OFF:
-            return DeviceProgram(stage, overwritten, context)
-        return BucketedProgram(stage, overwritten, context, self.bucket_lengths)
+            return DeviceProgram(stage, overwritten, context, arguments)
+        return BucketedProgram(stage, overwritten, context, self.bucket_lengths, arguments)
 
     def __call__(self) -> None:
         # PyTensor takes it that a node failed where this is set.
         vars(self).pop("position_of_error", None)
         refuse_without_threads()
         wait_for_background()
-        self._largest = Largest()
-        with self.values.precision_in_use(), self._named_memory_errors():
-            self.values.store(self._run())
+        self._largest = NOTHING
+        try:
+            known = None if self._repeated is None else self._repeated.find()
+            if known is None:
+                with self.values.precision_in_use():
+                    self.values.store(self._run())
+            else:
+                self.values.store_made(self._run_again(known))
+        except (RuntimeError, ValueError, MemoryError) as error:
+            self._name_memory(error)
+            raise
+
+    def _run_again(self, known: Known) -> list[Any]:
+        """Run a program that is the whole function."""
+        assert self._repeated is not None
+        self._largest = known.program.notes.largest
+        try:
+            return self._repeated.run(known)
+        except NodeFailed as failure:
+            reason = failure.__cause__
+            assert reason is not None
+            self._blame(failure.node, failure.inputs)
+            raise reason from None
 
     def _run(self) -> list[Any]:
         refused: dict[Apply, str] = {}
@@ -110,23 +139,19 @@ class Machine:
                 self._use(planned)
             return outputs
 
-    @contextlib.contextmanager
-    def _named_memory_errors(self) -> Iterator[None]:
+    def _name_memory(self, error: Exception) -> None:
         """Raise MemoryError, as Python does, where the device has no more memory."""
-        try:
-            yield
-        except (RuntimeError, ValueError, MemoryError) as error:
-            # XLA says so, or, where its own search for programs runs out of memory, C++ does
-            lacking = isinstance(error, MemoryError) and "position_of_error" not in vars(self)
-            if not lacking and "RESOURCE_EXHAUSTED" not in str(error):
-                raise
-            if self._largest.node is not None:
-                self._blame(self._largest.node, [])
-            raise MemoryError(
-                f"{self.values.device_name(None)} has not enough memory for this call: {error} "
-                f"{self._largest}"
-                "Smaller batches, shorter sequences or theano.scan_checkpoints need less."
-            ) from error
+        # XLA says so, or, where its own search for programs runs out of memory, C++ does
+        lacking = isinstance(error, MemoryError) and "position_of_error" not in vars(self)
+        if not lacking and "RESOURCE_EXHAUSTED" not in str(error):
+            return
+        if self._largest.node is not None:
+            self._blame(self._largest.node, [])
+        raise MemoryError(
+            f"{self.values.device_name(None)} has not enough memory for this call: {error} "
+            f"{self._largest}"
+            "Smaller batches, shorter sequences or theano.scan_checkpoints need less."
+        ) from error
 
     def _run_stages(self, plan: Plan, programs: list[Any]) -> list[Any]:
         known: dict[Variable, Any] = self.values.given()
@@ -154,6 +179,8 @@ class Machine:
             static = [_on_host(v, known) for v in stage.static]
             call = program.prepared(values, static)
             self._largest = max(self._largest, call.program.notes.largest, key=lambda x: x.bytes)
+            if self._repeated is not None and program is self.programs[0]:
+                self._repeated.remember(call.program)
             # devices compute while the program goes on, and so do those of the CPU that are named
             is_host = self.values.device.platform == "cpu" and stage.device is None
             if call.program.is_quick or not is_host:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from functools import partial
 from math import prod
 from typing import Any
@@ -22,6 +23,7 @@ from theano.link.xla.buckets.patterns import (
 )
 from theano.link.xla.buckets.trace import BucketTrace
 from theano.link.xla.context import Context
+from theano.link.xla.device.arguments import Arguments
 from theano.link.xla.device.program import Call, DeviceProgram, Notes, Specialisation
 from theano.link.xla.interpret import NodeFailed
 from theano.link.xla.plan import Stage
@@ -77,7 +79,7 @@ class BucketedProgram(DeviceProgram):
 
     Parameters
     ----------
-    stage, overwritten, context
+    stage, overwritten, context, arguments
         As for `DeviceProgram`.
     setting : str
         The flag ``xla.bucket_lengths``.
@@ -94,8 +96,9 @@ class BucketedProgram(DeviceProgram):
         overwritten: Collection[int],
         context: Callable[[], Context],
         setting: str,
+        arguments: Arguments | None = None,
     ):
-        super().__init__(stage, overwritten, context)
+        super().__init__(stage, overwritten, context, arguments)
         self.setting = setting
         self.patterns = Patterns(stage)
         self.exact_because: dict[str, None] = {}
@@ -149,7 +152,8 @@ class BucketedProgram(DeviceProgram):
                 raise
             raise CannotBucket(f"{error.node.op}: {error.__cause__}") from error
         self.patterns.worked = bucket.pattern
-        return Call(program, [*values, case], partial(self._outputs_cut, program, case))
+        call = self.call_of(program, [*values, case])
+        return replace(call, outputs=partial(self._outputs_cut, program, case))
 
     def _outputs_cut(
         self, program: Specialisation, case: np.ndarray, returned: Sequence[Any]

@@ -155,7 +155,7 @@ class SplitProgram:
 
     def lowered(self, values: Sequence[Any]) -> Any:
         """The program for these inputs, as JAX lowers it."""
-        return self._specialised(values, [])[0].call.lower(*values)
+        return self._specialised(values, [])[0].function.lower(*values)
 
     def _specialised(
         self, values: Sequence[Any], static: Sequence[Any]

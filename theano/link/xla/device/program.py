@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Collection, Sequence
 from copy import copy
 from dataclasses import field, replace
+from functools import partial
 from itertools import count, starmap
 from time import perf_counter
 from typing import Any
@@ -16,6 +17,7 @@ from theano.configdefaults import config
 from theano.data_classes import dataclass
 from theano.link.background import fetched
 from theano.link.xla.context import CannotLower, Context, Ragged, Requirement, is_traced
+from theano.link.xla.device.arguments import Arguments
 from theano.link.xla.interpret import NodeFailed, compute, value_of
 from theano.link.xla.plan import Stage
 from theano.link.xla.sizes import Largest, why_no_room
@@ -59,36 +61,58 @@ class Specialisation:
 
     Attributes
     ----------
-    call
-        Takes the dynamic inputs; returns the outputs, the lengths of ragged ones, and one truth
-        value for each requirement.
+    function
+        A function of JAX of the dynamic inputs. It returns the outputs, the lengths of ragged ones,
+        and, if anything is required, one boolean for each requirement.
     notes
         What tracing it found.
     donates
         Whether the call uses up the inputs that may be overwritten.
     types
-        Shape and dtype of each dynamic input.
+        Shape and dtype of each dynamic input, for which XLA compiles it; None if JAX is to see to it.
+    executable
+        What XLA has compiled; it needs none of JAX's settings where all inputs are on the device.
+    call
+        The same without Python between the caller and XLA, once it has run.
     has_run
-        Whether XLA has compiled it.
+        Whether a call has returned.
     seconds
         How long a call takes; infinity while that is not known.
     used
         The number of the call that used it last.
+    is_dropped
+        Whether it has made room for another.
     """
 
-    call: Any
+    function: Any
     notes: Notes
     donates: bool
-    types: tuple[Any, ...] = ()
+    types: tuple[Any, ...] | None = None
+    executable: Any = None
+    call: Any = None
     has_run: bool = False
     seconds: float = float("inf")
     used: int = 0
+    is_dropped: bool = False
 
     def compiled(self) -> Any:
-        """The program as XLA compiles it, to be looked at."""
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Some donated buffers were not usable")
-            return self.call.lower(*self.types).compile()
+        """The program as XLA compiles it."""
+        if self.executable is None:
+            assert self.types is not None
+            with warnings.catch_warnings():
+                # where a result has no use for an input's memory, JAX warns
+                warnings.filterwarnings("ignore", "Some donated buffers were not usable")
+                self.executable = self.function.lower(*self.types).compile()
+        return self.executable
+
+    def callable(self) -> Any:
+        """Return what is called with the inputs."""
+        if self.call is None:
+            compiled = self.function if self.types is None else self.compiled()
+            if not self.has_run:
+                return compiled
+            self.call = getattr(compiled, "_call", None) or compiled
+        return self.call
 
     @property
     def is_quick(self) -> bool:
@@ -114,14 +138,21 @@ class Call:
     values: Sequence[Any]
     outputs: Callable[[list[Any]], list[Any]]
 
+    @property
+    def is_on_device(self) -> bool:
+        """Return whether no value has to be moved, which is done by JAX's settings."""
+        return np.ndarray not in map(type, self.values)
+
     def run(self, update: Callable[[list[Any]], None] | None) -> list[Any]:
         """Return the outputs; hand them to `update` if the program has overwritten inputs.
 
         That is done even if a signal's handler raises: the inputs are gone.
         """
+        import jax
+
         program = self.program
         update = update if program.donates else None
-        call = program.call if program.has_run else _first_call(program.call)
+        call = program.callable()
         returned: list[list[Any]] = []
         try:
             # in one step of C: no handler runs between the call and the append
@@ -133,6 +164,8 @@ class Call:
         except BaseException:
             if update is not None and returned:
                 update(self.outputs(returned[0]))
+                # the memory of its arguments is written in the next call
+                jax.block_until_ready(returned[0])
             raise
         return outputs
 
@@ -161,10 +194,19 @@ class DeviceProgram:
         Positions of the inputs whose memory the outputs may take.
     context : callable
         Returns where and how it is traced.
+    arguments : Arguments, optional
+        Memory of the arguments, if the device is to read them there.
     """
 
-    def __init__(self, stage: Stage, overwritten: Collection[int], context: Callable[[], Context]):
+    def __init__(
+        self,
+        stage: Stage,
+        overwritten: Collection[int],
+        context: Callable[[], Context],
+        arguments: Arguments | None = None,
+    ):
         self.stage, self.overwritten, self.context = stage, tuple(overwritten), context
+        self.arguments = arguments
         self.specialisations: dict[Any, Specialisation] = {}
         self._most, self._calls, self._has_warned = int(config.xla.programs), count(), False
 
@@ -175,7 +217,22 @@ class DeviceProgram:
             values,
             lambda given, notes: self._trace(given, static, notes),
         )
-        return Call(program, values, lambda returned: self._outputs(program, returned))
+        return self.call_of(program, values)
+
+    def call_of(self, program: Specialisation, values: Sequence[Any]) -> Call:
+        """Return the call of a program for values of its shapes."""
+        if self.arguments is not None:
+            values = self.arguments.placed(values)
+        return self.placed_call(program, values)
+
+    def placed_call(self, program: Specialisation, values: Sequence[Any]) -> Call:
+        """Return the call for values that are where the device reads them."""
+        self.note_use(program)
+        return Call(program, values, partial(self._outputs, program))
+
+    def note_use(self, program: Specialisation) -> None:
+        """Note that a program is the one that was used last."""
+        program.used = next(self._calls)
 
     def _key(self, values: Sequence[Any], static: Sequence[Any]) -> Any:
         return (
@@ -196,15 +253,14 @@ class DeviceProgram:
             self._check_room(traced.out_avals)
             # What a failed requirement leaves behind must be what was there before the call.
             donates = bool(self.overwritten) and not notes.required
-            call = jax.jit(
+            function = jax.jit(
                 in_blocks(traced, notes.loops, self.context().platform),
                 donate_argnums=self.overwritten if donates else (),
             )
             types = tuple(jax.ShapeDtypeStruct(x.shape, x.dtype) for x in values)
-            found = Specialisation(call, notes, donates, types)
+            found = Specialisation(function, notes, donates, types)
             self._drop_oldest()
             self.specialisations[key] = found
-        found.used = next(self._calls)
         return found
 
     def _drop_oldest(self) -> None:
@@ -220,9 +276,8 @@ class DeviceProgram:
                 "xla.bucket_lengths has lengths share programs; xla.programs says how many are kept",
                 stacklevel=2,
             )
-        del self.specialisations[
-            min(self.specialisations, key=lambda k: self.specialisations[k].used)
-        ]
+        oldest = min(self.specialisations, key=lambda k: self.specialisations[k].used)
+        self.specialisations.pop(oldest).is_dropped = True
 
     def _check_room(self, values: Sequence[Any]) -> None:
         """Refuse results for which the host has no room, of which XLA may make constants."""
@@ -233,16 +288,18 @@ class DeviceProgram:
             raise NodeFailed(node, []) from MemoryError(reason)
 
     def _outputs(self, program: Specialisation, returned: Sequence[Any]) -> list[Any]:
-        *outputs, holds = returned
-        notes = program.notes
+        notes, outputs = program.notes, list(returned)
         if notes.required:
+            holds = outputs.pop()
             for held, requirement in zip(fetched(holds), notes.required, strict=True):
                 if not held:
                     assert requirement.node is not None
                     raise NodeFailed(requirement.node, []) from copy(requirement.error)
-        outputs, lengths = outputs[: len(self.stage.outputs)], outputs[len(self.stage.outputs) :]
-        for position, length in zip(notes.ragged, lengths, strict=True):
-            outputs[position] = outputs[position][: int(fetched(length))]
+        if notes.ragged:
+            count = len(self.stage.outputs)
+            outputs, lengths = outputs[:count], outputs[count:]
+            for position, length in zip(notes.ragged, lengths, strict=True):
+                outputs[position] = outputs[position][: int(fetched(length))]
         return outputs
 
     def _trace(self, given: Sequence[Any], static: Sequence[Any], notes: Notes) -> list[Any]:
@@ -271,18 +328,7 @@ class DeviceProgram:
         notes.ratio = max([1, *context.ratios])
         notes.required.extend(replace(r, holds=None) for r in context.requirements)
         holds = [jnp.all(requirement.holds) for requirement in context.requirements]
-        return [*outputs, *lengths, jnp.stack(holds) if holds else jnp.ones(0, bool)]
-
-
-def _first_call(call: Any) -> Any:
-    """A call that compiles: where a result has no use for an input's memory, JAX warns."""
-
-    def silent(*values: Any) -> Any:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Some donated buffers were not usable")
-            return call(*values)
-
-    return silent
+        return [*outputs, *lengths, *([jnp.stack(holds)] if holds else [])]
 
 
 def _as_output(value: Any, variable: Any, others: Sequence[Any]) -> Any:

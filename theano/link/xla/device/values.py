@@ -17,6 +17,7 @@ from pytensor.graph.basic import Constant, Variable
 from pytensor.scalar.basic import ScalarType
 
 from theano.configdefaults import config
+from theano.data_classes import dataclass
 from theano.link.background import fetched
 from theano.link.device_cells import keep
 from theano.link.xla.arrays import is_array
@@ -24,6 +25,32 @@ from theano.link.xla.context import Context, is_traced
 from theano.link.xla.device.names import find_device
 from theano.link.xla.jax_library import declared_precision, require_jax
 from theano.link.xla.places import device_of
+
+# The memory of results of so many bytes is handed to the caller; smaller ones are sooner copied.
+LEAST_TAKEN = 1 << 16
+
+
+@dataclass(frozen=True)
+class Place:
+    """The place and the type in which an output is stored.
+
+    Attributes
+    ----------
+    cell
+        Of the function's storage.
+    device
+        The device that its type names, if it names one.
+    is_kept
+        Whether it is the new value of a shared variable that stays on the device.
+    is_array, is_number
+        Whether its type is that of arrays, or of single numbers.
+    """
+
+    cell: list[Any]
+    device: Any
+    is_kept: bool
+    is_array: bool
+    is_number: bool
 
 
 class DeviceValues:
@@ -54,6 +81,22 @@ class DeviceValues:
         }
         self._constants: dict[tuple[Variable, Any], Any] = {}
         self._kept = {v for v in fgraph.inputs if getattr(v, "keeps_device_values", False)}
+        self._places = [
+            Place(
+                storage_map[variable],
+                device_of(variable),
+                self.updated.get(k) in self._kept,
+                is_array(variable),
+                isinstance(variable.type, ScalarType),
+            )
+            for k, variable in enumerate(fgraph.outputs)
+        ]
+        self._replaced = [
+            (k, storage_map[variable], variable in self._kept)
+            for k, variable in self.updated.items()
+        ]
+        self._kept_outputs = [k for k, place in enumerate(self._places) if place.is_kept]
+        self._is_plain = all(place.is_array and place.device is None for place in self._places)
 
     @contextlib.contextmanager
     def precision_in_use(self) -> Iterator[None]:
@@ -86,6 +129,10 @@ class DeviceValues:
         same = {variable for variable in self.fgraph.outputs if variable in known}
         return {variable: deepcopy(known[variable]) for variable in same}
 
+    def is_kept(self, variable: Variable) -> bool:
+        """Return whether a variable is a shared one whose value stays on the device."""
+        return variable in self._kept
+
     def overwritten(self, inputs: Sequence[Variable]) -> list[int]:
         """Positions of the inputs whose value is replaced after the call, and nobody's else."""
         replaced = set(self.updated.values()) & self._kept
@@ -113,37 +160,85 @@ class DeviceValues:
 
     def replace_shared(self, outputs: Sequence[Any]) -> None:
         """Give shared variables their new values at once; a program has overwritten the old ones."""
-        for k, variable in self.updated.items():
-            if is_traced(outputs[k]) and variable in self._kept:
-                keep(self.storage_map[variable], outputs[k])
+        for k, cell, is_kept in self._replaced:
+            if is_kept and is_traced(outputs[k]):
+                keep(cell, outputs[k])
             else:
-                self.storage_map[variable][0] = self._as_stored(k, outputs[k])
+                cell[0] = self._as_stored(self._places[k], outputs[k])
+
+    def store_made(self, outputs: Sequence[Any]) -> None:
+        """Put outputs that a program of the CPU has made into the function's storage."""
+        if not self._is_plain:
+            self.store(outputs)
+            return
+        taken = {id(outputs[k]) for k in self._kept_outputs}
+        # as many; this is done in every call
+        for place, value in zip(self._places, outputs):  # noqa: B905
+            value.block_until_ready()
+            if place.is_kept:
+                keep(place.cell, value)
+            else:
+                place.cell[0] = _taken(value, taken)
 
     def store(self, outputs: Sequence[Any]) -> None:
         """Put the outputs into the function's storage: on the host unless their type says where."""
-        waited = False
-        for k, (variable, value) in enumerate(zip(self.fgraph.outputs, outputs, strict=True)):
-            if is_traced(value) and self.updated.get(k) in self._kept:
-                keep(self.storage_map[variable], value)
-                continue
-            waited = waited or (is_traced(value) and device_of(variable) is None)
-            self.storage_map[variable][0] = self._as_stored(k, value)
-        if not waited and self.device.platform == "cpu":
-            # the program may still read the caller's arrays, which are the caller's again now
+        on_cpu = self.device.platform == "cpu"
+        taken = {id(outputs[k]) for k in self._kept_outputs}
+        for place, value in zip(self._places, outputs, strict=True):
+            if place.is_kept and is_traced(value):
+                keep(place.cell, value)
+            elif self._may_be_taken(place, value):
+                value.block_until_ready()
+                place.cell[0] = _taken(value, taken)
+            else:
+                place.cell[0] = self._as_stored(place, value)
+        if on_cpu:
+            # programs may still read the caller's arrays, which are the caller's again now
             require_jax().block_until_ready([v for v in outputs if is_traced(v)])
 
-    def _as_stored(self, k: int, value: Any) -> Any:
+    def _may_be_taken(self, place: Place, value: Any) -> bool:
+        """Return whether an output is an array of this CPU that becomes NumPy's."""
+        return (
+            place.is_array
+            and place.device is None
+            and self.device.platform == "cpu"
+            and is_traced(value)
+            and value.devices() == {self.device}
+        )
+
+    def _as_stored(self, place: Place, value: Any) -> Any:
         """An output where and as its type says."""
-        variable = self.fgraph.outputs[k]
-        device = device_of(variable)
-        if device is not None:
-            there = is_traced(value) and value.devices() == {device}
-            return value if there else _moved(value, device)
+        if place.device is not None:
+            there = is_traced(value) and value.devices() == {place.device}
+            return value if there else _moved(value, place.device)
         if is_traced(value):
             value = np.array(fetched(value))
             # a number of a scalar's type is no array
-            return value[()] if isinstance(variable.type, ScalarType) else value
-        return np.asarray(value) if is_array(variable) else value
+            return value[()] if place.is_number else value
+        return np.asarray(value) if place.is_array else value
+
+
+def _taken(value: Any, taken: set[int]) -> np.ndarray:
+    """The elements of a computed array of the CPU, in its own memory unless that is taken already."""
+    seen = np.asarray(value)
+    if seen.nbytes < LEAST_TAKEN or id(value) in taken:
+        return seen.copy()
+    taken.add(id(value))
+    return np.asarray(_Memory(value, seen))
+
+
+class _Memory:
+    """The memory of an array of the CPU, which NumPy's array of it keeps."""
+
+    def __init__(self, owner: Any, seen: np.ndarray):
+        self.owner = owner
+        self.__array_interface__ = {
+            "version": 3,
+            "shape": seen.shape,
+            "typestr": seen.dtype.str,
+            # may be written to
+            "data": (owner.unsafe_buffer_pointer(), False),
+        }
 
 
 def default_device() -> str:
