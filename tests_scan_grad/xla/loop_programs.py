@@ -50,9 +50,8 @@ def compiled_texts(function: Any) -> list[str]:
     texts = []
     with jax.enable_x64(True):
         for program in function.vm.programs:
-            for (types, _), made in getattr(program, "specialisations", {}).items():
-                values = [jax.ShapeDtypeStruct(*kind) for kind in types]
-                texts.append(made.call.lower(*values).compile().as_text())
+            for made in getattr(program, "specialisations", {}).values():
+                texts.append(made.compiled().as_text())
     return texts
 
 

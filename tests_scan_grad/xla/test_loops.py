@@ -8,7 +8,7 @@ import pytest
 import theano
 import theano.tensor as T
 from tests_scan_grad.loop_runs import unrewritten_mode
-from tests_scan_grad.xla.loop_programs import agree, loops_on_host
+from tests_scan_grad.xla.loop_programs import agree, compiled_texts, loops_on_host
 from theano.compile.mode import get_mode
 
 pytest.importorskip("jax")
@@ -195,3 +195,11 @@ def test_an_index_out_of_range_in_some_step_is_an_error():
     assert loops_on_host(f) == []
     with pytest.raises(IndexError):
         f(X, [1, 6, 0])
+
+
+def test_a_step_computes_a_sine_once():
+    x, a = T.matrix("x"), T.vector("a")
+    h, _ = theano.scan(lambda x, h, a: T.sin(a * h + x), x, T.zeros_like(a), non_sequences=a)
+    f = agree([x, a], [h, *theano.grad(h.sum(), [x, a])], [np.ones((9, 3)), np.ones(3)])
+    (text,) = compiled_texts(f)
+    assert text.count(" sine(") == 1 and text.count(" cosine(") == 1

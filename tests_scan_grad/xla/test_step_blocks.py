@@ -185,3 +185,33 @@ def test_generated_loops(family, length, groups):
         check_against_python(loop, get_mode("XLA").excluding(*WRONG_REWRITES))
 
     check()
+
+
+def test_steps_add_up_and_store_what_is_made_of_their_results():
+    """No trace of the summands, and none that is turned afterwards."""
+    x, a = T.matrix("x"), T.vector("a")
+    h = scan(lambda x, h, a: a * h + x, sequences=x, outputs_info=T.zeros_like(a), non_sequences=a)
+    gradients = theano.grad(T.sqr(h[-1]).sum(), [x, a])
+    f = agree([x, a], gradients, [RNG.normal(size=(30, 3)), RNG.normal(size=3)])
+    (text,) = compiled_texts(f)
+    assert " reverse(" not in text
+    (stage,) = memory_of(f)
+    # the states of all steps, beside the results
+    assert stage.temporary < 1.5 * 31 * 3 * 8 + 512
+
+
+def test_steps_do_not_multiply_single_rows():
+    x, w = T.matrix("x"), T.matrix("w")
+    h = scan(lambda x, h, w: T.tanh(h.dot(w) + x), x, T.zeros_like(x[0]), non_sequences=w)
+    gradients = theano.grad(h[-1].sum(), [w, x])
+    f = agree([x, w], gradients, [RNG.normal(size=(9, 3)), RNG.normal(size=(3, 3))])
+    assert len(loop_bodies(compiled_texts(f)[0])) == 2
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+def test_a_trace_is_read_in_several_ways(dtype):
+    x = T.matrix("x", dtype=dtype)
+    h = scan(lambda x: x * 3 + 1, x)
+    both = [h.sum(0), h[::-1], (h * 2).max(1), h.sum(), h]
+    for chosen in (both, both[:2], both[:1], both[1:3], both[3:4]):
+        agree([x], chosen, [np.arange(20).reshape(5, 4).astype(dtype)])

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import field, replace
 from itertools import count
 from typing import Any
 
 import numpy as np
-from pytensor.graph.basic import Apply
+from pytensor.graph.basic import Apply, Variable
 
 from theano.data_classes import dataclass
 from theano.link.xla.sizes import Largest
@@ -75,6 +75,8 @@ class Context:
     loops
         The loops so far, by the names under which they are functions of their own; None where all
         of a loop's steps run at once.
+    once
+        Variables of a step that are computed once, however often they are read.
     """
 
     precision: Any = None
@@ -87,6 +89,7 @@ class Context:
     largest: Largest = field(default_factory=Largest)
     ratios: list[int] = field(default_factory=list)
     loops: dict[str, Any] | None = None
+    once: Collection[Variable] = ()
 
     def require(self, holds: Any, error: Exception) -> None:
         """Have `error` raised where `holds` is false: now, or once its value is known."""
@@ -99,9 +102,9 @@ class Context:
         """The context of a branch, whose requirements matter only if it is taken."""
         return replace(self, requirements=[], loops=None)
 
-    def of_step(self) -> Context:
+    def of_step(self, once: Collection[Variable] = ()) -> Context:
         """The context of a loop's step, whose requirements the loop hands on."""
-        return replace(self, in_loop=True, requirements=[], loops=None)
+        return replace(self, in_loop=True, requirements=[], loops=None, once=once)
 
 
 def is_traced(value: Any) -> bool:

@@ -122,11 +122,20 @@ def run_node(node: Apply, inputs: list[Any], context: Context) -> list[Any]:
     if not isinstance(results, list | tuple):
         results = [results]
     results = [_of_declared_type(r, v) for r, v in zip(results, node.outputs, strict=True)]
+    if node.outputs[0] in context.once:
+        results = _barred(results)
     for result in results:
         array = result.rows if isinstance(result, Ragged) else result
         if is_traced(array):
             context.largest.note(node, array)
     return results
+
+
+def _barred(results: list[Any]) -> list[Any]:
+    """The same values, of which XLA makes no copies where they are read."""
+    from jax import lax
+
+    return lax.optimization_barrier(results)
 
 
 def performed(node: Apply, inputs: Sequence[Any]) -> list[Any]:

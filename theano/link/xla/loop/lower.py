@@ -313,6 +313,10 @@ class WhileLoop:
         """Return what is kept after so many steps, and whether all is well."""
         from jax import lax
 
+        if isinstance(count, int) and count == 1:
+            _, kept, well, _ = self._one_step((first, *state, None))
+            return kept, well
+
         def one_step(state: Any) -> Any:
             done, *before = state
             _, kept, well, _ = self._one_step((done + first, *before, None))

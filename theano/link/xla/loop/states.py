@@ -187,6 +187,24 @@ class RowsOfBlock(Storage):
 
 
 @dataclass(frozen=True)
+class RowOfStep(Storage):
+    """A trace of one step."""
+
+    def start(self) -> tuple[Any, ...]:
+        return ()
+
+    def read(self, kept: Any, step: Any) -> list[Any]:
+        return []
+
+    def write(self, kept: Any, step: Any, values: Sequence[Any]) -> Any:
+        (value,) = values
+        return (value[None],)
+
+    def finish(self, kept: Any, steps: Any) -> Any:
+        return kept[0]
+
+
+@dataclass(frozen=True)
 class MovingWindow(Storage):
     """Several rows of a buffer, read and written at each step, a row further each time (mit-mot).
 

@@ -11,6 +11,7 @@ from theano.data_classes import dataclass
 from theano.link.xla.arrays import is_array
 from theano.link.xla.context import CannotLower, Context, Ragged, is_traced
 from theano.link.xla.interpret import NodeFailed, interpret
+from theano.link.xla.loop.computed_once import computed_once
 from theano.link.xla.loop.invariants import read
 
 
@@ -64,9 +65,10 @@ def traced_step(
     import jax.numpy as jnp
 
     errors: list[Exception] = []
+    once = computed_once(graph) if context.platform == "cpu" else ()
 
     def run(*given: Any) -> tuple[list[Any], list[Any]]:
-        inside = context.of_step()
+        inside = context.of_step(once)
         results = interpret(graph, [*given, *map(read, invariants)], inside)
         errors[:] = [requirement.error for requirement in inside.requirements]
         arrays = [as_array(r, v) for r, v in zip(results, graph.outputs, strict=True)]

@@ -13,6 +13,9 @@ from theano.link.xla.context import CannotLower, Context, is_traced
 from theano.link.xla.lowering.table import lowers
 from theano.pytensor_base.operations.tensor import indices_from_subtensor
 
+# In a loop's step an array is sooner rebuilt than written into, if so great a part is added to.
+GREAT_PART = 4
+
 
 @dataclass(frozen=True)
 class Region:
@@ -111,7 +114,7 @@ def read(x: Any, where: Region) -> Any:
         dynamic = [is_traced(start) for start in where.starts]
         starts = [s if d else 0 for s, d in zip(where.starts, dynamic, strict=True)]
         sizes = [1 if d else n for n, d in zip(x.shape, dynamic, strict=True)]
-        x = lax.dynamic_slice(x, starts, sizes)
+        x = lax.dynamic_slice(x, starts, sizes, allow_negative_indices=False)
         where = Region(
             tuple(0 if d else s for s, d in zip(where.starts, dynamic, strict=True)),
             where.lengths,
@@ -164,6 +167,9 @@ def replaced(op, node, inputs, context):
     if where.lengths == x.shape:
         # all elements: no array is written into, and rows stay rows
         return y if op.set_instead_of_inc else x + y
+    great = context.in_loop and 0 < x.size <= y.size * GREAT_PART
+    if great and where.is_static and not op.set_instead_of_inc:
+        return _with_elements(x, y, where, False)
     if not where.is_static or all(abs(s) == 1 for s in _real_steps(where)):
         starts = [
             s if is_traced(s) else _ascending(s, n, step)[0]
@@ -172,13 +178,29 @@ def replaced(op, node, inputs, context):
         if not all(abs(s) == 1 for s in _real_steps(where)):
             raise CannotLower("a slice with steps beside an index that is computed on the device")
         if not op.set_instead_of_inc:
-            y = y + lax.dynamic_slice(x, starts, where.lengths)
-        return lax.dynamic_update_slice(x, y, starts) if y.size else x
-    slices = tuple(
-        slice(*_ascending(*part))
-        for part in zip(where.starts, where.lengths, where.steps, strict=True)
-    )
-    return x.at[slices].set(y) if op.set_instead_of_inc else x.at[slices].add(y)
+            y = y + lax.dynamic_slice(x, starts, where.lengths, allow_negative_indices=False)
+        return lax.dynamic_update_slice(x, y, starts, allow_negative_indices=False) if y.size else x
+    return _with_elements(x, y, where, op.set_instead_of_inc)
+
+
+def _with_elements(x: Any, y: Any, where: Region, are_set: bool) -> Any:
+    """An array in which a static region is set, or added to, computed element by element."""
+    import jax.numpy as jnp
+    from jax import lax
+
+    if not y.size:
+        return x
+    parts = [*map(_ascending, where.starts, where.lengths, where.steps)]
+    edges = [
+        (low, n - ((length - 1) * step + low + 1), step - 1)
+        for n, length, (low, _, step) in zip(x.shape, where.lengths, parts, strict=True)
+    ]
+    if are_set:
+        inside = lax.pad(jnp.ones(y.shape, bool), np.bool_(False), edges)
+        return jnp.where(inside, lax.pad(y, jnp.zeros((), y.dtype), edges), x)
+    # what changes no number, negative zero either
+    nothing = -jnp.zeros((), y.dtype) if y.dtype.kind in "fc" else jnp.zeros((), y.dtype)
+    return x + lax.pad(y, nothing, edges)
 
 
 def _real_steps(where: Region) -> list[int]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from theano.link.xla.loop.lower import WhileLoop
 from theano.link.xla.loop.sequences import Sequence as RowSequence
-from theano.link.xla.loop.states import RowsOfBlock, unwritten
+from theano.link.xla.loop.states import RowOfStep, RowsOfBlock, unwritten
 from theano.link.xla.step_blocks.equations import Equation, Program, Value, program_of
 from theano.link.xla.step_blocks.group import Group
 from theano.link.xla.step_blocks.plan import planned
@@ -115,6 +115,8 @@ class _Blocks:
         }
 
     def _buffers(self, steps: int) -> list[Any]:
+        if self.group.of_steps:
+            return [() for _ in self.group.traces]
         traces = [self.group.loop.outputs[k] for k in self.group.traces]
         return [self._unwritten(value, (steps, *value.shape[1:])) for value in traces]
 
@@ -126,14 +128,17 @@ class _Blocks:
         group, block = self.group, _Block(self.group, self.known, begin, count)
         storages, kept = list(self.loop.kept), list(state["kept"])
         for k, buffer in zip(group.traces, state["traces"], strict=True):
-            storages[k] = RowsOfBlock(buffer, begin)
+            if group.of_steps:
+                storages[k] = RowOfStep(self.loop.kept[k].initial)
+            else:
+                storages[k] = RowsOfBlock(buffer, begin)
             kept[k] = storages[k].start()
         sequences = list(self.loop.sequences)
         for k, rows in group.sequences.items():
             sequences[k] = block.sequence(group.loop.inputs[k], rows)
         loop = replace(self.loop, sequences=sequences, kept=storages)
         after, well = loop.advanced((tuple(kept), state["well"]), begin, count)
-        traces = [after[k][0] for k in group.traces]
+        traces = [() if group.of_steps else after[k][0] for k in group.traces]
         block.take(after)
         return {
             "kept": [() if k in group.traces else rows for k, rows in enumerate(after)],
@@ -190,7 +195,7 @@ class _Block:
 
         rows = self.group.rows[value]
         return lax.dynamic_update_slice_in_dim(
-            array, self.made[value], self._position(rows), rows.axis
+            array, self.made[value], self._position(rows), rows.axis, allow_negative_indices=False
         )
 
     def _compute(self, one: Equation) -> None:
@@ -228,7 +233,11 @@ class _Block:
                 return self._shown(one, rows)
         array = self.whole[value] if value in self.whole else self.known[value]
         return lax.dynamic_slice_in_dim(
-            array, self._position(rows), self.count * rows.size, rows.axis
+            array,
+            self._position(rows),
+            self.count * rows.size,
+            rows.axis,
+            allow_negative_indices=False,
         )
 
     def _position(self, rows: Rows) -> Any:

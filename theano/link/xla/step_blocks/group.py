@@ -26,6 +26,9 @@ class Group:
         All other equations, or groups, in an order in which they can run.
     results
         What the program returns.
+    of_steps
+        Whether a block is to be a step, which adds up and stores what is made of its own results:
+        products of single rows, and what is made before the loop, are not worth that.
 
     Attributes
     ----------
@@ -51,11 +54,17 @@ class Group:
         Positions among the loop's sequences and outputs of those that only blocks have.
     """
 
-    def __init__(self, loop: Equation, others: Sequence[Any], results: Sequence[Value]):
+    def __init__(
+        self,
+        loop: Equation,
+        others: Sequence[Any],
+        results: Sequence[Value],
+        of_steps: bool = False,
+    ):
         assert loop.loop is not None
         self.loop, self.while_loop = loop, loop.loop
         self.steps: int = loop.loop.most_steps
-        self.length = 0
+        self.length, self.of_steps = 0, of_steps
         self._others, self._results = others, frozenset(results)
         self.maker = {v: one for one in others for v in one.outputs}
         self._readers = readers_of([*others, loop])
@@ -69,7 +78,8 @@ class Group:
         self._of_whole: set[Value] = set()
 
         self._find_after()
-        self._find_before()
+        if not of_steps:
+            self._find_before()
         self.members: tuple[Equation, ...] = (*self.before, loop, *self.after)
         made = {value for one in self.members for value in one.outputs}
         read = dict.fromkeys(value for one in self.members for value in one.inputs)
@@ -132,6 +142,8 @@ class Group:
     def _take_in(self, one: Equation, late: set[Value]) -> bool:
         rule, own = rule_of(one), [k for k, v in enumerate(one.inputs) if v in self.rows]
         if rule is None or not own or any(v in late for v in one.inputs):
+            return False
+        if self.of_steps and not rule.is_for_steps:
             return False
         (result,) = one.outputs
         try:

@@ -21,14 +21,30 @@ def planned(program: Program, platform: str) -> list[Any]:
     """The equations of a program, and groups that replace those that belong to loops."""
     units: list[Any] = [*program.equations]
     for loop in program.equations:
-        if loop.loop is None or _most_saved(loop) < LEAST_SAVED:
+        if loop.loop is None:
             continue
-        group = Group(loop, [one for one in units if one is not loop], program.outputs)
-        group.length = steps_of_block(group, platform)
-        if group.length:
+        group = _group_of(loop, [one for one in units if one is not loop], program, platform)
+        if group is not None:
             left = [one for one in units if one is loop or one not in group.members]
             units = _sorted([group if one is loop else one for one in left])
     return units
+
+
+def _group_of(
+    loop: Equation, others: Sequence[Any], program: Program, platform: str
+) -> Group | None:
+    """A loop with what its blocks do, or with what its steps do beside their own, if anything."""
+    if _most_saved(loop) >= LEAST_SAVED:
+        group = Group(loop, others, program.outputs)
+        group.length = steps_of_block(group, platform)
+        if group.length:
+            return group
+    if platform != "cpu":
+        # each operation of a step is a kernel to launch
+        return None
+    group = Group(loop, others, program.outputs, of_steps=True)
+    group.length = 1
+    return group if group.traces else None
 
 
 def _most_saved(loop: Equation) -> int:

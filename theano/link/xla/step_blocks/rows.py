@@ -67,12 +67,15 @@ class Rule:
         Of the rows of its result and a number of steps: the parameters that change.
     moves
         Whether it computes nothing, but only shows its operand in another way.
+    is_for_steps
+        Whether it is done as fast for one step's rows at a time as for all.
     """
 
     operands: Callable[[Equation, Rows], list[Rows | None]]
     result: Callable[[Equation, int, Rows], Rows | None]
     params: Callable[[Equation, Rows, int], dict[str, Any]] = _same_params
     moves: bool = False
+    is_for_steps: bool = True
 
 
 def _shape(equation: Equation) -> tuple[int, ...]:
@@ -272,7 +275,7 @@ RULES: dict[str, Rule] = {
         ("reduce_sum", "reduce_max", "reduce_min", "reduce_prod", "reduce_and", "reduce_or"),
         Rule(_of_reduced, _to_reduced),
     ),
-    "dot_general": Rule(_of_product, _to_product),
+    "dot_general": Rule(_of_product, _to_product, is_for_steps=False),
     "concatenate": Rule(_of_joined, _to_joined),
     "reshape": Rule(_of_reshaped, _to_reshaped, _reshaped, moves=True),
     "broadcast_in_dim": Rule(_of_broadcast, _to_broadcast, _broadcast, moves=True),
