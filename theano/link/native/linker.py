@@ -30,7 +30,7 @@ from theano.link.native.render.counters import Counters
 from theano.link.native.render.program_text import ProgramText
 from theano.link.native.run.calls import (
     NativeSegment,
-    in_own_way,
+    native_or_one_by_one,
     layout_is_known,
     runtime_table,
 )
@@ -236,7 +236,7 @@ def _native_unit(
         [states.get(v) for v in made],
         compiled.later,
     )
-    run: Any = in_own_way(native, replay(part.nodes, storage_map, compute_map, c_thunks))
+    run: Any = native_or_one_by_one(native, replay(part.nodes, storage_map, compute_map, c_thunks))
     run.inputs = [storage_map[variable] for variable in given]
     run.outputs = [storage_map[variable] for variable in made]
     run.lazy, run.native = False, native

@@ -14,7 +14,7 @@ from theano.link.native.lowering.step import Step
 
 
 class Nodes:
-    """The values of variables in the intermediate form.
+    """The lowering of nodes in order, with the value of each variable in the intermediate form.
 
     Parameters
     ----------

@@ -53,7 +53,7 @@ class StatementsOfStep:
     node, origins
         The operation that is being lowered, and the one of each statement, for profiles.
     values
-        What the variables of the graph are, for profiles.
+        The value of each variable that was lowered; profiles read it, too.
     _made
         What several operations have made of a value in the same way, with the value.
     errors

@@ -384,8 +384,8 @@ def _fits(value: np.ndarray, wanted: Passed) -> bool:
     )
 
 
-def in_own_way(native: NativeSegment, nodes: Callable[[], None]) -> Callable[[], None]:
-    """Run native code, or the nodes one by one for a call that it refuses or fails in."""
+def native_or_one_by_one(native: NativeSegment, nodes: Callable[[], None]) -> Callable[[], None]:
+    """Return a function that runs native code, or the nodes one by one where that refuses or fails."""
 
     def run() -> None:
         try:

@@ -19,7 +19,7 @@ from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.reduce import Reduce
 
-# scalar operation -> what the emitter calls it
+# scalar operation -> the name of the operation in `Reduce`
 REDUCTIONS = {Add: "add", Mul: "multiply", Maximum: "maximum", Minimum: "minimum"}
 REDUCTIONS |= {AND: "and", OR: "or", XOR: "exclusive or", MulWithoutZeros: "multiply without zeros"}
 
