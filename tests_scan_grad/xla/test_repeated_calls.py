@@ -7,6 +7,7 @@ import pytest
 
 import theano
 import theano.tensor as T
+from theano.link.xla import repeated
 
 pytest.importorskip("jax")
 
@@ -107,6 +108,21 @@ def test_a_static_value_decides_the_program_each_time():
     for _ in range(3):
         for steps in (1, 4, 2):
             np.testing.assert_allclose(f(np.full(3, 2.0), steps), 2.0**steps)
+
+
+def test_values_that_decide_programs_are_not_all_remembered(monkeypatch):
+    monkeypatch.setattr(repeated, "MOST_KNOWN", 5)
+    lengths, x = T.lvector("lengths"), T.dvector("x")
+    powers, _ = theano.scan(
+        lambda h, x: h * x,
+        outputs_info=T.ones_like(x),
+        non_sequences=x,
+        n_steps=lengths.max(),
+    )
+    f = theano.function([x, lengths], powers[-1], mode="XLA")
+    for k in range(12):
+        np.testing.assert_allclose(f(np.full(3, 2.0), [k % 3, k % 4, 5]), 32)
+    assert 0 < len(f.vm._repeated._known) <= 5
 
 
 def test_programs_that_were_dropped_are_made_again():

@@ -24,6 +24,7 @@ from theano.link.xla.device.values import DeviceValues
 from theano.link.xla.dtypes import require_dtypes
 from theano.link.xla.host import HostProgram
 from theano.link.xla.interpret import NodeFailed, compute
+from theano.link.xla.jax_library import require_jax
 from theano.link.xla.plan import Plan, Stage, make_plan
 from theano.link.xla.repeated import Known, RepeatedCalls
 from theano.link.xla.sizes import Largest
@@ -101,9 +102,17 @@ class Machine:
                 with self.values.precision_in_use():
                     self.values.store(self._run())
             else:
-                self.values.store_made(self._run_again(known))
+                self._store(self._run_again(known))
         except (RuntimeError, ValueError, MemoryError) as error:
             self._name_memory(error)
+            raise
+
+    def _store(self, made: list[Any]) -> None:
+        """Store what a program of the CPU has made; the memory of its arguments is written in the next call."""
+        try:
+            self.values.store_made(made)
+        except BaseException:
+            require_jax().block_until_ready(made)
             raise
 
     def _run_again(self, known: Known) -> list[Any]:

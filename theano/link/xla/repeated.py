@@ -24,6 +24,8 @@ from theano.link.xla.static_inputs import SHAPES
 
 # Arguments of so many bytes are copied in any case, wherever they lie.
 MOST_COPIED = 1 << 20
+# Values that decide programs may be others in each call, while the programs are few.
+MOST_KNOWN = 1 << 8
 
 
 @dataclass(frozen=True)
@@ -185,7 +187,12 @@ class RepeatedCalls:
         """Take the program of the arguments for which there was none, now that it has run."""
         if self._key is None or program.notes.ragged:
             return
+        known = self._known.get(self._key)
+        if known is not None and known.program is program:
+            return
         kept = {key: one for key, one in self._known.items() if not one.program.is_dropped}
+        if len(kept) >= MOST_KNOWN:
+            kept.clear()
         self._known = {**kept, self._key: Known(program)}
 
 

@@ -172,9 +172,11 @@ class DeviceValues:
             self.store(outputs)
             return
         taken = {id(outputs[k]) for k in self._kept_outputs}
+        # before any is stored: all shared variables get their new values, or none
+        for value in outputs:
+            value.block_until_ready()
         # as many; this is done in every call
         for place, value in zip(self._places, outputs):  # noqa: B905
-            value.block_until_ready()
             if place.is_kept:
                 keep(place.cell, value)
             else:
