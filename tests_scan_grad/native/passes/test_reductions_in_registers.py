@@ -117,3 +117,31 @@ def test_threads_reduce_to_the_same_bits(any_work):
     for threads in (2, 3, 5):
         runtime_calls.set_threads(threads)
         np.testing.assert_array_equal(native(*given)[0], expected)
+
+
+def steps_of_matrices(step, states):
+    """Return the results of a step of matrices and a number, and their values by the engine and by Python."""
+    x, h = pt.tensor3("x"), pt.scalar("h")
+    found = pytensor.scan(step, [x], [h, *[None] * (states - 1)], return_updates=False)
+    found = found if isinstance(found, list) else [found]
+    return check([x, h], found, *([abs(numbers(2, *s)) + 1, np.array(1.5)] for s in SHAPES))
+
+
+SHAPES = [(1, 3), (3, 5), (8, 21)]
+
+
+@pytest.mark.parametrize(
+    "reduced", [lambda z: z.sum(axis=0).max(), lambda z: z.max(axis=0).min()], ids=["sum", "best"]
+)
+@pytest.mark.parametrize("made", [lambda z: z, pt.exp], ids=["quotient", "exp"])
+def test_elements_may_be_divided_by_one_number(reduced, made):
+    steps_of_matrices(lambda x, h: reduced(made(x / h)), 1)
+
+
+@pytest.mark.parametrize("reduced", [pt.any, pt.all])
+def test_a_mask_may_be_reduced_and_kept(reduced):
+    def step(x, h):
+        mask = x > h + 0.5
+        return h + 0.25, mask, reduced(mask, axis=0)
+
+    steps_of_matrices(step, 3)

@@ -30,8 +30,8 @@ from theano.link.native.render.counters import Counters
 from theano.link.native.render.program_text import ProgramText
 from theano.link.native.run.calls import (
     NativeSegment,
-    native_or_one_by_one,
     layout_is_known,
+    native_or_one_by_one,
     runtime_table,
 )
 from theano.link.native.run.one_by_one import make_thunk, replay

@@ -5,6 +5,7 @@ from __future__ import annotations
 from theano.link.native.ir.ir import Buffer, Scalar
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.segment import Segment
+from theano.link.native.passes.dependence import Dependence
 from theano.link.native.statements.base import Statement, of_kind
 from theano.link.native.statements.map import Map
 from theano.link.native.statements.map_reduce import MapReduce
@@ -16,7 +17,7 @@ FEW = 4096
 
 def reduce_in_maps(lowered: Loop | Segment) -> None:
     """Join each reduction with the map that it reads, where it can be; positions change."""
-    step = lowered.step
+    step, dependence = lowered.step, Dependence(lowered)
     sizes = step.sizes
     made_by = {
         compute: statement
@@ -38,7 +39,7 @@ def reduce_in_maps(lowered: Loop | Segment) -> None:
             and not _is_shared(lowered, statement)
         ):
             continue
-        if _moves_past_uses(step.statements, of, statement):
+        if _moves_past_uses(step.statements, of, statement, dependence):
             continue
         if isinstance(statement.target, Scalar) and _stores_more(step.statements, of, statement):
             continue
@@ -68,16 +69,14 @@ def _is_shared(lowered: Loop | Segment, reduction: Reduce) -> bool:
     return isinstance(lowered, Loop) or reduction.source.ndim - 1 in reduction.axes
 
 
-def _moves_past_uses(statements: list[Statement], of: Map, reduction: Reduce) -> bool:
+def _moves_past_uses(
+    statements: list[Statement], of: Map, reduction: Reduce, dependence: Dependence
+) -> bool:
     """Return whether memory that the reduction writes is used from the map on: a row of a state."""
-    if isinstance(reduction.target, Scalar):
-        return False
-    root = reduction.target.buffer.root()
+    written = dependence.writes(reduction)
     between = statements[statements.index(of) : statements.index(reduction)]
     return any(
-        buffer.root() is root
-        for statement in between
-        for buffer in (*(view.buffer for view in statement.views()), *statement.written())
+        not written.isdisjoint(dependence.reads(one) | dependence.writes(one)) for one in between
     )
 
 

@@ -216,7 +216,8 @@ class _Printer:
 
 def _is_of_row(node: Node) -> bool:
     """Return whether a node is the same for all lanes of a row."""
-    return isinstance(node, Pointer) or isinstance(node, Let) and node.kind is Kind.VECTOR
+    held = isinstance(node, Let) and node.kind in (Kind.VECTOR, Kind.DIVISOR)
+    return held or isinstance(node, Pointer)
 
 
 # a table, since functools.singledispatchmethod keeps whatever it was called on

@@ -35,6 +35,7 @@ from theano.link.native.ir.loop_nests import (
     unless_empty,
 )
 from theano.link.native.ir.partitions import Parts, Share
+from theano.link.native.ir.scalar_types import FLOATS
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.ir.symbolic import Call as Function
 from theano.link.native.ir.symbolic import (
@@ -239,7 +240,9 @@ class _Reduction:
         """Return the same without memory for elements and sums, if it can be, which is for few elements."""
         types = {self.working, self.dtype, self.reduction.target.dtype}
         elements = None if self.every or len(types) > 1 else self.elements
-        if elements is None or len(reduced) > 1 or last.target != Product(1):
+        if self.working not in FLOATS or len(reduced) != 1 or last.target != Product(1):
+            return []
+        if elements is None:
             return []
         row = elements.in_lanes([mine[-1] for mine in self.strides])
         if row is None:
