@@ -8,6 +8,7 @@ import pytensor.tensor as pt
 import pytest
 
 from tests_scan_grad.native.loops import both, check, numbers
+from tests_scan_grad.native.lowering.evaluations import native_loop
 from tests_scan_grad.native.runtime import runtime_calls
 from theano.link.native import source
 from theano.link.native.schedule.in_registers import IN_REGISTERS
@@ -145,3 +146,11 @@ def test_a_mask_may_be_reduced_and_kept(reduced):
         return h + 0.25, mask, reduced(mask, axis=0)
 
     steps_of_matrices(step, 3)
+
+
+def test_a_reduced_axis_may_be_known_to_have_length_1():
+    # no rewrite has left the reduction out
+    x = pt.tensor("x", shape=(None, 1))
+    value = numbers(2, 1)
+    (found,) = native_loop([x], [pt.special.log_softmax(pt.exp(x), axis=1)])(value)
+    np.testing.assert_array_equal(found, np.zeros((2, 1)))
