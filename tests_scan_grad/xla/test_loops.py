@@ -11,7 +11,7 @@ from tests_scan_grad.loop_runs import unrewritten_mode
 from tests_scan_grad.xla.loop_programs import agree, compiled_texts, loops_on_host
 from theano.compile.mode import get_mode
 
-pytest.importorskip("jax")
+jax = pytest.importorskip("jax")
 
 RNG = np.random.default_rng(4)
 X = RNG.standard_normal((6, 3))
@@ -197,6 +197,9 @@ def test_an_index_out_of_range_in_some_step_is_an_error():
         f(X, [1, 6, 0])
 
 
+@pytest.mark.skipif(
+    jax.__version_info__ < (0, 12), reason="older XLA fuses across barriers (JAX 0.10.2 does)"
+)
 def test_a_step_computes_a_sine_once():
     x, a = T.matrix("x"), T.vector("a")
     h, _ = theano.scan(lambda x, h, a: T.sin(a * h + x), x, T.zeros_like(a), non_sequences=a)
