@@ -30,13 +30,14 @@ def split_maps(loop: Loop) -> None:
     """Split maps that read joined arrays."""
     step = loop.step
     arrays = joined_arrays(step.statements)
+    if not arrays:
+        return
     kept = {buffer.root() for buffer in answered_buffers(loop)}
+    dependence = Dependence(loop)
+    uses = Uses(step.statements, dependence)
     for array in arrays:
         if array in kept:
             continue
-        # positions change with each map that was split
-        dependence = Dependence(loop)
-        uses = Uses(step.statements, dependence)
         parts = parts_of(array, step.statements, uses, step.sizes)
         reader = _reader(array, parts, uses, dependence, step.sizes)
         if reader is None or not _are_all(array, parts, step.sizes):
@@ -46,6 +47,9 @@ def split_maps(loop: Loop) -> None:
             continue
         if work_of(reader.body) * len(parts) <= _MOST:
             _split(step, reader, parts, _stored(reader, uses, kept))
+            # positions have changed
+            dependence = Dependence(loop)
+            uses = Uses(step.statements, dependence)
 
 
 def _reader(

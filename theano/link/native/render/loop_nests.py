@@ -205,7 +205,9 @@ class _Printer:
                 head = f"for (int64_t {node.index} = {first}; {node.index} < {end}; {node.index}++)"
                 self.bound.add(node.index)
                 inside = self.lines(before)
-                inside += straight_lines(node.body[len(before) :], spelling)
+                inside += straight_lines(
+                    [one for one in node.body if not _is_of_row(one)], spelling
+                )
                 lines += headed(head, inside)
             elif isinstance(node, Store):
                 lines += straight_lines([node], spelling)

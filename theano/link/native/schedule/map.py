@@ -82,12 +82,17 @@ class Elements:
 
     def inner(self, first: Size, end: Size, strides: list[Product]) -> list[Node]:
         """Return the loop over ``i`` from one bound to another, given the strides of operands along it."""
-        if self.apart is not None:
-            strides = [*strides, Product(1)]
-        in_vectors = self._dtype is not None and self._are_vectors(strides)
+        strides = self._of_all(strides)
+        in_vectors = self._are_vectors(strides)
         return (self._in_vectors if in_vectors else self._one_by_one)(first, end, strides)
 
+    def _of_all(self, strides: list[Product]) -> list[Product]:
+        """Return the strides of operands, and that of the elements that are computed apart, if any are."""
+        return strides if self.apart is None else [*strides, Product(1)]
+
     def _are_vectors(self, strides: list[Product]) -> bool:
+        if self._dtype is None:
+            return False
         one, views = Product(1), self.operands.views
         # to gather elements takes longer than arithmetic on them, and less time than functions of them
         gathers = any(one.operation.function for one in self.statement.body)
@@ -103,10 +108,8 @@ class Elements:
 
     def in_lanes(self, strides: list[Product]) -> tuple[list[Node], list[Node]] | None:
         """Return what is the same for all lanes of a row, and the inside of its loop in lanes, if it has one."""
-        if self.apart is not None:
-            strides = [*strides, Product(1)]
-        has_one = self._dtype is not None and self._are_vectors(strides)
-        return self._of_vectors(strides) if has_one else None
+        strides = self._of_all(strides)
+        return self._of_vectors(strides) if self._are_vectors(strides) else None
 
     def _in_vectors(self, first: Size, end: Size, strides: list[Product]) -> list[Node]:
         """Return the loop in lanes, and before it what is the same for all of them."""

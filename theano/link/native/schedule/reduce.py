@@ -201,12 +201,12 @@ class _Reduction:
             around, body = kept[:-2], self._in_rows_of_columns(kept[-2], last, reduced)
         else:
             around, body = kept[:-1], self._in_columns(last, reduced)
-            if in_registers := self._in_registers(last, reduced):
+            if few_rows := self._in_registers(last, reduced):
                 rows = difference(reduced[0].end, reduced[0].first)
                 elements = product_of(rows, difference(last.end, last.first))
                 few = compared(elements, "<=", IN_REGISTERS)
                 many = compared(elements, ">", IN_REGISTERS)
-                body = [If(few, tuple(in_registers)), If(many, tuple(body))]
+                body = [If(few, tuple(few_rows)), If(many, tuple(body))]
         nest = loops([level.axis for level in around], body, polled=False)
         return [*nodes, *with_polls(self.every, unless_empty([one.end for one in kept[1:]], nest))]
 
@@ -239,12 +239,11 @@ class _Reduction:
     def _in_registers(self, last: _Level, reduced: list[_Level]) -> list[Node]:
         """Return the same without memory for elements and sums, if it can be, which is for few elements."""
         types = {self.working, self.dtype, self.reduction.target.dtype}
-        elements = None if self.every or len(types) > 1 else self.elements
-        if self.working not in FLOATS or len(reduced) != 1 or last.target != Product(1):
+        if self.every or len(types) > 1 or self.working not in FLOATS:
             return []
-        if elements is None:
+        if self.elements is None or len(reduced) != 1 or last.target != Product(1):
             return []
-        row = elements.in_lanes([mine[-1] for mine in self.strides])
+        row = self.elements.in_lanes([mine[-1] for mine in self.strides])
         if row is None:
             return []
         (around,) = reduced
