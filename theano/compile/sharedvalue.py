@@ -105,7 +105,7 @@ class TensorSharedVariable(PyTensorSharedVariable):
 
     @property
     def default_update(self):
-        """Return what the functions that use the variable replace its value by, if they are not told."""
+        """Return what the functions that use the variable replace its value by, unless they are given updates."""
         return default_update_of(self)
 
     @default_update.setter

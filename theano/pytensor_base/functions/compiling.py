@@ -163,7 +163,7 @@ class GradientsInContext(OpFromGraph):
 
 
 def default_update_of(variable: SharedVariable) -> Variable | None:
-    """Return what the functions that use a shared variable replace its value by, if they are not told."""
+    """Return what the functions that use a shared variable replace its value by, unless they are given updates."""
     return variable._default_update
 
 

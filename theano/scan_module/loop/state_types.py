@@ -65,7 +65,7 @@ def _ones(value: Variable, lead: int = 0) -> set[int]:
 
 
 def _static_alone(state: State) -> bool:
-    """Return whether lengths of 1 are told before a step and not after it, or the other way round."""
+    """Return whether lengths of 1 are static before a step and not after it, or the other way round."""
     if state.kind not in (SIT_SOT, MIT_SOT):
         return False
     values = [tap.inner for tap in (*state.reads, *state.writes)]

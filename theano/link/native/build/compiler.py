@@ -73,7 +73,7 @@ def cores() -> int:
 
 
 def name_of(text: str, flags: tuple[str, ...]) -> str:
-    """Return what is compiled of a text is called this, on this machine with this compiler."""
+    """Return what the compiled form of a text is called, on this machine with this compiler."""
     command = compiler()
     identity = "\0".join((text, *command, _version(command), _processor(), *flags))
     return hashlib.sha256(identity.encode()).hexdigest()[:32]

@@ -265,12 +265,12 @@ class _Since:
         self._reads: dict[Any, dict[tuple[int, int], tuple[int, Access]]] = defaultdict(dict)
 
     def add(self, access: Access, iteration: int) -> None:
-        """Note what a iteration touches; what is no row is the same in all of them."""
+        """Note what an iteration touches; what is no row is the same in all of them."""
         touched = self._writes if access.write else self._reads
         touched[access.memory][id(access), iteration if access.row else 0] = iteration, access
 
     def conflicts(self, access: Access, iteration: int) -> bool:
-        """Return whether what a iteration touches was touched by another thread, and one of the two writes."""
+        """Return whether what an iteration touches was touched by another thread, and one of the two writes."""
         reads = self._reads[access.memory].values() if access.write else ()
         return any(
             _conflict(access, iteration, earlier, earlier_iteration, self.sizes)

@@ -146,7 +146,7 @@ def accumulated(op, node, inputs, trace):
 
 @pads(Dot)
 def product(op, node, inputs, trace):
-    """Return where the padded dimension is summed, both factors are zero there."""
+    """Return the product; where the padded dimension is summed, both factors are zero."""
     return _product(node, inputs, trace, 0)
 
 

@@ -171,7 +171,7 @@ def _as_written(border_mode: Any) -> Any:
 
 
 def _known_shape(shape: Any, rank: int, name: str) -> tuple[int | None, ...]:
-    """A shape that is told, as integers and None."""
+    """Return a declared shape, as integers and None."""
     if shape is None:
         return (None,) * rank
     if isinstance(shape, Variable) or len(shape) != rank:

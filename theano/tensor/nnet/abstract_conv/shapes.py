@@ -268,8 +268,8 @@ def assert_shape(x: Any, expected_shape: Any, msg: str = "Unexpected shape.") ->
     return Assert(msg)(x, *conditions) if conditions else x
 
 
-def declared_lengths(x: Any, told: Sequence[Any]) -> dict[int, Any]:
-    """Return, for each dimension whose length is not None in `told`, whether `x` has this length.
+def declared_lengths(x: Any, declared: Sequence[Any]) -> dict[int, Any]:
+    """Return, for each dimension whose length is not None in `declared`, whether `x` has this length.
 
     Examples
     --------
@@ -278,7 +278,9 @@ def declared_lengths(x: Any, told: Sequence[Any]) -> dict[int, Any]:
     {1: False}
     """
     return {
-        axis: pt.eq(x.shape[axis], length) for axis, length in enumerate(told) if length is not None
+        axis: pt.eq(x.shape[axis], length)
+        for axis, length in enumerate(declared)
+        if length is not None
     }
 
 
