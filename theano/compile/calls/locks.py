@@ -1,4 +1,4 @@
-"""Threads that use the same shared variables take turns.
+"""Threads that use the same shared variables lock them.
 
 A call claims all that it uses at once, so that no two calls ever hold what the other waits for, in
 whatever order they use it. Calls that only read go side by side; one that writes a variable is alone
@@ -59,7 +59,7 @@ class _Locks:
         self.waiting: list[_Waiting] = []
 
     def take(self, hold: Hold) -> int:
-        """Begin a turn; answers in how many of the same claim this thread already is."""
+        """Take a hold; return in how many of the same claim this thread already is."""
         thread = get_ident()
         with self.mutex:
             own = self.held.get(thread)
@@ -93,7 +93,7 @@ class _Locks:
         return sum(held[0] is hold[0] for held in self.held[thread]) - 1
 
     def give_back(self, hold: Hold) -> None:
-        """End a turn, if it was taken at all."""
+        """End a hold, if it was taken at all."""
         try:
             self._end(hold)
         except BaseException:
@@ -130,13 +130,13 @@ class _Locks:
         return thread not in self.held and any(w.hold[0].conflicts_with(hold[0]) for w in before)
 
     def _stop(self, thread: int, hold: Hold) -> Iterator[int]:
-        """The threads that a turn has to wait for."""
+        """The threads that a hold has to wait for."""
         for other, holds in self.held.items():
             if other != thread and any(held[0].conflicts_with(hold[0]) for held in holds):
                 yield other
 
     def _is_waited_for(self, thread: int, hold: Hold) -> bool:
-        """Return whether those that a turn has to wait for wait for its thread, one through the other."""
+        """Return whether those that a hold has to wait for wait for its thread, one through the other."""
         holds = {waiting.thread: waiting.hold for waiting in self.waiting}
         reached: set[int] = set()
         ahead = list(self._stop(thread, hold))
@@ -168,7 +168,7 @@ if hasattr(os, "register_at_fork"):
 
 @contextmanager
 def lock_of(claim: Claim) -> Iterator[None]:
-    """Take a turn for as long as the context lasts."""
+    """Hold what a claim names for as long as the context lasts."""
     hold = [claim]
     try:
         take(hold)
