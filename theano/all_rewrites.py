@@ -7,12 +7,13 @@ from theano.tensor.linear_algebra import rewrites as linalg_rewrites
 from theano.tensor.nnet import blocksparse, sigm
 from theano.tensor.nnet.abstract_conv import rewrites as convolution_rewrites
 from theano.tensor.nnet.rows import crossentropy_rewrites, softmax_rewrites
-from theano.tensor.numpy_draws import random_function
+from theano.tensor.numpy_draws import generator_draws, random_function
 
 __all__ = [
     "blocksparse",
     "convolution_rewrites",
     "crossentropy_rewrites",
+    "generator_draws",
     "linalg_rewrites",
     "mrg_uniform",
     "random_function",

@@ -25,7 +25,8 @@ LAYERS = [
         tensor.signal.pooling
         sandbox.mrg31k3p sandbox.mrg_truncated sandbox.mrg_uniform sandbox.multinomial
         tensor.numpy_draws.random_function tensor.numpy_draws.random_samplers
-        tensor.numpy_draws.random_state_words tensor.linear_algebra.solved_systems""",
+        tensor.numpy_draws.random_state_words tensor.numpy_draws.generator_draws
+        tensor.numpy_draws.generator_words tensor.linear_algebra.solved_systems""",
     ),
     ("loops", "scan_module"),
     ("engines", "link"),

@@ -30,6 +30,7 @@ OF_OTHERS = {
     "_exit": "os",
     "_backends": "jax",
     "_ARRAY_API": "numpy",
+    "_generator": "numpy",
 }
 
 

@@ -18,6 +18,7 @@ from theano.link.native.build.compiler import warn_of_compiler
 from theano.link.native.build.programs import LoadedProgram, loaded_program
 from theano.link.native.build.stored_programs import StoredProgram
 from theano.link.native.engine_report import EngineReport, report_of
+from theano.link.native.generators_as_words import GeneratorsAsWords  # noqa: F401 -- registers it
 from theano.link.native.graph.overwriting import overwrites_input
 from theano.link.native.graph.partition import Part, needed_results
 from theano.link.native.graph.updates_in_place import shared_positions
@@ -25,7 +26,6 @@ from theano.link.native.ir.ir import CannotLower
 from theano.link.native.lowering.segment import SegmentCall
 from theano.link.native.memory_of_function import FunctionMemory
 from theano.link.native.program import Program, make_program
-from theano.link.native.random_states_as_words import RandomStatesAsWords  # noqa: F401 -- registers it
 from theano.link.native.render.counters import Counters
 from theano.link.native.render.program_text import ProgramText
 from theano.link.native.run.calls import (

@@ -64,6 +64,12 @@ class Loop:
         return [one for one in self.arguments if one.kind in ("ring", "untraced")]
 
     @property
+    def flushes_denormals(self) -> bool:
+        """Return whether denormals are zeros while it runs: not where NumPy draws, to the bit."""
+        loops = [*loops_of(self.step), self]
+        return not any("generators" in each.step.libraries for each in loops)
+
+    @property
     def results(self) -> list[Argument]:
         """The arrays that the caller makes when it knows their sizes: of a loop it knows them."""
         return []

@@ -8,6 +8,7 @@ OPERATORS_OF = {
     ".operations.convolution": "Convolve1d",
     ".operations.ctc": "ConnectionistTemporalClassification",
     ".operations.cumulative": "CumOp",
+    ".operations.draws.generator_draws": "DrawFromGenerator",
     ".operations.draws.outcomes_of_draws": "ChoiceFromUniform MultinomialFromUniform",
     ".operations.draws.random_draws": "mrg_truncated mrg_uniform",
     ".operations.draws.random_state_draws": "DrawFromWords",

@@ -22,6 +22,7 @@ _LIBRARIES = {
     "vectors": "vectors.inc",
     "special_functions": "special_functions.inc",
     "incomplete_functions": "incomplete_functions.inc",
+    "generators": "generators.inc",
     "random_state": "random_state.inc",
 }
 # what needs another: in vectors.inc activations are used, and tn_s_softplus needs those on vectors

@@ -83,6 +83,14 @@ class LoopText:
         ]
 
 
+# by whether denormals are zeros while a loop runs
+_BEGIN_FLUSHING = {
+    True: ["const unsigned denormals = runtime->flush_denormals_begin();"],
+    False: [],
+}
+_END_FLUSHING = {True: ["runtime->flush_denormals_end(denormals);"], False: []}
+
+
 def emit_loop(
     loop: Loop, counters: Counters | None = None, functions: Mapping[str, str] | None = None
 ) -> LoopText:
@@ -109,7 +117,7 @@ def emit_loop(
         *pointers(loop),
         # the call for the block before has packed them
         *(["if (numbers[0] == 1) {", *packing(step), "}"] if step.packed else []),
-        "const unsigned denormals = runtime->flush_denormals_begin();",
+        *_BEGIN_FLUSHING[loop.flushes_denormals],
         "int64_t step = 0, status = 0, poll = 0, turn = 0;",
         *rows.starts(loop),
         "TN_BARRIER",
@@ -117,7 +125,7 @@ def emit_loop(
         *_steps(loop, several, counters, functions),
         *(["end:"] if step.errors or step.loops else []),
         *(["if (threads < team) runtime->dismiss(watch);"] if several else []),
-        "runtime->flush_denormals_end(denormals);",
+        *_END_FLUSHING[loop.flushes_denormals],
         "TN_BARRIER",
         "if (!thread) {",
         *rows.ends(loop),
@@ -198,7 +206,7 @@ def _steps(
         "status = TN_INTERRUPTED;",
         "break;",
         "}",
-        *([] if sharing is None else _serial_or_together()),
+        *([] if sharing is None else _serial_or_together(loop)),
         "}",
         *skip,
         *(barrier(sharing, 0) if sharing else []),
@@ -212,13 +220,13 @@ def _steps(
     ]
 
 
-def _serial_or_together() -> list[str]:
+def _serial_or_together(loop: Loop) -> list[str]:
     """Leave steps to the first thread, until the others are called back."""
     return [
         "if (poll == TN_ALONE && thread) {",
         "resume = runtime->stand_aside(watch);",
         "if (resume < 0) {",
-        "runtime->flush_denormals_end(denormals);",
+        *_END_FLUSHING[loop.flushes_denormals],
         "return 0;",
         "}",
         "poll = TN_TOGETHER;",

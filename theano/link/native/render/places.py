@@ -5,6 +5,7 @@ import importlib
 # for each module the names of the kinds' classes
 KINDS_OF = {
     ".kernels.elements": "Convolve LoopOnNumbers TakeDiagonal WriteEye WriteRange",
+    ".kernels.generators": "DrawFromGenerator",
     ".kernels.matrices": "MultiplyStacks",
     ".kernels.picks": "FindPositions Pick UpdatePicked UpdateWhere",
     ".kernels.random_state": "DrawFromWords",

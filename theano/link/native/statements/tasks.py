@@ -191,6 +191,14 @@ class DrawFromWords:
     works: int
 
 
+@dataclass(frozen=True)
+class DrawFromGenerator:
+    """Draws of NumPy's `Generator`, whose words are an array; otherwise as `DrawFromWords`."""
+
+    draw: Any
+    works: int
+
+
 # of each dimension of a parameter the dimension of the draws, or none where there is one of it
 Where = tuple[int | None, ...]
 
@@ -200,6 +208,14 @@ class ByDistribution:
     """Single numbers of a distribution, with parameters that may be arrays."""
 
     distribution: str
+    ndim: int
+    where: tuple[Where, ...]
+
+
+@dataclass(frozen=True)
+class BetaBinomial:
+    """Binomial numbers, with chances that are all drawn before them."""
+
     ndim: int
     where: tuple[Where, ...]
 

@@ -1,4 +1,4 @@
-"""The means of draws of a `RandomState` whose words are an array."""
+"""The means of draws of a generator whose words are an array."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from theano.link.native.lowering.step import Step
 from theano.link.native.statements.base import Work
 from theano.link.native.statements.costs import ARITHMETIC
 from theano.link.native.statements.kernel import Kernel
-from theano.link.native.statements.tasks import DrawFromWords, Where
+from theano.link.native.statements.tasks import DrawFromGenerator, DrawFromWords, Where
 
 # a draw on one thread, roughly: a logarithm and an exponential, or some words
 _NANOSECONDS = 60 * ARITHMETIC
@@ -32,6 +32,8 @@ class Drawing:
         Of the draws, without the dimensions that each of them has.
     wrong
         Becomes 1 where a parameter is not right, which ends the step.
+    task
+        Which generator draws.
     """
 
     step: Step
@@ -39,6 +41,7 @@ class Drawing:
     words: Buffer
     shape: tuple[Size, ...]
     wrong: Buffer
+    task: type[DrawFromGenerator] | type[DrawFromWords] = DrawFromWords
 
     @property
     def dtype(self) -> str:
@@ -62,7 +65,7 @@ class Drawing:
         kernel = Kernel(
             writes,
             [View.of(self.words), *reads],
-            DrawFromWords(draw, len(kept)),
+            self.task(draw, len(kept)),
             numbers,
             takes=[Work(_NANOSECONDS, out.shape)],
         )

@@ -1,0 +1,149 @@
+"""Random variables of PyTensor that draw from a generator's words; see ``render/included/generators.inc``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pytensor.graph.basic import Apply
+from pytensor.tensor.type_other import NoneTypeT
+
+from theano.data_classes import dataclass
+from theano.link.native.ir.ir import Buffer, CannotLower, Size, Value, View
+from theano.link.native.ir.scalar_types import DTYPES, FLOATS
+from theano.link.native.ir.symbolic import compared
+from theano.link.native.lowering.operations.draws.drawing import Drawing, parameter
+from theano.link.native.lowering.operations.shapes import numbers_of
+from theano.link.native.lowering.registry import lowers
+from theano.link.native.lowering.step import Step
+from theano.link.native.statements.tasks import BetaBinomial, ByDistribution
+from theano.link.native.statements.tasks import DrawFromGenerator as DrawTask
+from theano.pytensor_base.operations import random
+from theano.tensor.numpy_draws.generator_draws import DrawFromGenerator
+
+_NUMBERS = tuple(DTYPES)
+_INTEGERS = tuple(dtype for dtype in DTYPES if dtype not in FLOATS)
+_SIGNED = tuple(dtype for dtype in _INTEGERS if dtype != "uint64")
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """The draw of one number, given its parameters.
+
+    Attributes
+    ----------
+    dtypes
+        Of which types each parameter may be.
+    error
+        The text of the ValueError where the parameters are not right.
+    draw
+        What is drawn; none for the draw of the operation's own name.
+    """
+
+    dtypes: tuple[tuple[str, ...], ...]
+    error: str
+    draw: Callable[[Drawing, list[Value]], Buffer] | None = None
+
+
+def _numbers(count: int, error: str) -> Distribution:
+    return Distribution((_NUMBERS,) * count, error)
+
+
+def _beta_binomial(drawing: Drawing, inputs: list[Value]) -> Buffer:
+    given = [parameter(drawing, value) for value in inputs]
+    chances = drawing.step.rows_without_gaps("float64", drawing.shape or (1,))
+    draw = BetaBinomial(len(drawing.shape), tuple(where for _, where in given))
+    error = ValueError, _DISTRIBUTIONS[random.BetaBinomialRV].error
+    return drawing.append(draw, [view for view, _ in given], scratch=[chances], error=error)
+
+
+# Those of which a number follows from draws of NumPy's by sums, products and divisions. Others go
+# through powers, logarithms or tangents, whose last bits are those of NumPy's own functions.
+_DISTRIBUTIONS: dict[type, Distribution] = {
+    random.UniformRV: _numbers(2, "high - low < 0, or is not finite"),
+    random.NormalRV: _numbers(2, "scale < 0"),
+    random.LogNormalRV: _numbers(2, "sigma < 0"),
+    random.ExponentialRV: _numbers(1, "scale < 0"),
+    random.GammaRV: _numbers(2, "shape < 0, or scale < 0"),
+    random.InvGammaRV: Distribution((_NUMBERS, FLOATS), "shape < 0, or 1 / scale < 0"),
+    random.BetaRV: _numbers(2, "a <= 0, or b <= 0"),
+    random.WeibullRV: _numbers(1, "a < 0"),
+    random.LogisticRV: _numbers(2, "scale < 0"),
+    random.LaplaceRV: _numbers(2, "scale < 0"),
+    random.VonMisesRV: _numbers(2, "kappa < 0"),
+    random.WaldRV: _numbers(2, "mean <= 0, or scale <= 0"),
+    random.TriangularRV: _numbers(3, "left > mode, mode > right, or left == right"),
+    random.HalfNormalRV: _numbers(2, "Domain error in arguments: scale < 0 or is NaN"),
+    random.StudentTRV: _numbers(3, "Domain error in arguments: df <= 0, or scale < 0"),
+    random.PoissonRV: _numbers(1, "lam < 0 or lam is NaN, or lam value too large"),
+    random.GeometricRV: _numbers(1, "p <= 0, p > 1 or p contains NaNs"),
+    random.NegBinomialRV: _numbers(2, "Domain error in arguments: n <= 0, p <= 0, p > 1 or is NaN"),
+    random.HyperGeometricRV: Distribution(
+        (_SIGNED,) * 3, "ngood, nbad or nsample is negative or too large"
+    ),
+    random.BernoulliRV: _numbers(1, "Domain error in arguments: p < 0, p > 1 or is NaN"),
+    random.BinomialRV: Distribution(
+        (_SIGNED, _NUMBERS), "n < 0, or p < 0, p > 1 or p contains NaNs"
+    ),
+    random.BetaBinomialRV: Distribution(
+        (_SIGNED, _NUMBERS, _NUMBERS),
+        "Domain error in arguments: n < 0, a <= 0, or b <= 0",
+        _beta_binomial,
+    ),
+    random.IntegersRV: Distribution((_SIGNED, _SIGNED), "low >= high"),
+}
+
+
+def why_no_code(node: Apply) -> str:
+    """Why a random variable has no code, as far as its types say; empty where it has."""
+    op: Any = node.op
+    distribution = _DISTRIBUTIONS.get(type(op))
+    if distribution is None:
+        return f"draws of {op.name}"
+    if op.dtype not in DTYPES:
+        return f"random draws of type {op.dtype}"
+    given = [variable.type.dtype for variable in node.inputs[2:]]
+    if not all(one in known for one, known in zip(given, distribution.dtypes, strict=True)):
+        return f"draws of {op.name} with parameters of types {', '.join(given)}"
+    return ""
+
+
+@lowers(DrawFromGenerator)
+def draw_from_generator(step: Step, node: Apply, inputs: list[Value]) -> list[Value]:
+    """The next state's words, and the draws."""
+    op: Any = node.op
+    distribution = _DISTRIBUTIONS.get(type(op.draw))
+    if distribution is None:
+        raise CannotLower(f"draws of {op.draw.name}")
+    parameters = inputs[2:]
+    shape = _shape_of_draws(step, node, inputs[1], parameters)
+    step.libraries.add("generators")
+    words = step.copied(inputs[0])
+    words.packed = True
+    drawing = Drawing(step, node, words, shape, step.temporary("int64", (1,)), DrawTask)
+    drawn = (distribution.draw or _one_by_one)(drawing, parameters)
+    ndim = node.outputs[1].type.ndim
+    result = View.of(drawn) if ndim else step.load(View(drawn, (), (), (), (0,)))
+    return [View.of(words), result]
+
+
+def _shape_of_draws(
+    step: Step, node: Apply, size: Value, parameters: list[Value]
+) -> tuple[Size, ...]:
+    if isinstance(node.inputs[1].type, NoneTypeT):
+        tensors = [value for value in parameters if value.ndim]
+        return step.broadcast_shape(tensors) if tensors else ()
+    lengths = numbers_of(step, size, node.outputs[1].type.ndim, "the size of random draws")
+    shape = tuple(step.size(length, "a size of random draws") for length in lengths)
+    for length in shape:
+        step.sizes.check(compared(length, ">=", 0), "a size of random draws that is not negative")
+    return shape
+
+
+def _one_by_one(drawing: Drawing, inputs: list[Value]) -> Buffer:
+    """Draws with parameters of their own."""
+    draw: Any = drawing.node.op.draw  # type: ignore[attr-defined]
+    given = [parameter(drawing, value) for value in inputs]
+    task = ByDistribution(draw.name, len(drawing.shape), tuple(where for _, where in given))
+    error = ValueError, _DISTRIBUTIONS[type(draw)].error
+    return drawing.append(task, [view for view, _ in given], error=error)

@@ -1,0 +1,136 @@
+"""Draws of NumPy's `Generator`, whose words are an array; see ``included/generators.inc``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from theano.data_classes import dataclass
+from theano.link.native.render.arrays import Array, indices, loops
+from theano.link.native.render.registry import writes_task
+from theano.link.native.statements.tasks import (
+    BetaBinomial,
+    ByDistribution,
+    DrawFromGenerator,
+    Where,
+)
+
+
+@writes_task(DrawFromGenerator)
+def draw_from_generator(task: DrawFromGenerator, polls: int, *given: Any) -> list[str]:
+    """The draws; ``words`` is the state, and what is wrong becomes 1 where a parameter is not right."""
+    own, rest = given[: 1 + task.works], given[1 + task.works :]
+    words, wrong, _, *others = rest
+    drawn = _DRAWS[type(task.draw)](task.draw, *own, wrong.at("0"), *others)
+    return [
+        "tn_generator g;",
+        f"{wrong.at('0')} = 0;",
+        f"tn_begin_draws(&g, {words.name});",
+        *drawn,
+        f"tn_end_draws(&g, {words.name});",
+    ]
+
+
+@dataclass(frozen=True)
+class _Draw:
+    """A draw in C, given the parameters ``p0``, ``p1``... and their types, and when these are right."""
+
+    drawn: str
+    right: str = "1"
+
+
+def _of_numpy(function: str, count: int, right: str = "1") -> _Draw:
+    """A draw by a function of NumPy's, of so many parameters."""
+    parameters = "".join(f", {{p{k}}}" for k in range(count))
+    return _Draw(f"g.numpy->{function}(&g.bits{parameters})", right)
+
+
+_NOT_NEGATIVE = "tn_not_negative({p0})", "tn_not_negative({p1})"
+_BOTH_NOT_NEGATIVE = " && ".join(_NOT_NEGATIVE)
+_BOTH_POSITIVE = "tn_positive({p0}) && tn_positive({p1})"
+_GOOD_AND_BAD = "(uint64_t){p0} < 1000000000 && (uint64_t){p1} < 1000000000"
+
+# distribution -> its draw
+_DISTRIBUTIONS = {
+    "uniform": _Draw(
+        "g.numpy->uniform(&g.bits, {p0}, (double){p1} - (double){p0})",
+        "__builtin_isfinite((double){p1} - (double){p0}) && (double){p1} - (double){p0} >= 0",
+    ),
+    "normal": _of_numpy("normal", 2, _NOT_NEGATIVE[1]),
+    "lognormal": _of_numpy("lognormal", 2, _NOT_NEGATIVE[1]),
+    "exponential": _of_numpy("exponential", 1, _NOT_NEGATIVE[0]),
+    "gamma": _of_numpy("gamma", 2, _BOTH_NOT_NEGATIVE),
+    "invgamma": _Draw(
+        "1 / g.numpy->gamma(&g.bits, {p0}, ({t1})1 / {p1})",
+        "tn_not_negative({p0}) && tn_not_negative(({t1})1 / {p1})",
+    ),
+    "beta": _of_numpy("beta", 2, _BOTH_POSITIVE),
+    "weibull": _of_numpy("weibull", 1, _NOT_NEGATIVE[0]),
+    "logistic": _of_numpy("logistic", 2, _NOT_NEGATIVE[1]),
+    "laplace": _of_numpy("laplace", 2, _NOT_NEGATIVE[1]),
+    "vonmises": _of_numpy("vonmises", 2, _NOT_NEGATIVE[1]),
+    "wald": _of_numpy("wald", 2, _BOTH_POSITIVE),
+    "triangular": _of_numpy("triangular", 3, "{p0} <= {p1} && {p1} <= {p2} && {p0} != {p2}"),
+    "halfnormal": _Draw(
+        "tn_scaled_draw(__builtin_fabs(g.numpy->standard_normal(&g.bits)), {p1}, {p0})",
+        "{p1} >= 0",
+    ),
+    "t": _Draw(
+        "tn_scaled_draw(g.numpy->standard_t(&g.bits, {p0}), {p2}, {p1})",
+        "{p0} > 0 && {p2} >= 0",
+    ),
+    "poisson": _of_numpy("poisson", 1, "tn_mean_of_counts({p0})"),
+    "geometric": _of_numpy("geometric", 1, "tn_some_chance({p0})"),
+    "negative_binomial": _of_numpy(
+        "negative_binomial", 2, "tn_counts_before({p0}, {p1}) && tn_some_chance({p1})"
+    ),
+    "hypergeometric": _of_numpy(
+        "hypergeometric", 3, f"{_GOOD_AND_BAD} && {{p2}} >= 0 && {{p2}} <= {{p0}} + {{p1}}"
+    ),
+    "bernoulli": _Draw("tn_binomial_draw(&g, 1, {p0})", "tn_chance({p0})"),
+    "binomial": _Draw("tn_binomial_draw(&g, {p0}, {p1})", "{p0} >= 0 && tn_chance({p1})"),
+    "integers": _Draw("tn_integer_draw(&g, {p0}, {p1})", "(int64_t){p0} < (int64_t){p1}"),
+}
+
+
+def _over(y: Array, body: Sequence[str], ndim: int) -> list[str]:
+    return loops(indices("i", ndim), y.shape[:ndim], body)
+
+
+def _place(y: Array, ndim: int, *more: str) -> str:
+    return y.at(*indices("i", ndim), *more) if ndim or more else y.at("0")
+
+
+def _names_of(where: Sequence[Where], given: Sequence[Array]) -> dict[str, str]:
+    """Return what stands for each parameter where it belongs to a draw, and for its type."""
+    names: dict[str, str] = {}
+    for k, (place, x) in enumerate(zip(where, given, strict=True)):
+        names[f"p{k}"] = x.at(*("0" if d is None else f"i{d}" for d in place))
+        names[f"t{k}"] = x.kind
+    return names
+
+
+def _by_distribution(draw: ByDistribution, y: Array, wrong: str, *given: Array) -> list[str]:
+    written, names = _DISTRIBUTIONS[draw.distribution], _names_of(draw.where, given)
+    kept = f"{_place(y, draw.ndim)} = {written.drawn.format(**names)};"
+    right = written.right.format(**names)
+    return _over(y, [f"if ({right}) {kept}", f"else {wrong} = 1;"], draw.ndim)
+
+
+def _beta_binomial(
+    draw: BetaBinomial, y: Array, chances: Array, wrong: str, *given: Array
+) -> list[str]:
+    names, place = _names_of(draw.where, given), _place(chances, draw.ndim)
+    beta = "g.numpy->beta(&g.bits, {p1}, {p2})".format(**names)
+    right = "{p0} >= 0 && {p1} > 0 && {p2} > 0".format(**names)
+    counted = f"tn_binomial_draw(&g, {names['p0']}, {place})"
+    return [
+        *_over(y, [f"if ({right}) {place} = {beta};", f"else {wrong} = 1;"], draw.ndim),
+        *_over(y, [f"if (!{wrong}) {_place(y, draw.ndim)} = {counted};"], draw.ndim),
+    ]
+
+
+_DRAWS: dict[type, Callable[..., list[str]]] = {
+    BetaBinomial: _beta_binomial,
+    ByDistribution: _by_distribution,
+}
