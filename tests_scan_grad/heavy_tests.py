@@ -70,6 +70,7 @@ HEAVY = (
     "native/test_long_lives.py::test_a_function_that_is_copied_again_holds_no_more",
     "native/test_loops.py::test_networks_and_their_gradients[tied weights]",
     "native/lowering/test_lowering_scalars.py::test_casts",
+    "native/lowering/test_generator_draws.py::test_draws_of_all_forms",
     "native/lowering/test_random_draws.py::test_truncated_normal_draws",
     "native/test_threads.py::test_results_do_not_depend_on_the_number_of_threads[softmax",
     "native/test_threads.py::test_results_do_not_depend_on_the_number_of_threads[gated-float64-3]",

@@ -2,12 +2,15 @@
 
 The words are the state of its bit generator, as that keeps it in memory, behind what draws from it:
 the addresses of the bit generator's functions and of NumPy's distributions. So a copy of the words is
-a copy of the generator, and what is drawn is what NumPy draws.
+a copy of the generator, and what is drawn is what NumPy draws. Of a generator whose state is kept in
+another way the words are its pickle, from which Python draws.
 """
 
 from __future__ import annotations
 
 import ctypes
+import pickle
+import struct
 from functools import cache
 
 import numpy as np
@@ -48,16 +51,9 @@ FUNCTIONS = (
 )
 
 
-class _Interface(ctypes.Structure):
-    """NumPy's ``bitgen_t`` (numpy/random/bitgen.h): a state, and what draws from it."""
-
-    _fields_ = (
-        ("state", ctypes.c_void_p),
-        ("next_uint64", ctypes.c_void_p),
-        ("next_uint32", ctypes.c_void_p),
-        ("next_double", ctypes.c_void_p),
-        ("next_raw", ctypes.c_void_p),
-    )
+# NumPy's ``bitgen_t`` (numpy/random/bitgen.h): the address of a state, and of four functions
+_INTERFACE = struct.Struct("@P32s")
+_ADDRESS = struct.Struct("@P")
 
 
 @dataclass(frozen=True)
@@ -71,7 +67,7 @@ class Piece:
 
 _PCG = (Piece(0, 32, True), Piece(8, 8))
 
-# bit generator -> its state in memory; the position is the first word, and says how it is laid out
+# bit generator -> its state in memory; its position is the second word
 LAYOUTS: dict[str, tuple[Piece, ...]] = {
     "MT19937": (Piece(0, 2500),),
     "SFC64": (Piece(0, 40),),
@@ -80,90 +76,93 @@ LAYOUTS: dict[str, tuple[Piece, ...]] = {
     "Philox": (Piece(0, 32, True), Piece(8, 16, True), Piece(16, 48)),
 }
 _NAMES = tuple(LAYOUTS)
-# the layout, the table of distributions, and the functions of the bit generator
-_BEFORE_STATE = 6
+# before the state: 0, the layout, the table of distributions, and the functions of the bit generator
+_BEFORE = struct.Struct("@QQP32s")
+# before a pickle: 1, and its bytes
+_BEFORE_PICKLE = struct.Struct("@QQ")
 
 
 def words_of(generator: Generator) -> np.ndarray:
-    """Return the words of a generator: a vector of uint64.
-
-    Raises
-    ------
-    TypeError
-        If its bit generator is none of NumPy's own.
-    """
+    """Return the words of a generator: a vector of uint64."""
     bits = generator.bit_generator
-    name = type(bits).__name__
-    if reason := why_no_words(name):
-        raise TypeError(f"no native draws from {generator!r}: {reason}")
-    pieces, interface = LAYOUTS[name], _interface(bits)
-    bytes_of_state = sum(piece.size for piece in pieces)
-    words = np.zeros(_BEFORE_STATE + (bytes_of_state + 7) // 8, "uint64")
-    words[0], words[1] = _NAMES.index(name), _table()
-    here = words.ctypes.data
-    ctypes.memmove(here + 16, ctypes.addressof(interface) + 8, 32)
-    here += 8 * _BEFORE_STATE
-    for piece in pieces:
-        ctypes.memmove(here, _address(interface, piece), piece.size)
-        here += piece.size
-    return words
+    if why_no_words(type(bits)):
+        pickled = pickle.dumps(generator)
+        data = _BEFORE_PICKLE.pack(1, len(pickled)) + pickled
+    else:
+        name = type(bits).__name__
+        state, functions = _interface(bits)
+        before = _BEFORE.pack(0, _NAMES.index(name), _table(), functions)
+        pieces = [ctypes.string_at(_address(state, piece), piece.size) for piece in LAYOUTS[name]]
+        data = b"".join([before, *pieces])
+    return np.frombuffer(data + bytes(-len(data) % 8), "uint64")
 
 
 def store_words(words: np.ndarray, generator: Generator) -> None:
     """Give a generator the state that words have; it has the bit generator that they are of."""
-    interface = _interface(generator.bit_generator)
-    words = np.ascontiguousarray(words)
-    here = words.ctypes.data + 8 * _BEFORE_STATE
-    with generator.bit_generator.lock:
-        for piece in LAYOUTS[_NAMES[int(words[0])]]:
-            ctypes.memmove(_address(interface, piece), here, piece.size)
+    bits, data = generator.bit_generator, words.tobytes()
+    if words[0]:
+        bits.state = _unpickled(data).bit_generator.state
+        return
+    state, _ = _interface(bits)
+    here = _BEFORE.size
+    with bits.lock:
+        for piece in LAYOUTS[_NAMES[int(words[1])]]:
+            ctypes.memmove(_address(state, piece), data[here : here + piece.size], piece.size)
             here += piece.size
 
 
 def generator_of(words: np.ndarray) -> Generator:
     """Return a generator with the state that words have."""
-    bits = getattr(np.random, _NAMES[int(words[0])])(0)
-    generator = Generator(bits)
+    if words[0]:
+        return _unpickled(words.tobytes())
+    generator = Generator(getattr(np.random, _NAMES[int(words[1])])(0))
     store_words(words, generator)
     return generator
 
 
+def _unpickled(data: bytes) -> Generator:
+    here = _BEFORE_PICKLE.size
+    _, count = _BEFORE_PICKLE.unpack(data[:here])
+    return pickle.loads(data[here : here + count])
+
+
 @cache
-def why_no_words(name: str) -> str:
-    """Return why generators with a bit generator of this name have no words; empty if they have.
+def why_no_words(kind: type[np.random.BitGenerator]) -> str:
+    """Return why C cannot draw from bit generators of a class; empty if it can.
 
     How it keeps its state is tried out: it is no part of what NumPy promises.
     """
-    if name not in LAYOUTS:
+    name = kind.__name__
+    if name not in LAYOUTS or getattr(np.random, name) is not kind:
         return f"the bit generator {name} is none of {', '.join(LAYOUTS)}"
     if not _table():
         return f"NumPy {np.__version__} does not export its distributions"
-    first, second = (Generator(getattr(np.random, name)(seed)) for seed in (1, 2))
+    first, second = (Generator(kind(seed)) for seed in (1, 2))
     # half a word is left
     first.integers(9, dtype="uint32")
-    pieces = LAYOUTS[name]
-    interfaces = [_interface(generator.bit_generator) for generator in (first, second)]
-    for piece in pieces:
-        source, target = (_address(interface, piece) for interface in interfaces)
-        ctypes.memmove(target, source, piece.size)
+    source, target = (_interface(generator.bit_generator)[0] for generator in (first, second))
+    for piece in LAYOUTS[name]:
+        ctypes.memmove(_address(target, piece), _address(source, piece), piece.size)
     drawn = [[*one.integers(9, size=3, dtype="uint32"), *one.random(9)] for one in (first, second)]
     if drawn[0] != drawn[1]:
         return f"NumPy {np.__version__} keeps the state of {name} in another way"
     return ""
 
 
-def _interface(bits: np.random.BitGenerator) -> _Interface:
-    return _Interface.from_address(_pointer_of(bits.capsule, b"BitGenerator"))
+def _interface(bits: np.random.BitGenerator) -> tuple[int, bytes]:
+    """The address of a bit generator's state, and the addresses of its functions."""
+    pointer = _pointer_of(bits.capsule, b"BitGenerator")
+    return _INTERFACE.unpack(ctypes.string_at(pointer, _INTERFACE.size))
 
 
 _pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
 _pointer_of.restype, _pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
 
 
-def _address(interface: _Interface, piece: Piece) -> int:
-    state = interface.state or 0
+def _address(state: int, piece: Piece) -> int:
     if piece.pointed_to:
-        return ctypes.c_void_p.from_address(state + piece.offset).value or 0
+        (pointer,) = _ADDRESS.unpack(ctypes.string_at(state + piece.offset, _ADDRESS.size))
+        return pointer
     return state + piece.offset
 
 

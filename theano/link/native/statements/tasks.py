@@ -221,6 +221,31 @@ class BetaBinomial:
 
 
 @dataclass(frozen=True)
+class Dirichlet:
+    """Rows of shares of 1, given where a row of parameters is."""
+
+    ndim: int
+    of_row: Where
+
+
+@dataclass(frozen=True)
+class Categories:
+    """Positions in rows of probabilities, given where a row is, and the type in which it is summed."""
+
+    ndim: int
+    of_row: Where
+    dtype: str
+
+
+@dataclass(frozen=True)
+class Shuffled:
+    """Arrays in another order along their first dimension, given where an array is."""
+
+    ndim: int
+    of_array: Where
+
+
+@dataclass(frozen=True)
 class Permutations:
     """Integers below a number, shuffled."""
 

@@ -7,11 +7,17 @@ from typing import Any
 
 from theano.data_classes import dataclass
 from theano.link.native.render.arrays import Array, indices, loops
+from theano.link.native.render.numbers_in_c import C_TYPES
 from theano.link.native.render.registry import writes_task
 from theano.link.native.statements.tasks import (
     BetaBinomial,
     ByDistribution,
+    Categories,
+    Dirichlet,
     DrawFromGenerator,
+    Multinomial,
+    Permutations,
+    Shuffled,
     Where,
 )
 
@@ -33,10 +39,18 @@ def draw_from_generator(task: DrawFromGenerator, polls: int, *given: Any) -> lis
 
 @dataclass(frozen=True)
 class _Draw:
-    """A draw in C, given the parameters ``p0``, ``p1``... and their types, and when these are right."""
+    """A draw in C, given the parameters ``p0``, ``p1``... and their types, and when these are right.
+
+    Attributes
+    ----------
+    scale, loc
+        Of a distribution of SciPy's the positions of these: nothing is drawn where all scales are 0.
+    """
 
     drawn: str
     right: str = "1"
+    scale: int | None = None
+    loc: int = 0
 
 
 def _of_numpy(function: str, count: int, right: str = "1") -> _Draw:
@@ -74,10 +88,13 @@ _DISTRIBUTIONS = {
     "halfnormal": _Draw(
         "tn_scaled_draw(__builtin_fabs(g.numpy->standard_normal(&g.bits)), {p1}, {p0})",
         "{p1} >= 0",
+        scale=1,
     ),
     "t": _Draw(
         "tn_scaled_draw(g.numpy->standard_t(&g.bits, {p0}), {p2}, {p1})",
         "{p0} > 0 && {p2} >= 0",
+        scale=2,
+        loc=1,
     ),
     "poisson": _of_numpy("poisson", 1, "tn_mean_of_counts({p0})"),
     "geometric": _of_numpy("geometric", 1, "tn_some_chance({p0})"),
@@ -114,7 +131,20 @@ def _by_distribution(draw: ByDistribution, y: Array, wrong: str, *given: Array) 
     written, names = _DISTRIBUTIONS[draw.distribution], _names_of(draw.where, given)
     kept = f"{_place(y, draw.ndim)} = {written.drawn.format(**names)};"
     right = written.right.format(**names)
-    return _over(y, [f"if ({right}) {kept}", f"else {wrong} = 1;"], draw.ndim)
+    drawn = _over(y, [f"if ({right}) {kept}", f"else {wrong} = 1;"], draw.ndim)
+    if written.scale is None:
+        return drawn
+    scale, location = given[written.scale], names[f"p{written.loc}"]
+    at = [*indices("j", len(scale.shape))] or ["0"]
+    return [
+        "int scaled = 0;",
+        *loops(at, scale.shape, [f"scaled |= {scale.at(*at)} != 0;"]),
+        "if (scaled) {",
+        *drawn,
+        "} else {",
+        *_over(y, [f"{_place(y, draw.ndim)} = {location};"], draw.ndim),
+        "}",
+    ]
 
 
 def _beta_binomial(
@@ -130,7 +160,87 @@ def _beta_binomial(
     ]
 
 
+# ---- rows ----
+
+
+def _copied(target: Array, source: str, count: str) -> list[str]:
+    return loops(["k"], [count], [f"{target.at('k')} = {source};"])
+
+
+def _row(x: Array, where: Where) -> str:
+    """An element of a row of parameters."""
+    return x.at(*("0" if d is None else f"i{d}" for d in where), "k")
+
+
+def _drawn_rows(y: Array, ndim: int, row: Array, wrong: str, right: str, count: str) -> list[str]:
+    """Rows that a function draws one by one into a row of their own."""
+    kept = loops(["k"], [count], [f"{_place(y, ndim, 'k')} = {row.at('k')};"])
+    return [f"if (!{right}) {wrong} = 1;", "else {", *kept, "}"]
+
+
+def _dirichlet(
+    draw: Dirichlet, y: Array, alpha: Array, after: Array, share: Array, wrong: str, *given: Any
+) -> list[str]:
+    rows, count = given
+    drawn = f"tn_shares(&g, {count}, {alpha.name}, {after.name}, {share.name})"
+    body = [
+        *_copied(alpha, _row(rows, draw.of_row), count),
+        *_drawn_rows(y, draw.ndim, share, wrong, drawn, count),
+    ]
+    return _over(y, body, draw.ndim)
+
+
+def _multinomial(
+    draw: Multinomial, y: Array, chance: Array, counts: Array, wrong: str, *given: Any
+) -> list[str]:
+    trials, p, count = given
+    number = trials.at(*("0" if d is None else f"i{d}" for d in draw.of_number))
+    drawn = f"tn_outcomes(&g, {number}, {count}, {chance.name}, {counts.name})"
+    body = [
+        *_copied(chance, _row(p, draw.of_row), count),
+        *_drawn_rows(y, draw.ndim, counts, wrong, drawn, count),
+    ]
+    return _over(y, body, draw.ndim)
+
+
+def _categories(draw: Categories, y: Array, sums: Array, wrong: str, *given: Any) -> list[str]:
+    """The first of the sums of probabilities that a uniform number does not exceed."""
+    p, count = given
+    body = [
+        f"{C_TYPES[draw.dtype]} sum = 0;",
+        *loops(
+            ["k"], [count], [f"sum += {_row(p, draw.of_row)};", f"{sums.at('k')} = (double)sum;"]
+        ),
+        "const double drawn = g.numpy->standard_uniform(&g.bits);",
+        f"{_place(y, draw.ndim)} = tn_first_not_below({sums.name}, {count}, drawn);",
+    ]
+    return _over(y, body, draw.ndim)
+
+
+def _permutations(draw: Permutations, y: Array, order: Array, wrong: str, count: str) -> list[str]:
+    kept = [f"{_place(y, draw.ndim, 'k')} = {order.at('k')};"]
+    body = [f"tn_shuffled_order(&g, {count}, {order.name});", *loops(["k"], [count], kept)]
+    return _over(y, body, draw.ndim)
+
+
+def _shuffled(draw: Shuffled, y: Array, order: Array, wrong: str, *given: Any) -> list[str]:
+    x, count = given
+    first = ["0" if d is None else f"i{d}" for d in draw.of_array]
+    more = indices("r", len(y.shape) - draw.ndim - 1)
+    kept = [f"{_place(y, draw.ndim, 'k', *more)} = {x.at(*first, order.at('k'), *more)};"]
+    body = [
+        f"tn_shuffled_order(&g, {count}, {order.name});",
+        *loops(["k", *more], [count, *y.shape[draw.ndim + 1 :]], kept),
+    ]
+    return _over(y, body, draw.ndim)
+
+
 _DRAWS: dict[type, Callable[..., list[str]]] = {
     BetaBinomial: _beta_binomial,
     ByDistribution: _by_distribution,
+    Categories: _categories,
+    Dirichlet: _dirichlet,
+    Multinomial: _multinomial,
+    Permutations: _permutations,
+    Shuffled: _shuffled,
 }

@@ -9,18 +9,28 @@ from pytensor.graph.basic import Apply
 from pytensor.tensor.type_other import NoneTypeT
 
 from theano.data_classes import dataclass
-from theano.link.native.ir.ir import Buffer, CannotLower, Size, Value, View
+from theano.link.native.ir.ir import Buffer, CallRefused, CannotLower, Size, Splat, Value, View
+from theano.link.native.ir.scalar_expressions import Expression
 from theano.link.native.ir.scalar_types import DTYPES, FLOATS
 from theano.link.native.ir.symbolic import compared
-from theano.link.native.lowering.operations.draws.drawing import Drawing, parameter
+from theano.link.native.lowering.operations.draws.drawing import Drawing, parameter, places_in
 from theano.link.native.lowering.operations.shapes import numbers_of
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
-from theano.link.native.statements.tasks import BetaBinomial, ByDistribution
+from theano.link.native.statements.tasks import (
+    BetaBinomial,
+    ByDistribution,
+    Categories,
+    Dirichlet,
+    Multinomial,
+    Permutations,
+    Shuffled,
+)
 from theano.link.native.statements.tasks import DrawFromGenerator as DrawTask
 from theano.pytensor_base.operations import random
 from theano.tensor.numpy_draws.generator_draws import DrawFromGenerator
 
+_IS_ZERO = Expression("words of a known generator", "is zero", None, "bool")
 _NUMBERS = tuple(DTYPES)
 _INTEGERS = tuple(dtype for dtype in DTYPES if dtype not in FLOATS)
 _SIGNED = tuple(dtype for dtype in _INTEGERS if dtype != "uint64")
@@ -35,13 +45,13 @@ class Distribution:
     dtypes
         Of which types each parameter may be.
     error
-        The text of the ValueError where the parameters are not right.
+        The text of the ValueError where the parameters of a number are not right.
     draw
-        What is drawn; none for the draw of the operation's own name.
+        Appends the draws; none for those of the operation's own name.
     """
 
     dtypes: tuple[tuple[str, ...], ...]
-    error: str
+    error: str = ""
     draw: Callable[[Drawing, list[Value]], Buffer] | None = None
 
 
@@ -55,6 +65,58 @@ def _beta_binomial(drawing: Drawing, inputs: list[Value]) -> Buffer:
     draw = BetaBinomial(len(drawing.shape), tuple(where for _, where in given))
     error = ValueError, _DISTRIBUTIONS[random.BetaBinomialRV].error
     return drawing.append(draw, [view for view, _ in given], scratch=[chances], error=error)
+
+
+def _shares(drawing: Drawing, inputs: list[Value]) -> Buffer:
+    (rows,) = inputs
+    count, of_row = rows.shape[-1], places_in(drawing, rows.shape[:-1])
+    scratch = [drawing.step.rows_without_gaps("float64", (count,)) for _ in range(3)]
+    return drawing.append(
+        Dirichlet(len(drawing.shape), of_row),
+        [drawing.step.view(rows)],
+        [count],
+        added=[count],
+        scratch=scratch,
+        error=(ValueError, "alpha < 0"),
+    )
+
+
+def _outcomes(drawing: Drawing, inputs: list[Value]) -> Buffer:
+    trials, p = inputs
+    number, of_number = parameter(drawing, trials)
+    count, of_row = p.shape[-1], places_in(drawing, p.shape[:-1])
+    dtypes = "float64", "int64"
+    return drawing.append(
+        Multinomial(len(drawing.shape), of_number, of_row, skips=False),
+        [number, drawing.step.view(p)],
+        [count],
+        added=[count],
+        scratch=[drawing.step.rows_without_gaps(dtype, (count,)) for dtype in dtypes],
+        error=(ValueError, "n < 0, or pvals < 0, > 1, NaN, or of a sum over 1 without the last"),
+    )
+
+
+def _categories(drawing: Drawing, inputs: list[Value]) -> Buffer:
+    (p,) = inputs
+    count, of_row = p.shape[-1], places_in(drawing, p.shape[:-1])
+    sums = drawing.step.rows_without_gaps("float64", (count,))
+    draw = Categories(len(drawing.shape), of_row, p.dtype)
+    return drawing.append(draw, [drawing.step.view(p)], [count], scratch=[sums])
+
+
+def _permutations(drawing: Drawing, inputs: list[Value]) -> Buffer:
+    (x,) = inputs
+    step, ndim = drawing.step, len(drawing.shape)
+    if not drawing.node.op.draw.ndims_params[0]:  # type: ignore[attr-defined]
+        count = step.size(x, "the length of a permutation")
+        step.sizes.check(compared(count, ">=", 0), "a length that is not negative")
+        order = step.rows_without_gaps("int64", (count,))
+        return drawing.append(Permutations(ndim), [], [count], added=[count], scratch=[order])
+    batch = x.ndim - drawing.node.op.draw.ndims_params[0]
+    count, of_array = x.shape[batch], places_in(drawing, x.shape[:batch])
+    order = step.rows_without_gaps("int64", (count,))
+    draw = Shuffled(ndim, of_array)
+    return drawing.append(draw, [step.view(x)], [count], added=x.shape[batch:], scratch=[order])
 
 
 # Those of which a number follows from draws of NumPy's by sums, products and divisions. Others go
@@ -91,6 +153,10 @@ _DISTRIBUTIONS: dict[type, Distribution] = {
         _beta_binomial,
     ),
     random.IntegersRV: Distribution((_SIGNED, _SIGNED), "low >= high"),
+    random.DirichletRV: Distribution((_NUMBERS,), draw=_shares),
+    random.MultinomialRV: Distribution((_SIGNED, _NUMBERS), draw=_outcomes),
+    random.CategoricalRV: Distribution((FLOATS,), draw=_categories),
+    random.PermutationRV: Distribution((_NUMBERS,), draw=_permutations),
 }
 
 
@@ -120,6 +186,8 @@ def draw_from_generator(step: Step, node: Apply, inputs: list[Value]) -> list[Va
     step.libraries.add("generators")
     words = step.copied(inputs[0])
     words.packed = True
+    pickled = step.load(View(words, (), (), (), (0,)))
+    step.check(_IS_ZERO, [pickled], CallRefused, "the state of a generator that C does not know")
     drawing = Drawing(step, node, words, shape, step.temporary("int64", (1,)), DrawTask)
     drawn = (distribution.draw or _one_by_one)(drawing, parameters)
     ndim = node.outputs[1].type.ndim
@@ -130,10 +198,18 @@ def draw_from_generator(step: Step, node: Apply, inputs: list[Value]) -> list[Va
 def _shape_of_draws(
     step: Step, node: Apply, size: Value, parameters: list[Value]
 ) -> tuple[Size, ...]:
+    """The shape of the draws, without the dimensions that each of them has."""
+    op: Any = node.op
+    ndims = op.draw.ndims_params
     if isinstance(node.inputs[1].type, NoneTypeT):
-        tensors = [value for value in parameters if value.ndim]
-        return step.broadcast_shape(tensors) if tensors else ()
-    lengths = numbers_of(step, size, node.outputs[1].type.ndim, "the size of random draws")
+        batches = [
+            Splat(step.of_size(1), value.shape[: value.ndim - ndim])
+            for value, ndim in zip(parameters, ndims, strict=True)
+            if value.ndim > ndim
+        ]
+        return step.broadcast_shape(batches) if batches else ()
+    ndim = node.outputs[1].type.ndim - op.draw.ndim_supp  # type: ignore[attr-defined]
+    lengths = numbers_of(step, size, ndim, "the size of random draws")
     shape = tuple(step.size(length, "a size of random draws") for length in lengths)
     for length in shape:
         step.sizes.check(compared(length, ">=", 0), "a size of random draws that is not negative")
