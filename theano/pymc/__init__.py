@@ -13,6 +13,16 @@ Examples
 from theano.pymc.compiled_model import compile_model
 from theano.pymc.density import LogDensity, logp_dlogp
 from theano.pymc.modes import mode
+from theano.pymc.prediction import draw, sample_posterior_predictive, sample_prior_predictive
 from theano.pymc.sampling import sample
 
-__all__ = ["LogDensity", "compile_model", "logp_dlogp", "mode", "sample"]
+__all__ = [
+    "LogDensity",
+    "compile_model",
+    "draw",
+    "logp_dlogp",
+    "mode",
+    "sample",
+    "sample_posterior_predictive",
+    "sample_prior_predictive",
+]

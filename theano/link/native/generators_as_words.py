@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from pytensor.compile.builders import OpFromGraph
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.traversal import toposort
@@ -22,11 +23,12 @@ from pytensor.tensor.random.op import RandomVariable
 from pytensor.tensor.type import TensorType
 
 from theano.link.native.build.compile_ahead import TAG
-from theano.link.native.lowering.operations.draws import generator_draws, random_state_draws
+from theano.link.native.lowering.operations.draws.draws_in_steps import is_generator, why_not_words
+from theano.link.native.lowering.operations.draws.generator_draws import why_no_code
+from theano.pytensor_base.graphs.graph import copy_of_graph_inside
 from theano.pytensor_base.graphs.order import in_order
 from theano.pytensor_base.graphs.rewriting import GraphRewriter, copy_stack_trace
 from theano.pytensor_base.graphs.scan import Scan
-from theano.pytensor_base.operations.tensor import RandomType
 from theano.rewriting.database import optdb
 from theano.scan_module.loop.arguments import Loop, unpack
 from theano.scan_module.scan_opt.loop_rewriter import loops_of, replace_values
@@ -50,32 +52,12 @@ class GeneratorsAsWords(GraphRewriter):
 
     def apply(self, fgraph: FunctionGraph) -> None:
         """Visit each loop, then what draws outside of loops."""
-        if not any(map(_is_generator, fgraph.variables)):
+        if not any(map(is_generator, fgraph.variables)):
             return
         for node in list(loops_of(fgraph)):
             if node in fgraph.apply_nodes and why_not_words(node) == "":
                 replace_values(fgraph, on_words(node), "generators_as_words")
         replace_values(fgraph, _draws_from_words(fgraph), "generators_as_words")
-
-
-def why_not_words(node: Apply) -> str | None:
-    """Why a loop cannot draw from words; None if it draws from no generator."""
-    inner = node.op.fgraph
-    if not any(map(_is_generator, [*inner.inputs, *inner.outputs])):
-        return None
-    for each in inner.toposort():
-        reason: str | None = None
-        if isinstance(each.op, RandomFunction):
-            reason = random_state_draws.why_no_code(each.op, each.inputs[2:])
-        elif isinstance(each.op, RandomVariable):
-            reason = generator_draws.why_no_code(each)
-        elif isinstance(each.op, Scan):
-            reason = why_not_words(each)
-        elif any(map(_is_generator, [*each.inputs, *each.outputs])):
-            reason = f"{each.op} has a generator among its inputs or outputs"
-        if reason:
-            return reason
-    return ""
 
 
 def on_words(node: Apply) -> Mapping[Variable, Variable]:
@@ -84,7 +66,7 @@ def on_words(node: Apply) -> Mapping[Variable, Variable]:
     built = _with_words(loop, _words_of).build(type(node.op))
     values = dict(zip(node.outputs, built.node.outputs, strict=True))
     for each in loop.untraced:
-        if each.output is not None and _is_generator(each.output):
+        if each.output is not None and is_generator(each.output):
             values[each.output] = _generator_of(values[each.output], each.outer)
     return values
 
@@ -93,7 +75,7 @@ def _draws_from_words(fgraph: FunctionGraph) -> Mapping[Variable, Variable]:
     """Return what takes the place of random variables, and of the generators after them."""
     values: dict[Variable, Variable] = {}
     for node in in_order(fgraph):
-        if isinstance(node.op, RandomVariable) and not generator_draws.why_no_code(node):
+        if isinstance(node.op, RandomVariable) and not why_no_code(node):
             generator, *given = node.inputs
             # those that are drawn from one after the other pass on their words
             before = _words_of(values.get(generator, generator))
@@ -111,13 +93,9 @@ def _first(generator: Variable, values: Mapping[Variable, Variable]) -> Variable
     return made_by.inputs[1] if made_by and isinstance(made_by.op, GeneratorOfWords) else made
 
 
-def _is_generator(variable: Variable) -> bool:
-    return isinstance(variable.type, RandomStateType | RandomType)
-
-
 def _words_of(variable: Variable) -> Variable:
     """The words of a generator; what is none stays."""
-    if not _is_generator(variable):
+    if not is_generator(variable):
         return variable
     made_by = variable.owner
     if isinstance(variable.type, RandomStateType):
@@ -139,7 +117,7 @@ def _with_words(loop: Loop, outside: Callable[[Variable], Variable]) -> Loop:
     known: dict[Variable, Variable] = {
         variable: _type_of_words(variable)(name=variable.name)
         for variable in loop.inner_inputs
-        if _is_generator(variable)
+        if is_generator(variable)
     }
     for node in toposort(loop.inner_outputs):
         if any(variable in known for variable in node.inputs):
@@ -175,7 +153,21 @@ def _made_anew(node: Apply, known: Mapping[Variable, Variable]) -> list[Variable
         return DrawFromGenerator(node.op).make_node(*inputs).outputs
     if isinstance(node.op, Scan):
         return _with_words(unpack(node), given).build(type(node.op)).node.outputs
+    if isinstance(node.op, OpFromGraph) and any(map(is_generator, node.inputs)):
+        return _inlined(node.op, inputs)
     return node.clone_with_new_inputs(inputs).outputs
+
+
+def _inlined(op: OpFromGraph, inputs: list[Variable]) -> list[Variable]:
+    """The outputs of the graph of an operator on inputs, of which generators are words."""
+    graph = copy_of_graph_inside(op)
+    values = {
+        inner: given if is_generator(inner) else inner.type.filter_variable(given)
+        for inner, given in zip(graph.inputs, inputs, strict=True)
+    }
+    for node in graph.toposort():
+        values.update(zip(node.outputs, _made_anew(node, values), strict=True))
+    return [values.get(variable, variable) for variable in graph.outputs]
 
 
 # before the compiler is started ahead for loops

@@ -20,6 +20,7 @@ from theano.link.native.ir.scalar_types import has_c_type
 from theano.link.native.lowering.loop import LowerLoop
 from theano.link.native.lowering.lower_segment import NodeCannotLower, lower_segment
 from theano.link.native.lowering.lowered_loops import loops_of_their_own, shared_loop
+from theano.link.native.lowering.operations.draws.draws_in_steps import why_not_words
 from theano.link.native.lowering.places import import_lowering
 from theano.link.native.lowering.registry import import_lowerings_by, lowering_of
 from theano.link.native.lowering.segment import Segment, SegmentCall
@@ -135,7 +136,8 @@ def why_not(node: Apply) -> str:
         shapeless = is_a(variable, Constant) and dtype is None
         if not shapeless and not has_c_type(variable.type):
             if is_a(node.op, Scan):
-                return f"a loop with a variable of type {variable.type}"
+                reason = why_not_words(node)
+                return reason or f"a loop with a variable of type {variable.type}"
             return f"a variable of type {variable.type}"
     return ""
 

@@ -1,0 +1,145 @@
+"""Draws from a model by the native engine: prior, predictive and of single variables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytensor
+from pytensor.graph.replace import graph_replace
+
+from theano.link.native.engine_report import report
+from theano.pymc.models import model_of
+from theano.pymc.modes import mode
+
+
+def draw(vars: Any, draws: int = 1, random_seed: Any = None, **kwargs: Any) -> Any:  # noqa: A002 -- PyMC's name
+    """Draw from random variables, and from what is computed of them.
+
+    One compiled function makes all draws, in a loop of C, where what is drawn is wholly native.
+
+    Parameters
+    ----------
+    vars : variable or sequence of variables
+    draws : int
+        How many draws of each.
+    random_seed : int, numpy.random.RandomState or numpy.random.Generator, optional
+        The same seed gives the draws that ``pymc.draw`` gives.
+    **kwargs
+        For ``pymc.draw``.
+
+    Returns
+    -------
+    numpy.ndarray or list of numpy.ndarray
+        As ``pymc.draw`` returns them: more than one draw of a variable are stacked along the first
+        dimension.
+
+    Examples
+    --------
+    >>> import pymc as pm, theano.pymc  # doctest: +SKIP
+    >>> theano.pymc.draw(pm.Normal.dist(), draws=3, random_seed=1).shape  # doctest: +SKIP
+    (3,)
+    """
+    import pymc
+
+    several = isinstance(vars, list | tuple)
+    if draws > 1 and not kwargs:
+        stacked = _stacked_draws(list(vars) if several else [vars], draws, random_seed)
+        if stacked is not None:
+            return stacked if several else stacked[0]
+    return pymc.draw(vars, draws=draws, random_seed=random_seed, **_in_our_mode(kwargs))
+
+
+def sample_prior_predictive(draws: int = 500, model: Any = None, **kwargs: Any) -> Any:
+    """Draw from a model's prior, and what it predicts before data are seen.
+
+    Parameters
+    ----------
+    draws : int
+    model : pymc.Model, optional
+        Inside of a model's ``with`` block it is that one.
+    **kwargs
+        For ``pymc.sample_prior_predictive``.
+
+    Returns
+    -------
+    What ``pymc.sample_prior_predictive`` returns, with the same values for the same ``random_seed``.
+    """
+    import pymc
+
+    model = model_of(model, "sample_prior_predictive")
+    return pymc.sample_prior_predictive(draws, model=model, **_with_our_mode(kwargs))
+
+
+def sample_posterior_predictive(trace: Any, model: Any = None, **kwargs: Any) -> Any:
+    """Draw what a model predicts, given draws from its posterior.
+
+    Parameters
+    ----------
+    trace : xarray.DataTree, xarray.Dataset, or what else PyMC takes
+    model : pymc.Model, optional
+        Inside of a model's ``with`` block it is that one.
+    **kwargs
+        For ``pymc.sample_posterior_predictive``.
+
+    Returns
+    -------
+    What ``pymc.sample_posterior_predictive`` returns, with the same values for the same ``random_seed``.
+    """
+    import pymc
+
+    model = model_of(model, "sample_posterior_predictive")
+    return pymc.sample_posterior_predictive(trace, model=model, **_with_our_mode(kwargs))
+
+
+def _in_our_mode(kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Return what a function of PyMC's is given besides, with our mode where it names none."""
+    return kwargs if "backend" in kwargs else {"mode": mode, **kwargs}
+
+
+def _with_our_mode(kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The same where what is given to the compilation has a name of its own."""
+    if kwargs.get("backend") is not None:
+        return kwargs
+    return {**kwargs, "compile_kwargs": _in_our_mode(kwargs.get("compile_kwargs") or {})}
+
+
+def _stacked_draws(outputs: Sequence[Any], draws: int, random_seed: Any) -> list[np.ndarray] | None:
+    """Draws by one loop over all of them; none where the loop is not native.
+
+    The generators are seeded as PyMC seeds those of a function that draws once.
+    """
+    from pymc.pytensorf import collect_default_updates, compile, reseed_rngs
+    from pymc.util import _get_seeds_per_chain
+
+    updates = collect_default_updates(outputs)
+    if not updates:
+        return None
+    generators = list(updates)
+
+    def step(*states: Any) -> list[Any]:
+        inside = dict(zip(generators, states, strict=True))
+        return graph_replace([*updates.values(), *outputs], inside, strict=False)
+
+    last = pytensor.scan(
+        step,
+        outputs_info=[*generators, *(None for _ in outputs)],
+        n_steps=draws,
+        return_updates=False,
+    )
+    last = list(last) if isinstance(last, list | tuple) else [last]
+    after, stacked = last[: len(generators)], last[len(generators) :]
+    function = compile(
+        [],
+        stacked,
+        random_seed=False,
+        updates=dict(zip(generators, after, strict=True)),
+        mode=mode,
+    )
+    if any(loop.reason for loop in report(function).loops):
+        return None
+    if random_seed is not None:
+        (random_seed,) = _get_seeds_per_chain(random_seed, 1)
+    reseed_rngs(generators, random_seed)
+    return function()
