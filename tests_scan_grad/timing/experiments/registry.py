@@ -19,6 +19,7 @@ NAMES = (
     "products",
     "pymc",
     "rnn",
+    "samples",
     "steps",
 )
 

@@ -44,6 +44,7 @@ FUNCTIONS = (
     "hypergeometric",
     "binomial",
     "bounded_uint64",
+    "bounded_uint64_fill",
     "interval",
     "standard_uniform",
     "standard_gamma",

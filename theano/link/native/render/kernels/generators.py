@@ -45,12 +45,15 @@ class _Draw:
     ----------
     scale, loc
         Of a distribution of SciPy's the positions of these: nothing is drawn where all scales are 0.
+    fill
+        Draws ``count`` numbers into ``block``.
     """
 
     drawn: str
     right: str = "1"
     scale: int | None = None
     loc: int = 0
+    fill: str = ""
 
 
 def _of_numpy(function: str, count: int, right: str = "1") -> _Draw:
@@ -106,7 +109,11 @@ _DISTRIBUTIONS = {
     ),
     "bernoulli": _Draw("tn_binomial_draw(&g, 1, {p0})", "tn_chance({p0})"),
     "binomial": _Draw("tn_binomial_draw(&g, {p0}, {p1})", "{p0} >= 0 && tn_chance({p1})"),
-    "integers": _Draw("tn_integer_draw(&g, {p0}, {p1})", "(int64_t){p0} < (int64_t){p1}"),
+    "integers": _Draw(
+        "tn_integer_draw(&g, {p0}, {p1})",
+        "(int64_t){p0} < (int64_t){p1}",
+        fill="tn_integer_draws(&g, {p0}, {p1}, count, block)",
+    ),
 }
 
 
@@ -129,12 +136,22 @@ def _names_of(where: Sequence[Where], given: Sequence[Array]) -> dict[str, str]:
 
 def _by_distribution(draw: ByDistribution, y: Array, wrong: str, *given: Array) -> list[str]:
     written, names = _DISTRIBUTIONS[draw.distribution], _names_of(draw.where, given)
-    kept = f"{_place(y, draw.ndim)} = {written.drawn.format(**names)};"
+    alone = all(d is None for place in draw.where for d in place)
+    # what all draws share is read, and looked at, once
+    shared = [f"const {x.kind} p{k} = {names[f'p{k}']};" for k, x in enumerate(given)]
+    if alone:
+        names |= {f"p{k}": f"p{k}" for k in range(len(given))}
     right = written.right.format(**names)
-    drawn = _over(y, [f"if ({right}) {kept}", f"else {wrong} = 1;"], draw.ndim)
+    kept = f"{_place(y, draw.ndim)} = {written.drawn.format(**names)};"
+    if not alone:
+        drawn = _over(y, [f"if ({right}) {kept}", f"else {wrong} = 1;"], draw.ndim)
+    else:
+        many = written.fill and draw.ndim
+        body = _in_blocks(draw, y, names, written.fill) if many else _over(y, [kept], draw.ndim)
+        drawn = [*shared, f"if (!({right})) {wrong} = 1;", "else {", *body, "}"]
     if written.scale is None:
         return drawn
-    scale, location = given[written.scale], names[f"p{written.loc}"]
+    scale, location = given[written.scale], _names_of(draw.where, given)[f"p{written.loc}"]
     at = [*indices("j", len(scale.shape))] or ["0"]
     return [
         "int scaled = 0;",
@@ -145,6 +162,21 @@ def _by_distribution(draw: ByDistribution, y: Array, wrong: str, *given: Array) 
         *_over(y, [f"{_place(y, draw.ndim)} = {location};"], draw.ndim),
         "}",
     ]
+
+
+def _in_blocks(draw: ByDistribution, y: Array, names: dict[str, str], fill: str) -> list[str]:
+    """Draws along the last dimension by a function that draws many at once."""
+    *around, last = indices("i", draw.ndim)
+    size = y.shape[draw.ndim - 1]
+    body = [
+        f"for (int64_t {last} = 0; {last} < {size}; {last} += 64) {{",
+        f"const int64_t count = tn_smaller({size} - {last}, 64);",
+        "uint64_t block[64];",
+        f"{fill.format(**names)};",
+        f"for (int64_t k = 0; k < count; k++) {y.at(*around, f'{last} + k')} = (int64_t)block[k];",
+        "}",
+    ]
+    return loops(around, y.shape[: draw.ndim - 1], body)
 
 
 def _beta_binomial(
