@@ -338,3 +338,57 @@ def test_parameters_at_the_edge(name):
                 drawn = "refused"
             found.append((drawn, case.generator.get_value().bit_generator.state))
         np.testing.assert_equal(*found, err_msg=f"{name}{given}")
+
+
+# what doc/random_numbers.md says that Python draws
+BY_PYTHON = {
+    "CauchyRV",
+    "ChoiceWithoutReplacement",
+    "GenGammaRV",
+    "GumbelRV",
+    "HalfCauchyRV",
+    "MvNormalRV",
+    "ParetoRV",
+    "TruncExponentialRV",
+}
+
+
+def test_each_random_variable_of_pytensor_is_native_or_listed():
+    from pytensor.tensor.random import basic
+    from pytensor.tensor.random.op import RandomVariable
+
+    from theano.link.native.lowering.operations.draws.generator_draws import NATIVE_DRAWS
+
+    classes = {
+        kind
+        for kind in vars(basic).values()
+        if isinstance(kind, type)
+        and issubclass(kind, RandomVariable)
+        and "Scipy" not in kind.__name__
+    } - {RandomVariable}
+    assert {kind.__name__ for kind in classes - set(NATIVE_DRAWS)} == BY_PYTHON
+
+
+COMPOSED = {
+    "chisquare": lambda rng: pt.random.chisquare(3.5, size=(4,), rng=rng, return_next_rng=True),
+    "choice": lambda rng: pt.random.choice(
+        np.arange(9.0), size=(5,), rng=rng, return_next_rng=True
+    ),
+    "choice by probability": lambda rng: pt.random.choice(
+        np.arange(4.0), size=(5,), p=[0.1, 0.2, 0.3, 0.4], rng=rng, return_next_rng=True
+    ),
+}
+
+
+@pytest.mark.parametrize("name", COMPOSED)
+def test_draws_that_pytensor_composes(name):
+    results = []
+    for mode in (NATIVE, "FAST_COMPILE"):
+        generator = pytensor.shared(np.random.default_rng(4))
+        following, draws = COMPOSED[name](generator)
+        function = pytensor.function([], draws, updates={generator: following}, mode=mode)
+        results.append((function(), function(), generator.get_value().bit_generator.state))
+        if mode is NATIVE:
+            by_python = {str(one).split(":")[0].split("{")[0] for one in report(function).calls}
+            assert by_python <= {"WordsOfGenerator", "GeneratorOfWords"}
+    np.testing.assert_equal(*results)

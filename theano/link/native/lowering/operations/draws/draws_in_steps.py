@@ -1,4 +1,4 @@
-"""Whether the draws of a loop's step have code."""
+"""The reason why a loop's draws have no code, where they have none."""
 
 from __future__ import annotations
 

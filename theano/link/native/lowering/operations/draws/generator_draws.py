@@ -63,7 +63,7 @@ def _beta_binomial(drawing: Drawing, inputs: list[Value]) -> Buffer:
     given = [parameter(drawing, value) for value in inputs]
     chances = drawing.step.rows_without_gaps("float64", drawing.shape or (1,))
     draw = BetaBinomial(len(drawing.shape), tuple(where for _, where in given))
-    error = ValueError, _DISTRIBUTIONS[random.BetaBinomialRV].error
+    error = ValueError, NATIVE_DRAWS[random.BetaBinomialRV].error
     return drawing.append(draw, [view for view, _ in given], scratch=[chances], error=error)
 
 
@@ -121,7 +121,7 @@ def _permutations(drawing: Drawing, inputs: list[Value]) -> Buffer:
 
 # Those of which a number follows from draws of NumPy's by sums, products and divisions. Others go
 # through powers, logarithms or tangents, whose last bits are those of NumPy's own functions.
-_DISTRIBUTIONS: dict[type, Distribution] = {
+NATIVE_DRAWS: dict[type, Distribution] = {
     random.UniformRV: _numbers(2, "high - low < 0, or is not finite"),
     random.NormalRV: _numbers(2, "scale < 0"),
     random.LogNormalRV: _numbers(2, "sigma < 0"),
@@ -163,7 +163,7 @@ _DISTRIBUTIONS: dict[type, Distribution] = {
 def why_no_code(node: Apply) -> str:
     """Why a random variable has no code, as far as its types say; empty where it has."""
     op: Any = node.op
-    distribution = _DISTRIBUTIONS.get(type(op))
+    distribution = NATIVE_DRAWS.get(type(op))
     if distribution is None:
         return f"draws of {op.name}"
     if op.dtype not in DTYPES:
@@ -178,7 +178,7 @@ def why_no_code(node: Apply) -> str:
 def draw_from_generator(step: Step, node: Apply, inputs: list[Value]) -> list[Value]:
     """The next state's words, and the draws."""
     op: Any = node.op
-    distribution = _DISTRIBUTIONS.get(type(op.draw))
+    distribution = NATIVE_DRAWS.get(type(op.draw))
     if distribution is None:
         raise CannotLower(f"draws of {op.draw.name}")
     parameters = inputs[2:]
@@ -221,5 +221,5 @@ def _one_by_one(drawing: Drawing, inputs: list[Value]) -> Buffer:
     draw: Any = drawing.node.op.draw  # type: ignore[attr-defined]
     given = [parameter(drawing, value) for value in inputs]
     task = ByDistribution(draw.name, len(drawing.shape), tuple(where for _, where in given))
-    error = ValueError, _DISTRIBUTIONS[type(draw)].error
+    error = ValueError, NATIVE_DRAWS[type(draw)].error
     return drawing.append(task, [view for view, _ in given], error=error)
