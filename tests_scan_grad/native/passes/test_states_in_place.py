@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
+import pytensor
+import pytensor.tensor as pt
 import pytest
 
 import theano
@@ -63,3 +67,29 @@ def test_a_loop_that_may_stop_keeps_both_rows():
     assert "_stays" not in source(f)
     rows = np.array([[1.0, 1], [3, 1], [1, 1]])
     np.testing.assert_allclose(f(rows, np.zeros(2)), [3.5, 1.5])
+
+
+@pytest.mark.parametrize("steps", [2, 3, 7])
+@pytest.mark.parametrize("twice", [False, True])
+def test_words_of_a_generator_advance_where_they_are(steps, twice):
+    generator = pytensor.shared(np.random.default_rng(1))
+
+    def step(rng, before):
+        following, drawn = pt.random.normal(rng=rng, return_next_rng=True)
+        # what draws again from the generator before keeps that
+        again = pt.random.uniform(rng=rng, return_next_rng=True)[1] if twice else 0.0
+        return following, before + drawn + again
+
+    (last, sums), _ = theano.scan(
+        step, outputs_info=[generator, T.constant(0.0, dtype="float64")], n_steps=steps
+    )
+    function = theano.function([], sums[-1], updates=[(generator, last)], mode="NATIVE")
+    assert ("untraced0_stays" in source(function)) == (not twice)
+    numbers = np.random.default_rng(1)
+    for _ in range(2):
+        expected = 0.0
+        for _ in range(steps):
+            more = copy.deepcopy(numbers).uniform() if twice else 0.0
+            expected += numbers.normal() + more
+        assert function() == pytest.approx(expected, rel=1e-14)
+    assert generator.get_value().bit_generator.state == numbers.bit_generator.state

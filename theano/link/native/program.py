@@ -136,8 +136,7 @@ def why_not(node: Apply) -> str:
         shapeless = is_a(variable, Constant) and dtype is None
         if not shapeless and not has_c_type(variable.type):
             if is_a(node.op, Scan):
-                reason = why_not_words(node)
-                return reason or f"a loop with a variable of type {variable.type}"
+                return why_not_words(node) or f"a loop with a variable of type {variable.type}"
             return f"a variable of type {variable.type}"
     return ""
 

@@ -59,14 +59,21 @@ _ADDRESS = struct.Struct("@P")
 
 @dataclass(frozen=True)
 class Piece:
-    """Bytes of a state: so many from an offset, or from where the pointer at an offset points."""
+    """Bytes of a state: so many from an offset, or from where the pointer at an offset points.
+
+    Attributes
+    ----------
+    pointers
+        The bytes of pointers that stand before it; C has them point to the words themselves.
+    """
 
     offset: int
     size: int
     pointed_to: bool = False
+    pointers: int = 0
 
 
-_PCG = (Piece(0, 32, True), Piece(8, 8))
+_PCG = (Piece(0, 32, True), Piece(8, 8, pointers=8))
 
 # bit generator -> its state in memory; its position is the second word
 LAYOUTS: dict[str, tuple[Piece, ...]] = {
@@ -74,11 +81,12 @@ LAYOUTS: dict[str, tuple[Piece, ...]] = {
     "SFC64": (Piece(0, 40),),
     "PCG64": _PCG,
     "PCG64DXSM": _PCG,
-    "Philox": (Piece(0, 32, True), Piece(8, 16, True), Piece(16, 48)),
+    "Philox": (Piece(0, 32, True), Piece(8, 16, True), Piece(16, 48, pointers=16)),
 }
 _NAMES = tuple(LAYOUTS)
-# before the state: 0, the layout, the table of distributions, and the functions of the bit generator
-_BEFORE = struct.Struct("@QQP32s")
+# before the state: 0, the layout, the table of distributions, a place for the state's address, and the
+# functions of the bit generator
+_BEFORE = struct.Struct("@QQPQ32s")
 # before a pickle: 1, and its bytes
 _BEFORE_PICKLE = struct.Struct("@QQ")
 
@@ -92,9 +100,9 @@ def words_of(generator: Generator) -> np.ndarray:
     else:
         name = type(bits).__name__
         state, functions = _interface(bits)
-        before = _BEFORE.pack(0, _NAMES.index(name), _table(), functions)
-        pieces = [ctypes.string_at(_address(state, piece), piece.size) for piece in LAYOUTS[name]]
-        data = b"".join([before, *pieces])
+        data = _BEFORE.pack(0, _NAMES.index(name), _table(), 0, functions)
+        for piece in LAYOUTS[name]:
+            data += bytes(piece.pointers) + ctypes.string_at(_address(state, piece), piece.size)
     return np.frombuffer(data + bytes(-len(data) % 8), "uint64")
 
 
@@ -108,6 +116,7 @@ def store_words(words: np.ndarray, generator: Generator) -> None:
     here = _BEFORE.size
     with bits.lock:
         for piece in LAYOUTS[_NAMES[int(words[1])]]:
+            here += piece.pointers
             ctypes.memmove(_address(state, piece), data[here : here + piece.size], piece.size)
             here += piece.size
 

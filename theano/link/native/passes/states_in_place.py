@@ -2,8 +2,9 @@
 
 Memory that was just read is written without another line of the cache. Check: a state of which a step
 reads the row before and nothing else, in the one map that computes the new row, each element where it is
-written; and nothing else in the step reads either. Transformation: where two rows are kept, as where only
-the last is wanted, all steps but the last write where they read, and the last one beside it.
+written, and nothing else in the step reads either; or a generator's words, which are copied to the new row
+before they advance there. Transformation: where two rows are kept, as where only the last is wanted, all
+steps but the last write where they read, and the last one beside it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from __future__ import annotations
 from theano.link.native.ir.ir import Buffer, View
 from theano.link.native.lowering.loop import Loop, RowWrite
 from theano.link.native.passes.results_in_operands import whole_of
-from theano.link.native.statements.base import as_kind
+from theano.link.native.statements.base import Statement, as_kind
+from theano.link.native.statements.copy import Copy
 from theano.link.native.statements.map import Map
 
 
@@ -23,21 +25,21 @@ def states_in_place(loop: Loop) -> None:
     for write in loop.writes:
         argument = write.argument
         read = [row for row, of, _ in loop.rows if of is argument]
-        if argument.kind == "ring" and argument.taps == (-1,) and len(read) == 1:
-            (row,) = read
-            if isinstance(row, Buffer) and write.row is not None:
-                argument.in_place = _is_element_by_element(loop, write, row)
+        if argument.taps != (-1,) or len(read) != 1 or write.row is None:
+            continue
+        (row,) = read
+        if argument.kind == "ring" and isinstance(row, Buffer):
+            argument.in_place = _is_element_by_element(loop, write, row)
+        elif argument.kind == "untraced" and isinstance(row, Buffer):
+            copy = _copy_before_all_else(loop, write, row)
+            if copy is not None:
+                argument.in_place = copy.may_be_same = True
 
 
 def _is_element_by_element(loop: Loop, write: RowWrite, before: Buffer) -> bool:
     """Return whether one map reads the row before and writes the new one, and nothing else touches them."""
     memory = {before, write.row}
-    touching = [
-        statement
-        for statement in loop.step.statements
-        if not memory.isdisjoint({view.buffer.root() for view in statement.views()})
-        or not memory.isdisjoint({buffer.root() for buffer in statement.written()})
-    ]
+    touching = [s for s in loop.step.statements if not memory.isdisjoint(_touched(s))]
     if len(touching) != 1 or (step := as_kind(touching[0], Map)) is None:
         return False
     written = [
@@ -59,3 +61,28 @@ def _is_element_by_element(loop: Loop, write: RowWrite, before: Buffer) -> bool:
             for other in loop.writes
         )
     )
+
+
+def _copy_before_all_else(loop: Loop, write: RowWrite, before: Buffer) -> Copy | None:
+    """Return the copy of the row before to the new one, if nothing else reads the row before."""
+    reads, writes = (
+        [statement for statement in loop.step.statements if row in _touched(statement)]
+        for row in (before, write.row)
+    )
+    copy = as_kind(reads[0], Copy) if len(reads) == 1 else None
+    if copy is None or not writes or writes[0] is not reads[0]:
+        return None
+    source, target = copy.source, copy.target
+    whole = isinstance(source, View) and source.whole and source.buffer is before and target.whole
+    of_rows = [
+        other
+        for other in loop.writes
+        if isinstance(other.value, View) and other.value.buffer.root() is before
+    ]
+    return copy if whole and whole_of(target.buffer) is write.row and not of_rows else None
+
+
+def _touched(statement: Statement) -> set[Buffer]:
+    """The memory that a statement reads or writes."""
+    views = {view.buffer.root() for view in statement.views()}
+    return views | {buffer.root() for buffer in statement.written()}

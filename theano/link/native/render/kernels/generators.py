@@ -59,7 +59,7 @@ class _Draw:
 def _of_numpy(function: str, count: int, right: str = "1") -> _Draw:
     """A draw by a function of NumPy's, of so many parameters."""
     parameters = "".join(f", {{p{k}}}" for k in range(count))
-    return _Draw(f"g.numpy->{function}(&g.bits{parameters})", right)
+    return _Draw(f"g.numpy->{function}(g.bits{parameters})", right)
 
 
 _NOT_NEGATIVE = "tn_not_negative({p0})", "tn_not_negative({p1})"
@@ -70,7 +70,7 @@ _GOOD_AND_BAD = "(uint64_t){p0} < 1000000000 && (uint64_t){p1} < 1000000000"
 # distribution -> its draw
 _DISTRIBUTIONS = {
     "uniform": _Draw(
-        "g.numpy->uniform(&g.bits, {p0}, (double){p1} - (double){p0})",
+        "g.numpy->uniform(g.bits, {p0}, (double){p1} - (double){p0})",
         "__builtin_isfinite((double){p1} - (double){p0}) && (double){p1} - (double){p0} >= 0",
     ),
     "normal": _of_numpy("normal", 2, _NOT_NEGATIVE[1]),
@@ -78,7 +78,7 @@ _DISTRIBUTIONS = {
     "exponential": _of_numpy("exponential", 1, _NOT_NEGATIVE[0]),
     "gamma": _of_numpy("gamma", 2, _BOTH_NOT_NEGATIVE),
     "invgamma": _Draw(
-        "1 / g.numpy->gamma(&g.bits, {p0}, ({t1})1 / {p1})",
+        "1 / g.numpy->gamma(g.bits, {p0}, ({t1})1 / {p1})",
         "tn_not_negative({p0}) && tn_not_negative(({t1})1 / {p1})",
     ),
     "beta": _of_numpy("beta", 2, _BOTH_POSITIVE),
@@ -89,12 +89,12 @@ _DISTRIBUTIONS = {
     "wald": _of_numpy("wald", 2, _BOTH_POSITIVE),
     "triangular": _of_numpy("triangular", 3, "{p0} <= {p1} && {p1} <= {p2} && {p0} != {p2}"),
     "halfnormal": _Draw(
-        "tn_scaled_draw(__builtin_fabs(g.numpy->standard_normal(&g.bits)), {p1}, {p0})",
+        "tn_scaled_draw(__builtin_fabs(g.numpy->standard_normal(g.bits)), {p1}, {p0})",
         "{p1} >= 0",
         scale=1,
     ),
     "t": _Draw(
-        "tn_scaled_draw(g.numpy->standard_t(&g.bits, {p0}), {p2}, {p1})",
+        "tn_scaled_draw(g.numpy->standard_t(g.bits, {p0}), {p2}, {p1})",
         "{p0} > 0 && {p2} >= 0",
         scale=2,
         loc=1,
@@ -183,7 +183,7 @@ def _beta_binomial(
     draw: BetaBinomial, y: Array, chances: Array, wrong: str, *given: Array
 ) -> list[str]:
     names, place = _names_of(draw.where, given), _place(chances, draw.ndim)
-    beta = "g.numpy->beta(&g.bits, {p1}, {p2})".format(**names)
+    beta = "g.numpy->beta(g.bits, {p1}, {p2})".format(**names)
     right = "{p0} >= 0 && {p1} > 0 && {p2} > 0".format(**names)
     counted = f"tn_binomial_draw(&g, {names['p0']}, {place})"
     return [
@@ -243,7 +243,7 @@ def _categories(draw: Categories, y: Array, sums: Array, wrong: str, *given: Any
         *loops(
             ["k"], [count], [f"sum += {_row(p, draw.of_row)};", f"{sums.at('k')} = (double)sum;"]
         ),
-        "const double drawn = g.numpy->standard_uniform(&g.bits);",
+        "const double drawn = g.numpy->standard_uniform(g.bits);",
         f"{_place(y, draw.ndim)} = tn_first_not_below({sums.name}, {count}, drawn);",
     ]
     return _over(y, body, draw.ndim)
