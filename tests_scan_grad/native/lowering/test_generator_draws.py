@@ -11,6 +11,8 @@ import numpy as np
 import pytensor
 import pytensor.tensor as pt
 import pytest
+from pytensor.tensor.random.type import random_generator_type
+from pytensor.tensor.variable import TensorConstant
 
 import theano
 from theano.link.native import report
@@ -265,6 +267,21 @@ def test_a_generator_without_update_stays():
     function = pytensor.function([], [draw, following], mode=NATIVE)
     values = {float(function()[0]) for _ in range(3)}
     assert values == {np.random.default_rng(3).normal()}
+
+
+def test_words_of_a_constant_generator_are_no_constant():
+    # their addresses would be another process's, which reads the graph from the disk
+    generator = random_generator_type.make_constant(np.random.default_rng(3))
+    following, first = pt.random.normal(rng=generator, return_next_rng=True)
+    mean = pt.dscalar()
+    _, second = pt.random.normal(mean, 1, rng=following, return_next_rng=True)
+    function = theano.function([mean], [first, second], mode=NATIVE)
+    graph = function.maker.fgraph
+    assert not any(
+        v.type.dtype == "uint64" for v in graph.variables if isinstance(v, TensorConstant)
+    )
+    numbers = np.random.default_rng(3)
+    assert [float(one) for one in function(0.0)] == [numbers.normal(), numbers.normal()]
 
 
 class OwnBits(np.random.PCG64):

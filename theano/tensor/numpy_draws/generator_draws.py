@@ -22,6 +22,10 @@ generator_words_type = TensorType("uint64", shape=(None,))
 class _Conversion(Op):
     """The same state in another form, through which no derivative goes."""
 
+    def do_constant_folding(self, fgraph, node):
+        """Words hold addresses of this process: no graph that is kept may have them."""
+        return False
+
     def connection_pattern(self, node):
         return [[False] for _ in node.inputs]
 

@@ -101,8 +101,9 @@ def words_of(generator: Generator) -> np.ndarray:
         name = type(bits).__name__
         state, functions = _interface(bits)
         data = _BEFORE.pack(0, _NAMES.index(name), _table(), 0, functions)
-        for piece in LAYOUTS[name]:
-            data += bytes(piece.pointers) + ctypes.string_at(_address(state, piece), piece.size)
+        with bits.lock:
+            for piece in LAYOUTS[name]:
+                data += bytes(piece.pointers) + ctypes.string_at(_address(state, piece), piece.size)
     return np.frombuffer(data + bytes(-len(data) % 8), "uint64")
 
 
