@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pytensor
+import pytensor.tensor as pt
 import pytest
 
 import theano
 import theano.tensor as T
 from tests_scan_grad.xla.loop_programs import loops_on_host
+from theano.link.xla.host import HostProgram
 from theano.sandbox.rng_mrg import MRG_RandomStreams
 from theano.tensor.shared_randomstreams import RandomStreams
 
@@ -65,3 +68,31 @@ def test_several_draws_keep_their_order():
 
     reasons = agree(lambda: RandomStreams(8), sums)
     assert reasons and all("draws of" in reason for reason in reasons)
+
+
+def test_draws_on_the_host_are_drawn_by_native_code(monkeypatch):
+    programs = []
+
+    class Recorded(HostProgram):
+        def __init__(self, stage):
+            super().__init__(stage)
+            programs.append(self)
+
+    monkeypatch.setattr("theano.link.xla.machine.HostProgram", Recorded)
+    generator = pytensor.shared(np.random.default_rng(1))
+
+    def step(rng, state):
+        following, drawn = pt.random.normal(size=(2,), rng=rng, return_next_rng=True)
+        return following, 0.5 * state + drawn
+
+    (last, states), _ = theano.scan(
+        step, outputs_info=[generator, pt.zeros(2, dtype="float64")], n_steps=5
+    )
+    f = theano.function([], states, updates=[(generator, last)], mode="XLA")
+    numbers, expected = np.random.default_rng(1), [np.zeros(2)]
+    for _ in range(5):
+        expected.append(0.5 * expected[-1] + numbers.normal(size=2))
+    np.testing.assert_allclose(f(), expected[1:], rtol=1e-14)
+    assert generator.get_value().bit_generator.state == numbers.bit_generator.state
+    operations = [type(node.op).__name__ for each in programs for node in each.machine.nodes]
+    assert sorted(operations) == ["GeneratorOfWords", "NativeCode", "WordsOfGenerator"]

@@ -9,6 +9,7 @@ from pytensor.graph.basic import Apply
 from pytensor.graph.fg import FunctionGraph
 
 from theano.link.native import NativeLinker
+from theano.link.native.generators_as_words import GeneratorsAsWords
 from theano.link.xla.plan import Stage
 
 
@@ -30,6 +31,8 @@ class HostProgram:
             self._originals[copied] = node
             known.update(zip(node.outputs, copied.outputs, strict=True))
         graph = FunctionGraph(list(leaves.values()), [known[v] for v in stage.outputs], clone=False)
+        # a loop that draws is on the host: in C it draws from words
+        GeneratorsAsWords().rewrite(graph)
         self.machine, self._given, self._made = NativeLinker().accept(graph).make_thunk()[:3]
 
     def __call__(self, values: Sequence[Any]) -> list[Any]:
