@@ -76,7 +76,8 @@ def _draws_from_words(fgraph: FunctionGraph) -> Mapping[Variable, Variable]:
     values: dict[Variable, Variable] = {}
     for node in in_order(fgraph):
         if isinstance(node.op, RandomVariable) and not why_no_code(node):
-            generator, *given = node.inputs
+            generator, *read = node.inputs
+            given = [values.get(variable, variable) for variable in read]
             # those that are drawn from one after the other pass on their words
             before = _words_of(values.get(generator, generator))
             words, draws = DrawFromGenerator(node.op).make_node(before, *given).outputs

@@ -82,11 +82,15 @@ _DISTRIBUTIONS = {
         "tn_not_negative({p0}) && tn_not_negative(({t1})1 / {p1})",
     ),
     "beta": _of_numpy("beta", 2, _BOTH_POSITIVE),
+    "clipped_beta": _Draw(
+        "tn_inside_of_one(g.numpy->beta(g.bits, {p0}, {p1}))", "{p0} > 0 && {p1} > 0"
+    ),
     "weibull": _of_numpy("weibull", 1, _NOT_NEGATIVE[0]),
     "logistic": _of_numpy("logistic", 2, _NOT_NEGATIVE[1]),
     "laplace": _of_numpy("laplace", 2, _NOT_NEGATIVE[1]),
     "vonmises": _of_numpy("vonmises", 2, _NOT_NEGATIVE[1]),
     "wald": _of_numpy("wald", 2, _BOTH_POSITIVE),
+    "shifted_wald": _Draw("g.numpy->wald(g.bits, {p0}, {p1}) + {p2}", _BOTH_POSITIVE),
     "triangular": _of_numpy("triangular", 3, "{p0} <= {p1} && {p1} <= {p2} && {p0} != {p2}"),
     "halfnormal": _Draw(
         "tn_scaled_draw(__builtin_fabs(g.numpy->standard_normal(g.bits)), {p1}, {p0})",
@@ -113,6 +117,10 @@ _DISTRIBUTIONS = {
         "tn_integer_draw(&g, {p0}, {p1})",
         "(int64_t){p0} < (int64_t){p1}",
         fill="tn_integer_draws(&g, {p0}, {p1}, count, block)",
+    ),
+    "integers_to": _Draw(
+        "tn_integer_draw(&g, (int64_t){p0}, (int64_t){p1} + 1)",
+        "{p0} == (int64_t){p0} && {p1} == (int64_t){p1} && {p0} <= {p1}",
     ),
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from pytensor.graph.basic import Apply
@@ -47,12 +48,15 @@ class Distribution:
     error
         The text of the ValueError where the parameters of a number are not right.
     draw
-        Appends the draws; none for those of the operation's own name.
+        Appends the draws; none for those of single numbers.
+    name
+        What single numbers are called; empty for the operation's own name.
     """
 
     dtypes: tuple[tuple[str, ...], ...]
     error: str = ""
     draw: Callable[[Drawing, list[Value]], Buffer] | None = None
+    name: str = ""
 
 
 def _numbers(count: int, error: str) -> Distribution:
@@ -160,10 +164,31 @@ NATIVE_DRAWS: dict[type, Distribution] = {
 }
 
 
+# those of PyMC, which need not be there
+_OF_PYMC = {
+    "continuous.BetaClippedRV": replace(
+        _numbers(2, "Domain error in arguments: a <= 0, or b <= 0"), name="clipped_beta"
+    ),
+    "continuous.WaldRV": replace(_numbers(3, "mean <= 0, or scale <= 0"), name="shifted_wald"),
+    "discrete.DiscreteUniformRV": Distribution(
+        (_SIGNED + FLOATS,) * 2,
+        "Domain error in arguments: upper < lower, or they are no integers",
+        name="integers_to",
+    ),
+}
+
+
+def _distribution_of(op: Any) -> Distribution | None:
+    """The distribution of a random variable's very class, which says how it draws."""
+    kind = type(op)
+    place = f"{kind.__module__}.{kind.__name__}".removeprefix("pymc.distributions.")
+    return NATIVE_DRAWS.get(kind) or _OF_PYMC.get(place)
+
+
 def why_no_code(node: Apply) -> str:
     """Why a random variable has no code, as far as its types say; empty where it has."""
     op: Any = node.op
-    distribution = NATIVE_DRAWS.get(type(op))
+    distribution = _distribution_of(op)
     if distribution is None:
         return f"draws of {op.name}"
     if op.dtype not in DTYPES:
@@ -178,7 +203,7 @@ def why_no_code(node: Apply) -> str:
 def draw_from_generator(step: Step, node: Apply, inputs: list[Value]) -> list[Value]:
     """The next state's words, and the draws."""
     op: Any = node.op
-    distribution = NATIVE_DRAWS.get(type(op.draw))
+    distribution = _distribution_of(op.draw)
     if distribution is None:
         raise CannotLower(f"draws of {op.draw.name}")
     parameters = inputs[2:]
@@ -220,6 +245,9 @@ def _one_by_one(drawing: Drawing, inputs: list[Value]) -> Buffer:
     """Draws with parameters of their own."""
     draw: Any = drawing.node.op.draw  # type: ignore[attr-defined]
     given = [parameter(drawing, value) for value in inputs]
-    task = ByDistribution(draw.name, len(drawing.shape), tuple(where for _, where in given))
-    error = ValueError, NATIVE_DRAWS[type(draw)].error
+    distribution = _distribution_of(draw)
+    assert distribution is not None
+    name = distribution.name or draw.name
+    task = ByDistribution(name, len(drawing.shape), tuple(where for _, where in given))
+    error = ValueError, distribution.error
     return drawing.append(task, [view for view, _ in given], error=error)
