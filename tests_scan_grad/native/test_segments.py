@@ -353,3 +353,12 @@ def test_shared_variables_take_views_of_one_another_without_copies():
         before = b.get_value().copy()
         step()
         np.testing.assert_array_equal(a.get_value(), before.T)
+
+
+def test_what_python_runs_first_splits_no_segment():
+    # what needs none of it runs with what does, after it
+    x, y = T.dvectors("x", "y")
+    by_python = theano.compile.ops.as_op([T.dvector], [T.dvector])(lambda value: value + 1)
+    function = theano.function([x, y], T.exp(y).sum() * by_python(x), mode="NATIVE")
+    assert len(report(function).segments) == 1
+    np.testing.assert_allclose(function([1.0, 2.0], [0.0, 0.0]), [4.0, 6.0])

@@ -57,8 +57,34 @@ def partition(
             alone = not native[source] or node in first_of_segment or ends_segment(source)
             stage = max(stage, stages[source] + (1 if native[node] and alone else 0))
         stages[node] = stage
+    _move_to_users(fgraph, order, first_of_segment, stages, native)
     _move_to_the_end([node for node in last if native[node]], stages, native)
     return _parts(order, stages, native, regions)
+
+
+def _move_to_users(
+    fgraph: FunctionGraph,
+    order: Sequence[Apply],
+    first_of_segment: Collection[Apply],
+    stages: dict[Apply, int],
+    native: dict[Apply, bool],
+) -> None:
+    """Give native nodes the stage of the first native node that needs them.
+
+    What Python runs first, such as the words of a generator that are read, need not follow a segment of
+    its own.
+    """
+    before = fgraph.orderings()
+    users: dict[Apply, list[Apply]] = {}
+    for node in order:
+        sources = [variable.owner for variable in node.inputs if variable.owner is not None]
+        for source in {*sources, *before.get(node, ())}:
+            users.setdefault(source, []).append(node)
+    for node in reversed(order):
+        if native[node] and not ends_segment(node) and (uses := users.get(node)):
+            alone = any(use in first_of_segment for use in uses)
+            if all(native[use] for use in uses) and not alone:
+                stages[node] = max(stages[node], min(stages[use] for use in uses))
 
 
 def _move_to_the_end(last: Collection[Apply], stages, native) -> None:
