@@ -42,6 +42,14 @@ def test_the_caller_writes_into_his_array_after_the_call(doubled, size, place):
         assert (twice == 2 * k).all() and (same == k).all()
 
 
+@pytest.mark.parametrize("place", [aligned, lambda size: aligned(size + 1)[1:]], ids=["64", "8"])
+def test_arguments_that_are_no_megabyte_are_called_with_from_their_own_memory(doubled, place):
+    for _ in range(6):
+        doubled(place(10_000))
+    (known,) = doubled.vm._repeated._known.values()
+    assert [fill[2].nbytes for fill in known.fills] == [80_000]
+
+
 @pytest.mark.parametrize("size", SIZES)
 def test_results_may_be_written_to_and_are_no_others_memory(size):
     x = T.dvector("x")

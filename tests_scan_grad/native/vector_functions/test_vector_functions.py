@@ -83,8 +83,8 @@ def logistic(x):
 FUNCTIONS = {
     "exp": Function(mpmath.exp, np.exp, pt.exp, (1e-9, 708), 87),
     "log": Function(mpmath.log, np.log, pt.log, (1e-300, 1e300), 1e38, signed=False),
-    "tanh": Function(mpmath.tanh, np.tanh, pt.tanh, (1e-9, 20), 9.1, 2),
-    "sigmoid": Function(logistic, special.expit, pt.sigmoid, (1e-9, 708), 87, 2),
+    "tanh": Function(mpmath.tanh, np.tanh, pt.tanh, (1e-9, 20), 9.1),
+    "sigmoid": Function(logistic, special.expit, pt.sigmoid, (1e-9, 708), 87),
     "erf": Function(mpmath.erf, special.erf, pt.erf, (1e-3, 8)),
     "erfc": Function(mpmath.erfc, special.erfc, pt.erfc, (1e-3, 26.5), 9.1, 2),
     "sin": Function(mpmath.sin, np.sin, pt.sin, (1e-3, 3e6)),

@@ -163,25 +163,25 @@ class RepeatedCalls:
     def _run_first(self, known: Known) -> list[Any]:
         """Run a program whose arguments have no places, and give them such if they are small."""
         cells = [read.cell for read in self._reads[: self._given]]
-        call = self._program.call_of(known.program, [cell[0] for cell in cells])
-        if not call.is_on_device:
-            with self._values.precision_in_use(), self._values.device_in_use(None):
-                return call.run(self._update)
-        memory = [self._memory(k, cell[0]) for k, cell in enumerate(cells)]
-        if all(one is None or one.nbytes <= MOST_COPIED for one in memory):
-            pairs = zip(cells, memory, strict=True)
-            known.fills = [(k, cell, own) for k, (cell, own) in enumerate(pairs)]
-            known.values = [*call.values]
-            # a value that is replaced after the call is not kept here
-            for k, _, own in known.fills:
-                known.values[k] = None if own is None else known.values[k]
-        return call.run(self._update)
+        values = [cell[0] for cell in cells]
+        if all(is_traced(value) or value.nbytes <= MOST_COPIED for value in values):
+            places = [self._place(k, value) for k, value in enumerate(values)]
+            if all(array is not None for _, array in places):
+                known.fills = [(k, cell, places[k][0]) for k, cell in enumerate(cells)]
+                # a value that is replaced after the call is not kept here
+                known.values = [None if own is None else array for own, array in places]
+                return self._program.placed_call(known.program, known.filled()).run(self._update)
+        call = self._program.call_of(known.program, values)
+        if call.is_on_device:
+            return call.run(self._update)
+        with self._values.precision_in_use(), self._values.device_in_use(None):
+            return call.run(self._update)
 
-    def _memory(self, position: int, value: Any) -> np.ndarray | None:
-        """Return the memory of an argument of NumPy's."""
+    def _place(self, position: int, value: Any) -> tuple[np.ndarray | None, Any]:
+        """Return the memory of an argument of NumPy's as both arrays; None and the value of any other."""
         arguments = self._program.arguments
         assert arguments is not None
-        return arguments.place(position, value)[0] if isinstance(value, np.ndarray) else None
+        return (None, value) if is_traced(value) else arguments.place(position, value)
 
     def remember(self, program: Specialisation) -> None:
         """Take the program of the arguments for which there was none, now that it has run."""
