@@ -8,7 +8,12 @@ import pytest
 import theano
 import theano.tensor as T
 from tests_scan_grad.loop_runs import unrewritten_mode
-from tests_scan_grad.xla.loop_programs import agree, compiled_texts, loops_on_host
+from tests_scan_grad.xla.loop_programs import (
+    agree,
+    compiled_texts,
+    loop_bodies,
+    loops_on_host,
+)
 from theano.compile.mode import get_mode
 
 jax = pytest.importorskip("jax")
@@ -206,3 +211,11 @@ def test_a_step_computes_a_sine_once():
     f = agree([x, a], [h, *theano.grad(h.sum(), [x, a])], [np.ones((9, 3)), np.ones(3)])
     (text,) = compiled_texts(f)
     assert text.count(" sine(") == 1 and text.count(" cosine(") == 1
+
+
+def test_steps_are_counted_as_xla_makes_vectors_of_what_reads_their_rows():
+    x, h0 = T.dmatrix("x"), T.dvector("h0")
+    (h,) = scanned(lambda x, h: T.tanh(x + h), sequences=[x], outputs_info=[h0])
+    f = agree([x, h0], [h[-1]], (X, X[0]))
+    (body,) = loop_bodies(compiled_texts(f)[0])
+    assert "s64[]" in "".join(body) and "s32[]" not in "".join(body)

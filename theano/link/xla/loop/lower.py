@@ -133,6 +133,7 @@ def run_loop(op: Scan, parts: LoopInputs, context: Context) -> list[Any]:
         _kept(op, parts, step, context),
         step,
         Roles.of(op).may_stop,
+        _counter(parts.steps, context),
     )
     if parts.steps == 0:
         return [storage.initial for storage in loop.kept]
@@ -140,6 +141,15 @@ def run_loop(op: Scan, parts: LoopInputs, context: Context) -> list[Any]:
     for held, error in zip(well, step.errors, strict=True):
         context.require(held, error)
     return outputs
+
+
+def _counter(most_steps: int, context: Context) -> str:
+    """Return the type of the number of a step.
+
+    XLA on the CPU makes vectors of exponentials and the like where the position of a row has 64 bits,
+    but not of all where it has to widen it; on a GPU arithmetic of 64 bits is slow.
+    """
+    return "int32" if context.platform != "cpu" and most_steps < 2**31 else "int64"
 
 
 def _run_by_name(loop: WhileLoop, context: Context) -> tuple[list[Any], list[Any]]:
@@ -258,6 +268,8 @@ class WhileLoop:
         The step.
     may_stop
         Whether the last result of the step stops the loop.
+    counter
+        The type of the number of a step.
     """
 
     steps: Any
@@ -266,6 +278,7 @@ class WhileLoop:
     kept: list[Any]
     step: TracedStep
     may_stop: bool
+    counter: str
 
     def arrays(self) -> list[Any]:
         """All arrays that it is given."""
@@ -331,7 +344,7 @@ class WhileLoop:
         """A number of steps, as loops count them."""
         import jax.numpy as jnp
 
-        return jnp.asarray(value, "int32" if self.most_steps < 2**31 else "int64")
+        return jnp.asarray(value, self.counter)
 
     def _one_step(self, state: Any) -> Any:
         import jax.numpy as jnp
