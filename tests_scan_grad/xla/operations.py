@@ -242,6 +242,13 @@ INDEXING = [
     Case("columns", lambda x, i: x[:, i], (*_X, _INDEX)),
     Case("rows of matrix of numbers", lambda x, i: x[i], (*_X, np.array([[0, 1], [2, -3]]))),
     Case("add to rows", lambda x, i: T.inc_subtensor(x[i], 1.5), (*_X, _INDEX)),
+    Case("add rows", lambda x, y, i: T.inc_subtensor(x[i], y), (*_values((3, 2, 4), (4,)), _INDEX)),
+    Case(
+        "add to table of rows",
+        lambda x, i: T.inc_subtensor(x[i], 1.5),
+        (*_V, np.array([[0, 5, 2], [2, 2, -1]])),
+    ),
+    Case("add to no rows", lambda x, i: T.inc_subtensor(x[i], 1.5), (np.ones((0, 2)), _INDEX[:0])),
     Case("set rows", lambda x, i, y: T.set_subtensor(x[i], y), (*_X, np.array([2, 0]), np.ones(4))),
     Case("add to elements", lambda x, i: T.inc_subtensor(x[i, i], 1.5), (*_X, _INDEX)),
     Case("mask", lambda x: x[x > 0], _X, on_host=True),

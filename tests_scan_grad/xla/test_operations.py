@@ -11,6 +11,7 @@ import pytest
 import theano
 import theano.tensor as T
 from tests_scan_grad.fresh_process import printed_by
+from tests_scan_grad.xla.loop_programs import compiled_texts
 from tests_scan_grad.xla.operations import GROUPS, Case
 
 pytest.importorskip("jax")
@@ -53,3 +54,14 @@ def test_operation(case: Case):
             ours, theirs, rtol=tolerance(ours.dtype), atol=tolerance(ours.dtype), equal_nan=True
         )
     assert bool(compiled.vm.plan.reasons) == case.on_host, compiled.vm.plan.reasons
+
+
+def test_rows_are_added_without_a_copy_of_them():
+    table, i, y = T.dmatrix("table"), T.lvector("i"), T.dtensor3("y")
+    rows = y.reshape((i.shape[0], table.shape[1]))
+    f = theano.function([table, i, y], T.inc_subtensor(table[i], rows), mode="XLA")
+    given = np.ones((8, 5)), np.arange(24) % 7, np.ones((4, 6, 5))
+    assert f(*given)[0, 0] == 1 + 4
+    (text,) = compiled_texts(f)
+    assert "scatter" in text
+    assert not [line for line in text.splitlines() if " copy(" in line and "[24," in line]

@@ -11,7 +11,15 @@ __all__ = ["library"]
 
 RISES = {"erf": 1, "erfc": -1, "atan": 1, "tanh": 1, "sigmoid": 1, "exp": 1, "log": 1}
 # beyond it results are 0, 1, 2 or infinite, or near pi / 2
-LAST = {"erf": 4.0, "erfc": 10.2, "atan": 1e3, "tanh": 9.1, "sigmoid": 104.0, "exp": 104.0, "log": 1e38}
+LAST = {
+    "erf": 4.0,
+    "erfc": 10.2,
+    "atan": 1e3,
+    "tanh": 9.1,
+    "sigmoid": 104.0,
+    "exp": 104.0,
+    "log": 1e38,
+}
 # what does not where a multiplication and an addition are rounded twice
 ONLY_FUSED = ("atan",)
 # what has results of positive numbers only

@@ -125,6 +125,9 @@ def _scattered(op, node, x: Any, y: Any, indices: tuple[Any, ...]) -> Any:
         raise ValueError(
             f"{op}: could not broadcast a value of shape {y.shape} to the elements' shape {selected}"
         )
+    adds = not op.set_instead_of_inc and not getattr(op, "ignore_duplicates", False)
+    if adds and len(indices) == 1 and len(x) and not isinstance(indices[0], slice):
+        return _rows_added(x, jnp.broadcast_to(y, selected), indices[0])
     at = x.at[indices]
     settings = {"mode": "clip", "wrap_negative_indices": False}
     if op.set_instead_of_inc:
@@ -132,6 +135,19 @@ def _scattered(op, node, x: Any, y: Any, indices: tuple[Any, ...]) -> Any:
     if getattr(op, "ignore_duplicates", False):
         return at.set(at.get(**settings) + y, **settings)
     return at.add(y, **settings)
+
+
+def _rows_added(x: Any, y: Any, rows: Any) -> Any:
+    """An array to whose rows others are added.
+
+    It is the form to which XLA would bring it; there it would first copy what is added.
+    """
+    import jax.numpy as jnp
+    from jax import lax
+
+    rows = jnp.asarray(rows, "int32" if len(x) < 2**31 else "int64").reshape(-1, 1)
+    numbers = lax.ScatterDimensionNumbers(tuple(range(1, x.ndim + 1)), (), (0,))
+    return lax.scatter_add(x, rows, y.reshape(len(rows), 1, *x.shape[1:]), numbers, mode="clip")
 
 
 def _shape_of(shape: tuple[int, ...], indices: tuple[Any, ...]) -> tuple[int, ...]:
