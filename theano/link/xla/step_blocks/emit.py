@@ -14,7 +14,7 @@ from theano.link.xla.loop.states import RowOfStep, RowsOfBlock, unwritten
 from theano.link.xla.step_blocks.equations import Equation, Program, Value, program_of
 from theano.link.xla.step_blocks.group import Group
 from theano.link.xla.step_blocks.plan import planned
-from theano.link.xla.step_blocks.rows import Rows, RowsMeet, moves, rule_of
+from theano.link.xla.step_blocks.rows import ADDS_TO_ROWS, Rows, RowsMeet, moves, rule_of
 
 
 def in_blocks(traced: Any, loops: Mapping[str, WhileLoop], platform: str) -> Callable[..., list]:
@@ -100,17 +100,24 @@ class _Blocks:
         values = [*ends, *state["well"], *state["sums"], *state["whole"]]
         return dict(zip(group.outputs, values, strict=True))
 
-    def _start(self) -> dict[str, Any]:
-        """Return what is kept from block to block, before the first."""
+    def _nothing(self, value: Value) -> Any:
+        """Return a sum of rows before any is added."""
         import jax.numpy as jnp
 
+        one = self.group.maker[value]
+        if one.name == ADDS_TO_ROWS:
+            return _whole(one.inputs[0], self.known)
+        return jnp.zeros(value.shape, value.dtype)
+
+    def _start(self) -> dict[str, Any]:
+        """Return what is kept from block to block, before the first."""
         group = self.group
         kept, well = self.loop.start()
         return {
             "kept": [() if k in group.traces else rows for k, rows in enumerate(kept)],
             "well": well,
             "traces": self._buffers(self.length),
-            "sums": [jnp.zeros(value.shape, value.dtype) for value in group.sums],
+            "sums": [self._nothing(value) for value in group.sums],
             "whole": [self._unwritten(value, value.shape) for value in group.whole],
         }
 
@@ -139,15 +146,12 @@ class _Blocks:
         loop = replace(self.loop, sequences=sequences, kept=storages)
         after, well = loop.advanced((tuple(kept), state["well"]), begin, count)
         traces = [() if group.of_steps else after[k][0] for k in group.traces]
-        block.take(after)
+        block.take(after, dict(zip(group.sums, state["sums"], strict=True)))
         return {
             "kept": [() if k in group.traces else rows for k, rows in enumerate(after)],
             "well": well,
             "traces": traces,
-            "sums": [
-                total + block.made[value]
-                for value, total in zip(group.sums, state["sums"], strict=True)
-            ],
+            "sums": [block.made[value] for value in group.sums],
             "whole": [
                 block.stored(value, rows)
                 for value, rows in zip(group.whole, state["whole"], strict=True)
@@ -171,6 +175,7 @@ class _Block:
         self.group, self.known, self.begin, self.count = group, known, begin, count
         self.made: dict[Value, Any] = {}
         self.whole: dict[Value, Any] = {}
+        self.sums: Mapping[Value, Any] = {}
         for one in group.before:
             self._compute(one)
 
@@ -179,8 +184,9 @@ class _Block:
         first = -self.begin if rows.stride == 1 else self.begin + (self.count - 1)
         return RowSequence(self.made[value], first, rows.stride, self.count)
 
-    def take(self, kept: Sequence[Any]) -> None:
-        """Compute what is made of rows of what the loop keeps."""
+    def take(self, kept: Sequence[Any], sums: Mapping[Value, Any]) -> None:
+        """Compute what is made of rows of what the loop keeps, and add to the sums of the blocks before."""
+        self.sums = sums
         for k, value in enumerate(self.group.loop.outputs[: len(kept)]):
             if k in self.group.traces:
                 self.made[value] = kept[k][0]
@@ -206,7 +212,11 @@ class _Block:
                 self._operand(*pair)
                 for pair in zip(one.inputs, self.group.sums[value], strict=True)
             ]
-            (self.made[value],) = one.computed(operands)
+            if one.name == ADDS_TO_ROWS:
+                (self.made[value],) = one.computed([self.sums[value], *operands[1:]])
+            else:
+                (added,) = one.computed(operands)
+                self.made[value] = self.sums[value] + added
         else:
             self.made[value] = self._shown(one, rows)
 

@@ -240,8 +240,21 @@ def _to_product(equation: Equation, k: int, rows: Rows) -> Rows | None:
     return rows.at(before + _free_axes(equation, k).index(rows.axis))
 
 
+def _of_scattered(equation: Equation, rows: Rows) -> list[Rows | None]:
+    raise RowsMeet
+
+
+def _to_scattered(equation: Equation, k: int, rows: Rows) -> None:
+    """Require rows, or their positions, that are added to those of the first operand."""
+    numbers = equation.params["dimension_numbers"]
+    _require(k > 0 and rows.axis == 0 and len(equation.inputs[1].shape) == 2)
+    _require(0 not in numbers.update_window_dims)
+
+
 def operands_of_sum(equation: Equation, k: int, rows: Rows) -> list[Rows | None]:
     """The rows of each operand of what adds up rows, from those of one."""
+    if equation.name == ADDS_TO_ROWS:
+        return [None, rows, rows]
     if equation.name != "dot_general":
         return [rows]
     contracted, _ = equation.params["dimension_numbers"]
@@ -269,6 +282,9 @@ _ELEMENTWISE = (
     "sinh sqrt square sub tan tanh xor"
 ).split()
 
+# To its first operand, which a block replaces by what the blocks before have made of it
+ADDS_TO_ROWS = "scatter-add"
+
 RULES: dict[str, Rule] = {
     **dict.fromkeys(_ELEMENTWISE, Rule(_of_elements, _to_elements)),
     **dict.fromkeys(
@@ -276,6 +292,7 @@ RULES: dict[str, Rule] = {
         Rule(_of_reduced, _to_reduced),
     ),
     "dot_general": Rule(_of_product, _to_product, is_for_steps=False),
+    ADDS_TO_ROWS: Rule(_of_scattered, _to_scattered),
     "concatenate": Rule(_of_joined, _to_joined),
     "reshape": Rule(_of_reshaped, _to_reshaped, _reshaped, moves=True),
     "broadcast_in_dim": Rule(_of_broadcast, _to_broadcast, _broadcast, moves=True),
