@@ -11,6 +11,7 @@ from tests_scan_grad.loop_runs import unrewritten_mode
 from tests_scan_grad.xla.loop_programs import (
     agree,
     compiled_texts,
+    computations,
     loop_bodies,
     loops_on_host,
 )
@@ -219,3 +220,36 @@ def test_steps_are_counted_as_xla_makes_vectors_of_what_reads_their_rows():
     f = agree([x, h0], [h[-1]], (X, X[0]))
     (body,) = loop_bodies(compiled_texts(f)[0])
     assert "s64[]" in "".join(body) and "s32[]" not in "".join(body)
+
+
+@pytest.mark.parametrize("axis", (0, 1, None))
+@pytest.mark.parametrize("shape", ((64, 256), (100, 96), (75, 111)))
+def test_sums_of_a_step_in_a_wider_type_are_of_halves(axis, shape):
+    x, h0 = T.fmatrix("x"), T.fscalar("h0")
+    (h,) = scanned(
+        lambda n, h, x: T.sum((x + h) * n, axis=axis).max() * np.float32(2.0**-20),
+        sequences=[T.arange(1, 3).astype("float32")],
+        outputs_info=[h0],
+        non_sequences=[x],
+    )
+    f = theano.function([x, h0], h, mode="XLA")
+    # in float32 the ones would be lost beside the others
+    values = np.ones(shape, "float32")
+    values[0, 0], values[-1, 0], values[0, -1], values[-1, -1] = (
+        2.0**24,
+        -(2.0**24),
+        -(2.0**24),
+        2.0**24,
+    )
+    exact, expected = np.float32(0), []
+    for n in (1, 2):
+        sums = ((values + exact) * np.float32(n)).astype("float64").sum(axis)
+        exact = np.float32(np.float32(np.max(sums)) * np.float32(2.0**-20))
+        expected.append(exact)
+    for _ in range(2):
+        np.testing.assert_allclose(f(values, np.float32(0)), expected, rtol=1e-6)
+    parts = ["".join(lines) for lines in computations(compiled_texts(f)[0]).values()]
+    widened = "f64[{},{}]".format(*shape)
+    one_by_one = [part for part in parts if " reduce(" in part and widened in part]
+    # 111 and 75 have no halves
+    assert bool(one_by_one) == (shape == (75, 111))

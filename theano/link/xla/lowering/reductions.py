@@ -12,6 +12,9 @@ from pytensor.tensor.math import Argmax, Max, Min, MulWithoutZeros
 
 from theano.link.xla.lowering.table import lowers
 
+# Elements of a sum that is worth its halves, and up to which it is, as measured
+LEAST_HALVED, MOST_HALVED = 1 << 13, 1 << 16
+
 
 def _without_zeros(x: Any, axis: Any) -> Any:
     import jax.numpy as jnp
@@ -64,8 +67,37 @@ def reduced(op, node, inputs, context):
     axis = tuple(range(x.ndim)) if op.axis is None else tuple(op.axis)
     if isinstance(op.scalar_op, sb.Maximum | sb.Minimum) and 0 in [x.shape[k] for k in axis]:
         raise ValueError(f"{op}: expected elements to choose from, got shape {x.shape}")
-    x = x.astype(getattr(op, "acc_dtype", None) or node.outputs[0].type.dtype)
+    dtype = getattr(op, "acc_dtype", None) or node.outputs[0].type.dtype
+    if isinstance(op.scalar_op, sb.Add) and x.dtype != dtype and _is_for_halves(x, context):
+        x = _in_halves(x, dtype, axis)
+    x = x.astype(dtype)
     return _REDUCERS[type(op.scalar_op)](x, axis)
+
+
+def _is_for_halves(x: Any, context: Any) -> bool:
+    """Return whether a sum of what is widened first, in a step on the CPU, is neither small nor shared by threads."""
+    return context.in_loop and context.platform == "cpu" and LEAST_HALVED <= x.size <= MOST_HALVED
+
+
+def _in_halves(x: Any, dtype: Any, axes: tuple[int, ...]) -> Any:
+    """Add up an array's halves along the longest axis, and those of what is made, while there are such.
+
+    XLA makes vectors of these additions. Numbers that are widened as they are summed it takes one by one.
+    """
+    from jax import lax
+
+    if not axes:
+        return x
+    axis = max(axes, key=lambda k: x.shape[k])
+    if x.shape[axis] % 4:
+        return x
+    # else each half would be computed with all that it is made of, and all halves where the sum is read
+    x = lax.optimization_barrier(x).astype(dtype)
+    while x.shape[axis] % 2 == 0:
+        half = x.shape[axis] // 2
+        below = lax.slice_in_dim(x, 0, half, axis=axis)
+        x = below + lax.slice_in_dim(x, half, 2 * half, axis=axis)
+    return lax.optimization_barrier(x)
 
 
 @lowers(Argmax)
