@@ -12,6 +12,7 @@ from theano.data_classes import dataclass
 from theano.link.xla.context import CannotLower, Context, is_traced
 from theano.link.xla.lowering.table import lowers
 from theano.pytensor_base.operations.tensor import indices_from_subtensor
+from theano.rewriting.zeros import is_zero
 
 # In a loop's step an array is sooner rebuilt than written into, if so great a part is added to.
 GREAT_PART = 4
@@ -167,8 +168,9 @@ def replaced(op, node, inputs, context):
     if where.lengths == x.shape:
         # all elements: no array is written into, and rows stay rows
         return y if op.set_instead_of_inc else x + y
-    great = context.in_loop and 0 < x.size <= y.size * GREAT_PART
-    if great and where.is_static and not op.set_instead_of_inc:
+    # zeros and their part are computed where they are read
+    great = 0 < x.size <= y.size * GREAT_PART or is_zero(node.inputs[0])
+    if context.in_loop and great and where.is_static and not op.set_instead_of_inc:
         return _with_elements(x, y, where, False)
     if not where.is_static or all(abs(s) == 1 for s in _real_steps(where)):
         starts = [
