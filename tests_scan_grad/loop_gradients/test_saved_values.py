@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ import theano.tensor as T
 from tests_scan_grad import networks
 from tests_scan_grad.loop_counts import loops, products, theano_scan
 from tests_scan_grad.loop_runs import ONLY_UNIFIED
+from theano.scan_module.gradient import saved_values
 
 
 def forward_and_backward(network, save: str):
@@ -76,3 +79,26 @@ def test_sparse_matrices_that_a_step_makes_are_not_saved(save):
     f = theano.function([x, h0], [*gradients, *expected])
     found = f([[0.6, 0.1], [0.2, 0.5]], [[0.7, -0.3], [0.4, 0.9]])
     np.testing.assert_allclose(found[:2], found[2:])
+
+
+@pytest.mark.parametrize(
+    ("device", "with_product", "saved"),
+    [("cpu", False, 0), ("xla:cpu", False, 1), ("xla:cpu", True, 0)],
+)
+def test_functions_that_xla_takes_long_for_are_saved_unless_there_are_products(
+    monkeypatch, device, with_product, saved
+):
+    monkeypatch.setattr(saved_values, "config", SimpleNamespace(device=device))
+    x, h0, a, w = T.matrix("x"), T.vector("h0"), T.vector("a"), T.matrix("w")
+    h, _ = theano.scan(
+        lambda x, h, a, w: a * T.log1p(T.sqr(h)) + (x.dot(w) if with_product else x),
+        sequences=[x],
+        outputs_info=[h0],
+        non_sequences=[a, w],
+    )
+    gradients = theano.grad(h.sum(), [a, h0])
+    function = theano.function(
+        [x, h0, a, w], gradients, mode=ONLY_UNIFIED, on_unused_input="ignore"
+    )
+    forward, _ = loops(function)
+    assert forward.op.info.n_nit_sot == saved

@@ -20,29 +20,41 @@ from pytensor.graph.basic import Constant, Variable
 from pytensor.graph.traversal import ancestors
 from pytensor.scalar.basic import (
     Add,
+    ArcTan,
+    Cos,
     Cosh,
     Exp,
     Exp2,
     Expm1,
+    Log,
+    Log1p,
+    Log2,
+    Log10,
     Mul,
     Neg,
+    Pow,
     Reciprocal,
     ScalarOp,
+    Sin,
     Sinh,
     Sqr,
     Sub,
+    Tan,
+    Tanh,
     TrueDiv,
 )
+from pytensor.scalar.math import Erf
 from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from pytensor.tensor.math import Max, Sum
 from pytensor.tensor.subtensor import Subtensor
 from pytensor.tensor.type import TensorType
 
+from theano.configdefaults import config
 from theano.data_classes import dataclass
 from theano.scan_module.gradient.dependence import computed_from, dependents, in_order
 from theano.scan_module.gradient.minimum_cut import behind_the_cut
 from theano.scan_module.gradient.rules.chosen_operands import choices
-from theano.scan_module.step.operation_kinds import is_cheap
+from theano.scan_module.step.operation_kinds import is_cheap, is_product
 
 # Length assumed of a dimension whose length is not known before the loop runs.
 NOMINAL_LENGTH = 16
@@ -51,6 +63,8 @@ UNBOUNDED = 2**30
 
 EXPONENTIALS = (Exp, Exp2, Expm1, Sinh, Cosh)
 ARITHMETIC = (Add, Sub, Mul, TrueDiv, Neg, Reciprocal, Sqr)
+# none of which a rewrite has to see beside what the gradient makes of it, as it has exponentials and sigmoids
+LONG_BY_XLA = (Log, Log1p, Log2, Log10, Pow, Tanh, Sin, Cos, Tan, ArcTan, Erf)
 
 
 @dataclass(frozen=True)
@@ -80,7 +94,7 @@ class ForwardStep:
 
 def choose_saved_values(
     step: ForwardStep,
-    backward_outputs: Iterable[Variable],
+    backward_outputs: Collection[Variable],
     cotangents: Iterable[Variable],
     policy: str,
 ) -> list[Variable]:
@@ -110,6 +124,7 @@ def choose_saved_values(
     if policy == "all" and savable.issuperset(tensors):
         return tensors
     savable -= _of_exponentials(region) - only_once - set(step.overwritten)
+    long = _long_by_xla(list(ancestors(backward_outputs)))
     sources = {
         variable
         for variable in region
@@ -120,7 +135,7 @@ def choose_saved_values(
             policy != "none"
             and variable.owner is not None
             and variable in savable
-            and not is_cheap(variable.owner)
+            and (variable in long or not is_cheap(variable.owner))
         )
     }
     if not sources:
@@ -185,6 +200,21 @@ def _of_exponentials(region: list[Variable]) -> set[Variable]:
             if any(operand in found for operand in node.inputs):
                 found.add(variable)
     return found
+
+
+def _long_by_xla(variables: list[Variable]) -> set[Variable]:
+    """Return the functions that XLA on the CPU, which a flag asks for, takes longer for than to store them.
+
+    Beside products they take little, and the memory would be more.
+    """
+    nodes = [variable.owner for variable in variables if variable.owner is not None]
+    if not config.device.startswith("xla:cpu") or any(is_product(node.op) for node in nodes):
+        return set()
+    return {
+        node.outputs[0]
+        for node in nodes
+        if isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, LONG_BY_XLA)
+    }
 
 
 def _is_below_its_maximum(variable: Variable) -> bool:
