@@ -253,3 +253,20 @@ def test_sums_of_a_step_in_a_wider_type_are_of_halves(axis, shape):
     one_by_one = [part for part in parts if " reduce(" in part and widened in part]
     # 111 and 75 have no halves
     assert bool(one_by_one) == (shape == (75, 111))
+
+
+def test_a_row_that_is_added_to_zeros_is_added_to_what_they_are_added_to():
+    table, places, h0 = T.dmatrix("table"), T.lvector("places"), T.dvector("h0")
+    (h,) = scanned(
+        lambda k, h, table: 0.5 * h + table[k],
+        sequences=[places],
+        outputs_info=[h0],
+        non_sequences=[table],
+    )
+    gradients = theano.grad(T.sqr(h[-1]).sum(), [table, h0])
+    f = agree([table, places, h0], gradients, (X, np.array([5, 0, -1, 0]), X[0]))
+    assert not any(
+        " add(" in line and "f64[6,3]" in line
+        for lines in computations(compiled_texts(f)[0]).values()
+        for line in lines
+    )

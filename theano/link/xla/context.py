@@ -77,6 +77,8 @@ class Context:
         of a loop's steps run at once.
     once
         Variables of a step that are computed once, however often they are read.
+    zeros
+        Inputs of a step that are zero everywhere.
     """
 
     precision: Any = None
@@ -90,6 +92,7 @@ class Context:
     ratios: list[int] = field(default_factory=list)
     loops: dict[str, Any] | None = None
     once: Collection[Variable] = ()
+    zeros: Collection[Variable] = ()
 
     def require(self, holds: Any, error: Exception) -> None:
         """Have `error` raised where `holds` is false: now, or once its value is known."""
@@ -102,9 +105,9 @@ class Context:
         """The context of a branch, whose requirements matter only if it is taken."""
         return replace(self, requirements=[], loops=None)
 
-    def of_step(self, once: Collection[Variable] = ()) -> Context:
+    def of_step(self, once: Collection[Variable] = (), zeros: Collection[Variable] = ()) -> Context:
         """The context of a loop's step, whose requirements the loop hands on."""
-        return replace(self, in_loop=True, requirements=[], loops=None, once=once)
+        return replace(self, in_loop=True, requirements=[], loops=None, once=once, zeros=zeros)
 
 
 def is_traced(value: Any) -> bool:

@@ -29,6 +29,7 @@ from theano.link.xla.loop.states import (
 from theano.link.xla.loop.step import TracedStep, as_array, traced_step
 from theano.link.xla.lowering.table import lowers
 from theano.pytensor_base.graphs.scan import Scan
+from theano.rewriting.zeros import is_zero
 from theano.scan_module.loop.roles import InnerInputs, Roles, given_to
 
 
@@ -60,6 +61,8 @@ class LoopInputs:
         The lengths that there may be; the last are the greatest, and those of the arrays.
     sequences, mit_mots, states, untraced, invariants
         In the node's order; ``states`` are the buffers of mit-sots and sit-sots.
+    zeros
+        Positions of the invariants that are zero everywhere.
     """
 
     cases: Cases
@@ -68,6 +71,7 @@ class LoopInputs:
     states: list[Any]
     untraced: list[Any]
     invariants: list[Any]
+    zeros: Sequence[int] = ()
 
     @property
     def steps(self) -> int:
@@ -91,6 +95,7 @@ class LoopInputs:
             states,
             _arrays(values.untraced, variables.untraced),
             invariants_of(variables.invariants, values.invariants, context.known),
+            [k for k, variable in enumerate(variables.invariants) if is_zero(variable)],
         )
 
 
@@ -125,7 +130,8 @@ def run_loop(op: Scan, parts: LoopInputs, context: Context) -> list[Any]:
     """The outputs of a loop."""
     if Roles.of(op).may_stop:
         context.ratios.append(parts.steps)
-    step = traced_step(prepared(op), _row_types(op, parts), parts.invariants, context)
+    rows = _row_types(op, parts)
+    step = traced_step(prepared(op), rows, parts.invariants, context, parts.zeros)
     loop = WhileLoop(
         parts.cases.count,
         parts.steps,

@@ -46,7 +46,11 @@ class TracedStep:
 
 
 def traced_step(
-    graph: FunctionGraph, rows: Sequence[Any], invariants: Sequence[Any], context: Context
+    graph: FunctionGraph,
+    rows: Sequence[Any],
+    invariants: Sequence[Any],
+    context: Context,
+    zeros: Sequence[int] = (),
 ) -> TracedStep:
     """Trace a step.
 
@@ -60,6 +64,8 @@ def traced_step(
         Concrete ones stay so: shapes may be made of them.
     context
         Of the graph that the loop is in.
+    zeros
+        Positions of the invariants that are zero everywhere.
     """
     import jax
     import jax.numpy as jnp
@@ -68,7 +74,7 @@ def traced_step(
     once = computed_once(graph) if context.platform == "cpu" else ()
 
     def run(*given: Any) -> tuple[list[Any], list[Any]]:
-        inside = context.of_step(once)
+        inside = context.of_step(once, [graph.inputs[len(rows) + k] for k in zeros])
         results = interpret(graph, [*given, *map(read, invariants)], inside)
         errors[:] = [requirement.error for requirement in inside.requirements]
         arrays = [as_array(r, v) for r, v in zip(results, graph.outputs, strict=True)]
