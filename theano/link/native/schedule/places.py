@@ -5,6 +5,7 @@ import importlib
 # for each module the names of the kinds' classes
 KINDS_OF = {
     ".call_runtime": "CallRuntime",
+    ".columns_by_index": "TakeColumns UpdateColumns",
     ".copies": "CheckRows Combine Copy Gather Scatter",
     ".cumulate": "Cumulate",
     ".map": "Map",

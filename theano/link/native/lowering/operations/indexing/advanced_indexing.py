@@ -9,6 +9,11 @@ from pytensor.tensor.subtensor import AdvancedIncSubtensor, AdvancedSubtensor
 from theano.data_classes import dataclass
 from theano.link.native.ir.ir import CannotLower, Scalar, Size, Value, View
 from theano.link.native.lowering.operations.elementwise import cast
+from theano.link.native.lowering.operations.indexing.columns_by_index import (
+    columns_by_constant,
+    take_columns,
+    update_columns,
+)
 from theano.link.native.lowering.operations.indexing.indexing import (
     add_to_rows,
     aligned,
@@ -82,6 +87,9 @@ def pick(step: Step, node, inputs: list[Value]) -> list[Value]:
     rows = _rows_by_vector(step, value, node.op.idx_list, given, node.inputs[1:])
     if rows is not None:
         return take(step, node, [value, rows])
+    columns = columns_by_constant(step, value.shape, node.op.idx_list, node.inputs[1:])
+    if columns is not None:
+        return [take_columns(step, step.view(value), columns)]
     picked = picked_from(step, step.view(value), node.op.idx_list, given, node.inputs[1:])
     out = step.temporary(value.dtype, picked.shape)
     result = View.of(out)
@@ -105,6 +113,9 @@ def update(step: Step, node, inputs: list[Value]) -> list[Value]:
     if rows is not None:
         return add_to_rows(step, node, [value, change, rows])
     buffer = step.copied(value)
+    columns = columns_by_constant(step, buffer.shape, node.op.idx_list, node.inputs[2:])
+    if columns is not None and value.dtype != "bool":
+        return [update_columns(step, node, buffer, change, columns)]
     picked = picked_from(step, View.of(buffer), node.op.idx_list, given, node.inputs[2:])
     ndim = len(picked.shape)
     like = View(buffer, picked.shape, (None,) * ndim, (0,) * ndim, (0,) * len(buffer.shape))
