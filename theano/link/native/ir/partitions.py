@@ -133,10 +133,14 @@ class Sharing:
         return self.share(wide[-2], found[wide[-2]], "1")
 
     def by_columns(self, sizes: Sizes, shape: tuple[Size, ...], dtype: str) -> Partition:
-        """A range along the last dimension that is not known to be 1."""
+        """A range along the last dimension that is not known to be 1.
+
+        Of what there is one of for each row, a thread has those of its rows.
+        """
         found = [sizes.find(size) for size in shape]
         wide = [d for d, size in enumerate(found) if size != 1]
         if not wide:
             return ONE
         d = wide[-1]
-        return self.share(d, found[d], SUFFIX.get(dtype, "f32"))
+        unit = SUFFIX.get(dtype, "f32") if d == len(shape) - 1 else "1"
+        return self.share(d, found[d], unit)

@@ -2,14 +2,14 @@
 
 The elements of a statement are shared out along one dimension, its columns as a rule, in the
 same way wherever sizes are the same: a thread then goes on from a product to the sums over its
-columns without waiting. A barrier stands before the first statement that touches what another
+columns without waiting. Or they share the rows of a batch, where it has enough of them. A barrier stands before the first statement that touches what another
 thread wrote, or overwrites what another reads, since the barrier before.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import chain
 from typing import Any
 
@@ -96,25 +96,26 @@ def _shared_work(
     takes = known_nanoseconds(statements, sizes)
     if takes is not None and takes < WORTH_SHARING:
         return Serial("its step takes less time than it takes to share it")
-    result = Sharing(_rows_in_common(statements, sizes))
-    for statement in statements:
-        partition = statement.partition(result, sizes)
-        if isinstance(partition, Serial):
-            return partition
-        result.partitions.append(partition)
+    products = [one for one in statements if one.packed_operand() is not None]
+    written = [one for statement in products for one in statement.values_written()]
+    result = _parted(statements, sizes, _rows_in_common(written, sizes))
+    if isinstance(result, Serial):
+        return result
     if not result.ranges:
         return Serial("nothing in it has more than one element")
     tracker = _Tracker(sizes, rows)
     read = [Access(role.memory, role, None, (), False) for role in numbers_read]
-    written = [Access(role.memory, role, ONE, (), True) for role in numbers_written]
+    written_numbers = [Access(role.memory, role, ONE, (), True) for role in numbers_written]
     iterations = 3 + max([role.round or 0 for role in rows.values()], default=0)
 
     def barriers(partitions: list[Partition]) -> set[int]:
         touched = zip(statements, partitions, strict=True)
-        accesses = [read, *(tracker.accesses(*pair) for pair in touched), written]
+        accesses = [read, *(tracker.accesses(*pair) for pair in touched), written_numbers]
         return {max(position - 1, 0) for position in _barriers(accesses, sizes, iterations)}
 
     result.barriers = barriers(result.partitions)
+    if not products:
+        return _by_rows_if_they_meet_no_more(statements, sizes, result, barriers)
     if result.rows is not None:
         result.barriers_by_rows = barriers(
             [_by_rows(partition, result.rows) for partition in result.partitions]
@@ -122,10 +123,43 @@ def _shared_work(
     return result
 
 
-def _rows_in_common(statements: list[Statement], sizes: Sizes) -> Size | None:
-    """The rows that all products by packed matrices have, which threads may share; None if there are none."""
-    products = [one for one in statements if one.packed_operand() is not None]
-    rows = {sizes.find(out.shape[0]) for one in products for out in one.values_written()}
+def _parted(statements: list[Statement], sizes: Sizes, rows: Size | None) -> Sharing | Serial:
+    """Return what of each statement a thread does, or why there is one thread."""
+    result = Sharing(rows)
+    for statement in statements:
+        partition = statement.partition(result, sizes)
+        if isinstance(partition, Serial):
+            return partition
+        result.partitions.append(partition)
+    return result
+
+
+def _by_rows_if_they_meet_no_more(
+    statements: list[Statement],
+    sizes: Sizes,
+    by_columns: Sharing,
+    barriers: Callable[[list[Partition]], set[int]],
+) -> Sharing:
+    """Return the partition of a batch by rows beside that by columns, where threads meet no more often then.
+
+    What is joined, reversed, moved or added up within each row of a batch needs no other row. Nor do
+    threads read lines of memory by turns then: two took twice as long for half the columns each as one for all.
+    """
+    passes = [one for one in statements if one.row_by_row() is not None]
+    stored = [buffer for one in passes for buffer in one.results()]
+    wide = [one for one in stored if len(one.shape) == 2 and sizes.find(one.shape[1]) != 1]
+    either = _parted(statements, sizes, _rows_in_common(wide, sizes))
+    if isinstance(either, Serial) or either.rows is None:
+        return by_columns
+    rows = either.rows
+    either.barriers = by_columns.barriers
+    either.barriers_by_rows = barriers([_by_rows(one, rows) for one in either.partitions])
+    return either if len(either.barriers_by_rows) <= len(either.barriers) else by_columns
+
+
+def _rows_in_common(stored: Iterable[Any], sizes: Sizes) -> Size | None:
+    """Return how many rows all of these have, if threads may share them; else None."""
+    rows = {sizes.find(one.shape[0]) for one in stored}
     if len(rows) != 1:
         return None
     (count,) = rows

@@ -35,6 +35,9 @@ from theano.link.native.render.numbers_in_c import C_TYPES, number_in_c, time_in
 from theano.link.native.render.prologue import prologue
 from theano.link.native.render.steps import barrier, emit_statements
 
+# how many rows of a batch each thread has at least, where no product asks for more
+ROWS_OF_A_THREAD = 4
+
 
 def declaration(name: str) -> str:
     """The declaration of a loop's C function."""
@@ -179,12 +182,22 @@ def _panel_widths(loop: Loop, sharing: Sharing | None) -> list[str]:
 
 
 def _threads(loop: Loop, sharing: Sharing) -> list[str]:
-    """The choice of the number of threads, up to the call of all of them."""
+    """The choice of the number of threads, up to the call of all of them.
+
+    Where products are among what rows are shared of, they ask for more than that threads seldom meet.
+    """
     takes = time_in_c(nanoseconds(loop.step.statements, loop.step.sizes))
+    by_columns, by_rows = (
+        f"tn_threads(runtime, {takes}, {len(barriers)}, steps)"
+        for barriers in (sharing.barriers, sharing.barriers_by_rows)
+    )
+    lines = ["tn_watch own;", "if (!threads) {"]
+    if sharing.rows is None or loop.step.packed:
+        return [*lines, f"threads = {by_columns};"]
     return [
-        "tn_watch own;",
-        "if (!threads) {",
-        f"threads = tn_threads(runtime, {takes}, {max(1, len(sharing.barriers))}, steps);",
+        *lines,
+        f"threads = {by_rows};",
+        f"if (!({_have_rows(sharing.rows)})) threads = {by_columns};",
     ]
 
 
@@ -285,9 +298,16 @@ def _range(size: Size, unit: str) -> tuple[str, str]:
     )
 
 
+def _have_rows(count: Size) -> str:
+    """Return whether each thread has rows enough, of passes over elements, in C."""
+    return f"{count} >= {ROWS_OF_A_THREAD} * threads"
+
+
 def _is_by_rows(loop: Loop, count: Size) -> str:
     """Return whether threads share rows, which each product has to allow, in C."""
     step = loop.step
+    if not step.packed:
+        return _have_rows(count)
     find = step.sizes.find
     each = [
         f"{np.dtype(view.dtype).itemsize} * {elements(step, view.shape)}" for view in step.packed

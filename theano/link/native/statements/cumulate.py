@@ -33,7 +33,8 @@ class Cumulate(Statement):
         return [self.source]
 
     def partition(self, sharing: Sharing, sizes: Sizes) -> Partition:
-        return ONE
+        share = self.part_of_thread(sizes)
+        return ONE if share is None else sharing.share(share.dimension, share.size, share.unit)
 
     def part_of_thread(self, sizes: Sizes) -> Share | None:
         shape = [*map(sizes.find, self.target.shape)]
@@ -45,7 +46,8 @@ class Cumulate(Statement):
         return Share(d, shape[d], unit, "first", "end")
 
     def touches(self, share: Share | None) -> list[Touch]:
-        return [Touch(self.source, None), Touch(self.target, None, True)]
+        d = None if share is None else share.dimension
+        return [Touch(self.source, d), Touch(self.target, d, True)]
 
     def nanoseconds(self) -> list[Work]:
         return [Work(2 * MOVE, self.target.shape)]
