@@ -72,3 +72,19 @@ def test_a_constant_index_out_of_range():
     assert function(numbers(1, 6, 4), numbers(6, 4)).shape == (1, 6, 4)
     with pytest.raises(IndexError):
         function(numbers(1, 6, 3), numbers(6, 3))
+
+
+def test_columns_are_shared_where_there_is_more_to_do_than_to_read_them():
+    given = numbers(4, 6, 5), numbers(6, 5, seed=1)
+    arithmetic, _ = sharing_of(lambda x, h: 2 * h - h.mean(0) + x, *given)
+    function, _ = sharing_of(lambda x, h: pt.tanh(h - h.mean(0)) + x, *given)
+    assert len(arithmetic.in_pieces) == 1 and not function.in_pieces
+
+
+def test_a_part_in_rows_and_a_part_in_columns_are_both_shared_by_columns():
+    def step(x, h):
+        scaled = h / h.sum(1, keepdims=True)
+        return x + scaled - scaled.sum(0)
+
+    sharing, _ = sharing_of(step, numbers(4, 6, 5), numbers(6, 5, seed=1))
+    assert sharing.rows is None and sharing.in_pieces

@@ -90,6 +90,9 @@ class Sharing:
     ----------
     rows
         How many rows the arrays have that threads may share by rows in place of columns.
+    in_pieces
+        How many columns each of several rows has, where threads do little more with their columns than to
+        read and write them; none where they do.
     partitions
         By the position of the statement.
     barriers
@@ -100,6 +103,7 @@ class Sharing:
     """
 
     rows: Size | None = None
+    in_pieces: set[Size] = field(default_factory=set)
     partitions: list[Partition] = field(default_factory=list)
     # by the size, the unit, and whether a range is of a `Rectangle`
     ranges: dict[tuple[Size, str, bool], int] = field(default_factory=dict)

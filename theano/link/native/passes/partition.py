@@ -114,6 +114,8 @@ def _shared_work(
         return {max(position - 1, 0) for position in _barriers(accesses, sizes, iterations)}
 
     result.barriers = barriers(result.partitions)
+    if _only_reads_and_writes(statements):
+        result.in_pieces = _columns_of_rows(result.partitions, statements, sizes)
     if not products:
         return _by_rows_if_they_meet_no_more(statements, sizes, result, barriers)
     if result.rows is not None:
@@ -152,9 +154,35 @@ def _by_rows_if_they_meet_no_more(
     if isinstance(either, Serial) or either.rows is None:
         return by_columns
     rows = either.rows
-    either.barriers = by_columns.barriers
-    either.barriers_by_rows = barriers([_by_rows(one, rows) for one in either.partitions])
+    either.barriers, either.in_pieces = by_columns.barriers, by_columns.in_pieces
+    partitions = [_by_rows(one, rows) for one in either.partitions]
+    if by_columns.in_pieces and _columns_of_rows(partitions, statements, sizes):
+        return by_columns
+    either.barriers_by_rows = barriers(partitions)
     return either if len(either.barriers_by_rows) <= len(either.barriers) else by_columns
+
+
+def _only_reads_and_writes(statements: list[Statement]) -> bool:
+    """Return whether arithmetic is all that is done with elements, which takes no longer than to read them."""
+    computed = [compute for one in statements for compute in one.elementwise()]
+    return not any(one.leaves_work for one in statements) and not any(
+        compute.operation.function for compute in computed
+    )
+
+
+def _columns_of_rows(
+    partitions: list[Partition], statements: list[Statement], sizes: Sizes
+) -> set[Size]:
+    """Return how many columns there are of which threads share those of each of several rows."""
+    found: set[Size] = set()
+    for partition, statement in zip(partitions, statements, strict=True):
+        if not isinstance(partition, Share):
+            continue
+        for touch in statement.touches(partition):
+            wide = [d for d, size in enumerate(touch.view.shape) if sizes.find(size) != 1]
+            if len(wide) > 1 and wide[-1] == touch.dimension:
+                found.add(sizes.find(partition.size))
+    return found
 
 
 def _rows_in_common(stored: Iterable[Any], sizes: Sizes) -> Size | None:

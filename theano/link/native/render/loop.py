@@ -37,6 +37,9 @@ from theano.link.native.render.steps import barrier, emit_statements
 
 # how many rows of a batch each thread has at least, where no product asks for more
 ROWS_OF_A_THREAD = 4
+# Columns of which each of two threads has a page of the memory of a row, or more: of less a processor fetches
+# what the other thread writes, and two threads take up to three times as long as one.
+COLUMNS_APART = 2048
 
 
 def declaration(name: str) -> str:
@@ -187,10 +190,14 @@ def _threads(loop: Loop, sharing: Sharing) -> list[str]:
     Where products are among what rows are shared of, they ask for more than that threads seldom meet.
     """
     takes = time_in_c(nanoseconds(loop.step.statements, loop.step.sizes))
-    by_columns, by_rows = (
-        f"tn_threads(runtime, {takes}, {len(barriers)}, steps)"
-        for barriers in (sharing.barriers, sharing.barriers_by_rows)
-    )
+    by_rows = f"tn_threads(runtime, {takes}, {len(sharing.barriers_by_rows)}, steps)"
+    if sharing.in_pieces:
+        # what is not worth sharing takes no time
+        wide = " || ".join(
+            f"{size} >= {COLUMNS_APART}" for size in sorted(map(str, sharing.in_pieces))
+        )
+        takes = f"{wide} ? {takes} : 0"
+    by_columns = f"tn_threads(runtime, {takes}, {len(sharing.barriers)}, steps)"
     lines = ["tn_watch own;", "if (!threads) {"]
     if sharing.rows is None or loop.step.packed:
         return [*lines, f"threads = {by_columns};"]
