@@ -65,7 +65,7 @@ def _is_added_whole(step: Step, position: int, fill: Copy, dependence: Dependenc
         if added is None or added.operation != "add":
             return False
         source, target = added.source, added.target
-        if target.buffer is not fill.target.buffer or not is_all_of_its_buffer(target, step.sizes):
+        if target.buffer is not fill.target.buffer or not _shows_all(target, step.sizes):
             return False
         if isinstance(source, View) and dependence.memory(source.buffer) == memory:
             return False
@@ -76,6 +76,15 @@ def _is_added_whole(step: Step, position: int, fill: Copy, dependence: Dependenc
         step.origins.pop(fill, None)
         return True
     return False
+
+
+def _shows_all(view: View, sizes: Sizes) -> bool:
+    """Return whether a view shows each element of its buffer once, in any order of each axis."""
+    buffer = view.buffer
+    return view.axes == tuple(range(len(buffer.shape))) and all(
+        sizes.find(a) == sizes.find(b) and abs(along) == 1
+        for a, b, along in zip(view.shape, buffer.shape, view.steps, strict=True)
+    )
 
 
 def _parts(step: Step, position: int, fill: Copy, dependence: Dependence) -> dict[Combine, Range]:

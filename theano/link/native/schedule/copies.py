@@ -27,7 +27,7 @@ from theano.link.native.ir.loop_nests import (
     named,
     times,
 )
-from theano.link.native.ir.partitions import ONE, Partition, Share
+from theano.link.native.ir.partitions import ONE, Partition, Rectangle, Share
 from theano.link.native.ir.scalar_expressions import Expression
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.ir.symbolic import (
@@ -163,11 +163,18 @@ def _within(partition: Partition | None):
     def where(condition: Size, nodes: Sequence[Node]) -> list[Node]:
         return [If(condition, tuple(nodes))]
 
+    def rows(first: str, end: str) -> Size:
+        k = named("k")
+        return Operation("&&", compared(k, ">=", named(first)), compared(k, "<", named(end)))
+
+    if isinstance(partition, Rectangle):
+        mine = rows(partition.top, partition.bottom)
+        columns = Share(0, partition.size, partition.unit, partition.first, partition.end)
+        return columns, lambda nodes: where(mine, nodes)
     if isinstance(partition, Share) and partition.dimension:
         return replace(partition, dimension=partition.dimension - 1), list
     if isinstance(partition, Share):
-        first, end = named(partition.first), named(partition.end)
-        mine = Operation("&&", compared(named("k"), ">=", first), compared(named("k"), "<", end))
+        mine = rows(partition.first, partition.end)
         return None, lambda nodes: where(mine, nodes)
     if partition == ONE:
         return None, lambda nodes: where(compared(named("thread"), "==", 0), nodes)

@@ -50,6 +50,8 @@ class Gather(Statement):
         return [self.target]
 
     def partition(self, sharing: Sharing, sizes: Sizes) -> Partition:
+        if self.target.ndim == 2:
+            return sharing.by_elements(sizes, self.target.shape, self.target.dtype)
         return sharing.by_columns(sizes, self.target.shape, self.target.dtype)
 
     def touches(self, share: Share | None) -> list[Touch]:
