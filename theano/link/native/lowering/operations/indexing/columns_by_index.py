@@ -32,7 +32,8 @@ def columns_by_constant(
     variable = indices[-1]
     if len(idx_list) != len(shape) or last != 0 or any(one != slice(None) for one in leading):
         return None
-    if not isinstance(variable, Constant) or variable.type.ndim != 1 or not len(variable.data):
+    # along one column there is no loop, in which rows would be taken for columns
+    if not isinstance(variable, Constant) or variable.type.ndim != 1 or len(variable.data) < 2:
         return None
     if variable.type.dtype in ("bool", "uint64"):
         return None
