@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, Phase, settings
 
 import theano
 from tests_scan_grad.heavy_tests import HEAVY
-from theano.pytensor_base.functions.c_code import COp
+from theano.pytensor_internals.functions.c_code import COp
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -14,7 +14,14 @@ from pytensor.tensor.math import Dot
 
 import theano
 from theano.compile.mode import Mode, get_default_mode
-from theano.pytensor_base.operations.tensor import BatchedDot, Dot22, Dot22Scalar, Gemm, Gemv, Ger
+from theano.pytensor_internals.operations.tensor import (
+    BatchedDot,
+    Dot22,
+    Dot22Scalar,
+    Gemm,
+    Gemv,
+    Ger,
+)
 
 PRODUCTS = (Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, BatchedDot)
 

@@ -34,7 +34,7 @@ from theano.compile import (
     shared,
 )
 from theano.compile.sharedvalue import register_targets
-from theano.compile.variables.truth_and_eval import install as _install_truth_and_eval
+from theano.compile.variables.bool_and_eval import install as _install_bool_and_eval
 from theano.gof import (
     Apply,
     CLinker,
@@ -59,8 +59,8 @@ from theano.gof import (
     utils,
 )
 from theano.gradient import Lop, Rop, grad, subgraph_grad
-from theano.lazy_names import lazy_names
-from theano.log_handler import disable_log_handler, logging_default_handler, theano_logger
+from theano.support.lazy_names import lazy_names
+from theano.support.log_handler import disable_log_handler, logging_default_handler, theano_logger
 from theano.misc.safe_asarray import _asarray
 from theano.printing import pp, pprint
 from theano.rewriting.database import optdb
@@ -101,7 +101,7 @@ _find, __dir__ = lazy_names(__name__, _LAZY)
 _OPTIONAL = {"pymc": ("pymc", "nutpie")}
 
 
-_install_truth_and_eval()
+_install_bool_and_eval()
 
 # They are not needed before a graph is rewritten.
 optdb.complete_by(lambda: importlib.import_module("theano.all_rewrites"))

@@ -7,13 +7,13 @@ from theano.tensor.linear_algebra import rewrites as linalg_rewrites
 from theano.tensor.nnet import blocksparse, sigm
 from theano.tensor.nnet.abstract_conv import rewrites as convolution_rewrites
 from theano.tensor.nnet.rows import crossentropy_rewrites, softmax_rewrites
-from theano.tensor.numpy_draws import generator_draws, random_function
+from theano.tensor.numpy_samplers import generator_samples, random_function
 
 __all__ = [
     "blocksparse",
     "convolution_rewrites",
     "crossentropy_rewrites",
-    "generator_draws",
+    "generator_samples",
     "linalg_rewrites",
     "mrg_uniform",
     "random_function",

@@ -6,13 +6,13 @@ from typing import Any
 
 from theano.configparser import (
     Anything,
+    Boolean,
     Choice,
     Flag,
     Kind,
     Number,
     Text,
     TheanoConfigWarning,
-    Truth,
     caller_stacklevel,
     config,
     forward_to_pytensor,
@@ -20,7 +20,7 @@ from theano.configparser import (
 )
 from theano.flags.held_by_pytensor import HELD_BY_PYTENSOR
 from theano.flags.without_effect import WITHOUT_EFFECT, WITHOUT_EFFECT_ON_NATIVE
-from theano.platform_name import short_platform  # noqa: F401 -- Theano had it here
+from theano.support.platform_name import short_platform  # noqa: F401 -- Theano had it here
 
 _DEVICES = ("cpu", "cuda", "xla:cpu")
 # Of Theano's back-ends before 1.0, which nothing replaces under these names
@@ -118,7 +118,7 @@ _OWN: list[tuple[str, Any, Kind, str]] = [
     (
         "force_device",
         False,
-        Truth(),
+        Boolean(),
         "Raise an error at import if the device asked for is missing.",
     ),
     (
@@ -142,7 +142,7 @@ _OWN: list[tuple[str, Any, Kind, str]] = [
     (
         "print_active_device",
         True,
-        Truth(),
+        Boolean(),
         "Write to stderr which device a context is mapped to.",
     ),
     (
@@ -160,7 +160,7 @@ _OWN: list[tuple[str, Any, Kind, str]] = [
     (
         "xla.tf32",
         False,
-        Truth(),
+        Boolean(),
         "Let a GPU compute products of float32 with 10 bits of mantissa, as TF32, which is faster.",
     ),
     (
@@ -180,13 +180,13 @@ _OWN: list[tuple[str, Any, Kind, str]] = [
     (
         "experimental.unpickle_gpu_on_cpu",
         False,
-        Truth(),
+        Boolean(),
         "Read the arrays of devices that Theano pickled as NumPy's.",
     ),
     (
         "cache_optimizations",
         True,
-        Truth(),
+        Boolean(),
         "Keep rewritten graphs on disk, beside compiled code, for the next process.",
     ),
     (
@@ -218,19 +218,19 @@ _OWN: list[tuple[str, Any, Kind, str]] = [
     (
         "native.quick",
         True,
-        Truth(),
+        Boolean(),
         "Compile long functions quickly first, and optimize those that are called again behind all else.",
     ),
     (
         "native.verify",
         False,
-        Truth(),
+        Boolean(),
         "Check what the native engine has made of a graph after each of its passes.",
     ),
     (
         "conv.assert_shape",
         False,
-        Truth(),
+        Boolean(),
         "Check that images and filters have the shapes that convolutions declare.",
     ),
     (
@@ -258,7 +258,7 @@ _CANNOT_CHANGE = {
 
 def _kind_of(default: Any) -> Kind:
     if isinstance(default, bool):
-        return Truth()
+        return Boolean()
     if isinstance(default, int | float):
         return Number(type(default))
     return Text()

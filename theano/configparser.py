@@ -15,6 +15,7 @@ from theano.flags.flag import Flag, Kind, TheanoConfigWarning, caller_stacklevel
 from theano.flags.forwarding import forward_to_pytensor, pytensor_config, read_from_pytensor
 from theano.flags.kinds import (
     Anything,
+    Boolean,
     BoolParam,
     Choice,
     ConfigParam,
@@ -24,7 +25,6 @@ from theano.flags.kinds import (
     Number,
     StrParam,
     Text,
-    Truth,
     TypedParam,
 )
 from theano.flags.sources import (
@@ -34,7 +34,7 @@ from theano.flags.sources import (
     read_files,
     user_settings,
 )
-from theano.formatting.nearest_name import did_you_mean
+from theano.support.formatting.nearest_name import did_you_mean
 
 __all__ = [
     "THEANO_FLAGS_DICT",
@@ -54,7 +54,7 @@ __all__ = [
     "Text",
     "TheanoConfigParser",
     "TheanoConfigWarning",
-    "Truth",
+    "Boolean",
     "TypedParam",
     "caller_stacklevel",
     "change_flags",

@@ -33,7 +33,6 @@ from pytensor.graph.null_type import NullType, null_type
 
 from theano.compile.mode import get_default_mode
 from theano.configdefaults import config
-from theano.deep_graphs import with_room_for_deep_graphs
 from theano.derivatives.arguments import (
     WrongArgumentError,
     check_cost,
@@ -46,9 +45,10 @@ from theano.derivatives.jacobian_products import Lop, Rop, pullback, subgraph_gr
 from theano.derivatives.lines import with_lines
 from theano.derivatives.shaped import GradClip, GradScale, grad_clip, grad_scale
 from theano.derivatives.traced import Variables, listed, traced
-from theano.garbage_collection import rare_collections
 from theano.gof.test_values import compute_possible_test_values, tests_only_results
-from theano.pytensor_base.functions.compiling import as_list_or_tuple, mode_not_slow
+from theano.pytensor_internals.functions.compiling import as_list_or_tuple, mode_not_slow
+from theano.support.garbage_collection import rare_collections
+from theano.support.recursion_depth import with_room_for_deep_graphs
 
 __all__ = [
     "ConsiderConstant",

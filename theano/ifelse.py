@@ -1,4 +1,4 @@
 """Theano 1.0's `theano.ifelse`: a condition that computes only the branch it takes."""
 # ruff: noqa: F401 -- this file re-exports
 
-from theano.pytensor_base.operations.tensor import IfElse, ifelse
+from theano.pytensor_internals.operations.tensor import IfElse, ifelse

@@ -11,9 +11,9 @@ import pytest
 
 import theano
 import theano.tensor as T
-from theano import garbage_collection
-from theano.garbage_collection import rare_collections
-from theano.pytensor_base.graphs.shapes import shapes_by
+from theano.pytensor_internals.graphs.shapes import shapes_by
+from theano.support import garbage_collection
+from theano.support.garbage_collection import rare_collections
 
 
 class CountedDouble(theano.Op):

@@ -10,7 +10,7 @@ from dataclasses import FrozenInstanceError, field
 import pytest
 
 from tests_scan_grad.house.imports import PACKAGE
-from theano.data_classes import dataclass
+from theano.support.data_classes import dataclass
 
 # Each kind of class, made by Python's decorator and by this package's
 BOTH = pytest.mark.parametrize(
@@ -263,4 +263,4 @@ def test_package_has_one_kind_of_them():
         for path in PACKAGE.rglob("*.py")
         if "from dataclasses import dataclass" in path.read_text()
     }
-    assert users == PYTHONS | {"data_classes.py"}
+    assert users == PYTHONS | {"support/data_classes.py"}

@@ -12,9 +12,9 @@ import pytest
 
 import theano
 import theano.tensor as T
-from theano import deep_graphs
 from theano.link.native import report
 from theano.link.native.lowering import step
+from theano.support import recursion_depth
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_the_gradient_of_many_layers_compiles():
 @pytest.mark.usefixtures("little_room")
 def test_what_is_too_deep_is_refused_in_words(monkeypatch):
     """Or compiled: PyTensor 3.3 walks such a graph without calls inside one another."""
-    monkeypatch.setattr(deep_graphs, "DEEPEST", sys.getrecursionlimit() + 100)
+    monkeypatch.setattr(recursion_depth, "DEEPEST", sys.getrecursionlimit() + 100)
     x, result = chain(3000)
     try:
         function = theano.function([x], result)

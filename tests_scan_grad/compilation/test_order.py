@@ -9,7 +9,7 @@ from pytensor.graph.traversal import toposort
 
 import theano
 import theano.tensor as T
-from theano.pytensor_base.graphs.order import in_order, order_of
+from theano.pytensor_internals.graphs.order import in_order, order_of
 
 KINDS = {
     "add": lambda a, b: a + b,

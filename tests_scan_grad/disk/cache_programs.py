@@ -17,7 +17,7 @@ import numpy as np
 import theano
 import theano.tensor as T
 from theano.link.native import report
-from theano.rewriting.disk import stored_graphs
+from theano.rewriting.disk import cached_graphs
 
 FOLDERS = ("native", "graphs")
 
@@ -59,7 +59,7 @@ def new_cache() -> Path:
     folder = Path(theano.config.base_compiledir)
     assert not any((folder / name).exists() for name in FOLDERS), "not a new folder"
     theano.config.cache_optimizations = True
-    stored_graphs.SECONDS_WORTH_STORING = 0
+    cached_graphs.SECONDS_WORTH_CACHING = 0
     return folder
 
 

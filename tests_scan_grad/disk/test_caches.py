@@ -23,9 +23,9 @@ from theano.link.native.build import objects
 from theano.rewriting.disk import (
     admitted,
     building_folders,
+    cached_graphs,
     graph_pickles,
     own_folders,
-    stored_graphs,
 )
 from theano.rewriting.disk.building_folders import PREFIX, building_folder, make_building_folder
 from theano.rewriting.disk.sealed_files import is_sealed, read_sealed, write_sealed
@@ -42,7 +42,7 @@ def cache(tmp_path, monkeypatch):
     for module in (build, objects):
         monkeypatch.setattr(module, "cache_folder", lambda: tmp_path / "native")
     monkeypatch.setattr("theano.compile.mode.folder_of_graphs", lambda: tmp_path / "graphs")
-    monkeypatch.setattr(stored_graphs, "SECONDS_WORTH_STORING", 0)
+    monkeypatch.setattr(cached_graphs, "SECONDS_WORTH_CACHING", 0)
     known = graph_pickles.KNOWN_CODE | {"tests_scan_grad"}
     monkeypatch.setattr(graph_pickles, "KNOWN_CODE", known)
     monkeypatch.setattr(theano.config, "cache_optimizations", True)
@@ -146,7 +146,7 @@ def harmless(*_):
         Calls(np.memmap, "/dev/null", "u1", "r", 0, (1,)),
         Calls(np.load, "/dev/null"),
         Calls(theano.function, [], []),
-        Calls(stored_graphs.Path, "."),
+        Calls(cached_graphs.Path, "."),
         os.path,
         subprocess.Popen,
     ],

@@ -9,7 +9,7 @@ import theano
 from theano.compile.mode import named_modes
 from theano.configdefaults import OLD_LINKERS
 from theano.flags.flag import Flag
-from theano.flags.kinds import Choice, Number, Truth
+from theano.flags.kinds import Boolean, Choice, Number
 
 # Of flags whose kind does not list their values. A flag of text that is not here is an error: whoever
 # adds a flag says which values are to be tried.
@@ -68,7 +68,7 @@ def values_of(flag: Flag) -> tuple:
         return VALUES[flag.name]
     if isinstance(flag.kind, Choice):
         return flag.kind.options
-    if isinstance(flag.kind, Truth):
+    if isinstance(flag.kind, Boolean):
         return (True, False)
     if isinstance(flag.kind, Number):
         least = flag.kind.kind(flag.kind.least or 0)

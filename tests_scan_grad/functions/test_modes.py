@@ -13,7 +13,7 @@ import theano.tensor as T
 from tests_scan_grad.fresh_process import printed_by
 from theano.compile import DebugMode, get_default_mode, get_mode
 from theano.compile import mode as mode_module
-from theano.compile.choices import linkers
+from theano.compile.mode_components import linkers
 from theano.link.native import NativeLinker
 
 ONES = np.ones((2, 3))

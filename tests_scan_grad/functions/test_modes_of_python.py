@@ -7,8 +7,8 @@ import theano
 import theano.tensor as T
 from tests_scan_grad.fresh_process import printed_by
 from theano.compile import DebugMode, MonitorMode
-from theano.compile.choices import linkers
-from theano.pytensor_base.functions.linking import VMLinker
+from theano.compile.mode_components import linkers
+from theano.pytensor_internals.functions.linking import VMLinker
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ LOADERS = ("import_module", "import_keeping_settings")
 
 # What loads modules by names that are computed: those of tables that are read below, and JAX's.
 LOADING_BY_TABLE = {
-    "theano.lazy_names",
+    "theano.support.lazy_names",
     "theano.link.native.lowering.places",
     "theano.link.native.render.places",
     "theano.link.native.schedule.places",

@@ -7,11 +7,11 @@ from tests_scan_grad.house.imports import circles, imports
 # From the lowest to the highest: what a layer is for, and its modules and packages. The longest
 # name that fits a module says its layer.
 LAYERS = [
-    ("PyTensor's insides, and classes of data", "data_classes pytensor_base"),
+    ("PyTensor's insides, and classes of data", "support.data_classes pytensor_internals"),
     (
         "flags, and small things that know no graph",
-        """compat configdefaults configparser deep_graphs flags derivatives.arguments derivatives.lines formatting garbage_collection lazy_names log_handler misc
-        platform_name source_locations updates version""",
+        """compat configdefaults configparser flags derivatives.arguments derivatives.lines misc
+        source_locations support updates version""",
     ),
     (
         "graphs: names of their parts, rewriters, values for tests, how they are printed",
@@ -24,9 +24,9 @@ LAYERS = [
         tensor.nnet.correlation tensor.nnet.ctc_operator tensor.nnet.neighbours_operators
         tensor.signal.pooling
         sandbox.mrg31k3p sandbox.mrg_truncated sandbox.mrg_uniform sandbox.multinomial
-        tensor.numpy_draws.random_function tensor.numpy_draws.random_samplers
-        tensor.numpy_draws.random_state_words tensor.numpy_draws.generator_draws
-        tensor.numpy_draws.generator_words tensor.linear_algebra.solved_systems""",
+        tensor.numpy_samplers.random_function tensor.numpy_samplers.random_samplers
+        tensor.numpy_samplers.random_state_words tensor.numpy_samplers.generator_samples
+        tensor.numpy_samplers.generator_words tensor.linear_algebra.solved_systems""",
     ),
     ("loops", "scan_module"),
     ("engines", "link"),
@@ -95,6 +95,6 @@ def test_circles_are_found():
 
 def test_imports_inside_functions_are_seen():
     # `split_batch` loads the engine of devices when it is first asked for
-    assert "theano.link.xla" in imports()["theano.compile.choices.split_batch"]
-    assert "theano.link.native" in imports()["theano.compile.choices.linkers"]
+    assert "theano.link.xla" in imports()["theano.compile.mode_components.split_batch"]
+    assert "theano.link.native" in imports()["theano.compile.mode_components.linkers"]
     assert "theano.compile.debugmode" in imports()["theano.compile.mode"]

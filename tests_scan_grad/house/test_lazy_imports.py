@@ -16,8 +16,8 @@ OPTIONAL = ("theano.gpuarray", "theano.pymc", "theano.tests")
 
 # Modules of another release of PyTensor, of PyMC, and those that need other packages
 ELSEWHERE = (
-    "theano.pytensor_base.before_3_3",
-    "theano.pytensor_base.since_3_3",
+    "theano.pytensor_internals.before_3_3",
+    "theano.pytensor_internals.since_3_3",
     "theano.pymc",
     "theano.tests",
     "theano.tensor.message_passing",

@@ -8,7 +8,7 @@ import pytest
 import theano
 import theano.tensor as T
 from theano.gradient import DisconnectedInputError
-from theano.pytensor_base.graphs.scan import Scan
+from theano.pytensor_internals.graphs.scan import Scan
 from theano.scan_module.step.products import products_among
 from theano.source_locations.lines import Place, nearest_place, users_place
 

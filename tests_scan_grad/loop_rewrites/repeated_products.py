@@ -10,7 +10,7 @@ from pytensor.scan.op import Scan as PyTensorScan
 from pytensor.tensor.elemwise import DimShuffle
 
 from tests_scan_grad.loop_counts import is_product
-from theano.pytensor_base.operations.tensor import Gemm, Gemv, Ger
+from theano.pytensor_internals.operations.tensor import Gemm, Gemv, Ger
 
 # where the two operands are among a product's inputs; the first two elsewhere
 _FIRST_OPERAND = {Gemm: 2, Gemv: 2, Ger: 2}

@@ -11,7 +11,7 @@ import pytest
 import theano
 import theano.link.native
 import theano.tensor as T
-from theano.pytensor_base.graphs.scan import Scan
+from theano.pytensor_internals.graphs.scan import Scan
 from theano.scan_module.loop import op_of_step
 from theano.scan_module.scan_opt.steps import steps_rewritten_once
 from theano.scan_module.step import normal_form, step_analysis

@@ -13,7 +13,7 @@ import theano.tensor as T
 from theano.sandbox import rng_mrg
 from theano.sandbox.rng_mrg import MRG_RandomStreams
 from theano.tensor import raw_random
-from theano.tensor.numpy_draws.random_function import RandomFunction
+from theano.tensor.numpy_samplers.random_function import RandomFunction
 from theano.tensor.shared_randomstreams import RandomStateSharedVariable, RandomStreams
 
 # Graphs are small and each is run once, so compiling is what takes the time.

@@ -28,7 +28,7 @@ def _counter() -> ctypes.CDLL:
         subprocess.run([*compiler, "-shared", "-fPIC", SOURCE, "-o", made], check=True)
         counter = ctypes.CDLL(str(made))
     counter.polls_counted.restype = ctypes.c_int64
-    library().tn_answers_to_stop.restype = ctypes.c_int64
+    library().tn_stops_polled.restype = ctypes.c_int64
     interrupts.watch_signals()
     functions = [_address(getattr(ctypes.pythonapi, name)) for name in interrupts._FUNCTIONS]
     functions[interrupts._FUNCTIONS.index("PyErr_CheckSignals")] = _address(counter.check_and_count)
@@ -53,6 +53,6 @@ def counted() -> int:
     return _counter().polls_counted()
 
 
-def answers_to_stop() -> int:
+def stops_polled() -> int:
     """Return how many polls of all threads have been answered with "stop" in this process."""
-    return library().tn_answers_to_stop()
+    return library().tn_stops_polled()

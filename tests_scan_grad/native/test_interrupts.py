@@ -84,14 +84,14 @@ def stops(f, values, shared=()):
     before = [variable.get_value() for variable in shared]
     runtime_calls.set_threads({threads})
     polls.signal_at(1 if {threads} > 1 else whole // 10)
-    answers = polls.answers_to_stop()
+    answers = polls.stops_polled()
     try:
         f(*values)
     except KeyboardInterrupt:
         pass
     else:
         raise AssertionError("not stopped")
-    answers = polls.answers_to_stop() - answers
+    answers = polls.stops_polled() - answers
     assert 0 < answers < 0.25 * whole, (answers, whole)
     for variable, value in zip(shared, before, strict=True):
         np.testing.assert_array_equal(variable.get_value(), value)

@@ -16,12 +16,12 @@ import theano.tensor as T
 from tests_scan_grad.fresh_process import ROOT, printed_by
 from tests_scan_grad.native.gated_network import cost_of, gradient, values_of
 from tests_scan_grad.native.runtime import runtime_calls
-from theano import garbage_collection
 from theano.link.native import report
 from theano.link.native.build import libraries as build
 from theano.link.native.build import objects
 from theano.link.native.runtime import load
 from theano.rewriting.disk.sealed_files import is_sealed
+from theano.support import garbage_collection
 
 PRINT_SUMS = """
 from tests_scan_grad.native.gated_network import gradient, values_of

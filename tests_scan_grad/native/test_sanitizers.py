@@ -38,7 +38,7 @@ FILES = {
     "tests_scan_grad/native/test_blocks_of_steps.py": "",
     "tests_scan_grad/native/test_loops.py": "",
     "tests_scan_grad/native/passes/test_row_by_row.py": "",
-    "tests_scan_grad/native/lowering/test_generator_draws.py": "",
+    "tests_scan_grad/native/lowering/test_generator_samples.py": "",
     "tests_scan_grad/native/passes/test_dead_results.py": "",
     "tests_scan_grad/native/passes/test_scalar_loops.py": "",
     "tests_scan_grad/native/runtime/test_shared_parts.py": "",

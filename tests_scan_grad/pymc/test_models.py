@@ -102,9 +102,9 @@ COMPILED_AGAIN = """
 import theano.pymc
 from tests_scan_grad.pymc.test_models import volatility
 from theano.rewriting import equilibrium
-from theano.rewriting.disk import stored_graphs
+from theano.rewriting.disk import cached_graphs
 
-stored_graphs.SECONDS_WORTH_STORING = 0
+cached_graphs.SECONDS_WORTH_STORING = 0
 rounds = []
 until = equilibrium._Run.until_nothing_changes
 equilibrium._Run.until_nothing_changes = lambda run: rounds.append(1) or until(run)

@@ -22,7 +22,7 @@ from tests_scan_grad.rewrites.compare import LOST_ERROR, difference, scale_of
 from tests_scan_grad.rewrites.interpret import Failed, Interpreter, run_in_order
 from tests_scan_grad.rewrites.listed import modes, name_of, rewrites
 from theano.compile.mode import Supervisor
-from theano.pytensor_base.operations.tensor_rewrites import ShapeOptimizer
+from theano.pytensor_internals.operations.tensor_rewrites import ShapeOptimizer
 from theano.rewriting.arranged import arranged
 
 CRASH = "the rewrite raises"

@@ -17,7 +17,7 @@ from pytensor.graph.rewriting.basic import (
 
 from theano.compile.mode import OPT_FAST_RUN, Mode, predefined_modes
 from theano.rewriting.arranged import InTime
-from theano.rewriting.rewrites.of_pytensor.instead import INSTEAD
+from theano.rewriting.rewrites.of_pytensor.replacements import INSTEAD
 
 # that compile loops ahead of time, and change nothing in the graph
 NOT_OF_GRAPHS = ("compile_ahead", "compile_ahead_of_joined")

@@ -13,7 +13,7 @@ from tests_scan_grad.rewrites.listed import modes, name_of, rewrites
 from tests_scan_grad.rewrites.search import checked
 from tests_scan_grad.rewrites.table import RECIPES, recipes_for
 from theano.rewriting.rewrites.of_pytensor.guarded import Guarded
-from theano.rewriting.rewrites.of_pytensor.instead import INSTEAD
+from theano.rewriting.rewrites.of_pytensor.replacements import INSTEAD
 
 PAGE = Path(__file__).parents[2] / "doc" / "inside_pytensor_rewrites.md"
 BEGIN = "<!-- written by tests_scan_grad/rewrites/page.py -->\n"

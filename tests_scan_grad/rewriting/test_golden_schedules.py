@@ -12,7 +12,7 @@ import theano
 import theano.tensor as T
 from tests_scan_grad import networks
 from tests_scan_grad.loop_counts import theano_scan
-from theano.pytensor_base.operations.tensor_rewrites import ShapesWhenAsked
+from theano.pytensor_internals.operations.tensor_rewrites import ShapesWhenAsked
 from theano.rewriting.rewrites.of_pytensor.left_out import SLOW_IN_PYTHON
 from theano.scan_module.report.scan_report import scan_report
 

@@ -16,13 +16,13 @@ import theano.tensor as T
 from tests_scan_grad.rewrites.compare import difference, scale_of
 from tests_scan_grad.rewrites.interpret import Interpreter
 from tests_scan_grad.rewriting.refused.sides import given, made
-from theano.pytensor_base.graphs.rewriting import (
+from theano.pytensor_internals.graphs.rewriting import (
     GraphRewriter,
     names_in,
     nested_databases,
     out2in,
 )
-from theano.pytensor_base.operations.tensor_rewrites import ShapeOptimizer
+from theano.pytensor_internals.operations.tensor_rewrites import ShapeOptimizer
 from theano.rewriting.arranged import arranged
 from theano.rewriting.rewrites.of_pytensor.left_out import FROM_EVERY_MODE, WRONG_REWRITES
 

@@ -16,7 +16,7 @@ import theano
 import theano.tensor as T
 from tests_scan_grad import networks
 from tests_scan_grad.loop_counts import theano_scan
-from theano.pytensor_base.graphs.rewriting import names_in
+from theano.pytensor_internals.graphs.rewriting import names_in
 from theano.rewriting import equilibrium, may_apply
 from theano.rewriting.changes import Changes, attached
 from theano.tensor import nnet

@@ -10,10 +10,10 @@ from tests_scan_grad.rewriting.refused.of_matrices import OF_MATRICES
 from tests_scan_grad.rewriting.refused.of_parts import OF_PARTS
 from tests_scan_grad.rewriting.refused.of_replaced import OF_REPLACED
 from tests_scan_grad.rewriting.refused.sides import changes, made
-from theano.pytensor_base.graphs.scan import KEEPING_LINES
-from theano.pytensor_base.operations.tensor_rewrites import basic, math
+from theano.pytensor_internals.graphs.scan import KEEPING_LINES
+from theano.pytensor_internals.operations.tensor_rewrites import basic, math
 from theano.rewriting.rewrites.of_pytensor.guarded import Guarded
-from theano.rewriting.rewrites.of_pytensor.instead import INSTEAD
+from theano.rewriting.rewrites.of_pytensor.replacements import INSTEAD
 
 SIDES = {
     name: sides

@@ -94,4 +94,4 @@ theano.function([x], Own()(T.sin(x)))
 """
     errors = run_python(program).stderr
     assert "a mistake of its own" in errors
-    assert "NotStored" not in errors
+    assert "NotCached" not in errors

@@ -28,7 +28,7 @@ from tests_scan_grad.timing.peers import packages
 from tests_scan_grad.timing.programs import graph_library, recurrent
 from tests_scan_grad.timing.reports.report import absences, disturbance
 from tests_scan_grad.timing.run import run_experiment, run_problem
-from theano.pytensor_base.operations.tensor import (
+from theano.pytensor_internals.operations.tensor import (
     BatchedDot,
     CGemv,
     CGer,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from theano.configdefaults import config
 from theano.gof.compiledir import basecompiledir_ls, basecompiledir_purge, print_compiledir_content
-from theano.pytensor_base.functions.compiling import force_unlock
+from theano.pytensor_internals.functions.compiling import force_unlock
 
 HELP = """\
 theano-cache                        print the folder of compiled code

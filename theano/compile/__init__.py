@@ -63,7 +63,7 @@ from theano.compile.pfunc import pfunc, rebuild_collect_shared
 from theano.compile.profiling import ProfileStats
 from theano.compile.sharedvalue import SharedVariable, shared, shared_constructor
 from theano.configdefaults import config
-from theano.lazy_names import lazy_names
+from theano.support.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from theano.compile.debugmode import DebugMode

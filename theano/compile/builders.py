@@ -10,8 +10,8 @@ from pytensor.graph.basic import Variable
 from theano.compile.function import function
 from theano.compile.mode import get_mode
 from theano.gof.test_values import no_test_values
-from theano.pytensor_base.functions.compiling import GradientsInContext
-from theano.pytensor_base.graphs.graph import copy_of_graph_inside
+from theano.pytensor_internals.functions.compiling import GradientsInContext
+from theano.pytensor_internals.graphs.graph import copy_of_graph_inside
 
 __all__ = ["OpFromGraph"]
 

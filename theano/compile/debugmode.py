@@ -10,13 +10,13 @@ from pytensor.graph.op import Op
 from pytensor.graph.traversal import io_toposort
 from pytensor.tensor.type import TensorType
 
-from theano.compile.choices.optimizers import resolve_optimizer, rewriter_of
 from theano.compile.errors.call_errors import lines_about
 from theano.compile.errors.wrong_steps import where_it_began
 from theano.compile.errors.wrong_values import Wrongs, summary
+from theano.compile.mode_components.optimizers import resolve_optimizer, rewriter_of
 from theano.configdefaults import config
-from theano.pytensor_base.functions.c_code import COp
-from theano.pytensor_base.functions.debug_mode import (
+from theano.pytensor_internals.functions.c_code import COp
+from theano.pytensor_internals.functions.debug_mode import (
     BadDestroyMap,
     BadOptimization,
     BadThunkOutput,
@@ -26,13 +26,13 @@ from theano.pytensor_base.functions.debug_mode import (
     StochasticOrder,
     values_when_raised,
 )
-from theano.pytensor_base.functions.debug_mode import DebugMode as PyTensorDebugMode
-from theano.pytensor_base.functions.debug_mode import DebugModeMaker as PyTensorMaker
-from theano.pytensor_base.graphs.scan import Scan
+from theano.pytensor_internals.functions.debug_mode import DebugMode as PyTensorDebugMode
+from theano.pytensor_internals.functions.debug_mode import DebugModeMaker as PyTensorMaker
+from theano.pytensor_internals.graphs.scan import Scan
 from theano.rewriting.database import optdb
-from theano.rewriting.rewrites.elements.few_operands import has_too_many_operands
+from theano.rewriting.rewrites.elementwise.few_operands import has_too_many_operands
 from theano.rewriting.rewrites.of_pytensor.left_out import SLOW_IN_PYTHON
-from theano.source_locations.lines import lines_in_words, nearest_line
+from theano.source_locations.lines import format_lines, nearest_line
 
 __all__ = [
     "BadDestroyMap",
@@ -172,20 +172,20 @@ def _finding_infinities(run: Callable) -> Callable:
             try:
                 return run()
             except InvalidValueError as error:
-                _say_where(error)
+                _add_location(error)
                 raise
 
     checked.__dict__.update(run.__dict__)
     return checked
 
 
-def _say_where(error: InvalidValueError) -> None:
+def _add_location(error: InvalidValueError) -> None:
     """Add to an error of a NaN or an infinity the user's line, and of a loop its step."""
     node = getattr(error.r, "owner", None)
     if node is None or not Wrongs(nan=True, inf=True, big=False).names(error.v):
         return
     lines = [
-        f"Created at: {lines_in_words(node) or nearest_line(node)}",
+        f"Created at: {format_lines(node) or nearest_line(node)}",
         f"Result: {summary(error.v)}",
     ]
     values = values_when_raised(error)

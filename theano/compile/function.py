@@ -10,27 +10,27 @@ from pytensor.compile.mode import Mode as PyTensorMode
 from pytensor.graph.basic import Variable
 from pytensor.graph.traversal import ancestors
 
-from theano import deep_graphs
 from theano.compile.calls.rollback import with_rollback
-from theano.compile.choices.split_batch import split_mode
 from theano.compile.errors.compile_errors import explain_compile_error
 from theano.compile.function_module import Function, FunctionWithExtras
 from theano.compile.mode import get_mode
+from theano.compile.mode_components.split_batch import split_mode
 from theano.compile.profiling import ProfileStats, profile_for
 from theano.compile.update_pairs import given_pairs, of_other_dtype, update_pairs
 from theano.configdefaults import config
-from theano.deep_graphs import with_room_for_deep_graphs
 from theano.flags.blas_messages import no_blas_warnings
-from theano.garbage_collection import counted_when_it_dies, rare_collections
 from theano.gof.fg import MissingInputError
 from theano.gof.test_values import no_test_values
 from theano.link.native.graph.overwriting import mark_overwritten
 from theano.misc.pkl_utils import StripPickler
-from theano.pytensor_base.functions.c_code import is_of_compiler
-from theano.pytensor_base.functions.compiling import (
+from theano.pytensor_internals.functions.c_code import is_of_compiler
+from theano.pytensor_internals.functions.compiling import (
     UnusedInputError,
     construct_function_ins_and_outs,
 )
+from theano.support import recursion_depth
+from theano.support.garbage_collection import counted_when_it_dies, rare_collections
+from theano.support.recursion_depth import with_room_for_deep_graphs
 from theano.updates import OrderedUpdates
 
 __all__ = ["function", "function_dump"]
@@ -283,7 +283,7 @@ def _function_class(specs, output_keys):
 def _caller() -> str:
     frame = sys._getframe(2)
     # between a program and `function` is what makes room for deep graphs
-    while frame.f_code.co_filename == deep_graphs.__file__ and frame.f_back is not None:
+    while frame.f_code.co_filename == recursion_depth.__file__ and frame.f_back is not None:
         frame = frame.f_back
     return f"{frame.f_code.co_filename}:{frame.f_lineno}"
 

@@ -24,7 +24,7 @@ from theano.compile.errors.call_errors import (
 )
 from theano.compile.profiling import profile_for
 from theano.link.device_cells import bring_home, on_host, wait_for
-from theano.pytensor_base.functions.compiling import (
+from theano.pytensor_internals.functions.compiling import (
     AliasedMemoryError,
     CheckedFunction,
     FunctionMaker,
@@ -40,8 +40,8 @@ from theano.pytensor_base.functions.compiling import (
     unpickled_function,
     view_tree_set,
 )
-from theano.pytensor_base.functions.linking import Container
-from theano.pytensor_base.graphs.graph import without_history
+from theano.pytensor_internals.functions.linking import Container
+from theano.pytensor_internals.graphs.graph import without_history
 
 __all__ = [
     "AliasedMemoryError",

@@ -8,7 +8,7 @@ from pytensor.compile.io import Out, SymbolicInput, SymbolicOutput
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Variable
 
-from theano.pytensor_base.functions.linking import Container
+from theano.pytensor_internals.functions.linking import Container
 
 __all__ = ["In", "Out", "Param", "SymbolicInput", "SymbolicOutput"]
 

@@ -12,14 +12,14 @@ from typing import Any, TypeGuard
 from pytensor.compile.mode import Mode as PyTensorMode
 from pytensor.configdefaults import config as pytensor_config
 
-from theano.compile.choices.linkers import (
+from theano.compile.mode_components.linkers import (
     make_linker,
     no_warning_yet,
     predefined_linkers,
     register_linker,
     unknown_name,
 )
-from theano.compile.choices.optimizers import (
+from theano.compile.mode_components.optimizers import (
     OPT_FAST_COMPILE,
     OPT_FAST_RUN,
     OPT_FAST_RUN_STABLE,
@@ -36,7 +36,7 @@ from theano.configdefaults import config
 from theano.flags.blas_messages import no_blas_warnings
 from theano.gof.rewriters.rewrite_names import with_new_names
 from theano.gof.test_values import use_runner
-from theano.pytensor_base.functions.compiling import (
+from theano.pytensor_internals.functions.compiling import (
     OPT_MERGE,
     OPT_NONE,
     AddDestroyHandler,
@@ -46,12 +46,12 @@ from theano.pytensor_base.functions.compiling import (
     asked_rewrites,
     local_useless,
 )
-from theano.pytensor_base.functions.linking import JITLinker, Linker, PerformLinker, VMLinker
-from theano.pytensor_base.functions.python_machine import PythonVMLinker
-from theano.pytensor_base.graphs.rewriting import RewriteDatabaseQuery
+from theano.pytensor_internals.functions.linking import JITLinker, Linker, PerformLinker, VMLinker
+from theano.pytensor_internals.functions.python_machine import PythonVMLinker
+from theano.pytensor_internals.graphs.rewriting import RewriteDatabaseQuery
 from theano.rewriting.arranged import arranged
 from theano.rewriting.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb
-from theano.rewriting.disk.stored_graphs import StoredGraphs
+from theano.rewriting.disk.cached_graphs import CachedGraphs
 from theano.rewriting.rewrites.of_pytensor.left_out import (
     DONE_BY_NATIVE,
     OF_INNER_GRAPHS,
@@ -179,11 +179,11 @@ class Mode(PyTensorMode):
         if not isinstance(self.linker, JITLinker):
             query = query.excluding(*OF_INNER_GRAPHS)
         rewriter = arranged(self.optdb.query(query))
-        if not self._results_are_stored():
+        if not self._results_are_cached():
             return rewriter
-        return StoredGraphs(rewriter, folder_of_graphs())
+        return CachedGraphs(rewriter, folder_of_graphs())
 
-    def _results_are_stored(self) -> bool:
+    def _results_are_cached(self) -> bool:
         """Return whether rewritten graphs are kept on disk: where nobody watches how they are made."""
         watched = (
             pytensor_config.profile_optimizer

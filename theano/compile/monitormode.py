@@ -1,7 +1,7 @@
 """MonitorMode: call the user's functions before and after each node."""
 
-from theano.compile.choices.optimizers import resolve_optimizer, rewriter_of
-from theano.pytensor_base.functions.compiling import MonitorMode as PyTensorMonitorMode
+from theano.compile.mode_components.optimizers import resolve_optimizer, rewriter_of
+from theano.pytensor_internals.functions.compiling import MonitorMode as PyTensorMonitorMode
 from theano.rewriting.database import optdb
 
 __all__ = ["MonitorMode", "detect_nan"]

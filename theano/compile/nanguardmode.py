@@ -1,12 +1,12 @@
 """NanGuardMode: stop at the first node that makes a NaN, an infinity or a huge value."""
 
-from theano.compile.choices.guarded_linker import GuardedLinker
-from theano.compile.choices.optimizers import resolve_optimizer, rewriter_of
 from theano.compile.errors.wrong_values import Wrongs
+from theano.compile.mode_components.guarded_linker import GuardedLinker
+from theano.compile.mode_components.optimizers import resolve_optimizer, rewriter_of
 from theano.configdefaults import config
-from theano.pytensor_base.functions.nan_guard_mode import NanGuardMode as PyTensorNanGuardMode
-from theano.pytensor_base.functions.nan_guard_mode import contains_inf, contains_nan
-from theano.pytensor_base.graphs.rewriting import SequentialGraphRewriter
+from theano.pytensor_internals.functions.nan_guard_mode import NanGuardMode as PyTensorNanGuardMode
+from theano.pytensor_internals.functions.nan_guard_mode import contains_inf, contains_nan
+from theano.pytensor_internals.graphs.rewriting import SequentialGraphRewriter
 from theano.rewriting.database import optdb
 from theano.scan_module.scan_opt.steps.steps_of_mode import StepsOfMode
 

@@ -8,14 +8,14 @@ from pytensor.tensor.shape import Shape, Shape_i, shape, shape_i
 
 from theano.compile.rebroadcast import Rebroadcast
 from theano.compile.specify_shape import SpecifyShape, specify_shape
-from theano.gof.own.results import with_results_checked
-from theano.pytensor_base.functions.compiling import FromFunctionOp as PyTensorFromFunctionOp
-from theano.pytensor_base.functions.compiling import (
+from theano.gof.user_operations.results import with_results_checked
+from theano.pytensor_internals.functions.compiling import FromFunctionOp as PyTensorFromFunctionOp
+from theano.pytensor_internals.functions.compiling import (
     register_deep_copy_op_c_code,
     register_view_op_c_code,
     wrap_py,
 )
-from theano.pytensor_base.graphs.shapes import shape_function
+from theano.pytensor_internals.graphs.shapes import shape_function
 
 __all__ = [
     "DeepCopyOp",

@@ -6,7 +6,7 @@ from typing import Any
 from theano.compile.function import Outputs, function
 from theano.compile.function_module import Function
 from theano.compile.io import Param
-from theano.pytensor_base.functions.compiling import rebuild_collect_shared
+from theano.pytensor_internals.functions.compiling import rebuild_collect_shared
 
 __all__ = ["Param", "pfunc", "rebuild_collect_shared"]
 

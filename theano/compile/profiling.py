@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from theano.compile import profile_summary
 from theano.configdefaults import config
-from theano.pytensor_base.functions.profiling import ProfileStats as PyTensorProfileStats
-from theano.pytensor_base.functions.profiling import (
+from theano.pytensor_internals.functions.profiling import ProfileStats as PyTensorProfileStats
+from theano.pytensor_internals.functions.profiling import (
     not_printed_by_pytensor,
     printers_of_others,
     register_profiler_printer,

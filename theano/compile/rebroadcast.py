@@ -10,10 +10,10 @@ from pytensor.tensor.shape import SpecifyShape
 from pytensor.tensor.type_other import NoneTypeT
 from pytensor.tensor.variable import TensorVariable
 
-from theano.pytensor_base.functions.compiling import TypeCastingOp
-from theano.pytensor_base.graphs.rewriting import node_rewriter, out2in
-from theano.pytensor_base.graphs.scan import Scan
-from theano.pytensor_base.graphs.shapes import shape_rule
+from theano.pytensor_internals.functions.compiling import TypeCastingOp
+from theano.pytensor_internals.graphs.rewriting import node_rewriter, out2in
+from theano.pytensor_internals.graphs.scan import Scan
+from theano.pytensor_internals.graphs.shapes import shape_rule
 from theano.rewriting.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb
 
 __all__ = ["Rebroadcast", "addbroadcast", "patternbroadcast", "unbroadcast"]

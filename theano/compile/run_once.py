@@ -7,8 +7,8 @@ from pytensor.graph.basic import Apply, Constant, Variable
 
 from theano.configdefaults import config
 from theano.link.native.run.one_by_one import make_thunk_for_one_call, needs_c
-from theano.pytensor_base.graphs.graph import copy_of_graph_inside
-from theano.pytensor_base.graphs.scan import Scan
+from theano.pytensor_internals.graphs.graph import copy_of_graph_inside
+from theano.pytensor_internals.graphs.scan import Scan
 from theano.rewriting.step_modes import step_modes
 
 

@@ -12,13 +12,13 @@ from pytensor.graph.basic import Apply
 from pytensor.tensor.sharedvar import TensorSharedVariable as PyTensorSharedVariable
 
 from theano.compile.calls.locks import lock_of, reading, writing
-from theano.formatting.values_in_words import described
 from theano.gof.instances import including_instances_of
 from theano.link.background import wait_for_background
 from theano.link.device_cells import bring_home, copy_on_device, is_on_device, on_host
-from theano.pytensor_base.functions.c_code import generic
-from theano.pytensor_base.functions.compiling import default_update_of, set_default_update
-from theano.pytensor_base.functions.linking import Container
+from theano.pytensor_internals.functions.c_code import generic
+from theano.pytensor_internals.functions.compiling import default_update_of, set_default_update
+from theano.pytensor_internals.functions.linking import Container
+from theano.support.formatting.values import described
 
 __all__ = [
     "Container",

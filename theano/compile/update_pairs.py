@@ -12,8 +12,8 @@ from pytensor.tensor.type import TensorType
 from pytensor.tensor.variable import TensorConstant
 
 from theano.compile.rebroadcast import unbroadcast
-from theano.formatting.values_in_words import described
 from theano.source_locations.lines import users_line
+from theano.support.formatting.values import described
 
 __all__ = ["given_pairs", "of_other_dtype", "update_pairs"]
 

@@ -8,7 +8,7 @@ from pytensor.gradient import verify_grad as _verify_grad
 from pytensor.graph.basic import Variable
 
 from theano.compile.mode import get_mode
-from theano.gof.own.gradients import use_own_gradients
+from theano.gof.user_operations.gradients import use_own_gradients
 
 
 def verify_grad(fun: Callable, pt: Sequence, *args: Any, mode: Any = None, **kwargs: Any) -> None:

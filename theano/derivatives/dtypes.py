@@ -15,8 +15,8 @@ from pytensor.graph.null_type import NullType
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.type import discrete_dtypes, float_dtypes
 
-from theano.pytensor_base.graphs.kinds import is_a
-from theano.pytensor_base.graphs.order import order_of
+from theano.pytensor_internals.graphs.kinds import is_a
+from theano.pytensor_internals.graphs.order import order_of
 
 
 def narrow_gradients(

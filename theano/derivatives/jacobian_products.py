@@ -12,11 +12,11 @@ from pytensor.gradient import subgraph_grad as _subgraph_grad
 from pytensor.graph.basic import Variable
 from pytensor.tensor.basic import as_tensor_variable
 
-from theano.deep_graphs import with_room_for_deep_graphs
 from theano.derivatives.arguments import check_starts
 from theano.derivatives.traced import Variables, listed, traced
-from theano.gof.own.gradients import use_own_gradients
-from theano.pytensor_base.functions.compiling import as_list_or_tuple
+from theano.gof.user_operations.gradients import use_own_gradients
+from theano.pytensor_internals.functions.compiling import as_list_or_tuple
+from theano.support.recursion_depth import with_room_for_deep_graphs
 
 
 @with_room_for_deep_graphs

@@ -16,9 +16,9 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.null_type import NullType
 from pytensor.graph.traversal import ancestors
 
-from theano.data_classes import dataclass
-from theano.pytensor_base.graphs.order import order_of
+from theano.pytensor_internals.graphs.order import order_of
 from theano.source_locations.lines import OF_A_GRADIENT
+from theano.support.data_classes import dataclass
 
 # The gradients by some variables `wrt`; None, or of a `NullType`, where there is none.
 Derive = Callable[..., Sequence[Variable | None]]

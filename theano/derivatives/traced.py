@@ -8,7 +8,7 @@ from typing import Any
 from pytensor.graph.basic import Variable
 from pytensor.graph.traversal import ancestors
 
-from theano.gof.own.gradients import use_own_gradients
+from theano.gof.user_operations.gradients import use_own_gradients
 from theano.source_locations.one_trace import traced_as_one
 
 Variables = Variable | Sequence[Variable]

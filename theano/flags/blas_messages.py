@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from theano.pytensor_base.names_in_messages import BLAS_LOGGER
+from theano.pytensor_internals.names_in_messages import BLAS_LOGGER
 
 _WARNING = "Using NumPy C-API based implementation for BLAS functions"
 _WARNING = r"(\n)*PyTensor could not link to a BLAS installation"

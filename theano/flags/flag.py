@@ -5,10 +5,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from theano.data_classes import dataclass
-from theano.flags.kinds import Anything, Choice, ConfigParam, Number, Text, Truth
+from theano.flags.kinds import Anything, Boolean, Choice, ConfigParam, Number, Text
+from theano.support.data_classes import dataclass
 
-Kind = Choice | Truth | Number | Text | Anything | ConfigParam
+Kind = Choice | Boolean | Number | Text | Anything | ConfigParam
 
 
 class TheanoConfigWarning(Warning):

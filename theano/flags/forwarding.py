@@ -32,7 +32,7 @@ def forward_to_pytensor(settings: Mapping[str, Any]) -> None:
                 os.environ["PYTENSOR_FLAGS"] = before
         return
     config_of_pytensor = pytensor_config()
-    from theano.pytensor_base.functions.configuration import is_mutable
+    from theano.pytensor_internals.functions.configuration import is_mutable
 
     for name, value in settings.items():
         if str(getattr(config_of_pytensor, name)) == str(value):

@@ -1,7 +1,7 @@
 """The table of flags that PyTensor holds."""
 
 from theano.flags.flag import Kind
-from theano.flags.kinds import Anything, Choice, Number, Text, Truth
+from theano.flags.kinds import Anything, Boolean, Choice, Number, Text
 
 # Held by PyTensor under the same name (a dot becomes two underscores): (name, kind, doc).
 # A value is forwarded only when the user sets it; unset, the flag reads what PyTensor has.
@@ -24,9 +24,9 @@ HELD_BY_PYTENSOR: list[tuple[str, Kind, str]] = [
     ("cxx", Text(), "C++ compiler; empty for none."),
     ("gcc.cxxflags", Text(), "Extra flags for the C++ compiler."),
     ("blas.ldflags", Text(), "Flags that link a BLAS."),
-    ("blas.check_openmp", Truth(), "Check that BLAS runs well beside OpenMP."),
-    ("lib.amdlibm", Truth(), "Use AMD's mathematics library."),
-    ("openmp", Truth(), "Let operators use several threads."),
+    ("blas.check_openmp", Boolean(), "Check that BLAS runs well beside OpenMP."),
+    ("lib.amdlibm", Boolean(), "Use AMD's mathematics library."),
+    ("openmp", Boolean(), "Let operators use several threads."),
     (
         "openmp_elemwise_minsize",
         Number(int),
@@ -34,17 +34,17 @@ HELD_BY_PYTENSOR: list[tuple[str, Kind, str]] = [
     ),
     (
         "allow_gc",
-        Truth(),
+        Boolean(),
         "Free intermediate results during a call, to use less memory.",
     ),
     (
         "scan.allow_gc",
-        Truth(),
+        Boolean(),
         "Free intermediate results between the steps of a loop.",
     ),
     (
         "scan.allow_output_prealloc",
-        Truth(),
+        Boolean(),
         "Let a step write straight into the loop's outputs.",
     ),
     (
@@ -67,7 +67,7 @@ HELD_BY_PYTENSOR: list[tuple[str, Kind, str]] = [
         Choice(("warn", "raise")),
         "What to do when inferring a shape fails.",
     ),
-    ("optimizer_verbose", Truth(), "Print each rewrite that is applied."),
+    ("optimizer_verbose", Boolean(), "Print each rewrite that is applied."),
     (
         "cycle_detection",
         Choice(("regular", "fast")),
@@ -78,8 +78,8 @@ HELD_BY_PYTENSOR: list[tuple[str, Kind, str]] = [
         Choice(("off", "log", "warn", "raise")),
         "What to do when a rewrite drops a stack trace.",
     ),
-    ("check_input", Truth(), "Check inputs in compiled C code."),
-    ("unpickle_function", Truth(), "Make functions work after unpickling."),
+    ("check_input", Boolean(), "Check inputs in compiled C code."),
+    ("unpickle_function", Boolean(), "Make functions work after unpickling."),
     (
         "exception_verbosity",
         Choice(("low", "medium", "high")),
@@ -87,12 +87,12 @@ HELD_BY_PYTENSOR: list[tuple[str, Kind, str]] = [
     ),
     ("traceback.limit", Number(int), "Stack frames kept for each variable."),
     ("traceback.compile_limit", Number(int), "Stack frames kept while compiling."),
-    ("nocleanup", Truth(), "Keep the files of code that did not compile."),
-    ("profile", Truth(), "Profile every function."),
-    ("profile_optimizer", Truth(), "Profile the rewrites; needs profile."),
-    ("profile_memory", Truth(), "Profile memory; needs profile."),
-    ("print_global_stats", Truth(), "Print totals at exit."),
-    ("profiling.time_thunks", Truth(), "Time each node."),
+    ("nocleanup", Boolean(), "Keep the files of code that did not compile."),
+    ("profile", Boolean(), "Profile every function."),
+    ("profile_optimizer", Boolean(), "Profile the rewrites; needs profile."),
+    ("profile_memory", Boolean(), "Profile memory; needs profile."),
+    ("print_global_stats", Boolean(), "Print totals at exit."),
+    ("profiling.time_thunks", Boolean(), "Time each node."),
     ("profiling.n_apply", Number(int, 1), "Nodes to show."),
     ("profiling.n_ops", Number(int, 1), "Operators to show."),
     ("profiling.output_line_width", Number(int, 1), "Width of a line."),
@@ -103,26 +103,26 @@ HELD_BY_PYTENSOR: list[tuple[str, Kind, str]] = [
     ),
     (
         "profiling.min_peak_memory",
-        Truth(),
+        Boolean(),
         "Compute the least peak memory of any order.",
     ),
     ("profiling.destination", Text(), "stderr, stdout or a file."),
-    ("profiling.debugprint", Truth(), "Print the graph too."),
-    ("profiling.ignore_first_call", Truth(), "Leave the first call out."),
+    ("profiling.debugprint", Boolean(), "Print the graph too."),
+    ("profiling.ignore_first_call", Boolean(), "Leave the first call out."),
     (
         "DebugMode.patience",
         Number(int, 1),
         "How often to rewrite, to find unstable order.",
     ),
-    ("DebugMode.check_c", Truth(), "Run C implementations."),
-    ("DebugMode.check_py", Truth(), "Run Python implementations."),
-    ("DebugMode.check_finite", Truth(), "Raise for NaN and infinity."),
+    ("DebugMode.check_c", Boolean(), "Run C implementations."),
+    ("DebugMode.check_py", Boolean(), "Run Python implementations."),
+    ("DebugMode.check_finite", Boolean(), "Raise for NaN and infinity."),
     (
         "DebugMode.check_strides",
         Number(int, 0, 2),
         "Check strides: 0 no, 1 warn, 2 raise.",
     ),
-    ("DebugMode.warn_input_not_reused", Truth(), "Warn when an in-place node copies."),
+    ("DebugMode.warn_input_not_reused", Boolean(), "Warn when an in-place node copies."),
     (
         "DebugMode.check_preallocated_output",
         Text(),
@@ -133,9 +133,9 @@ HELD_BY_PYTENSOR: list[tuple[str, Kind, str]] = [
         Number(int, 1),
         "Dimensions to vary there.",
     ),
-    ("NanGuardMode.nan_is_error", Truth(), "NaN is an error."),
-    ("NanGuardMode.inf_is_error", Truth(), "Infinity is an error."),
-    ("NanGuardMode.big_is_error", Truth(), "A magnitude above 1e10 is an error."),
+    ("NanGuardMode.nan_is_error", Boolean(), "NaN is an error."),
+    ("NanGuardMode.inf_is_error", Boolean(), "Infinity is an error."),
+    ("NanGuardMode.big_is_error", Boolean(), "A magnitude above 1e10 is an error."),
     (
         "NanGuardMode.action",
         Choice(("raise", "warn", "pdb")),
@@ -149,16 +149,16 @@ HELD_BY_PYTENSOR: list[tuple[str, Kind, str]] = [
         Number(int),
         "In-place changes between checks; -1 decides by the size of the graph.",
     ),
-    ("cmodule.warn_no_version", Truth(), "Warn about C code without a version."),
-    ("cmodule.remove_gxx_opt", Truth(), "Compile without optimisation."),
-    ("cmodule.compilation_warning", Truth(), "Show the compiler's warnings."),
-    ("cmodule.preload_cache", Truth(), "Load the whole cache of modules at import."),
+    ("cmodule.warn_no_version", Boolean(), "Warn about C code without a version."),
+    ("cmodule.remove_gxx_opt", Boolean(), "Compile without optimisation."),
+    ("cmodule.compilation_warning", Boolean(), "Show the compiler's warnings."),
+    ("cmodule.preload_cache", Boolean(), "Load the whole cache of modules at import."),
     (
         "cmodule.age_thresh_use",
         Number(int),
         "Seconds after which a cached module is not used.",
     ),
-    ("cmodule.debug", Truth(), "Compile with debugging symbols."),
+    ("cmodule.debug", Boolean(), "Compile with debugging symbols."),
     (
         "compile.wait",
         Number(int, 1),

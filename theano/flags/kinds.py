@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from theano.data_classes import dataclass
-from theano.formatting.nearest_name import did_you_mean
+from theano.support.data_classes import dataclass
+from theano.support.formatting.nearest_name import did_you_mean
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Truth:
+class Boolean:
     """A boolean, written True, true, 1, False, false or 0."""
 
     def read(self, raw: object) -> bool:
@@ -188,7 +188,7 @@ def _param_of(mytype: Callable[[Any], Any], doc: str) -> Callable[..., TypedPara
 StrParam = _param_of(str, "A flag that is a string.")
 IntParam = _param_of(int, "A flag that is an integer.")
 FloatParam = _param_of(float, "A flag that is a float.")
-BoolParam = _param_of(Truth().read, "A flag that is a boolean.")
+BoolParam = _param_of(Boolean().read, "A flag that is a boolean.")
 
 
 def listed(options: Iterable[str]) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from theano.flags.flag import Flag, TheanoConfigWarning, caller_stacklevel, check_value
-from theano.formatting.nearest_name import did_you_mean
+from theano.support.formatting.nearest_name import did_you_mean
 
 # What the user set of flags that are not known yet: `AddConfigVar` may make them known.
 THEANO_FLAGS_DICT: dict[str, str] = {}

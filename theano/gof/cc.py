@@ -3,8 +3,8 @@
 
 from theano.gof.instances import including_instances_of
 from theano.gof.link import Linker, LocalLinker
-from theano.pytensor_base.functions import c_code
-from theano.pytensor_base.functions.c_code import CLinkerObject
+from theano.pytensor_internals.functions import c_code
+from theano.pytensor_internals.functions.c_code import CLinkerObject
 
 
 @including_instances_of(c_code.CLinker)

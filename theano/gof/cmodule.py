@@ -3,8 +3,8 @@
 
 from typing import Any
 
-from theano.pytensor_base.functions import c_code
-from theano.pytensor_base.functions.c_code import (
+from theano.pytensor_internals.functions import c_code
+from theano.pytensor_internals.functions.c_code import (
     Compiler,
     DynamicModule,
     ExtFunction,

@@ -1,7 +1,7 @@
 """The folder of compiled code, by Theano 1.0's names."""
 # ruff: noqa: F401 -- this file re-exports
 
-from theano.pytensor_base.functions.compiling import (
+from theano.pytensor_internals.functions.compiling import (
     basecompiledir_ls,
     basecompiledir_purge,
     cleanup,

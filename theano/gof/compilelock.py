@@ -3,7 +3,7 @@
 from contextlib import ExitStack
 from pathlib import Path
 
-from theano.pytensor_base.functions.compiling import force_unlock, lock_ctx
+from theano.pytensor_internals.functions.compiling import force_unlock, lock_ctx
 
 __all__ = ["force_unlock", "get_lock", "lock_ctx", "release_lock"]
 

@@ -6,7 +6,11 @@ from pytensor.graph.fg import FunctionGraph as _PyTensorFunctionGraph
 
 from theano.gof.graph import as_string
 from theano.gof.instances import including_instances_of
-from theano.pytensor_base.graphs.graph import InconsistencyError, MissingInputError, features_of
+from theano.pytensor_internals.graphs.graph import (
+    InconsistencyError,
+    MissingInputError,
+    features_of,
+)
 
 
 class CachedConstantError(Exception):

@@ -35,7 +35,7 @@ from theano.gof.graph_walks import (
 from theano.gof.instances import including_instances_of
 from theano.gof.same_graph import is_same_graph
 from theano.printing.names import operation_name, variable_name
-from theano.pytensor_base.operations.tensor import view_roots
+from theano.pytensor_internals.operations.tensor import view_roots
 
 if TYPE_CHECKING:
     # all variables are of this class

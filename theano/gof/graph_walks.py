@@ -102,13 +102,13 @@ def variables_and_orphans(
     """Return both `variables` and `orphans` of the graph from `i` to `o`."""
     given = set(i)
 
-    def beside_and_before(variable: Variable) -> Iterable[Variable] | None:
+    def alongside_and_before(variable: Variable) -> Iterable[Variable] | None:
         node = variable.owner
         if node is None or variable in given:
             return None
         return reversed([*node.inputs, *node.outputs])
 
-    found = stack_search(deque(o), beside_and_before, "dfs")
+    found = stack_search(deque(o), alongside_and_before, "dfs")
     return found, [v for v in found if v.owner is None and v not in given]
 
 

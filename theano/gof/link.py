@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from theano.gof.instances import including_instances_of
-from theano.pytensor_base.functions import linking
-from theano.pytensor_base.functions.linking import (
+from theano.pytensor_internals.functions import linking
+from theano.pytensor_internals.functions.linking import (
     Container,
     gc_helper,
     map_storage,

@@ -22,13 +22,13 @@ from theano.gof.debug_values import (
     missing_test_message,
 )
 from theano.gof.instances import including_instances_of
-from theano.gof.own.code import is_of_users, thunk_of_folding
-from theano.gof.own.results import with_results_checked
-from theano.pytensor_base.functions.c_code import COp as _PyTensorCOp
-from theano.pytensor_base.functions.c_code import ExternalCOp as _PyTensorExternalCOp
-from theano.pytensor_base.functions.c_code import OpenMPOp as _PyTensorOpenMPOp
-from theano.pytensor_base.graphs.graph import MethodNotDefined
-from theano.pytensor_base.graphs.shapes import METHODS_OF_GRAPH
+from theano.gof.user_operations.code import is_of_users, thunk_of_folding
+from theano.gof.user_operations.results import with_results_checked
+from theano.pytensor_internals.functions.c_code import COp as _PyTensorCOp
+from theano.pytensor_internals.functions.c_code import ExternalCOp as _PyTensorExternalCOp
+from theano.pytensor_internals.functions.c_code import OpenMPOp as _PyTensorOpenMPOp
+from theano.pytensor_internals.graphs.graph import MethodNotDefined
+from theano.pytensor_internals.graphs.shapes import METHODS_OF_GRAPH
 
 # Methods to which PyTensor passes keywords that Theano did not.
 _METHODS_WITHOUT_KEYWORDS = (

@@ -34,17 +34,17 @@ from theano.gof.rewriters.local_rewriters import (
 )
 from theano.gof.rewriters.pattern_rewriter import PatternSub
 from theano.gof.same_graph import is_same_graph_with_merge
-from theano.pytensor_base.graphs.graph import InconsistencyError
-from theano.pytensor_base.graphs.rewriting import (
+from theano.pytensor_internals.graphs.graph import InconsistencyError
+from theano.pytensor_internals.graphs.rewriting import (
     CheckStackTraceRewriter as CheckStackTraceOptimization,
 )
-from theano.pytensor_base.graphs.rewriting import (
+from theano.pytensor_internals.graphs.rewriting import (
     MergeFeature,
     check_stack_trace,
     copy_stack_trace,
 )
-from theano.pytensor_base.graphs.rewriting import pre_constant_merge as _pre_constant_merge
-from theano.pytensor_base.graphs.rewriting import pre_greedy_node_rewriter as _pre_greedy
+from theano.pytensor_internals.graphs.rewriting import pre_constant_merge as _pre_constant_merge
+from theano.pytensor_internals.graphs.rewriting import pre_greedy_node_rewriter as _pre_greedy
 
 
 def pre_constant_merge(vars: Sequence[Variable]) -> Sequence[Variable]:  # noqa: A002

@@ -7,7 +7,7 @@ from theano.gof.rewriters.graph_rewriters import (
     TopoOptimizer,
 )
 from theano.gof.rewriters.local_rewriters import LocalOptGroup
-from theano.pytensor_base.graphs import rewriting as of_pytensor
+from theano.pytensor_internals.graphs import rewriting as of_pytensor
 
 __all__ = [
     "DB",

@@ -1,4 +1,4 @@
 """Parameters of operators in C, by Theano 1.0's names."""
 # ruff: noqa: F401 -- this file re-exports
 
-from theano.pytensor_base.functions.c_code import Params, ParamsType
+from theano.pytensor_internals.functions.c_code import Params, ParamsType

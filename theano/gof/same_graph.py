@@ -9,7 +9,7 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.replace import clone_replace
 from pytensor.graph.traversal import graph_inputs
 
-from theano.pytensor_base.graphs.rewriting import MergeOptimizer
+from theano.pytensor_internals.graphs.rewriting import MergeOptimizer
 
 Givens = Mapping[Variable, Variable] | Sequence[tuple[Variable, Variable]]
 

@@ -18,8 +18,8 @@ from pytensor.graph.traversal import io_toposort
 from pytensor.scalar.basic import ScalarOp
 
 from theano.configdefaults import config
-from theano.pytensor_base.functions.compiling import WRITERS_OF_GRAPHS_INSIDE
-from theano.pytensor_base.graphs.graph import copy_of_node
+from theano.pytensor_internals.functions.compiling import WRITERS_OF_GRAPHS_INSIDE
+from theano.pytensor_internals.graphs.graph import copy_of_node
 
 __all__ = [
     "compute_missing_test_values",

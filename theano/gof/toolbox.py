@@ -6,7 +6,7 @@ from functools import partial
 from pytensor.graph.basic import Apply
 
 from theano.gof.op import Op
-from theano.pytensor_base.graphs.graph import (
+from theano.pytensor_internals.graphs.graph import (
     AlreadyThere,
     BadOptimization,
     History,
@@ -14,10 +14,12 @@ from theano.pytensor_base.graphs.graph import (
     ReplaceValidate,
     Validator,
 )
-from theano.pytensor_base.graphs.graph import Bookkeeper as _PyTensorBookkeeper
-from theano.pytensor_base.graphs.graph import Feature as _PyTensorFeature
-from theano.pytensor_base.graphs.graph import NoOutputFromInplace as _PyTensorNoOutputFromInplace
-from theano.pytensor_base.graphs.graph import (
+from theano.pytensor_internals.graphs.graph import Bookkeeper as _PyTensorBookkeeper
+from theano.pytensor_internals.graphs.graph import Feature as _PyTensorFeature
+from theano.pytensor_internals.graphs.graph import (
+    NoOutputFromInplace as _PyTensorNoOutputFromInplace,
+)
+from theano.pytensor_internals.graphs.graph import (
     ReplacementDidNotRemoveError as ReplacementDidntRemovedError,
 )
 
@@ -91,21 +93,21 @@ class PrintListener(Feature):
         self.active = active
 
     def on_attach(self, fgraph):
-        self._say(f"-- attaching to:  {fgraph}")
+        self._report(f"-- attaching to:  {fgraph}")
 
     def on_detach(self, fgraph):
-        self._say(f"-- detaching from:  {fgraph}")
+        self._report(f"-- detaching from:  {fgraph}")
 
     def on_import(self, fgraph, node, reason):
-        self._say(f"-- importing: {node}, reason: {reason}")
+        self._report(f"-- importing: {node}, reason: {reason}")
 
     def on_prune(self, fgraph, node, reason):
-        self._say(f"-- pruning: {node}, reason: {reason}")
+        self._report(f"-- pruning: {node}, reason: {reason}")
 
     def on_change_input(self, fgraph, node, i, r, new_r, reason=None):
-        self._say(f"-- changing ({node}.inputs[{i}]) from {r} to {new_r}")
+        self._report(f"-- changing ({node}.inputs[{i}]) from {r} to {new_r}")
 
-    def _say(self, line: str) -> None:
+    def _report(self, line: str) -> None:
         if self.active:
             print(line)
 

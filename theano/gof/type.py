@@ -9,7 +9,7 @@ from pytensor.graph.type import Type as PureType
 from theano.gof.graph import Constant
 from theano.gof.instances import including_instances_of
 from theano.gof.utils import hashtype
-from theano.pytensor_base.functions.c_code import (
+from theano.pytensor_internals.functions.c_code import (
     CDataType,
     CDataTypeConstant,
     CEnumType,
@@ -19,9 +19,9 @@ from theano.pytensor_base.functions.c_code import (
     Generic,
     generic,
 )
-from theano.pytensor_base.functions.c_code import CType as _PyTensorCType
-from theano.pytensor_base.graphs.graph import MethodNotDefined
-from theano.pytensor_base.python_helpers import Singleton
+from theano.pytensor_internals.functions.c_code import CType as _PyTensorCType
+from theano.pytensor_internals.graphs.graph import MethodNotDefined
+from theano.pytensor_internals.python_helpers import Singleton
 
 
 @including_instances_of(_PyTensorCType)

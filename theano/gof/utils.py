@@ -8,7 +8,7 @@ from typing import Any
 
 from pytensor.graph.basic import Variable
 
-from theano.pytensor_base.graphs.graph import (
+from theano.pytensor_internals.graphs.graph import (
     MetaObject,
     MethodNotDefined,
     Scratchpad,
@@ -16,7 +16,7 @@ from theano.pytensor_base.graphs.graph import (
     get_variable_trace_string,
     simple_extract_stack,
 )
-from theano.pytensor_base.python_helpers import difference, flatten, hash_from_code
+from theano.pytensor_internals.python_helpers import difference, flatten, hash_from_code
 
 scratchpad = Scratchpad
 

@@ -30,7 +30,7 @@ from theano.gpuarray.type import (
     gpuarray_shared_constructor,
     reg_context,
 )
-from theano.lazy_names import lazy_names
+from theano.support.lazy_names import lazy_names
 
 __all__ = [
     "ContextNotDefined",

@@ -15,7 +15,7 @@ from theano.gpuarray.contexts import ContextNotDefined, get_context
 from theano.gpuarray.cuda_kernels import CGpuKernelBase, GpuKernelBase, Kernel
 from theano.gpuarray.device_arrays import on_device
 from theano.gpuarray.type import GpuArrayConstant, GpuArrayType
-from theano.pytensor_base.graphs.shapes import shape_rule
+from theano.pytensor_internals.graphs.shapes import shape_rule
 
 __all__ = [
     "CGpuKernelBase",

@@ -3,7 +3,7 @@
 from collections.abc import Hashable, KeysView
 from typing import Any
 
-from theano.data_classes import dataclass
+from theano.support.data_classes import dataclass
 
 __all__ = ["Context", "ContextNotDefined", "get_context", "list_contexts", "reg_context"]
 

@@ -53,7 +53,7 @@ def init_dev(dev: str, name: Hashable = None, preallocate: float | None = None) 
             _preallocate(devices[dev], preallocate)
     context = devices[dev]
     reg_context(name, context)
-    _tell(f"Mapped name {name} to device {dev}: {context.devname} ({context.unique_id})")
+    _report(f"Mapped name {name} to device {dev}: {context.devname} ({context.unique_id})")
 
 
 # Theano kept the devices in use there.
@@ -70,7 +70,7 @@ def _choose_allocator(preallocate: float) -> None:
 def _preallocate(context: Context, amount: float) -> None:
     """Have JAX take memory and keep it: an array of that size, which is let go at once."""
     if context.device.memory_stats() is None:
-        _tell(f"Memory of {context.dev} is the host's: nothing is preallocated")
+        _report(f"Memory of {context.dev} is the host's: nothing is preallocated")
         return
     wanted = min(amount, 1 - _KEPT_FREE) * context.total_gmem if amount <= 1 else amount * _MIB
     if wanted > context.free_gmem:
@@ -82,10 +82,10 @@ def _preallocate(context: Context, amount: float) -> None:
     import jax.numpy as jnp
 
     jnp.zeros(int(wanted), np.int8, device=context.device).block_until_ready().delete()
-    _tell(f"Preallocating {wanted / _MIB:.0f} MiB on {context.dev}")
+    _report(f"Preallocating {wanted / _MIB:.0f} MiB on {context.dev}")
 
 
-def _tell(message: str) -> None:
+def _report(message: str) -> None:
     if config.print_active_device:
         print(message, file=sys.stderr)
 

@@ -23,7 +23,7 @@ from theano.gpuarray.contexts import (
 )
 from theano.gpuarray.device_arrays import on_device
 from theano.gpuarray.pickling import GpuArray_unpickler
-from theano.pytensor_base.operations.tensor import TensorOperators, as_tensor_variable_of_class
+from theano.pytensor_internals.operations.tensor import TensorOperators, as_tensor_variable_of_class
 
 __all__ = [
     "ContextNotDefined",

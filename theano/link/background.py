@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from theano.data_classes import dataclass
+from theano.support.data_classes import dataclass
 
 # A signal that comes while the main thread waits is seen at once on POSIX, after so long on Windows.
 POLL_SECONDS = 0.1

@@ -6,14 +6,14 @@ from functools import lru_cache
 
 from pytensor.graph.fg import FunctionGraph
 
-from theano.pytensor_base.graphs.graph import (
+from theano.pytensor_internals.graphs.graph import (
     copy_of_graph_inside,
     frozen_graph_inside,
     without_history,
 )
-from theano.pytensor_base.graphs.order import in_order
-from theano.pytensor_base.graphs.rewriting import GraphRewriter, RewriteDatabaseQuery
-from theano.pytensor_base.graphs.scan import Scan
+from theano.pytensor_internals.graphs.order import in_order
+from theano.pytensor_internals.graphs.rewriting import GraphRewriter, RewriteDatabaseQuery
+from theano.pytensor_internals.graphs.scan import Scan
 from theano.rewriting import arranged
 from theano.rewriting.database import FAST_RUN_TAG, STEPS_TAG, optdb
 from theano.rewriting.rewrites.of_pytensor.left_out import FROM_EVERY_MODE

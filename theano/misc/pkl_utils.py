@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from pytensor.compile.sharedvalue import SharedVariable
 
-from theano.pytensor_base.graphs.graph import Scratchpad
+from theano.pytensor_internals.graphs.graph import Scratchpad
 
 __all__ = [
     "CompatUnpickler",

@@ -27,8 +27,8 @@ from pytensor.tensor.subtensor import (
 from pytensor.tensor.type import TensorType
 from pytensor.tensor.variable import TensorConstant
 
-from theano.pytensor_base.functions.compiling import TypeCastingOp
-from theano.pytensor_base.graphs.scan import Scan
+from theano.pytensor_internals.functions.compiling import TypeCastingOp
+from theano.pytensor_internals.graphs.scan import Scan
 
 __all__ = ["function_name", "inner_name", "operation_name", "type_name", "variable_name"]
 

@@ -7,7 +7,7 @@ from typing import Any
 from pytensor import printing as pytensor_printing
 
 from theano.configdefaults import config
-from theano.pytensor_base.printing import import_pydot
+from theano.pytensor_internals.printing import import_pydot
 
 __all__ = ["pydotprint", "why_no_pydot"]
 

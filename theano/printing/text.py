@@ -12,11 +12,11 @@ from pytensor.compile.io import SymbolicInput, SymbolicOutput
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph, Output
 
-from theano.data_classes import dataclass
 from theano.printing.names import inner_name, operation_name, type_name, variable_name
 from theano.printing.vector_products import factors_of_vectors
-from theano.pytensor_base.functions.compiling import Function
-from theano.pytensor_base.graphs.scan import Scan
+from theano.pytensor_internals.functions.compiling import Function
+from theano.pytensor_internals.graphs.scan import Scan
+from theano.support.data_classes import dataclass
 
 __all__ = ["debugprint", "min_informative_str", "position_independent_str"]
 

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from theano.configdefaults import config
-from theano.data_classes import dataclass
 from theano.profile.findings import Findings, FunctionTimes, share_of, statements_of
+from theano.support.data_classes import dataclass
 
 # Parts of the program's time above which something is worth a word.
 MUCH = 0.1

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from theano.compile.profiling import ProfileStats
-from theano.data_classes import dataclass
 from theano.link.native.run.profile import SegmentProfile, StatementProfile, measurements_of
-from theano.pytensor_base.graphs.scan import Scan
+from theano.pytensor_internals.graphs.scan import Scan
 from theano.scan_module.report.function_report import ScanReport
 from theano.scan_module.report.scan_report import report_of_graph
 from theano.scan_module.report.step_times import LoopTime, StatementTime, step_times
 from theano.source_locations.lines import Place, nearest_line, nearest_place
+from theano.support.data_classes import dataclass
 
 SMALLEST_SHARE = 0.001
 
@@ -164,7 +164,7 @@ class Findings:
         return max(0.0, self.seconds - self.calling - self.compiling)
 
     @property
-    def best_in_words(self) -> str:
+    def best_text(self) -> str:
         """Return what a large product reaches here; empty where it was not measured."""
         return ", ".join(f"{rate:.0f} GFLOP/s of {dtype}" for dtype, rate in self.best.items())
 

@@ -16,7 +16,7 @@ from theano.profile.findings import (
 from theano.profile.pages import address_of
 from theano.scan_module.report.page.colours import PAGE_STYLE, STYLE
 from theano.scan_module.report.page.page import bar, loop_part, paragraph, table, whole_page
-from theano.source_locations.lines import line_in_words, short_line
+from theano.source_locations.lines import format_line, short_line
 
 MOST = 30
 
@@ -42,7 +42,7 @@ def _seconds(findings: Findings, seconds: float) -> tuple[str, str]:
 
 
 def _whole(findings: Findings) -> str:
-    spent, best = findings.compilation, findings.best_in_words
+    spent, best = findings.compilation, findings.best_text
     stages = {
         "calls of functions": findings.calling,
         "compiling: rewriting": spent.rewriting,
@@ -50,11 +50,11 @@ def _whole(findings: Findings) -> str:
         "compiling: all else": spent.rest,
         "the program itself": findings.elsewhere,
     }
-    said = f"Memory at its peak: {findings.peak_bytes / 2**20:.0f} MB." + (
+    message = f"Memory at its peak: {findings.peak_bytes / 2**20:.0f} MB." + (
         f" A large product reaches {best} on this machine." if best else ""
     )
     rows = [(*_seconds(findings, s), escape(name)) for name, s in stages.items()]
-    return table("the whole", ("share", "seconds", "what"), rows, said, escaped=True)
+    return table("the whole", ("share", "seconds", "what"), rows, message, escaped=True)
 
 
 def _advice(findings: Findings) -> str:
@@ -116,7 +116,7 @@ def _statements(findings: Findings) -> str:
             f"{s.gflops:.1f}",
             escape(s.text),
             escape(short_line(place)),
-            escape(line_in_words(s.line, s.of_gradient)),
+            escape(format_line(s.line, s.of_gradient)),
         )
         for s, place in statements_of(findings)[:MOST]
     ]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from theano.profile.advice import advice_for
 from theano.profile.findings import SMALLEST_SHARE, Findings, share_of, source_of, statements_of
-from theano.source_locations.lines import line_in_words, short_line
+from theano.source_locations.lines import format_line, short_line
 
 MOST = 10
 WIDTH = 100
@@ -25,7 +25,7 @@ def terminal_lines(findings: Findings) -> list[str]:
 
 
 def _summary(findings: Findings) -> list[str]:
-    spent, best = findings.compilation, findings.best_in_words
+    spent, best = findings.compilation, findings.best_text
     return [
         "",
         f"theano.profile: {findings.program}, {findings.seconds:.2f} s",
@@ -64,7 +64,7 @@ def _loops(findings: Findings) -> Iterable[str]:
 
 def _statements(findings: Findings) -> Iterable[str]:
     for s, place in statements_of(findings):
-        where = line_in_words(s.line, s.of_gradient) or short_line(place)
+        where = format_line(s.line, s.of_gradient) or short_line(place)
         yield _row(findings, s.seconds, f"  {s.gflops:>7.1f}  {s.text}, {where}")
 
 

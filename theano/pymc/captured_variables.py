@@ -7,8 +7,8 @@ from typing import Any
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.traversal import ancestors, apply_ancestors
 
-from theano.pytensor_base.graphs.scan import Scan
-from theano.pytensor_base.operations.tensor import RandomType
+from theano.pytensor_internals.graphs.scan import Scan
+from theano.pytensor_internals.operations.tensor import RandomType
 from theano.source_locations.lines import users_line
 
 

@@ -14,8 +14,8 @@ from theano.link.native import NotNativeError, c_function
 from theano.link.native.run.c_function import CFunction
 from theano.link.native.runtime.load import symbol
 from theano.pymc.data import value_of_data
-from theano.pymc.density import compiled, density_and_gradient, draws_at_random, of_sampler
-from theano.pymc.kept_values import KeptValues, coordinates, function_of_draws
+from theano.pymc.density import compiled, density_and_gradient, is_random, of_sampler
+from theano.pymc.kept_values import KeptValues, coordinates, function_of_posterior
 from theano.pymc.models import model_of
 from theano.pymc.points import Points
 from theano.pymc.starts import FlatInitialPoint, InitialPoint, check_starts, starting_points
@@ -166,13 +166,13 @@ def compile_model(
     starts = starting_points(first_point)
     points = Points.of(model, starts[0])
     values = density_and_gradient(model, points)
-    if draws_at_random(values, points):
+    if is_random(values, points):
         raise NotNativeError(
             "the log density is another in each call, as of a pm.Minibatch, and nutpie samples one"
             " that a point decides. theano.pymc.logp_dlogp computes it, and pm.fit takes batches"
         )
     density = compiled(model, points, values)
-    names, draws = function_of_draws(model, points, var_names)
+    names, draws = function_of_posterior(model, points, var_names)
     functions = c_function(density), c_function(draws)
     check_starts(functions[0], points, starts, model)
     kept = KeptValues.of(names, functions[1], points.flat(starts[0]))

@@ -12,7 +12,7 @@ from pymc.logprob.utils import CheckParameterValue
 from pytensor.graph.basic import Apply
 from pytensor.graph.fg import FunctionGraph
 
-from theano.pytensor_base.graphs.rewriting import GraphRewriter, RewriteDatabaseQuery
+from theano.pytensor_internals.graphs.rewriting import GraphRewriter, RewriteDatabaseQuery
 from theano.rewriting.database import optdb
 from theano.scan_module.scan_op import Scan
 from theano.scan_module.scan_opt.loop_rewriter import loops_of

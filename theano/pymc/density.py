@@ -199,7 +199,7 @@ def density_and_gradient(model: Any, points: Points) -> list[Variable]:
     return points.of_vector([density, joined(gradients)])
 
 
-def draws_at_random(values: list[Variable], points: Points) -> bool:
+def is_random(values: list[Variable], points: Points) -> bool:
     """Return whether values of a model differ from call to call, at the same point."""
     return bool(collect_default_updates(values, inputs=[points.vector]))
 

@@ -12,7 +12,7 @@ from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.linalg import SVD, Eig, Eigh
 
 from theano.pymc.points import Points
-from theano.pytensor_base.graphs.scan import Scan
+from theano.pytensor_internals.graphs.scan import Scan
 
 # the positions of results that turn freely where two eigenvalues, or singular values, are equal
 _VECTORS: dict[type, tuple[int, ...]] = {Eigh: (1,), Eig: (1,), SVD: (0, 2)}

@@ -10,11 +10,11 @@ import pandas as pd
 from pytensor.graph.basic import Variable
 from pytensor.graph.traversal import ancestors
 
-from theano.data_classes import dataclass
 from theano.link.native.run.c_function import CFunction, NotNativeError
-from theano.pymc.density import compiled, draws_at_random
+from theano.pymc.density import compiled, is_random
 from theano.pymc.points import Points, array_of, slices_of
 from theano.scan_module.adopt import adopt
+from theano.support.data_classes import dataclass
 
 Shape = tuple[int, ...]
 
@@ -55,7 +55,7 @@ class KeptValues:
         return self.names, slices_of(self.shapes), self.shapes
 
 
-def function_of_draws(
+def function_of_posterior(
     model: Any, points: Points, var_names: Iterable[str] | None
 ) -> tuple[list[str], Any]:
     """Compile what computes the values that are kept of a draw, from the vector of a point.
@@ -88,7 +88,7 @@ def function_of_draws(
     ]
     names = [*points.names, *(v.name for v in others)]
     values = [array_of(v) for v in points.of_vector(adopt([*points.variables, *others]))]
-    drawn = [n for n, v in zip(names, values, strict=True) if draws_at_random([v], points)]
+    drawn = [n for n, v in zip(names, values, strict=True) if is_random([v], points)]
     if drawn:
         raise NotNativeError(
             f"{', '.join(drawn)}: expected values that a point decides, got random draws."

@@ -9,7 +9,7 @@ from pytensor.graph.fg import FunctionGraph
 from theano.compile.mode import Mode
 from theano.pymc.conditions_of_steps import ConditionsOfSteps
 from theano.pymc.functions_in_c import know_functions
-from theano.pytensor_base.graphs.rewriting import GraphRewriter
+from theano.pytensor_internals.graphs.rewriting import GraphRewriter
 
 
 class _RewritesOf(GraphRewriter):

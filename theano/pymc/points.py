@@ -17,7 +17,7 @@ from pytensor.tensor.basic import as_tensor, concatenate
 from pytensor.tensor.sharedvar import TensorSharedVariable
 from pytensor.tensor.type import TensorType
 
-from theano.data_classes import dataclass
+from theano.support.data_classes import dataclass
 
 
 @dataclass(frozen=True)

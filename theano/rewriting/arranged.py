@@ -10,9 +10,9 @@ from typing import Any
 from pytensor.compile.mode import optdb as _pytensor_optdb
 from pytensor.graph.fg import FunctionGraph
 
-from theano.pytensor_base.graphs.graph import DestroyHandler, features_of
-from theano.pytensor_base.graphs.kinds import is_a
-from theano.pytensor_base.graphs.rewriting import (
+from theano.pytensor_internals.graphs.graph import DestroyHandler, features_of
+from theano.pytensor_internals.graphs.kinds import is_a
+from theano.pytensor_internals.graphs.rewriting import (
     EquilibriumGraphRewriter,
     GraphRewriter,
     MergeOptimizer,
@@ -21,18 +21,21 @@ from theano.pytensor_base.graphs.rewriting import (
     SequentialNodeRewriter,
     WalkingGraphRewriter,
 )
-from theano.pytensor_base.graphs.scan import (
+from theano.pytensor_internals.graphs.scan import (
     MergeWithLines,
     Scan,
     ScanEquilibriumGraphRewriter,
     ScanMerge,
 )
-from theano.pytensor_base.operations.tensor_rewrites import ShapeOptimizer, topo_constant_folding
+from theano.pytensor_internals.operations.tensor_rewrites import (
+    ShapeOptimizer,
+    topo_constant_folding,
+)
 from theano.rewriting.equilibrium import Equilibrium
 from theano.rewriting.lazy_shapes import AttachLazyShapes
-from theano.rewriting.merged import Merge
-from theano.rewriting.rewrites.of_pytensor.instead import INSTEAD
-from theano.rewriting.seconds import SecondsByRewrite
+from theano.rewriting.merging import Merge
+from theano.rewriting.rewrites.of_pytensor.replacements import INSTEAD
+from theano.rewriting.times_of_rewrites import SecondsByRewrite
 from theano.rewriting.visits_by_operation import InTurn, Walk
 
 

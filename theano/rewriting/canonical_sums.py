@@ -15,7 +15,7 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.scalar.basic import Abs
 from pytensor.tensor.elemwise import DimShuffle, Elemwise
 
-from theano.pytensor_base.graphs.kinds import is_a
+from theano.pytensor_internals.graphs.kinds import is_a
 
 # integers beyond it are changed when PyTensor divides them by one
 LARGEST = 2.0**53

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 from pytensor.graph.basic import Apply
 from pytensor.graph.fg import FunctionGraph, Output
 
-from theano.pytensor_base.graphs.graph import Feature
-from theano.pytensor_base.graphs.kinds import is_a
+from theano.pytensor_internals.graphs.graph import Feature
+from theano.pytensor_internals.graphs.kinds import is_a
 
 
 class NewNodes(Feature):

@@ -4,19 +4,18 @@ from typing import Any
 
 from pytensor.compile.mode import optdb as _pytensor_optdb
 
-from theano.pytensor_base.graphs.rewriting import in2out
+from theano.pytensor_internals.graphs.rewriting import in2out
 from theano.rewriting.layered_database import LayeredDB
-from theano.rewriting.lines_kept import LinesKept
-from theano.rewriting.rewrites.elements.casts_by_numpy import cast_by_numpy
-from theano.rewriting.rewrites.elements.choices_at_once import choice_at_once
-from theano.rewriting.rewrites.elements.few_operands import few_fused_operands, few_operands
-from theano.rewriting.rewrites.elements.logarithms_and_roots import (
+from theano.rewriting.rewrites.elementwise.casts_by_numpy import cast_by_numpy
+from theano.rewriting.rewrites.elementwise.choices_at_once import choice_at_once
+from theano.rewriting.rewrites.elementwise.few_operands import few_fused_operands, few_operands
+from theano.rewriting.rewrites.elementwise.logarithms_and_roots import (
     log_of_exponentials,
     log_of_squared_tanh,
     square_of_root,
 )
-from theano.rewriting.rewrites.elements.negative_terms import sum_with_negative_term
-from theano.rewriting.rewrites.elements.views_last import views_last
+from theano.rewriting.rewrites.elementwise.negative_terms import sum_with_negative_term
+from theano.rewriting.rewrites.elementwise.views_last import views_last
 from theano.rewriting.rewrites.in_place.parts_in_place import PartsInPlace
 from theano.rewriting.rewrites.in_place.results_in_place import ResultsInPlace
 from theano.rewriting.rewrites.known_choices import known_choice
@@ -24,8 +23,9 @@ from theano.rewriting.rewrites.matrices.diagonals import diagonal_of_parts
 from theano.rewriting.rewrites.matrices.structured_matrices import StructuredProducts
 from theano.rewriting.rewrites.matrices.transposed_products import TransposedProducts
 from theano.rewriting.rewrites.operators_as_graphs import operators_as_graphs
-from theano.rewriting.rewrites.parts.joined_parts import JoinedParts
-from theano.rewriting.rewrites.parts.zeros_written_whole import zeros_written_whole
+from theano.rewriting.rewrites.subtensors.joined_parts import JoinedParts
+from theano.rewriting.rewrites.subtensors.zeros_written_whole import zeros_written_whole
+from theano.rewriting.source_lines import LinesKept
 
 __all__ = [
     "FAST_COMPILE_TAG",

@@ -16,23 +16,23 @@ from pytensor.configdefaults import config
 from pytensor.graph.basic import Apply
 from pytensor.graph.fg import FunctionGraph
 
-from theano.pytensor_base.graphs.order import in_order
-from theano.pytensor_base.graphs.rewrites_by_operation import RewritesByOperation
-from theano.pytensor_base.graphs.rewriting import (
+from theano.pytensor_internals.graphs.order import in_order
+from theano.pytensor_internals.graphs.rewrites_by_operation import RewritesByOperation
+from theano.pytensor_internals.graphs.rewriting import (
     EquilibriumGraphRewriter,
     GraphRewriter,
     NodeRewriter,
 )
 from theano.rewriting.changes import Changes, attached
 from theano.rewriting.may_apply import NodeQuestion, graph_question, node_question
-from theano.rewriting.rewrites.elements.constants_by_own_code import LAST_INSTEAD
-from theano.rewriting.rewrites.elements.explicit_casts import (
+from theano.rewriting.rewrites.elementwise.constants_by_own_code import LAST_INSTEAD
+from theano.rewriting.rewrites.elementwise.explicit_casts import (
     make_casts_explicit,
     make_casts_implicit,
 )
-from theano.rewriting.rewrites.of_pytensor.instead import INSTEAD
-from theano.rewriting.seconds import SecondsByRewrite
-from theano.rewriting.visits_by_operation import most_uses, say_without_end
+from theano.rewriting.rewrites.of_pytensor.replacements import INSTEAD
+from theano.rewriting.times_of_rewrites import SecondsByRewrite
+from theano.rewriting.visits_by_operation import most_uses, report_endless_rewriting
 
 # How far from a change a rewrite of one node looks: it matches patterns of its operands ...
 LEVELS_OF_CLIENTS = 3
@@ -184,7 +184,7 @@ class _Run:
         """Return whether a rewrite seems never to end; says which, and those that were used as often."""
         if max(self.uses.values(), default=0) <= self.most_uses():
             return False
-        say_without_end(self.rewriter.name, self.uses, self.at_first)
+        report_endless_rewriting(self.rewriter.name, self.uses, self.at_first)
         return True
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from threading import RLock
 
 from theano.gof.optdb import EquilibriumDB, SequenceDB, check_that_free, holds
-from theano.pytensor_base.graphs import rewriting as of_pytensor
+from theano.pytensor_internals.graphs import rewriting as of_pytensor
 
 __all__ = ["LayeredDB", "LayeredEquilibriumDB"]
 

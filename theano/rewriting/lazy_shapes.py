@@ -9,9 +9,9 @@ from pytensor.graph.basic import Apply, Constant, equal_computations
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.traversal import ancestors
 
-from theano.pytensor_base.graphs.rewriting import GraphRewriter
-from theano.pytensor_base.graphs.shape_sources import has_the_shape_of
-from theano.pytensor_base.operations.tensor_rewrites import ShapesWhenAsked
+from theano.pytensor_internals.graphs.rewriting import GraphRewriter
+from theano.pytensor_internals.graphs.shape_sources import has_the_shape_of
+from theano.pytensor_internals.operations.tensor_rewrites import ShapesWhenAsked
 
 # how many variables may compute two shapes that are rewritten in order to compare them
 MOST_COMPARED = 150

@@ -7,7 +7,7 @@ from typing import Any
 from pytensor.graph.basic import Constant, Variable
 from pytensor.tensor.basic import constant
 
-from theano.pytensor_base.graphs.shapes import length_along
+from theano.pytensor_internals.graphs.shapes import length_along
 
 
 def static_length(length: Any) -> int | None:

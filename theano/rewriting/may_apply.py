@@ -20,15 +20,15 @@ from pytensor.tensor.math import Dot, add, mul, neg, reciprocal, sub, true_div
 from pytensor.tensor.shape import Reshape, Shape, Shape_i, SpecifyShape
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
-from theano.pytensor_base.graphs.kinds import is_a
-from theano.pytensor_base.graphs.rewriting import (
+from theano.pytensor_internals.graphs.kinds import is_a
+from theano.pytensor_internals.graphs.rewriting import (
     GraphRewriter,
     NodeRewriter,
     PatternNodeRewriter,
     pattern_question,
 )
-from theano.pytensor_base.graphs.scan import Scan
-from theano.pytensor_base.operations.tensor_rewrites import (
+from theano.pytensor_internals.graphs.scan import Scan
+from theano.pytensor_internals.operations.tensor_rewrites import (
     basic,
     local_add_canonizer,
     local_greedy_distributor,
@@ -38,7 +38,7 @@ from theano.pytensor_base.operations.tensor_rewrites import (
     topological_second_sink,
 )
 from theano.rewriting.canonical_sums import question_of_form
-from theano.rewriting.rewrites.elements.constants_by_own_code import FOLD_CONSTANTS
+from theano.rewriting.rewrites.elementwise.constants_by_own_code import FOLD_CONSTANTS
 from theano.rewriting.rewrites.matrices.products_with_zeros import product_with_zeros
 from theano.rewriting.rewrites.of_pytensor.guarded import Guarded
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from pytensor.compile.mode import Mode
 
-from theano.data_classes import dataclass
+from theano.support.data_classes import dataclass
 
 
 @dataclass(frozen=True)

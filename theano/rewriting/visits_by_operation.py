@@ -12,9 +12,9 @@ from pytensor.graph.basic import Apply
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.traversal import apply_ancestors
 
-from theano.pytensor_base.graphs.order import order_of
-from theano.pytensor_base.graphs.rewrites_by_operation import RewritesByOperation
-from theano.pytensor_base.graphs.rewriting import SequentialNodeRewriter, WalkingGraphRewriter
+from theano.pytensor_internals.graphs.order import order_of
+from theano.pytensor_internals.graphs.rewrites_by_operation import RewritesByOperation
+from theano.pytensor_internals.graphs.rewriting import SequentialNodeRewriter, WalkingGraphRewriter
 from theano.rewriting.changes import NewNodes, attached
 
 _log = logging.getLogger(__name__)
@@ -38,7 +38,7 @@ def most_uses(at_first: int, largest: int, ratio: float | None) -> float:
     return max(min(largest, MOST_GROWTH * at_first), FEWEST_NODES) * (ratio or 0)
 
 
-def say_without_end(where: Any, uses: Counter, at_first: int) -> None:
+def report_endless_rewriting(where: Any, uses: Counter, at_first: int) -> None:
     """Log an error that names the rewrites that were used most.
 
     Raises
@@ -96,7 +96,7 @@ class Walk(WalkingGraphRewriter):
                 asked_for = walk._in_order(start_from or fgraph.outputs)
             walk._visit(fgraph, asked_for)
         except _WithoutEnd:
-            say_without_end(self.name or "walk", walk.uses, at_first)
+            report_endless_rewriting(self.name or "walk", walk.uses, at_first)
         return None
 
     def _in_order(self, start_from: Any) -> list[Apply]:
@@ -157,6 +157,6 @@ class InTurn(SequentialNodeRewriter):
             if not self.apply_all_rewrites or first.owner is None:
                 return found
             if uses.total() > most_uses(1, 1, config.optdb__max_use_ratio):
-                say_without_end(self.name or "rewrites in turn", uses, 1)
+                report_endless_rewriting(self.name or "rewrites in turn", uses, 1)
                 return None
             replaced, node = found, first.owner

@@ -32,8 +32,8 @@ __all__ = [
     "SCALE_OF_FLOAT64",
     "SHIFT1",
     "SHIFT2",
-    "drawn_numbers",
-    "next_draws",
+    "random_numbers",
+    "next_samples",
     "product_modulo",
 ]
 
@@ -81,7 +81,7 @@ def _block_ahead() -> np.ndarray:
     return np.stack([_steps_ahead(ONE_STEP_1, M1, _BLOCK), _steps_ahead(ONE_STEP_2, M2, _BLOCK)])
 
 
-def next_draws(states: np.ndarray, count: int) -> np.ndarray:
+def next_samples(states: np.ndarray, count: int) -> np.ndarray:
     """Draw `count` integers in 1 .. M1, the i-th from row ``i % len(states)`` of `states`.
 
     Parameters
@@ -116,19 +116,19 @@ def next_draws(states: np.ndarray, count: int) -> np.ndarray:
     for rows, end in ((slice(0, last), steps + 3), (slice(last, used), steps + 2)):
         held = x[:, end - 3 : end, rows][:, ::-1]
         states[rows] = held.transpose(2, 0, 1).reshape(-1, 6)
-    drawn = x.view("int64")[0, 3:] - x.view("int64")[1, 3:]
-    drawn += (drawn <= 0) * M1
-    return drawn.reshape(-1)[:count]
+    sampled = x.view("int64")[0, 3:] - x.view("int64")[1, 3:]
+    sampled += (sampled <= 0) * M1
+    return sampled.reshape(-1)[:count]
 
 
-def drawn_numbers(drawn: np.ndarray, dtype: str) -> np.ndarray:
-    """Turn the integers of `next_draws` into numbers strictly between 0 and 1.
+def random_numbers(sampled: np.ndarray, dtype: str) -> np.ndarray:
+    """Turn the integers of `next_samples` into numbers strictly between 0 and 1.
 
     The scales are Theano's: the greatest for which no draw is rounded to 1. In float16, whose
     numbers are few, only the last 15 bits of a draw count.
     """
     if dtype == "float16":
-        return (((drawn & 0x7FFF) + 1) * SCALE_OF_FLOAT16).astype(dtype)
+        return (((sampled & 0x7FFF) + 1) * SCALE_OF_FLOAT16).astype(dtype)
     if dtype == "float32":
-        return drawn.astype(dtype) * np.float32(SCALE_OF_FLOAT32)
-    return drawn * SCALE_OF_FLOAT64
+        return sampled.astype(dtype) * np.float32(SCALE_OF_FLOAT32)
+    return sampled * SCALE_OF_FLOAT64

@@ -5,7 +5,7 @@ import pytensor.tensor as pt
 from pytensor.gradient import disconnected_type
 from pytensor.graph.basic import Apply
 
-from theano.pytensor_base.graphs.shapes import shape_rule
+from theano.pytensor_internals.graphs.shapes import shape_rule
 from theano.sandbox import mrg31k3p
 from theano.sandbox.mrg_uniform import mrg_uniform_base
 
@@ -71,8 +71,8 @@ class mrg_truncated(mrg_uniform_base):
             states = states.copy()
         halves, aims = samples.reshape(2, -1), directions.reshape(2, -1)
         beyond = (halves < -FARTHEST) | (halves > FARTHEST)
-        drawn = mrg31k3p.next_draws(states, int(beyond.sum()))
-        radii = _radii(mrg31k3p.drawn_numbers(drawn, samples.dtype.name))
+        sampled = mrg31k3p.next_samples(states, int(beyond.sum()))
+        radii = _radii(mrg31k3p.random_numbers(sampled, samples.dtype.name))
         first, second = np.split(radii, [int(beyond[0].sum())])
         pieces = []
         for half, aim, far, radius in zip(halves, aims, beyond, (first, second), strict=True):

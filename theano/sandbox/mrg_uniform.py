@@ -10,8 +10,8 @@ from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
 from pytensor.tensor.type import TensorType
 
-from theano.pytensor_base.graphs.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
-from theano.pytensor_base.graphs.shapes import shape_rule
+from theano.pytensor_internals.graphs.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
+from theano.pytensor_internals.graphs.shapes import shape_rule
 from theano.rewriting.database import FAST_RUN_TAG, register_for_tags
 from theano.sandbox import mrg31k3p
 from theano.tensor.constants import extract_constant
@@ -112,23 +112,23 @@ class mrg_uniform(mrg_uniform_base):
             raise ValueError(f"mrg_uniform: expected at most 2**31 - 1 samples, got size {shape}")
         if not self.inplace:
             states = states.copy()
-        drawn = mrg31k3p.drawn_numbers(mrg31k3p.next_draws(states, count), dtype)
+        sampled = mrg31k3p.random_numbers(mrg31k3p.next_samples(states, count), dtype)
         output_storage[0][0] = states
-        output_storage[1][0] = drawn.reshape(shape)
+        output_storage[1][0] = sampled.reshape(shape)
 
 
 @node_rewriter([mrg_uniform_base], inplace=True)
-def _draw_in_place(fgraph, node):
+def _sample_in_place(fgraph, node):
     if node.op.inplace:
         return False
-    drawn = type(node.op)(node.op.output_type, inplace=True).make_node(*node.inputs).outputs
-    copy_stack_trace(node.outputs, drawn)
-    return drawn
+    sampled = type(node.op)(node.op.output_type, inplace=True).make_node(*node.inputs).outputs
+    copy_stack_trace(node.outputs, sampled)
+    return sampled
 
 
 register_for_tags(
     "random_make_inplace_mrg",
-    dfs_rewriter(_draw_in_place, ignore_newtrees=True),
+    dfs_rewriter(_sample_in_place, ignore_newtrees=True),
     FAST_RUN_TAG,
     "inplace",
     position=99,

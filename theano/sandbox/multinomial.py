@@ -11,7 +11,7 @@ from pytensor.graph.op import Op
 from pytensor.scalar.basic import as_scalar
 from pytensor.tensor.type import TensorType
 
-from theano.pytensor_base.graphs.shapes import shape_rule
+from theano.pytensor_internals.graphs.shapes import shape_rule
 
 __all__ = ["ChoiceFromUniform", "MultinomialFromUniform"]
 
@@ -65,16 +65,16 @@ class MultinomialFromUniform(Op):
 
     def perform(self, node, inputs, output_storage):
         pvals, unis, n = inputs[0], inputs[1], int(inputs[2])
-        draws = self._draws_of_rows(pvals, unis, n)
+        samples = self._samples_of_rows(pvals, unis, n)
         # Sums in float64, whatever the dtype, as in Theano.
         sums = pvals.cumsum(axis=1, dtype="float64")
         counts = np.zeros(pvals.shape, dtype=node.outputs[0].dtype)
-        for uniform in draws:
-            rows, outcomes = _first_above(sums, uniform)
-            counts[rows, outcomes] += 1
+        for uniform in samples:
+            rows, categories = _first_above(sums, uniform)
+            counts[rows, categories] += 1
         output_storage[0][0] = counts
 
-    def _draws_of_rows(self, pvals: np.ndarray, unis: np.ndarray, n: int) -> np.ndarray:
+    def _samples_of_rows(self, pvals: np.ndarray, unis: np.ndarray, n: int) -> np.ndarray:
         if len(unis) != len(pvals) * n:
             raise ValueError(
                 f"{type(self).__name__}: expected {n} draws for each of {len(pvals)} rows, "
@@ -116,15 +116,15 @@ class ChoiceFromUniform(MultinomialFromUniform):
             raise ValueError(
                 f"{type(self).__name__}: cannot sample {n} of {pvals.shape[1]} without replacement"
             )
-        draws = self._draws_of_rows(pvals, unis, n)
+        samples = self._samples_of_rows(pvals, unis, n)
         left = pvals.copy()
         chosen = np.full((len(pvals), n), -1, dtype=node.outputs[0].dtype)
-        for column, uniform in enumerate(draws):
+        for column, uniform in enumerate(samples):
             sums = left.cumsum(axis=1, dtype="float64")
-            rows, outcomes = _first_above(sums, uniform)
-            chosen[rows, column] = outcomes
+            rows, categories = _first_above(sums, uniform)
+            chosen[rows, column] = categories
             if not self.replace:
-                left[rows] = _without(left[rows], sums[rows], outcomes)
+                left[rows] = _without(left[rows], sums[rows], categories)
         output_storage[0][0] = chosen
 
 
@@ -135,18 +135,18 @@ def _first_above(sums: np.ndarray, uniform: np.ndarray) -> tuple[np.ndarray, np.
     return rows, above[rows].argmax(axis=1) if above.shape[1] else rows
 
 
-def _without(pvals: np.ndarray, sums: np.ndarray, outcomes: np.ndarray) -> np.ndarray:
+def _without(pvals: np.ndarray, sums: np.ndarray, categories: np.ndarray) -> np.ndarray:
     """Take an outcome from each row and scale the others to a sum of 1.
 
     The sum is built in the order and the dtypes of Theano, so that draws stay the same: what
     is before the outcome in float64, then the rest one by one in the dtype of `pvals`.
     """
     rows = np.arange(len(pvals))
-    before = (sums[rows, outcomes] - pvals[rows, outcomes]).astype(pvals.dtype)
-    later = np.where(np.arange(pvals.shape[1]) > outcomes[:, None], pvals, 0)
-    later[rows, outcomes] = before
+    before = (sums[rows, categories] - pvals[rows, categories]).astype(pvals.dtype)
+    later = np.where(np.arange(pvals.shape[1]) > categories[:, None], pvals, 0)
+    later[rows, categories] = before
     total = later.cumsum(axis=1, dtype=pvals.dtype)[:, -1:]
-    pvals[rows, outcomes] = 0
+    pvals[rows, categories] = 0
     with np.errstate(invalid="ignore", divide="ignore"):
         # Nothing is left after the last outcome, nor asked for.
         return pvals / total

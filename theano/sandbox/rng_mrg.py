@@ -14,7 +14,12 @@ from pytensor.tensor.type import TensorType
 from pytensor.tensor.variable import TensorVariable
 
 from theano.compile.sharedvalue import SharedVariable, shared
-from theano.sandbox.draw_arguments import (
+from theano.sandbox.mrg31k3p import M1, M2
+from theano.sandbox.mrg_streams import A1p72, A1p134, A2p72, A2p134, jumped, substreams
+from theano.sandbox.mrg_truncated import mrg_truncated
+from theano.sandbox.mrg_uniform import DotModulo, matVecModM, mrg_uniform, mrg_uniform_base
+from theano.sandbox.multinomial import ChoiceFromUniform, MultinomialFromUniform
+from theano.sandbox.sample_arguments import (
     as_matrix,
     as_size,
     check_lengths,
@@ -22,11 +27,6 @@ from theano.sandbox.draw_arguments import (
     is_integer,
     without_gradient,
 )
-from theano.sandbox.mrg31k3p import M1, M2
-from theano.sandbox.mrg_streams import A1p72, A1p134, A2p72, A2p134, jumped, substreams
-from theano.sandbox.mrg_truncated import mrg_truncated
-from theano.sandbox.mrg_uniform import DotModulo, matVecModM, mrg_uniform, mrg_uniform_base
-from theano.sandbox.multinomial import ChoiceFromUniform, MultinomialFromUniform
 
 __all__ = [
     "DotModulo",
@@ -240,10 +240,10 @@ class MRG_RandomStreams:
             raise TypeError(f"expected a tuple or a symbolic vector as size, got {size!r}")
         count = self.n_streams(size) if nstreams is None else nstreams
         states = self._new_states(count, dtype, target)
-        following, drawn = mrg_uniform.new(states, ndim, dtype, size)
-        drawn = self.pretty_return(states, following, drawn, size=size, nstreams=nstreams)
-        scaled = drawn * (high - low) + low
-        if scaled.type.broadcastable != drawn.type.broadcastable:
+        following, sampled = mrg_uniform.new(states, ndim, dtype, size)
+        sampled = self.pretty_return(states, following, sampled, size=size, nstreams=nstreams)
+        scaled = sampled * (high - low) + low
+        if scaled.type.broadcastable != sampled.type.broadcastable:
             raise NotImplementedError(
                 f"uniform: expected low and high to fit size {size}, got {low.type}, {high.type}"
             )
@@ -397,11 +397,11 @@ class MRG_RandomStreams:
         samples = pt.join(0, *parts)
         if truncate:
             directions = pt.join(0, pt.cos(angle), pt.sin(angle))
-            samples = self._redrawn(samples, directions, dtype, nstreams, target)
+            samples = self._resampled(samples, directions, dtype, nstreams, target)
         samples = samples[:count].reshape(size, ndim=ndim)
         return samples * std + avg
 
-    def _redrawn(
+    def _resampled(
         self,
         samples: TensorVariable,
         directions: TensorVariable,
@@ -415,8 +415,8 @@ class MRG_RandomStreams:
         count = self.n_streams(size) if nstreams is None else nstreams
         states = self._new_states(count, dtype, target)
         truncated = mrg_truncated(TensorType(dtype, shape=(None,)))
-        following, drawn = truncated(states, samples, directions)
-        return self.pretty_return(states, following, drawn, size=size, nstreams=nstreams)
+        following, sampled = truncated(states, samples, directions)
+        return self.pretty_return(states, following, sampled, size=size, nstreams=nstreams)
 
     def _new_states(self, count: int, dtype: str, target: str | None) -> SharedVariable:
         states = shared(self.get_substream_rstates(count, dtype), target=target)

@@ -19,7 +19,7 @@ from pytensor.scalar.basic import abs as abs_
 from pytensor.scalar.basic import reciprocal as inv
 from pytensor.scalar.basic import sign as sgn
 
-from theano.pytensor_base.operations.scalar import (
+from theano.pytensor_internals.operations.scalar import (
     Angle,
     ComplexFromPolar,
     Deg2Rad,

@@ -3,5 +3,5 @@
 
 from pytensor.scalar.math import *
 
-from theano.pytensor_base.operations.scalar import GammaL, GammaU, gammal, gammau
+from theano.pytensor_internals.operations.scalar import GammaL, GammaU, gammal, gammau
 from theano.scalar.old_special import Chi2SF, Iv, chi2sf, iv

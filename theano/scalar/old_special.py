@@ -3,7 +3,7 @@
 from pytensor.gradient import grad_not_implemented
 from pytensor.scalar.basic import BinaryScalarOp, upgrade_to_float, upgrade_to_float64
 
-from theano.pytensor_base.python_helpers import lazy_scipy_module
+from theano.pytensor_internals.python_helpers import lazy_scipy_module
 
 # slow to import, and not needed by most programs
 special = lazy_scipy_module("special")

@@ -13,7 +13,7 @@ from pytensor.scalar.basic import (
     upcast_out,
 )
 
-from theano.pytensor_base.graphs.graph import MetaObject
+from theano.pytensor_internals.graphs.graph import MetaObject
 
 __all__ = [
     "as_common_dtype",

@@ -2,13 +2,13 @@
 
 from typing import TYPE_CHECKING
 
-from theano.lazy_names import lazy_names
 from theano.scan_module import scan_opt
 from theano.scan_module.adopt import adopt
 from theano.scan_module.call.stopping import until
 from theano.scan_module.scan import scan
 from theano.scan_module.scan_checkpoints import scan_checkpoints
 from theano.scan_module.scan_views import foldl, foldr, map, reduce
+from theano.support.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from theano.scan_module.report.scan_report import scan_report

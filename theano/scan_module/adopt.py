@@ -10,7 +10,7 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.traversal import io_toposort
 from pytensor.tensor.subtensor import Subtensor
 
-from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
+from theano.pytensor_internals.graphs.scan import Scan as PyTensorScan
 from theano.scan_module.loop.arguments import Loop, unpack
 from theano.scan_module.loop.state_types import with_states_typed_by_both
 from theano.scan_module.scan_op import Scan

@@ -12,7 +12,7 @@ from pytensor.graph.replace import clone_replace
 from pytensor.graph.traversal import graph_inputs, walk_toposort
 
 from theano.compile.builders import OpFromGraph
-from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
+from theano.pytensor_internals.graphs.scan import Scan as PyTensorScan
 from theano.scan_module.loop.arguments import Invariant, unpack
 from theano.scan_module.scan_op import Scan
 

@@ -12,11 +12,10 @@ from pytensor.tensor.basic import shape_padleft
 from pytensor.tensor.type import TensorType
 
 from theano.configdefaults import config
-from theano.garbage_collection import rare_collections
 from theano.gof.test_values import compute_missing_test_values, no_test_values
 from theano.rewriting.step_modes import step_modes
-from theano.scan_module.call.given import Given
-from theano.scan_module.call.given_arrays import check_arrays, check_sequences, with_rows_checked
+from theano.scan_module.call.arguments_by_role import Given
+from theano.scan_module.call.checked_arrays import check_arrays, check_sequences, with_rows_checked
 from theano.scan_module.call.last_values import warn_of_last_values
 from theano.scan_module.call.loop_of_step import results_of_loop
 from theano.scan_module.call.number_of_steps import check_steps, check_truncation, constant_steps
@@ -26,6 +25,7 @@ from theano.scan_module.call.updated_outside import with_default_updates
 from theano.scan_module.call.written_step import WrittenStep
 from theano.scan_module.loop.arguments import LoopSettings
 from theano.source_locations.one_trace import traced_as_one
+from theano.support.garbage_collection import rare_collections
 from theano.updates import OrderedUpdates
 
 

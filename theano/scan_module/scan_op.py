@@ -8,11 +8,11 @@ from pytensor.graph.basic import Apply, Variable
 
 from theano.configdefaults import config
 from theano.gof.test_values import tests_only_results
-from theano.pytensor_base.functions.compiling import freeing_what_runs
-from theano.pytensor_base.functions.linking import WrapLinker
-from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
-from theano.pytensor_base.graphs.scan import ScanInfo, function_of_step, unfrozen_step
-from theano.pytensor_base.graphs.shapes import shape_rule
+from theano.pytensor_internals.functions.compiling import freeing_what_runs
+from theano.pytensor_internals.functions.linking import WrapLinker
+from theano.pytensor_internals.graphs.scan import Scan as PyTensorScan
+from theano.pytensor_internals.graphs.scan import ScanInfo, function_of_step, unfrozen_step
+from theano.pytensor_internals.graphs.shapes import shape_rule
 from theano.rewriting.step_profiles import with_own_profile
 from theano.scan_module.gradient.backward_loop import loop_pullback
 from theano.scan_module.gradient.connections import connection_pattern_of_loop

@@ -11,8 +11,8 @@ import pytensor
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.traversal import walk
 
-from theano.data_classes import dataclass
-from theano.pytensor_base.graphs.rewriting import copy_stack_trace
+from theano.pytensor_internals.graphs.rewriting import copy_stack_trace
+from theano.support.data_classes import dataclass
 
 # The folders whose lines are not a user's.
 PACKAGES = tuple(
@@ -76,7 +76,7 @@ def asked_line(node: Apply) -> str:
     return next(filter(None, asked), "")
 
 
-def lines_in_words(node: Apply) -> str:
+def format_lines(node: Apply) -> str:
     """The user's line that made a node; of a gradient both that which asked and what it is of."""
     line, asked = users_line(node), asked_line(node)
     return f"{asked}, as the gradient of {line}" if line and asked else line
@@ -108,7 +108,7 @@ def short_line(line: str) -> str:
     return line.removeprefix(here)
 
 
-def line_in_words(line: str, of_gradient: bool) -> str:
+def format_line(line: str, of_gradient: bool) -> str:
     """A line as `short_line` has it, and whether it is its gradient that is meant."""
     return f"gradient of {short_line(line)}" if line and of_gradient else short_line(line)
 

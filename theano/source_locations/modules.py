@@ -10,7 +10,7 @@ from pathlib import Path
 from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
-from theano.data_classes import dataclass
+from theano.support.data_classes import dataclass
 
 _PACKAGE = "theano"
 
@@ -21,7 +21,7 @@ _IMPORT = re.compile(rb"^\s*(?:import|from)\b.*\btheano\b", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class _Answer:
+class _Usage:
     """The answer to whether a module uses Theano; a no holds while it and what is loaded stay as they are."""
 
     uses: bool
@@ -29,7 +29,7 @@ class _Answer:
     loaded: int
 
 
-_known: "weakref.WeakKeyDictionary[ModuleType, _Answer]" = weakref.WeakKeyDictionary()
+_known: "weakref.WeakKeyDictionary[ModuleType, _Usage]" = weakref.WeakKeyDictionary()
 
 
 def uses_theano(frame: FrameType | None) -> bool:
@@ -73,7 +73,7 @@ def _names_use_theano(names: dict[str, Any]) -> bool:
         return _reaches_theano(names)
     known = _known.get(module)
     if known is None or not known.uses and (known.names, known.loaded) != _counts(names):
-        known = _known[module] = _Answer(_reaches_theano(names), *_counts(names))
+        known = _known[module] = _Usage(_reaches_theano(names), *_counts(names))
     return known.uses
 
 

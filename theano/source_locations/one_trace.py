@@ -14,7 +14,7 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.op import HasInnerGraph, Op
 from pytensor.graph.traversal import ancestors
 
-from theano.pytensor_base.graphs.kinds import is_a
+from theano.pytensor_internals.graphs.kinds import is_a
 from theano.source_locations.lines import OF_A_GRADIENT, PACKAGES
 
 
@@ -100,6 +100,6 @@ def _is_loop(op: Op) -> bool:
     if not is_a(op, HasInnerGraph):
         return False
     # Imported when first used: programs without loops need none of it.
-    from theano.pytensor_base.graphs.scan import Scan
+    from theano.pytensor_internals.graphs.scan import Scan
 
     return isinstance(op, Scan)

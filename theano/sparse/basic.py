@@ -6,8 +6,8 @@ from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
 from pytensor.tensor.basic import as_tensor_variable
 
-from theano.pytensor_base.graphs.shapes import shape_rule
-from theano.pytensor_base.operations.sparse import (
+from theano.pytensor_internals.graphs.shapes import shape_rule
+from theano.pytensor_internals.operations.sparse import (
     CSC,
     CSM,
     CSR,
@@ -160,36 +160,38 @@ from theano.pytensor_base.operations.sparse import (
     wcast,
     zcast,
 )
-from theano.pytensor_base.operations.sparse import AddSparseDense as AddSD
-from theano.pytensor_base.operations.sparse import AddSparseSparse as AddSS
-from theano.pytensor_base.operations.sparse import AddSparseSparseData as AddSSData
-from theano.pytensor_base.operations.sparse import EqualSparseDense as EqualSD
-from theano.pytensor_base.operations.sparse import EqualSparseSparse as EqualSS
-from theano.pytensor_base.operations.sparse import GreaterEqualSparseDense as GreaterEqualSD
-from theano.pytensor_base.operations.sparse import GreaterEqualSparseSparse as GreaterEqualSS
-from theano.pytensor_base.operations.sparse import GreaterThanSparseDense as GreaterThanSD
-from theano.pytensor_base.operations.sparse import GreaterThanSparseSparse as GreaterThanSS
-from theano.pytensor_base.operations.sparse import LessEqualSparseDense as LessEqualSD
-from theano.pytensor_base.operations.sparse import LessEqualSparseSparse as LessEqualSS
-from theano.pytensor_base.operations.sparse import LessThanSparseDense as LessThanSD
-from theano.pytensor_base.operations.sparse import LessThanSparseSparse as LessThanSS
-from theano.pytensor_base.operations.sparse import MultiplySparseDense as MulSD
-from theano.pytensor_base.operations.sparse import MultiplySparseDenseVector as MulSV
-from theano.pytensor_base.operations.sparse import MultiplySparseSparse as MulSS
-from theano.pytensor_base.operations.sparse import NotEqualSparseDense as NotEqualSD
-from theano.pytensor_base.operations.sparse import NotEqualSparseSparse as NotEqualSS
-from theano.pytensor_base.operations.sparse import SparseOperators as _sparse_py_operators
-from theano.pytensor_base.operations.sparse import StructuredAddSparseDenseVector as StructuredAddSV
-from theano.pytensor_base.operations.sparse import dot_operator as _dot
-from theano.pytensor_base.operations.sparse import is_dense as _is_dense
-from theano.pytensor_base.operations.sparse import is_dense_variable as _is_dense_variable
-from theano.pytensor_base.operations.sparse import is_sparse_variable as _is_sparse_variable
-from theano.pytensor_base.operations.sparse import mtype_to_str as _mtype_to_str
-from theano.pytensor_base.operations.sparse import mtypes as _mtypes
-from theano.pytensor_base.operations.sparse import multiply as mul
-from theano.pytensor_base.operations.sparse import structured_dot_operator as _structured_dot
-from theano.pytensor_base.operations.sparse import structured_elemwise as structured_monoid
-from theano.pytensor_base.operations.sparse import subtract as sub
+from theano.pytensor_internals.operations.sparse import AddSparseDense as AddSD
+from theano.pytensor_internals.operations.sparse import AddSparseSparse as AddSS
+from theano.pytensor_internals.operations.sparse import AddSparseSparseData as AddSSData
+from theano.pytensor_internals.operations.sparse import EqualSparseDense as EqualSD
+from theano.pytensor_internals.operations.sparse import EqualSparseSparse as EqualSS
+from theano.pytensor_internals.operations.sparse import GreaterEqualSparseDense as GreaterEqualSD
+from theano.pytensor_internals.operations.sparse import GreaterEqualSparseSparse as GreaterEqualSS
+from theano.pytensor_internals.operations.sparse import GreaterThanSparseDense as GreaterThanSD
+from theano.pytensor_internals.operations.sparse import GreaterThanSparseSparse as GreaterThanSS
+from theano.pytensor_internals.operations.sparse import LessEqualSparseDense as LessEqualSD
+from theano.pytensor_internals.operations.sparse import LessEqualSparseSparse as LessEqualSS
+from theano.pytensor_internals.operations.sparse import LessThanSparseDense as LessThanSD
+from theano.pytensor_internals.operations.sparse import LessThanSparseSparse as LessThanSS
+from theano.pytensor_internals.operations.sparse import MultiplySparseDense as MulSD
+from theano.pytensor_internals.operations.sparse import MultiplySparseDenseVector as MulSV
+from theano.pytensor_internals.operations.sparse import MultiplySparseSparse as MulSS
+from theano.pytensor_internals.operations.sparse import NotEqualSparseDense as NotEqualSD
+from theano.pytensor_internals.operations.sparse import NotEqualSparseSparse as NotEqualSS
+from theano.pytensor_internals.operations.sparse import SparseOperators as _sparse_py_operators
+from theano.pytensor_internals.operations.sparse import (
+    StructuredAddSparseDenseVector as StructuredAddSV,
+)
+from theano.pytensor_internals.operations.sparse import dot_operator as _dot
+from theano.pytensor_internals.operations.sparse import is_dense as _is_dense
+from theano.pytensor_internals.operations.sparse import is_dense_variable as _is_dense_variable
+from theano.pytensor_internals.operations.sparse import is_sparse_variable as _is_sparse_variable
+from theano.pytensor_internals.operations.sparse import mtype_to_str as _mtype_to_str
+from theano.pytensor_internals.operations.sparse import mtypes as _mtypes
+from theano.pytensor_internals.operations.sparse import multiply as mul
+from theano.pytensor_internals.operations.sparse import structured_dot_operator as _structured_dot
+from theano.pytensor_internals.operations.sparse import structured_elemwise as structured_monoid
+from theano.pytensor_internals.operations.sparse import subtract as sub
 from theano.sparse.structured_gradients import DenseFromSparse, SpSum, dense_from_sparse, sp_sum
 from theano.sparse.type import SparseType, _is_sparse
 

@@ -1,8 +1,8 @@
 """Rewrites of sparse operators and the operators in C that they use, by Theano 1.0's names."""
 # ruff: noqa: F401 -- this file re-exports
 
-from theano.pytensor_base.operations.sparse import AddSparseDenseC as AddSD_ccode
-from theano.pytensor_base.operations.sparse import (
+from theano.pytensor_internals.operations.sparse import AddSparseDenseC as AddSD_ccode
+from theano.pytensor_internals.operations.sparse import (
     CSMGradC,
     MulSDCSC,
     MulSDCSR,
@@ -36,6 +36,6 @@ from theano.pytensor_base.operations.sparse import (
     usmm_csc_dense,
     usmm_csc_dense_inplace,
 )
-from theano.pytensor_base.operations.sparse import (
+from theano.pytensor_internals.operations.sparse import (
     StructuredAddSparseDenseVectorCSR as StructuredAddSVCSR,
 )

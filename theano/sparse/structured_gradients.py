@@ -9,9 +9,9 @@ from __future__ import annotations
 from pytensor.graph.basic import Variable
 from pytensor.tensor.subtensor import AdvancedSubtensor
 
-from theano.pytensor_base.operations.sparse import DenseFromSparse as _PyTensorDenseFromSparse
-from theano.pytensor_base.operations.sparse import SpSum as _PyTensorSpSum
-from theano.pytensor_base.operations.tensor import AdvancedSubtensor1
+from theano.pytensor_internals.operations.sparse import DenseFromSparse as _PyTensorDenseFromSparse
+from theano.pytensor_internals.operations.sparse import SpSum as _PyTensorSpSum
+from theano.pytensor_internals.operations.tensor import AdvancedSubtensor1
 
 
 class DenseFromSparse(_PyTensorDenseFromSparse):

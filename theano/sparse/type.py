@@ -4,8 +4,8 @@
 from typing import Any
 
 from theano.gof.stand_in import StandIn
-from theano.pytensor_base.operations.sparse import SparseTensorType
-from theano.pytensor_base.operations.sparse import is_sparse as _is_sparse
+from theano.pytensor_internals.operations.sparse import SparseTensorType
+from theano.pytensor_internals.operations.sparse import is_sparse as _is_sparse
 
 
 class SparseType(metaclass=StandIn, made=SparseTensorType):

@@ -1,4 +1,4 @@
 """The hash of a sparse matrix."""
 # ruff: noqa: F401 -- this file re-exports
 
-from theano.pytensor_base.operations.sparse import hash_from_sparse
+from theano.pytensor_internals.operations.sparse import hash_from_sparse

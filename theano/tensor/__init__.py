@@ -8,8 +8,8 @@ from theano import compile, gof, gradient, printing  # noqa: A004
 from theano import scalar as scal
 from theano.configparser import config
 from theano.gradient import hessian, jacobian
-from theano.lazy_names import lazy_names
 from theano.raise_op import Assert
+from theano.support.lazy_names import lazy_names
 from theano.tensor import (
     basic,
     elemwise,

@@ -59,8 +59,8 @@ from theano.gradient import (
     verify_grad,
 )
 from theano.printing import min_informative_str, pprint
-from theano.pytensor_base.operations.axes import Join, Split, join
-from theano.pytensor_base.operations.tensor import (
+from theano.pytensor_internals.operations.axes import Join, Split, join
+from theano.pytensor_internals.operations.tensor import (
     angle,
     complex_from_polar,
     deg2rad,
@@ -70,25 +70,37 @@ from theano.pytensor_base.operations.tensor import (
     logsumexp,
     rad2deg,
 )
-from theano.pytensor_base.operations.tensor import conj_of_elements as conj
-from theano.pytensor_base.operations.tensor_casts import convert_to_bool as _convert_to_bool
-from theano.pytensor_base.operations.tensor_casts import (
+from theano.pytensor_internals.operations.tensor import conj_of_elements as conj
+from theano.pytensor_internals.operations.tensor_casts import convert_to_bool as _convert_to_bool
+from theano.pytensor_internals.operations.tensor_casts import (
     convert_to_complex64 as _convert_to_complex64,
 )
-from theano.pytensor_base.operations.tensor_casts import (
+from theano.pytensor_internals.operations.tensor_casts import (
     convert_to_complex128 as _convert_to_complex128,
 )
-from theano.pytensor_base.operations.tensor_casts import convert_to_float16 as _convert_to_float16
-from theano.pytensor_base.operations.tensor_casts import convert_to_float32 as _convert_to_float32
-from theano.pytensor_base.operations.tensor_casts import convert_to_float64 as _convert_to_float64
-from theano.pytensor_base.operations.tensor_casts import convert_to_int8 as _convert_to_int8
-from theano.pytensor_base.operations.tensor_casts import convert_to_int16 as _convert_to_int16
-from theano.pytensor_base.operations.tensor_casts import convert_to_int32 as _convert_to_int32
-from theano.pytensor_base.operations.tensor_casts import convert_to_int64 as _convert_to_int64
-from theano.pytensor_base.operations.tensor_casts import convert_to_uint8 as _convert_to_uint8
-from theano.pytensor_base.operations.tensor_casts import convert_to_uint16 as _convert_to_uint16
-from theano.pytensor_base.operations.tensor_casts import convert_to_uint32 as _convert_to_uint32
-from theano.pytensor_base.operations.tensor_casts import convert_to_uint64 as _convert_to_uint64
+from theano.pytensor_internals.operations.tensor_casts import (
+    convert_to_float16 as _convert_to_float16,
+)
+from theano.pytensor_internals.operations.tensor_casts import (
+    convert_to_float32 as _convert_to_float32,
+)
+from theano.pytensor_internals.operations.tensor_casts import (
+    convert_to_float64 as _convert_to_float64,
+)
+from theano.pytensor_internals.operations.tensor_casts import convert_to_int8 as _convert_to_int8
+from theano.pytensor_internals.operations.tensor_casts import convert_to_int16 as _convert_to_int16
+from theano.pytensor_internals.operations.tensor_casts import convert_to_int32 as _convert_to_int32
+from theano.pytensor_internals.operations.tensor_casts import convert_to_int64 as _convert_to_int64
+from theano.pytensor_internals.operations.tensor_casts import convert_to_uint8 as _convert_to_uint8
+from theano.pytensor_internals.operations.tensor_casts import (
+    convert_to_uint16 as _convert_to_uint16,
+)
+from theano.pytensor_internals.operations.tensor_casts import (
+    convert_to_uint32 as _convert_to_uint32,
+)
+from theano.pytensor_internals.operations.tensor_casts import (
+    convert_to_uint64 as _convert_to_uint64,
+)
 from theano.raise_op import assert_op
 from theano.tensor.as_tensor import as_tensor, as_tensor_variable
 from theano.tensor.constant_cache import constant, constant_cache

@@ -8,8 +8,8 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.op import Op
 
 from theano.gof.rewriters.local_rewriters import OfPyTensor
-from theano.pytensor_base.graphs.graph import InconsistencyError
-from theano.pytensor_base.operations.tensor import (
+from theano.pytensor_internals.graphs.graph import InconsistencyError
+from theano.pytensor_internals.operations.tensor import (
     BatchedDot,
     Dot22,
     Dot22Scalar,
@@ -26,22 +26,26 @@ from theano.pytensor_base.operations.tensor import (
     ger_destructive,
     ldflags,
 )
-from theano.pytensor_base.operations.tensor import dot22 as _dot22
-from theano.pytensor_base.operations.tensor import dot22scalar as _dot22scalar
-from theano.pytensor_base.operations.tensor_rewrites import GemmOptimizer, blas_optdb
-from theano.pytensor_base.operations.tensor_rewrites import as_scalar as _as_scalar
-from theano.pytensor_base.operations.tensor_rewrites import blas as _rewrites
-from theano.pytensor_base.operations.tensor_rewrites import (
+from theano.pytensor_internals.operations.tensor import dot22 as _dot22
+from theano.pytensor_internals.operations.tensor import dot22scalar as _dot22scalar
+from theano.pytensor_internals.operations.tensor_rewrites import GemmOptimizer, blas_optdb
+from theano.pytensor_internals.operations.tensor_rewrites import as_scalar as _as_scalar
+from theano.pytensor_internals.operations.tensor_rewrites import blas as _rewrites
+from theano.pytensor_internals.operations.tensor_rewrites import (
     factor_canonicalized as _factor_canonicalized,
 )
-from theano.pytensor_base.operations.tensor_rewrites import is_real_matrix as _is_real_matrix
-from theano.pytensor_base.operations.tensor_rewrites import is_real_vector as _is_real_vector
-from theano.pytensor_base.operations.tensor_rewrites import (
+from theano.pytensor_internals.operations.tensor_rewrites import is_real_matrix as _is_real_matrix
+from theano.pytensor_internals.operations.tensor_rewrites import is_real_vector as _is_real_vector
+from theano.pytensor_internals.operations.tensor_rewrites import (
     local_dot22_to_ger_or_gemv as _local_dot22_to_ger_or_gemv,
 )
-from theano.pytensor_base.operations.tensor_rewrites import local_gemm_to_ger as _local_gemm_to_ger
-from theano.pytensor_base.operations.tensor_rewrites import local_inplace_ger as _local_inplace_ger
-from theano.pytensor_base.operations.tensor_rewrites import terms_of_sum as _terms_of_product
+from theano.pytensor_internals.operations.tensor_rewrites import (
+    local_gemm_to_ger as _local_gemm_to_ger,
+)
+from theano.pytensor_internals.operations.tensor_rewrites import (
+    local_inplace_ger as _local_inplace_ger,
+)
+from theano.pytensor_internals.operations.tensor_rewrites import terms_of_sum as _terms_of_product
 from theano.tensor.linear_algebra.batched import batched_dot, batched_tensordot
 
 # Asked as Theano's rewrites were: ``rewrite.transform(node)``.

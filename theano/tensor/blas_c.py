@@ -1,8 +1,8 @@
 """Matrix products in C, by Theano 1.0's names."""
 # ruff: noqa: F401 -- this file re-exports
 
-import theano.pytensor_base.operations.tensor_rewrites
-from theano.pytensor_base.operations.tensor import (
+import theano.pytensor_internals.operations.tensor_rewrites
+from theano.pytensor_internals.operations.tensor import (
     BaseBLAS,
     CGemv,
     CGer,
@@ -11,4 +11,6 @@ from theano.pytensor_base.operations.tensor import (
     cger_inplace,
     cger_no_inplace,
 )
-from theano.pytensor_base.operations.tensor import must_initialize_y_gemv as check_force_gemv_init
+from theano.pytensor_internals.operations.tensor import (
+    must_initialize_y_gemv as check_force_gemv_init,
+)

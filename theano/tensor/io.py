@@ -7,7 +7,7 @@ import numpy as np
 from pytensor.graph.basic import Apply, Constant, Variable
 
 from theano.gof.op import Op
-from theano.pytensor_base.functions.c_code import generic
+from theano.pytensor_internals.functions.c_code import generic
 from theano.tensor.message_passing import (
     MPIRecv,
     MPIRecvWait,

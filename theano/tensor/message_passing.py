@@ -15,8 +15,8 @@ from pytensor.graph.basic import Apply, Variable
 
 from theano.compat import cmp
 from theano.gof.op import Op
-from theano.pytensor_base.functions.c_code import generic
-from theano.pytensor_base.graphs.shapes import shape_rule
+from theano.pytensor_internals.functions.c_code import generic
+from theano.pytensor_internals.graphs.shapes import shape_rule
 from theano.tensor.type import TensorType
 
 __all__ = [

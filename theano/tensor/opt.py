@@ -12,10 +12,10 @@ from theano.gof.opt import copy_stack_trace
 from theano.gof.rewriters.graph_rewriters import in2out, out2in
 from theano.gof.rewriters.local_rewriters import LocalOptGroup, OfPyTensor
 from theano.gof.rewriters.rewrite_names import NEW_NAMES
-from theano.pytensor_base.graphs.rewriting import NodeRewriter
-from theano.pytensor_base.operations.tensor import get_canonical_form_slice
-from theano.pytensor_base.operations.tensor_rewrites import AlgebraicCanonizer as Canonizer
-from theano.pytensor_base.operations.tensor_rewrites import (
+from theano.pytensor_internals.graphs.rewriting import NodeRewriter
+from theano.pytensor_internals.operations.tensor import get_canonical_form_slice
+from theano.pytensor_internals.operations.tensor_rewrites import AlgebraicCanonizer as Canonizer
+from theano.pytensor_internals.operations.tensor_rewrites import (
     FusionOptimizer,
     InplaceElemwiseOptimizer,
     ShapeOptimizer,

@@ -2,7 +2,7 @@
 # ruff: noqa: F401 -- this file re-exports
 
 from theano.gof.rewriters.local_rewriters import OfPyTensor
-from theano.pytensor_base.operations.tensor_rewrites import uncanonicalize
+from theano.pytensor_internals.operations.tensor_rewrites import uncanonicalize
 
 local_max_to_min = OfPyTensor(uncanonicalize.local_max_to_min, "local_max_to_min")
 local_alloc_dimshuffle = OfPyTensor(uncanonicalize.local_alloc_dimshuffle, "local_alloc_dimshuffle")

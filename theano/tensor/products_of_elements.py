@@ -15,7 +15,7 @@ from pytensor.tensor.math import Prod as _PyTensorProd
 from pytensor.tensor.math import makeKeepDims
 from pytensor.tensor.variable import TensorVariable
 
-from theano.pytensor_base.operations.tensor import TensorSymbolicOp
+from theano.pytensor_internals.operations.tensor import TensorSymbolicOp
 
 __all__ = ["OthersOfZeros", "Prod", "prod"]
 

@@ -19,12 +19,12 @@ from pytensor.scalar.basic import upcast
 from pytensor.tensor.type import TensorType
 from pytensor.tensor.variable import TensorVariable
 
-from theano.tensor.numpy_draws.random_function import (
+from theano.tensor.numpy_samplers.random_function import (
     RandomFunction,
     RandomStateType,
     random_state_type,
 )
-from theano.tensor.numpy_draws.random_samplers import (
+from theano.tensor.numpy_samplers.random_samplers import (
     choice_helper,
     multinomial_helper,
     permutation_helper,
@@ -148,7 +148,7 @@ def _length(vector: TensorVariable) -> int:
         ) from error
 
 
-def _drawing(
+def _sampling(
     fn: str | Callable, dtype: str, broadcastable: Sequence[bool], ndim_added: int = 0
 ) -> RandomFunction:
     shape = [1 if one else None for one in broadcastable]
@@ -186,7 +186,7 @@ def uniform(
     low, high = pt.as_tensor_variable(low), pt.as_tensor_variable(high)
     dtype = _float_dtype(dtype, low, high)
     ndim, size, ones = _infer_ndim_bcast(ndim, size, low, high)
-    return _drawing("uniform", dtype, ones)(random_state, size, low, high)
+    return _sampling("uniform", dtype, ones)(random_state, size, low, high)
 
 
 def normal(
@@ -204,7 +204,7 @@ def normal(
     avg, std = pt.as_tensor_variable(avg), pt.as_tensor_variable(std)
     dtype = _float_dtype(dtype, avg, std)
     ndim, size, ones = _infer_ndim_bcast(ndim, size, avg, std)
-    return _drawing("normal", dtype, ones)(random_state, size, avg, std)
+    return _sampling("normal", dtype, ones)(random_state, size, avg, std)
 
 
 def binomial(
@@ -225,7 +225,7 @@ def binomial(
         p = prob
     n, p = pt.as_tensor_variable(n), pt.as_tensor_variable(p)
     ndim, size, _ = _infer_ndim_bcast(ndim, size, n, p)
-    return _drawing("binomial", dtype, [False] * ndim)(random_state, size, n, p)
+    return _sampling("binomial", dtype, [False] * ndim)(random_state, size, n, p)
 
 
 def random_integers(
@@ -242,7 +242,7 @@ def random_integers(
     """
     low, high = pt.as_tensor_variable(low), pt.as_tensor_variable(high)
     ndim, size, ones = _infer_ndim_bcast(ndim, size, low, high)
-    return _drawing(random_integers_helper, dtype, ones)(random_state, size, low, high)
+    return _sampling(random_integers_helper, dtype, ones)(random_state, size, low, high)
 
 
 def choice(
@@ -273,7 +273,7 @@ def choice(
     alike = p is None or np.isscalar(p) and not p
     p = pt.as_tensor_variable(np.zeros(0) if alike else p)
     ndim, size, ones = _infer_ndim_bcast(ndim, size)
-    return _drawing(choice_helper, dtype, ones)(random_state, size, a, replace, p)
+    return _sampling(choice_helper, dtype, ones)(random_state, size, a, replace, p)
 
 
 def poisson(
@@ -289,7 +289,7 @@ def poisson(
     """
     lam = pt.as_tensor_variable(lam)
     ndim, size, ones = _infer_ndim_bcast(ndim, size)
-    return _drawing("poisson", dtype, ones)(random_state, size, lam)
+    return _sampling("poisson", dtype, ones)(random_state, size, lam)
 
 
 def permutation(
@@ -313,7 +313,7 @@ def permutation(
         size = ()
     else:
         ndim, size, ones = _infer_ndim_bcast(ndim, size)
-    return _drawing(permutation_helper, dtype, [*ones, False], 1)(random_state, size, n)
+    return _sampling(permutation_helper, dtype, [*ones, False], 1)(random_state, size, n)
 
 
 def multinomial(
@@ -344,7 +344,7 @@ def multinomial(
     n, pvals = pt.as_tensor_variable(n), pt.as_tensor_variable(pvals)
     ndim, size, ones = _infer_ndim_bcast(ndim, size, n, pvals[..., 0])
     ones = (*ones, pvals.type.broadcastable[-1])
-    return _drawing(multinomial_helper, dtype, ones, 1)(random_state, size, n, pvals)
+    return _sampling(multinomial_helper, dtype, ones, 1)(random_state, size, n, pvals)
 
 
 class RandomStreamsBase:

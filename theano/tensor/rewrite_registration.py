@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from theano.pytensor_base.graphs.rewriting import NodeRewriter
+from theano.pytensor_internals.graphs.rewriting import NodeRewriter
 from theano.rewriting.database import optdb
 
 

@@ -9,7 +9,7 @@ from pytensor.graph.basic import Variable
 from pytensor.tensor.variable import TensorVariable
 
 from theano.compile.sharedvalue import SharedVariable
-from theano.tensor.numpy_draws.random_state import (
+from theano.tensor.numpy_samplers.random_state import (
     RandomStateSharedVariable,
     randomstate_constructor,
 )
@@ -83,15 +83,15 @@ class RandomStreams(RandomStreamsBase):
         generator = randomstate_constructor(_next_generator(self.gen_seedgen), borrow=True)
         # distinguishes it from other shared variables
         generator.tag.is_rng = True
-        following, drawn = op(generator, *args, **kwargs)
-        drawn.rng = generator
-        drawn.update = (generator, following)
-        self.state_updates.append(drawn.update)
+        following, sampled = op(generator, *args, **kwargs)
+        sampled.rng = generator
+        sampled.update = (generator, following)
+        self.state_updates.append(sampled.update)
         with warnings.catch_warnings():
             # PyTensor discourages default updates, which are what these streams are about.
             warnings.simplefilter("ignore", DeprecationWarning)
             generator.default_update = following
-        return drawn
+        return sampled
 
 
 def _next_generator(seeds: np.random.RandomState) -> np.random.RandomState:

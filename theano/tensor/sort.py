@@ -11,8 +11,8 @@ from pytensor.tensor.sort import SortOp as _PyTensorSortOp
 from pytensor.tensor.variable import TensorVariable
 
 from theano.gof.stand_in import StandIn
-from theano.pytensor_base.graphs.rewriting import node_rewriter, out2in
-from theano.pytensor_base.operations.axes import sorting
+from theano.pytensor_internals.graphs.rewriting import node_rewriter, out2in
+from theano.pytensor_internals.operations.axes import sorting
 from theano.rewriting.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb
 from theano.tensor.largest_elements import TopKOp
 

@@ -21,9 +21,9 @@ from pytensor.tensor.subtensor import (
 
 from theano.compile.rebroadcast import Rebroadcast
 from theano.gof.stand_in import StandIn
-from theano.pytensor_base.operations.tensor import AdvancedIncSubtensor1 as _RowsChanged
-from theano.pytensor_base.operations.tensor import AdvancedSubtensor1 as _RowsAtPositions
-from theano.pytensor_base.operations.tensor import (
+from theano.pytensor_internals.operations.tensor import AdvancedIncSubtensor1 as _RowsChanged
+from theano.pytensor_internals.operations.tensor import AdvancedSubtensor1 as _RowsAtPositions
+from theano.pytensor_internals.operations.tensor import (
     as_index_constant,
     get_canonical_form_slice,
     get_idx_list,

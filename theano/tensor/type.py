@@ -28,7 +28,7 @@ from pytensor.tensor.type import (
 from pytensor.tensor.variable import TensorVariable
 
 from theano.gof.stand_in import StandIn
-from theano.pytensor_base.operations.tensor import dtensor5s, itensor5s
+from theano.pytensor_internals.operations.tensor import dtensor5s, itensor5s
 
 
 class TensorType(metaclass=StandIn, made=_PyTensorType):

@@ -7,7 +7,7 @@ from pytensor.tensor import variable
 from pytensor.tensor.variable import TensorConstant, TensorConstantSignature
 
 from theano.gof.instances import including_instances_of
-from theano.pytensor_base.operations.tensor import TensorOperators as _tensor_py_operators
+from theano.pytensor_internals.operations.tensor import TensorOperators as _tensor_py_operators
 from theano.tensor.as_tensor import AsTensorError, as_tensor_variable
 
 

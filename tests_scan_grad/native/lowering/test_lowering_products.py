@@ -11,7 +11,14 @@ from tests_scan_grad.native.lowering.evaluations import (
     native_loop,
 )
 from tests_scan_grad.native.lowering.lowering_checks import LAYOUTS, check, numbers, of
-from theano.pytensor_base.operations.tensor import BatchedDot, Dot22, Dot22Scalar, Gemm, Gemv, Ger
+from theano.pytensor_internals.operations.tensor import (
+    BatchedDot,
+    Dot22,
+    Dot22Scalar,
+    Gemm,
+    Gemv,
+    Ger,
+)
 
 PRODUCTS = {
     "matrices": (lambda a, b: [a @ b, (b.T @ a.T).T, a @ b + 1], (3, 4), (4, 2)),

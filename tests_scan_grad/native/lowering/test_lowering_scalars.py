@@ -20,7 +20,7 @@ from tests_scan_grad.native.lowering.evaluations import (
     python_function,
     reference,
 )
-from theano.pytensor_base.operations.scalar import Angle
+from theano.pytensor_internals.operations.scalar import Angle
 
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 DTYPES = ("bool", *INTEGERS, "float32", "float64")

@@ -99,7 +99,7 @@ def test_it_is_a_flag():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pipeline, "verify", lambda step, after: looked.append(after))
         f = pytensor.function(inputs, y, mode=native_mode())
-        assert {"the lowering", "mark_stored", "overwrite_inputs"} <= {*looked}
+        assert {"the lowering", "mark_materialized", "overwrite_inputs"} <= {*looked}
         looked.clear()
         with theano.change_flags({"native.verify": False}):
             pytensor.function(inputs, 2 * y, mode=native_mode())

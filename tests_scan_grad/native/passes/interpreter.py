@@ -13,7 +13,7 @@ import numpy as np
 from scipy import special
 
 from theano.link.native.ir.ir import Buffer, Compute, Scalar, View
-from theano.link.native.ir.prologue import Applied, Element, NameNumber
+from theano.link.native.ir.prologue import Element, NameNumber, SizeOperation
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.passes.dependence import Dependence
 from theano.link.native.statements.copy import Combine, Copy
@@ -81,7 +81,7 @@ class Interpreter:
     def _of_prologue(self, value: Any) -> Any:
         if isinstance(value, Element):
             return np.ravel(self.invariants[value.array])[self.size(value.offset)]
-        if isinstance(value, Applied):
+        if isinstance(value, SizeOperation):
             operands = [self.size(operand) for operand in value.operands]
             return SCALAR[value.operation.operation](*operands)
         return self.size(value)

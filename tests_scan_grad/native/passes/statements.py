@@ -10,7 +10,7 @@ from theano.link.native.ir.text import partition_text, step_text
 from theano.link.native.lowering.lower_loop import lower_scan
 from theano.link.native.lowering.lowered_loops import loops_of_their_own
 from theano.link.native.passes.pipeline import watched_passes
-from theano.pytensor_base.graphs.scan import Scan
+from theano.pytensor_internals.graphs.scan import Scan
 
 
 def loops_after_passes(function) -> dict[str, dict[str, list[str]]]:

@@ -17,7 +17,7 @@ from tests_scan_grad.native.passes.test_fused_gates import BATCH, CELLS, STEPS, 
 from theano.link.native.lowering.lower_loop import lower_scan
 from theano.link.native.lowering.lowered_loops import loops_of_their_own
 from theano.link.native.passes.pipeline import watched_passes
-from theano.pytensor_base.graphs.scan import Scan
+from theano.pytensor_internals.graphs.scan import Scan
 from theano.scan_module.loop.roles import Roles
 from theano.scan_module.loop.step_copy import copied
 

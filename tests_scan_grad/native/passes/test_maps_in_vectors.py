@@ -141,7 +141,7 @@ def test_truth_in_memory_is_read_and_written_by_vectors(dtype):
     above = x > 0
     function = compiled([x, mask], [above, above & ~mask, pt.switch(mask, x, pt.exp(x)), mask * x])
     text = source(function)
-    assert "tn_truth_load_some_" in text and "tn_truth_store_some_" in text
+    assert "tn_mask_load_some_" in text and "tn_mask_store_some_" in text
     for length in (0, 1, 3, 16, 17, 103):
         values = numbers(length, dtype=dtype)
         # any byte but 0 is true in NumPy

@@ -56,9 +56,9 @@ int main(void)
                 w[words++] = given[k].kind == SAME ? (int64_t)memory[given[k].value]
                                                    : given[k].value;
         }
-        int64_t answer = ((any_function)functions[request[0]])(
+        int64_t result = ((any_function)functions[request[0]])(
             w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11], real);
-        give(&answer, sizeof answer);
+        give(&result, sizeof result);
         for (int64_t k = 0; k < count; k++)
             if (given[k].kind == MEMORY) {
                 give(memory[k], given[k].value);

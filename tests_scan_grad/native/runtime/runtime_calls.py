@@ -195,9 +195,9 @@ def threads_for(nanoseconds: float, phases: int) -> int:
     return _call("tn_threads_for", ctypes.c_double(nanoseconds), _size(phases), result=ctypes.c_int)
 
 
-def meeting_time(threads: int, may_measure: bool) -> int:
+def barrier_time(threads: int, may_measure: bool) -> int:
     """Nanoseconds that so many threads take to meet; -1 where it is not known."""
-    return _call("tn_meeting_time", threads, int(may_measure), result=ctypes.c_int64)
+    return _call("tn_barrier_time", threads, int(may_measure), result=ctypes.c_int64)
 
 
 def set_least_work(nanoseconds: float) -> None:

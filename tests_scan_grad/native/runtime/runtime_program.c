@@ -185,7 +185,7 @@ int main(int count, char **arguments)
         check_activations();
     }
     check_pool();
-    expect(tn_meeting_time(4, 1) >= 0, "meeting");
+    expect(tn_barrier_time(4, 1) >= 0, "barrier");
     /* ThreadSanitizer does not follow threads that a child starts after a fork. */
     if (count < 2 || strcmp(arguments[1], "without-fork"))
         check_fork();

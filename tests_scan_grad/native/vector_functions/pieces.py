@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from mpmath import mp, mpf
 
 from tests_scan_grad.native.vector_functions.remez import minimax
-from theano.data_classes import dataclass
+from theano.support.data_classes import dataclass
 
 COUNT = 16
 DIGITS = 40

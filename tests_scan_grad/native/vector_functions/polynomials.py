@@ -15,7 +15,7 @@ from mpmath import mp, mpf
 
 import theano
 from tests_scan_grad.native.vector_functions.remez import minimax
-from theano.data_classes import dataclass
+from theano.support.data_classes import dataclass
 
 FILE = Path(theano.__file__).parent / "link/native/render/included/functions/polynomials.inc"
 # 70 digits: of a difference such as that of erf(x) / x and 1, half remain

@@ -16,11 +16,11 @@ from scipy import special
 from tests_scan_grad.native.loops import compiled
 from tests_scan_grad.native.vector_functions import polynomials
 from tests_scan_grad.native.vector_functions.table import erfcinv_of_small
-from theano.data_classes import dataclass
 from theano.link.native import source
 from theano.link.native.render import c_text
 from theano.link.native.render.functions_on_vectors import called_functions
 from theano.link.native.runtime.build import find_compiler
+from theano.support.data_classes import dataclass
 
 REALS = {"float32": ("f32", "float"), "float64": ("f64", "double")}
 

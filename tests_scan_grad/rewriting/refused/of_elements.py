@@ -7,7 +7,7 @@ import numpy as np
 import theano.tensor as T
 from tests_scan_grad.rewriting.refused.sides import Sides, given
 from theano import scalar
-from theano.pytensor_base.operations.tensor_rewrites import (
+from theano.pytensor_internals.operations.tensor_rewrites import (
     elemwise,
     local_careduce_of_alloc,
     local_log_sum_exp,

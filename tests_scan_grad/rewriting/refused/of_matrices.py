@@ -8,7 +8,7 @@ from pytensor.tensor import linalg, matmul
 import theano
 import theano.tensor as T
 from tests_scan_grad.rewriting.refused.sides import Sides, given
-from theano.pytensor_base.operations.tensor_rewrites import (
+from theano.pytensor_internals.operations.tensor_rewrites import (
     LOGARITHMS_OF_STACKS,
     decomposition,
     inverse,

@@ -9,7 +9,7 @@ from pytensor.tensor.shape import specify_shape
 import theano.tensor as T
 from tests_scan_grad.rewriting.refused.sides import Sides, given
 from theano import scalar
-from theano.pytensor_base.operations.tensor_rewrites import (
+from theano.pytensor_internals.operations.tensor_rewrites import (
     basic,
     shape,
     subtensor,

@@ -6,8 +6,13 @@ import numpy as np
 
 import theano.tensor as T
 from tests_scan_grad.rewriting.refused.sides import Sides, given
-from theano.pytensor_base.operations.tensor import Dot22
-from theano.pytensor_base.operations.tensor_rewrites import blas, math, subtensor, uncanonicalize
+from theano.pytensor_internals.operations.tensor import Dot22
+from theano.pytensor_internals.operations.tensor_rewrites import (
+    blas,
+    math,
+    subtensor,
+    uncanonicalize,
+)
 
 x, y = given([0.5, -2.0, 3.0], name="x"), given([4.0, 1e-3], name="y")
 matrix = given(np.arange(6.0).reshape(2, 3), name="matrix")

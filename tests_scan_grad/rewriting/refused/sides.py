@@ -14,7 +14,7 @@ from pytensor.tensor.type import TensorType
 
 from tests_scan_grad.rewrites.check import Made
 from tests_scan_grad.rewrites.compare import ROUNDED, difference, scale_of
-from theano.pytensor_base.operations.tensor_rewrites import ShapeOptimizer
+from theano.pytensor_internals.operations.tensor_rewrites import ShapeOptimizer
 from theano.rewriting.arranged import arranged
 
 RAISES = "the rewrite raises"

@@ -12,7 +12,14 @@ from pytensor.scan.op import Scan
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.math import Dot
 
-from theano.pytensor_base.operations.tensor import BatchedDot, Dot22, Dot22Scalar, Gemm, Gemv, Ger
+from theano.pytensor_internals.operations.tensor import (
+    BatchedDot,
+    Dot22,
+    Dot22Scalar,
+    Gemm,
+    Gemv,
+    Ger,
+)
 
 PRODUCTS = (Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, BatchedDot)
 

@@ -10,11 +10,11 @@ from pytensor.raise_op import CheckAndRaise
 from theano.compile.errors.hints import hints_for, lengths_that_differ
 from theano.compile.errors.wrong_values import WrongValueError
 from theano.compile.specify_shape import SpecifyShape, WrongShapeError
-from theano.formatting.nearest_name import did_you_mean
-from theano.formatting.values_in_words import described, shortened
-from theano.pytensor_base.functions.compiling import Function as PyTensorFunction
-from theano.pytensor_base.functions.compiling import containers_by_key
-from theano.source_locations.lines import lines_in_words, nearest_line
+from theano.pytensor_internals.functions.compiling import Function as PyTensorFunction
+from theano.pytensor_internals.functions.compiling import containers_by_key
+from theano.source_locations.lines import format_lines, nearest_line
+from theano.support.formatting.nearest_name import did_you_mean
+from theano.support.formatting.values import described, shortened
 
 if TYPE_CHECKING:
     from theano.compile.errors.failed_operations import FailedOperation
@@ -41,7 +41,7 @@ _PLAIN_ERRORS = (
 
 
 # So many characters of what an operation says are shown.
-_MOST_SAID = 2000
+_LONGEST_MESSAGE = 2000
 
 
 def explain_bad_call(
@@ -139,11 +139,11 @@ def explain_failure(function: PyTensorFunction, error: Exception) -> Exception:
     lines += hints_for(error, failed[-1].node)
     text = "\n".join(lines)
     if type(error) in _PLAIN_ERRORS:
-        said = ", ".join(map(str, error.args))
+        message = ", ".join(map(str, error.args))
         if type(failed[-1].node.op).__module__.startswith(("pytensor.", "theano.")):
             # some of them print whole arrays
-            said = shortened(said, most=_MOST_SAID)
-        error.args = (f"{said}\n{text}",)
+            message = shortened(message, most=_LONGEST_MESSAGE)
+        error.args = (f"{message}\n{text}",)
     else:
         error.add_note(text)
     mark_explained(error)
@@ -169,7 +169,7 @@ def lines_about(failed: Sequence[FailedOperation]) -> list[str]:
 def _about(operation: FailedOperation) -> list[str]:
     """Lines that say where an operation was made, at which step it ran, and what it was given."""
     lines, node, thunk = [], operation.node, operation.thunk
-    if where := lines_in_words(node):
+    if where := format_lines(node):
         lines.append(f"Created at: {where}")
     elif where := nearest_line(node):
         lines.append(f"Computed from what was created at: {where}")

@@ -6,7 +6,7 @@ import traceback
 
 from pytensor.graph.basic import Apply
 
-from theano.source_locations.lines import lines_in_words, nearest_line
+from theano.source_locations.lines import format_lines, nearest_line
 
 # So many lines after the compiler's first error show the code.
 _LINES_OF_CODE = 2
@@ -23,14 +23,17 @@ def explain_compile_error(error: Exception) -> None:
     whole = str(error)
     lines = whole.splitlines()
     wrong = [k for k, line in enumerate(lines) if " error: " in line or " error:" in line]
-    said = lines[wrong[0] : wrong[0] + 1 + _LINES_OF_CODE] if wrong else lines[:1]
-    said[0] = said[0].partition("error: ")[2] or said[0]
+    message = lines[wrong[0] : wrong[0] + 1 + _LINES_OF_CODE] if wrong else lines[:1]
+    message[0] = message[0].partition("error: ")[2] or message[0]
     node = _node_that_was_compiled(error)
     if node is not None:
-        said[0] = f"C code of {node.op} does not compile: {said[0]}"
-        said += [f"Apply node: {node}", f"Created at: {lines_in_words(node) or nearest_line(node)}"]
-    said.append("The compiler's command and all that it said are in the note of this error.")
-    error.args = ("\n".join(said),)
+        message[0] = f"C code of {node.op} does not compile: {message[0]}"
+        message += [
+            f"Apply node: {node}",
+            f"Created at: {format_lines(node) or nearest_line(node)}",
+        ]
+    message.append("The compiler's command and all that it said are in the note of this error.")
+    error.args = ("\n".join(message),)
     error.add_note(whole)
 
 

@@ -9,13 +9,13 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 
 from theano.compile.errors.wrong_values import WrongValueError
-from theano.data_classes import dataclass
-from theano.formatting.values_in_words import operation
-from theano.pytensor_base.functions.linking import raise_with_op
-from theano.pytensor_base.graphs.scan import RunningSteps, Scan, running_steps
+from theano.pytensor_internals.functions.linking import raise_with_op
+from theano.pytensor_internals.graphs.scan import RunningSteps, Scan, running_steps
 from theano.scan_module.gradient.backward_loop import GRADIENT_OF
 from theano.scan_module.loop.arguments import unpack
 from theano.scan_module.report.describe import describe, input_names
+from theano.support.data_classes import dataclass
+from theano.support.formatting.values import operation
 
 
 @dataclass(frozen=True)
@@ -72,12 +72,12 @@ def failed_operations(error: BaseException, fgraph: FunctionGraph) -> list[Faile
             text = describe(node.outputs[0], names)
             name = loop.settings.name or "scan"
             title = f"In a step of the loop {name}: {text}"
-            found.append(FailedOperation(node, thunk, title, _step_in_words(name, steps)))
+            found.append(FailedOperation(node, thunk, title, _format_step(name, steps)))
             steps = None
     return found
 
 
-def _step_in_words(name: str, steps: RunningSteps | None) -> str:
+def _format_step(name: str, steps: RunningSteps | None) -> str:
     """Return which step of a loop one is."""
     if steps is None:
         return ""

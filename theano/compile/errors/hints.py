@@ -8,8 +8,8 @@ from pytensor.graph.basic import Apply
 from pytensor.tensor.basic import AllocEmpty
 from pytensor.tensor.elemwise import Elemwise
 
-from theano.data_classes import dataclass
-from theano.pytensor_base.graphs.scan import Scan
+from theano.pytensor_internals.graphs.scan import Scan
+from theano.support.data_classes import dataclass
 
 __all__ = ["hints_for", "lengths_that_differ"]
 
@@ -19,7 +19,7 @@ class Hint:
     """A hint for the errors of an operation whose message has some words."""
 
     op_class: type
-    words: str
+    phrase: str
     text: str
 
 
@@ -59,7 +59,7 @@ def hints_for(error: BaseException, node: Apply) -> list[str]:
     """
     message = str(error)
     return [
-        hint.text for hint in HINTS if isinstance(node.op, hint.op_class) and hint.words in message
+        hint.text for hint in HINTS if isinstance(node.op, hint.op_class) and hint.phrase in message
     ]
 
 
@@ -78,6 +78,6 @@ def lengths_that_differ(node: Apply, shapes: Sequence[tuple[int, ...] | None]) -
         lengths = [(k, shape[axis]) for k, shape in known if shape[axis] != 1]
         other = next((pair for pair in lengths if pair[1] != lengths[0][1]), None)
         if other is not None:
-            words = (f"input[{k}].shape[{axis}] = {n}" for k, n in (lengths[0], other))
-            return [f"Input dimension mis-match. ({', '.join(words)})"]
+            phrase = (f"input[{k}].shape[{axis}] = {n}" for k, n in (lengths[0], other))
+            return [f"Input dimension mis-match. ({', '.join(phrase)})"]
     return []

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from pytensor.graph.basic import Apply
 
-from theano.data_classes import dataclass
+from theano.support.data_classes import dataclass
 
 # What NanGuardMode calls a big value
 BIGGEST = 1e10

@@ -1,6 +1,6 @@
 """The summary of a profile, one file for each of its parts."""
 
-from theano.lazy_names import lazy_names
+from theano.support.lazy_names import lazy_names
 
 _LAZY = {
     "GraphOfStep": ".loops",

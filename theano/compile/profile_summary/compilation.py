@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any, TextIO
 
-from theano.pytensor_base.graphs.rewriting import SequentialGraphRewriter
-from theano.rewriting.seconds import SecondsByLoop, SecondsByRewrite
+from theano.pytensor_internals.graphs.rewriting import SequentialGraphRewriter
+from theano.rewriting.times_of_rewrites import SecondsByLoop, SecondsByRewrite
 
 SMALLEST_SHARE = 0.001
 

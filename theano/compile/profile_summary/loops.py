@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TextIO
 
-from theano.data_classes import dataclass
 from theano.link.native.run.profile import LoopOfNodes
-from theano.pytensor_base.graphs.scan import Scan, function_of_step
+from theano.pytensor_internals.graphs.scan import Scan, function_of_step
+from theano.support.data_classes import dataclass
 
 COLUMNS = (
     "<Scan op time(s)> <sub scan fct time(s)> <sub scan op time(s)> "

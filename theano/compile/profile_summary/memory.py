@@ -17,7 +17,7 @@ from pytensor.scalar.basic import ScalarType
 from pytensor.tensor.type import DenseTensorType
 
 from theano.configdefaults import config
-from theano.data_classes import dataclass
+from theano.support.data_classes import dataclass
 
 # Sets of nodes that are looked at for the least peak of any order
 MOST_STATES = 100_000

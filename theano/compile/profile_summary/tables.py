@@ -7,7 +7,7 @@ from dataclasses import field
 from typing import Any, TextIO
 
 from theano.configdefaults import config
-from theano.data_classes import dataclass
+from theano.support.data_classes import dataclass
 
 HEADER = "<% time> <sum %> <apply time> <time per call> <type> <#call> <#apply>"
 HEADER_OF_NODES = "<% time> <sum %> <apply time> <time per call> <#call> <id>"

@@ -13,8 +13,8 @@ from pytensor.graph.traversal import ancestors
 
 from theano.compile.function import function
 from theano.compile.mode import Mode, get_mode
-from theano.data_classes import dataclass
-from theano.pytensor_base.graphs.graph import functions_of
+from theano.pytensor_internals.graphs.graph import functions_of
+from theano.support.data_classes import dataclass
 
 # So many calls with the same inputs are left to NumPy, before the C compiler is started.
 CALLS_BY_NUMPY = 2

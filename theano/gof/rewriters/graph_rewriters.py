@@ -4,7 +4,7 @@ from theano.gof.destroyhandler import DestroyHandler
 from theano.gof.instances import including_instances_of
 from theano.gof.rewriters.local_rewriters import LocalOptGroup
 from theano.gof.toolbox import BadOptimization, NodeFinder
-from theano.pytensor_base.graphs.rewriting import (
+from theano.pytensor_internals.graphs.rewriting import (
     EquilibriumGraphRewriter,
     FromFunctionGraphRewriter,
     GraphRewriter,
@@ -12,7 +12,7 @@ from theano.pytensor_base.graphs.rewriting import (
     SequentialGraphRewriter,
     WalkingGraphRewriter,
 )
-from theano.pytensor_base.graphs.rewriting import MergeOptimizer as _PyTensorMergeOptimizer
+from theano.pytensor_internals.graphs.rewriting import MergeOptimizer as _PyTensorMergeOptimizer
 
 
 @including_instances_of(GraphRewriter)
@@ -191,7 +191,7 @@ class EquilibriumOptimizer(NavigatorOptimizer, EquilibriumGraphRewriter):
         EquilibriumGraphRewriter.__init__(
             self,
             optimizers,
-            failure_callback and _telling_of_types(failure_callback),
+            failure_callback and _with_types(failure_callback),
             ignore_newtrees,
             tracks_on_change_inputs,
             max_use_ratio,
@@ -200,7 +200,7 @@ class EquilibriumOptimizer(NavigatorOptimizer, EquilibriumGraphRewriter):
         )
 
 
-def _telling_of_types(failure_callback):
+def _with_types(failure_callback):
     """A callback to which a replacement of another type is a wrong rewrite, as in Theano."""
 
     def called(error, navigator, pairs, rewriter, node):

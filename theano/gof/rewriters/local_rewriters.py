@@ -16,8 +16,8 @@ from pytensor.graph.op import Op
 
 from theano.gof.destroyhandler import DestroyHandler
 from theano.gof.instances import including_instances_of
-from theano.pytensor_base.graphs.graph import MethodNotDefined
-from theano.pytensor_base.graphs.rewriting import (
+from theano.pytensor_internals.graphs.graph import MethodNotDefined
+from theano.pytensor_internals.graphs.rewriting import (
     NodeRewriter,
     SequentialNodeRewriter,
     SubstitutionNodeRewriter,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import theano.tensor as T
-from theano.data_classes import dataclass
+from theano.support.data_classes import dataclass
 
 __all__ = ["CELLS", "Cell"]
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytensor.tensor as pt
 
-from theano.data_classes import dataclass
 from theano.gpuarray.dnn.convolutions import convolution_of
+from theano.support.data_classes import dataclass
 
 __all__ = ["GpuDnnConv", "GpuDnnConvDesc", "GpuDnnConvGradI", "GpuDnnConvGradW"]
 

@@ -8,7 +8,7 @@ Theano's orientation (inputs, outputs) it is a transposed view.
 
 from typing import Any
 
-from theano.data_classes import dataclass
+from theano.support.data_classes import dataclass
 
 __all__ = ["ParameterLayout"]
 

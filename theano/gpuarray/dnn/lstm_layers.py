@@ -11,12 +11,12 @@ from pytensor.compile.builders import OpFromGraph
 from pytensor.gradient import DisconnectedType
 
 import theano.tensor as T
-from theano.data_classes import dataclass
 from theano.gradient import grad
 from theano.link.xla.linker import DECIDED_BY_DEVICE
-from theano.pytensor_base.graphs.graph import frozen_graph_inside
-from theano.pytensor_base.graphs.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
+from theano.pytensor_internals.graphs.graph import frozen_graph_inside
+from theano.pytensor_internals.graphs.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
 from theano.rewriting.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb
+from theano.support.data_classes import dataclass
 
 __all__ = ["LSTMGradient", "LSTMLayers", "Stack", "lstm_layers"]
 

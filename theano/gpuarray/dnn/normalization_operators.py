@@ -4,7 +4,7 @@ from typing import Any
 
 import pytensor.tensor as pt
 
-from theano.data_classes import dataclass
+from theano.support.data_classes import dataclass
 from theano.tensor.nnet import bn
 
 __all__ = ["GpuDnnBatchNorm", "GpuDnnBatchNormGrad", "GpuDnnBatchNormInference"]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytensor.tensor as pt
 
-from theano.data_classes import dataclass
+from theano.support.data_classes import dataclass
 from theano.tensor.signal.pool import AveragePoolGrad, MaxPoolGrad, Pool
 
 __all__ = ["GpuDnnPool", "GpuDnnPoolGrad"]

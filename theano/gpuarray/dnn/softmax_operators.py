@@ -6,7 +6,7 @@ import pytensor.tensor as pt
 from pytensor.tensor import special
 from pytensor.tensor.variable import TensorVariable
 
-from theano.data_classes import dataclass
+from theano.support.data_classes import dataclass
 from theano.tensor.nnet.nnet import SoftmaxGrad
 
 __all__ = ["GpuDnnSoftmax", "GpuDnnSoftmaxGrad"]

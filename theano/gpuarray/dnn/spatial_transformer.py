@@ -89,8 +89,8 @@ def _read_between(img: Any, x: TensorVariable, y: TensorVariable) -> TensorVaria
         inside = pt.ge(column, 0) & pt.lt(column, img.shape[3])
         inside = inside & pt.ge(row, 0) & pt.lt(row, img.shape[2])
         at = pt.clip(row, 0, img.shape[2] - 1).astype("int64")
-        beside = pt.clip(column, 0, img.shape[3] - 1).astype("int64")
+        alongside = pt.clip(column, 0, img.shape[3] - 1).astype("int64")
         # by image, row and column, and then channel
-        values = img.dimshuffle(0, 2, 3, 1)[image, at, beside]
+        values = img.dimshuffle(0, 2, 3, 1)[image, at, alongside]
         result += pt.switch(inside, weight, 0).dimshuffle(0, 1, 2, "x") * values
     return result.dimshuffle(0, 3, 1, 2)

@@ -16,7 +16,7 @@ Examples
 
 from typing import TYPE_CHECKING
 
-from theano.lazy_names import lazy_names
+from theano.support.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from theano.link.native.engine_report import report, source

@@ -6,10 +6,10 @@ from collections import Counter
 from dataclasses import field
 from typing import Any
 
-from theano.data_classes import dataclass
-from theano.formatting.values_in_words import operation
 from theano.link.native.program import Program
-from theano.pytensor_base.graphs.scan import Scan
+from theano.pytensor_internals.graphs.scan import Scan
+from theano.support.data_classes import dataclass
+from theano.support.formatting.values import operation
 
 
 @dataclass(frozen=True)
@@ -93,10 +93,10 @@ def report(function: Any) -> EngineReport:
         When the function was compiled with another engine.
     """
     linker = function.maker.linker
-    answer = getattr(linker, "report", None)
-    if not isinstance(answer, EngineReport):
+    returned = getattr(linker, "report", None)
+    if not isinstance(returned, EngineReport):
         raise TypeError(f"the function was compiled with {linker}, not with the native engine")
-    return answer
+    return returned
 
 
 def source(function: Any) -> str:

@@ -23,24 +23,27 @@ from pytensor.tensor.random.op import RandomVariable
 from pytensor.tensor.type import TensorType
 
 from theano.link.native.build.compile_ahead import TAG
-from theano.link.native.lowering.operations.draws.draws_in_steps import is_generator, why_not_words
-from theano.link.native.lowering.operations.draws.generator_draws import why_no_code
-from theano.pytensor_base.graphs.graph import copy_of_graph_inside
-from theano.pytensor_base.graphs.order import in_order
-from theano.pytensor_base.graphs.rewriting import GraphRewriter, copy_stack_trace
-from theano.pytensor_base.graphs.scan import Scan
+from theano.link.native.lowering.operations.sampling.generator_samples import why_no_code
+from theano.link.native.lowering.operations.sampling.samples_in_steps import (
+    is_generator,
+    why_not_words,
+)
+from theano.pytensor_internals.graphs.graph import copy_of_graph_inside
+from theano.pytensor_internals.graphs.order import in_order
+from theano.pytensor_internals.graphs.rewriting import GraphRewriter, copy_stack_trace
+from theano.pytensor_internals.graphs.scan import Scan
 from theano.rewriting.database import optdb
 from theano.scan_module.loop.arguments import Loop, unpack
 from theano.scan_module.scan_opt.loop_rewriter import loops_of, replace_values
-from theano.tensor.numpy_draws.generator_draws import (
-    DrawFromGenerator,
+from theano.tensor.numpy_samplers.generator_samples import (
     GeneratorOfWords,
+    SampleFromGenerator,
     generator_words_type,
     words_of_generator,
 )
-from theano.tensor.numpy_draws.random_function import RandomFunction, RandomStateType
-from theano.tensor.numpy_draws.random_state_words import (
-    DrawFromWords,
+from theano.tensor.numpy_samplers.random_function import RandomFunction, RandomStateType
+from theano.tensor.numpy_samplers.random_state_words import (
+    SampleFromWords,
     random_state_of_words,
     words_of_random_state,
     words_type,
@@ -57,7 +60,7 @@ class GeneratorsAsWords(GraphRewriter):
         for node in list(loops_of(fgraph)):
             if node in fgraph.apply_nodes and why_not_words(node) == "":
                 replace_values(fgraph, on_words(node), "generators_as_words")
-        replace_values(fgraph, _draws_from_words(fgraph), "generators_as_words")
+        replace_values(fgraph, _samples_from_words(fgraph), "generators_as_words")
 
 
 def on_words(node: Apply) -> Mapping[Variable, Variable]:
@@ -71,7 +74,7 @@ def on_words(node: Apply) -> Mapping[Variable, Variable]:
     return values
 
 
-def _draws_from_words(fgraph: FunctionGraph) -> Mapping[Variable, Variable]:
+def _samples_from_words(fgraph: FunctionGraph) -> Mapping[Variable, Variable]:
     """Return what takes the place of random variables, and of the generators after them."""
     values: dict[Variable, Variable] = {}
     for node in in_order(fgraph):
@@ -80,10 +83,10 @@ def _draws_from_words(fgraph: FunctionGraph) -> Mapping[Variable, Variable]:
             given = [values.get(variable, variable) for variable in read]
             # those that are drawn from one after the other pass on their words
             before = _words_of(values.get(generator, generator))
-            words, draws = DrawFromGenerator(node.op).make_node(before, *given).outputs
+            words, samples = SampleFromGenerator(node.op).make_node(before, *given).outputs
             values[node.outputs[0]] = _generator_of(words, _first(generator, values))
-            values[node.outputs[1]] = draws
-            copy_stack_trace(node.outputs[1], draws)
+            values[node.outputs[1]] = samples
+            copy_stack_trace(node.outputs[1], samples)
     return values
 
 
@@ -122,7 +125,7 @@ def _with_words(loop: Loop, outside: Callable[[Variable], Variable]) -> Loop:
     }
     for node in toposort(loop.inner_outputs):
         if any(variable in known for variable in node.inputs):
-            known.update(zip(node.outputs, _made_anew(node, known), strict=True))
+            known.update(zip(node.outputs, _recomputed(node, known), strict=True))
     read = [known.get(variable, variable) for variable in loop.inner_inputs]
     computed = [known.get(variable, variable) for variable in loop.inner_outputs]
     stepped = loop.with_step(read, computed)
@@ -141,7 +144,7 @@ def _type_of_words(generator: Variable) -> TensorType:
     return words_type if isinstance(generator.type, RandomStateType) else generator_words_type
 
 
-def _made_anew(node: Apply, known: Mapping[Variable, Variable]) -> list[Variable]:
+def _recomputed(node: Apply, known: Mapping[Variable, Variable]) -> list[Variable]:
     """The outputs of a node of a step, given what stands for its inputs."""
 
     def given(variable: Variable) -> Variable:
@@ -149,9 +152,9 @@ def _made_anew(node: Apply, known: Mapping[Variable, Variable]) -> list[Variable
 
     inputs = [given(variable) for variable in node.inputs]
     if isinstance(node.op, RandomFunction):
-        return DrawFromWords(node.op).make_node(*inputs).outputs
+        return SampleFromWords(node.op).make_node(*inputs).outputs
     if isinstance(node.op, RandomVariable):
-        return DrawFromGenerator(node.op).make_node(*inputs).outputs
+        return SampleFromGenerator(node.op).make_node(*inputs).outputs
     if isinstance(node.op, Scan):
         return _with_words(unpack(node), given).build(type(node.op)).node.outputs
     if isinstance(node.op, OpFromGraph) and any(map(is_generator, node.inputs)):
@@ -167,7 +170,7 @@ def _inlined(op: OpFromGraph, inputs: list[Variable]) -> list[Variable]:
         for inner, given in zip(graph.inputs, inputs, strict=True)
     }
     for node in graph.toposort():
-        values.update(zip(node.outputs, _made_anew(node, values), strict=True))
+        values.update(zip(node.outputs, _recomputed(node, values), strict=True))
     return [values.get(variable, variable) for variable in graph.outputs]
 
 

@@ -13,10 +13,10 @@ from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
 
 from theano.configparser import caller_stacklevel
+from theano.link.native.build.cached_programs import CachedProgram
 from theano.link.native.build.compile_ahead import TAG
 from theano.link.native.build.compiler import warn_of_compiler
 from theano.link.native.build.programs import LoadedProgram, loaded_program
-from theano.link.native.build.stored_programs import StoredProgram
 from theano.link.native.engine_report import EngineReport, report_of
 from theano.link.native.generators_as_words import GeneratorsAsWords  # noqa: F401 -- registers it
 from theano.link.native.graph.overwriting import overwrites_input
@@ -41,7 +41,7 @@ from theano.link.native.run.steps_within_budget import StepsWithinBudget
 from theano.link.native.run.virtual_machine import NativeMachine, Unit
 from theano.link.native.runtime.build import BuildError, find_compiler
 from theano.link.native.runtime.load import NoCompiler
-from theano.pytensor_base.functions.linking import Container, VMLinker, map_storage
+from theano.pytensor_internals.functions.linking import Container, VMLinker, map_storage
 from theano.rewriting.rewrites.of_pytensor.left_out import DONE_BY_NATIVE
 from theano.scan_module.budget.chosen_steps import chosen_steps
 
@@ -146,7 +146,7 @@ class NativeLinker(VMLinker):
     def _compile(
         self, fgraph: Any, order: Sequence[Apply], counters: Counters | None
     ) -> tuple[Program, LoadedProgram | None]:
-        stored = StoredProgram(fgraph)
+        stored = CachedProgram(fgraph)
         found = stored.read() if counters is None else None
         program = found or make_program(fgraph, order, counters)
 

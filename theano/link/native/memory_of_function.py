@@ -15,7 +15,6 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.op import Op
 from pytensor.tensor.type import TensorType
 
-from theano.formatting.values_in_words import operation
 from theano.link.native.graph.partition import Part
 from theano.link.native.ir.call_sizes import UnknownSize
 from theano.link.native.ir.ir import Buffer, View
@@ -28,8 +27,8 @@ from theano.link.native.program import lowered_program
 from theano.link.native.statements.base import Statement
 from theano.link.native.statements.call_loop import WRITTEN_KINDS, CallLoop
 from theano.link.native.statements.step_blocks import Moment, StepBlocks, moments
-from theano.pytensor_base.graphs.kinds import is_a
-from theano.pytensor_base.graphs.scan import Scan
+from theano.pytensor_internals.graphs.kinds import is_a
+from theano.pytensor_internals.graphs.scan import Scan
 from theano.scan_module.loop.arguments import unpack
 from theano.scan_module.report.describe import describe
 from theano.scan_module.report.lengths import evaluated
@@ -46,6 +45,7 @@ from theano.scan_module.report.memory_use import (
     UnknownMemory,
     largest_first,
 )
+from theano.support.formatting.values import operation
 
 _ROLES = {"ring": STATE, "untraced": STATE, "mit_mot": UPDATED, "trace": SAVED}
 
@@ -261,7 +261,7 @@ class _SegmentUse:
         """Return what a buffer is, what to the loop that writes it, and the loop's name."""
         for call in self.calls:
             if call.work is buffer:
-                return _work_in_words(self.memory.loop(call.prefix)), WORK, call.loop.name
+                return _format_work(self.memory.loop(call.prefix)), WORK, call.loop.name
         for call in self.calls:
             for argument, operand in zip(call.loop.arguments, call.operands, strict=True):
                 if argument.kind not in WRITTEN_KINDS or not isinstance(operand, View):
@@ -319,7 +319,7 @@ def _read(statement: Statement, maker: str) -> list[View]:
     return found
 
 
-def _work_in_words(memory: CallMemory) -> str:
+def _format_work(memory: CallMemory) -> str:
     """Return what the work memory of a loop is for."""
     loop, plan = memory.lowered, memory.plan
     assert isinstance(loop, Loop)

@@ -10,7 +10,6 @@ from pytensor.graph.basic import Apply, Constant
 from pytensor.graph.fg import FunctionGraph
 from pytensor.scalar.basic import ScalarType
 
-from theano.data_classes import dataclass
 from theano.link.native.graph.overwriting import overwrites_input
 from theano.link.native.graph.partition import Part, needed_results, partition
 from theano.link.native.graph.updates_in_place import written_last
@@ -20,7 +19,7 @@ from theano.link.native.ir.scalar_types import has_c_type
 from theano.link.native.lowering.loop import LowerLoop
 from theano.link.native.lowering.lower_segment import NodeCannotLower, lower_segment
 from theano.link.native.lowering.lowered_loops import loops_of_their_own, shared_loop
-from theano.link.native.lowering.operations.draws.draws_in_steps import why_not_words
+from theano.link.native.lowering.operations.sampling.samples_in_steps import why_not_words
 from theano.link.native.lowering.places import import_lowering
 from theano.link.native.lowering.registry import import_lowerings_by, lowering_of
 from theano.link.native.lowering.segment import Segment, SegmentCall
@@ -28,11 +27,12 @@ from theano.link.native.passes.mutable_inputs import mutable_inputs
 from theano.link.native.passes.pipeline import run_passes
 from theano.link.native.render.counters import Counters
 from theano.link.native.render.program_text import ProgramText, profiled_text, program_text
-from theano.pytensor_base.functions.c_code import CLinker, OpWiseCLinker
-from theano.pytensor_base.functions.linking import PerformLinker, VMLinker
-from theano.pytensor_base.graphs.kinds import is_a
-from theano.pytensor_base.graphs.scan import Scan
-from theano.pytensor_base.operations.tensor import IfElse
+from theano.pytensor_internals.functions.c_code import CLinker, OpWiseCLinker
+from theano.pytensor_internals.functions.linking import PerformLinker, VMLinker
+from theano.pytensor_internals.graphs.kinds import is_a
+from theano.pytensor_internals.graphs.scan import Scan
+from theano.pytensor_internals.operations.tensor import IfElse
+from theano.support.data_classes import dataclass
 
 import_lowerings_by(import_lowering)
 

@@ -13,7 +13,7 @@ from typing import Any
 from pytensor.graph.basic import Apply, Constant, Variable
 
 from theano.link.xla.context import CannotLower, Context, Requirement, is_traced
-from theano.pytensor_base.operations.tensor import IfElse
+from theano.pytensor_internals.operations.tensor import IfElse
 
 # How much longer one branch is taken to need than the other, until both have been measured
 BRANCH_RATIO = 100
@@ -97,8 +97,8 @@ def choose(
         raise CannotLower("branches of different shapes")
     values, *held = jax.lax.cond(
         condition != 0,
-        lambda: branches[True].beside(branches[False]),
-        lambda: branches[False].beside(branches[True]),
+        lambda: branches[True].alongside(branches[False]),
+        lambda: branches[False].alongside(branches[True]),
     )
     for taken, holds in zip((True, False), held, strict=True):
         for k, required in enumerate(branches[taken].required):
@@ -124,7 +124,7 @@ class _Branch:
         arrays = [jnp.asarray(x, dtype=dtype) for x, dtype in zip(values, dtypes, strict=True)]
         return arrays, jnp.stack(holds) if holds else jnp.ones(0, bool)
 
-    def beside(self, other: _Branch) -> tuple[list[Any], Any, Any]:
+    def alongside(self, other: _Branch) -> tuple[list[Any], Any, Any]:
         """The values, and what holds of the branch of true and of that of false."""
         import jax.numpy as jnp
 

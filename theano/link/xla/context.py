@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from pytensor.graph.basic import Apply, Variable
 
-from theano.data_classes import dataclass
 from theano.link.xla.sizes import Largest
+from theano.support.data_classes import dataclass
 
 
 class CannotLower(Exception):

@@ -14,8 +14,8 @@ from theano.link.xla.arrays import is_array
 from theano.link.xla.branches import Place, choose, places_of
 from theano.link.xla.context import CannotLower, Context, Ragged, is_traced
 from theano.link.xla.lowering.table import rule_of
-from theano.pytensor_base.graphs.scan import Scan
-from theano.pytensor_base.operations.tensor import IfElse
+from theano.pytensor_internals.graphs.scan import Scan
+from theano.pytensor_internals.operations.tensor import IfElse
 
 
 class NodeFailed(Exception):

@@ -13,7 +13,7 @@ from theano.link.xla.data_parallel import Split, SplitMachine
 from theano.link.xla.jax_library import require_jax
 from theano.link.xla.machine import Machine
 from theano.link.xla.windows import TAG
-from theano.pytensor_base.functions.linking import Container, Linker, map_storage
+from theano.pytensor_internals.functions.linking import Container, Linker, map_storage
 
 # The tag of rewrites of what some devices have kernels for
 DECIDED_BY_DEVICE = "decided_by_device"

@@ -14,12 +14,12 @@ from typing import Any
 
 from pytensor.graph.basic import Apply, Constant, Variable
 
-from theano.data_classes import dataclass
 from theano.link.xla.branches import places_of as places_in_branches
 from theano.link.xla.loop.early_stop import outputs_of_unknown_length
 from theano.link.xla.lowering.table import concrete_inputs, why_not
 from theano.link.xla.places import parts_of_stages, places_of
 from theano.link.xla.static_inputs import SHAPES, StaticValues
+from theano.support.data_classes import dataclass
 
 # The number of a stage, of the moves in it, and of a device
 Part = tuple[int, int, int]

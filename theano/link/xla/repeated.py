@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from pytensor.graph.basic import Constant, Variable
 
-from theano.data_classes import dataclass
 from theano.link.background import fetched
 from theano.link.xla.arrays import is_array
 from theano.link.xla.context import is_traced
@@ -21,6 +20,7 @@ from theano.link.xla.device.program import DeviceProgram, Specialisation
 from theano.link.xla.device.values import DeviceValues
 from theano.link.xla.plan import Plan
 from theano.link.xla.static_inputs import SHAPES
+from theano.support.data_classes import dataclass
 
 # Arguments of so many bytes are copied in any case, wherever they lie.
 MOST_COPIED = 1 << 20

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from theano.data_classes import dataclass
 from theano.link.xla.buckets import BucketedProgram
 from theano.link.xla.device.program import DeviceProgram
 from theano.link.xla.machine import Machine
+from theano.support.data_classes import dataclass
 
 
 @dataclass(frozen=True)

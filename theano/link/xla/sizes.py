@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from pytensor.graph.basic import Apply, Variable
 
-from theano.data_classes import dataclass
+from theano.support.data_classes import dataclass
 
 # XLA counts bytes in 63 bits, and adds to them; no machine has so many.
 MOST_BYTES = 2**62

@@ -20,9 +20,9 @@ from pytensor.tensor.type import TensorType, lscalar
 
 from theano.link.xla.lowering.indexing import slice_bounds
 from theano.link.xla.static_inputs import StaticValues
-from theano.pytensor_base.graphs.graph import ReplaceValidate
-from theano.pytensor_base.graphs.rewriting import GraphRewriter, copy_stack_trace
-from theano.pytensor_base.operations.tensor import indices_from_subtensor
+from theano.pytensor_internals.graphs.graph import ReplaceValidate
+from theano.pytensor_internals.graphs.rewriting import GraphRewriter, copy_stack_trace
+from theano.pytensor_internals.operations.tensor import indices_from_subtensor
 from theano.rewriting.database import register_for_tags
 
 TAG = "theano_xla"

@@ -23,11 +23,11 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.op import Op
 from pytensor.graph.type import Type
 
-from theano.pytensor_base.functions.c_code import ExternalCOp
-from theano.pytensor_base.functions.compiling import FromFunctionOp
-from theano.pytensor_base.functions.pickles import NAMES_IN_PICKLES
-from theano.pytensor_base.graphs.graph import Feature, MetaObject
-from theano.pytensor_base.graphs.rewriting import RewriteDatabaseQuery
+from theano.pytensor_internals.functions.c_code import ExternalCOp
+from theano.pytensor_internals.functions.compiling import FromFunctionOp
+from theano.pytensor_internals.functions.pickles import NAMES_IN_PICKLES
+from theano.pytensor_internals.graphs.graph import Feature, MetaObject
+from theano.pytensor_internals.graphs.rewriting import RewriteDatabaseQuery
 
 # classes of these packages that are of these kinds, or records
 PACKAGES = ("theano", "pytensor", "pymc", "pymc_extras")

@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from theano.data_classes import dataclass
+from theano.support.data_classes import dataclass
 
 try:
     import fcntl

@@ -29,11 +29,11 @@ from pytensor.tensor.type import TensorType
 from pytensor.tensor.variable import TensorVariable
 
 from theano.configparser import config as own_config
-from theano.pytensor_base.functions.configuration import names_of_flags, value_of_flag
-from theano.pytensor_base.graphs.graph import Scratchpad, features_of, properties_of
-from theano.pytensor_base.graphs.kinds import is_a
-from theano.pytensor_base.graphs.order import in_order
-from theano.pytensor_base.graphs.rewriting import (
+from theano.pytensor_internals.functions.configuration import names_of_flags, value_of_flag
+from theano.pytensor_internals.graphs.graph import Scratchpad, features_of, properties_of
+from theano.pytensor_internals.graphs.kinds import is_a
+from theano.pytensor_internals.graphs.order import in_order
+from theano.pytensor_internals.graphs.rewriting import (
     EquilibriumGraphRewriter,
     RewriteDatabaseQuery,
     Rewriter,

@@ -19,9 +19,9 @@ from pytensor.scalar.basic import ScalarConstant, ScalarType
 from pytensor.tensor.type import TensorType
 from pytensor.tensor.variable import TensorConstant
 
-from theano.pytensor_base.graphs.graph import HISTORY, Scratchpad, read_tag
-from theano.pytensor_base.graphs.order import in_order
-from theano.pytensor_base.graphs.scan import step_of
+from theano.pytensor_internals.graphs.graph import HISTORY, Scratchpad, read_tag
+from theano.pytensor_internals.graphs.order import in_order
+from theano.pytensor_internals.graphs.scan import step_of
 from theano.rewriting.disk import admitted
 from theano.rewriting.disk.admitted import PACKAGES
 
@@ -41,11 +41,11 @@ _AS_THEY_ARE = frozenset(
 )
 
 
-class NotStored(Exception):
+class NotCached(Exception):
     """A graph holds what is not known to stay the same under its name."""
 
 
-NOT_STORABLE = (NotStored, pickle.PicklingError, RecursionError, TypeError, AttributeError)
+NOT_STORABLE = (NotCached, pickle.PicklingError, RecursionError, TypeError, AttributeError)
 
 
 class GraphPickler(admitted.Pickler):
@@ -97,9 +97,9 @@ class GraphUnpickler(admitted.Unpickler):
 
 
 def check_known(code: Any) -> None:
-    """Check that a class or function keeps what it does as long as its name; `NotStored` if not."""
+    """Check that a class or function keeps what it does as long as its name; `NotCached` if not."""
     if (code.__module__ or "builtins").partition(".")[0] not in KNOWN_CODE:
-        raise NotStored(f"{code.__module__}.{code.__qualname__} may change")
+        raise NotCached(f"{code.__module__}.{code.__qualname__} may change")
 
 
 def lasting(tag: Scratchpad) -> dict[str, Any]:

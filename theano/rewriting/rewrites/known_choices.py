@@ -14,8 +14,8 @@ from typing import Any
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
 
-from theano.pytensor_base.graphs.rewriting import copy_stack_trace, node_rewriter
-from theano.pytensor_base.operations.tensor import IfElse
+from theano.pytensor_internals.graphs.rewriting import copy_stack_trace, node_rewriter
+from theano.pytensor_internals.operations.tensor import IfElse
 
 
 @node_rewriter([IfElse])

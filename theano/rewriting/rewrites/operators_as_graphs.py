@@ -13,15 +13,15 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.replace import clone_replace
 
-from theano.pytensor_base.functions.compiling import GradientsInContext
-from theano.pytensor_base.graphs.graph import copy_of_graph_inside
-from theano.pytensor_base.graphs.rewriting import copy_stack_trace, node_rewriter
+from theano.pytensor_internals.functions.compiling import GradientsInContext
+from theano.pytensor_internals.graphs.graph import copy_of_graph_inside
+from theano.pytensor_internals.graphs.rewriting import copy_stack_trace, node_rewriter
 
 
 def _is_users(op: Any) -> bool:
     """Return whether a user made an operator with Theano's class, or said how it is to be compiled."""
-    said = set(getattr(op, "kwargs", ())) - {"on_unused_input"}
-    return isinstance(op, GradientsInContext) or bool(said or op.destroy_map)
+    message = set(getattr(op, "kwargs", ())) - {"on_unused_input"}
+    return isinstance(op, GradientsInContext) or bool(message or op.destroy_map)
 
 
 @node_rewriter([OpFromGraph])

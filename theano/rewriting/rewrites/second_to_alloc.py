@@ -12,12 +12,12 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.basic import cast, second
 
-from theano.pytensor_base.graphs.rewriting import copy_stack_trace, node_rewriter
-from theano.pytensor_base.operations.tensor_rewrites import (
+from theano.pytensor_internals.graphs.rewriting import copy_stack_trace, node_rewriter
+from theano.pytensor_internals.operations.tensor_rewrites import (
     broadcasted_by,
     get_simplified_broadcast_shape,
 )
-from theano.rewriting.allocated import allocated
+from theano.rewriting.filled_arrays import allocated
 
 
 @node_rewriter([second])

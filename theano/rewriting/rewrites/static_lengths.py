@@ -21,8 +21,8 @@ def agree_with_those_before(graph: FunctionGraph, node: Apply) -> bool:
 
 def _static_lengths(node: Apply) -> list[tuple[int | None, ...]]:
     """Of each dimension the lengths that a statement of a shape and its type say, None if none."""
-    said = [
+    message = [
         int(n.data) if isinstance(n, Constant) and n.data is not None else None
         for n in node.inputs[1:]
     ]
-    return list(zip(said, node.outputs[0].type.shape, strict=True))
+    return list(zip(message, node.outputs[0].type.shape, strict=True))

@@ -7,7 +7,7 @@ from pytensor.tensor.math import Dot
 from pytensor.tensor.variable import TensorVariable
 
 from theano.gof.opt import local_optimizer
-from theano.pytensor_base.operations.tensor import Dot22
+from theano.pytensor_internals.operations.tensor import Dot22
 from theano.tensor.nlinalg import (
     MatrixInverse,
     alloc_diag,

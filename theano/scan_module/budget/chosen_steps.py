@@ -8,11 +8,11 @@ from typing import Any
 from pytensor.graph.basic import Variable
 from pytensor.graph.fg import FunctionGraph
 
-from theano.data_classes import dataclass
 from theano.scan_module.budget.few_steps import keep_few_steps
 from theano.scan_module.budget.loop_pairs import loop_pairs
 from theano.scan_module.gradient.forward_loops import unify_forward_loops
 from theano.scan_module.scan_op import Scan
+from theano.support.data_classes import dataclass
 
 # where a variable's tag keeps it
 _TAG = "chosen_steps"

@@ -20,7 +20,6 @@ from pytensor.graph.basic import Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.subtensor import Subtensor
 
-from theano.data_classes import dataclass
 from theano.scan_module.budget.loop_pairs import LoopPair, first_rows_of, is_last_row
 from theano.scan_module.loop.arguments import (
     SIT_SOT,
@@ -38,6 +37,7 @@ from theano.scan_module.loop.arguments import (
 from theano.scan_module.loop.constant_index import constant_index
 from theano.scan_module.loop.initial_values import memory_after
 from theano.scan_module.scan_op import Scan
+from theano.support.data_classes import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,12 +13,12 @@ from pytensor.tensor.shape import SpecifyShape
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
 from theano.compile.rebroadcast import Rebroadcast
-from theano.data_classes import dataclass
-from theano.pytensor_base.graphs.kinds import is_a
+from theano.pytensor_internals.graphs.kinds import is_a
 from theano.scan_module.gradient.backward_loop import GRADIENT_OF
 from theano.scan_module.loop.arguments import SIT_SOT, Loop, Sequence, State, unpack
 from theano.scan_module.loop.constant_index import constant_index
 from theano.scan_module.scan_op import Scan
+from theano.support.data_classes import dataclass
 
 
 @dataclass(frozen=True, eq=False)

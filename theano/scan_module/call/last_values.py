@@ -5,10 +5,10 @@ from __future__ import annotations
 import warnings
 
 from theano.flags.flag import caller_stacklevel
-from theano.pytensor_base.operations.tensor import RandomType
-from theano.scan_module.call.given import UNTRACED, Given
+from theano.pytensor_internals.operations.tensor import RandomType
+from theano.scan_module.call.arguments_by_role import UNTRACED, Given
 from theano.scan_module.call.step_results import loop_name
-from theano.tensor.numpy_draws.random_function import RandomStateType
+from theano.tensor.numpy_samplers.random_function import RandomStateType
 
 # nobody asks for the states of all steps of a random generator
 _GENERATORS = (RandomType, RandomStateType)

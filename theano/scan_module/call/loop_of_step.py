@@ -13,10 +13,9 @@ from pytensor.graph.basic import Constant, Variable
 from pytensor.tensor.math import minimum
 from pytensor.tensor.type import TensorType
 
-from theano.data_classes import dataclass
-from theano.pytensor_base.graphs.graph import MissingInputError
+from theano.pytensor_internals.graphs.graph import MissingInputError
 from theano.scan_module.adopt import adopted_loop
-from theano.scan_module.call.given import TRACE, UNTRACED, Given, GivenResult
+from theano.scan_module.call.arguments_by_role import TRACE, UNTRACED, Given, GivenResult
 from theano.scan_module.call.number_of_steps import constant_steps
 from theano.scan_module.call.step_results import loop_name
 from theano.scan_module.call.written_step import WrittenStep
@@ -34,6 +33,7 @@ from theano.scan_module.loop.arguments import (
 from theano.scan_module.loop.initial_values import first_rows, memory_from
 from theano.scan_module.loop.roles import SIT_SOT
 from theano.scan_module.scan_op import Scan
+from theano.support.data_classes import dataclass
 
 Entry = State | Trace | Untraced
 

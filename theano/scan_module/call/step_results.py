@@ -12,7 +12,7 @@ from pytensor.graph.basic import Variable
 from pytensor.tensor.basic import as_tensor_variable
 from pytensor.tensor.type import TensorType
 
-from theano.pytensor_base.graphs.scan import get_updates_and_outputs, until
+from theano.pytensor_internals.graphs.scan import get_updates_and_outputs, until
 from theano.scan_module.call.written_step import WrittenStep
 from theano.scan_module.step.sparse_matrices import check_not_sparse
 

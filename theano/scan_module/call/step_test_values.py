@@ -9,7 +9,7 @@ from pytensor.graph.basic import Variable
 
 from theano.configdefaults import config
 from theano.gof.test_values import get_test_value, test_values_of_user_code
-from theano.scan_module.call.given import Given
+from theano.scan_module.call.arguments_by_role import Given
 from theano.scan_module.loop.roles import MIT_SOT
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from pytensor.tensor.basic import as_tensor_variable
 
-from theano.pytensor_base.graphs.scan import until as _until
+from theano.pytensor_internals.graphs.scan import until as _until
 
 
 class until(_until):

@@ -14,7 +14,7 @@ from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Constant, Variable
 from pytensor.graph.traversal import graph_inputs
 
-from theano.pytensor_base.graphs.scan import get_updates_and_outputs, until
+from theano.pytensor_internals.graphs.scan import get_updates_and_outputs, until
 
 
 def with_default_updates(fn: Callable) -> Callable:

@@ -12,9 +12,9 @@ from pytensor.graph.basic import Constant, Variable
 from pytensor.graph.traversal import graph_inputs
 from pytensor.tensor.basic import as_tensor_variable
 
-from theano.data_classes import dataclass
-from theano.pytensor_base.graphs.graph import MissingInputError
-from theano.pytensor_base.graphs.scan import collect_new_shareds, get_updates_and_outputs
+from theano.pytensor_internals.graphs.graph import MissingInputError
+from theano.pytensor_internals.graphs.scan import collect_new_shareds, get_updates_and_outputs
+from theano.support.data_classes import dataclass
 
 
 @dataclass(eq=False)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.traversal import ancestors
 
-from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
+from theano.pytensor_internals.graphs.scan import Scan as PyTensorScan
 from theano.scan_module.gradient.cotangent_states import accumulator, cotangent_states
 from theano.scan_module.gradient.differentiated_loop import DifferentiatedLoop
 from theano.scan_module.gradient.equal_step_gradients import gradient_of_step

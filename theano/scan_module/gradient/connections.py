@@ -12,7 +12,7 @@ from itertools import count
 from pytensor.graph.basic import Variable
 from pytensor.graph.traversal import io_toposort
 
-from theano.pytensor_base.graphs.scan import Scan
+from theano.pytensor_internals.graphs.scan import Scan
 from theano.scan_module.loop.roles import Roles
 
 Pattern = list[list[bool]]

@@ -13,8 +13,7 @@ from pytensor.graph.basic import Variable
 from pytensor.tensor.subtensor import IncSubtensor
 from pytensor.tensor.type import TensorType
 
-from theano.data_classes import dataclass
-from theano.rewriting.allocated import allocated
+from theano.rewriting.filled_arrays import allocated
 from theano.rewriting.lengths import lengths_of
 from theano.rewriting.zeros import is_zero
 from theano.scan_module.gradient.differentiated_loop import DifferentiatedLoop
@@ -30,6 +29,7 @@ from theano.scan_module.loop.arguments import (
 )
 from theano.scan_module.loop.constant_index import constant_index
 from theano.scan_module.loop.initial_values import memory_from
+from theano.support.data_classes import dataclass
 
 
 def cotangent_states(

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from pytensor.graph.basic import Constant, Variable
 from pytensor.tensor.shape import Shape, Shape_i
 
-from theano.pytensor_base.graphs.kinds import is_a
+from theano.pytensor_internals.graphs.kinds import is_a
 
 
 def computed_from(inputs: Collection[Variable], variables: Iterable[Variable]) -> set[Variable]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pytensor import tensor as pt
 from pytensor.graph.basic import Apply, Variable
 
-from theano.data_classes import dataclass
 from theano.scan_module.gradient.step_gradient import StepGradient
 from theano.scan_module.loop.arguments import MIT_MOT, BuiltLoop, Sequence, State
 from theano.scan_module.loop.roles import OuterOutputs, Roles
+from theano.support.data_classes import dataclass
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from pytensor.graph.basic import Apply
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.op import HasInnerGraph, Op
 
-from theano.pytensor_base.graphs.kinds import is_a
-from theano.pytensor_base.graphs.rewriting import MergeOptimizer
-from theano.rewriting.merged import Merging
+from theano.pytensor_internals.graphs.kinds import is_a
+from theano.pytensor_internals.graphs.rewriting import MergeOptimizer
+from theano.rewriting.merging import Merging
 
 # the methods of an operation that say what its gradient is
 _GRADIENT_METHODS = ("pullback", "pushforward", "L_op", "R_op", "grad", "connection_pattern")

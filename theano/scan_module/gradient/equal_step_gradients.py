@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from pytensor.graph.basic import Variable
 
-from theano.pytensor_base.graphs.graph import frozen_graph_inside
-from theano.pytensor_base.graphs.scan import Scan
+from theano.pytensor_internals.graphs.graph import frozen_graph_inside
+from theano.pytensor_internals.graphs.scan import Scan
 from theano.scan_module.gradient.equal_gradients import what_decides_gradient
 from theano.scan_module.gradient.step_gradient import StepGradient, differentiate_step, is_connected
 from theano.scan_module.loop.arguments import Loop, fresh_like

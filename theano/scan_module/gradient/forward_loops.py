@@ -13,9 +13,9 @@ from dataclasses import replace
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 
-from theano.pytensor_base.graphs.kinds import is_a
-from theano.pytensor_base.graphs.order import in_order
-from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
+from theano.pytensor_internals.graphs.kinds import is_a
+from theano.pytensor_internals.graphs.order import in_order
+from theano.pytensor_internals.graphs.scan import Scan as PyTensorScan
 from theano.scan_module.gradient.equal_gradients import MergeBeforeGradients, what_decides_gradient
 from theano.scan_module.loop.arguments import BuiltLoop, Loop, Trace, unpack
 from theano.scan_module.loop.roles import Roles, given_by, given_to

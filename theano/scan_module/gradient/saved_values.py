@@ -50,11 +50,11 @@ from pytensor.tensor.subtensor import Subtensor
 from pytensor.tensor.type import TensorType
 
 from theano.configdefaults import config
-from theano.data_classes import dataclass
 from theano.scan_module.gradient.dependence import computed_from, dependents, in_order
 from theano.scan_module.gradient.minimum_cut import behind_the_cut
 from theano.scan_module.gradient.rules.chosen_operands import choices
 from theano.scan_module.step.operation_kinds import is_cheap, is_product
+from theano.support.data_classes import dataclass
 
 # Length assumed of a dimension whose length is not known before the loop runs.
 NOMINAL_LENGTH = 16
@@ -115,11 +115,11 @@ def choose_saved_values(
     """
     needed = _needed(step, list(backward_outputs), set(cotangents))
     region = _region(step, needed)
-    drawn = _draws(region, step.unavailable)
+    sampled = _samples(region, step.unavailable)
     savable = step.savable(region)
     # A draw is saved in any case: a second one would differ. So might a second choice.
-    only_once = drawn | (savable & choices(region, step.available))
-    savable |= drawn
+    only_once = sampled | (savable & choices(region, step.available))
+    savable |= sampled
     tensors = [variable for variable in needed if isinstance(variable.type, TensorType)]
     if policy == "all" and savable.issuperset(tensors):
         return tensors
@@ -173,16 +173,16 @@ def _region(step: ForwardStep, needed: list[Variable]) -> list[Variable]:
     return [v for v in reached if v not in free and not isinstance(v, Constant)]
 
 
-def _draws(region: list[Variable], unavailable: Collection[Variable]) -> set[Variable]:
+def _samples(region: list[Variable], unavailable: Collection[Variable]) -> set[Variable]:
     """Values that come out of a generator's state, so that a second draw would differ."""
     states = set(unavailable)
-    drawn = set()
+    sampled = set()
     for variable in in_order(region):
         if variable.owner is not None and any(a in states for a in variable.owner.inputs):
-            drawn.add(variable)
+            sampled.add(variable)
             if not isinstance(variable.type, TensorType):
                 states.add(variable)
-    return drawn
+    return sampled
 
 
 def _of_exponentials(region: list[Variable]) -> set[Variable]:

@@ -10,9 +10,8 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.null_type import NullType
 from pytensor.tensor.type import continuous_dtypes
 
-from theano.data_classes import dataclass
 from theano.derivatives.lines import with_lines
-from theano.pytensor_base.graphs.graph import features_of
+from theano.pytensor_internals.graphs.graph import features_of
 from theano.scan_module.gradient.connections import connection_pattern
 from theano.scan_module.gradient.equal_gradients import MergeBeforeGradients
 from theano.scan_module.gradient.forward_loops import unify_forward_loops
@@ -20,6 +19,7 @@ from theano.scan_module.gradient.rules.chosen_operands import compare_operands
 from theano.scan_module.gradient.rules.symbolic_gradients import with_rules, without_rules
 from theano.scan_module.loop.arguments import Loop, fresh_like
 from theano.scan_module.step.shape_only_uses import replace_shape_only_uses
+from theano.support.data_classes import dataclass
 
 
 @dataclass(frozen=True)

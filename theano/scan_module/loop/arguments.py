@@ -17,8 +17,7 @@ from typing import Any
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.traversal import graph_inputs
 
-from theano.data_classes import dataclass
-from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
+from theano.pytensor_internals.graphs.scan import Scan as PyTensorScan
 from theano.scan_module.loop.equal_loops import Made, once_for_equal_steps
 from theano.scan_module.loop.result_copy import apart_from, without_copy
 from theano.scan_module.loop.roles import (
@@ -33,6 +32,7 @@ from theano.scan_module.loop.roles import (
     StateTaps,
 )
 from theano.scan_module.loop.step_copy import copied
+from theano.support.data_classes import dataclass
 
 # where an op keeps its step in normal form, as inputs and outputs
 NORMAL_STEP = "normal_step"

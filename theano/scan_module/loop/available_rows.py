@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from pytensor.graph.basic import Variable
 
-from theano.data_classes import dataclass
 from theano.scan_module.loop.arguments import BuiltLoop, Loop, Sequence, State, Trace
+from theano.support.data_classes import dataclass
 
 
 @dataclass(frozen=True)

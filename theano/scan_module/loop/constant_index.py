@@ -7,7 +7,7 @@ from typing import Any
 from pytensor.graph.basic import Constant, Variable
 from pytensor.tensor.basic import ScalarFromTensor, TensorFromScalar
 
-from theano.pytensor_base.operations.tensor import get_idx_list
+from theano.pytensor_internals.operations.tensor import get_idx_list
 
 _CONVERSIONS = (ScalarFromTensor, TensorFromScalar)
 

@@ -17,8 +17,8 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.type import Type
 from pytensor.tensor.type import TensorType
 
-from theano.pytensor_base.graphs.graph import InconsistencyError
-from theano.pytensor_base.graphs.scan import ScanInfo, step_of
+from theano.pytensor_internals.graphs.graph import InconsistencyError
+from theano.pytensor_internals.graphs.scan import ScanInfo, step_of
 from theano.scan_module.loop.roles import Roles
 from theano.scan_module.loop.step_copy import copied
 

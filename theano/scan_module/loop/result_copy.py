@@ -10,7 +10,7 @@ from __future__ import annotations
 from pytensor.compile.ops import DeepCopyOp
 from pytensor.graph.basic import Apply, Variable
 
-from theano.pytensor_base.functions.compiling import alias_root
+from theano.pytensor_internals.functions.compiling import alias_root
 
 
 class ResultCopy(DeepCopyOp):

@@ -14,8 +14,8 @@ from typing import Any, Generic, TypeVar
 
 from pytensor.graph.basic import Apply, Variable
 
-from theano.data_classes import dataclass
-from theano.pytensor_base.graphs.scan import ScanInfo
+from theano.pytensor_internals.graphs.scan import ScanInfo
+from theano.support.data_classes import dataclass
 
 MIT_MOT, MIT_SOT, SIT_SOT = "mit_mot", "mit_sot", "sit_sot"
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from pytensor.graph.basic import Apply, Variable
 
-from theano.pytensor_base.graphs.scan import FrozenWhenAsked, step_shared_with
-from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
+from theano.pytensor_internals.graphs.scan import FrozenWhenAsked, step_shared_with
+from theano.pytensor_internals.graphs.scan import Scan as PyTensorScan
 
 # Theano's name -> the field of `info`
 FIELDS = {
@@ -82,14 +82,14 @@ def _field(name: str) -> property:
 def _also_of_node(name: str, part: str) -> Callable:
     of_pytensor = getattr(PyTensorScan, name)
 
-    def picked(self: ScanAttributes, variables: Apply | Sequence[Variable]) -> Sequence[Variable]:
+    def selected(self: ScanAttributes, variables: Apply | Sequence[Variable]) -> Sequence[Variable]:
         if isinstance(variables, Apply):
             variables = getattr(variables, part)
         return of_pytensor(self, variables)
 
-    picked.__name__ = name
-    picked.__doc__ = of_pytensor.__doc__
-    return picked
+    selected.__name__ = name
+    selected.__doc__ = of_pytensor.__doc__
+    return selected
 
 
 for _name, _of_info in FIELDS.items():

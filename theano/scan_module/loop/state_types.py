@@ -14,7 +14,7 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.tensor.type import TensorType
 
 from theano.compile.rebroadcast import addbroadcast, unbroadcast
-from theano.pytensor_base.graphs.order import order_of
+from theano.pytensor_internals.graphs.order import order_of
 from theano.scan_module.loop.arguments import Loop, State
 from theano.scan_module.loop.roles import MIT_SOT, SIT_SOT
 

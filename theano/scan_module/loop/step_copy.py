@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 
 from pytensor.graph.basic import Variable
 
-from theano.pytensor_base.graphs.graph import node_like, without_history
-from theano.pytensor_base.graphs.order import order_of
+from theano.pytensor_internals.graphs.graph import node_like, without_history
+from theano.pytensor_internals.graphs.order import order_of
 
 
 def copied(

@@ -28,11 +28,11 @@ from pytensor.tensor.shape import Reshape, Shape, Shape_i, SpecifyShape
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 from pytensor.tensor.type import TensorType
 
-from theano.pytensor_base.functions.compiling import TypeCastingOp
-from theano.pytensor_base.graphs.kinds import is_a
-from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
-from theano.pytensor_base.operations.axes import axis_apart
-from theano.pytensor_base.operations.tensor import (
+from theano.pytensor_internals.functions.compiling import TypeCastingOp
+from theano.pytensor_internals.graphs.kinds import is_a
+from theano.pytensor_internals.graphs.scan import Scan as PyTensorScan
+from theano.pytensor_internals.operations.axes import axis_apart
+from theano.pytensor_internals.operations.tensor import (
     BatchedDot,
     Dot22,
     Dot22Scalar,

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from pytensor.graph.fg import FunctionGraph
 
-from theano.data_classes import dataclass
 from theano.scan_module.report.loop_reports import LoopReport
 from theano.scan_module.report.memory_use import MemoryUse
 from theano.scan_module.report.page.graph import graph_page
 from theano.scan_module.report.page.page import report_part, whole_page
 from theano.scan_module.report.page.picture import loops_picture
 from theano.scan_module.report.text import NOT_RECORDED, loop_lines, title_of
+from theano.support.data_classes import dataclass
 
 
 @dataclass(frozen=True)

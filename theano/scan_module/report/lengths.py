@@ -19,7 +19,7 @@ from pytensor.tensor.shape import Shape, Shape_i
 
 from theano.rewriting.arranged import canonicalize
 from theano.rewriting.lazy_shapes import LazyShapeFeature
-from theano.rewriting.merged import Merge
+from theano.rewriting.merging import Merge
 
 # A number, an expression of the arguments of the function, or None if neither can be had.
 Length = int | Variable | None

@@ -14,11 +14,11 @@ from pytensor.tensor.basic import constant, stack
 from pytensor.tensor.shape import Shape, Shape_i
 from pytensor.tensor.type import TensorType, integer_dtypes
 
-from theano.data_classes import dataclass
 from theano.rewriting.lazy_shapes import LazyShapeFeature
 from theano.scan_module.loop.arguments import Loop, Trace
 from theano.scan_module.report.describe import describe
 from theano.scan_module.report.lengths import Length, as_number, of_inputs_alone, without_checks
+from theano.support.data_classes import dataclass
 
 Lengths = tuple[Length, ...]
 

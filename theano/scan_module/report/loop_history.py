@@ -14,13 +14,13 @@ from functools import cached_property
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 
-from theano.data_classes import dataclass
-from theano.pytensor_base.graphs.graph import Feature, features_of, register_feature_callback
-from theano.pytensor_base.graphs.kinds import is_a
-from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
+from theano.pytensor_internals.graphs.graph import Feature, features_of, register_feature_callback
+from theano.pytensor_internals.graphs.kinds import is_a
+from theano.pytensor_internals.graphs.scan import Scan as PyTensorScan
 from theano.scan_module.loop.arguments import Loop, Trace, unpack
 from theano.scan_module.loop.roles import Roles
 from theano.scan_module.step.products import products_among
+from theano.support.data_classes import dataclass
 
 # How many operations (slices, mostly) may lie between a loop and what a rewrite replaces.
 FARTHEST_READ = 4

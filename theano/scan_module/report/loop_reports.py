@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import field
 
-from theano.data_classes import dataclass
 from theano.scan_module.report.headings import (
     HOISTED,
     IN_ORDER,
@@ -15,6 +14,7 @@ from theano.scan_module.report.headings import (
 from theano.scan_module.report.loop_history import Decision
 from theano.scan_module.report.step_products import StepProduct
 from theano.scan_module.report.step_times import LoopTime
+from theano.support.data_classes import dataclass
 
 
 @dataclass(frozen=True)

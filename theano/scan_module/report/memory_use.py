@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from theano.data_classes import dataclass
+from theano.support.data_classes import dataclass
 
 # what a value in memory is to the loop that writes it
 STATE, SAVED, UPDATED, WORK, VALUE, RESULT = (

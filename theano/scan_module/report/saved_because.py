@@ -7,7 +7,7 @@ from pytensor.graph.traversal import ancestors
 from pytensor.tensor.elemwise import CAReduce
 from pytensor.tensor.random.op import RandomVariable
 
-from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
+from theano.pytensor_internals.graphs.scan import Scan as PyTensorScan
 from theano.scan_module.step.operation_kinds import is_cheap, is_product
 from theano.tensor.nnet.correlation.filtering import Filtering
 

@@ -11,8 +11,7 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.traversal import toposort
 
-from theano.data_classes import dataclass
-from theano.pytensor_base.functions.compiling import Function
+from theano.pytensor_internals.functions.compiling import Function
 from theano.scan_module.loop.arguments import Loop, unpack
 from theano.scan_module.loop.roles import Roles
 from theano.scan_module.report.describe import describe, input_names
@@ -46,6 +45,7 @@ from theano.scan_module.report.step_products import StepProduct, products_of_ste
 from theano.scan_module.report.step_times import LoopTime, step_times
 from theano.scan_module.scan_opt.loop_rewriter import loops_of
 from theano.scan_module.step.products import products_among
+from theano.support.data_classes import dataclass
 
 
 def scan_report(

@@ -8,10 +8,10 @@ from dataclasses import field
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.traversal import ancestors
 
-from theano.data_classes import dataclass
 from theano.scan_module.report.describe import describe_product, operands_of
 from theano.scan_module.step.products import products_among
 from theano.source_locations.lines import users_line
+from theano.support.data_classes import dataclass
 
 
 @dataclass(frozen=True)

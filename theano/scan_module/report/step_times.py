@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from theano.data_classes import dataclass
-from theano.source_locations.lines import line_in_words
+from theano.source_locations.lines import format_line
+from theano.support.data_classes import dataclass
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class StatementTime:
     @property
     def where(self) -> str:
         """The line in words, as seen from the folder that the process is in."""
-        return line_in_words(self.line, self.of_gradient)
+        return format_line(self.line, self.of_gradient)
 
 
 @dataclass(frozen=True)

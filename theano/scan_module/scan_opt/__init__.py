@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from theano.rewriting.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb, register_for_tags
 from theano.rewriting.step_modes import step_modes
-from theano.scan_module.scan_opt.as_ours.loops_are_ours import LoopsAreOurs
-from theano.scan_module.scan_opt.as_ours.one_length_each import OneLengthEach
-from theano.scan_module.scan_opt.as_ours.pad_initial_values import PAD_INITIAL_VALUES
-from theano.scan_module.scan_opt.as_ours.results_apart import ResultsApart
+from theano.scan_module.scan_opt.conversion.loops_are_ours import LoopsAreOurs
+from theano.scan_module.scan_opt.conversion.one_length_each import OneLengthEach
+from theano.scan_module.scan_opt.conversion.pad_initial_values import PAD_INITIAL_VALUES
+from theano.scan_module.scan_opt.conversion.results_apart import ResultsApart
 from theano.scan_module.scan_opt.drop_dead_results import DropDeadResults
 from theano.scan_module.scan_opt.element_of_part import local_subtensor_merge_element
 from theano.scan_module.scan_opt.hoist_from_sequences import HoistFromSequences

@@ -12,9 +12,9 @@ from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.subtensor import Subtensor
 
-from theano.pytensor_base.graphs.rewriting import copy_stack_trace, node_rewriter
-from theano.pytensor_base.graphs.scan import Scan
-from theano.pytensor_base.operations.tensor import unflatten_index_variables
+from theano.pytensor_internals.graphs.rewriting import copy_stack_trace, node_rewriter
+from theano.pytensor_internals.graphs.scan import Scan
+from theano.pytensor_internals.operations.tensor import unflatten_index_variables
 from theano.scan_module.loop.roles import Roles
 
 Bounds = tuple[int | None, int | None, int | None]

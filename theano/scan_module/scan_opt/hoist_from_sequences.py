@@ -16,14 +16,14 @@ from dataclasses import replace
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 
-from theano.pytensor_base.graphs.order import in_order
+from theano.pytensor_internals.graphs.order import in_order
 from theano.scan_module.loop.arguments import Loop, Sequence, Trace
 from theano.scan_module.loop.roles import Roles
 from theano.scan_module.report.describe import describe
 from theano.scan_module.report.headings import HOISTED
 from theano.scan_module.scan_opt.loop_rewriter import Checked, Finding, LoopRewriter
-from theano.scan_module.scan_opt.outside.all_steps_at_once import AllSteps
-from theano.scan_module.scan_opt.outside.rows_of_sequences import all_rows
+from theano.scan_module.scan_opt.push_out.all_steps_at_once import AllSteps
+from theano.scan_module.scan_opt.push_out.rows_of_sequences import all_rows
 from theano.scan_module.step.normal_form import normal_form
 from theano.scan_module.step.step_analysis import (
     StepAnalysis,

@@ -24,9 +24,9 @@ from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.subtensor import Subtensor
 from pytensor.tensor.type import TensorType, integer_dtypes
 
-from theano.pytensor_base.graphs.kinds import is_a
-from theano.pytensor_base.graphs.order import order_of
-from theano.rewriting.allocated import allocated
+from theano.pytensor_internals.graphs.kinds import is_a
+from theano.pytensor_internals.graphs.order import order_of
+from theano.rewriting.filled_arrays import allocated
 from theano.rewriting.lengths import lengths_of
 from theano.scan_module.loop.arguments import Invariant, Loop, Trace
 from theano.scan_module.report.describe import describe

@@ -14,13 +14,13 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.traversal import apply_ancestors
 
-from theano.data_classes import dataclass
-from theano.pytensor_base.graphs.order import in_order
-from theano.pytensor_base.graphs.rewriting import GraphRewriter, copy_stack_trace
-from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
-from theano.rewriting.seconds import SecondsByLoop
+from theano.pytensor_internals.graphs.order import in_order
+from theano.pytensor_internals.graphs.rewriting import GraphRewriter, copy_stack_trace
+from theano.pytensor_internals.graphs.scan import Scan as PyTensorScan
+from theano.rewriting.times_of_rewrites import SecondsByLoop
 from theano.scan_module.report.loop_history import Decision, history_of, origins_of
 from theano.source_locations.lines import copy_lines
+from theano.support.data_classes import dataclass
 
 
 def loops_of(graph: FunctionGraph) -> Iterator[Apply]:

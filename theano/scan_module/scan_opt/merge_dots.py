@@ -19,16 +19,16 @@ from pytensor.scalar.basic import Add
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.shape import SpecifyShape
 
-from theano.data_classes import dataclass
-from theano.pytensor_base.graphs.kinds import is_a
-from theano.pytensor_base.graphs.order import in_order
-from theano.pytensor_base.graphs.rewriting import copy_stack_trace
+from theano.pytensor_internals.graphs.kinds import is_a
+from theano.pytensor_internals.graphs.order import in_order
+from theano.pytensor_internals.graphs.rewriting import copy_stack_trace
 from theano.scan_module.loop.arguments import Invariant, Loop
 from theano.scan_module.report.describe import describe
 from theano.scan_module.report.headings import MERGED
 from theano.scan_module.scan_opt.loop_rewriter import Checked, Finding, LoopRewriter
 from theano.scan_module.step.normal_form import normal_form
 from theano.scan_module.step.step_analysis import StepAnalysis, product_of
+from theano.support.data_classes import dataclass
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,8 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.traversal import graph_inputs
 
-from theano.pytensor_base.graphs.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
-from theano.pytensor_base.graphs.scan import Scan
+from theano.pytensor_internals.graphs.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
+from theano.pytensor_internals.graphs.scan import Scan
 from theano.scan_module.loop.arguments import Loop, State, unpack
 from theano.scan_module.loop.step_copy import copied
 from theano.scan_module.step.equal_values import NumberedValues

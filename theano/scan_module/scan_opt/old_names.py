@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pytensor.graph.fg import FunctionGraph
 
-from theano.pytensor_base.graphs.rewriting import GraphRewriter
-from theano.pytensor_base.graphs.scan import ScanInplaceOptimizer, ScanMerge
-from theano.scan_module.scan_opt.as_ours.pad_initial_values import PAD_INITIAL_VALUES
+from theano.pytensor_internals.graphs.rewriting import GraphRewriter
+from theano.pytensor_internals.graphs.scan import ScanInplaceOptimizer, ScanMerge
+from theano.scan_module.scan_opt.conversion.pad_initial_values import PAD_INITIAL_VALUES
 from theano.scan_module.scan_opt.hoist_from_sequences import HoistFromSequences
 from theano.scan_module.scan_opt.hoist_invariants import HoistInvariants
 from theano.scan_module.scan_opt.kept_rows.fewer_steps import FewerSteps

@@ -20,7 +20,6 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.basic import Alloc
 
 from theano.configdefaults import config
-from theano.data_classes import dataclass
 from theano.rewriting.lengths import lengths_of
 from theano.rewriting.zeros import is_zero
 from theano.scan_module.loop.arguments import SIT_SOT, BuiltLoop, Loop, State, Tap
@@ -28,27 +27,28 @@ from theano.scan_module.loop.initial_values import memory_after
 from theano.scan_module.report.describe import describe
 from theano.scan_module.report.headings import PUSHED_OUT
 from theano.scan_module.scan_opt.loop_rewriter import Checked, Finding, LoopRewriter
-from theano.scan_module.scan_opt.outside.blocks_of_steps import (
+from theano.scan_module.scan_opt.push_out.blocks_of_steps import (
     BlockResult,
     block_length,
     run_in_blocks,
 )
-from theano.scan_module.scan_opt.outside.emit_sums import Outside, emit_sum
-from theano.scan_module.scan_opt.outside.loop_reads import reads_of_last_value
-from theano.scan_module.scan_opt.outside.outside_values import (
+from theano.scan_module.scan_opt.push_out.emit_sums import Outside, emit_sum
+from theano.scan_module.scan_opt.push_out.loop_reads import reads_of_last_value
+from theano.scan_module.scan_opt.push_out.outside_values import (
     SummedValues,
     further_traces,
     initial_value,
     readable_outside,
     steps_run,
 )
-from theano.scan_module.scan_opt.outside.passed_between_blocks import PassedOn, can_pass_traces
-from theano.scan_module.scan_opt.outside.sum_over_steps import plan_sum
-from theano.scan_module.scan_opt.outside.sum_plans import Plan, Refusal, values_read
-from theano.scan_module.scan_opt.outside.sum_terms import signed_terms
+from theano.scan_module.scan_opt.push_out.passed_between_blocks import PassedOn, can_pass_traces
+from theano.scan_module.scan_opt.push_out.sum_over_steps import plan_sum
+from theano.scan_module.scan_opt.push_out.sum_plans import Plan, Refusal, values_read
+from theano.scan_module.scan_opt.push_out.sum_terms import signed_terms
 from theano.scan_module.step.normal_form import normal_form
 from theano.scan_module.step.step_analysis import StepAnalysis
 from theano.source_locations.lines import copy_lines
+from theano.support.data_classes import dataclass
 
 
 @dataclass(frozen=True)

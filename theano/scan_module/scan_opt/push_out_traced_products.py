@@ -25,8 +25,8 @@ from theano.scan_module.loop.roles import Roles
 from theano.scan_module.report.describe import describe
 from theano.scan_module.report.headings import PUSHED_OUT
 from theano.scan_module.scan_opt.loop_rewriter import Checked, Finding, LoopRewriter
-from theano.scan_module.scan_opt.outside.all_steps_at_once import AllSteps
-from theano.scan_module.scan_opt.outside.outside_values import values_of_all_steps
+from theano.scan_module.scan_opt.push_out.all_steps_at_once import AllSteps
+from theano.scan_module.scan_opt.push_out.outside_values import values_of_all_steps
 from theano.scan_module.step.normal_form import normal_form
 from theano.scan_module.step.step_analysis import StepAnalysis
 

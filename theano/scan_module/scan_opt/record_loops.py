@@ -5,7 +5,7 @@ from __future__ import annotations
 from pytensor.graph.basic import clone_get_equiv
 from pytensor.graph.fg import FunctionGraph
 
-from theano.pytensor_base.graphs.rewriting import GraphRewriter
+from theano.pytensor_internals.graphs.rewriting import GraphRewriter
 from theano.scan_module.report.loop_history import LoopRecord, history_of
 from theano.scan_module.scan_opt.loop_rewriter import loops_of
 

@@ -20,21 +20,21 @@ from pytensor.graph.traversal import ancestors
 from pytensor.tensor.basic import Split
 from pytensor.tensor.elemwise import DimShuffle
 
-from theano.data_classes import dataclass
-from theano.pytensor_base.graphs.kinds import is_a
-from theano.pytensor_base.graphs.order import in_order
-from theano.pytensor_base.graphs.rewriting import copy_stack_trace
-from theano.pytensor_base.operations.axes import axis_apart
+from theano.pytensor_internals.graphs.kinds import is_a
+from theano.pytensor_internals.graphs.order import in_order
+from theano.pytensor_internals.graphs.rewriting import copy_stack_trace
+from theano.pytensor_internals.operations.axes import axis_apart
 from theano.rewriting.lengths import static_length
 from theano.scan_module.loop.arguments import Invariant, Loop
 from theano.scan_module.report.describe import describe
 from theano.scan_module.report.headings import SPLIT
 from theano.scan_module.scan_opt.loop_rewriter import Checked, Finding, LoopRewriter
-from theano.scan_module.scan_opt.outside.all_steps_at_once import AllSteps
-from theano.scan_module.scan_opt.outside.rows_of_sequences import all_rows
+from theano.scan_module.scan_opt.push_out.all_steps_at_once import AllSteps
+from theano.scan_module.scan_opt.push_out.rows_of_sequences import all_rows
 from theano.scan_module.step.joined import MOST_PARTS, parts_along
 from theano.scan_module.step.normal_form import normal_form
 from theano.scan_module.step.step_analysis import StepAnalysis, product_of
+from theano.support.data_classes import dataclass
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pytensor.graph.fg import FunctionGraph
 
-from theano.pytensor_base.graphs.rewriting import GraphRewriter
+from theano.pytensor_internals.graphs.rewriting import GraphRewriter
 from theano.scan_module.gradient.forward_loops import unify_forward_loops
 
 

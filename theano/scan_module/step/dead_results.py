@@ -13,8 +13,8 @@ from pytensor.graph.basic import Apply
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.traversal import graph_inputs
 
-from theano.pytensor_base.graphs.order import in_order
-from theano.pytensor_base.graphs.scan import Scan
+from theano.pytensor_internals.graphs.order import in_order
+from theano.pytensor_internals.graphs.scan import Scan
 from theano.scan_module.loop.arguments import Loop, State, Trace, Untraced, unpack
 
 

@@ -6,8 +6,8 @@ from collections.abc import Hashable, Iterable
 
 from pytensor.graph.basic import Apply
 
-from theano.pytensor_base.graphs.graph import frozen_graph_inside
-from theano.pytensor_base.graphs.scan import Scan
+from theano.pytensor_internals.graphs.graph import frozen_graph_inside
+from theano.pytensor_internals.graphs.scan import Scan
 
 
 def lines_of_values(nodes: Iterable[Apply]) -> Hashable:

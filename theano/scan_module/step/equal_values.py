@@ -9,9 +9,9 @@ import numpy as np
 from pytensor.graph.basic import Constant, Variable
 from pytensor.graph.op import Op
 
-from theano.data_classes import dataclass
-from theano.pytensor_base.graphs.graph import HasInnerGraph
-from theano.pytensor_base.graphs.order import order_of
+from theano.pytensor_internals.graphs.graph import HasInnerGraph
+from theano.pytensor_internals.graphs.order import order_of
+from theano.support.data_classes import dataclass
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.shape import Reshape, Shape, Shape_i
 from pytensor.tensor.type import TensorType
 
-from theano.pytensor_base.graphs.kinds import is_a
-from theano.pytensor_base.graphs.order import order_of
+from theano.pytensor_internals.graphs.kinds import is_a
+from theano.pytensor_internals.graphs.order import order_of
 from theano.rewriting.lazy_shapes import LazyShapeFeature
 from theano.scan_module.loop.arguments import Loop
 from theano.scan_module.step.operation_kinds import is_sized_by_operands

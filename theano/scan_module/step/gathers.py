@@ -5,8 +5,8 @@ from __future__ import annotations
 from pytensor.graph.basic import Apply
 from pytensor.tensor.subtensor import AdvancedIncSubtensor, AdvancedSubtensor
 
-from theano.pytensor_base.graphs.kinds import is_a
-from theano.pytensor_base.operations.tensor import AdvancedIncSubtensor1, AdvancedSubtensor1
+from theano.pytensor_internals.graphs.kinds import is_a
+from theano.pytensor_internals.operations.tensor import AdvancedIncSubtensor1, AdvancedSubtensor1
 
 
 def is_gather(node: Apply) -> bool:

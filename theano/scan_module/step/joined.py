@@ -6,8 +6,8 @@ from pytensor.graph.basic import Constant, Variable
 from pytensor.tensor.basic import Join
 from pytensor.tensor.elemwise import DimShuffle
 
-from theano.pytensor_base.graphs.kinds import is_a
-from theano.pytensor_base.operations.axes import axis_apart
+from theano.pytensor_internals.graphs.kinds import is_a
+from theano.pytensor_internals.operations.axes import axis_apart
 
 # of more parts each is too narrow for a product of its own
 MOST_PARTS = 4

@@ -16,15 +16,15 @@ from pytensor.graph.traversal import ancestors
 from pytensor.tensor.shape import Shape as ShapeOp
 from pytensor.tensor.shape import Shape_i
 
-from theano.data_classes import dataclass
-from theano.pytensor_base.graphs.graph import frozen_graph_inside
-from theano.pytensor_base.graphs.kinds import is_a
-from theano.pytensor_base.graphs.not_negative import symbol_of_length
-from theano.pytensor_base.graphs.order import order_of
-from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
-from theano.pytensor_base.operations.tensor import broadcast_assert
-from theano.pytensor_base.operations.tensor_rewrites import infer_shape
+from theano.pytensor_internals.graphs.graph import frozen_graph_inside
+from theano.pytensor_internals.graphs.kinds import is_a
+from theano.pytensor_internals.graphs.not_negative import symbol_of_length
+from theano.pytensor_internals.graphs.order import order_of
+from theano.pytensor_internals.graphs.scan import Scan as PyTensorScan
+from theano.pytensor_internals.operations.tensor import broadcast_assert
+from theano.pytensor_internals.operations.tensor_rewrites import infer_shape
 from theano.scan_module.loop.roles import InnerInputs, OuterInputs, Roles, given_by, given_to
+from theano.support.data_classes import dataclass
 
 Shape = tuple[Variable, ...] | None
 Pattern = tuple[tuple[tuple[str, int], ...] | None, ...]

@@ -12,8 +12,8 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.blockwise import Blockwise
 
-from theano.pytensor_base.graphs.order import in_order
-from theano.rewriting.merged import Merge
+from theano.pytensor_internals.graphs.order import in_order
+from theano.rewriting.merging import Merge
 from theano.rewriting.rewrites.matrices.transposed_products import TransposedProducts
 from theano.scan_module.loop.arguments import NORMAL_STEP, Loop, loop_of, unpack
 from theano.scan_module.loop.equal_loops import once_for_equal_steps

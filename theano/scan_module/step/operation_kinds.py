@@ -34,9 +34,8 @@ from pytensor.tensor.subtensor import (
     Subtensor,
 )
 
-from theano.data_classes import dataclass
-from theano.pytensor_base.operations.axes import positions_with_axis
-from theano.pytensor_base.operations.tensor import (
+from theano.pytensor_internals.operations.axes import positions_with_axis
+from theano.pytensor_internals.operations.tensor import (
     AdvancedIncSubtensor1,
     AdvancedSubtensor1,
     BatchedDot,
@@ -49,6 +48,7 @@ from theano.pytensor_base.operations.tensor import (
 from theano.scan_module.step import over_all_steps
 from theano.scan_module.step.gathers import is_gather
 from theano.scan_module.step.over_all_steps import Arguments
+from theano.support.data_classes import dataclass
 from theano.tensor.nnet.correlation.filtering import ByFilters, ByImages, Forward
 
 # Which operands must be constants for the shape to follow from the shapes of the operands.

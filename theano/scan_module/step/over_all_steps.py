@@ -8,7 +8,7 @@ from __future__ import annotations
 from pytensor import tensor as pt
 from pytensor.graph.basic import Apply, Variable
 
-from theano.pytensor_base.operations.tensor import get_idx_list
+from theano.pytensor_internals.operations.tensor import get_idx_list
 from theano.rewriting.lengths import lengths_of
 from theano.scan_module.step.gathers import is_gather
 

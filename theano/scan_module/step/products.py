@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import HasInnerGraph
 
-from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
+from theano.pytensor_internals.graphs.scan import Scan as PyTensorScan
 from theano.scan_module.step.operation_kinds import is_product
 
 

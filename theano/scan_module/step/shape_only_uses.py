@@ -16,10 +16,10 @@ from pytensor.tensor.basic import constant, stack
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.shape import Shape, Shape_i
 
-from theano.pytensor_base.graphs.kinds import is_a
-from theano.pytensor_base.graphs.order import in_order, order_of
-from theano.pytensor_base.graphs.shapes import length_along
-from theano.rewriting.allocated import allocated
+from theano.pytensor_internals.graphs.kinds import is_a
+from theano.pytensor_internals.graphs.order import in_order, order_of
+from theano.pytensor_internals.graphs.shapes import length_along
+from theano.rewriting.filled_arrays import allocated
 from theano.rewriting.lazy_shapes import LazyShapeFeature
 from theano.scan_module.loop.arguments import Invariant, Loop
 from theano.scan_module.loop.step_copy import copied

@@ -10,11 +10,11 @@ from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.math import Dot
 from pytensor.tensor.shape import Shape_i
 
-from theano.data_classes import dataclass
-from theano.pytensor_base.graphs.kinds import is_a
-from theano.pytensor_base.graphs.order import order_of
+from theano.pytensor_internals.graphs.kinds import is_a
+from theano.pytensor_internals.graphs.order import order_of
 from theano.scan_module.loop.arguments import Loop, Sequence
 from theano.scan_module.step.fixed_shapes import FixedShapes
+from theano.support.data_classes import dataclass
 from theano.tensor.nnet.correlation.filtering import Filtering
 
 # signs and values

@@ -13,7 +13,7 @@ from pytensor.graph.op import Op
 from pytensor.tensor.basic import as_tensor_variable
 from pytensor.tensor.type import discrete_dtypes, float_dtypes
 
-from theano.pytensor_base.graphs.shapes import shape_rule
+from theano.pytensor_internals.graphs.shapes import shape_rule
 from theano.sparse.basic import as_sparse_variable, sampling_dot
 from theano.sparse.type import SparseType
 

@@ -6,9 +6,9 @@ from pytensor.raise_op import CheckAndRaise
 from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.linalg import Cholesky
 
-from theano.pytensor_base.graphs.rewriting import copy_stack_trace, node_rewriter
-from theano.pytensor_base.operations.tensor import SolveBase
-from theano.pytensor_base.operations.tensor_rewrites import blockwise_of
+from theano.pytensor_internals.graphs.rewriting import copy_stack_trace, node_rewriter
+from theano.pytensor_internals.operations.tensor import SolveBase
+from theano.pytensor_internals.operations.tensor_rewrites import blockwise_of
 from theano.tensor.rewrite_registration import register_canonicalize
 
 

@@ -9,7 +9,7 @@ from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.linalg import Solve, solve
 from pytensor.tensor.variable import TensorVariable
 
-from theano.pytensor_base.graphs.graph import properties_of
+from theano.pytensor_internals.graphs.graph import properties_of
 
 
 class SolveOrNaN(Solve):

@@ -1,6 +1,6 @@
 """Theano 1.0's `theano.tensor.nnet`: what neural networks are made of."""
 
-from theano.lazy_names import lazy_names
+from theano.support.lazy_names import lazy_names
 
 _LAZY = {
     "abstract_conv": ".abstract_conv",

@@ -10,8 +10,8 @@ from pytensor.graph.op import Op
 from pytensor.tensor.type import discrete_dtypes
 from pytensor.tensor.variable import TensorVariable
 
-from theano.pytensor_base.graphs.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
-from theano.pytensor_base.graphs.shapes import shape_rule
+from theano.pytensor_internals.graphs.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
+from theano.pytensor_internals.graphs.shapes import shape_rule
 from theano.rewriting.database import FAST_RUN_TAG, register_for_tags
 
 __all__ = [

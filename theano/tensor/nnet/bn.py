@@ -10,7 +10,7 @@ from pytensor.gradient import DisconnectedType, disconnected_type
 from pytensor.tensor.variable import TensorVariable
 
 from theano.compile.rebroadcast import addbroadcast
-from theano.pytensor_base.operations.tensor import TensorSymbolicOp
+from theano.pytensor_internals.operations.tensor import TensorSymbolicOp
 
 __all__ = [
     "AbstractBatchNormInference",

@@ -197,13 +197,13 @@ def _constants(shape: Any) -> list[int | None]:
     return [None if n is None else int(get_underlying_scalar_constant_value(n)) for n in shape]
 
 
-def _of_shape(x: TensorVariable, told: Sequence[int | None], name: str) -> TensorVariable:
+def _of_shape(x: TensorVariable, declared: Sequence[int | None], name: str) -> TensorVariable:
     """Return `x`, checked when the function runs to be of the shape that was told."""
-    if x.ndim != len(told):
+    if x.ndim != len(declared):
         return x  # what has not 4 dimensions is refused by the convolution
-    for axis, holds in declared_lengths(x, told).items():
+    for axis, holds in declared_lengths(x, declared).items():
         check = CheckAndRaise(
-            ValueError, f"conv2d: expected {name} of length {told[axis]} in dimension {axis}"
+            ValueError, f"conv2d: expected {name} of length {declared[axis]} in dimension {axis}"
         )
         x = check(x, holds)
     return x

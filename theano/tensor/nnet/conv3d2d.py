@@ -10,7 +10,7 @@ from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
 from pytensor.tensor.variable import TensorVariable
 
-from theano.pytensor_base.graphs.shapes import shape_rule
+from theano.pytensor_internals.graphs.shapes import shape_rule
 from theano.tensor.nnet.abstract_conv import conv3d as conv3d_of_volumes
 from theano.tensor.nnet.correlation.geometry import NAMED_BORDERS
 from theano.tensor.signal.padding import pad_last

@@ -6,7 +6,7 @@ from typing import Any
 
 from pytensor.tensor.variable import TensorVariable
 
-from theano.pytensor_base.graphs.rewriting import copy_stack_trace, node_rewriter
+from theano.pytensor_internals.graphs.rewriting import copy_stack_trace, node_rewriter
 from theano.tensor.nnet.ctc_operator import ConnectionistTemporalClassification
 from theano.tensor.rewrite_registration import register_canonicalize
 

@@ -11,7 +11,7 @@ from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
 from pytensor.tensor.type import TensorType
 
-from theano.pytensor_base.graphs.shapes import shape_rule
+from theano.pytensor_internals.graphs.shapes import shape_rule
 
 __all__ = ["LABELS_IN_RANGE", "STEPS_IN_RANGE", "ConnectionistTemporalClassification"]
 

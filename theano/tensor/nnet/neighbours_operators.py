@@ -12,8 +12,8 @@ from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
 from pytensor.tensor.type import TensorType
 
-from theano.data_classes import dataclass
-from theano.pytensor_base.graphs.shapes import shape_rule
+from theano.pytensor_internals.graphs.shapes import shape_rule
+from theano.support.data_classes import dataclass
 
 __all__ = ["BORDERS", "Images2Neibs", "Images2NeibsGrad", "WindowsAlong"]
 
@@ -258,11 +258,11 @@ class Images2NeibsGrad(_BetweenImagesAndRows):
         border = [0 if self.wraps else one.border for one in along]
         lengths = [one.length + 2 * b for one, b in zip(along, border, strict=True)]
         result = np.zeros((*images.shape[:2], *lengths), dtype=images.dtype)
-        at, beside = (one.positions(self.wraps) for one in along)
+        at, alongside = (one.positions(self.wraps) for one in along)
         # an element of all windows at a time: these lie at different positions
         for i in range(along[0].size):
             for j in range(along[1].size):
-                result[:, :, at[:, i][:, None], beside[:, j]] += given[..., i, j]
+                result[:, :, at[:, i][:, None], alongside[:, j]] += given[..., i, j]
         inner = (slice(b, b + one.length) for one, b in zip(along, border, strict=True))
         output_storage[0][0] = result[(..., *inner)]
 

@@ -11,8 +11,8 @@ from pytensor.scalar.math import sigmoid as scalar_sigmoid
 from pytensor.tensor.math import sigmoid, softplus
 from pytensor.tensor.variable import TensorVariable
 
-from theano.pytensor_base.graphs.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
-from theano.pytensor_base.operations.tensor_rewrites import (
+from theano.pytensor_internals.graphs.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
+from theano.pytensor_internals.operations.tensor_rewrites import (
     compute_mul,
     is_1pexp,
     is_exp,

@@ -11,7 +11,7 @@ from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.type import integer_dtypes
 from pytensor.tensor.variable import TensorVariable
 
-from theano.pytensor_base.operations import axes
+from theano.pytensor_internals.operations import axes
 from theano.tensor.as_tensor import as_tensor_variable
 
 

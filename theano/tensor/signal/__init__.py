@@ -1,6 +1,6 @@
 """Theano 1.0's `theano.tensor.signal`: convolution and pooling."""
 
-from theano.lazy_names import lazy_names
+from theano.support.lazy_names import lazy_names
 
 _LAZY = {"conv": ".conv", "downsample": ".downsample", "pool": ".pool"}
 __getattr__, __dir__ = lazy_names(__name__, _LAZY)

@@ -24,10 +24,10 @@ from theano.link.native.lowering.operations.scan import argument_names
 from theano.link.native.program import why_not
 from theano.link.native.render.loop_code import LoopCode, loop_code
 from theano.link.native.runtime.build import find_compiler
-from theano.pytensor_base.graphs.kinds import is_a
-from theano.pytensor_base.graphs.order import in_order
-from theano.pytensor_base.graphs.rewriting import GraphRewriter
-from theano.pytensor_base.graphs.scan import Scan
+from theano.pytensor_internals.graphs.kinds import is_a
+from theano.pytensor_internals.graphs.order import in_order
+from theano.pytensor_internals.graphs.rewriting import GraphRewriter
+from theano.pytensor_internals.graphs.scan import Scan
 from theano.rewriting.database import optdb
 
 TAG = "theano_native"

@@ -16,7 +16,6 @@ from contextlib import suppress
 from pathlib import Path
 
 from theano.configparser import caller_stacklevel
-from theano.data_classes import dataclass
 from theano.link.native.build.processor_time import seconds_used
 from theano.link.native.ir.ir import CannotLower
 from theano.link.native.runtime.build import (
@@ -27,6 +26,7 @@ from theano.link.native.runtime.build import (
 )
 from theano.rewriting.disk.building_folders import BuildingFolder, make_building_folder
 from theano.rewriting.disk.sealed_files import put_sealed
+from theano.support.data_classes import dataclass
 
 FLAGS = (
     "-std=gnu11",
@@ -133,14 +133,14 @@ class Run:
         """
         status = self.process.wait()
         complaint = (self.folder.path / _COMPLAINTS).read_text(errors="replace")
-        said = complaint.strip()[:2000] or f"exit status {status}"
+        message = complaint.strip()[:2000] or f"exit status {status}"
         if status and is_for_want_of_room(complaint):
-            raise OSError(said)
+            raise OSError(message)
         if status:
-            raise CannotLower(f"what the C compiler refuses: {said}")
+            raise CannotLower(f"what the C compiler refuses: {message}")
         wrong = what_is_wrong_with(self.made)
         if wrong:
-            raise CannotLower(f"anything, because the C compiler made {wrong}: {said}")
+            raise CannotLower(f"anything, because the C compiler made {wrong}: {message}")
 
     def keep(self, folder: Path) -> None:
         """Wait for the end, and put what was made where it belongs, whole and sealed."""

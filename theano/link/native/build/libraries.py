@@ -16,7 +16,6 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from theano.data_classes import dataclass
 from theano.link.native.build import compiler
 from theano.link.native.build.compiler import Run
 from theano.link.native.build.objects import object_files, running_ahead, start_missing
@@ -26,6 +25,7 @@ from theano.link.native.render.program_text import ProgramText
 from theano.link.native.runtime.build import Command
 from theano.link.native.runtime.load import cache_folder, in_cache_or_elsewhere, open_library
 from theano.rewriting.disk.sealed_files import is_sealed, put_sealed
+from theano.support.data_classes import dataclass
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ import ctypes
 from collections.abc import Callable
 
 from theano.configparser import config
-from theano.data_classes import dataclass
 from theano.link.native.build.libraries import build_of, library
 from theano.link.native.build.optimized_later import OptimizedLater
 from theano.link.native.build.tiers import OPTIMIZED, QUICK, Tier
 from theano.link.native.render.program_text import ProgramText
+from theano.support.data_classes import dataclass
 
 # The compiler takes as long for fewer lines, however much it optimizes.
 LINES_WORTH_A_QUICK_BUILD = 150

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from theano.data_classes import dataclass
 from theano.link.native.build.compiler import FLAGS
 from theano.link.native.render.loop_code import LoopCode
 from theano.link.native.render.program_text import ProgramText
+from theano.support.data_classes import dataclass
 
 # A loop of a few numbers runs up to a tenth faster with -O2, larger ones up to a twentieth; it takes
 # the compiler a third longer, which the user of a long program waits for.

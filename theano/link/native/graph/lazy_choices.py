@@ -16,12 +16,12 @@ from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.op import Op
 
-from theano.data_classes import dataclass
 from theano.link.native.graph.partition import lazy_regions
-from theano.pytensor_base.graphs.order import in_order
-from theano.pytensor_base.operations.tensor import IfElse
+from theano.pytensor_internals.graphs.order import in_order
+from theano.pytensor_internals.operations.tensor import IfElse
 from theano.scan_module.loop.roles import Roles
 from theano.scan_module.scan_op import Scan
+from theano.support.data_classes import dataclass
 
 
 class OneStep(Scan):

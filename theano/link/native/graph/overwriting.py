@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.traversal import applys_between
 
-from theano.pytensor_base.operations.tensor import view_roots
+from theano.pytensor_internals.operations.tensor import view_roots
 
 # On the tag of a variable, as graphs are cloned before they are compiled.
 _MARK = "overwritten_by_its_author"

@@ -12,11 +12,11 @@ from collections.abc import Callable, Collection, Sequence
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph, Output
 
-from theano.data_classes import dataclass
-from theano.pytensor_base.graphs.kinds import is_a
-from theano.pytensor_base.graphs.scan import Scan
-from theano.pytensor_base.operations.tensor import IfElse
+from theano.pytensor_internals.graphs.kinds import is_a
+from theano.pytensor_internals.graphs.scan import Scan
+from theano.pytensor_internals.operations.tensor import IfElse
 from theano.scan_module.loop.roles import Roles
+from theano.support.data_classes import dataclass
 
 
 @dataclass(frozen=True)

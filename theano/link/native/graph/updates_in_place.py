@@ -20,8 +20,8 @@ from theano.link.native.lowering.segment import Segment
 from theano.link.native.passes.share_memory import last_uses
 from theano.link.native.statements.base import Statement, as_kind
 from theano.link.native.statements.copy import Copy
-from theano.pytensor_base.graphs.kinds import is_a
-from theano.pytensor_base.operations.tensor import view_roots
+from theano.pytensor_internals.graphs.kinds import is_a
+from theano.pytensor_internals.operations.tensor import view_roots
 
 
 def overwrite_inputs(segment: Segment) -> None:

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from theano.data_classes import dataclass
-from theano.link.native.ir.prologue import Applied, Element, NameChecked, NameNumber
+from theano.link.native.ir.prologue import Element, NameChecked, NameNumber, SizeOperation
 from theano.link.native.ir.sizes import BYTES, Sizes
 from theano.link.native.ir.symbolic import (
     AsDouble,
@@ -28,6 +27,7 @@ from theano.link.native.ir.symbolic import (
     Size,
     SizeOfArray,
 )
+from theano.support.data_classes import dataclass
 
 
 class UnknownSize(Exception):
@@ -123,7 +123,7 @@ class CallSizes:
         own = _FUNCTIONS.get(size.function)
         return own(*operands) if own else self._given.call(size.function, tuple(operands))
 
-    def applied(self, size: Applied) -> Any:
+    def applied(self, size: SizeOperation) -> Any:
         """Return the result of a scalar operation."""
         # of a comparison, which operands have a sign stands after a comma
         function = _SCALAR.get(size.operation.operation.split(",")[0])
@@ -147,7 +147,7 @@ _EVALUATED: dict[type, Callable[[CallSizes, Any], Any]] = {
     Negative: lambda sizes, one: -sizes.of(one.a),
     Choice: CallSizes.choice,
     Call: CallSizes.call,
-    Applied: CallSizes.applied,
+    SizeOperation: CallSizes.applied,
     Element: CallSizes.element,
 }
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.symbolic import Call, Literal, Name, Size, Symbolic
+from theano.support.data_classes import dataclass
 
 # What a loop's C function is given and answers, see render/loop.py. arrays[0] is the table of the
 # runtime's functions, arrays[1] the work memory:
@@ -233,7 +233,7 @@ class Compute:
     operands: list[View | Scalar | Compute]
     dtypes: tuple[str, ...]
     buffer: Buffer | None = None
-    stored: bool = False
+    materialized: bool = False
 
     def made_again(self, buffer: Buffer, operands: list[View | Scalar | Compute]) -> Compute:
         """Return the same operation on other operands, as what computes another buffer."""

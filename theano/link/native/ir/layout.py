@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Buffer, View
 from theano.link.native.ir.prologue import Element
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.ir.symbolic import Rename, Size, Symbolic, factor, product_of, sum_of
+from theano.support.data_classes import dataclass
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import Any
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Scalar
 from theano.link.native.ir.scalar_expressions import Expression
 from theano.link.native.ir.symbolic import Name, Operation, Size, both, compared
+from theano.support.data_classes import dataclass
 
 # ---- values ----
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import field
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Buffer
 from theano.link.native.ir.symbolic import Size
+from theano.support.data_classes import dataclass
 
 # a moment that no program has
 ALWAYS = 2**31 - 1

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import field
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Size
 from theano.link.native.ir.scalar_types import SUFFIX
 from theano.link.native.ir.sizes import Sizes
+from theano.support.data_classes import dataclass
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.scalar_expressions import Expression
 from theano.link.native.ir.symbolic import Size, Symbolic
+from theano.support.data_classes import dataclass
 
 
 @dataclass(frozen=True)
-class Applied:
+class SizeOperation:
     """An operation on numbers that have names, or are literals."""
 
     operation: Expression
@@ -55,7 +55,7 @@ class NameNumber(Entry):
 
     name: str
     dtype: str
-    value: Symbolic | Applied | Element
+    value: Symbolic | SizeOperation | Element
     about: str = ""
 
     def reads(self) -> set[str]:

@@ -16,11 +16,11 @@ import pytensor.scalar.math as scalar_math
 from pytensor.scalar import basic
 from pytensor.tensor.math import MulWithoutZeros
 
-from theano.data_classes import dataclass
-from theano.formatting.values_in_words import operation
 from theano.link.native.ir.ir import CannotLower
 from theano.link.native.ir.scalar_types import DTYPES, FLOATS
-from theano.pytensor_base.operations.scalar import Angle, Deg2Rad, GammaL, GammaU, Rad2Deg
+from theano.pytensor_internals.operations.scalar import Angle, Deg2Rad, GammaL, GammaU, Rad2Deg
+from theano.support.data_classes import dataclass
+from theano.support.formatting.values import operation
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Expression:
         The type of the result.
     in_vectors
         Whether it has a form on vectors.
-    takes_truth
+    takes_boolean
         Whether the first operand is a boolean, whatever the others are.
     function
         Whether it calls a mathematical function, which takes longer than arithmetic.
@@ -53,7 +53,7 @@ class Expression:
     operand_dtype: str | None
     dtype: str
     in_vectors: bool = False
-    takes_truth: bool = False
+    takes_boolean: bool = False
     function: bool = False
     library: str = ""
 
@@ -262,7 +262,7 @@ def _common(name: str, form: _Form, inputs: Sequence[str], output: str) -> Expre
 
 
 def _switch(name: str, form: _Form, inputs: Sequence[str], output: str) -> Expression:
-    return Expression(name, form.operation, output, output, form.in_vectors, takes_truth=True)
+    return Expression(name, form.operation, output, output, form.in_vectors, takes_boolean=True)
 
 
 def _float(name: str, form: _Form, inputs: Sequence[str], output: str) -> Expression:

@@ -6,7 +6,7 @@ from pytensor.graph.type import Type
 from pytensor.scalar.basic import ScalarType
 from pytensor.tensor.type import DenseTensorType
 
-from theano.pytensor_base.operations.named_axes import has_named_axes
+from theano.pytensor_internals.operations.named_axes import has_named_axes
 
 DTYPES = (
     *("bool", "int8", "int16", "int32", "int64"),

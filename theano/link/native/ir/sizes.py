@@ -7,12 +7,12 @@ from collections.abc import Iterable
 
 from theano.link.native.ir.ir import CannotLower
 from theano.link.native.ir.prologue import (
-    Applied,
     Element,
     Entry,
     NameChecked,
     NameNumber,
     Require,
+    SizeOperation,
 )
 from theano.link.native.ir.symbolic import Call, Literal, Name, Operation, Size, Symbolic, compared
 
@@ -163,7 +163,7 @@ class Sizes:
                 return self.is_length(a) and self.is_length(b)
         return False
 
-    def define(self, dtype: str, value: Symbolic | Applied | Element) -> str:
+    def define(self, dtype: str, value: Symbolic | SizeOperation | Element) -> str:
         """A name for a number of the prologue that is not a size."""
         key = dtype, value
         if key not in self._named:
@@ -178,17 +178,17 @@ class Sizes:
     def _note_sum_or_product(self, name: Name, value: object) -> None:
         """Remember what a number is of sizes that the caller passes, or that are not negative."""
         match value:
-            case Applied(operation, (Literal() as number, _)) | Applied(
+            case SizeOperation(operation, (Literal() as number, _)) | SizeOperation(
                 operation, (_, Literal() as number)
             ) if operation.operation == "maximum" and int(number.value) >= 0:
                 self._not_negative.add(name)
-            case Applied(operation, (a, b)) if operation.operation == "minimum":
+            case SizeOperation(operation, (a, b)) if operation.operation == "minimum":
                 if all(self._is_passed(one) or self.at_least(one, 0) for one in (a, b)):
                     self._not_negative.add(name)
-            case Applied(operation, (a, b)) if operation.operation == "multiply":
+            case SizeOperation(operation, (a, b)) if operation.operation == "multiply":
                 if self._is_passed(a) and self._is_passed(b):
                     self._factors[name] = {a, b}
-            case Applied(operation, (Literal() as number, size)) | Applied(
+            case SizeOperation(operation, (Literal() as number, size)) | SizeOperation(
                 operation, (size, Literal() as number)
             ) if operation.operation == "add":
                 more = int(number.value)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import field, fields
 from typing import Any
 
-from theano.data_classes import dataclass
+from theano.support.data_classes import dataclass
 
 # from how a name reads to how it reads elsewhere
 Rename = Callable[[str], str]

@@ -55,11 +55,11 @@ def statement_text(statement: Any) -> str:
         line = f"{kind} {_shape_text(statement.shape)}  {computes}"
     else:
         line = f"{kind}  {', '.join(_fields_text(statement))}"
-    stored = [buffer_text(buffer) for buffer in _stored(statement)]
-    return f"{line}  -> {', '.join(stored)}" if stored else line
+    materialized = [buffer_text(buffer) for buffer in _materialized(statement)]
+    return f"{line}  -> {', '.join(materialized)}" if materialized else line
 
 
-def _stored(statement: Any) -> list[Buffer]:
+def _materialized(statement: Any) -> list[Buffer]:
     return list(dict.fromkeys(statement.written()))
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import field
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Argument, Buffer, Scalar, Value, View
 from theano.link.native.ir.memory_plan import MemoryPlan
 from theano.link.native.ir.partitions import Serial, Sharing
 from theano.link.native.lowering.step import Step
-from theano.pytensor_base.graphs.scan import Scan
+from theano.pytensor_internals.graphs.scan import Scan
+from theano.support.data_classes import dataclass
 
 
 @dataclass(eq=False)

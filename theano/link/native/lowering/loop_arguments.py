@@ -20,7 +20,7 @@ from theano.link.native.ir.prologue import Element
 from theano.link.native.ir.scalar_types import has_c_type
 from theano.link.native.ir.symbolic import Item, Size, compared
 from theano.link.native.lowering.loop import Loop
-from theano.pytensor_base.graphs.scan import Scan
+from theano.pytensor_internals.graphs.scan import Scan
 from theano.scan_module.loop.roles import MIT_MOT, Roles
 
 

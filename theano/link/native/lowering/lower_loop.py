@@ -18,8 +18,8 @@ from theano.link.native.lowering.nodes import Nodes
 from theano.link.native.lowering.step import Step
 from theano.link.native.passes.pipeline import run_passes
 from theano.link.step_graph import prepared
-from theano.pytensor_base.graphs.order import in_order
-from theano.pytensor_base.graphs.scan import Scan
+from theano.pytensor_internals.graphs.order import in_order
+from theano.pytensor_internals.graphs.scan import Scan
 
 
 def lower_scan(

@@ -12,11 +12,11 @@ from dataclasses import field, replace
 from functools import lru_cache
 from typing import Any
 
-from theano.data_classes import dataclass
 from theano.link.native.lowering.loop import Loop, LowerLoop
 from theano.link.native.lowering.lower_loop import lower_scan
 from theano.link.step_graph import EqualSteps
-from theano.pytensor_base.graphs.scan import Scan
+from theano.pytensor_internals.graphs.scan import Scan
+from theano.support.data_classes import dataclass
 
 # more than this many are not kept
 LOOPS_KEPT = 64

@@ -8,10 +8,10 @@ OPERATORS_OF = {
     ".operations.convolution": "Convolve1d",
     ".operations.ctc": "ConnectionistTemporalClassification",
     ".operations.cumulative": "CumOp",
-    ".operations.draws.generator_draws": "DrawFromGenerator",
-    ".operations.draws.outcomes_of_draws": "ChoiceFromUniform MultinomialFromUniform",
-    ".operations.draws.random_draws": "mrg_truncated mrg_uniform",
-    ".operations.draws.random_state_draws": "DrawFromWords",
+    ".operations.sampling.generator_samples": "SampleFromGenerator",
+    ".operations.sampling.multinomial_samples": "ChoiceFromUniform MultinomialFromUniform",
+    ".operations.sampling.random_streams": "mrg_truncated mrg_uniform",
+    ".operations.sampling.random_states": "SampleFromWords",
     ".operations.elementwise": """
         CpuContiguous DeepCopyOp DimShuffle Elemwise ScalarFromTensor ScalarOp TensorFromScalar
         TypeCastingOp

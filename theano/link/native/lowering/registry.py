@@ -54,12 +54,12 @@ def computing_class(op: Any, known: Container[type]) -> type | None:
 
 def lowering_of(op: Any) -> Lowering:
     """The lowering of an operator; CannotLower if there is none."""
-    computes_anew = False
+    redefines_computation = False
     for kind in type(op).__mro__:
         if kind not in LOWERINGS:
             _import_lowering[0](kind.__name__)
         # operators on numbers are distinguished by their lowering
-        if kind in LOWERINGS and (kind is ScalarOp or not computes_anew):
+        if kind in LOWERINGS and (kind is ScalarOp or not redefines_computation):
             return LOWERINGS[kind]
-        computes_anew |= any(name in vars(kind) for name in _COMPUTATIONS)
+        redefines_computation |= any(name in vars(kind) for name in _COMPUTATIONS)
     raise CannotLower(f"the operation {type(op).__name__}")

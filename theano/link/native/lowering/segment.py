@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from pytensor.graph.basic import Variable
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Argument, Buffer, StepError
 from theano.link.native.ir.memory_plan import MemoryPlan
 from theano.link.native.ir.partitions import Share
@@ -19,6 +18,7 @@ from theano.link.native.ir.symbolic import Name, Operation, SizeOfArray
 from theano.link.native.lowering.loop import Loop, loops_of
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.base import Statement
+from theano.support.data_classes import dataclass
 
 
 @dataclass(eq=False)

@@ -19,7 +19,7 @@ from theano.link.native.ir.ir import (
     Value,
     View,
 )
-from theano.link.native.ir.prologue import Applied
+from theano.link.native.ir.prologue import SizeOperation
 from theano.link.native.ir.sizes import Sizes, bytes_of
 from theano.link.native.statements.base import Statement
 from theano.link.native.statements.numbers import Assign
@@ -152,7 +152,7 @@ class StatementsOfStep:
             first, second = (self.size(one, "a size that a step chooses") for one in known)
             return self.of_size(self.sizes.equal(first, second, "sizes that a step chooses from"))
         numbers, dtypes = tuple(one.symbol for one in known), tuple(one.dtype for one in known)
-        name = self.sizes.define("int64", Applied(made_by.operation, numbers, dtypes))
+        name = self.sizes.define("int64", SizeOperation(made_by.operation, numbers, dtypes))
         return Scalar(name, "int64", invariant=True)
 
     def made_by(self, number: Scalar) -> Statement | None:

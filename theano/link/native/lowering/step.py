@@ -12,7 +12,7 @@ from theano.link.native.ir.ir import (
     Value,
     View,
 )
-from theano.link.native.ir.prologue import Applied
+from theano.link.native.ir.prologue import SizeOperation
 from theano.link.native.ir.scalar_expressions import Expression
 from theano.link.native.lowering.values_in_memory import ValuesInMemory
 from theano.link.native.statements.map import Map
@@ -50,7 +50,7 @@ class Step(ValuesInMemory):
         if all(operand.invariant for operand in operands):
             if expression.name in ("Identity", "Second"):
                 return operands[-1]
-            value = Applied(
+            value = SizeOperation(
                 expression,
                 tuple(operand.symbol for operand in operands),
                 tuple(operand.dtype for operand in operands),

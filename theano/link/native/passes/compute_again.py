@@ -15,16 +15,16 @@ from typing import cast
 
 import numpy as np
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Buffer, Compute, Scalar, View
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.lowering.step import MOST_IN_A_MAP, Step
-from theano.link.native.passes.dead_values import answered_buffers
+from theano.link.native.passes.dead_values import returned_buffers
 from theano.link.native.passes.dependence import Dependence
 from theano.link.native.passes.reduced_maps import FEW
 from theano.link.native.statements.base import Statement, as_kind, of_kind
 from theano.link.native.statements.map import Map
 from theano.link.native.statements.reduce import Reduce
+from theano.support.data_classes import dataclass
 
 # operations on an element that take less time than to write it and read it again
 MOST_AGAIN = 4
@@ -35,7 +35,7 @@ _SUMS = ("add", "subtract", "multiply")
 def compute_again(segment: Segment) -> None:
     """Have maps compute what was computed before from what they can read."""
     step = segment.step
-    kept = {buffer.root() for buffer in answered_buffers(segment)}
+    kept = {buffer.root() for buffer in returned_buffers(segment)}
     dependence = Dependence(segment)
     uses: dict[Buffer, list[Statement]] = defaultdict(list)
     for statement in step.statements:
@@ -43,13 +43,13 @@ def compute_again(segment: Segment) -> None:
             uses[root].append(statement)
     positions = {statement: position for position, statement in enumerate(step.statements)}
     for statement in of_kind(step.statements, Map):
-        stored = {
+        materialized = {
             c: c.buffer
             for c in statement.body
             if c.buffer is not None and _has_memory(c.buffer, uses, statement)
         }
-        for compute, buffer in list(stored.items()):
-            again = _cheap(compute, stored)
+        for compute, buffer in list(materialized.items()):
+            again = _cheap(compute, materialized)
             if again is None or buffer in kept or step.sizes.known_below(buffer.shape, FEW):
                 continue
             readers = [one for one in uses[buffer] if one is not statement]
@@ -59,7 +59,7 @@ def compute_again(segment: Segment) -> None:
             needed = max(map(positions.__getitem__, uses[again.source.root()]))
             if (
                 (needed >= end or again.replaces(buffer))
-                and (not again.views or _others_are_reduced(stored, compute, uses, statement))
+                and (not again.views or _others_are_reduced(materialized, compute, uses, statement))
                 and all(_may_compute(reader, buffer, again) for reader in readers)
                 and written.isdisjoint(map(dependence.memory, again.read()))
             ):
@@ -68,7 +68,7 @@ def compute_again(segment: Segment) -> None:
                     dependence.forget(reader)
                 for one in again.read():
                     uses[one.root()] += readers
-                del stored[compute]
+                del materialized[compute]
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def _has_memory(buffer: Buffer, uses: dict[Buffer, list[Statement]], statement: 
 
 
 def _others_are_reduced(
-    stored: dict[Compute, Buffer],
+    materialized: dict[Compute, Buffer],
     compute: Compute,
     uses: dict[Buffer, list[Statement]],
     statement: Map,
@@ -121,7 +121,7 @@ def _others_are_reduced(
     """
     if any(one.operation.function for one in statement.body):
         return False
-    others = [buffer for one, buffer in stored.items() if one is not compute]
+    others = [buffer for one, buffer in materialized.items() if one is not compute]
     readers = [one for buffer in others for one in uses[buffer] if one is not statement]
     return bool(readers) and all(as_kind(one, Reduce) is not None for one in readers)
 
@@ -130,15 +130,15 @@ def _itemsize(buffer: Buffer) -> int:
     return np.dtype(buffer.dtype).itemsize
 
 
-def _cheap(compute: Compute, stored: dict[Compute, Buffer]) -> _Again | None:
+def _cheap(compute: Compute, materialized: dict[Compute, Buffer]) -> _Again | None:
     """Return how arithmetic alone computes one from a stored result, or from an array and what is repeated."""
     tree: dict[Compute, None] = {}
     sources: dict[Buffer, None] = {}
     views: dict[View, None] = {}
 
     def add(one: Compute) -> bool:
-        if one is not compute and one in stored:
-            sources[stored[one]] = None
+        if one is not compute and one in materialized:
+            sources[materialized[one]] = None
             return True
         for operand in one.operands:
             if isinstance(operand, View):

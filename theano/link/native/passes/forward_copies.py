@@ -11,12 +11,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Buffer, View
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.segment import Segment
-from theano.link.native.passes.dead_values import answered_buffers
+from theano.link.native.passes.dead_values import returned_buffers
 from theano.link.native.passes.dependence import Dependence
 from theano.link.native.passes.ranges import in_order, range_of
 from theano.link.native.passes.views_of_views import begins_before_statements, composed, within
@@ -24,6 +23,7 @@ from theano.link.native.statements.base import Statement, as_kind
 from theano.link.native.statements.copy import Copy
 from theano.link.native.statements.map import Map
 from theano.link.native.statements.reduce import Reduce
+from theano.support.data_classes import dataclass
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def forward_copies(lowered: Loop | Segment) -> None:
         return
     dependence = Dependence(lowered)
     uses = Uses(step.statements, dependence)
-    kept = {buffer.root() for buffer in answered_buffers(lowered)}
+    kept = {buffer.root() for buffer in returned_buffers(lowered)}
     gone: set[Statement] = set()
     for array in arrays:
         if array in kept:

@@ -64,7 +64,7 @@ def _earlier_map(
             and _shape(one, sizes) == shape
             and len(one.body) + len(other.body) <= MOST_IN_A_MAP
             and _fit(one, other, sizes, dependence)
-            and _can_meet(statements[first + 1 : position], one, other, dependence)
+            and _can_be_joined(statements[first + 1 : position], one, other, dependence)
         ):
             return one
     return None
@@ -74,7 +74,7 @@ def _shape(statement: Map, sizes: Sizes) -> tuple[Size, ...]:
     return tuple(map(sizes.find, statement.shape))
 
 
-def _can_meet(between: list[Statement], one: Map, other: Map, dependence: Dependence) -> bool:
+def _can_be_joined(between: list[Statement], one: Map, other: Map, dependence: Dependence) -> bool:
     """Return whether one of two maps can be moved to the other."""
     return not dependence.any_ordered(between, other) or not any(
         dependence.ordered(one, statement) for statement in between

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Buffer, Size, View
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.passes.dependence import Dependence
 from theano.link.native.statements.base import Statement
 from theano.link.native.statements.row_by_row import RowByRow
+from theano.support.data_classes import dataclass
 
 # Elements that lie in the second cache anyway, and rows of which each thread should have some.
 FEWEST_ELEMENTS = 2**15

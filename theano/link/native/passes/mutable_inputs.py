@@ -22,7 +22,7 @@ from theano.link.native.passes.share_memory import first_uses, last_uses
 from theano.link.native.statements.base import Statement, as_kind
 from theano.link.native.statements.map import Map
 from theano.link.native.statements.map_reduce import MapReduce
-from theano.pytensor_base.graphs.graph import protected_inputs
+from theano.pytensor_internals.graphs.graph import protected_inputs
 
 
 def mutable_inputs(

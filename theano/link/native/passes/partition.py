@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable
 from itertools import chain
 from typing import Any
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Argument, Buffer, Scalar, Size, View
 from theano.link.native.ir.partitions import ONE, Partition, Rectangle, Serial, Share, Sharing
 from theano.link.native.ir.sizes import Sizes
@@ -23,6 +22,7 @@ from theano.link.native.lowering.segment import Segment
 from theano.link.native.passes.step_time import known_nanoseconds
 from theano.link.native.statements.base import Statement, as_kind
 from theano.link.native.statements.step_blocks import StepBlocks
+from theano.support.data_classes import dataclass
 
 # nanoseconds of a step, far below what the runtime shares among threads (LEAST_WORK of threads.c)
 WORTH_SHARING = 500.0
@@ -148,8 +148,8 @@ def _by_rows_if_they_meet_no_more(
     threads read lines of memory by turns then: two took twice as long for half the columns each as one for all.
     """
     passes = [one for one in statements if one.row_by_row() is not None]
-    stored = [buffer for one in passes for buffer in one.results()]
-    wide = [one for one in stored if len(one.shape) == 2 and sizes.find(one.shape[1]) != 1]
+    materialized = [buffer for one in passes for buffer in one.results()]
+    wide = [one for one in materialized if len(one.shape) == 2 and sizes.find(one.shape[1]) != 1]
     either = _parted(statements, sizes, _rows_in_common(wide, sizes))
     if isinstance(either, Serial) or either.rows is None:
         return by_columns
@@ -185,9 +185,9 @@ def _columns_of_rows(
     return found
 
 
-def _rows_in_common(stored: Iterable[Any], sizes: Sizes) -> Size | None:
+def _rows_in_common(materialized: Iterable[Any], sizes: Sizes) -> Size | None:
     """Return how many rows all of these have, if threads may share them; else None."""
-    rows = {sizes.find(one.shape[0]) for one in stored}
+    rows = {sizes.find(one.shape[0]) for one in materialized}
     if len(rows) != 1:
         return None
     (count,) = rows

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from theano.configparser import config
-from theano.data_classes import dataclass
 from theano.link.native.graph.updates_in_place import commit_last, overwrite_inputs
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.segment import Segment
@@ -19,6 +18,7 @@ from theano.link.native.passes.forward_copies import forward_copies
 from theano.link.native.passes.fuse_maps import fuse_maps
 from theano.link.native.passes.interleaved_copies import interleave_copies
 from theano.link.native.passes.join_rows import join_rows
+from theano.link.native.passes.materialized import choose_strides, mark_materialized
 from theano.link.native.passes.mutable_inputs import compute_into_inputs
 from theano.link.native.passes.partition import partition_statements, partition_work
 from theano.link.native.passes.place_in_memory import place_in_memory
@@ -35,9 +35,9 @@ from theano.link.native.passes.split_maps import split_maps
 from theano.link.native.passes.split_reduced import split_reduced
 from theano.link.native.passes.states_in_place import states_in_place
 from theano.link.native.passes.store_parts import store_parts
-from theano.link.native.passes.stored import choose_strides, mark_stored
 from theano.link.native.spec.lifetimes import verify_lifetimes
 from theano.link.native.spec.statements import verify
+from theano.support.data_classes import dataclass
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ PASSES = (
     Pass(split_products, (Loop,)),
     Pass(reduce_in_maps, (Loop, Segment)),
     Pass(overwrite_inputs, (Segment,)),
-    Pass(mark_stored, (Loop, Segment)),
+    Pass(mark_materialized, (Loop, Segment)),
     Pass(choose_strides, (Loop, Segment)),
     Pass(join_rows, (Segment,)),
     Pass(compute_into_inputs, (Segment,)),

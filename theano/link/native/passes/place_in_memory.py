@@ -48,7 +48,7 @@ def needs_memory(buffer: Buffer) -> bool:
     """Return whether a temporary lies in memory of its own."""
     if buffer.place is not None or buffer.source is not None:
         return False
-    return buffer.compute is None or buffer.compute.stored
+    return buffer.compute is None or buffer.compute.materialized
 
 
 def _place_temporaries(plan: MemoryPlan, step: Step, shared: bool) -> None:
@@ -80,7 +80,7 @@ def _lives(step: Step) -> dict[Buffer, tuple[int, int]]:
     for blocks in of_kind(step.statements, StepBlocks):
         first = next(k for k, moment in enumerate(done) if moment.blocks is blocks)
         last = first + len(blocks.parts) - 1
-        again = _made_anew(blocks)
+        again = _recomputed(blocks)
         for root in {buffer.root() for buffer in blocks.buffers()}:
             begins, ends = lives[root]
             if root not in again or begins < first or ends > last:
@@ -88,7 +88,7 @@ def _lives(step: Step) -> dict[Buffer, tuple[int, int]]:
     return lives
 
 
-def _made_anew(blocks: StepBlocks) -> set[Buffer]:
+def _recomputed(blocks: StepBlocks) -> set[Buffer]:
     """Return the buffers that each block writes before it reads them."""
     found: set[Buffer] = set()
     carried = {buffer.root() for part in blocks.parts for buffer in part.carried()}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations, pairwise
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Buffer, Size, View
 from theano.link.native.ir.sizes import Sizes
+from theano.support.data_classes import dataclass
 
 # more are not compared two by two
 _MOST_APART = 16

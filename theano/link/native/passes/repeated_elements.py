@@ -16,7 +16,7 @@ from theano.link.native.ir.scalar_types import FLOATS
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.lowering.step import Step
-from theano.link.native.passes.dead_values import answered_buffers
+from theano.link.native.passes.dead_values import returned_buffers
 from theano.link.native.passes.results_of_maps import computed, result_in
 from theano.link.native.passes.views_of_views import of_dimensions
 from theano.link.native.statements.base import Statement, as_kind, of_kind
@@ -40,7 +40,7 @@ def compute_repeated_once(segment: Segment) -> None:
         for value in statement.values_read():
             if isinstance(value, View):
                 readers[value.buffer.root()].append(statement)
-    kept = {buffer.root() for buffer in answered_buffers(segment)}
+    kept = {buffer.root() for buffer in returned_buffers(segment)}
     for statement, same in maps.items():
         if not same or any(one in kept or one.root() is not one for one in statement.written()):
             continue

@@ -13,7 +13,7 @@ from collections import defaultdict
 from theano.link.native.ir.ir import Buffer, Scalar, Size, View
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.lowering.segment import Segment
-from theano.link.native.passes.dead_values import answered_buffers
+from theano.link.native.passes.dead_values import returned_buffers
 from theano.link.native.passes.fuse_maps import is_all_of_its_buffer
 from theano.link.native.statements.base import Statement, of_kind
 from theano.link.native.statements.copy import Copy
@@ -33,7 +33,7 @@ def reshape_maps(segment: Segment) -> None:
     readers: _Readers = defaultdict(list)
     for statement, view in views:
         readers[view.buffer.root()].append((statement, view))
-    kept = {buffer.root() for buffer in answered_buffers(segment)}
+    kept = {buffer.root() for buffer in returned_buffers(segment)}
     # those that read the result of another one are reshaped before it
     for statement in reversed(list(of_kind(step.statements, Map))):
         results = [buffer for buffer in statement.written() if readers[buffer]]

@@ -9,7 +9,6 @@ result is another name for it. So a gradient has the memory of the parameter's n
 
 from __future__ import annotations
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Buffer, View
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.lowering.segment import Segment
@@ -17,6 +16,7 @@ from theano.link.native.passes.reduced_maps import FEW
 from theano.link.native.passes.share_memory import first_uses, last_uses
 from theano.link.native.statements.base import Statement, as_kind
 from theano.link.native.statements.step_blocks import StepBlocks
+from theano.support.data_classes import dataclass
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def results_in_operands(segment: Segment) -> None:
     own = {output.buffer for output in segment.outputs if output.overwrites is None}
     for position, part in enumerate(parts):
         for compute in part.statement.elementwise():
-            if compute.buffer is None or not compute.stored:
+            if compute.buffer is None or not compute.materialized:
                 continue
             result = whole_of(compute.buffer)
             if not (_is_own(result, own) and first.get(result, position) == position):

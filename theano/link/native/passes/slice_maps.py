@@ -15,7 +15,7 @@ from theano.link.native.ir.sizes import Sizes
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.lowering.step import MOST_IN_A_MAP, Step
-from theano.link.native.passes.dead_values import answered_buffers
+from theano.link.native.passes.dead_values import returned_buffers
 from theano.link.native.passes.dependence import Dependence
 from theano.link.native.passes.ranges import in_order, lie_apart, part_of, range_of
 from theano.link.native.passes.results_of_maps import result_in
@@ -33,7 +33,7 @@ def slice_maps(lowered: Loop | Segment) -> None:
     """Compute in their readers what is read by slices only."""
     step, outside = lowered.step, isinstance(lowered, Segment)
     readers = _views_read(step.statements)
-    kept = {buffer.root() for buffer in answered_buffers(lowered)}
+    kept = {buffer.root() for buffer in returned_buffers(lowered)}
     dependence = Dependence(lowered)
     results = [(one, compute) for one in of_kind(step.statements, Map) for compute in one.body]
     moved: dict[Map, None] = {}

@@ -12,7 +12,7 @@ from theano.link.native.ir.ir import Buffer, Compute, Scalar, View
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.step import Step
-from theano.link.native.passes.dead_values import answered_buffers
+from theano.link.native.passes.dead_values import returned_buffers
 from theano.link.native.passes.dependence import Dependence
 from theano.link.native.passes.forward_copies import Part, Uses, joined_arrays, parts_of
 from theano.link.native.passes.fuse_maps import is_all_of_its_buffer
@@ -32,7 +32,7 @@ def split_maps(loop: Loop) -> None:
     arrays = joined_arrays(step.statements)
     if not arrays:
         return
-    kept = {buffer.root() for buffer in answered_buffers(loop)}
+    kept = {buffer.root() for buffer in returned_buffers(loop)}
     dependence = Dependence(loop)
     uses = Uses(step.statements, dependence)
     for array in arrays:
@@ -46,7 +46,7 @@ def split_maps(loop: Loop) -> None:
             # of two arrays there would be a map for each part of one and of the other
             continue
         if work_of(reader.body) * len(parts) <= _MOST:
-            _split(step, reader, parts, _stored(reader, uses, kept))
+            _split(step, reader, parts, _materialized(reader, uses, kept))
             # positions have changed
             dependence = Dependence(loop)
             uses = Uses(step.statements, dependence)
@@ -87,7 +87,7 @@ def _are_all(array: Buffer, parts: list[Part], sizes: Sizes) -> bool:
     return end is not None and sizes.find(end) == sizes.find(array.shape[last.axis])
 
 
-def _stored(reader: Map, uses: Uses, kept: set[Buffer]) -> list[Compute]:
+def _materialized(reader: Map, uses: Uses, kept: set[Buffer]) -> list[Compute]:
     """Return what of a map others read, or lies in other memory."""
     found = []
     for compute in reader.body:
@@ -100,10 +100,10 @@ def _stored(reader: Map, uses: Uses, kept: set[Buffer]) -> list[Compute]:
     return found
 
 
-def _split(step: Step, reader: Map, parts: list[Part], stored: list[Compute]) -> None:
+def _split(step: Step, reader: Map, parts: list[Part], materialized: list[Compute]) -> None:
     """Put a map for each of some parts where one map was."""
-    maps = [_map_of(step, reader, part.target, stored) for part in parts]
-    for compute in stored:
+    maps = [_map_of(step, reader, part.target, materialized) for part in parts]
+    for compute in materialized:
         assert compute.buffer is not None
         compute.buffer.compute = None
     position = step.statements.index(reader)
@@ -113,12 +113,12 @@ def _split(step: Step, reader: Map, parts: list[Part], stored: list[Compute]) ->
         step.origins[own] = origin
 
 
-def _map_of(step: Step, reader: Map, part: View, stored: list[Compute]) -> Map:
+def _map_of(step: Step, reader: Map, part: View, materialized: list[Compute]) -> Map:
     """Return the map of a part, whose results lie in the part of those of the whole map."""
     made: dict[Compute, Compute] = {}
     for compute in reader.body:
         result = step.temporary(compute.dtype, part.shape)
-        if compute in stored:
+        if compute in materialized:
             assert compute.buffer is not None
             result.place = composed(part, View.of(compute.buffer), step.sizes)
         operands: list[View | Scalar | Compute] = []

@@ -45,7 +45,9 @@ def _is_element_by_element(loop: Loop, write: RowWrite, before: Buffer) -> bool:
     written = [
         compute.buffer
         for compute in step.body
-        if compute.stored and compute.buffer is not None and compute.buffer.root() is write.row
+        if compute.materialized
+        and compute.buffer is not None
+        and compute.buffer.root() is write.row
     ]
     views = [
         value

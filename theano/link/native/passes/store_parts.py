@@ -69,9 +69,9 @@ def _is_added_whole(step: Step, position: int, fill: Copy, dependence: Dependenc
             return False
         if isinstance(source, View) and dependence.memory(source.buffer) == memory:
             return False
-        stored = Copy(target, source)
-        step.origins[stored] = step.origins.pop(added, None)
-        step.statements[step.statements.index(added)] = stored
+        materialized = Copy(target, source)
+        step.origins[materialized] = step.origins.pop(added, None)
+        step.statements[step.statements.index(added)] = materialized
         step.statements.remove(fill)
         step.origins.pop(fill, None)
         return True
@@ -128,10 +128,10 @@ def _store(
 ) -> int:
     """Store parts in place of adding them; return how many statements are more."""
     for statement in parts:
-        stored = Copy(statement.target, statement.source)
-        step.origins[stored] = step.origins.pop(statement, None)
-        step.statements[step.statements.index(statement)] = stored
-        _compute_there(step, stored)
+        materialized = Copy(statement.target, statement.source)
+        step.origins[materialized] = step.origins.pop(statement, None)
+        step.statements[step.statements.index(statement)] = materialized
+        _compute_there(step, materialized)
     gaps = _gaps(step, fill.target, ordered)
     origin = step.origins.pop(fill, None)
     fills: list[Statement] = [Copy(gap, fill.source) for gap in gaps]
@@ -159,9 +159,9 @@ def _range(array: View, axis: int, start: Size, length: Size) -> View:
     return View(array.buffer, tuple(shape), array.axes, array.steps, tuple(begin))
 
 
-def _compute_there(step: Step, stored: Copy) -> None:
+def _compute_there(step: Step, materialized: Copy) -> None:
     """Have what is stored computed where it goes, if it lies in memory of its own until then."""
-    source, target, sizes = stored.source, stored.target, step.sizes
+    source, target, sizes = materialized.source, materialized.target, step.sizes
     if not isinstance(source, View) or not is_all_of_its_buffer(source, sizes):
         return
     buffer = source.buffer
@@ -175,7 +175,7 @@ def _compute_there(step: Step, stored: Copy) -> None:
         or any(view.buffer.root() is buffer and view.buffer is not buffer for view in _all(step))
     ):
         return
-    position = step.statements.index(stored)
+    position = step.statements.index(materialized)
     later = step.statements[position + 1 :]
     root = target.buffer.root()
     if any(buffer in {v.buffer for v in one.views()} for one in later) and any(
@@ -183,8 +183,8 @@ def _compute_there(step: Step, stored: Copy) -> None:
     ):
         return
     buffer.place = target
-    step.statements.remove(stored)
-    step.origins.pop(stored, None)
+    step.statements.remove(materialized)
+    step.origins.pop(materialized, None)
 
 
 def _all(step: Step) -> list[View]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.symbolic import Size
 from theano.link.native.render.numbers_in_c import C_TYPES
 from theano.link.native.render.polls import going_on, in_blocks, unless_empty
+from theano.support.data_classes import dataclass
 
 
 def loops(

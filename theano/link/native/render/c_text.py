@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from textwrap import fill
 
-from theano.data_classes import dataclass
 from theano.link.native.lowering.step import Step
 from theano.link.native.render.functions_on_vectors import called_functions
 from theano.link.native.render.registry import libraries
+from theano.support.data_classes import dataclass
 
 INCLUDED = Path(__file__).parent / "included"
 
@@ -54,7 +54,7 @@ _MAKES = (
     (re.compile(r"TN_DIVISOR\((f\d\d), "), "tn_divisor_of_{0}", ("",)),
     (
         re.compile(r"TN_TRUTH_MEMORY\((f\d\d), "),
-        "tn_truth_{part}_{0}",
+        "tn_mask_{part}_{0}",
         ("load", "load_some", "store", "store_some"),
     ),
 )

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.prologue import BeginCall, NameChecked, NameNumber
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.render.c_text import Definition, listed
 from theano.link.native.render.repeated_statements import types_of_names
+from theano.support.data_classes import dataclass
 
 # what every segment is given, and hands on
 _GIVEN = {

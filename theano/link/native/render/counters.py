@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Size, View
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.base import Statement
+from theano.support.data_classes import dataclass
 
 CLOCK = "int64_t counted = tn_clock();"
 FIELDS = ("nanoseconds", "calls", "operations", "bytes")
@@ -183,7 +183,7 @@ def _is_in_memory(value: Any) -> bool:
     if not isinstance(value, View):
         return False
     compute = value.buffer.compute
-    return compute is None or compute.stored
+    return compute is None or compute.materialized
 
 
 def _sum(terms: Iterable[tuple[int, tuple[Size, ...]]], step: Step) -> str:

@@ -13,7 +13,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.ir import FIRST_ARRAY
 from theano.link.native.ir.partitions import Serial, Sharing
 from theano.link.native.ir.scalar_types import SUFFIX
@@ -34,6 +33,7 @@ from theano.link.native.render.memory import (
 from theano.link.native.render.numbers_in_c import C_TYPES, number_in_c, time_in_c
 from theano.link.native.render.prologue import prologue
 from theano.link.native.render.steps import barrier, emit_statements
+from theano.support.data_classes import dataclass
 
 # how many rows of a batch each thread has at least, where no product asks for more
 ROWS_OF_A_THREAD = 4

@@ -10,7 +10,6 @@ import hashlib
 from collections.abc import Iterable
 from weakref import WeakKeyDictionary
 
-from theano.data_classes import dataclass
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.step import Step
 from theano.link.native.render.c_text import (
@@ -20,6 +19,7 @@ from theano.link.native.render.c_text import (
     without_comments,
 )
 from theano.link.native.render.loop import declaration, emit_loop
+from theano.support.data_classes import dataclass
 
 PART_OF_ITS_OWN = "#define TN_PART -1"
 

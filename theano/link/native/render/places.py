@@ -5,11 +5,11 @@ import importlib
 # for each module the names of the kinds' classes
 KINDS_OF = {
     ".kernels.elements": "Convolve LoopOnNumbers TakeDiagonal WriteEye WriteRange",
-    ".kernels.generators": "DrawFromGenerator",
+    ".kernels.generators": "SampleFromGenerator",
     ".kernels.matrices": "MultiplyStacks",
-    ".kernels.picks": "FindPositions Pick UpdatePicked UpdateWhere",
-    ".kernels.random_state": "DrawFromWords",
-    ".kernels.random_streams": "ChooseOutcomes CountOutcomes DrawTruncated DrawUniforms",
+    ".kernels.gathers": "FindPositions IndexedGather IndexedScatter UpdateWhere",
+    ".kernels.random_state": "SampleFromWords",
+    ".kernels.random_streams": "MultinomialChoices MultinomialCounts SampleTruncated SampleUniforms",
     ".statements.calls": "CallLoop Correlate Gemm",
     ".statements.images.neighbours": "Neighbours",
     ".statements.images.pooling": "Pooling",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from theano.data_classes import dataclass
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.lowering.step import Step
 from theano.link.native.render.c_text import Definition, Row, c_text, comment, indented
@@ -17,6 +16,7 @@ from theano.link.native.render.repeated_statements import Repeated
 from theano.link.native.render.segment import emit_segment
 from theano.link.native.schedule.places import import_schedule
 from theano.link.native.schedule.registry import import_schedules_by
+from theano.support.data_classes import dataclass
 
 import_renderers_by(import_renderer)
 import_schedules_by(import_schedule)

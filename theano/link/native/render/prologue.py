@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from theano.link.native.ir.prologue import (
-    Applied,
     BeginCall,
     Element,
     Entry,
@@ -17,6 +16,7 @@ from theano.link.native.ir.prologue import (
     Require,
     ShowArray,
     ShowList,
+    SizeOperation,
 )
 from theano.link.native.render.c_text import Line, comment
 from theano.link.native.render.numbers_in_c import C_TYPES, in_c
@@ -48,7 +48,7 @@ def _name_number(entry: NameNumber) -> list[str]:
 
 
 def _value(value: Any) -> str:
-    if isinstance(value, Applied):
+    if isinstance(value, SizeOperation):
         return scalar_text(value.operation, [*map(in_c, value.operands)], value.dtypes)
     if isinstance(value, Element):
         address = _address(value.array, value.offset)

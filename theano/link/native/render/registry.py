@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Set
 from typing import Any
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.partitions import ONE, Partition, Share
 from theano.link.native.render.loop_nests import nest_in_c
 from theano.link.native.render.writer import Writer
@@ -13,6 +12,7 @@ from theano.link.native.schedule.accumulate import in_vectors
 from theano.link.native.schedule.registry import is_by_every_thread, nest_of, schedule_of
 from theano.link.native.statements.base import Statement, as_kind
 from theano.link.native.statements.reduce import Reduce
+from theano.support.data_classes import dataclass
 
 # takes the statement, what it is written with, and which part of it one of several threads does
 Renderer = Callable[[Any, Writer, Any], list[str]]
@@ -99,7 +99,9 @@ def _results(statement: Statement) -> str:
     """Return the names of what such a statement computes and stores."""
     parts = statement.in_order()
     computed = [one for part in parts for one in part.elementwise()]
-    names = dict.fromkeys(one.buffer.root().name for one in computed if one.stored and one.buffer)
+    names = dict.fromkeys(
+        one.buffer.root().name for one in computed if one.materialized and one.buffer
+    )
     return "row by row: " * (len(parts) > 1) + ", ".join(names)
 
 

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import field
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Scalar
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.render.c_text import Definition
@@ -19,6 +18,7 @@ from theano.link.native.render.registry import lines_of_a_thread
 from theano.link.native.render.shared_statements import SharedStatement, shared_statement
 from theano.link.native.render.steps import about_lines, function_writer, noted_statement
 from theano.link.native.statements.base import AsFunction, Statement
+from theano.support.data_classes import dataclass
 
 # what every such function is given first
 RUNTIME = "const tn_runtime *runtime"
@@ -34,7 +34,7 @@ class _Pattern:
     ----------
     result
         The C type of what the function answers.
-    answer
+    returned
         The number that it computes.
     """
 
@@ -42,7 +42,7 @@ class _Pattern:
     text: tuple[str, ...]
     operands: tuple[str, ...]
     result: str
-    answer: str = ""
+    returned: str = ""
 
     @property
     def key(self) -> tuple:
@@ -55,8 +55,8 @@ class _Pattern:
     def call(self, name: str) -> list[str]:
         """The line that calls it."""
         called = f"{name}({', '.join(['runtime', *self.operands])})"
-        if self.answer:
-            return [f"const {self.result} {self.answer} = {called};"]
+        if self.returned:
+            return [f"const {self.result} {self.returned} = {called};"]
         return [f"{called};" if self.result == "void" else f"if ((status = {called})) goto end;"]
 
     def definition(self, name: str) -> Definition:
@@ -161,14 +161,14 @@ def types_of_names(segment: Segment) -> dict[str, str]:
 
 def _pattern(segment: Segment, statement: Statement, types: dict[str, str]) -> _Pattern:
     number = next((one for one in statement.values_written() if isinstance(one, Scalar)), None)
-    answer = "" if number is None else number.expression
-    writer = function_writer(segment.step, types, answer)
+    returned = "" if number is None else number.expression
+    writer = function_writer(segment.step, types, returned)
     lines, result = lines_of_a_thread(statement, writer, None), "void"
     if number is not None:
         # its first line declares the number
-        lines, result = [*lines, "return answer;"], C_TYPES[number.dtype]
+        lines, result = [*lines, "return returned;"], C_TYPES[number.dtype]
     elif writer.leaves:
         lines, result = [*lines, "return 0;"], "int64_t"
     names = tuple(writer.names)
     kinds = tuple(types[name] for name in names)
-    return _Pattern(kinds, tuple(lines), names, result, answer)
+    return _Pattern(kinds, tuple(lines), names, result, returned)

@@ -14,10 +14,10 @@ def ring_sizes(loop: Loop) -> list[str]:
     """States of which fewer rows are kept than a step needs get a ring of their own."""
     lines = []
     for argument in loop.rings:
-        name, stored = argument.name, f"numbers[{argument.first_size}]"
+        name, materialized = argument.name, f"numbers[{argument.first_size}]"
         lines += [
-            f"const int64_t {name}_ring_rows = tn_ring_rows({stored}, {argument.history});",
-            f"const int64_t {name}_rows = {name}_ring_rows ? {name}_ring_rows : {stored};",
+            f"const int64_t {name}_ring_rows = tn_ring_rows({materialized}, {argument.history});",
+            f"const int64_t {name}_rows = {name}_ring_rows ? {name}_ring_rows : {materialized};",
         ]
     return lines
 
@@ -42,9 +42,9 @@ def starts(loop: Loop) -> list[str]:
             lines.append(f"const int {name}_stays = {name}_rows == 2;")
         first_rows.append(f"{name}_at_row = {history}")
     for argument in loop.arguments:
-        name, stored = argument.name, f"numbers[{argument.first_size}]"
+        name, materialized = argument.name, f"numbers[{argument.first_size}]"
         if argument.kind in ("trace", "mit_mot"):
-            lines.append(f"const int64_t {name}_rows = {stored};")
+            lines.append(f"const int64_t {name}_rows = {materialized};")
             first = "0"
             if argument.kind == "mit_mot":
                 first = f"tn_wrapped({argument.history} % {name}_rows, {name}_rows)"
@@ -110,15 +110,15 @@ def ends(loop: Loop) -> list[str]:
     """Have the rows of states and traces in order, where the caller polls for them."""
     lines = []
     for argument in loop.arguments:
-        name, stored = argument.name, f"numbers[{argument.first_size}]"
+        name, materialized = argument.name, f"numbers[{argument.first_size}]"
         size = _bytes(loop, argument)
         if argument.kind in ("ring", "untraced"):
             written = f"step + {argument.history}"
             if argument.in_place:
                 written = f"{name}_stays && step ? 2 : {written}"
             lines.append(
-                f"runtime->end_ring({name}, {name}_out, {name}_rows, {stored}, {size}, {written});"
+                f"runtime->end_ring({name}, {name}_out, {name}_rows, {materialized}, {size}, {written});"
             )
         elif argument.kind == "trace":
-            lines.append(f"runtime->order_rows({name}, {stored}, {size}, step);")
+            lines.append(f"runtime->order_rows({name}, {materialized}, {size}, step);")
     return lines

@@ -90,7 +90,7 @@ _OF_TYPES: tuple[tuple[Callable[[str], bool], dict[str, str]], ...] = (
     (lambda dtype: dtype.startswith("u"), _OF_UNSIGNED),
     (lambda dtype: dtype not in FLOATS, _OF_WHOLE),
 )
-_OF_TRUTH = {"invert": "(!{0})", "cast": "({0} != 0)", "magnitude": "{0}"}
+_OF_BOOLEANS = {"invert": "(!{0})", "cast": "({0} != 0)", "magnitude": "{0}"}
 
 # operation -> on vectors, where that is not what it is on numbers; of what is infinite and negative
 # there is no root
@@ -136,7 +136,7 @@ def scalar_text(expression: Expression, operands: Sequence[str], dtypes: Sequenc
         if expression.operation in ("in range", "from the front") and dtype == "uint64":
             # unsigned numbers compare with negative ones only as signed ones
             text = f"tn_signed({text})"
-        if wanted is None or wanted == dtype or (expression.takes_truth and k == 0):
+        if wanted is None or wanted == dtype or (expression.takes_boolean and k == 0):
             texts.append(text)
         else:
             texts.append(_converted(text, dtype, wanted))
@@ -168,7 +168,7 @@ def vector_text(
     if expression.operand_dtype != "bool":
         operands = [
             _ONE_OR_ZERO.format(text, S=SUFFIX[dtype].upper(), t=C_TYPES[dtype])
-            if of == "bool" and not (expression.takes_truth and k == 0)
+            if of == "bool" and not (expression.takes_boolean and k == 0)
             else text
             for k, (text, of) in enumerate(zip(operands, dtypes, strict=True))
         ]
@@ -189,16 +189,16 @@ def _operands(count: int) -> str:
 
 
 def _joined(expression: Expression, count: int) -> str:
-    operator, of_truth = _JOINED[expression.operation]
-    operator = of_truth if expression.dtype == "bool" else operator
+    operator, of_booleans = _JOINED[expression.operation]
+    operator = of_booleans if expression.dtype == "bool" else operator
     return f" {operator} ".join(f"{{{k}}}" for k in range(count))
 
 
 def _template(expression: Expression, count: int) -> str:
     """The C expression of so many operands."""
     operation, dtype = expression.operation, expression.dtype
-    if dtype == "bool" and operation in _OF_TRUTH:
-        return _OF_TRUTH[operation]
+    if dtype == "bool" and operation in _OF_BOOLEANS:
+        return _OF_BOOLEANS[operation]
     if operation in _ARITHMETIC:
         return _wrapping(_ARITHMETIC[operation], dtype)
     if operation in _JOINED:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.ir import FIRST_RESULT, Argument
 from theano.link.native.ir.memory_plan import MemoryPlan
 from theano.link.native.ir.prologue import names_of
@@ -30,6 +29,7 @@ from theano.link.native.render.repeated_statements import Part, Repeated
 from theano.link.native.render.statements.step_blocks import head_of_blocks
 from theano.link.native.statements.base import as_kind, of_kind
 from theano.link.native.statements.step_blocks import StepBlocks
+from theano.support.data_classes import dataclass
 
 # A segment of more lines only calls what others do: the C compiler need not optimize it, which
 # takes longer than all that it calls.

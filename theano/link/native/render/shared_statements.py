@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.partitions import OuterRange, Parts
 from theano.link.native.ir.prologue import names_of
 from theano.link.native.lowering.segment import Segment
@@ -29,6 +28,7 @@ from theano.link.native.schedule.parts_of_numbers import (
 from theano.link.native.schedule.reduce import reduction_of
 from theano.link.native.statements.base import Statement
 from theano.link.native.statements.reduce import Reduce
+from theano.support.data_classes import dataclass
 
 
 @dataclass(frozen=True)

@@ -75,6 +75,6 @@ def about_lines(statement: Statement) -> list[str]:
     return [comment(text)] if (text := about(statement)) else []
 
 
-def function_writer(step: Step, types: Mapping[str, str], answer: str) -> WriterOfFunction:
+def function_writer(step: Step, types: Mapping[str, str], returned: str) -> WriterOfFunction:
     """Return what writes a statement of a step as a function that computes a number, or none."""
-    return WriterOfFunction(step.sizes, not step.repeats, step.error, {}, types, answer)
+    return WriterOfFunction(step.sizes, not step.repeats, step.error, {}, types, returned)

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Scalar
 from theano.link.native.ir.loop_nests import (
     Address,
@@ -31,6 +30,7 @@ from theano.link.native.render.scalar_functions import (
     vector_text,
     without_outer_parentheses,
 )
+from theano.support.data_classes import dataclass
 
 # What reads well within another expression, and has the type of its operands.
 _FOLDED = {"add", "divide", "multiply", "negate", "square", "subtract", *FUNCTIONS_ON_VECTORS}
@@ -100,9 +100,9 @@ class InLanes:
 
     def _called(self, name: str, dtype: str, pointer: str, index: Size, *more: str) -> str:
         """Return the call that loads or stores elements."""
-        some, truth = "_some" if self.rest else "", "truth_" if dtype == "bool" else ""
+        some, boolean = "_some" if self.rest else "", "mask_" if dtype == "bool" else ""
         operands = [self.address(Address(pointer, index)), *more, *([self.rest] if some else [])]
-        return f"tn_{truth}{name}{some}_{SUFFIX[self.dtype]}({', '.join(operands)})"
+        return f"tn_{boolean}{name}{some}_{SUFFIX[self.dtype]}({', '.join(operands)})"
 
     def apply(self, apply: Apply, operands: Sequence[str]) -> str:
         return vector_text(apply.operation, operands, apply.dtypes, self.dtype)
@@ -140,7 +140,7 @@ class _Straight:
         self.stores = [node for node in body if isinstance(node, Store)]
         self.assigned = [node for node in body if isinstance(node, Assign)]
         ends: list[Store | Assign] = [*self.stores, *self.assigned]
-        self.stored = {one.value.name for one in ends if isinstance(one.value, Local)}
+        self.materialized = {one.value.name for one in ends if isinstance(one.value, Local)}
         self.texts: dict[str, str] = {}
         self.loading: set[str] = set()
         self.uses = self._uses()
@@ -165,12 +165,12 @@ class _Straight:
             isinstance(operand, Local) and operand.name in self.loading
             for operand in getattr(value, "operands", ())
         )
-        if let.name not in self.stored and used == 1 and _may_fold(let, text):
+        if let.name not in self.materialized and used == 1 and _may_fold(let, text):
             self.texts[let.name] = text
             self.loading |= {let.name} if loads else set()
             return []
         # what is stored first must not be loaded afterwards, as it may lie in the same memory
-        if let.name in self.stored and not used and not loads:
+        if let.name in self.materialized and not used and not loads:
             self.texts[let.name] = text
             return []
         kind = spelling.kind(let.dtype, isinstance(value, Apply))

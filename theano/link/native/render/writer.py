@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import field
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Compute, Scalar, View
 from theano.link.native.ir.layout import Place, place_of
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.ir.symbolic import Size
 from theano.link.native.render.numbers_in_c import number_in_c
+from theano.support.data_classes import dataclass
 
 
 @dataclass
@@ -103,14 +103,14 @@ class WriterOfFunction(Writer):
     """
 
     types: Mapping[str, str] = field(default_factory=dict)
-    answer: str = ""
+    returned: str = ""
     names: dict[str, str] = field(default_factory=dict)
     leaves: bool = False
     _results: dict[str, str] = field(default_factory=dict)
 
     def rename(self, name: str) -> str:
-        if name == self.answer:
-            return "answer"
+        if name == self.returned:
+            return "returned"
         if name not in self.types:
             return name
         return self.names.setdefault(name, f"operand{len(self.names)}")

@@ -15,14 +15,14 @@ from pytensor.graph.basic import Constant, Variable
 from pytensor.scalar.basic import ScalarType
 from pytensor.tensor.type import TensorType
 
-from theano.data_classes import dataclass
 from theano.link.native.engine_report import report
 from theano.link.native.lowering.segment import Check
 from theano.link.native.run import c_structures
 from theano.link.native.run.calls import NativeSegment, runtime_table
 from theano.link.native.run.virtual_machine import NativeMachine, Unit
 from theano.link.native.runtime.load import SOURCES, symbol
-from theano.pytensor_base.operations.tensor import IfElse
+from theano.pytensor_internals.operations.tensor import IfElse
+from theano.support.data_classes import dataclass
 
 # of runtime/tn_function.h
 DONE, NO_MEMORY, NO_ROOM, FAILED = 0, 1, 2, 3

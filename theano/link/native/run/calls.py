@@ -23,7 +23,7 @@ from theano.link.native.run.interrupts import (
     watch_signals,
 )
 from theano.link.native.run.lapack import offer_lapack
-from theano.link.native.run.order import offer_order
+from theano.link.native.run.numpy_sorting import offer_order
 from theano.link.native.runtime.header import (
     COMMITTED,
     CONVERT,

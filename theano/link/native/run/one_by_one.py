@@ -13,11 +13,11 @@ from pytensor.scalar.math import Sigmoid, Softplus
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.type import TensorType
 
-from theano.gof.own.code import has_own_code, warn_that_own_code_does_not_run
+from theano.gof.user_operations.code import has_own_code, warn_that_own_code_does_not_run
 from theano.link.native.graph.overwriting import overwrites_input
 from theano.link.native.run.virtual_machine import FailedNode
-from theano.pytensor_base.functions.c_code import C_ONLY
-from theano.pytensor_base.operations.tensor import check_repeated_lengths
+from theano.pytensor_internals.functions.c_code import C_ONLY
+from theano.pytensor_internals.operations.tensor import check_repeated_lengths
 
 
 def make_thunk_for_one_call(node: Apply, storage_map: Any, compute_map: Any, compiler: bool) -> Any:

@@ -11,12 +11,12 @@ from weakref import WeakKeyDictionary
 
 from pytensor.configdefaults import config
 
-from theano.data_classes import dataclass
 from theano.link.native.lowering.segment import SegmentCall
 from theano.link.native.render.counters import FIELDS, Counter, Counters
-from theano.pytensor_base.functions.profiling import register_profiler_printer
+from theano.pytensor_internals.functions.profiling import register_profiler_printer
 from theano.scan_module.report.step_times import LoopTime, StatementTime, use_step_times
 from theano.source_locations.lines import Place, nearest_place
+from theano.support.data_classes import dataclass
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from typing import Any
 
 from pytensor.configdefaults import config
 
-from theano.data_classes import dataclass
 from theano.link.native.run.rollback import Undo
-from theano.pytensor_base.functions.linking import UpdatingVM
+from theano.pytensor_internals.functions.linking import UpdatingVM
+from theano.support.data_classes import dataclass
 
 
 class FailedNode(Exception):
@@ -147,7 +147,7 @@ class NativeMachine(UpdatingVM):
 
     def _timed(self, k: int, unit: Unit) -> Any:
         begin = time.perf_counter()
-        answer = self._run(k, unit)
+        returned = self._run(k, unit)
         self.call_times[k] += time.perf_counter() - begin  # type: ignore[call-overload]
         if config.profile_memory and not hasattr(unit.run, "native"):
             # native code tells the shapes of its values itself
@@ -155,7 +155,7 @@ class NativeMachine(UpdatingVM):
             self._note_shapes(unit.node.inputs, run.inputs)
             self._note_shapes(unit.node.outputs, run.outputs)
         self.call_counts[k] += 1
-        return answer
+        return returned
 
     def _note_shapes(self, variables: Sequence[Any], cells: Sequence[list]) -> None:
         for variable, cell in zip(variables, cells, strict=True):

@@ -75,9 +75,9 @@ def hash_of_sources() -> str:
 @cache
 def hash_of_compiler(compiler: Command) -> str:
     """A hash of a compiler and its version."""
-    said = subprocess.run([*compiler, "--version"], capture_output=True, check=False).stdout
+    message = subprocess.run([*compiler, "--version"], capture_output=True, check=False).stdout
     about = "\0".join((os.path.realpath(compiler[0]), *compiler[1:]))
-    return hashlib.sha256(about.encode() + said).hexdigest()[:12]
+    return hashlib.sha256(about.encode() + message).hexdigest()[:12]
 
 
 def library_name(made_by: str) -> str:
@@ -134,8 +134,8 @@ def _run(commands: Sequence[Sequence[str]], temporary: Path) -> str:
             if process.returncode and is_for_want_of_room(complaint):
                 raise OSError(complaint)
             if process.returncode:
-                said = complaint.strip() or f"exit status {process.returncode}"
-                raise BuildError(f"{said}\nThe command was: {' '.join(command)}")
+                message = complaint.strip() or f"exit status {process.returncode}"
+                raise BuildError(f"{message}\nThe command was: {' '.join(command)}")
     finally:
         for process in processes:
             if process.returncode is None:

@@ -105,13 +105,13 @@ struct call {
 /* Stands for the class of arrays. */
 static const char array_type;
 
-static int64_t failed(struct call *call, int64_t answer, const char *format, ...)
+static int64_t failed(struct call *call, int64_t result, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(call->memory->message, MOST_CHARACTERS, format, arguments);
     va_end(arguments);
-    return answer;
+    return result;
 }
 
 static int64_t no_memory(struct call *call, int64_t bytes)
@@ -223,33 +223,33 @@ static int64_t run_segment(struct call *call, const tn_unit *unit)
     tn_numpy_array **items = taken(call->memory, bytes);
     if (!items)
         return no_memory(call, bytes);
-    int64_t *told = (int64_t *)(items + count);
+    int64_t *report = (int64_t *)(items + count);
     for (int k = 0; k < unit->given_count; k++)
         items[k] = &call->arrays[unit->given[k]];
     for (int k = 0; k < unit->made_count; k++)
         items[unit->given_count + k] = &call->arrays[unit->made[k]];
     /* where a list has its items */
     void *list[4] = {NULL, NULL, NULL, items};
-    told[STEP] = told[WORK] = 0;
-    int64_t status = unit->entry(list, call->function->runtime, &array_type, NULL, told, 0);
+    report[STEP] = report[WORK] = 0;
+    int64_t status = unit->entry(list, call->function->runtime, &array_type, NULL, report, 0);
     if (status)
-        return refused(call, unit, status, told[STEP]);
-    const int64_t *length = told + FIRST_LENGTH;
+        return refused(call, unit, status, report[STEP]);
+    const int64_t *length = report + FIRST_LENGTH;
     for (int k = 0; k < unit->made_count; k++) {
         tn_numpy_array *array = items[unit->given_count + k];
         for (int d = 0; d < array->ndim; d++)
             array->shape[d] = *length++;
-        int64_t answer = make_room(call, unit->made[k]);
-        if (answer)
-            return answer;
+        int64_t result = make_room(call, unit->made[k]);
+        if (result)
+            return result;
     }
-    char *work = taken(call->memory, told[WORK]);
+    char *work = taken(call->memory, report[WORK]);
     if (!work)
-        return no_memory(call, told[WORK]);
-    status = unit->entry(list, call->function->runtime, &array_type, work, told, 1);
+        return no_memory(call, report[WORK]);
+    status = unit->entry(list, call->function->runtime, &array_type, work, report, 1);
     if (status)
-        return refused(call, unit, status, told[STEP]);
-    length = told + FIRST_LENGTH;
+        return refused(call, unit, status, report[STEP]);
+    length = report + FIRST_LENGTH;
     for (int k = 0; unit->stops_early && k < unit->made_count; k++) {
         tn_numpy_array *array = items[unit->given_count + k];
         if (array->ndim && *length < array->shape[0])
@@ -278,16 +278,16 @@ static int is_true(const tn_value *value, const void *data)
 
 static int64_t take_branch(struct call *call, const tn_unit *unit)
 {
-    int64_t answer = compute(call, unit->given[0]);
-    if (answer)
-        return answer;
+    int64_t result = compute(call, unit->given[0]);
+    if (result)
+        return result;
     int holds = is_true(&call->function->values[unit->given[0]],
                         call->arrays[unit->given[0]].data);
     const int32_t *passed_on = unit->given + 1 + (holds ? 0 : unit->made_count);
     for (int k = 0; k < unit->made_count; k++) {
-        answer = compute(call, passed_on[k]);
-        if (answer)
-            return answer;
+        result = compute(call, passed_on[k]);
+        if (result)
+            return result;
         tn_numpy_array *array = &call->arrays[unit->made[k]];
         const tn_numpy_array *chosen = &call->arrays[passed_on[k]];
         array->data = chosen->data;
@@ -305,20 +305,20 @@ static int64_t compute(struct call *call, int32_t k)
     if (made_by < 0 || call->done[made_by])
         return TN_DONE;
     const tn_unit *unit = &call->function->units[made_by];
-    int64_t answer = TN_DONE;
-    for (int j = 0; unit->entry && !answer && j < unit->given_count; j++)
-        answer = compute(call, unit->given[j]);
-    if (!answer)
-        answer = unit->entry ? run_segment(call, unit) : take_branch(call, unit);
-    call->done[made_by] = !answer;
-    return answer;
+    int64_t result = TN_DONE;
+    for (int j = 0; unit->entry && !result && j < unit->given_count; j++)
+        result = compute(call, unit->given[j]);
+    if (!result)
+        result = unit->entry ? run_segment(call, unit) : take_branch(call, unit);
+    call->done[made_by] = !result;
+    return result;
 }
 
 /* Results that lie elsewhere go where the caller wants them, and all tell their lengths. */
 static int64_t give_results(struct call *call)
 {
     const tn_function *function = call->function;
-    int64_t answer = TN_DONE;
+    int64_t result = TN_DONE;
     for (int r = 0; r < function->result_count; r++) {
         const tn_value *value = &function->values[function->results[r]];
         const tn_numpy_array *array = &call->arrays[function->results[r]];
@@ -329,12 +329,12 @@ static int64_t give_results(struct call *call)
         if (array->data == result->data)
             continue;
         if (bytes > result->bytes)
-            answer = failed(call, TN_NO_ROOM, "result %d has %lld bytes, and there is room for %lld",
+            result = failed(call, TN_NO_ROOM, "result %d has %lld bytes, and there is room for %lld",
                             r, (long long)bytes, (long long)result->bytes);
         else if (bytes)
             memcpy(result->data, array->data, (size_t)bytes);
     }
-    return answer;
+    return result;
 }
 
 int64_t tn_call(const tn_function *function, const tn_given *inputs, const tn_made *results)
@@ -346,14 +346,14 @@ int64_t tn_call(const tn_function *function, const tn_given *inputs, const tn_ma
     int apart = tn_set_apart(1), alone = tn_set_alone(1);
     /* a thread of the pool's stays one */
     tn_set_alone(alone || !function->shares);
-    int64_t answer = make_arrays(&call, inputs);
-    for (int r = 0; !answer && r < function->result_count; r++)
-        answer = compute(&call, function->results[r]);
-    if (!answer)
-        answer = give_results(&call);
+    int64_t result = make_arrays(&call, inputs);
+    for (int r = 0; !result && r < function->result_count; r++)
+        result = compute(&call, function->results[r]);
+    if (!result)
+        result = give_results(&call);
     tn_set_alone(alone);
     tn_set_apart(apart);
-    return answer;
+    return result;
 }
 
 const char *tn_message(void)

@@ -106,9 +106,9 @@ int tn_max_threads(void);
 void tn_set_threads(int threads);
 /* Nanoseconds that so many threads take to meet, as it was a moment ago; below 0 where that is not known and may
  * not be measured, or the threads are busy. */
-int64_t tn_meeting_time(int threads, int may_measure);
+int64_t tn_barrier_time(int threads, int may_measure);
 /* tn_threads_for: how many threads are worth sharing a phase of work that takes one thread so long, where that many
- * phases follow one another: each has enough to do to be worth meeting the others at its end.
+ * phases follow one another: each has enough to do to be worth barrier the others at its end.
  * tn_set_least_work: what is enough, in nanoseconds; 0: any work, as tests want it; below 0: back to the default. */
 void tn_set_least_work(double nanoseconds);
 /* Nanoseconds by a clock that does not jump. */
@@ -154,7 +154,7 @@ extern _Atomic(int32_t) tn_stopping;
 /* For tests: nanoseconds between questions to Python (below 0: the default), and how many polls of all
  * threads were answered with "stop" so far. */
 void tn_set_patience(int64_t nanoseconds);
-int64_t tn_answers_to_stop(void);
+int64_t tn_stops_polled(void);
 int tn_is_main_thread(void);
 /* Whether a handler raised an exception in the main thread; it is kept for tn_take_interrupt. */
 int tn_interrupted(void);

@@ -15,11 +15,11 @@ int64_t tn_sampler_density(uint64_t count, const double *point, double *gradient
 {
     if (count != model->count)
         return OTHER_LENGTH;
-    int64_t length = (int64_t)count, told;
+    int64_t length = (int64_t)count, written;
     tn_given input = {point, &length};
     tn_made results[2] = {
         {density, sizeof *density, NULL},
-        {gradient, length * (int64_t)sizeof *gradient, &told},
+        {gradient, length * (int64_t)sizeof *gradient, &written},
     };
     if (tn_call(model->density, &input, results))
         return REJECTED;
@@ -73,11 +73,11 @@ int64_t tn_sampler_draw(uint64_t count, uint64_t expanded, const double *point, 
     int64_t *lengths = (int64_t *)(results + model->kept);
     lay_out(model, draw, results, lengths);
     tn_given input = {point, &length};
-    int64_t answer = 0;
+    int64_t result = 0;
     if (tn_call(model->draw, &input, results))
-        answer = NO_DRAW;
+        result = NO_DRAW;
     else if (!has_its_shapes(model, lengths))
-        answer = OTHER_SHAPE;
+        result = OTHER_SHAPE;
     free(results);
-    return answer;
+    return result;
 }

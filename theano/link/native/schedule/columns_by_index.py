@@ -36,8 +36,10 @@ def schedule_take(
 
     def inner(first: Size, end: Size, strides: list[Product]) -> list[Node]:
         target = columns.operands.element(to, strides[to])
-        stored = Store(target.pointer, target.index, columns.named)
-        return [For("i", first, end, (*columns.place(strides), stored), form=Form.INDEPENDENT)]
+        materialized = Store(target.pointer, target.index, columns.named)
+        return [
+            For("i", first, end, (*columns.place(strides), materialized), form=Form.INDEPENDENT)
+        ]
 
     every = between_polls() if polls else 0
     return over_elements(statement.target.shape, columns.operands, inner, share, every)
@@ -57,8 +59,8 @@ def schedule_update(
             value = columns.operands.element(of, strides[of])
         if statement.add:
             value = Apply(accumulation("add", left.dtype), (left, value))  # type: ignore[arg-type]
-        stored = Store(left.pointer, left.index, value)  # type: ignore[arg-type]
-        return [For("i", first, end, (*columns.place(strides), stored))]
+        materialized = Store(left.pointer, left.index, value)  # type: ignore[arg-type]
+        return [For("i", first, end, (*columns.place(strides), materialized))]
 
     every = between_polls() if polls else 0
     return over_elements(statement.shape, columns.operands, inner, share, every)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.layout import Product, collapsed, marks, place_of
 from theano.link.native.ir.loop_nests import (
     Apply,
@@ -36,6 +35,7 @@ from theano.link.native.schedule.elements import pointer_to
 from theano.link.native.schedule.polls import between_polls, in_blocks, poll_after, with_polls
 from theano.link.native.schedule.registry import schedules
 from theano.link.native.statements.cumulate import Cumulate
+from theano.support.data_classes import dataclass
 
 # Columns whose row before is in the first cache, and rows that are done side by side.
 _COLUMNS = 2048
@@ -180,8 +180,8 @@ class _Cumulated:
 
     def _row(self, before: Value) -> Node:
         total = self._both(before, self._element("x", _K))
-        stored = Store("y", self._at("y", _K), total)
-        return For("k", 0, _MANY, (stored,), form=Form.INDEPENDENT)
+        materialized = Store("y", self._at("y", _K), total)
+        return For("k", 0, _MANY, (materialized,), form=Form.INDEPENDENT)
 
     # ---- elements ----
 

@@ -55,12 +55,12 @@ def in_registers(
         How far from ``y`` the results begin.
     """
     before, body = row
-    pointer, is_stored = reduced
+    pointer, is_materialized = reduced
     both, first = accumulation
     lets = [one for one in body if isinstance(one, Let)]
     stores = [one for one in body if isinstance(one, Store)]
     (element,) = (one.value for one in stores if one.pointer == pointer)
-    if not is_stored:
+    if not is_materialized:
         stores = [one for one in stores if one.pointer != pointer]
     total, more = Local("total", both.dtype), Local("more", both.dtype)
     lets.append(Let(more.name, more.dtype, Apply(both, (total, element))))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.loop_nests import (
     Address,
     Apply,
@@ -30,6 +29,7 @@ from theano.link.native.ir.loop_nests import (
 from theano.link.native.ir.symbolic import Operation, Size, difference, sum_of
 from theano.link.native.schedule.accumulate import accumulation, neutral, vector_function
 from theano.link.native.statements.reduce import Reduce
+from theano.support.data_classes import dataclass
 
 # TN_LANES_f32 and TN_LANES_f64 in vectors.inc; of other types those of doubles.
 _LANES, _OTHERS = {"float32": 32}, 16

@@ -66,7 +66,7 @@ class Elements:
         self.stores = {
             id(compute): operands.add(View.of(compute.buffer))
             for compute in statement.body
-            if compute.stored and compute.buffer is not None
+            if compute.materialized and compute.buffer is not None
         }
         self._dtype = _vector_type(statement, {view.dtype for view in operands.views})
         self._divides = self._dtype is not None and self._has_many_in_a_row(statement)
@@ -202,15 +202,15 @@ def _takes_vectors(compute: Compute, dtype: str) -> bool:
     operation = compute.operation
     if compute.dtype == "bool" and not operation.in_vectors:
         return False
-    of_truth = operation.operand_dtype == "bool"
-    if of_truth and operation.operation not in _OF_MASKS:
+    of_booleans = operation.operand_dtype == "bool"
+    if of_booleans and operation.operation not in _OF_MASKS:
         return False
     for position, operand in enumerate(compute.operands):
-        truth = of_truth or operation.takes_truth and position == 0
+        boolean = of_booleans or operation.takes_boolean and position == 0
         is_mask = not isinstance(operand, Scalar) and operand.dtype == "bool"
         if is_mask and operation.in_vectors:
             continue
-        if truth or not isinstance(operand, Scalar) and operand.dtype != dtype:
+        if boolean or not isinstance(operand, Scalar) and operand.dtype != dtype:
             return False
     wanted = (None, dtype) if operation.operation == "cast" else (dtype,)
-    return compute.dtype in (dtype, "bool") and (of_truth or operation.operand_dtype in wanted)
+    return compute.dtype in (dtype, "bool") and (of_booleans or operation.operand_dtype in wanted)

@@ -73,9 +73,9 @@ def over_parts(
     """
     parts = Number("parts", Call("parts_of_number", (elements,)))
     if share is not None:
-        stored = Store(share.partials, _PART, of_part)
+        materialized = Store(share.partials, _PART, of_part)
         first, end = named(share.first), named(share.end)
-        nest = For("part", first, end, (*body, stored), polled=polled)
+        nest = For("part", first, end, (*body, materialized), polled=polled)
         return [parts, *range_of_thread(_PARTS, 1), nest]
     result = _taken(reduction, of_part)
     nest = For("part", 0, _PARTS, (*body, result), polled=polled)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Scalar, View
 from theano.link.native.ir.layout import Product, collapsed, marks, place_of
 from theano.link.native.ir.loop_nests import (
@@ -75,6 +74,7 @@ from theano.link.native.schedule.registry import schedules
 from theano.link.native.statements.base import Statement
 from theano.link.native.statements.map_reduce import MapReduce
 from theano.link.native.statements.reduce import Reduce
+from theano.support.data_classes import dataclass
 
 # Neighbouring results whose sums lie in the first cache; those of several rows, in the second one.
 COLUMNS = 1024
@@ -148,9 +148,9 @@ class _Reduction:
         operations = 1
         if isinstance(statement, MapReduce):
             summed = statement.summed
-            self.elements = Elements(statement, sizes, None if summed.stored else summed)
+            self.elements = Elements(statement, sizes, None if summed.materialized else summed)
             self.operands = self.elements.operands
-            self.row = None if summed.stored else summed.dtype
+            self.row = None if summed.materialized else summed.dtype
             self.number, self.dtype = self.elements.stores[id(summed)], summed.dtype
             self.shape, operations = statement.shape, len(statement.body) + 1
         else:
@@ -232,7 +232,7 @@ class _Reduction:
             Memory("sums", self.working, COLUMNS),
             self._all(_MANY, "sums", neutral(self.operation, self.working)),
             *self._added_rows(reduced),
-            self._stored_sums("sums", last),
+            self._materialized_sums("sums", last),
         ]
         return self._columns(last, body, polled=False)
 
@@ -274,7 +274,7 @@ class _Reduction:
             Memory("sums", self.working, SUMS),
             self._all(several, "sums", neutral(self.operation, self.working)),
             *self._rows(reduced, rows),
-            of_rows([self._stored_sums("sums_of_row", last)]),
+            of_rows([self._materialized_sums("sums_of_row", last)]),
         ]
         body: list[Node] = [
             Number("rows", Operation("/", SUMS, _MANY)),
@@ -379,7 +379,7 @@ class _Reduction:
     def _both(self, a: Value, b: Value) -> Apply:
         return Apply(accumulation(self.operation, self.working), (a, b))
 
-    def _stored_sums(self, sums: str, last: _Level) -> Node:
+    def _materialized_sums(self, sums: str, last: _Level) -> Node:
         """Return what stores the sums of a block of results."""
         suffix = _ROW_SUFFIXES.get((self.working, self.reduction.target.dtype))
         if suffix and last.target == Product(1):

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Scalar
 from theano.link.native.ir.loop_nests import (
     Address,
@@ -40,6 +39,7 @@ from theano.link.native.ir.loop_nests import (
 from theano.link.native.ir.prologue import names_of
 from theano.link.native.ir.scalar_types import FLOATS
 from theano.link.native.ir.symbolic import Operation, Size
+from theano.support.data_classes import dataclass
 
 
 class UnsoundNest(AssertionError):

@@ -12,11 +12,11 @@ from dataclasses import fields
 from enum import Enum
 from typing import Any, ClassVar, TypeVar
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Buffer, Compute, Scalar, Size, View
 from theano.link.native.ir.partitions import Partition, Share, Sharing
 from theano.link.native.ir.prologue import names_of
 from theano.link.native.ir.sizes import Sizes
+from theano.support.data_classes import dataclass
 
 Operand = View | Scalar
 Kind = TypeVar("Kind", bound="Statement")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Buffer, Scalar, Size, View
 from theano.link.native.ir.partitions import Partition, Serial, Share, Sharing
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.ir.symbolic import Name
 from theano.link.native.statements.base import AsFunction, Operand, Statement, Touch, Work
+from theano.support.data_classes import dataclass
 
 # the arguments of a loop that it writes
 WRITTEN_KINDS = ("mit_mot", "ring", "trace", "untraced")

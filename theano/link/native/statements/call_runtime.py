@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Size, View
 from theano.link.native.ir.partitions import ONE, Partition, Serial, Share, Sharing
 from theano.link.native.ir.prologue import names_of
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.statements.base import AsFunction, Statement, Touch, Work
+from theano.support.data_classes import dataclass
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,12 @@ Indices are known to be in range before the step, so that none of these may end 
 
 from __future__ import annotations
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Scalar, Size, View
 from theano.link.native.ir.partitions import ONE, OuterRange, Partition, Share, Sharing
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.statements.base import AsFunction, Operand, Statement, Touch, Work
 from theano.link.native.statements.costs import MOVE
+from theano.support.data_classes import dataclass
 
 
 @dataclass(eq=False)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Size, View
 from theano.link.native.ir.partitions import Partition, Share, Sharing
 from theano.link.native.ir.prologue import names_of
@@ -13,6 +12,7 @@ from theano.link.native.ir.sizes import Sizes
 from theano.link.native.ir.symbolic import Call, Symbolic
 from theano.link.native.statements.base import AsFunction, Statement, Touch, Work
 from theano.link.native.statements.costs import MULTIPLY_ADD
+from theano.support.data_classes import dataclass
 
 # what is computed, as runtime.h counts it
 DIRECTIONS = {"top": 0, "images": 1, "filters": 2}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.ir import View
 from theano.link.native.ir.partitions import ONE, Partition, Share, Sharing
 from theano.link.native.ir.scalar_types import SUFFIX
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.statements.base import AsFunction, Operand, Statement, Touch, Work
 from theano.link.native.statements.costs import MOVE
+from theano.support.data_classes import dataclass
 
 
 @dataclass(eq=False)

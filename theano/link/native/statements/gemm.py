@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.ir import View
 from theano.link.native.ir.partitions import Partition, Share, Sharing
 from theano.link.native.ir.scalar_types import SUFFIX
@@ -10,6 +9,7 @@ from theano.link.native.ir.sizes import Sizes
 from theano.link.native.ir.symbolic import Size
 from theano.link.native.statements.base import AsFunction, Statement, Touch, Work
 from theano.link.native.statements.costs import MULTIPLY_ADD
+from theano.support.data_classes import dataclass
 
 
 @dataclass(eq=False)

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import field, replace
 from typing import Any
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Size, View
 from theano.link.native.ir.partitions import ONE, Partition, Serial, Share, Sharing
 from theano.link.native.ir.prologue import names_of
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.statements.base import AsFunction, Checks, Statement, Touch, Work
 from theano.link.native.statements.costs import MOVE
+from theano.support.data_classes import dataclass
 
 
 @dataclass(eq=False)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Any
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Buffer, Compute, Size, View
 from theano.link.native.ir.partitions import OuterRange, Partition, Share, Sharing
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.statements.base import AsFunction, Operand, Statement, Touch, Work
 from theano.link.native.statements.costs import ARITHMETIC, FUNCTION, MOVE, VECTOR_FUNCTION
+from theano.support.data_classes import dataclass
 
 
 @dataclass(eq=False)
@@ -42,7 +42,7 @@ class Map(Statement):
         return [pair for shape in shapes for pair in zip(shape, self.shape, strict=True)]
 
     def results(self) -> list[Buffer]:
-        return [c.buffer for c in self.body if c.stored and c.buffer is not None]
+        return [c.buffer for c in self.body if c.materialized and c.buffer is not None]
 
     def written(self) -> list[Buffer]:
         return [c.buffer for c in self.body if c.buffer is not None]
@@ -52,8 +52,8 @@ class Map(Statement):
             compute.operands = [new.get(id(operand), operand) for operand in compute.operands]
 
     def partition(self, sharing: Sharing, sizes: Sizes) -> Partition:
-        stored = [compute.dtype for compute in self.body if compute.stored]
-        return sharing.by_elements(sizes, self.shape, (stored or ["float32"])[0])
+        materialized = [compute.dtype for compute in self.body if compute.materialized]
+        return sharing.by_elements(sizes, self.shape, (materialized or ["float32"])[0])
 
     def part_of_thread(self, sizes: Sizes) -> OuterRange:
         return OuterRange()
@@ -64,7 +64,7 @@ class Map(Statement):
         for compute in self.body:
             views = [operand for operand in compute.operands if isinstance(operand, View)]
             touched += [Touch(view, d) for view in views]
-            if compute.stored and compute.buffer is not None:
+            if compute.materialized and compute.buffer is not None:
                 touched.append(Touch(View.of(compute.buffer), d, True))
         return touched
 
@@ -80,7 +80,7 @@ class Map(Statement):
 
 def _nanoseconds(compute: Compute) -> float:
     operation: Any = compute.operation
-    moves = MOVE if compute.stored else 0.0
+    moves = MOVE if compute.materialized else 0.0
     if not operation.function:
         return moves + ARITHMETIC
     vectors = VECTOR_FUNCTION if operation.in_vectors else {}

@@ -6,7 +6,6 @@ result need not be stored, and is not read from memory again.
 
 from __future__ import annotations
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Compute, Size, View
 from theano.link.native.ir.partitions import Partition, Share, Sharing
 from theano.link.native.ir.sizes import Sizes
@@ -15,6 +14,7 @@ from theano.link.native.statements.map import Map
 from theano.link.native.statements.reduce import (
     Reduce,
 )
+from theano.support.data_classes import dataclass
 
 
 @dataclass(eq=False)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Scalar, View
 from theano.link.native.ir.partitions import EVERY, Partition, Share, Sharing
 from theano.link.native.ir.scalar_expressions import Expression
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.statements.base import AsFunction, Operand, Statement, Touch, Work
+from theano.support.data_classes import dataclass
 
 
 @dataclass(eq=False)

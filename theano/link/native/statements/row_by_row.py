@@ -6,12 +6,12 @@ element of each row, the exponentials and their sum, and the quotients.
 
 from __future__ import annotations
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Size
 from theano.link.native.ir.partitions import Partition, Share, Sharing
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.statements.base import AsFunction
 from theano.link.native.statements.compound import Compound
+from theano.support.data_classes import dataclass
 
 
 @dataclass(eq=False)

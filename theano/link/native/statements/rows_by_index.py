@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Scalar, Size, View
 from theano.link.native.ir.partitions import EVERY, Partition, Share, Sharing
 from theano.link.native.ir.sizes import Sizes
@@ -20,6 +19,7 @@ from theano.link.native.statements.base import (
     Work,
 )
 from theano.link.native.statements.costs import MOVE
+from theano.support.data_classes import dataclass
 
 # what the errors of all of these are
 OUT_OF_RANGE = IndexError, "index out of range"

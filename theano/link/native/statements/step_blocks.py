@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Compute, Size
 from theano.link.native.ir.symbolic import Name
 from theano.link.native.statements.base import Statement, Work, as_kind
 from theano.link.native.statements.compound import Compound
+from theano.support.data_classes import dataclass
 
 
 @dataclass(eq=False)

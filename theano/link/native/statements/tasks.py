@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.scalar_expressions import Expression
 from theano.link.native.ir.symbolic import Symbolic
+from theano.support.data_classes import dataclass
 
 # ---- elements ----
 
@@ -84,7 +84,7 @@ class MultiplyStacks:
 
 
 @dataclass(frozen=True)
-class Picked:
+class IndexedElements:
     """Elements of an array, given last, that arrays and numbers of indices pick.
 
     Attributes
@@ -119,18 +119,18 @@ class Picked:
 
 
 @dataclass(frozen=True)
-class Pick:
+class IndexedGather:
     """Copy what is picked, from each of a stack of so many dimensions."""
 
-    picked: Picked
+    gathered: IndexedElements
     stacked: int = 0
 
 
 @dataclass(frozen=True)
-class UpdatePicked:
+class IndexedScatter:
     """Set what is picked ('set'), or combine it ('add', 'or') with an array, or with the first number."""
 
-    picked: Picked
+    gathered: IndexedElements
     operation: str
 
 
@@ -152,50 +152,50 @@ class UpdateWhere:
 
 
 @dataclass(frozen=True)
-class DrawUniforms:
+class SampleUniforms:
     """Numbers between 0 and 1 of the generator MRG31k3p; its states go on."""
 
 
 @dataclass(frozen=True)
-class DrawTruncated:
+class SampleTruncated:
     """Nearer draws in place of normal ones that are far, given half their number."""
 
 
 @dataclass(frozen=True)
-class CountOutcomes:
+class MultinomialCounts:
     """Counts of each outcome in uniform draws, given how many there are of a row."""
 
 
 @dataclass(frozen=True)
-class ChooseOutcomes:
+class MultinomialChoices:
     """The outcomes of uniform draws, with or without replacement."""
 
     replace: bool
 
 
 @dataclass(frozen=True)
-class DrawFromWords:
+class SampleFromWords:
     """Draws of NumPy's `RandomState`, whose words are an array.
 
     Written are the draws, so much work memory, the words, and whether a parameter is not right.
 
     Attributes
     ----------
-    draw
+    sampler
         Which draws, as one of the classes below.
     works
         How many arrays are work memory.
     """
 
-    draw: Any
+    sampler: Any
     works: int
 
 
 @dataclass(frozen=True)
-class DrawFromGenerator:
-    """Draws of NumPy's `Generator`, whose words are an array; otherwise as `DrawFromWords`."""
+class SampleFromGenerator:
+    """Draws of NumPy's `Generator`, whose words are an array; otherwise as `SampleFromWords`."""
 
-    draw: Any
+    sampler: Any
     works: int
 
 

@@ -10,7 +10,7 @@ from pytensor.tensor.subtensor import AdvancedIncSubtensor, AdvancedSubtensor
 from theano.link.xla.buckets.numbers import Varying
 from theano.link.xla.buckets.padding import CannotBucket, Padded, rows_below, same_lengths
 from theano.link.xla.buckets.trace import pads
-from theano.pytensor_base.operations.tensor import AdvancedIncSubtensor1, AdvancedSubtensor1
+from theano.pytensor_internals.operations.tensor import AdvancedIncSubtensor1, AdvancedSubtensor1
 
 
 def _checked(x: Any, indices: list[Any], trace: Any) -> tuple[list[Any], Padded | None]:

@@ -9,15 +9,15 @@ import numpy as np
 from pytensor.tensor.basic import Split
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
-from theano.data_classes import dataclass
 from theano.link.xla.buckets.numbers import Varying, each_of
 from theano.link.xla.buckets.padding import CannotBucket, Padded, rows_below
 from theano.link.xla.buckets.trace import pads, shape_each
 from theano.link.xla.context import is_traced
 from theano.link.xla.lowering.indexing import read, region
 from theano.link.xla.windows import SetWindow, SliceBounds, Window
-from theano.pytensor_base.operations.axes import axis_apart
-from theano.pytensor_base.operations.tensor import indices_from_subtensor
+from theano.pytensor_internals.operations.axes import axis_apart
+from theano.pytensor_internals.operations.tensor import indices_from_subtensor
+from theano.support.data_classes import dataclass
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ def written(op, node, inputs, trace):
         if not _is_whole(index) and (k == axis or _varies(index))
     ]
     if not chosen:
-        return _written_beside(op, node, [x, y, *numbers], entries, trace)
+        return _written_alongside(op, node, [x, y, *numbers], entries, trace)
     if len(chosen) > 1 or not all(_is_whole(e) for k, e in enumerate(entries) if k != chosen[0]):
         raise CannotBucket("it writes to a part of several dimensions")
     (where,) = chosen
@@ -237,7 +237,9 @@ def _written(
     return x.with_value(value) if isinstance(x, Padded) else value
 
 
-def _written_beside(op: Any, node: Any, inputs: list[Any], entries: list[Any], trace: Any) -> Any:
+def _written_alongside(
+    op: Any, node: Any, inputs: list[Any], entries: list[Any], trace: Any
+) -> Any:
     """Written where the padded dimension is as a whole: its padding gets padding."""
     x, y = inputs[:2]
     if not isinstance(x, Padded):

@@ -18,8 +18,8 @@ from theano.link.xla.loop.known_inputs import known_inputs
 from theano.link.xla.loop.lower import Cases, LoopInputs, run_loop
 from theano.link.xla.loop.sequences import Sequence
 from theano.link.xla.loop.step import as_array
-from theano.pytensor_base.graphs.scan import Scan
-from theano.pytensor_base.operations.tensor import indices_from_subtensor
+from theano.pytensor_internals.graphs.scan import Scan
+from theano.pytensor_internals.operations.tensor import indices_from_subtensor
 from theano.scan_module.loop.roles import Roles, given_to, places_of_inputs
 
 

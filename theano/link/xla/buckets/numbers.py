@@ -11,9 +11,9 @@ from pytensor.scalar.basic import ScalarType
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.type import TensorType
 
-from theano.data_classes import dataclass
 from theano.link.xla.buckets.padding import CannotBucket
 from theano.link.xla.interpret import performed
+from theano.support.data_classes import dataclass
 
 
 @dataclass(frozen=True, eq=False)

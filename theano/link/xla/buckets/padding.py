@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from theano.data_classes import dataclass
+from theano.support.data_classes import dataclass
 
 
 class CannotBucket(Exception):

@@ -12,7 +12,7 @@ from pytensor.tensor.shape import Shape_i
 from theano.link.xla.loop.early_stop import outputs_of_unknown_length
 from theano.link.xla.plan import Stage
 from theano.link.xla.static_inputs import SHAPES
-from theano.pytensor_base.graphs.scan import Scan
+from theano.pytensor_internals.graphs.scan import Scan
 from theano.scan_module.loop.roles import Roles
 
 

@@ -28,9 +28,9 @@ from theano.link.xla.buckets.numbers import Varying, each_of
 from theano.link.xla.buckets.padding import CannotBucket, Padded, same_lengths
 from theano.link.xla.buckets.trace import pads, shape_each
 from theano.link.xla.context import is_traced
-from theano.pytensor_base.functions.compiling import TypeCastingOp
-from theano.pytensor_base.operations.axes import axis_among, axis_apart
-from theano.pytensor_base.operations.tensor import BatchedDot, JoinDims, SplitDims
+from theano.pytensor_internals.functions.compiling import TypeCastingOp
+from theano.pytensor_internals.operations.axes import axis_among, axis_apart
+from theano.pytensor_internals.operations.tensor import BatchedDot, JoinDims, SplitDims
 
 
 @pads(Elemwise)

@@ -16,8 +16,8 @@ from theano.link.xla.buckets.padding import CannotBucket, Padded
 from theano.link.xla.context import Context, is_traced
 from theano.link.xla.interpret import NodeFailed, run_named
 from theano.link.xla.static_inputs import SHAPES
-from theano.pytensor_base.graphs.scan import Scan
-from theano.pytensor_base.operations.tensor import IfElse
+from theano.pytensor_internals.graphs.scan import Scan
+from theano.pytensor_internals.operations.tensor import IfElse
 
 Rule = Callable[..., Any]
 _RULES: dict[type, Rule] = {}

@@ -16,7 +16,7 @@ from pytensor.tensor.subtensor import (
 
 from theano.link.xla.data_parallel.parts import ALL, SUMMAND, CannotSplit, Rows, summed
 from theano.link.xla.data_parallel.rules import splits
-from theano.pytensor_base.operations.tensor import (
+from theano.pytensor_internals.operations.tensor import (
     AdvancedIncSubtensor1,
     AdvancedSubtensor1,
     indices_from_subtensor,

@@ -17,12 +17,12 @@ from theano.link.xla.data_parallel.parts import (
     ALL,
     SUMMAND,
     CannotSplit,
-    MeetsSummand,
+    ReadsPartialSum,
     Rows,
     Sizes,
 )
 from theano.link.xla.data_parallel.rules import parts_of_graph, splits
-from theano.pytensor_base.graphs.scan import Scan
+from theano.pytensor_internals.graphs.scan import Scan
 from theano.scan_module.loop.roles import InnerInputs, OuterOutputs, Roles
 
 
@@ -38,7 +38,7 @@ def loop(op: Scan, node: Apply, parts: Sequence[Any], sizes: Sizes) -> list[Any]
         entering = [node.inputs[k] for k in loop.masked(states, parts)]
         unknown = [variable for variable in entering if not is_zero(variable)]
         if unknown:
-            raise MeetsSummand("a state that is summed over the batch begins whole", unknown)
+            raise ReadsPartialSum("a state that is summed over the batch begins whole", unknown)
     return OuterOutputs(
         states=[_of_trace(part) for part in states[: loop.traced]],
         traces=[_of_trace(part) for part in loop.roles.inner_outputs(results).traces],
@@ -71,7 +71,7 @@ class _LoopParts:
             inputs = self._inner(self.sequences, states, self.invariants)
             try:
                 results = parts_of_graph(prepared(self.op), inputs, rows)
-            except MeetsSummand as error:
+            except ReadsPartialSum as error:
                 if not self._masks(error.whole):
                     raise
                 states = self.starts

@@ -11,7 +11,6 @@ import numpy as np
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.traversal import ancestors
 
-from theano.data_classes import dataclass
 from theano.link.background import fetched
 from theano.link.device_cells import keep
 from theano.link.xla.context import CannotLower, Context, Ragged, is_traced
@@ -25,6 +24,7 @@ from theano.link.xla.jax_library import require_jax
 from theano.link.xla.machine import Machine
 from theano.link.xla.plan import Plan, Stage
 from theano.source_locations.lines import nearest_line
+from theano.support.data_classes import dataclass
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from theano.data_classes import dataclass
+from theano.support.data_classes import dataclass
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class CannotSplit(Exception):
     """An operation has no result on rows of the batch; the text says why."""
 
 
-class MeetsSummand(CannotSplit):
+class ReadsPartialSum(CannotSplit):
     """A sum has a summand and whole values, which one device alone may add.
 
     Attributes

@@ -38,15 +38,15 @@ from theano.link.xla.data_parallel.parts import (
     SUMMAND,
     TOTAL,
     CannotSplit,
-    MeetsSummand,
     NeedsSum,
+    ReadsPartialSum,
     Rows,
     Sizes,
     summed,
 )
-from theano.pytensor_base.graphs.scan import Scan
-from theano.pytensor_base.operations.axes import axis_apart
-from theano.pytensor_base.operations.tensor import BatchedDot
+from theano.pytensor_internals.graphs.scan import Scan
+from theano.pytensor_internals.operations.axes import axis_apart
+from theano.pytensor_internals.operations.tensor import BatchedDot
 from theano.sandbox.mrg_uniform import mrg_uniform
 from theano.tensor.nnet.correlation.operators import Correlation
 from theano.tensor.signal.pooling.operators import OverWindows
@@ -390,8 +390,8 @@ def parts_of_graph(graph, inputs, rows: int) -> list[Any]:
             if not _adds(node.op):
                 raise CannotSplit(message) from error
             whole = [v for v in node.inputs if part_of(v) is ALL]
-            raise MeetsSummand(message, whole) from error
-        except MeetsSummand:
+            raise ReadsPartialSum(message, whole) from error
+        except ReadsPartialSum:
             raise
         except CannotSplit as error:
             raise CannotSplit(f"inside, {node.op}: {error}") from error

@@ -20,7 +20,6 @@ from pytensor.tensor.shape import Reshape, Shape, Shape_i, SpecifyShape
 from pytensor.tensor.subtensor import AdvancedIncSubtensor, AdvancedSubtensor
 
 from theano.link.xla.context import Context, is_traced
-from theano.link.xla.data_parallel.draws import rows_of_draws
 from theano.link.xla.data_parallel.loops import inputs_to_mask
 from theano.link.xla.data_parallel.parts import (
     ALL,
@@ -33,9 +32,10 @@ from theano.link.xla.data_parallel.parts import (
     Sizes,
 )
 from theano.link.xla.data_parallel.rules import parts_of_results
+from theano.link.xla.data_parallel.samples import rows_of_samples
 from theano.link.xla.interpret import NodeFailed, performed, run_named, run_node
-from theano.pytensor_base.graphs.scan import Scan
-from theano.pytensor_base.operations.tensor import AdvancedIncSubtensor1, AdvancedSubtensor1
+from theano.pytensor_internals.graphs.scan import Scan
+from theano.pytensor_internals.operations.tensor import AdvancedIncSubtensor1, AdvancedSubtensor1
 from theano.sandbox.mrg_uniform import mrg_uniform
 
 AXIS = "batch"
@@ -73,7 +73,7 @@ class SplitTrace:
         # Of what lengths are made of: the value that it would have without the split
         self.whole: dict[Variable, Any] = {}
         # Whole values on each device that are made of draws: where a row's elements are, if known
-        self.drawn: dict[Variable, Rows | None] = {}
+        self.sampled: dict[Variable, Rows | None] = {}
 
     def run(self, nodes: Sequence[Apply], outputs: Sequence[Variable]) -> None:
         """Run all nodes; the outputs have no summands after it."""
@@ -103,7 +103,7 @@ class SplitTrace:
             if found:
                 return True
         try:
-            if self._draws(node, values, parts, whole):
+            if self._samples(node, values, parts, whole):
                 return True
             values, differing = self._data_of_all_rows(node, values, whole)
             if differing and not isinstance(node.op, _READ_LENGTHS):
@@ -125,18 +125,18 @@ class SplitTrace:
         self._run(node, values, parts, results)
         return True
 
-    def _draws(self, node: Apply, values: list, parts: list, whole: list) -> bool:
+    def _samples(self, node: Apply, values: list, parts: list, whole: list) -> bool:
         """Draw, or compute with draws, as without the split, so that the draws are the same.
 
         Returns whether that is all; otherwise only the device's rows of the draws are left.
         """
         starts = isinstance(node.op, mrg_uniform) and values[1] is not whole[1]
-        drawn = [k for k, variable in enumerate(node.inputs) if variable in self.drawn]
-        if not (starts or drawn):
+        sampled = [k for k, variable in enumerate(node.inputs) if variable in self.sampled]
+        if not (starts or sampled):
             return False
         if isinstance(node.op, Scan) or any(part is not ALL for part in parts):
-            for k in drawn:
-                rows = self.drawn[node.inputs[k]]
+            for k in sampled:
+                rows = self.sampled[node.inputs[k]]
                 if rows is None:
                     raise CannotSplit("it takes draws that are not in the order of the batch")
                 parts[k], values[k] = rows, self._own_rows(values[k], rows.axis)
@@ -144,7 +144,7 @@ class SplitTrace:
             return False
         results = run_node(node, whole, replace(self.context, known=self.values))
         self.values.update(zip(node.outputs, results, strict=True))
-        self.drawn.update(rows_of_draws(node, self.drawn, values, whole, self.rows))
+        self.sampled.update(rows_of_samples(node, self.sampled, values, whole, self.rows))
         return True
 
     def _own_rows(self, value: Any, axis: int) -> Any:
@@ -245,8 +245,8 @@ class SplitTrace:
                 values[k] = jax.numpy.where(first, values[k], 0)
         # a loop reads what its sequences are made of; of draws, that is whole
         known: Mapping[Variable, Any] = self.values
-        if self.drawn:
-            known = {v: value for v, value in known.items() if v not in self.drawn}
+        if self.sampled:
+            known = {v: value for v, value in known.items() if v not in self.sampled}
         computed = run_named(node, values, replace(self.context, known=known))
         self.values.update(zip(node.outputs, computed, strict=True))
         self.parts.update(zip(node.outputs, results, strict=True))

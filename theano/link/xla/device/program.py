@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from theano.configdefaults import config
-from theano.data_classes import dataclass
 from theano.link.background import fetched
 from theano.link.xla.context import CannotLower, Context, Ragged, Requirement, is_traced
 from theano.link.xla.device.arguments import Arguments
@@ -22,6 +21,7 @@ from theano.link.xla.interpret import NodeFailed, compute, value_of
 from theano.link.xla.plan import Stage
 from theano.link.xla.sizes import Largest, why_no_room
 from theano.link.xla.step_blocks import in_blocks
+from theano.support.data_classes import dataclass
 
 # A call that takes no longer may keep signals waiting; a longer one is made by a helper thread.
 QUICK_SECONDS = 0.02

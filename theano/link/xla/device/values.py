@@ -17,7 +17,6 @@ from pytensor.graph.basic import Constant, Variable
 from pytensor.scalar.basic import ScalarType
 
 from theano.configdefaults import config
-from theano.data_classes import dataclass
 from theano.link.background import fetched
 from theano.link.device_cells import keep
 from theano.link.xla.arrays import is_array
@@ -25,6 +24,7 @@ from theano.link.xla.context import Context, is_traced
 from theano.link.xla.device.names import find_device
 from theano.link.xla.jax_library import declared_precision, require_jax
 from theano.link.xla.places import device_of
+from theano.support.data_classes import dataclass
 
 # The memory of results of so many bytes is handed to the caller; smaller ones are sooner copied.
 LEAST_TAKEN = 1 << 16

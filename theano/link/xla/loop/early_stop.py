@@ -17,7 +17,7 @@ from pytensor.tensor.subtensor import IncSubtensor
 
 from theano.link.xla.context import Ragged
 from theano.link.xla.loop.states import Rows
-from theano.pytensor_base.graphs.scan import Scan
+from theano.pytensor_internals.graphs.scan import Scan
 from theano.scan_module.loop.roles import Roles, given_by, given_to
 
 

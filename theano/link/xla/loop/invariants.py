@@ -15,9 +15,9 @@ from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.tensor.basic import Join
 from pytensor.tensor.elemwise import DimShuffle
 
-from theano.data_classes import dataclass
 from theano.link.xla.context import is_traced
-from theano.pytensor_base.operations.axes import axis_apart
+from theano.pytensor_internals.operations.axes import axis_apart
+from theano.support.data_classes import dataclass
 
 # Elements from which on XLA's products on CPU are no slower with a transposed factor (measured).
 LARGE = 900_000

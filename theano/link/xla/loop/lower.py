@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from pytensor.graph.basic import Apply, Variable
 
-from theano.data_classes import dataclass
 from theano.link.step_graph import prepared
 from theano.link.xla.context import Context, is_traced
 from theano.link.xla.loop.early_stop import stopped
@@ -28,9 +27,10 @@ from theano.link.xla.loop.states import (
 )
 from theano.link.xla.loop.step import TracedStep, as_array, traced_step
 from theano.link.xla.lowering.table import lowers
-from theano.pytensor_base.graphs.scan import Scan
+from theano.pytensor_internals.graphs.scan import Scan
 from theano.rewriting.zeros import is_zero
 from theano.scan_module.loop.roles import InnerInputs, Roles, given_to
+from theano.support.data_classes import dataclass
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from typing import Any
 from pytensor.graph.basic import Variable
 from pytensor.tensor.subtensor import Subtensor
 
-from theano.data_classes import dataclass
 from theano.link.xla.context import is_traced
-from theano.pytensor_base.operations.tensor import indices_from_subtensor
+from theano.pytensor_internals.operations.tensor import indices_from_subtensor
+from theano.support.data_classes import dataclass
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from dataclasses import field
 from typing import Any
 
-from theano.data_classes import dataclass
 from theano.link.xla.context import CannotLower
+from theano.support.data_classes import dataclass
 
 # As many rows may be kept side by side and moved up at each step; more stay in a buffer.
 ROWS_MOVED = 3

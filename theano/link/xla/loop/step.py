@@ -7,12 +7,12 @@ from typing import Any
 
 from pytensor.graph.fg import FunctionGraph
 
-from theano.data_classes import dataclass
 from theano.link.xla.arrays import is_array
 from theano.link.xla.context import CannotLower, Context, Ragged, is_traced
 from theano.link.xla.interpret import NodeFailed, interpret
 from theano.link.xla.loop.computed_once import computed_once
 from theano.link.xla.loop.invariants import read
+from theano.support.data_classes import dataclass
 
 
 @dataclass(frozen=True)

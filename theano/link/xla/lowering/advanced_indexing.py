@@ -11,7 +11,7 @@ from pytensor.tensor.subtensor import AdvancedIncSubtensor, AdvancedSubtensor
 from theano.link.xla.context import CannotLower, Context, is_traced
 from theano.link.xla.lowering.indexing import slice_bounds
 from theano.link.xla.lowering.table import lowers
-from theano.pytensor_base.operations.tensor import (
+from theano.pytensor_internals.operations.tensor import (
     AdvancedIncSubtensor1,
     AdvancedSubtensor1,
     check_repeated_rows,

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from theano.data_classes import dataclass
 from theano.link.xla.lowering.table import lowers
+from theano.support.data_classes import dataclass
 from theano.tensor.nnet.ctc_operator import (
     LABELS_IN_RANGE,
     STEPS_IN_RANGE,

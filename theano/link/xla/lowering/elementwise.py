@@ -12,7 +12,7 @@ from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from theano.link.xla.interpret import interpret
 from theano.link.xla.lowering.scalars import applied, is_known
 from theano.link.xla.lowering.table import lowers
-from theano.pytensor_base.operations.tensor import check_repeated_lengths
+from theano.pytensor_internals.operations.tensor import check_repeated_lengths
 
 
 def _why_not(node) -> str | None:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
-from theano.data_classes import dataclass
 from theano.link.xla.context import CannotLower, Context, is_traced
 from theano.link.xla.lowering.table import lowers
-from theano.pytensor_base.operations.tensor import indices_from_subtensor
+from theano.pytensor_internals.operations.tensor import indices_from_subtensor
 from theano.rewriting.zeros import is_zero
+from theano.support.data_classes import dataclass
 
 # In a loop's step an array is sooner rebuilt than written into, if so great a part is added to.
 GREAT_PART = 4

@@ -15,7 +15,7 @@ from pytensor.scalar import basic as sb
 from pytensor.tensor.math import MulWithoutZeros
 
 from theano.link.xla.context import CannotLower
-from theano.pytensor_base.operations.scalar import (
+from theano.pytensor_internals.operations.scalar import (
     Angle,
     ComplexFromPolar,
     Deg2Rad,

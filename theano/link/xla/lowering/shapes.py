@@ -22,9 +22,9 @@ from pytensor.tensor.shape import Reshape, Shape, Shape_i, SpecifyShape
 from theano.link.xla.context import CannotLower, is_traced
 from theano.link.xla.interpret import performed
 from theano.link.xla.lowering.table import lowers
-from theano.pytensor_base.functions.compiling import TypeCastingOp
-from theano.pytensor_base.operations.axes import axis_apart, positions_with_axis
-from theano.pytensor_base.operations.tensor import JoinDims, SplitDims
+from theano.pytensor_internals.functions.compiling import TypeCastingOp
+from theano.pytensor_internals.operations.axes import axis_apart, positions_with_axis
+from theano.pytensor_internals.operations.tensor import JoinDims, SplitDims
 
 # Arrays of at most so many elements stay concrete; larger ones are no constants of the program.
 SMALL = 64

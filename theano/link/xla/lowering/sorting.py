@@ -6,7 +6,7 @@ import numpy as np
 from pytensor.tensor.sort import ArgSortOp, SortOp
 
 from theano.link.xla.lowering.table import lowers
-from theano.pytensor_base.operations.axes import axis_apart, positions_with_axis
+from theano.pytensor_internals.operations.axes import axis_apart, positions_with_axis
 from theano.tensor.largest_elements import TopKOp, check_count
 
 

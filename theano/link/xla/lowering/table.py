@@ -28,10 +28,10 @@ from pytensor.graph.op import Op
 from pytensor.scalar.basic import ScalarType
 from pytensor.tensor.type_other import NoneTypeT, SliceType
 
-from theano.data_classes import dataclass
 from theano.link.xla.arrays import is_array
 from theano.link.xla.context import CannotLower, Context
 from theano.link.xla.jax_library import import_keeping_settings
+from theano.support.data_classes import dataclass
 
 Lowering = Callable[[Any, Apply, list[Any], Context], Any]
 Positions = Collection[int] | Callable[[Apply], Collection[int]]
@@ -120,7 +120,7 @@ _PARTS_OF_OPERANDS = (ScalarType, NoneTypeT, SliceType)
 
 
 def _jax_funcify() -> Any:
-    return import_keeping_settings("theano.pytensor_base.operations.jax_dispatch").jax_funcify
+    return import_keeping_settings("theano.pytensor_internals.operations.jax_dispatch").jax_funcify
 
 
 def by_pytensor(op: Op, node: Apply, inputs: list[Any], context: Context) -> Any:

@@ -14,7 +14,7 @@ from theano.link.xla.loop.states import RowOfStep, RowsOfBlock, unwritten
 from theano.link.xla.step_blocks.equations import Equation, Program, Value, program_of
 from theano.link.xla.step_blocks.group import Group
 from theano.link.xla.step_blocks.plan import planned
-from theano.link.xla.step_blocks.rows import ADDS_TO_ROWS, Rows, RowsMeet, moves, rule_of
+from theano.link.xla.step_blocks.rows import ADDS_TO_ROWS, Rows, RowsCombined, moves, rule_of
 
 
 def in_blocks(traced: Any, loops: Mapping[str, WhileLoop], platform: str) -> Callable[..., list]:
@@ -239,7 +239,7 @@ class _Block:
         one = self.group.maker.get(value)
         if isinstance(one, Equation) and moves(one):
             # the rows of what it shows, so that it is not made for all steps
-            with contextlib.suppress(RowsMeet):
+            with contextlib.suppress(RowsCombined):
                 return self._shown(one, rows)
         array = self.whole[value] if value in self.whole else self.known[value]
         return lax.dynamic_slice_in_dim(

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 from typing import Any
 
-from theano.data_classes import dataclass
 from theano.link.xla.loop.lower import WhileLoop
+from theano.support.data_classes import dataclass
 
 
 @dataclass(frozen=True, eq=False)

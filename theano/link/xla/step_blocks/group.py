@@ -12,7 +12,7 @@ from typing import Any
 
 from theano.link.xla.loop.states import Rows as RowsOfState
 from theano.link.xla.step_blocks.equations import Equation, Value, readers_of
-from theano.link.xla.step_blocks.rows import Rows, RowsMeet, moves, operands_of_sum, rule_of
+from theano.link.xla.step_blocks.rows import Rows, RowsCombined, moves, operands_of_sum, rule_of
 
 
 class Group:
@@ -152,7 +152,7 @@ class Group:
                 read = operands_of_sum(one, own[0], self.rows[one.inputs[own[0]]])
             else:
                 read = rule.operands(one, rows)
-        except RowsMeet:
+        except RowsCombined:
             return False
         if any(read[k] != self.rows[one.inputs[k]] for k in own):
             return False
@@ -245,7 +245,7 @@ class Group:
             return None
         try:
             rule.operands(one, rows)
-        except RowsMeet:
+        except RowsCombined:
             return None
         if value in self._results or not all(map(self._has, self._readers[value])):
             # the array is there, of which a block reads its rows

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
-from theano.data_classes import dataclass
 from theano.link.xla.step_blocks.equations import Equation, Value
+from theano.support.data_classes import dataclass
 
 
 @dataclass(frozen=True)
@@ -40,13 +40,13 @@ class Rows:
         return Rows(axis, self.size if size is None else size, self.first, self.stride)
 
 
-class RowsMeet(Exception):
+class RowsCombined(Exception):
     """An operation makes a row of several steps' rows."""
 
 
 def _require(holds: bool) -> None:
     if not holds:
-        raise RowsMeet
+        raise RowsCombined
 
 
 def _same_params(equation: Equation, rows: Rows, count: int) -> dict[str, Any]:
@@ -110,7 +110,7 @@ def _through_shape(before: Value, after: Value, rows: Rows) -> Rows:
     for axis, length in enumerate(after.shape):
         if prod(after.shape[:axis]) == outer and length >= count and length % count == 0:
             return rows.at(axis, length // count)
-    raise RowsMeet
+    raise RowsCombined
 
 
 def _of_reshaped(equation: Equation, rows: Rows) -> list[Rows | None]:
@@ -241,7 +241,7 @@ def _to_product(equation: Equation, k: int, rows: Rows) -> Rows | None:
 
 
 def _of_scattered(equation: Equation, rows: Rows) -> list[Rows | None]:
-    raise RowsMeet
+    raise RowsCombined
 
 
 def _to_scattered(equation: Equation, k: int, rows: Rows) -> None:

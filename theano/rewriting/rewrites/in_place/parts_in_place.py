@@ -10,10 +10,10 @@ from pytensor.graph.basic import Apply
 from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.subtensor import IncSubtensor
 
-from theano.pytensor_base.graphs.graph import ReplaceValidate, protected_inputs
-from theano.pytensor_base.graphs.kinds import is_a
-from theano.pytensor_base.graphs.rewriting import GraphRewriter
-from theano.pytensor_base.operations.tensor import view_roots
+from theano.pytensor_internals.graphs.graph import ReplaceValidate, protected_inputs
+from theano.pytensor_internals.graphs.kinds import is_a
+from theano.pytensor_internals.graphs.rewriting import GraphRewriter
+from theano.pytensor_internals.operations.tensor import view_roots
 from theano.rewriting.rewrites.in_place.replace_together import replace_together
 
 

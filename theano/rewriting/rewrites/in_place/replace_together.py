@@ -8,8 +8,8 @@ from contextlib import suppress
 from pytensor.graph.basic import Apply
 from pytensor.graph.fg import FunctionGraph
 
-from theano.pytensor_base.graphs.graph import InconsistencyError
-from theano.pytensor_base.graphs.rewriting import copy_stack_trace
+from theano.pytensor_internals.graphs.graph import InconsistencyError
+from theano.pytensor_internals.graphs.rewriting import copy_stack_trace
 
 InPlace = Callable[[Apply], Apply | None]
 

@@ -13,8 +13,8 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.scalar.basic import ScalarOp
 from pytensor.tensor.elemwise import Elemwise
 
-from theano.pytensor_base.graphs.graph import ReplaceValidate
-from theano.pytensor_base.graphs.rewriting import GraphRewriter
+from theano.pytensor_internals.graphs.graph import ReplaceValidate
+from theano.pytensor_internals.graphs.rewriting import GraphRewriter
 from theano.rewriting.rewrites.in_place.replace_together import replace_together
 from theano.scalar.output_types import transfer_type
 

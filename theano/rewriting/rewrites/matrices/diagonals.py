@@ -17,9 +17,9 @@ from pytensor.tensor.basic import AllocDiag, ExtractDiag, diagonal
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.math import Dot, minimum
 
-from theano.pytensor_base.graphs.kinds import is_a
-from theano.pytensor_base.graphs.rewriting import copy_stack_trace, node_rewriter
-from theano.pytensor_base.operations.tensor_rewrites import subtensor_lift
+from theano.pytensor_internals.graphs.kinds import is_a
+from theano.pytensor_internals.graphs.rewriting import copy_stack_trace, node_rewriter
+from theano.pytensor_internals.operations.tensor_rewrites import subtensor_lift
 from theano.rewriting.rewrites.of_pytensor.guards import same_length
 
 

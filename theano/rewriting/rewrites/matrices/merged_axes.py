@@ -16,7 +16,7 @@ from pytensor.tensor.basic import MakeVector, get_underlying_scalar_constant_val
 from pytensor.tensor.math import prod
 from pytensor.tensor.shape import Reshape
 
-from theano.pytensor_base.graphs.rewriting import copy_stack_trace
+from theano.pytensor_internals.graphs.rewriting import copy_stack_trace
 from theano.rewriting.rewrites.of_pytensor.guarded import Guarded
 
 

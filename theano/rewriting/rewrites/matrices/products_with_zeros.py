@@ -13,7 +13,7 @@ from pytensor.raise_op import CheckAndRaise
 from pytensor.tensor.basic import alloc, constant, get_underlying_scalar_constant_value
 from pytensor.tensor.math import Dot, eq
 
-from theano.pytensor_base.graphs.rewriting import copy_stack_trace, node_rewriter
+from theano.pytensor_internals.graphs.rewriting import copy_stack_trace, node_rewriter
 from theano.rewriting.rewrites.of_pytensor.guards import same_length
 
 _FITS = CheckAndRaise(

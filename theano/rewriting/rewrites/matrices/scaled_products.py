@@ -10,9 +10,9 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.math import mul
 
-from theano.pytensor_base.graphs.rewriting import node_rewriter
-from theano.pytensor_base.operations.tensor import Dot22
-from theano.pytensor_base.operations.tensor_rewrites import local_dot22_to_dot22scalar
+from theano.pytensor_internals.graphs.rewriting import node_rewriter
+from theano.pytensor_internals.operations.tensor import Dot22
+from theano.pytensor_internals.operations.tensor_rewrites import local_dot22_to_dot22scalar
 
 
 @node_rewriter([mul])

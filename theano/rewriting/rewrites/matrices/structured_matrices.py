@@ -11,11 +11,11 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.basic import AllocDiag, Eye
 from pytensor.tensor.blockwise import Blockwise
 
-from theano.pytensor_base.graphs.kinds import is_a
-from theano.pytensor_base.graphs.rewriting import GraphRewriter, out2in
-from theano.pytensor_base.names_in_messages import LINEAR_ALGEBRA
-from theano.pytensor_base.operations.tensor import SpecifyAssumptions
-from theano.pytensor_base.operations.tensor_rewrites import (
+from theano.pytensor_internals.graphs.kinds import is_a
+from theano.pytensor_internals.graphs.rewriting import GraphRewriter, out2in
+from theano.pytensor_internals.names_in_messages import LINEAR_ALGEBRA
+from theano.pytensor_internals.operations.tensor import SpecifyAssumptions
+from theano.pytensor_internals.operations.tensor_rewrites import (
     dot_diag_to_elemwise,
     orthogonal_dot_transpose_to_eye,
     selection_dot_to_indexing,

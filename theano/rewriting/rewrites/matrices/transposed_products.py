@@ -13,9 +13,9 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.math import Dot
 
-from theano.pytensor_base.graphs.kinds import is_a
-from theano.pytensor_base.graphs.order import in_order
-from theano.pytensor_base.graphs.rewriting import GraphRewriter, copy_stack_trace
+from theano.pytensor_internals.graphs.kinds import is_a
+from theano.pytensor_internals.graphs.order import in_order
+from theano.pytensor_internals.graphs.rewriting import GraphRewriter, copy_stack_trace
 
 
 class TransposedProducts(GraphRewriter):

@@ -11,7 +11,7 @@ from typing import Any
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 
-from theano.pytensor_base.operations.tensor import LUFactorTridiagonal
+from theano.pytensor_internals.operations.tensor import LUFactorTridiagonal
 
 FEWEST_ROWS = 3
 

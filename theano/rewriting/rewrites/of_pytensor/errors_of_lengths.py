@@ -14,8 +14,8 @@ from pytensor.raise_op import Assert, CheckAndRaise
 from pytensor.tensor.basic import Alloc, AllocEmpty
 from pytensor.tensor.subtensor import IncSubtensor
 
-from theano.pytensor_base.graphs.kinds import is_a
-from theano.pytensor_base.graphs.rewriting import copy_stack_trace
+from theano.pytensor_internals.graphs.kinds import is_a
+from theano.pytensor_internals.graphs.rewriting import copy_stack_trace
 from theano.rewriting.lengths import static_length
 from theano.rewriting.rewrites.of_pytensor.guarded import Guarded
 

@@ -16,10 +16,10 @@ from pytensor.graph.op import Op
 from pytensor.tensor.basic import cast
 from pytensor.tensor.type import TensorType
 
-from theano.pytensor_base.graphs.rewriting import NodeRewriter, OpPattern
+from theano.pytensor_internals.graphs.rewriting import NodeRewriter, OpPattern
 from theano.rewriting.rewrites.of_pytensor.guards import Condition
 
-Outcome = Callable[[FunctionGraph, Apply, list[Variable]], bool]
+Accepts = Callable[[FunctionGraph, Apply, list[Variable]], bool]
 
 
 class Guarded(NodeRewriter):
@@ -41,7 +41,7 @@ class Guarded(NodeRewriter):
         self,
         rewriter: NodeRewriter,
         holds: Condition | None = None,
-        accepts: Outcome | None = None,
+        accepts: Accepts | None = None,
         remembers: bool = False,
     ):
         super().__init__()

@@ -14,9 +14,9 @@ from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.math import Dot, Sum, mul, true_div
 from pytensor.tensor.shape import Shape
 
-from theano.pytensor_base.graphs.kinds import is_a
-from theano.pytensor_base.graphs.shifted import axes_of, less_its_largest
-from theano.pytensor_base.operations.tensor_rewrites import (
+from theano.pytensor_internals.graphs.kinds import is_a
+from theano.pytensor_internals.graphs.shifted import axes_of, less_its_largest
+from theano.pytensor_internals.operations.tensor_rewrites import (
     LOGARITHMS_OF_STACKS,
     is_length_of,
     lengths_in,

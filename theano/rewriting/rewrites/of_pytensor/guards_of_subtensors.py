@@ -14,10 +14,10 @@ from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from pytensor.tensor.subtensor import AdvancedIncSubtensor, IncSubtensor, Subtensor
 
-from theano.pytensor_base.graphs.kinds import is_a
-from theano.pytensor_base.operations.axes import axis_apart
-from theano.pytensor_base.operations.tensor import unflatten_index_variables
-from theano.pytensor_base.operations.tensor_rewrites import is_length_of
+from theano.pytensor_internals.graphs.kinds import is_a
+from theano.pytensor_internals.operations.axes import axis_apart
+from theano.pytensor_internals.operations.tensor import unflatten_index_variables
+from theano.pytensor_internals.operations.tensor_rewrites import is_length_of
 from theano.rewriting.rewrites.of_pytensor.guards import same_length
 
 _WRITES = (IncSubtensor, AdvancedIncSubtensor)
@@ -122,13 +122,13 @@ def joined_slices_begin_before_they_end(graph: FunctionGraph, node: Apply) -> bo
         return False
     axis = int(given.data) if is_a(given, Constant) else given
     parts = [v.owner if _is_read(v) else None for v in joined]
-    beside = [
+    alongside = [
         each
         for one, other in pairwise(parts)
         if one is not None and other is not None and one.inputs[0] is other.inputs[0]
         for each in (one, other)
     ]
-    return all(_begins_before_it_ends(part, axis) for part in beside)
+    return all(_begins_before_it_ends(part, axis) for part in alongside)
 
 
 def _is_read(variable: Variable) -> bool:

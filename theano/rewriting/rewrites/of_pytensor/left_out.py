@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from theano.pytensor_base.graphs.rewriting import RewriteDatabaseQuery
+from theano.pytensor_internals.graphs.rewriting import RewriteDatabaseQuery
 from theano.rewriting.rewrites.matrices.structured_matrices import BY_NAME
 
 WRONG_REWRITES = (

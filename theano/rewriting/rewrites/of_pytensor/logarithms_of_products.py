@@ -15,8 +15,8 @@ from pytensor.tensor.basic import cast
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.math import Prod, Sum, log
 
-from theano.pytensor_base.graphs.kinds import is_a
-from theano.pytensor_base.graphs.rewriting import copy_stack_trace
+from theano.pytensor_internals.graphs.kinds import is_a
+from theano.pytensor_internals.graphs.rewriting import copy_stack_trace
 from theano.rewriting.rewrites.of_pytensor.guarded import Guarded
 
 

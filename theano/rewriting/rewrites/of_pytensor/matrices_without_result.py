@@ -19,8 +19,8 @@ from pytensor.raise_op import CheckAndRaise
 from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.linalg import Cholesky, LUFactor, MatrixInverse, MatrixPinv
 
-from theano.pytensor_base.graphs.rewriting import NodeRewriter, copy_stack_trace
-from theano.pytensor_base.operations.tensor import KroneckerProduct
+from theano.pytensor_internals.graphs.rewriting import NodeRewriter, copy_stack_trace
+from theano.pytensor_internals.operations.tensor import KroneckerProduct
 from theano.rewriting.rewrites.of_pytensor.guarded import Guarded
 from theano.rewriting.rewrites.of_pytensor.guards import Condition
 

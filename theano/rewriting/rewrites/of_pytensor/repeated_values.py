@@ -14,8 +14,8 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.basic import Alloc
 from pytensor.tensor.math import Prod, Sum
 
-from theano.pytensor_base.graphs.kinds import is_a
-from theano.pytensor_base.operations.tensor_rewrites import is_length_of
+from theano.pytensor_internals.graphs.kinds import is_a
+from theano.pytensor_internals.operations.tensor_rewrites import is_length_of
 from theano.rewriting.rewrites.of_pytensor.guards import same_length
 
 

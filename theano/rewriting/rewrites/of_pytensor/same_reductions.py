@@ -12,8 +12,8 @@ from pytensor.graph.basic import Apply
 from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.elemwise import CAReduce
 
-from theano.pytensor_base.graphs.kinds import is_a
-from theano.pytensor_base.graphs.rewriting import NodeRewriter, copy_stack_trace
+from theano.pytensor_internals.graphs.kinds import is_a
+from theano.pytensor_internals.graphs.rewriting import NodeRewriter, copy_stack_trace
 
 
 class SameReduction(NodeRewriter):

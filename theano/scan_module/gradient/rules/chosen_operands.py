@@ -18,7 +18,7 @@ from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from pytensor.tensor.math import ge, le
 from pytensor.tensor.subtensor import Subtensor
 
-from theano.pytensor_base.graphs.kinds import is_a
+from theano.pytensor_internals.graphs.kinds import is_a
 from theano.scan_module.gradient.dependence import dependents
 from theano.scan_module.step.operation_kinds import is_cheap
 
@@ -74,7 +74,7 @@ def choices(region: Iterable[Variable], kept: Collection[Variable]) -> set[Varia
         if variable.owner is not None
         and _has_scalar_operation(variable.owner, LogicalComparison)
         and any(
-            not _stays(whole, kept) and _is_picked(part, whole)
+            not _stays(whole, kept) and _is_selected(part, whole)
             for whole, part in (variable.owner.inputs, variable.owner.inputs[::-1])
         )
     }
@@ -95,7 +95,7 @@ def _stays(variable: Variable, kept: Collection[Variable]) -> bool:
     return True
 
 
-def _is_picked(part: Variable, whole: Variable) -> bool:
+def _is_selected(part: Variable, whole: Variable) -> bool:
     """Return whether one value follows from another by more than operations element by element."""
     source = _viewed(whole)
     following = dependents([source], ancestors([part], blockers=[source]))

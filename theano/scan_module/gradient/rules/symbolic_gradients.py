@@ -8,8 +8,8 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.replace import graph_replace
 from pytensor.tensor.math import Dot
 
-from theano.pytensor_base.graphs.order import order_of
-from theano.pytensor_base.operations.tensor import GRADIENT_RULES
+from theano.pytensor_internals.graphs.order import order_of
+from theano.pytensor_internals.operations.tensor import GRADIENT_RULES
 from theano.scan_module.gradient.rules.rows_times_vector import rows_times_vector
 
 # The class of an operator -> what a node of it, with these inputs, is to be differentiated as;

@@ -12,7 +12,7 @@ from pytensor.gradient import disconnected_type
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.traversal import ancestors
 
-from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
+from theano.pytensor_internals.graphs.scan import Scan as PyTensorScan
 from theano.scan_module.gradient.dependence import dependents
 from theano.scan_module.gradient.step_gradient import is_connected, is_differentiable
 from theano.scan_module.gradient.tangent.tangents import tangents_of
@@ -51,8 +51,8 @@ def loop_pushforward(
         for variable in loop.inner_inputs
         if is_differentiable(variable) and variable not in constant
     }
-    beside, tangent_outputs = _tangent_loop(loop, given, inner_tangents)
-    built = beside.build(op_class)
+    alongside, tangent_outputs = _tangent_loop(loop, given, inner_tangents)
+    built = alongside.build(op_class)
     return [
         built.outputs[tangent_outputs[entry]]
         if entry in tangent_outputs
@@ -106,7 +106,7 @@ def _tangent_loop(
     for trace in loop.traces:
         if is_differentiable(trace.inner):
             pairs[trace] = Trace(trace.length, tangents[trace.inner])
-    beside = replace(
+    alongside = replace(
         loop,
         sequences=(*loop.sequences, *sequences),
         states=(*loop.states, *(pairs[s] for s in loop.ordered_states() if s in pairs)),
@@ -116,7 +116,7 @@ def _tangent_loop(
             loop.settings, name=f"rop_of_{loop.settings.name}" if loop.settings.name else None
         ),
     )
-    return beside, pairs
+    return alongside, pairs
 
 
 def _constant_places(loop: Loop, given: dict[Variable, Variable]) -> set[Variable]:

@@ -23,10 +23,10 @@ from pytensor.scalar.basic import Mul, TrueDiv
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.type import continuous_dtypes, discrete_dtypes
 
-from theano.pytensor_base.graphs.graph import copy_of_graph_inside
-from theano.pytensor_base.graphs.kinds import is_a
-from theano.pytensor_base.graphs.order import order_of
-from theano.pytensor_base.graphs.scan import Scan
+from theano.pytensor_internals.graphs.graph import copy_of_graph_inside
+from theano.pytensor_internals.graphs.kinds import is_a
+from theano.pytensor_internals.graphs.order import order_of
+from theano.pytensor_internals.graphs.scan import Scan
 from theano.scan_module.gradient.step_gradient import is_connected
 
 

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Sequence
 from html import escape
 
-from theano.data_classes import dataclass
+from theano.support.data_classes import dataclass
 
 LETTER = 6.63  # the width of one, of a font of 11 pixels and even width
 LINE = 15

@@ -7,7 +7,7 @@ from pathlib import Path
 from pytensor.d3viz import d3viz
 from pytensor.graph.fg import FunctionGraph
 
-from theano.pytensor_base.printing import import_pydot
+from theano.pytensor_internals.printing import import_pydot
 
 
 def graph_page(graph: FunctionGraph | None, path: Path) -> str:

@@ -116,7 +116,7 @@ def counted(number: int | str | None) -> str | None:
 
 def time_part(time: LoopTime) -> str:
     """Return what the steps of a profiled loop took, by statement."""
-    said = (
+    message = (
         f"{time.calls} calls of {time.steps} steps in all took {time.seconds:.3g} s; "
         f"{1e6 * time.overhead_per_step:.2g} µs between steps."
     )
@@ -133,7 +133,7 @@ def time_part(time: LoopTime) -> str:
         for s in time.statements
     ]
     columns = ("share", "seconds", "calls", "GFLOP/s", "bytes a call", "statement", "line")
-    return table("times", columns, rows, said, escaped=True)
+    return table("times", columns, rows, message, escaped=True)
 
 
 def bar(share: float) -> str:
@@ -144,7 +144,7 @@ def bar(share: float) -> str:
 
 
 def table(
-    title: str, columns: Row, rows: Iterable[Row], said: str = "", escaped: bool = False
+    title: str, columns: Row, rows: Iterable[Row], message: str = "", escaped: bool = False
 ) -> str:
     """A titled table; nothing where it has no rows.
 
@@ -158,7 +158,11 @@ def table(
     rows = list(rows)
     if not rows:
         return ""
-    parts = [f"<h3>{escape(title)}</h3>", paragraph(said) if said else "", '<div class="tn-wide">']
+    parts = [
+        f"<h3>{escape(title)}</h3>",
+        paragraph(message) if message else "",
+        '<div class="tn-wide">',
+    ]
     parts.append(f"<table><tr>{''.join(_cell('th', name, escape(name)) for name in columns)}</tr>")
     for row in rows:
         cells = zip(columns, row, strict=True)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from theano.data_classes import dataclass
 from theano.scan_module.report.headings import HOISTED, PUSHED_OUT
 from theano.scan_module.report.loop_history import Decision
 from theano.scan_module.report.loop_reports import LoopReport
@@ -30,6 +29,7 @@ from theano.scan_module.report.page.drawing import (
 from theano.scan_module.report.step_products import StepProduct
 from theano.scan_module.report.text import name_and_place
 from theano.source_locations.lines import short_line
+from theano.support.data_classes import dataclass
 
 FRAME = 440.0
 GAP = 24.0

@@ -19,13 +19,13 @@ from pytensor.graph.traversal import apply_depends_on
 from pytensor.tensor.basic import AllocEmpty
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
-from theano.data_classes import dataclass
-from theano.pytensor_base.operations.tensor import get_idx_list
+from theano.pytensor_internals.operations.tensor import get_idx_list
 from theano.scan_module.loop.constant_index import constant_index
 from theano.scan_module.loop.roles import Roles, given_to, steps_given_to
 from theano.scan_module.report.describe import describe
 from theano.scan_module.report.headings import SHORTENED
 from theano.scan_module.scan_opt.loop_rewriter import Checked, Finding, LoopRewriter
+from theano.support.data_classes import dataclass
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from theano.scan_module.loop.roles import Roles, given_by, given_to
 from theano.scan_module.report.describe import describe
 from theano.scan_module.report.headings import SHORTENED
 from theano.scan_module.scan_opt.loop_rewriter import Checked, Finding, LoopRewriter
-from theano.scan_module.scan_opt.outside.loop_reads import farthest_from_the_end
+from theano.scan_module.scan_opt.push_out.loop_reads import farthest_from_the_end
 
 
 class ShortenOutputs(LoopRewriter):

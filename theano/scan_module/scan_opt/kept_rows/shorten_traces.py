@@ -18,10 +18,10 @@ from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.subtensor import Subtensor
 
-from theano.pytensor_base.graphs.kinds import is_a
-from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
-from theano.pytensor_base.graphs.scan import scan_reduce_trace_rewrite
-from theano.pytensor_base.operations.tensor import get_idx_list
+from theano.pytensor_internals.graphs.kinds import is_a
+from theano.pytensor_internals.graphs.scan import Scan as PyTensorScan
+from theano.pytensor_internals.graphs.scan import scan_reduce_trace_rewrite
+from theano.pytensor_internals.operations.tensor import get_idx_list
 from theano.scan_module.loop.constant_index import constant_index
 from theano.scan_module.loop.roles import Roles, given_by, given_to
 from theano.scan_module.report.describe import describe

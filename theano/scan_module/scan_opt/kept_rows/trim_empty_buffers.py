@@ -14,7 +14,7 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.basic import AllocEmpty
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
-from theano.pytensor_base.graphs.rewriting import dfs_rewriter, node_rewriter
+from theano.pytensor_internals.graphs.rewriting import dfs_rewriter, node_rewriter
 from theano.scan_module.loop.constant_index import constant_index
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pytensor.graph.fg import FunctionGraph
 
-from theano.pytensor_base.graphs.kinds import is_a
-from theano.pytensor_base.graphs.rewriting import GraphRewriter
-from theano.pytensor_base.graphs.scan import Scan
+from theano.pytensor_internals.graphs.kinds import is_a
+from theano.pytensor_internals.graphs.rewriting import GraphRewriter
+from theano.pytensor_internals.graphs.scan import Scan
 from theano.scan_module.loop.equal_loops import forget_equal_steps
 from theano.scan_module.step.normal_form import forget_normal_form
 

@@ -13,8 +13,8 @@ from pytensor.compile.mode import Mode
 from pytensor.graph.basic import Apply
 from pytensor.graph.fg import FunctionGraph
 
-from theano.pytensor_base.graphs.rewriting import GraphRewriter
-from theano.pytensor_base.graphs.scan import Scan as PyTensorScan
+from theano.pytensor_internals.graphs.rewriting import GraphRewriter
+from theano.pytensor_internals.graphs.scan import Scan as PyTensorScan
 from theano.rewriting.step_modes import step_modes
 from theano.scan_module.scan_opt.loop_rewriter import loops_of
 

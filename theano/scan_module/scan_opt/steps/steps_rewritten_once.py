@@ -11,8 +11,8 @@ from collections.abc import Callable, Hashable
 from pytensor.compile.mode import Mode
 from pytensor.graph.fg import FunctionGraph
 
-from theano.pytensor_base.graphs.graph import copy_of_graph_inside
-from theano.pytensor_base.graphs.scan import FrozenWhenAsked, Scan, step_shared_with
+from theano.pytensor_internals.graphs.graph import copy_of_graph_inside
+from theano.pytensor_internals.graphs.scan import FrozenWhenAsked, Scan, step_shared_with
 from theano.scan_module.loop.arguments import NORMAL_STEP
 from theano.scan_module.loop.op_of_step import step_graph
 from theano.scan_module.scan_opt.steps.steps_of_mode import StepsOfMode

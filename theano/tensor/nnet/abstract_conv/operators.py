@@ -149,16 +149,16 @@ class BaseAbstractConv(Filtering):
 
     def _images(self, img: Any) -> Any:
         """Images, checked to have the declared shape."""
-        message = f"{self._says} image does not match given imshp."
+        message = f"{self._mismatch} image does not match given imshp."
         return assert_shape(pt.as_tensor_variable(img), self.imshp, message)
 
     def _filters(self, kern: Any) -> Any:
         """Filters, checked to have the declared shape."""
-        message = f"{self._says} filters does not match given kshp."
+        message = f"{self._mismatch} filters does not match given kshp."
         return assert_shape(pt.as_tensor_variable(kern), self.kshp, message)
 
     @property
-    def _says(self) -> str:
+    def _mismatch(self) -> str:
         return f"{type(self).__name__} shape mismatch: shape of"
 
 
@@ -176,10 +176,10 @@ def _known_shape(shape: Any, rank: int, name: str) -> tuple[int | None, ...]:
         return (None,) * rank
     if isinstance(shape, Variable) or len(shape) != rank:
         raise ValueError(f"{name} should be a tuple of {rank} integers, constants or None: {shape}")
-    return tuple(_known_length(length, name) for length in shape)
+    return tuple(_static_length(length, name) for length in shape)
 
 
-def _known_length(length: Any, name: str) -> int | None:
+def _static_length(length: Any, name: str) -> int | None:
     if length is None:
         return None
     value = get_underlying_scalar_constant_value(

@@ -2,7 +2,7 @@
 
 from pytensor.graph.basic import Apply
 
-from theano.pytensor_base.graphs.rewriting import copy_stack_trace, node_rewriter
+from theano.pytensor_internals.graphs.rewriting import copy_stack_trace, node_rewriter
 from theano.tensor.nnet.abstract_conv.operators import (
     AbstractConv,
     AbstractConv_gradInputs,

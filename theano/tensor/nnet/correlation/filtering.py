@@ -17,7 +17,7 @@ from pytensor.tensor.basic import get_underlying_scalar_constant_value
 from pytensor.tensor.type import TensorType, discrete_dtypes
 from pytensor.tensor.variable import TensorVariable
 
-from theano.pytensor_base.graphs.shapes import shape_rule
+from theano.pytensor_internals.graphs.shapes import shape_rule
 from theano.tensor.nnet.correlation import geometry
 from theano.tensor.nnet.correlation.in_numpy import (
     correlate,

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from theano.data_classes import dataclass
+from theano.support.data_classes import dataclass
 from theano.tensor.nnet.correlation.geometry import extent
 
 

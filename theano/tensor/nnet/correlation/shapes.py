@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from theano.data_classes import dataclass
+from theano.support.data_classes import dataclass
 from theano.tensor.nnet.correlation import geometry
 from theano.tensor.nnet.correlation.in_numpy import Windows
 

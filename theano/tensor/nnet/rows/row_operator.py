@@ -9,9 +9,9 @@ from typing import Any
 import pytensor.tensor as pt
 from pytensor.tensor.variable import TensorVariable
 
-from theano.pytensor_base.functions.compiling import NODE_BY_NODE
-from theano.pytensor_base.graphs.shapes import shape_rule, shapes_by_base
-from theano.pytensor_base.operations.tensor import TensorSymbolicOp
+from theano.pytensor_internals.functions.compiling import NODE_BY_NODE
+from theano.pytensor_internals.graphs.shapes import shape_rule, shapes_by_base
+from theano.pytensor_internals.operations.tensor import TensorSymbolicOp
 
 
 def as_matrix_of_floats(c: Any, function: str) -> TensorVariable:

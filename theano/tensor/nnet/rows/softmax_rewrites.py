@@ -6,9 +6,9 @@ from pytensor.tensor import special
 from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.math import Argmax, Sum
 
-from theano.pytensor_base.graphs.rewriting import copy_stack_trace, node_rewriter
-from theano.pytensor_base.graphs.shifted import axes_of, less_its_largest
-from theano.pytensor_base.operations.tensor_rewrites import local_mul_canonizer
+from theano.pytensor_internals.graphs.rewriting import copy_stack_trace, node_rewriter
+from theano.pytensor_internals.graphs.shifted import axes_of, less_its_largest
+from theano.pytensor_internals.operations.tensor_rewrites import local_mul_canonizer
 from theano.tensor.nnet.rows.crossentropy_operators import CrossentropySoftmaxArgmax1HotWithBias
 from theano.tensor.nnet.rows.softmax_operators import (
     Softmax,

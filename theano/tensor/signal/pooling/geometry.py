@@ -10,7 +10,7 @@ import numpy as np
 import pytensor.tensor as pt
 from pytensor.graph.basic import Variable
 
-from theano.data_classes import dataclass
+from theano.support.data_classes import dataclass
 
 
 def windows_along(length: Any, size: Any, step: Any, pad: Any, ignore_border: bool) -> Any:

@@ -77,17 +77,17 @@ def of_greatest(
     x: np.ndarray, greatest: np.ndarray, values: np.ndarray, windows: Windows
 ) -> np.ndarray:
     """Add up, for each window, the values at its elements that are equal to its greatest."""
-    padded, beside = with_border(x, windows, 0), with_border(values, windows, 0)
+    padded, alongside = with_border(x, windows, 0), with_border(values, windows, 0)
     result = np.zeros(greatest.shape, dtype=x.dtype)
     for offset in windows.offsets():
         at = windows.elements(offset)
-        result += np.where(padded[at] == greatest, beside[at], 0).astype(x.dtype)
+        result += np.where(padded[at] == greatest, alongside[at], 0).astype(x.dtype)
     return result
 
 
 def at_first_greatest(x: np.ndarray, values: np.ndarray, windows: Windows) -> np.ndarray:
     """Return the value at the first of the greatest elements of each window."""
-    padded, beside = with_border(x, windows, least(x.dtype)), with_border(values, windows, 0)
+    padded, alongside = with_border(x, windows, least(x.dtype)), with_border(values, windows, 0)
     within = with_border(np.ones(x.shape, dtype="bool"), windows, False)
     lead = x.shape[: x.ndim - len(windows.sizes)]
     best = np.full((*lead, *windows.counts), least(x.dtype), dtype=x.dtype)
@@ -97,6 +97,6 @@ def at_first_greatest(x: np.ndarray, values: np.ndarray, windows: Windows) -> np
         at = windows.elements(offset)
         greater = (padded[at] > best) | (np.isnan(padded[at]) & ~np.isnan(best))
         better = within[at] & (greater | ~found)
-        best, result = np.where(better, padded[at], best), np.where(better, beside[at], result)
+        best, result = np.where(better, padded[at], best), np.where(better, alongside[at], result)
         found |= better
     return result

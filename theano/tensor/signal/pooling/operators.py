@@ -15,7 +15,7 @@ from pytensor.graph.op import Op
 from pytensor.tensor.type import TensorType
 from pytensor.tensor.variable import TensorVariable
 
-from theano.pytensor_base.graphs.shapes import shape_rule
+from theano.pytensor_internals.graphs.shapes import shape_rule
 from theano.tensor.signal.pooling import in_numpy
 from theano.tensor.signal.pooling.arguments import (
     check_padding,
@@ -102,7 +102,7 @@ class OverWindows(Op):
                 f"{type(self).__name__}: expected {what} of shape {shape}, got {pooled.shape}"
             )
 
-    def check_beside(self, values: Any, x: Any) -> None:
+    def check_alongside(self, values: Any, x: Any) -> None:
         """Raise ValueError unless `values` has the shape of `x`."""
         if values.shape != x.shape:
             raise ValueError(
@@ -186,8 +186,8 @@ class Pool(OverWindows):
             return [disconnected_type()]
         if self.mode != "max":
             return [self(tangents[0], *vectors)]
-        picked = DownsampleFactorMaxGradGrad(self.ignore_border, self.mode, self.ndim)
-        return [picked(x, outputs[0], tangents[0], *vectors)]
+        selected = DownsampleFactorMaxGradGrad(self.ignore_border, self.mode, self.ndim)
+        return [selected(x, outputs[0], tangents[0], *vectors)]
 
 
 class PoolGrad(OverWindows):
@@ -233,8 +233,8 @@ class MaxPoolGrad(PoolGrad):
 
     def pullback(self, inputs, outputs, cotangents):
         x, maxout, _, *vectors = inputs
-        picked = DownsampleFactorMaxGradGrad(self.ignore_border, ndim=self.ndim)
-        of_gz = picked(x, maxout, cotangents[0], *vectors)
+        selected = DownsampleFactorMaxGradGrad(self.ignore_border, ndim=self.ndim)
+        of_gz = selected(x, maxout, cotangents[0], *vectors)
         return self._gradients(pt.zeros_like(x), pt.zeros_like(maxout), of_gz)
 
     def pushforward(self, inputs, outputs, tangents):
@@ -309,7 +309,7 @@ class DownsampleFactorMaxGradGrad(OverWindows):
         x, maxout, values = inputs[:3]
         windows = self.windows(inputs)
         self.check_pooled("maxout", maxout, x, windows)
-        self.check_beside(values, x)
+        self.check_alongside(values, x)
         output_storage[0][0] = in_numpy.of_greatest(x, maxout, values, windows)
 
     @shape_rule
@@ -355,7 +355,7 @@ class MaxPoolRop(OverWindows):
 
     def perform(self, node, inputs, output_storage):
         x, values = inputs[:2]
-        self.check_beside(values, x)
+        self.check_alongside(values, x)
         output_storage[0][0] = in_numpy.at_first_greatest(x, values, self.windows(inputs))
 
     @shape_rule

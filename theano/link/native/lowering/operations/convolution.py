@@ -14,7 +14,7 @@ from theano.link.native.statements.base import Work
 from theano.link.native.statements.costs import ARITHMETIC, MULTIPLY_ADD
 from theano.link.native.statements.kernel import Kernel
 from theano.link.native.statements.tasks import Convolve
-from theano.pytensor_base.operations.tensor import Convolve1d
+from theano.pytensor_internals.operations.tensor import Convolve1d
 
 
 @lowers(Convolve1d)

@@ -23,9 +23,9 @@ from theano.link.native.lowering.operations.scalar_loops import computed_in_loop
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.reduce import Reduce
-from theano.pytensor_base.functions.compiling import TypeCastingOp
-from theano.pytensor_base.graphs.kinds import is_a
-from theano.pytensor_base.operations.scalar import ScalarLoop
+from theano.pytensor_internals.functions.compiling import TypeCastingOp
+from theano.pytensor_internals.graphs.kinds import is_a
+from theano.pytensor_internals.operations.scalar import ScalarLoop
 
 
 @lowers(Elemwise)

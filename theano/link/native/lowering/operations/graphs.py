@@ -20,7 +20,7 @@ from theano.link.native.ir.ir import CannotLower, Value
 from theano.link.native.lowering.operations.elementwise import constant_value
 from theano.link.native.lowering.registry import lowering_of, lowers
 from theano.link.native.lowering.step import Step
-from theano.pytensor_base.graphs.graph import copy_of_graph_inside
+from theano.pytensor_internals.graphs.graph import copy_of_graph_inside
 
 # what computes sizes
 _OF_SIZES = (
@@ -76,7 +76,7 @@ def _computed(
 
     # PyTensor begins with what the last of some results is computed from
     for inner in io_toposort(graph_inputs, outputs[::-1]):
-        if (found := _whole_numbers(inner, known)) is not None:
+        if (found := _integers(inner, known)) is not None:
             known[inner.outputs[0]] = found
             continue
         results = lowering_of(inner.op)(step, inner, [operand(x) for x in inner.inputs])
@@ -84,7 +84,7 @@ def _computed(
     return [operand(variable) for variable in outputs]
 
 
-def _whole_numbers(node: Apply, known: Mapping[Variable, Constant]) -> Constant | None:
+def _integers(node: Apply, known: Mapping[Variable, Constant]) -> Constant | None:
     """Return what few integers a node makes of constants alone, such as sizes and bounds."""
     operands = [known.get(variable, variable) for variable in node.inputs]
     if not isinstance(node.op, _OF_SIZES) or np.dtype(node.outputs[0].type.dtype).kind not in "iu":

@@ -8,7 +8,6 @@ from pytensor.tensor.elemwise import CAReduce
 from pytensor.tensor.math import Argmax, Max, Min, MulWithoutZeros
 from pytensor.tensor.special import LogSoftmax, Softmax
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.ir import CannotLower, IndexVector, Scalar, Size, Value, View
 from theano.link.native.ir.scalar_expressions import expression_of
 from theano.link.native.ir.scalar_types import DTYPES
@@ -18,6 +17,7 @@ from theano.link.native.lowering.operations.sorting import largest_of_rows, turn
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.reduce import Reduce
+from theano.support.data_classes import dataclass
 
 # scalar operation -> the name of the operation in `Reduce`
 REDUCTIONS = {Add: "add", Mul: "multiply", Maximum: "maximum", Minimum: "minimum"}

@@ -13,7 +13,7 @@ from theano.link.native.lowering.step import Step
 from theano.link.native.statements.base import Work
 from theano.link.native.statements.kernel import Kernel
 from theano.link.native.statements.tasks import Computed, LoopOnNumbers
-from theano.pytensor_base.operations.scalar import ScalarLoop
+from theano.pytensor_internals.operations.scalar import ScalarLoop
 
 # series converge after some tens of steps
 _STEPS = 50

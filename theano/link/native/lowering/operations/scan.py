@@ -45,7 +45,7 @@ from theano.link.native.lowering.step import Step
 from theano.link.native.statements.base import Work
 from theano.link.native.statements.call_loop import WRITTEN_KINDS, CallLoop, When
 from theano.link.native.statements.copy import Copy
-from theano.pytensor_base.graphs.scan import FrozenWhenAsked, Scan
+from theano.pytensor_internals.graphs.scan import FrozenWhenAsked, Scan
 from theano.scan_module.loop.roles import Roles, given_to
 from theano.scan_module.scan_op import Scan as OurScan
 
@@ -72,7 +72,7 @@ def scan(step: Step, node, inputs: list[Value]) -> list[Value]:
     call.plan(parts.trace_lengths)
     call.append()
     if roles.may_stop:
-        call.say_rows_that_were_reached()
+        call.record_reached_rows()
     return [*call.results("mit_mot", "ring"), *call.results("trace"), *call.results("untraced")]
 
 
@@ -219,9 +219,9 @@ class LoopCall:
         passed = tuple(Name(f"{prefix}_{what}") for what in ("numbers", "arrays", "result"))
         fits: Symbolic = compared(Call(loop.step.name, passed), "==", 0)
         sizes.check(fits if self.guard is None else Choice(self.guard, fits, 1), loop.name)
-        self.work = step.temporary("int8", (self._answer(1),))
+        self.work = step.temporary("int8", (self._returned(1),))
 
-    def _answer(self, position: int) -> Size:
+    def _returned(self, position: int) -> Size:
         """A size that the loop answered, if it was asked."""
         item: Symbolic = Item(f"{self.prefix}_result", position)
         return self.step.sizes.name(item if self.guard is None else Choice(self.guard, item, 0))
@@ -233,7 +233,7 @@ class LoopCall:
             shape: list[Size] = []
             for size in trace.shape:
                 known = self._known_size(size)
-                shape.append(self._answer(position) if known is None else known)
+                shape.append(self._returned(position) if known is None else known)
                 position += 1
             found.append((trace, shape))
         return found
@@ -338,7 +338,7 @@ class LoopCall:
         known = [self._known_size(size) for size in work.shape]
         return Work(work.each, (self.steps, *(size for size in known if size is not None)))
 
-    def say_rows_that_were_reached(self) -> None:
+    def record_reached_rows(self) -> None:
         for argument in self.of_kind("ring", "trace"):
             value = self.bound[id(argument)]
             assert isinstance(value, View)

@@ -21,8 +21,8 @@ from theano.link.native.lowering.step import Step
 from theano.link.native.statements.copy import Copy
 from theano.link.native.statements.kernel import Kernel
 from theano.link.native.statements.tasks import TakeDiagonal
-from theano.pytensor_base.operations.axes import axis_apart
-from theano.pytensor_base.operations.tensor import JoinDims, SplitDims
+from theano.pytensor_internals.operations.axes import axis_apart
+from theano.pytensor_internals.operations.tensor import JoinDims, SplitDims
 
 # rows that are repeated each by a number of its own; each is a copy, which the C compiler reads
 MOST_REPEATED = 64

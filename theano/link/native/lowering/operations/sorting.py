@@ -13,7 +13,7 @@ from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.base import Work
 from theano.link.native.statements.call_runtime import CallRuntime, OfStack
-from theano.pytensor_base.operations.axes import axis_apart
+from theano.pytensor_internals.operations.axes import axis_apart
 
 # nanoseconds for an element
 _SORT, _ORDER, _SEARCH = 6.0, 30.0, 0.1

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from theano.data_classes import dataclass
 from theano.link.native.render.arrays import Array, indices, loops
 from theano.link.native.render.numbers_in_c import C_TYPES
 from theano.link.native.render.registry import writes_task
@@ -14,52 +13,53 @@ from theano.link.native.statements.tasks import (
     ByDistribution,
     Categories,
     Dirichlet,
-    DrawFromGenerator,
     Multinomial,
     Permutations,
+    SampleFromGenerator,
     Shuffled,
     Where,
 )
+from theano.support.data_classes import dataclass
 
 
-@writes_task(DrawFromGenerator)
-def draw_from_generator(task: DrawFromGenerator, polls: int, *given: Any) -> list[str]:
+@writes_task(SampleFromGenerator)
+def sample_from_generator(task: SampleFromGenerator, polls: int, *given: Any) -> list[str]:
     """The draws; ``words`` is the state, and what is wrong becomes 1 where a parameter is not right."""
     own, rest = given[: 1 + task.works], given[1 + task.works :]
     words, wrong, _, *others = rest
-    drawn = _DRAWS[type(task.draw)](task.draw, *own, wrong.at("0"), *others)
+    sampled = _SAMPLES[type(task.sampler)](task.sampler, *own, wrong.at("0"), *others)
     return [
         "tn_generator g;",
         f"{wrong.at('0')} = 0;",
         f"tn_begin_draws(&g, {words.name});",
-        *drawn,
+        *sampled,
         f"tn_end_draws(&g, {words.name});",
     ]
 
 
 @dataclass(frozen=True)
-class _Draw:
-    """A draw in C, given the parameters ``p0``, ``p1``... and their types, and when these are right.
+class _Sampler:
+    """A sample in C, given the parameters ``p0``, ``p1``... and their types, and when these are right.
 
     Attributes
     ----------
     scale, loc
-        Of a distribution of SciPy's the positions of these: nothing is drawn where all scales are 0.
+        Of a distribution of SciPy's the positions of these: nothing is sampled where all scales are 0.
     fill
         Draws ``count`` numbers into ``block``.
     """
 
-    drawn: str
+    sampled: str
     right: str = "1"
     scale: int | None = None
     loc: int = 0
     fill: str = ""
 
 
-def _of_numpy(function: str, count: int, right: str = "1") -> _Draw:
+def _of_numpy(function: str, count: int, right: str = "1") -> _Sampler:
     """A draw by a function of NumPy's, of so many parameters."""
     parameters = "".join(f", {{p{k}}}" for k in range(count))
-    return _Draw(f"g.numpy->{function}(g.bits{parameters})", right)
+    return _Sampler(f"g.numpy->{function}(g.bits{parameters})", right)
 
 
 _NOT_NEGATIVE = "tn_not_negative({p0})", "tn_not_negative({p1})"
@@ -67,9 +67,9 @@ _BOTH_NOT_NEGATIVE = " && ".join(_NOT_NEGATIVE)
 _BOTH_POSITIVE = "tn_positive({p0}) && tn_positive({p1})"
 _GOOD_AND_BAD = "(uint64_t){p0} < 1000000000 && (uint64_t){p1} < 1000000000"
 
-# distribution -> its draw
+# distribution -> its sample
 _DISTRIBUTIONS = {
-    "uniform": _Draw(
+    "uniform": _Sampler(
         "g.numpy->uniform(g.bits, {p0}, (double){p1} - (double){p0})",
         "__builtin_isfinite((double){p1} - (double){p0}) && (double){p1} - (double){p0} >= 0",
     ),
@@ -77,12 +77,12 @@ _DISTRIBUTIONS = {
     "lognormal": _of_numpy("lognormal", 2, _NOT_NEGATIVE[1]),
     "exponential": _of_numpy("exponential", 1, _NOT_NEGATIVE[0]),
     "gamma": _of_numpy("gamma", 2, _BOTH_NOT_NEGATIVE),
-    "invgamma": _Draw(
+    "invgamma": _Sampler(
         "1 / g.numpy->gamma(g.bits, {p0}, ({t1})1 / {p1})",
         "tn_not_negative({p0}) && tn_not_negative(({t1})1 / {p1})",
     ),
     "beta": _of_numpy("beta", 2, _BOTH_POSITIVE),
-    "clipped_beta": _Draw(
+    "clipped_beta": _Sampler(
         "tn_inside_of_one(g.numpy->beta(g.bits, {p0}, {p1}))", "{p0} > 0 && {p1} > 0"
     ),
     "weibull": _of_numpy("weibull", 1, _NOT_NEGATIVE[0]),
@@ -90,14 +90,14 @@ _DISTRIBUTIONS = {
     "laplace": _of_numpy("laplace", 2, _NOT_NEGATIVE[1]),
     "vonmises": _of_numpy("vonmises", 2, _NOT_NEGATIVE[1]),
     "wald": _of_numpy("wald", 2, _BOTH_POSITIVE),
-    "shifted_wald": _Draw("g.numpy->wald(g.bits, {p0}, {p1}) + {p2}", _BOTH_POSITIVE),
+    "shifted_wald": _Sampler("g.numpy->wald(g.bits, {p0}, {p1}) + {p2}", _BOTH_POSITIVE),
     "triangular": _of_numpy("triangular", 3, "{p0} <= {p1} && {p1} <= {p2} && {p0} != {p2}"),
-    "halfnormal": _Draw(
+    "halfnormal": _Sampler(
         "tn_scaled_draw(__builtin_fabs(g.numpy->standard_normal(g.bits)), {p1}, {p0})",
         "{p1} >= 0",
         scale=1,
     ),
-    "t": _Draw(
+    "t": _Sampler(
         "tn_scaled_draw(g.numpy->standard_t(g.bits, {p0}), {p2}, {p1})",
         "{p0} > 0 && {p2} >= 0",
         scale=2,
@@ -111,14 +111,14 @@ _DISTRIBUTIONS = {
     "hypergeometric": _of_numpy(
         "hypergeometric", 3, f"{_GOOD_AND_BAD} && {{p2}} >= 0 && {{p2}} <= {{p0}} + {{p1}}"
     ),
-    "bernoulli": _Draw("tn_binomial_draw(&g, 1, {p0})", "tn_chance({p0})"),
-    "binomial": _Draw("tn_binomial_draw(&g, {p0}, {p1})", "{p0} >= 0 && tn_chance({p1})"),
-    "integers": _Draw(
+    "bernoulli": _Sampler("tn_binomial_draw(&g, 1, {p0})", "tn_chance({p0})"),
+    "binomial": _Sampler("tn_binomial_draw(&g, {p0}, {p1})", "{p0} >= 0 && tn_chance({p1})"),
+    "integers": _Sampler(
         "tn_integer_draw(&g, {p0}, {p1})",
         "(int64_t){p0} < (int64_t){p1}",
         fill="tn_integer_draws(&g, {p0}, {p1}, count, block)",
     ),
-    "integers_to": _Draw(
+    "integers_to": _Sampler(
         "tn_integer_draw(&g, (int64_t){p0}, (int64_t){p1} + 1)",
         "{p0} == (int64_t){p0} && {p1} == (int64_t){p1} && {p0} <= {p1}",
     ),
@@ -134,7 +134,7 @@ def _place(y: Array, ndim: int, *more: str) -> str:
 
 
 def _names_of(where: Sequence[Where], given: Sequence[Array]) -> dict[str, str]:
-    """Return what stands for each parameter where it belongs to a draw, and for its type."""
+    """Return what stands for each parameter where it belongs to a sample, and for its type."""
     names: dict[str, str] = {}
     for k, (place, x) in enumerate(zip(where, given, strict=True)):
         names[f"p{k}"] = x.at(*("0" if d is None else f"i{d}" for d in place))
@@ -142,40 +142,42 @@ def _names_of(where: Sequence[Where], given: Sequence[Array]) -> dict[str, str]:
     return names
 
 
-def _by_distribution(draw: ByDistribution, y: Array, wrong: str, *given: Array) -> list[str]:
-    written, names = _DISTRIBUTIONS[draw.distribution], _names_of(draw.where, given)
-    alone = all(d is None for place in draw.where for d in place)
+def _by_distribution(sampler: ByDistribution, y: Array, wrong: str, *given: Array) -> list[str]:
+    written, names = _DISTRIBUTIONS[sampler.distribution], _names_of(sampler.where, given)
+    alone = all(d is None for place in sampler.where for d in place)
     # what all draws share is read, and looked at, once
     shared = [f"const {x.kind} p{k} = {names[f'p{k}']};" for k, x in enumerate(given)]
     if alone:
         names |= {f"p{k}": f"p{k}" for k in range(len(given))}
     right = written.right.format(**names)
-    kept = f"{_place(y, draw.ndim)} = {written.drawn.format(**names)};"
+    kept = f"{_place(y, sampler.ndim)} = {written.sampled.format(**names)};"
     if not alone:
-        drawn = _over(y, [f"if ({right}) {kept}", f"else {wrong} = 1;"], draw.ndim)
+        sampled = _over(y, [f"if ({right}) {kept}", f"else {wrong} = 1;"], sampler.ndim)
     else:
-        many = written.fill and draw.ndim
-        body = _in_blocks(draw, y, names, written.fill) if many else _over(y, [kept], draw.ndim)
-        drawn = [*shared, f"if (!({right})) {wrong} = 1;", "else {", *body, "}"]
+        many = written.fill and sampler.ndim
+        body = (
+            _in_blocks(sampler, y, names, written.fill) if many else _over(y, [kept], sampler.ndim)
+        )
+        sampled = [*shared, f"if (!({right})) {wrong} = 1;", "else {", *body, "}"]
     if written.scale is None:
-        return drawn
-    scale, location = given[written.scale], _names_of(draw.where, given)[f"p{written.loc}"]
+        return sampled
+    scale, location = given[written.scale], _names_of(sampler.where, given)[f"p{written.loc}"]
     at = [*indices("j", len(scale.shape))] or ["0"]
     return [
         "int scaled = 0;",
         *loops(at, scale.shape, [f"scaled |= {scale.at(*at)} != 0;"]),
         "if (scaled) {",
-        *drawn,
+        *sampled,
         "} else {",
-        *_over(y, [f"{_place(y, draw.ndim)} = {location};"], draw.ndim),
+        *_over(y, [f"{_place(y, sampler.ndim)} = {location};"], sampler.ndim),
         "}",
     ]
 
 
-def _in_blocks(draw: ByDistribution, y: Array, names: dict[str, str], fill: str) -> list[str]:
+def _in_blocks(sampler: ByDistribution, y: Array, names: dict[str, str], fill: str) -> list[str]:
     """Draws along the last dimension by a function that draws many at once."""
-    *around, last = indices("i", draw.ndim)
-    size = y.shape[draw.ndim - 1]
+    *around, last = indices("i", sampler.ndim)
+    size = y.shape[sampler.ndim - 1]
     body = [
         f"for (int64_t {last} = 0; {last} < {size}; {last} += 64) {{",
         f"const int64_t count = tn_smaller({size} - {last}, 64);",
@@ -184,19 +186,19 @@ def _in_blocks(draw: ByDistribution, y: Array, names: dict[str, str], fill: str)
         f"for (int64_t k = 0; k < count; k++) {y.at(*around, f'{last} + k')} = (int64_t)block[k];",
         "}",
     ]
-    return loops(around, y.shape[: draw.ndim - 1], body)
+    return loops(around, y.shape[: sampler.ndim - 1], body)
 
 
 def _beta_binomial(
-    draw: BetaBinomial, y: Array, chances: Array, wrong: str, *given: Array
+    sampler: BetaBinomial, y: Array, chances: Array, wrong: str, *given: Array
 ) -> list[str]:
-    names, place = _names_of(draw.where, given), _place(chances, draw.ndim)
+    names, place = _names_of(sampler.where, given), _place(chances, sampler.ndim)
     beta = "g.numpy->beta(g.bits, {p1}, {p2})".format(**names)
     right = "{p0} >= 0 && {p1} > 0 && {p2} > 0".format(**names)
     counted = f"tn_binomial_draw(&g, {names['p0']}, {place})"
     return [
-        *_over(y, [f"if ({right}) {place} = {beta};", f"else {wrong} = 1;"], draw.ndim),
-        *_over(y, [f"if (!{wrong}) {_place(y, draw.ndim)} = {counted};"], draw.ndim),
+        *_over(y, [f"if ({right}) {place} = {beta};", f"else {wrong} = 1;"], sampler.ndim),
+        *_over(y, [f"if (!{wrong}) {_place(y, sampler.ndim)} = {counted};"], sampler.ndim),
     ]
 
 
@@ -212,70 +214,72 @@ def _row(x: Array, where: Where) -> str:
     return x.at(*("0" if d is None else f"i{d}" for d in where), "k")
 
 
-def _drawn_rows(y: Array, ndim: int, row: Array, wrong: str, right: str, count: str) -> list[str]:
+def _sampled_rows(y: Array, ndim: int, row: Array, wrong: str, right: str, count: str) -> list[str]:
     """Rows that a function draws one by one into a row of their own."""
     kept = loops(["k"], [count], [f"{_place(y, ndim, 'k')} = {row.at('k')};"])
     return [f"if (!{right}) {wrong} = 1;", "else {", *kept, "}"]
 
 
 def _dirichlet(
-    draw: Dirichlet, y: Array, alpha: Array, after: Array, share: Array, wrong: str, *given: Any
+    sampler: Dirichlet, y: Array, alpha: Array, after: Array, share: Array, wrong: str, *given: Any
 ) -> list[str]:
     rows, count = given
-    drawn = f"tn_shares(&g, {count}, {alpha.name}, {after.name}, {share.name})"
+    sampled = f"tn_shares(&g, {count}, {alpha.name}, {after.name}, {share.name})"
     body = [
-        *_copied(alpha, _row(rows, draw.of_row), count),
-        *_drawn_rows(y, draw.ndim, share, wrong, drawn, count),
+        *_copied(alpha, _row(rows, sampler.of_row), count),
+        *_sampled_rows(y, sampler.ndim, share, wrong, sampled, count),
     ]
-    return _over(y, body, draw.ndim)
+    return _over(y, body, sampler.ndim)
 
 
 def _multinomial(
-    draw: Multinomial, y: Array, chance: Array, counts: Array, wrong: str, *given: Any
+    sampler: Multinomial, y: Array, chance: Array, counts: Array, wrong: str, *given: Any
 ) -> list[str]:
     trials, p, count = given
-    number = trials.at(*("0" if d is None else f"i{d}" for d in draw.of_number))
-    drawn = f"tn_outcomes(&g, {number}, {count}, {chance.name}, {counts.name})"
+    number = trials.at(*("0" if d is None else f"i{d}" for d in sampler.of_number))
+    sampled = f"tn_outcomes(&g, {number}, {count}, {chance.name}, {counts.name})"
     body = [
-        *_copied(chance, _row(p, draw.of_row), count),
-        *_drawn_rows(y, draw.ndim, counts, wrong, drawn, count),
+        *_copied(chance, _row(p, sampler.of_row), count),
+        *_sampled_rows(y, sampler.ndim, counts, wrong, sampled, count),
     ]
-    return _over(y, body, draw.ndim)
+    return _over(y, body, sampler.ndim)
 
 
-def _categories(draw: Categories, y: Array, sums: Array, wrong: str, *given: Any) -> list[str]:
+def _categories(sampler: Categories, y: Array, sums: Array, wrong: str, *given: Any) -> list[str]:
     """The first of the sums of probabilities that a uniform number does not exceed."""
     p, count = given
     body = [
-        f"{C_TYPES[draw.dtype]} sum = 0;",
+        f"{C_TYPES[sampler.dtype]} sum = 0;",
         *loops(
-            ["k"], [count], [f"sum += {_row(p, draw.of_row)};", f"{sums.at('k')} = (double)sum;"]
+            ["k"], [count], [f"sum += {_row(p, sampler.of_row)};", f"{sums.at('k')} = (double)sum;"]
         ),
-        "const double drawn = g.numpy->standard_uniform(g.bits);",
-        f"{_place(y, draw.ndim)} = tn_first_not_below({sums.name}, {count}, drawn);",
+        "const double sampled = g.numpy->standard_uniform(g.bits);",
+        f"{_place(y, sampler.ndim)} = tn_first_not_below({sums.name}, {count}, sampled);",
     ]
-    return _over(y, body, draw.ndim)
+    return _over(y, body, sampler.ndim)
 
 
-def _permutations(draw: Permutations, y: Array, order: Array, wrong: str, count: str) -> list[str]:
-    kept = [f"{_place(y, draw.ndim, 'k')} = {order.at('k')};"]
+def _permutations(
+    sampler: Permutations, y: Array, order: Array, wrong: str, count: str
+) -> list[str]:
+    kept = [f"{_place(y, sampler.ndim, 'k')} = {order.at('k')};"]
     body = [f"tn_shuffled_order(&g, {count}, {order.name});", *loops(["k"], [count], kept)]
-    return _over(y, body, draw.ndim)
+    return _over(y, body, sampler.ndim)
 
 
-def _shuffled(draw: Shuffled, y: Array, order: Array, wrong: str, *given: Any) -> list[str]:
+def _shuffled(sampler: Shuffled, y: Array, order: Array, wrong: str, *given: Any) -> list[str]:
     x, count = given
-    first = ["0" if d is None else f"i{d}" for d in draw.of_array]
-    more = indices("r", len(y.shape) - draw.ndim - 1)
-    kept = [f"{_place(y, draw.ndim, 'k', *more)} = {x.at(*first, order.at('k'), *more)};"]
+    first = ["0" if d is None else f"i{d}" for d in sampler.of_array]
+    more = indices("r", len(y.shape) - sampler.ndim - 1)
+    kept = [f"{_place(y, sampler.ndim, 'k', *more)} = {x.at(*first, order.at('k'), *more)};"]
     body = [
         f"tn_shuffled_order(&g, {count}, {order.name});",
-        *loops(["k", *more], [count, *y.shape[draw.ndim + 1 :]], kept),
+        *loops(["k", *more], [count, *y.shape[sampler.ndim + 1 :]], kept),
     ]
-    return _over(y, body, draw.ndim)
+    return _over(y, body, sampler.ndim)
 
 
-_DRAWS: dict[type, Callable[..., list[str]]] = {
+_SAMPLES: dict[type, Callable[..., list[str]]] = {
     BetaBinomial: _beta_binomial,
     ByDistribution: _by_distribution,
     Categories: _categories,

@@ -11,21 +11,21 @@ from theano.link.native.render.registry import writes_task
 from theano.link.native.statements.tasks import (
     ByDistribution,
     ChoicesByProbability,
-    DrawFromWords,
     EvenChoices,
     Multinomial,
     Permutations,
+    SampleFromWords,
     Where,
 )
 
 
-@writes_task(DrawFromWords)
-def draw_from_words(task: DrawFromWords, polls: int, *given: Any) -> list[str]:
+@writes_task(SampleFromWords)
+def sample_from_words(task: SampleFromWords, polls: int, *given: Any) -> list[str]:
     """The draws; ``words`` is the state, and what is wrong becomes 1 where a parameter is not right."""
     own, rest = given[: 1 + task.works], given[1 + task.works :]
     words, wrong, _, *others = rest
     named = f"unsigned int *const words = {words.name};"
-    lines = _DRAWS[type(task.draw)](task.draw, *own, wrong.at("0"), *others)
+    lines = _SAMPLES[type(task.sampler)](task.sampler, *own, wrong.at("0"), *others)
     return [f"{wrong.at('0')} = 0;", named, *lines]
 
 
@@ -72,34 +72,36 @@ _DISTRIBUTIONS = {
 }
 
 
-def _by_distribution(draw: ByDistribution, y: Array, wrong: str, *given: Array) -> list[str]:
+def _by_distribution(sampler: ByDistribution, y: Array, wrong: str, *given: Array) -> list[str]:
     names: dict[str, str] = {}
-    for k, (where, x) in enumerate(zip(draw.where, given, strict=True)):
+    for k, (where, x) in enumerate(zip(sampler.where, given, strict=True)):
         names |= {f"p{k}": x.at(*_indices_of(where)), f"t{k}": x.kind}
-    drawn, valid = (text.format(**names) for text in _DISTRIBUTIONS[draw.distribution])
-    place = _place(y, draw.ndim)
-    return _over(y, [f"if ({valid}) {place} = {drawn};", f"else {wrong} = 1;"], draw.ndim)
+    sampled, valid = (text.format(**names) for text in _DISTRIBUTIONS[sampler.distribution])
+    place = _place(y, sampler.ndim)
+    return _over(y, [f"if ({valid}) {place} = {sampled};", f"else {wrong} = 1;"], sampler.ndim)
 
 
 # ---- permutations, choices and outcomes ----
 
 
-def _permutations(draw: Permutations, y: Array, order: Array, wrong: str, count: str) -> list[str]:
-    kept = f"{_place(y, draw.ndim, 'k')} = {order.at('k')};"
+def _permutations(
+    sampler: Permutations, y: Array, order: Array, wrong: str, count: str
+) -> list[str]:
+    kept = f"{_place(y, sampler.ndim, 'k')} = {order.at('k')};"
     body = [
         f"tn_mt_permutation(words, {count}, {order.name});",
         *loops(["k"], [count], [kept]),
     ]
-    return _over(y, body, draw.ndim)
+    return _over(y, body, sampler.ndim)
 
 
 def _chosen(a: Array, of_vector: bool, index: str) -> str:
     return a.at(index) if of_vector else index
 
 
-def _even_choices(draw: EvenChoices, y: Array, *given: Any) -> list[str]:
-    ndim, vector = draw.ndim, draw.of_vector
-    if not draw.replace:
+def _even_choices(sampler: EvenChoices, y: Array, *given: Any) -> list[str]:
+    ndim, vector = sampler.ndim, sampler.of_vector
+    if not sampler.replace:
         # the first of a permutation
         order, _, a, count = given
         body = [f"{_place(y, ndim)} = {_chosen(a, vector, order.at('at++'))};"]
@@ -115,63 +117,63 @@ def _even_choices(draw: EvenChoices, y: Array, *given: Any) -> list[str]:
     return _over(y, body, ndim)
 
 
-def _choices_by_probability(draw: ChoicesByProbability, y: Array, *given: Any) -> list[str]:
+def _choices_by_probability(sampler: ChoicesByProbability, y: Array, *given: Any) -> list[str]:
     """The first at which the sum of the probabilities, scaled to 1, exceeds a uniform draw."""
-    if not draw.replace:
-        return _different_choices(draw, y, *given)
+    if not sampler.replace:
+        return _different_choices(sampler, y, *given)
     sums, wrong, a, p, count = given
     index = f"tn_mt_above({sums.name}, {count}, tn_mt_double(words))"
     summed = [f"{sums.at('k')} = {p.at('k')};"]
-    chosen = f"{_place(y, draw.ndim)} = {_chosen(a, draw.of_vector, index)};"
+    chosen = f"{_place(y, sampler.ndim)} = {_chosen(a, sampler.of_vector, index)};"
     return [
         *loops(["k"], [count], summed),
-        f"if (!tn_mt_summed({sums.name}, {count}, {draw.tolerance!r})) {wrong} = 1;",
+        f"if (!tn_mt_summed({sums.name}, {count}, {sampler.tolerance!r})) {wrong} = 1;",
         "else {",
-        *_over(y, [chosen], draw.ndim),
+        *_over(y, [chosen], sampler.ndim),
         "}",
     ]
 
 
-def _different_choices(draw: ChoicesByProbability, y: Array, *given: Any) -> list[str]:
+def _different_choices(sampler: ChoicesByProbability, y: Array, *given: Any) -> list[str]:
     """The same, but that what was chosen has no probability any more."""
     left, sums, found, wrong, a, p, count, wanted = given
     copied = f"{left.at('k')} = {sums.at('k')} = {p.at('k')};"
-    probable = f"tn_mt_summed({sums.name}, {count}, {draw.tolerance!r})"
+    probable = f"tn_mt_summed({sums.name}, {count}, {sampler.tolerance!r})"
     places = f"words, {left.name}, {sums.name}, {count}, {found.name}, {wanted}"
-    body = [f"{_place(y, draw.ndim)} = {_chosen(a, draw.of_vector, found.at('at++'))};"]
+    body = [f"{_place(y, sampler.ndim)} = {_chosen(a, sampler.of_vector, found.at('at++'))};"]
     return [
         *loops(["k"], [count], [copied]),
         f"if (!{probable} || !tn_mt_different({places})) {wrong} = 1;",
         "else {",
         "int64_t at = 0;",
-        *_over(y, body, draw.ndim),
+        *_over(y, body, sampler.ndim),
         "}",
     ]
 
 
-def _multinomial(draw: Multinomial, y: Array, row: Array, wrong: str, *given: Any) -> list[str]:
-    """One outcome after the other, of the trials that are left."""
+def _multinomial(sampler: Multinomial, y: Array, row: Array, wrong: str, *given: Any) -> list[str]:
+    """One category after the other, of the trials that are left."""
     trials, p, count = given
-    copied = f"{row.at('k')} = {p.at(*_indices_of(draw.of_row), 'k')};"
-    outcome = f"{row.at('k')} / rest, k, {count}, {int(draw.skips)}"
+    copied = f"{row.at('k')} = {p.at(*_indices_of(sampler.of_row), 'k')};"
+    category = f"{row.at('k')} / rest, k, {count}, {int(sampler.skips)}"
     below_one = f"tn_mt_below_one_{SUFFIX[p.dtype]}({row.name}, {count})"
     body = [
         *loops(["k"], [count], [copied]),
-        f"int64_t left = {trials.at(*_indices_of(draw.of_number))};",
+        f"int64_t left = {trials.at(*_indices_of(sampler.of_number))};",
         "double rest = 1;",
         f"if (left < 0 || !{below_one}) {wrong} = 1;",
         "else",
         f"for (int64_t k = 0; k < {count}; k++) {{",
-        f"const int64_t drawn = tn_mt_next_outcome(words, left, {outcome});",
-        f"{_place(y, draw.ndim, 'k')} = drawn;",
-        "left -= drawn;",
+        f"const int64_t sampled = tn_mt_next_count(words, left, {category});",
+        f"{_place(y, sampler.ndim, 'k')} = sampled;",
+        "left -= sampled;",
         f"rest -= {row.at('k')};",
         "}",
     ]
-    return _over(y, body, draw.ndim)
+    return _over(y, body, sampler.ndim)
 
 
-_DRAWS: dict[type, Callable[..., list[str]]] = {
+_SAMPLES: dict[type, Callable[..., list[str]]] = {
     ByDistribution: _by_distribution,
     ChoicesByProbability: _choices_by_probability,
     EvenChoices: _even_choices,

@@ -8,10 +8,10 @@ from theano.link.native.render.arrays import Array, loops
 from theano.link.native.render.numbers_in_c import literal
 from theano.link.native.render.registry import writes_task
 from theano.link.native.statements.tasks import (
-    ChooseOutcomes,
-    CountOutcomes,
-    DrawTruncated,
-    DrawUniforms,
+    MultinomialChoices,
+    MultinomialCounts,
+    SampleTruncated,
+    SampleUniforms,
 )
 from theano.sandbox.mrg31k3p import (
     BELOW2,
@@ -45,15 +45,17 @@ a2[k] = a1[k]; a1[k] = a0[k]; b2[k] = b1[k]; b1[k] = b0[k];
 a0[k] = once1 >= {M1}u ? once1 - {M1}u : once1;
 b0[k] = twice2 >= {M2}u ? twice2 - {M2}u : twice2;
 const int64_t apart = (int64_t)a0[k] - (int64_t)b0[k];
-const int64_t draw = apart <= 0 ? apart + {M1} : apart;
+const int64_t number = apart <= 0 ? apart + {M1} : apart;
 """.strip().splitlines()
 
 
 _STATE = ("a0", "a1", "a2", "b0", "b1", "b2")
 
 
-@writes_task(DrawUniforms)
-def draw_uniforms(task: DrawUniforms, polls: int, y: Array, states: Array, old: Array) -> list[str]:
+@writes_task(SampleUniforms)
+def sample_uniforms(
+    task: SampleUniforms, polls: int, y: Array, states: Array, old: Array
+) -> list[str]:
     count, streams = y.shape[0], states.shape[0]
     names = ", ".join(f"{name}[{_TOGETHER}]" for name in _STATE)
     each = "for (int64_t k = 0; k < together; k++) {"
@@ -71,18 +73,18 @@ def draw_uniforms(task: DrawUniforms, polls: int, y: Array, states: Array, old: 
         "const int64_t some = count - at < together ? count - at : together;",
         "for (int64_t k = 0; k < some; k++) {",
         *_STEP,
-        f"{y.at('at + k')} = draw * {_SCALES[y.dtype]};",
+        f"{y.at('at + k')} = number * {_SCALES[y.dtype]};",
         "} }",
         *[each, *store, "}"],
         "}",
     ]
 
 
-@writes_task(DrawTruncated)
-def draw_truncated(
-    task: DrawTruncated, polls: int, y: Array, states: Array, *given: Any
+@writes_task(SampleTruncated)
+def sample_truncated(
+    task: SampleTruncated, polls: int, y: Array, states: Array, *given: Any
 ) -> list[str]:
-    """Of each half, those that are near enough, and then the others; these are drawn in order."""
+    """Of each half, those that are near enough, and then the others; these are sampled in order."""
     _, x, aim, half = given
     dtype, kind = y.dtype, y.kind
     f = "f" if dtype == "float32" else ""
@@ -106,56 +108,56 @@ def draw_truncated(
         *load,
         *_STEP,
         *store,
-        f"const {kind} uniform = ({kind})(draw * {_SCALES[dtype]}) * (1 - {lowest}) + {lowest};",
+        f"const {kind} uniform = ({kind})(number * {_SCALES[dtype]}) * (1 - {lowest}) + {lowest};",
         f"const {kind} radius = __builtin_sqrt{f}(-2 * __builtin_log{f}(uniform));",
         f"{y.at('to++')} = radius * {aim.at('i')};",
         "}",
     ]
 
 
-@writes_task(CountOutcomes)
-def count_outcomes(
-    task: CountOutcomes, polls: int, y: Array, p: Array, u: Array, trials: str
+@writes_task(MultinomialCounts)
+def multinomial_counts(
+    task: MultinomialCounts, polls: int, y: Array, p: Array, u: Array, trials: str
 ) -> list[str]:
-    counted = f"if (outcome < {p.shape[1]}) {y.at('row', 'outcome')} += 1;"
+    counted = f"if (category < {p.shape[1]}) {y.at('row', 'category')} += 1;"
     return [
         *loops(["row", "k"], y.shape, [f"{y.at('row', 'k')} = 0;"]),
-        *loops(["draw", "row"], [trials, p.shape[0]], [*_first_above(p, u), counted]),
+        *loops(["sample", "row"], [trials, p.shape[0]], [*_first_above(p, u), counted]),
     ]
 
 
-@writes_task(ChooseOutcomes)
-def choose_outcomes(
-    task: ChooseOutcomes, polls: int, y: Array, p: Array, old: Array, u: Array, trials: str
+@writes_task(MultinomialChoices)
+def multinomial_choices(
+    task: MultinomialChoices, polls: int, y: Array, p: Array, old: Array, u: Array, trials: str
 ) -> list[str]:
-    chosen = f"{y.at('row', 'draw')} = outcome < {p.shape[1]} ? outcome : -1;"
-    taken = [] if task.replace else _without_outcome(p)
-    return loops(["draw", "row"], [trials, p.shape[0]], [*_first_above(p, u), chosen, *taken])
+    chosen = f"{y.at('row', 'sample')} = category < {p.shape[1]} ? category : -1;"
+    taken = [] if task.replace else _without_category(p)
+    return loops(["sample", "row"], [trials, p.shape[0]], [*_first_above(p, u), chosen, *taken])
 
 
 def _first_above(p: Array, u: Array) -> list[str]:
-    """Of a row, the first outcome at which the sum exceeds its draw; their number if none does."""
-    rows, outcomes = p.shape
+    """Of a row, the first category at which the sum exceeds its draw; their number if none does."""
+    rows, categories = p.shape
     return [
-        f"const double uniform = {u.at(f'draw * {rows} + row')};",
+        f"const double uniform = {u.at(f'sample * {rows} + row')};",
         "double sum = 0;",
-        "int64_t outcome = 0;",
-        f"for (; outcome < {outcomes}; outcome++) {{",
-        f"sum += {p.at('row', 'outcome')};",
+        "int64_t category = 0;",
+        f"for (; category < {categories}; category++) {{",
+        f"sum += {p.at('row', 'category')};",
         "if (sum > uniform) break;",
         "}",
     ]
 
 
-def _without_outcome(p: Array) -> list[str]:
-    """Nothing is left of the outcome. The new sum begins with what was before it, as Theano's."""
-    outcomes, kind = p.shape[1], p.kind
-    chosen = p.at("row", "outcome")
+def _without_category(p: Array) -> list[str]:
+    """Nothing is left of the category. The new sum begins with what was before it, as Theano's."""
+    categories, kind = p.shape[1], p.kind
+    chosen = p.at("row", "category")
     return [
-        f"if (outcome < {outcomes}) {{",
+        f"if (category < {categories}) {{",
         f"{kind} total = ({kind})(sum - {chosen});",
-        f"for (int64_t k = outcome + 1; k < {outcomes}; k++) total += {p.at('row', 'k')};",
+        f"for (int64_t k = category + 1; k < {categories}; k++) total += {p.at('row', 'k')};",
         f"{chosen} = 0;",
-        f"for (int64_t k = 0; k < {outcomes}; k++) {p.at('row', 'k')} /= total;",
+        f"for (int64_t k = 0; k < {categories}; k++) {p.at('row', 'k')} /= total;",
         "}",
     ]

@@ -71,13 +71,13 @@ void tn_set_patience(int64_t nanoseconds)
 }
 
 /* Polls of all threads that were answered with 1: work that ignored it would poll again and again. */
-static _Atomic(int64_t) answers_to_stop;
+static _Atomic(int64_t) stops_polled;
 
-int64_t tn_answers_to_stop(void) { return answers_to_stop; }
+int64_t tn_stops_polled(void) { return stops_polled; }
 
 static int stop(void)
 {
-    atomic_fetch_add_explicit(&answers_to_stop, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&stops_polled, 1, memory_order_relaxed);
     return 1;
 }
 

@@ -111,9 +111,9 @@ int64_t tn_poll(tn_watch *watch, int64_t *turn, int64_t step, int thread, int th
     if (threads <= 1)
         return next_poll(watch, step, 1);
     /* Two answers by turns: the next is written while a slow thread still reads the last. */
-    int64_t *answer = &watch->answers[(*turn)++ % 2];
+    int64_t *next = &watch->next_polls[(*turn)++ % 2];
     if (!thread)
-        *answer = next_poll(watch, step, threads);
+        *next = next_poll(watch, step, threads);
     tn_barrier(threads);
-    return *answer;
+    return *next;
 }

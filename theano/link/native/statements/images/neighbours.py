@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Size, View
 from theano.link.native.ir.partitions import ONE, Partition, Share, Sharing
 from theano.link.native.ir.prologue import names_of
@@ -16,6 +15,7 @@ from theano.link.native.ir.sizes import Sizes
 from theano.link.native.statements.base import AsFunction, Operand, Statement, Touch, Work
 from theano.link.native.statements.costs import MOVE
 from theano.link.native.statements.images.tasks import ALL_IMAGES, Along
+from theano.support.data_classes import dataclass
 
 # dimensions before those of an image
 LEAD = 2

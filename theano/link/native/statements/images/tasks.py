@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import fields
 from enum import Enum
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.symbolic import Size
+from theano.support.data_classes import dataclass
 
 # a share of the images, however many dimensions they have before the windows'
 ALL_IMAGES = -2

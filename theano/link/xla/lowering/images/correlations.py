@@ -195,8 +195,8 @@ def _image_gradient_unshared(
     given = topgrad.reshape(len(topgrad), windows.groups, -1, math.prod(windows.counts))
     elements = jnp.einsum("bgfp,gfpk->bgkp", given, stack, precision=context.precision)
     elements = elements.reshape(len(topgrad), -1, *windows.counts)
-    each, pick = _each_element(windows, shape[1], topgrad.dtype)
-    return _image_gradient(each, pick, elements, shape, context)
+    each, selecting = _each_element(windows, shape[1], topgrad.dtype)
+    return _image_gradient(each, selecting, elements, shape, context)
 
 
 def _stack_of_filters(windows: Windows, filters: Any) -> Any:
@@ -207,9 +207,9 @@ def _stack_of_filters(windows: Windows, filters: Any) -> Any:
 
 def _elements(windows: Windows, image: Any, context: Context) -> Any:
     """The elements of all windows, as (B, groups, elements, places)."""
-    each, pick = _each_element(windows, image.shape[1], image.dtype)
-    picked = _correlated(each, image, pick, None, context)
-    return picked.reshape(len(image), windows.groups, -1, math.prod(windows.counts))
+    each, selecting = _each_element(windows, image.shape[1], image.dtype)
+    selected = _correlated(each, image, selecting, None, context)
+    return selected.reshape(len(image), windows.groups, -1, math.prod(windows.counts))
 
 
 def _each_element(windows: Windows, channels: int, dtype: Any) -> tuple[Windows, np.ndarray]:
@@ -224,5 +224,5 @@ def _each_element(windows: Windows, channels: int, dtype: Any) -> tuple[Windows,
         channels,
         False,
     )
-    pick = np.eye(count, dtype=dtype).reshape(count, 1, *windows.sizes)
-    return each, np.tile(pick, (channels, 1, *(1,) * _rank(windows)))
+    selecting = np.eye(count, dtype=dtype).reshape(count, 1, *windows.sizes)
+    return each, np.tile(selecting, (channels, 1, *(1,) * _rank(windows)))

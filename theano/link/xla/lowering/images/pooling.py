@@ -132,12 +132,12 @@ def of_greatest(op, node, inputs, context):
     x, best, values = (jnp.asarray(value) for value in inputs[:3])
     windows = op.windows(inputs)
     op.check_pooled("maxout", best, x, windows)
-    op.check_beside(values, x)
-    padded, beside = _with_border(x, windows, 0), _with_border(values, windows, 0)
+    op.check_alongside(values, x)
+    padded, alongside = _with_border(x, windows, 0), _with_border(values, windows, 0)
     result: Any = jnp.zeros(best.shape, x.dtype)
     for offset in windows.offsets():
         at = windows.elements(offset)
-        result = result + jnp.where(padded[at] == best, beside[at], 0).astype(x.dtype)
+        result = result + jnp.where(padded[at] == best, alongside[at], 0).astype(x.dtype)
     return result
 
 
@@ -147,14 +147,14 @@ def at_first_greatest(op, node, inputs, context):
     import jax.numpy as jnp
 
     x, values = (jnp.asarray(value) for value in inputs[:2])
-    op.check_beside(values, x)
+    op.check_alongside(values, x)
     windows = op.windows(inputs)
-    padded, beside = _with_border(x, windows, least(x.dtype)), _with_border(values, windows, 0)
+    padded, alongside = _with_border(x, windows, least(x.dtype)), _with_border(values, windows, 0)
     within = _with_border(jnp.ones(x.shape, "bool"), windows, False)
     best, result, found = None, None, None
     for offset in windows.offsets():
         at = windows.elements(offset)
-        here, there, inside = padded[at], beside[at], within[at]
+        here, there, inside = padded[at], alongside[at], within[at]
         if best is None:
             best, result, found = here, there, inside
             continue

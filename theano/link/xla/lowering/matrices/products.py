@@ -13,7 +13,7 @@ from pytensor.tensor.type import tensor
 from theano.link.xla.interpret import run_node
 from theano.link.xla.lowering.matrices.inverses import inverses
 from theano.link.xla.lowering.table import lowers, why_not
-from theano.pytensor_base.operations.tensor import (
+from theano.pytensor_internals.operations.tensor import (
     BatchedDot,
     Dot22,
     Dot22Scalar,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.ir import CannotLower, Value, View
 from theano.link.native.ir.layout import c_order, place_of
 from theano.link.native.ir.scalar_types import FLOATS
@@ -14,6 +13,7 @@ from theano.link.native.lowering.operations.elementwise import cast
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.correlation import Axis, Correlate, CorrelationSizes
+from theano.support.data_classes import dataclass
 from theano.tensor.nnet.correlation import geometry
 from theano.tensor.nnet.correlation.operators import (
     Corr3dMM,

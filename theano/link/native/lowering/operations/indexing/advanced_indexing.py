@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from pytensor.tensor.subtensor import AdvancedIncSubtensor, AdvancedSubtensor
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.ir import CannotLower, Scalar, Size, Value, View
 from theano.link.native.lowering.operations.elementwise import cast
 from theano.link.native.lowering.operations.indexing.columns_by_index import (
@@ -34,11 +33,12 @@ from theano.link.native.statements.base import Work
 from theano.link.native.statements.costs import MOVE
 from theano.link.native.statements.kernel import Kernel
 from theano.link.native.statements.rows_by_index import OUT_OF_RANGE
-from theano.link.native.statements.tasks import Pick, Picked, UpdatePicked
+from theano.link.native.statements.tasks import IndexedElements, IndexedGather, IndexedScatter
+from theano.support.data_classes import dataclass
 
 
 @dataclass(frozen=True)
-class PickedView:
+class IndexedView:
     """The elements that arrays of indices pick from a view that basic indices were applied to before.
 
     Attributes
@@ -67,10 +67,12 @@ class PickedView:
         return (*kept[: self.first], *self.common, *kept[self.first :])
 
     @property
-    def picked(self) -> Picked:
+    def gathered(self) -> IndexedElements:
         """Return which elements these are, whatever the array."""
         dtypes = (None if isinstance(one, Scalar) else one.dtype for one in self.arrays)
-        return Picked(self.view.ndim, self.axes, tuple(dtypes), len(self.common), self.first)
+        return IndexedElements(
+            self.view.ndim, self.axes, tuple(dtypes), len(self.common), self.first
+        )
 
     @property
     def numbers(self) -> list[Size]:
@@ -82,7 +84,7 @@ class PickedView:
 
 
 @lowers(AdvancedSubtensor)
-def pick(step: Step, node, inputs: list[Value]) -> list[Value]:
+def gather(step: Step, node, inputs: list[Value]) -> list[Value]:
     value, *given = inputs
     rows = _rows_by_vector(step, value, node.op.idx_list, given, node.inputs[1:])
     if rows is not None:
@@ -90,13 +92,13 @@ def pick(step: Step, node, inputs: list[Value]) -> list[Value]:
     columns = columns_by_constant(step, value.shape, node.op.idx_list, node.inputs[1:])
     if columns is not None:
         return [take_columns(step, step.view(value), columns)]
-    picked = picked_from(step, step.view(value), node.op.idx_list, given, node.inputs[1:])
-    out = step.temporary(value.dtype, picked.shape)
+    gathered = gathered_from(step, step.view(value), node.op.idx_list, given, node.inputs[1:])
+    out = step.temporary(value.dtype, gathered.shape)
     result = View.of(out)
 
-    reads, takes = [picked.view, *picked.operands], [Work(MOVE, picked.shape)]
-    task = Pick(picked.picked)
-    step.append(Kernel([result], reads, task, picked.numbers, OUT_OF_RANGE, takes=takes), out)
+    reads, takes = [gathered.view, *gathered.operands], [Work(MOVE, gathered.shape)]
+    task = IndexedGather(gathered.gathered)
+    step.append(Kernel([result], reads, task, gathered.numbers, OUT_OF_RANGE, takes=takes), out)
     return [result if result.ndim else step.load(result)]
 
 
@@ -116,21 +118,21 @@ def update(step: Step, node, inputs: list[Value]) -> list[Value]:
     columns = columns_by_constant(step, buffer.shape, node.op.idx_list, node.inputs[2:])
     if columns is not None and value.dtype != "bool":
         return [update_columns(step, node, buffer, change, columns)]
-    picked = picked_from(step, View.of(buffer), node.op.idx_list, given, node.inputs[2:])
-    ndim = len(picked.shape)
-    like = View(buffer, picked.shape, (None,) * ndim, (0,) * ndim, (0,) * len(buffer.shape))
+    gathered = gathered_from(step, View.of(buffer), node.op.idx_list, given, node.inputs[2:])
+    ndim = len(gathered.shape)
+    like = View(buffer, gathered.shape, (None,) * ndim, (0,) * ndim, (0,) * len(buffer.shape))
     source = aligned(step, cast(step, change, value.dtype), node.inputs[1], like)
-    task = UpdatePicked(picked.picked, operation_of_update(node.op, value.dtype))
+    task = IndexedScatter(gathered.gathered, operation_of_update(node.op, value.dtype))
 
     # the source comes last among the arrays, or first among the numbers
     if isinstance(source, View):
-        reads, numbers = [picked.view, *picked.operands, source], picked.numbers
+        reads, numbers = [gathered.view, *gathered.operands, source], gathered.numbers
     else:
-        reads, numbers = [picked.view, *picked.operands], [source.symbol, *picked.numbers]
+        reads, numbers = [gathered.view, *gathered.operands], [source.symbol, *gathered.numbers]
 
-    takes = [Work(MOVE, picked.shape)]
+    takes = [Work(MOVE, gathered.shape)]
     kernel = Kernel(
-        [picked.view], reads, task, numbers, OUT_OF_RANGE, checks_apart=True, takes=takes
+        [gathered.view], reads, task, numbers, OUT_OF_RANGE, checks_apart=True, takes=takes
     )
     step.append(kernel, buffer)
     return [View.of(buffer)]
@@ -173,7 +175,7 @@ def _arrays(
         axis += len(found)
 
 
-def picked_from(step: Step, view: View, idx_list, given: list[Value], variables) -> PickedView:
+def gathered_from(step: Step, view: View, idx_list, given: list[Value], variables) -> IndexedView:
     """Return what indices of these values pick; the variables say which of their sizes are known as 1."""
     entries = list(_arrays(step, view, idx_list, given, variables))
     basic = tuple(index for index, _, _ in entries)
@@ -195,7 +197,7 @@ def picked_from(step: Step, view: View, idx_list, given: list[Value], variables)
     )
     consecutive = axes == tuple(range(axes[0], axes[0] + len(axes)))
     first = axes[0] if consecutive else 0
-    return PickedView(indexed(step, view, basic, given), axes, arrays, shape, first)
+    return IndexedView(indexed(step, view, basic, given), axes, arrays, shape, first)
 
 
 def _stretched(view: View, shape: tuple[Size, ...], flags) -> View:

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 from pytensor.graph.basic import Constant, Variable
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Buffer, Size, Value, View
 from theano.link.native.ir.symbolic import compared
 from theano.link.native.lowering.operations.elementwise import cast
 from theano.link.native.lowering.operations.indexing.indexing import aligned
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.columns_by_index import TakeColumns, UpdateColumns
+from theano.support.data_classes import dataclass
 
 
 @dataclass(frozen=True)

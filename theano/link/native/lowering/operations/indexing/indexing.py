@@ -8,7 +8,6 @@ from typing import Any
 from pytensor.scalar import add
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.ir import CannotLower, IndexVector, Scalar, Size, Splat, Value, View
 from theano.link.native.ir.scalar_expressions import Expression, expression_of
 from theano.link.native.ir.sizes import CLIP, SLICE_LENGTH, Sizes
@@ -30,7 +29,8 @@ from theano.link.native.lowering.step import Step
 from theano.link.native.statements.copy import Combine, Copy
 from theano.link.native.statements.numbers import Assign
 from theano.link.native.statements.rows_by_index import Gather, Scatter
-from theano.pytensor_base.operations.tensor import AdvancedIncSubtensor1, AdvancedSubtensor1
+from theano.pytensor_internals.operations.tensor import AdvancedIncSubtensor1, AdvancedSubtensor1
+from theano.support.data_classes import dataclass
 
 # No array has more than 2**48 bytes: a stride of one times this fits 64 bits.
 LARGEST_STEP = 2**14
@@ -48,9 +48,9 @@ def subtensor(step: Step, node, inputs: list[Value]) -> list[Value]:
     """A part of an array: a view of the same memory."""
     value, *indices = inputs
     if isinstance(value, IndexVector):
-        picked = _picked(node.op.idx_list, value, indices)
-        if picked is not None:
-            return [picked]
+        gathered = _gathered(node.op.idx_list, value, indices)
+        if gathered is not None:
+            return [gathered]
     if isinstance(value, Splat):
         part = _part(step, value.shape, node.op.idx_list, indices)
         shape = tuple(entry.length for entry in part if isinstance(entry, _Range))
@@ -59,7 +59,7 @@ def subtensor(step: Step, node, inputs: list[Value]) -> list[Value]:
     return [result if result.ndim else step.load(result)]
 
 
-def _picked(idx_list, value: IndexVector, indices: list[Value]) -> Value | None:
+def _gathered(idx_list, value: IndexVector, indices: list[Value]) -> Value | None:
     """An item of a short vector by constant bounds, or None."""
     positions = _positions(idx_list, len(value.items), indices)
     if positions is None:

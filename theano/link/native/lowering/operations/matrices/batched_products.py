@@ -15,7 +15,7 @@ from theano.link.native.statements.call_runtime import CallRuntime, OfStack
 from theano.link.native.statements.costs import ARITHMETIC, MULTIPLY_ADD
 from theano.link.native.statements.kernel import Kernel
 from theano.link.native.statements.tasks import MultiplyStacks
-from theano.pytensor_base.operations.tensor import BatchedDot
+from theano.pytensor_internals.operations.tensor import BatchedDot
 
 
 @lowers(BatchedDot)

@@ -9,7 +9,7 @@ from theano.link.native.lowering.operations.elementwise import cast
 from theano.link.native.lowering.operations.matrices.stacks import stack_shape, stretched
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
-from theano.pytensor_base.operations.tensor import BlockDiagonal
+from theano.pytensor_internals.operations.tensor import BlockDiagonal
 
 
 @lowers(BlockDiagonal)
@@ -42,8 +42,8 @@ def block_diagonals(
         step.place(block, _part(out, block.shape, start))
         for begin, width in ((0, start[1]), (after, step.sizes.binary(columns, "-", after))):
             if width != 0:
-                beside = (*stack, height, width)
-                step.place(Splat(zero, beside), _part(out, beside, (start[0], begin)))
+                alongside = (*stack, height, width)
+                step.place(Splat(zero, alongside), _part(out, alongside, (start[0], begin)))
     return [View.of(out)]
 
 

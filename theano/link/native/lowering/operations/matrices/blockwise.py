@@ -15,7 +15,7 @@ from pytensor.tensor.subtensor import AdvancedSubtensor
 from theano.link.native.ir.ir import CannotLower, Value
 from theano.link.native.lowering.operations.convolution import convolutions_of_stacks
 from theano.link.native.lowering.operations.graphs import inlined_on_stacks
-from theano.link.native.lowering.operations.indexing.picks_from_stacks import pick_from_each
+from theano.link.native.lowering.operations.indexing.gathers_from_stacks import gather_from_each
 from theano.link.native.lowering.operations.matrices.batched_products import product_of_stacks
 from theano.link.native.lowering.operations.matrices.block_diagonal import block_diagonals
 from theano.link.native.lowering.operations.matrices.linear_algebra import (
@@ -30,7 +30,7 @@ from theano.link.native.lowering.operations.matrices.tridiagonal import (
 from theano.link.native.lowering.operations.sorting import STABLE, order_along, sorted_along
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
-from theano.pytensor_base.operations.tensor import (
+from theano.pytensor_internals.operations.tensor import (
     BlockDiagonal,
     Convolve1d,
     LUFactorTridiagonal,
@@ -60,7 +60,7 @@ def _permutation(step: Step, node, inputs: list[Value], flags) -> list[Value]:
 
 
 _RULES: Mapping[type, _OnStacks] = {
-    AdvancedSubtensor: pick_from_each,
+    AdvancedSubtensor: gather_from_each,
     ArgSortOp: _sort,
     BlockDiagonal: block_diagonals,
     Convolve1d: convolutions_of_stacks,

@@ -25,7 +25,6 @@ from pytensor.tensor.linalg import (
     SolveTriangular,
 )
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Buffer, CannotLower, Size, Value, View
 from theano.link.native.ir.scalar_expressions import expression_of
 from theano.link.native.ir.scalar_types import FLOATS, SUFFIX
@@ -37,7 +36,8 @@ from theano.link.native.lowering.step import Step
 from theano.link.native.statements.base import Work
 from theano.link.native.statements.call_runtime import CallRuntime, OfStack, Whole
 from theano.link.native.statements.costs import MOVE, MULTIPLY_ADD
-from theano.pytensor_base.operations.tensor import TRSYL
+from theano.pytensor_internals.operations.tensor import TRSYL
+from theano.support.data_classes import dataclass
 from theano.tensor.linear_algebra.solved_systems import SolveOrNaN
 
 # LAPACK counts in C's int
@@ -61,7 +61,7 @@ class Routine:
         Of each operand the same; the last may be a vector.
     work
         How many elements of work memory, as a sum of products of these letters and numbers.
-    whole_numbers
+    integers
         How many integers of it, for each row.
     failure
         What a call raises where the function answers that there is no result.
@@ -72,7 +72,7 @@ class Routine:
     results: tuple[str, ...] = ("nn",)
     operands: tuple[str, ...] = ("nn",)
     work: tuple[tuple[str | int, ...], ...] = ()
-    whole_numbers: int = 0
+    integers: int = 0
     failure: str | None = None
 
     @property
@@ -117,7 +117,7 @@ def _qr(op: QR) -> Routine:
     return Routine("qr", (0,), ("nk", "km"), ("nm",), work)
 
 
-_DETERMINANT = Routine("determinant", (), ("", ""), work=(("n", "n"),), whole_numbers=1)
+_DETERMINANT = Routine("determinant", (), ("", ""), work=(("n", "n"),), integers=1)
 
 ROUTINES: Mapping[type, Callable[[Any], Routine]] = {
     Cholesky: lambda op: Routine("cholesky", (int(op.lower),)),
@@ -129,7 +129,7 @@ ROUTINES: Mapping[type, Callable[[Any], Routine]] = {
     SolveOrNaN: _solve,
     LUFactor: lambda op: Routine("lu", (), ("nn", "n"), work=(("n", "n"),)),
     MatrixInverse: lambda op: Routine(
-        "inverse", work=(("n", "n"),), whole_numbers=1, failure="Singular matrix"
+        "inverse", work=(("n", "n"),), integers=1, failure="Singular matrix"
     ),
     Det: lambda op: _DETERMINANT,
     SLogDet: lambda op: _DETERMINANT,
@@ -138,7 +138,7 @@ ROUTINES: Mapping[type, Callable[[Any], Routine]] = {
         (int(op.lower),),
         ("n", "nn"),
         work=(("n", "n"), ("n", "n"), (40, "n")),
-        whole_numbers=12,
+        integers=12,
         failure="Eigenvalues did not converge",
     ),
     QR: _qr,
@@ -236,8 +236,8 @@ class _Call:
             for term in routine.work:
                 size = step.sizes.binary(size, "+", self._product(step, term))
             self.work.append(step.rows_without_gaps(dtype, (size,)))
-        if routine.whole_numbers:
-            count = self._product(step, (routine.whole_numbers, "n"))
+        if routine.integers:
+            count = self._product(step, (routine.integers, "n"))
             self.work.append(step.rows_without_gaps("int32", (count,)))
 
     def _product(self, step: Step, term: Sequence[str | int]) -> Size:

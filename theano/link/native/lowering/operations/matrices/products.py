@@ -13,7 +13,15 @@ from theano.link.native.lowering.operations.matrices.batched_products import pro
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.reduce import Reduce
-from theano.pytensor_base.operations.tensor import CGemv, CGer, Dot22, Dot22Scalar, Gemm, Gemv, Ger
+from theano.pytensor_internals.operations.tensor import (
+    CGemv,
+    CGer,
+    Dot22,
+    Dot22Scalar,
+    Gemm,
+    Gemv,
+    Ger,
+)
 
 
 @lowers(Dot, Dot22)

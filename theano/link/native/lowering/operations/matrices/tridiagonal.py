@@ -13,7 +13,7 @@ from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.base import Work
 from theano.link.native.statements.call_runtime import CallRuntime, OfStack
-from theano.pytensor_base.operations.tensor import (
+from theano.pytensor_internals.operations.tensor import (
     LUFactorTridiagonal,
     SolveLUFactorTridiagonal,
 )
@@ -40,8 +40,8 @@ def factors_of_stack(step: Step, node, inputs: list[Value], flags: _Flags) -> li
     views = _views(step, inputs, flags, [dtype] * 3)
     stack, n = views[1].shape[:-1], views[1].shape[-1]
     step.sizes.check(compared(n, ">=", 2), "a tridiagonal matrix of two rows or more")
-    for beside in (views[0], views[2]):
-        both = step.sizes.binary(beside.shape[-1], "+", 1)
+    for alongside in (views[0], views[2]):
+        both = step.sizes.binary(alongside.shape[-1], "+", 1)
         step.sizes.equal(both, n, "lengths of the diagonals of a matrix")
     lengths = [views[0].shape[-1], n, views[2].shape[-1], step.sizes.binary(n, "-", 2), n]
     outs = [

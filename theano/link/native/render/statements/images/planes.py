@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.ir import Size, View
 from theano.link.native.ir.layout import c_order
 from theano.link.native.ir.partitions import Share
@@ -18,6 +17,7 @@ from theano.link.native.render.polls import (
 from theano.link.native.render.writer import Writer
 from theano.link.native.schedule.polls import between_polls
 from theano.link.native.statements.images.tasks import ALL_IMAGES, Along
+from theano.support.data_classes import dataclass
 
 
 @dataclass(frozen=True)

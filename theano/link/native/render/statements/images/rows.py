@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from theano.data_classes import dataclass
 from theano.link.native.ir.symbolic import Size
 from theano.link.native.render.numbers_in_c import C_TYPES
 from theano.link.native.render.statements.images.planes import Plane
@@ -22,6 +21,7 @@ from theano.link.native.render.statements.images.windows import (
     nothing_in,
 )
 from theano.link.native.statements.images.tasks import Along, Mean, Task
+from theano.support.data_classes import dataclass
 
 # elements of a row, so that a few rows lie in the first cache
 _ROOM = 1024
@@ -172,7 +172,7 @@ class Rows:
     def _for_windows(self, body: Sequence[str]) -> list[str]:
         return ["TN_INDEPENDENT", "for (int64_t k = 0; k < many; k++) {", *body, "}"]
 
-    def _beside(self, rows: Mapping[str, str]) -> list[str]:
+    def _alongside(self, rows: Mapping[str, str]) -> list[str]:
         """Write values of windows beside their elements, by rows, for each window of an element.
 
         What is read is the value of window ``k``. Zeros are written where no window is.
@@ -204,8 +204,10 @@ class Rows:
         slowly = [f"for (int64_t k = 0; k < room; k++) {around}", *self._rows_of_images(add_row)]
         lines = self._whole_rows(slowly, around)
         total = [f"{self.kind} total = row[k * {self.step}];"]
-        beside = f"row[k * {self.step} + %s]"
-        one = f"{{ const {self.kind} one = {beside}; {accumulate(self.maximum, 'total', 'one')} }}"
+        alongside = f"row[k * {self.step} + %s]"
+        one = (
+            f"{{ const {self.kind} one = {alongside}; {accumulate(self.maximum, 'total', 'one')} }}"
+        )
         total += _repeated(1, self.size, one)
         counted = self._counted()
         total.append(f"{self.target.at(*windows, 'from + k')} = total{counted};")
@@ -283,7 +285,7 @@ class Rows:
     def _to_greatest(self) -> list[str]:
         windows = [f"o{d}" for d in range(len(self.along) - 1)]
         x, best, given = self.reads
-        lines = self._beside(
+        lines = self._alongside(
             {"best": best.at(*windows, "from + k"), "row": given.at(*windows, "from + k")}
         )
 
@@ -303,7 +305,7 @@ class Rows:
     def _of_greatest(self) -> list[str]:
         windows = [f"o{d}" for d in range(len(self.along) - 1)]
         x, best, values = self.reads
-        lines = self._beside({"best": best.at(*windows, "from + k")})
+        lines = self._alongside({"best": best.at(*windows, "from + k")})
         lines += self._of_equal(
             f"for (int64_t k = 0; k < (many + {self.windows_of_element}) * {self.step}; k++) "
             "row[{0}][k] = 0;"

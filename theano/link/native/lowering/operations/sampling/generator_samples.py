@@ -1,0 +1,259 @@
+"""Random variables of PyTensor that draw from a generator's words; see ``render/included/generators.inc``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from pytensor.graph.basic import Apply
+from pytensor.tensor.type_other import NoneTypeT
+
+from theano.link.native.ir.ir import Buffer, CallRefused, CannotLower, Size, Splat, Value, View
+from theano.link.native.ir.scalar_expressions import Expression
+from theano.link.native.ir.scalar_types import DTYPES, FLOATS
+from theano.link.native.ir.symbolic import compared
+from theano.link.native.lowering.operations.sampling.context import (
+    SamplingContext,
+    parameter,
+    places_in,
+)
+from theano.link.native.lowering.operations.shapes import numbers_of
+from theano.link.native.lowering.registry import lowers
+from theano.link.native.lowering.step import Step
+from theano.link.native.statements.tasks import (
+    BetaBinomial,
+    ByDistribution,
+    Categories,
+    Dirichlet,
+    Multinomial,
+    Permutations,
+    Shuffled,
+)
+from theano.link.native.statements.tasks import SampleFromGenerator as SamplingTask
+from theano.pytensor_internals.operations import random
+from theano.support.data_classes import dataclass
+from theano.tensor.numpy_samplers.generator_samples import SampleFromGenerator
+
+_IS_ZERO = Expression("words of a known generator", "is zero", None, "bool")
+_NUMBERS = tuple(DTYPES)
+_INTEGERS = tuple(dtype for dtype in DTYPES if dtype not in FLOATS)
+_SIGNED = tuple(dtype for dtype in _INTEGERS if dtype != "uint64")
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """The draw of one number, given its parameters.
+
+    Attributes
+    ----------
+    dtypes
+        Of which types each parameter may be.
+    error
+        The text of the ValueError where the parameters of a number are not right.
+    draw
+        Appends the draws; none for those of single numbers.
+    name
+        What single numbers are called; empty for the operation's own name.
+    """
+
+    dtypes: tuple[tuple[str, ...], ...]
+    error: str = ""
+    sampler: Callable[[SamplingContext, list[Value]], Buffer] | None = None
+    name: str = ""
+
+
+def _numbers(count: int, error: str) -> Distribution:
+    return Distribution((_NUMBERS,) * count, error)
+
+
+def _beta_binomial(sampling: SamplingContext, inputs: list[Value]) -> Buffer:
+    given = [parameter(sampling, value) for value in inputs]
+    chances = sampling.step.rows_without_gaps("float64", sampling.shape or (1,))
+    sampler = BetaBinomial(len(sampling.shape), tuple(where for _, where in given))
+    error = ValueError, NATIVE_DRAWS[random.BetaBinomialRV].error
+    return sampling.append(sampler, [view for view, _ in given], scratch=[chances], error=error)
+
+
+def _shares(sampling: SamplingContext, inputs: list[Value]) -> Buffer:
+    (rows,) = inputs
+    count, of_row = rows.shape[-1], places_in(sampling, rows.shape[:-1])
+    scratch = [sampling.step.rows_without_gaps("float64", (count,)) for _ in range(3)]
+    return sampling.append(
+        Dirichlet(len(sampling.shape), of_row),
+        [sampling.step.view(rows)],
+        [count],
+        added=[count],
+        scratch=scratch,
+        error=(ValueError, "alpha < 0"),
+    )
+
+
+def _multinomial_of(sampling: SamplingContext, inputs: list[Value]) -> Buffer:
+    trials, p = inputs
+    number, of_number = parameter(sampling, trials)
+    count, of_row = p.shape[-1], places_in(sampling, p.shape[:-1])
+    dtypes = "float64", "int64"
+    return sampling.append(
+        Multinomial(len(sampling.shape), of_number, of_row, skips=False),
+        [number, sampling.step.view(p)],
+        [count],
+        added=[count],
+        scratch=[sampling.step.rows_without_gaps(dtype, (count,)) for dtype in dtypes],
+        error=(ValueError, "n < 0, or pvals < 0, > 1, NaN, or of a sum over 1 without the last"),
+    )
+
+
+def _categories(sampling: SamplingContext, inputs: list[Value]) -> Buffer:
+    (p,) = inputs
+    count, of_row = p.shape[-1], places_in(sampling, p.shape[:-1])
+    sums = sampling.step.rows_without_gaps("float64", (count,))
+    sampler = Categories(len(sampling.shape), of_row, p.dtype)
+    return sampling.append(sampler, [sampling.step.view(p)], [count], scratch=[sums])
+
+
+def _permutations(sampling: SamplingContext, inputs: list[Value]) -> Buffer:
+    (x,) = inputs
+    step, ndim = sampling.step, len(sampling.shape)
+    if not sampling.node.op.sampler.ndims_params[0]:  # type: ignore[attr-defined]
+        count = step.size(x, "the length of a permutation")
+        step.sizes.check(compared(count, ">=", 0), "a length that is not negative")
+        order = step.rows_without_gaps("int64", (count,))
+        return sampling.append(Permutations(ndim), [], [count], added=[count], scratch=[order])
+    batch = x.ndim - sampling.node.op.sampler.ndims_params[0]
+    count, of_array = x.shape[batch], places_in(sampling, x.shape[:batch])
+    order = step.rows_without_gaps("int64", (count,))
+    sampler = Shuffled(ndim, of_array)
+    return sampling.append(sampler, [step.view(x)], [count], added=x.shape[batch:], scratch=[order])
+
+
+# Those of which a number follows from draws of NumPy's by sums, products and divisions. Others go
+# through powers, logarithms or tangents, whose last bits are those of NumPy's own functions.
+NATIVE_DRAWS: dict[type, Distribution] = {
+    random.UniformRV: _numbers(2, "high - low < 0, or is not finite"),
+    random.NormalRV: _numbers(2, "scale < 0"),
+    random.LogNormalRV: _numbers(2, "sigma < 0"),
+    random.ExponentialRV: _numbers(1, "scale < 0"),
+    random.GammaRV: _numbers(2, "shape < 0, or scale < 0"),
+    random.InvGammaRV: Distribution((_NUMBERS, FLOATS), "shape < 0, or 1 / scale < 0"),
+    random.BetaRV: _numbers(2, "a <= 0, or b <= 0"),
+    random.WeibullRV: _numbers(1, "a < 0"),
+    random.LogisticRV: _numbers(2, "scale < 0"),
+    random.LaplaceRV: _numbers(2, "scale < 0"),
+    random.VonMisesRV: _numbers(2, "kappa < 0"),
+    random.WaldRV: _numbers(2, "mean <= 0, or scale <= 0"),
+    random.TriangularRV: _numbers(3, "left > mode, mode > right, or left == right"),
+    random.HalfNormalRV: _numbers(2, "Domain error in arguments: scale < 0 or is NaN"),
+    random.StudentTRV: _numbers(3, "Domain error in arguments: df <= 0, or scale < 0"),
+    random.PoissonRV: _numbers(1, "lam < 0 or lam is NaN, or lam value too large"),
+    random.GeometricRV: _numbers(1, "p <= 0, p > 1 or p contains NaNs"),
+    random.NegBinomialRV: _numbers(2, "Domain error in arguments: n <= 0, p <= 0, p > 1 or is NaN"),
+    random.HyperGeometricRV: Distribution(
+        (_SIGNED,) * 3, "ngood, nbad or nsample is negative or too large"
+    ),
+    random.BernoulliRV: _numbers(1, "Domain error in arguments: p < 0, p > 1 or is NaN"),
+    random.BinomialRV: Distribution(
+        (_SIGNED, _NUMBERS), "n < 0, or p < 0, p > 1 or p contains NaNs"
+    ),
+    random.BetaBinomialRV: Distribution(
+        (_SIGNED, _NUMBERS, _NUMBERS),
+        "Domain error in arguments: n < 0, a <= 0, or b <= 0",
+        _beta_binomial,
+    ),
+    random.IntegersRV: Distribution((_SIGNED, _SIGNED), "low >= high"),
+    random.DirichletRV: Distribution((_NUMBERS,), sampler=_shares),
+    random.MultinomialRV: Distribution((_SIGNED, _NUMBERS), sampler=_multinomial_of),
+    random.CategoricalRV: Distribution((FLOATS,), sampler=_categories),
+    random.PermutationRV: Distribution((_NUMBERS,), sampler=_permutations),
+}
+
+
+# those of PyMC, which need not be there
+_OF_PYMC = {
+    "continuous.BetaClippedRV": replace(
+        _numbers(2, "Domain error in arguments: a <= 0, or b <= 0"), name="clipped_beta"
+    ),
+    "continuous.WaldRV": replace(_numbers(3, "mean <= 0, or scale <= 0"), name="shifted_wald"),
+    "discrete.DiscreteUniformRV": Distribution(
+        (_SIGNED + FLOATS,) * 2,
+        "Domain error in arguments: upper < lower, or they are no integers",
+        name="integers_to",
+    ),
+}
+
+
+def _distribution_of(op: Any) -> Distribution | None:
+    """The distribution of a random variable's very class, which says how it draws."""
+    kind = type(op)
+    place = f"{kind.__module__}.{kind.__name__}".removeprefix("pymc.distributions.")
+    return NATIVE_DRAWS.get(kind) or _OF_PYMC.get(place)
+
+
+def why_no_code(node: Apply) -> str:
+    """Why a random variable has no code, as far as its types say; empty where it has."""
+    op: Any = node.op
+    distribution = _distribution_of(op)
+    if distribution is None:
+        return f"draws of {op.name}"
+    if op.dtype not in DTYPES:
+        return f"random draws of type {op.dtype}"
+    given = [variable.type.dtype for variable in node.inputs[2:]]
+    if not all(one in known for one, known in zip(given, distribution.dtypes, strict=True)):
+        return f"draws of {op.name} with parameters of types {', '.join(given)}"
+    return ""
+
+
+@lowers(SampleFromGenerator)
+def sample_from_generator(step: Step, node: Apply, inputs: list[Value]) -> list[Value]:
+    """The next state's words, and the draws."""
+    op: Any = node.op
+    distribution = _distribution_of(op.sampler)
+    if distribution is None:
+        raise CannotLower(f"draws of {op.sampler.name}")
+    parameters = inputs[2:]
+    shape = _shape_of_samples(step, node, inputs[1], parameters)
+    step.libraries.add("generators")
+    words = step.copied(inputs[0])
+    words.packed = True
+    pickled = step.load(View(words, (), (), (), (0,)))
+    step.check(_IS_ZERO, [pickled], CallRefused, "the state of a generator that C does not know")
+    sampling = SamplingContext(
+        step, node, words, shape, step.temporary("int64", (1,)), SamplingTask
+    )
+    sampled = (distribution.sampler or _one_by_one)(sampling, parameters)
+    ndim = node.outputs[1].type.ndim
+    result = View.of(sampled) if ndim else step.load(View(sampled, (), (), (), (0,)))
+    return [View.of(words), result]
+
+
+def _shape_of_samples(
+    step: Step, node: Apply, size: Value, parameters: list[Value]
+) -> tuple[Size, ...]:
+    """The shape of the draws, without the dimensions that each of them has."""
+    op: Any = node.op
+    ndims = op.sampler.ndims_params
+    if isinstance(node.inputs[1].type, NoneTypeT):
+        batches = [
+            Splat(step.of_size(1), value.shape[: value.ndim - ndim])
+            for value, ndim in zip(parameters, ndims, strict=True)
+            if value.ndim > ndim
+        ]
+        return step.broadcast_shape(batches) if batches else ()
+    ndim = node.outputs[1].type.ndim - op.sampler.ndim_supp  # type: ignore[attr-defined]
+    lengths = numbers_of(step, size, ndim, "the size of random draws")
+    shape = tuple(step.size(length, "a size of random draws") for length in lengths)
+    for length in shape:
+        step.sizes.check(compared(length, ">=", 0), "a size of random draws that is not negative")
+    return shape
+
+
+def _one_by_one(sampling: SamplingContext, inputs: list[Value]) -> Buffer:
+    """Draws with parameters of their own."""
+    sampler: Any = sampling.node.op.sampler  # type: ignore[attr-defined]
+    given = [parameter(sampling, value) for value in inputs]
+    distribution = _distribution_of(sampler)
+    assert distribution is not None
+    name = distribution.name or sampler.name
+    task = ByDistribution(name, len(sampling.shape), tuple(where for _, where in given))
+    error = ValueError, distribution.error
+    return sampling.append(task, [view for view, _ in given], error=error)

@@ -1,0 +1,90 @@
+"""Insides of how PyTensor rewrites graphs: rewriters, their databases, patterns."""
+# ruff: noqa: F401 -- this file re-exports
+
+import sys
+from collections.abc import Iterator
+
+from pytensor.graph.rewriting.basic import (
+    CheckStackTraceRewriter,  # raises an error where a rewrite lost the user's lines
+    EquilibriumGraphRewriter,  # applies node rewriters until none changes anything
+    FromFunctionGraphRewriter,  # a graph rewriter of a function
+    GraphRewriter,  # `apply(graph)`, `add_requirements(graph)`, `rewrite(graph)`
+    MergeFeature,  # notes which nodes and constants are equal
+    MergeOptimizer,  # makes equal nodes one
+    NodeProcessingGraphRewriter,  # applies one node rewriter to nodes; `node_rewriter`
+    NodeRewriter,  # `transform(graph, node)`, `tracks()`
+    PatternNodeRewriter,  # replaces a pattern by another
+    Rewriter,  # base of both kinds: `name`
+    SequentialGraphRewriter,  # a list of graph rewriters: `data`
+    SequentialNodeRewriter,  # a list of node rewriters: `rewrites`
+    SubstitutionNodeRewriter,  # replaces one operator by another
+    WalkingGraphRewriter,  # applies a node rewriter from inputs to outputs or back
+    check_stack_trace,  # whether variables of a function have the user's lines
+    copy_stack_trace,  # (from, to): gives new variables the user's lines of old ones
+    dfs_rewriter,  # a WalkingGraphRewriter from outputs that follows new nodes
+    in2out,  # a WalkingGraphRewriter from inputs to outputs
+    node_rewriter,  # the decorator that makes a NodeRewriter of a function
+    out2in,  # a WalkingGraphRewriter from outputs to inputs
+    pre_constant_merge,  # makes equal constants of a graph one, before it is rewritten
+    pre_greedy_node_rewriter,  # applies node rewriters to a graph that is not a FunctionGraph
+)
+from pytensor.graph.rewriting.db import (
+    EquilibriumDB,  # gives an EquilibriumGraphRewriter
+    RewriteDatabase,  # `register`, `query`; entries by name and tag in `__db__`
+    RewriteDatabaseQuery,  # `include`, `require`, `exclude`, `subquery`, `extra_rewrites`
+    SequenceDB,  # gives a SequentialGraphRewriter, by position
+)
+from pytensor.graph.rewriting.unify import (
+    OpPattern,  # `match_op(op)`: operations of a class that have some attributes
+)
+
+
+def names_in(database: RewriteDatabase) -> set[str]:
+    """The names, not the tags, of what is registered in a database."""
+    return database._names
+
+
+def nested_databases(*databases: RewriteDatabase) -> Iterator[RewriteDatabase]:
+    """Yield databases, and those that are in them, each once."""
+    waiting, seen = list(databases), set()
+    while waiting:
+        each = waiting.pop()
+        if id(each) not in seen:
+            seen.add(id(each))
+            yield each
+            named = [entry for name in names_in(each) for entry in each.__db__[name]]
+            waiting += [entry for entry in named if isinstance(entry, RewriteDatabase)]
+
+
+def number_of_names(database: RewriteDatabase) -> int:
+    """Return how many names are registered in a database, and in those that are in it."""
+    return sum(len(names_in(each)) for each in nested_databases(database))
+
+
+def excluding_what_lacks(
+    query: RewriteDatabaseQuery, *databases: RewriteDatabase
+) -> RewriteDatabaseQuery:
+    """Return a query that excludes the rewrites without the tags that another query requires.
+
+    PyTensor's databases raise an AttributeError for a query that requires tags: their sets cannot
+    be intersected.
+    """
+    lacking = {
+        name
+        for database in nested_databases(*databases)
+        for name in names_in(database)
+        for entry in database.__db__[name]
+        if any(entry not in database.__db__.get(tag, ()) for tag in query.require)
+    }
+    made = query.excluding(*sorted(lacking))
+    made.require = type(made.require)()
+    return made
+
+
+if sys.version_info >= (3, 12):
+
+    def pattern_question(rewriter: PatternNodeRewriter) -> None:
+        """Nothing that would be quicker than to match the pattern."""
+
+else:
+    from theano.pytensor_internals.before_3_3.patterns import pattern_question

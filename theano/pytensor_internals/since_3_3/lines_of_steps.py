@@ -1,0 +1,139 @@
+"""The user's lines in the steps of loops that PyTensor's rewrites make again.
+
+PyTensor freezes the step of such a loop, and a frozen node is one with all that compute the same:
+it has no line. The lines are those of the nodes of the step before, found from its results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from pytensor.graph.basic import Apply, Constant, Variable
+from pytensor.graph.fg import FrozenFunctionGraph, FunctionGraph
+from pytensor.graph.rewriting.basic import NodeRewriter, copy_stack_trace
+from pytensor.scan.op import Scan
+from pytensor.scan.rewriting.io import (
+    scan_inline_invariant_constants,
+    scan_merge_duplicate_inputs,
+    scan_remove_unused,
+)
+from pytensor.scan.rewriting.merge import ScanMerge
+
+from theano.pytensor_internals.since_3_3.steps import FrozenWhenAsked, step_of
+
+Replaced = tuple[Variable, Variable]
+
+
+class _KeepsLines(NodeRewriter):
+    """A rewrite of a loop, which leaves the lines in the step."""
+
+    def __init__(self, rewriter: Any):
+        super().__init__()
+        self.rewriter, self.name = rewriter, rewriter.__name__
+
+    def tracks(self) -> Any:
+        """The operations for which it is asked."""
+        return self.rewriter.tracks()
+
+    def transform(self, fgraph: FunctionGraph, node: Apply, *args: Any, **kwargs: Any) -> Any:
+        """Return what the rewrite gives; False or None if nothing."""
+        replaced = self.rewriter.transform(fgraph, node, *args, **kwargs)
+        if not isinstance(replaced, Mapping):
+            return replaced
+        results = [(old, new) for old, new in replaced.items() if isinstance(old, Variable)]
+        return {**replaced, **dict(with_lines(results))}
+
+    def __str__(self) -> str:
+        return str(self.name)
+
+
+class MergeWithLines(ScanMerge):
+    """One loop of several, in whose step are the lines of theirs."""
+
+    def merge(self, nodes: list[Apply]) -> list[Replaced]:
+        """Return what takes the place of the results of some loops."""
+        return list(with_lines(super().merge(nodes)))
+
+
+# what makes loops again -> the same with lines
+KEEPING_LINES: dict[NodeRewriter, NodeRewriter] = {
+    rewriter: _KeepsLines(rewriter)
+    for rewriter in (
+        scan_inline_invariant_constants,
+        scan_merge_duplicate_inputs,
+        scan_remove_unused,
+    )
+}
+
+
+def with_lines(replaced: Iterable[Replaced]) -> Iterator[Replaced]:
+    """Results of loops with what takes their place, which is of loops with lines in their steps."""
+    pairs = list(replaced)
+    of_node: dict[Apply, list[Replaced]] = {}
+    for old, new in pairs:
+        if new.owner is not None and _is_frozen(new.owner.op):
+            of_node.setdefault(new.owner, []).append((old, new))
+    instead = {node: _loop_with_lines(node, results) for node, results in of_node.items()}
+    for old, new in pairs:
+        if new.owner in instead:
+            new = instead[new.owner].outputs[new.index]  # type: ignore[index]
+            copy_stack_trace(old, new)
+        yield old, new
+
+
+def _is_frozen(op: Any) -> bool:
+    return isinstance(op, Scan) and isinstance(op.fgraph, FrozenFunctionGraph)
+
+
+def _loop_with_lines(node: Apply, results: list[Replaced]) -> Apply:
+    """The same loop around a step of ours."""
+    op: Any = node.op
+    made = FrozenWhenAsked.__new__(FrozenWhenAsked)
+    vars(made).update(vars(op))
+    places = list(op.fgraph.inputs)
+    outputs, memo = op.fgraph.bind(dict(zip(places, places, strict=True)), return_memo=True)
+    for frozen, before in _same_nodes(results):
+        _give_lines(before, memo[frozen])
+    made.fgraph = step_of(places, outputs)
+    loop = Apply(made, node.inputs, [variable.type() for variable in node.outputs])
+    for old, new in zip(node.outputs, loop.outputs, strict=True):
+        new.name = old.name
+    return loop
+
+
+def _give_lines(before: Apply, node: Apply) -> None:
+    vars(node.tag).update(vars(before.tag))
+    for old, new in zip(before.outputs, node.outputs, strict=True):
+        new.name = old.name
+        vars(new.tag).update(vars(old.tag))
+
+
+def _same_nodes(results: list[Replaced]) -> Iterator[tuple[Apply, Apply]]:
+    """The nodes of a loop's step with those of the loops before that compute the same."""
+    seen: set[Apply] = set()
+    waiting = [pair for old, new in results for pair in _in_steps(old, new)]
+    while waiting:
+        before, frozen = waiting.pop()
+        old, new = before.owner, frozen.owner
+        if old is None or new is None or new in seen or isinstance(before, Constant):
+            continue
+        if old.op != new.op or len(old.inputs) != len(new.inputs):
+            continue
+        seen.add(new)
+        yield new, old
+        waiting.extend(zip(old.inputs, new.inputs, strict=True))
+
+
+def _in_steps(old: Any, new: Any) -> Iterator[Replaced]:
+    """Yield what two steps compute for a result of their loops, and their conditions to end."""
+    before, after = (
+        [variable.owner.op.fgraph.outputs[k] for k in _places(variable.owner.op, variable.index)]
+        for variable in (old, new)
+    )
+    yield from zip(before, after, strict=True)
+
+
+def _places(op: Any, index: int | None) -> list[int]:
+    condition = [len(op.fgraph.outputs) - 1] if op.info.as_while else []
+    return [*op.get_oinp_iinp_iout_oout_mappings()["inner_out_from_outer_out"][index], *condition]

@@ -1,0 +1,1 @@
+"""Support for the package that knows no graph: data classes, lazy imports, messages, memory."""

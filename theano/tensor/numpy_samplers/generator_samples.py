@@ -1,0 +1,153 @@
+"""Draws from the words of NumPy's `Generator`, and the words of generators in graphs."""
+
+from __future__ import annotations
+
+from pytensor.gradient import disconnected_type, grad_undefined
+from pytensor.graph.basic import Apply
+from pytensor.graph.op import Op
+from pytensor.tensor.random.op import RandomVariable
+from pytensor.tensor.type import TensorType
+
+from theano.pytensor_internals.graphs.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
+from theano.pytensor_internals.graphs.shapes import shape_rule, shapes_by
+from theano.pytensor_internals.operations.random import (
+    RandomGeneratorType,
+    copied_generator,
+    in_place,
+)
+from theano.rewriting.database import FAST_RUN_TAG, register_for_tags
+from theano.tensor.numpy_samplers.generator_words import generator_of, store_words, words_of
+
+__all__ = ["SampleFromGenerator", "GeneratorOfWords", "generator_words_type", "words_of_generator"]
+
+generator_words_type = TensorType("uint64", shape=(None,))
+
+
+class _Conversion(Op):
+    """The same state in another form, through which no derivative goes."""
+
+    def do_constant_folding(self, fgraph, node):
+        """Words hold addresses of this process: no graph that is kept may have them."""
+        return False
+
+    def connection_pattern(self, node):
+        return [[False] for _ in node.inputs]
+
+    def pullback(self, inputs, outputs, cotangents):
+        return [disconnected_type() for _ in inputs]
+
+    def pushforward(self, inputs, outputs, tangents):
+        return [disconnected_type()]
+
+
+class WordsOfGenerator(_Conversion):
+    """The words of a generator."""
+
+    __props__ = ()
+
+    def make_node(self, generator):
+        return Apply(self, [generator], [generator_words_type()])
+
+    def perform(self, node, inputs, output_storage):
+        output_storage[0][0] = words_of(inputs[0])
+
+
+words_of_generator = WordsOfGenerator()
+
+
+class GeneratorOfWords(_Conversion):
+    """A generator with the state that words have, given the one that they were read from.
+
+    Parameters
+    ----------
+    inplace : bool
+        Whether that one itself advances, instead of a copy.
+    """
+
+    __props__ = ("inplace",)
+
+    def __init__(self, inplace: bool = False):
+        self.inplace = inplace
+        if inplace:
+            self.destroy_map = {0: [1]}
+
+    def make_node(self, words, generator):
+        return Apply(self, [words, generator], [generator.type()])
+
+    @shape_rule
+    def infer_shape(self, node, input_shapes):
+        return [None]
+
+    def perform(self, node, inputs, output_storage):
+        words, generator = inputs
+        if not self.inplace:
+            generator = copied_generator(generator)
+        store_words(words, generator)
+        output_storage[0][0] = generator
+
+
+class SampleFromGenerator(Op):
+    """Draw as a random variable of PyTensor does, from a generator's words.
+
+    Parameters
+    ----------
+    draw : RandomVariable
+    """
+
+    __props__ = ("sampler",)
+    default_output = 1
+
+    def __init__(self, sampler: RandomVariable):
+        # the generator that is made of the words is nobody else's
+        self.sampler = in_place(sampler)
+
+    def __str__(self):
+        return f"SampleFromGenerator{{{self.sampler.name}}}"
+
+    def make_node(self, words, size, *parameters):
+        _, *given = self.sampler.make_node(RandomGeneratorType()(), size, *parameters).inputs
+        _, sampled = self.sampler.make_node(RandomGeneratorType()(), size, *parameters).outputs
+        return Apply(self, [words, *given], [words.type(), sampled.type()])
+
+    def connection_pattern(self, node):
+        return [[False, False], [False, False], *([False, True] for _ in node.inputs[2:])]
+
+    def pullback(self, inputs, outputs, cotangents):
+        undefined = [
+            grad_undefined(self, k, value, "draws have no gradient")
+            for k, value in enumerate(inputs[2:], 2)
+        ]
+        return [disconnected_type(), disconnected_type(), *undefined]
+
+    def pushforward(self, inputs, outputs, tangents):
+        return [disconnected_type() for _ in outputs]
+
+    @shape_rule
+    def infer_shape(self, node, input_shapes):
+        words, *_ = input_shapes
+        _, sampled = shapes_by(self.sampler, node, input_shapes)
+        return [words, sampled]
+
+    def perform(self, node, inputs, output_storage):
+        words, *given = inputs
+        generator = generator_of(words)
+        self.sampler.perform(node, [generator, *given], [[None], output_storage[1]])
+        output_storage[0][0] = words_of(generator)
+
+
+@node_rewriter([GeneratorOfWords], inplace=True)
+def _advance_in_place(fgraph, node):
+    if node.op.inplace:
+        return False
+    advanced = GeneratorOfWords(inplace=True).make_node(*node.inputs).outputs
+    copy_stack_trace(node.outputs, advanced)
+    return advanced
+
+
+register_for_tags(
+    "generator_of_words_inplace",
+    dfs_rewriter(_advance_in_place, ignore_newtrees=True),
+    FAST_RUN_TAG,
+    "inplace",
+    position=99,
+)

@@ -1,0 +1,197 @@
+"""NumPy's `Generator` as a vector of words, which native code can draw from.
+
+The words are the state of its bit generator, as that keeps it in memory, behind what draws from it:
+the addresses of the bit generator's functions and of NumPy's distributions. So a copy of the words is
+a copy of the generator, and what is drawn is what NumPy draws. Of a generator whose state is kept in
+another way the words are its pickle, from which Python draws.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import pickle
+import struct
+from functools import cache
+
+import numpy as np
+from numpy.random import Generator
+
+from theano.support.data_classes import dataclass
+
+__all__ = ["FUNCTIONS", "generator_of", "store_words", "why_no_words", "words_of"]
+
+# NumPy's functions for C (numpy/random/distributions.h), in the order of tn_numpy in
+# generator_words.inc
+FUNCTIONS = (
+    "standard_normal",
+    "normal",
+    "lognormal",
+    "uniform",
+    "exponential",
+    "gamma",
+    "beta",
+    "weibull",
+    "logistic",
+    "laplace",
+    "gumbel",
+    "vonmises",
+    "wald",
+    "standard_t",
+    "triangular",
+    "poisson",
+    "negative_binomial",
+    "geometric",
+    "hypergeometric",
+    "binomial",
+    "bounded_uint64",
+    "bounded_uint64_fill",
+    "interval",
+    "standard_uniform",
+    "standard_gamma",
+    "multinomial",
+)
+
+
+# NumPy's ``bitgen_t`` (numpy/random/bitgen.h): the address of a state, and of four functions
+_INTERFACE = struct.Struct("@P32s")
+_ADDRESS = struct.Struct("@P")
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Bytes of a state: so many from an offset, or from where the pointer at an offset points.
+
+    Attributes
+    ----------
+    pointers
+        The bytes of pointers that stand before it; C has them point to the words themselves.
+    """
+
+    offset: int
+    size: int
+    pointed_to: bool = False
+    pointers: int = 0
+
+
+_PCG = (Piece(0, 32, True), Piece(8, 8, pointers=8))
+
+# bit generator -> its state in memory; its position is the second word
+LAYOUTS: dict[str, tuple[Piece, ...]] = {
+    "MT19937": (Piece(0, 2500),),
+    "SFC64": (Piece(0, 40),),
+    "PCG64": _PCG,
+    "PCG64DXSM": _PCG,
+    "Philox": (Piece(0, 32, True), Piece(8, 16, True), Piece(16, 48, pointers=16)),
+}
+_NAMES = tuple(LAYOUTS)
+# before the state: 0, the layout, the table of distributions, a place for the state's address, and the
+# functions of the bit generator
+_BEFORE = struct.Struct("@QQPQ32s")
+# before a pickle: 1, and its bytes
+_BEFORE_PICKLE = struct.Struct("@QQ")
+
+
+def words_of(generator: Generator) -> np.ndarray:
+    """Return the words of a generator: a vector of uint64."""
+    bits = generator.bit_generator
+    if why_no_words(type(bits)):
+        pickled = pickle.dumps(generator)
+        data = _BEFORE_PICKLE.pack(1, len(pickled)) + pickled
+    else:
+        name = type(bits).__name__
+        state, functions = _interface(bits)
+        data = _BEFORE.pack(0, _NAMES.index(name), _table(), 0, functions)
+        with bits.lock:
+            for piece in LAYOUTS[name]:
+                data += bytes(piece.pointers) + ctypes.string_at(_address(state, piece), piece.size)
+    return np.frombuffer(data + bytes(-len(data) % 8), "uint64")
+
+
+def store_words(words: np.ndarray, generator: Generator) -> None:
+    """Give a generator the state that words have; it has the bit generator that they are of."""
+    bits, data = generator.bit_generator, words.tobytes()
+    if words[0]:
+        bits.state = _unpickled(data).bit_generator.state
+        return
+    state, _ = _interface(bits)
+    here = _BEFORE.size
+    with bits.lock:
+        for piece in LAYOUTS[_NAMES[int(words[1])]]:
+            here += piece.pointers
+            ctypes.memmove(_address(state, piece), data[here : here + piece.size], piece.size)
+            here += piece.size
+
+
+def generator_of(words: np.ndarray) -> Generator:
+    """Return a generator with the state that words have."""
+    if words[0]:
+        return _unpickled(words.tobytes())
+    generator = Generator(getattr(np.random, _NAMES[int(words[1])])(0))
+    store_words(words, generator)
+    return generator
+
+
+def _unpickled(data: bytes) -> Generator:
+    here = _BEFORE_PICKLE.size
+    _, count = _BEFORE_PICKLE.unpack(data[:here])
+    return pickle.loads(data[here : here + count])
+
+
+@cache
+def why_no_words(kind: type[np.random.BitGenerator]) -> str:
+    """Return why C cannot draw from bit generators of a class; empty if it can.
+
+    How it keeps its state is tried out: it is no part of what NumPy promises.
+    """
+    name = kind.__name__
+    if name not in LAYOUTS or getattr(np.random, name) is not kind:
+        return f"the bit generator {name} is none of {', '.join(LAYOUTS)}"
+    if not _table():
+        return f"NumPy {np.__version__} does not export its distributions"
+    first, second = (Generator(kind(seed)) for seed in (1, 2))
+    # half a word is left
+    first.integers(9, dtype="uint32")
+    source, target = (_interface(generator.bit_generator)[0] for generator in (first, second))
+    for piece in LAYOUTS[name]:
+        ctypes.memmove(_address(target, piece), _address(source, piece), piece.size)
+    sampled = [
+        [*one.integers(9, size=3, dtype="uint32"), *one.random(9)] for one in (first, second)
+    ]
+    if sampled[0] != sampled[1]:
+        return f"NumPy {np.__version__} keeps the state of {name} in another way"
+    return ""
+
+
+def _interface(bits: np.random.BitGenerator) -> tuple[int, bytes]:
+    """The address of a bit generator's state, and the addresses of its functions."""
+    pointer = _pointer_of(bits.capsule, b"BitGenerator")
+    return _INTERFACE.unpack(ctypes.string_at(pointer, _INTERFACE.size))
+
+
+_pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
+_pointer_of.restype, _pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+
+
+def _address(state: int, piece: Piece) -> int:
+    if piece.pointed_to:
+        (pointer,) = _ADDRESS.unpack(ctypes.string_at(state + piece.offset, _ADDRESS.size))
+        return pointer
+    return state + piece.offset
+
+
+@cache
+def _functions() -> ctypes.Array | None:
+    """The addresses of NumPy's distributions, as its module of generators exports them."""
+    module = ctypes.CDLL(np.random._generator.__file__)
+    try:
+        found = [getattr(module, f"random_{name}") for name in FUNCTIONS]
+    except AttributeError:
+        return None
+    addresses = [ctypes.cast(function, ctypes.c_void_p).value for function in found]
+    return (ctypes.c_void_p * len(found))(*addresses)
+
+
+@cache
+def _table() -> int:
+    functions = _functions()
+    return 0 if functions is None else ctypes.addressof(functions)
